@@ -1,0 +1,91 @@
+// swift-tools-version: 6.2
+import Foundation
+import PackageDescription
+
+/// Sanitizer runs build everything again. With `CARABINER_PACKAGE=libraries` the package leaves out the executable and the
+/// server frameworks only it needs, so such a run takes a minute and not ten.
+let librariesOnly = ProcessInfo.processInfo.environment["CARABINER_PACKAGE"] == "libraries"
+
+let swiftSettings: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+  .strictMemorySafety(),
+  .treatAllWarnings(as: .error),
+]
+
+let package = Package(
+  name: "carabiner",
+  products: [
+    .library(name: "Carabiner", targets: ["Carabiner"]),
+    .library(name: "CarabinerCurl", targets: ["CarabinerCurl"]),
+    .library(name: "CarabinerHost", targets: ["CarabinerHost"]),
+    .library(name: "CarabinerPlugin", targets: ["CarabinerPlugin"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.0.0"),
+    .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
+  ],
+  targets: [
+    // The contract, and the two system libraries.
+    .target(name: "CCarabiner"),
+    .systemLibrary(
+      name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+    .systemLibrary(name: "CFFI", pkgConfig: "libffi", providers: [.apt(["libffi-dev"])]),
+
+    // The libraries, lowest first.
+    .target(name: "CarabinerWire", swiftSettings: swiftSettings),
+    .target(name: "Carabiner", dependencies: ["CarabinerWire"], swiftSettings: swiftSettings),
+    .target(
+      name: "CarabinerCurl", dependencies: ["Carabiner", "CCurl"], swiftSettings: swiftSettings),
+    .target(
+      name: "CarabinerHost",
+      dependencies: [
+        "Carabiner", "CarabinerWire", "CCarabiner", "CFFI",
+        .product(name: "Crypto", package: "swift-crypto"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "Yams", package: "Yams"),
+      ],
+      swiftSettings: swiftSettings),
+    .target(name: "CarabinerPlugin", dependencies: ["CCarabiner"], swiftSettings: swiftSettings),
+
+    .testTarget(
+      name: "CarabinerWireTests", dependencies: ["CarabinerWire"], swiftSettings: swiftSettings),
+    .testTarget(
+      name: "CarabinerTests", dependencies: ["Carabiner", "CarabinerWire"],
+      swiftSettings: swiftSettings),
+    .testTarget(
+      name: "CarabinerCurlTests", dependencies: ["CarabinerCurl", "Carabiner"],
+      swiftSettings: swiftSettings),
+    .testTarget(
+      name: "CarabinerHostTests",
+      dependencies: ["CarabinerHost", "Carabiner", "CarabinerCurl", "CarabinerWire", "CCarabiner"],
+      swiftSettings: swiftSettings),
+  ],
+  swiftLanguageModes: [.v6],
+  cLanguageStandard: .c11
+)
+
+if !librariesOnly {
+  package.products.append(.executable(name: "carabiner", targets: ["CarabinerCommand"]))
+  package.dependencies += [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+    .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.5.0"),
+  ]
+  package.targets += [
+    .executableTarget(
+      name: "CarabinerCommand",
+      dependencies: [
+        "Carabiner", "CarabinerCurl", "CarabinerHost", "CarabinerWire",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "Hummingbird", package: "hummingbird"),
+        .product(name: "Logging", package: "swift-log"),
+      ],
+      swiftSettings: swiftSettings),
+    .testTarget(
+      name: "CarabinerCommandTests", dependencies: ["CarabinerCommand", "CarabinerWire"],
+      swiftSettings: swiftSettings),
+  ]
+}

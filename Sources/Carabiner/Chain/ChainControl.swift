@@ -1,0 +1,9 @@
+/// An error that steers the chain and that no interceptor handles.
+package protocol ChainControl: Error {}
+
+extension CancellationError: ChainControl {}
+
+extension Error {
+  /// Whether this error belongs to the chain itself: cancellation, or a request for a retry.
+  package var isChainControl: Bool { self is any ChainControl }
+}

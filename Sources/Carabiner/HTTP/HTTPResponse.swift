@@ -1,0 +1,23 @@
+public import FoundationEssentials
+
+/// The head of a response and the stream of its body.
+public struct HTTPResponse: Sendable {
+  /// Status and headers.
+  public var response: HTTPURLResponse
+  /// The body, piece by piece, as the network delivers it.
+  public var chunks: PullStream<Data>
+
+  /// A response with this head and body.
+  public init(response: HTTPURLResponse, chunks: PullStream<Data>) {
+    self.response = response
+    self.chunks = chunks
+  }
+
+  /// The same response with every chunk passed through `transform`.
+  public func mapChunks(
+    _ transform: @escaping @Sendable (HTTPURLResponse, Data) async throws -> Data
+  ) -> HTTPResponse {
+    let head = response
+    return HTTPResponse(response: head, chunks: chunks.map { try await transform(head, $0) })
+  }
+}

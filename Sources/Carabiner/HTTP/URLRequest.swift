@@ -1,0 +1,51 @@
+public import FoundationEssentials
+
+/// An HTTP request on its way to the transport.
+///
+/// It has the members that users of Foundation's type of the same name know, and none of Foundation's networking.
+public struct URLRequest: Sendable, Hashable {
+  /// Where the request goes; http or https.
+  public var url: URL
+  /// The method, "POST" unless set.
+  public var httpMethod: String
+  /// The header fields in order, duplicates kept.
+  public var headers: HTTPHeaders
+  /// The body; nil for none.
+  public var httpBody: Data?
+  /// Seconds the whole exchange may take; 0 for no limit.
+  public var timeoutInterval: TimeInterval
+
+  /// A request to `url`.
+  public init(
+    url: URL, httpMethod: String = "POST", headers: HTTPHeaders = [:], httpBody: Data? = nil,
+    timeoutInterval: TimeInterval = 0
+  ) {
+    self.url = url
+    self.httpMethod = httpMethod
+    self.headers = headers
+    self.httpBody = httpBody
+    self.timeoutInterval = timeoutInterval
+  }
+
+  /// All header fields as a dictionary; values of one name are joined with a comma.
+  public var allHTTPHeaderFields: [String: String]? {
+    get { headers.dictionary }
+    set { headers = HTTPHeaders((newValue ?? [:]).sorted { $0.key < $1.key }.map { .init(name: $0.key, value: $0.value) }) }
+  }
+
+  /// The value of a header, its duplicates joined with a comma.
+  public func value(forHTTPHeaderField field: String) -> String? {
+    let values = headers.values(for: field)
+    return values.isEmpty ? nil : values.joined(separator: ", ")
+  }
+
+  /// Replaces a header; nil removes it.
+  public mutating func setValue(_ value: String?, forHTTPHeaderField field: String) {
+    headers[field] = value
+  }
+
+  /// Adds a header and keeps the fields already there.
+  public mutating func addValue(_ value: String, forHTTPHeaderField field: String) {
+    headers.add(name: field, value: value)
+  }
+}

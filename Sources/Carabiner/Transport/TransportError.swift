@@ -1,0 +1,56 @@
+/// Why a request could not be sent or its response not be received.
+public struct TransportError: Error, Sendable, CustomStringConvertible {
+  /// What kind of failure it was.
+  public enum Code: String, Sendable, Hashable, CaseIterable {
+    /// The URL has no host, or a scheme other than http and https.
+    case unsupportedURL
+    /// A header of the request is malformed.
+    case invalidHeader
+    /// The host name has no address.
+    case nameNotResolved
+    /// Nobody accepted the connection.
+    case cannotConnect
+    /// The proxy refused or failed.
+    case proxyFailed
+    /// The certificate or the TLS handshake failed.
+    case tls
+    /// The connect timeout or the total timeout passed.
+    case timedOut
+    /// The connection ended in the middle.
+    case connectionLost
+    /// The response is not valid HTTP, or its length is not what its head said.
+    case invalidResponse
+    /// The response's head is longer than allowed.
+    case headTooLarge
+    /// The response's body is longer than allowed, after decompression.
+    case bodyTooLarge
+    /// More redirects than allowed, or one to a place that is not allowed.
+    case redirectRefused
+    /// Anything else libcurl may say.
+    case other
+  }
+
+  /// What kind of failure it was.
+  public var code: Code
+  /// What happened and what to do next, for a person.
+  public var message: String
+  /// Where the request went.
+  public var url: String
+  /// Whether bytes of the request may have reached the server.
+  public var mayHaveBeenSent: Bool
+  /// Whether any byte of the response had arrived.
+  public var responseBegan: Bool
+
+  /// An error with these parts.
+  public init(
+    _ code: Code, _ message: String, url: String, mayHaveBeenSent: Bool = false, responseBegan: Bool = false
+  ) {
+    self.code = code
+    self.message = message
+    self.url = url
+    self.mayHaveBeenSent = mayHaveBeenSent
+    self.responseBegan = responseBegan
+  }
+
+  public var description: String { "\(message) [\(code.rawValue), \(url)]" }
+}
