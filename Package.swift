@@ -29,21 +29,29 @@ let package = Package(
     .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
   ],
   targets: [
-    // The contract, and the two system libraries.
+    // The contract, the two system libraries, and what of Linux the Glibc module lacks.
     .target(name: "CCarabiner"),
     .systemLibrary(
       name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+    .systemLibrary(name: "CLinux"),
     .systemLibrary(name: "CFFI", pkgConfig: "libffi", providers: [.apt(["libffi-dev"])]),
 
     // The libraries, lowest first.
     .target(name: "CarabinerWire", swiftSettings: swiftSettings),
-    .target(name: "Carabiner", dependencies: ["CarabinerWire"], swiftSettings: swiftSettings),
     .target(
-      name: "CarabinerCurl", dependencies: ["Carabiner", "CCurl"], swiftSettings: swiftSettings),
+      name: "Carabiner",
+      dependencies: [
+        "CarabinerWire",
+        .product(name: "Crypto", package: "swift-crypto"),
+        .product(name: "Logging", package: "swift-log"),
+      ],
+      swiftSettings: swiftSettings),
+    .target(
+      name: "CarabinerCurl", dependencies: ["Carabiner", "CCurl", "CLinux"], swiftSettings: swiftSettings),
     .target(
       name: "CarabinerHost",
       dependencies: [
-        "Carabiner", "CarabinerWire", "CCarabiner", "CFFI",
+        "Carabiner", "CarabinerWire", "CCarabiner", "CFFI", "CLinux",
         .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "Yams", package: "Yams"),

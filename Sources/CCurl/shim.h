@@ -1,2 +1,66 @@
+/* What Swift cannot call of libcurl: its variadic functions, each with the argument type the option wants. */
 #pragma once
 #include <curl/curl.h>
+
+/* curl_easy_setopt is variadic, which Swift does not import. */
+static inline CURLcode CCurl_setLong(CURL *easy, CURLoption option, long value) {
+  return curl_easy_setopt(easy, option, value);
+}
+static inline CURLcode CCurl_setOffset(CURL *easy, CURLoption option, curl_off_t value) {
+  return curl_easy_setopt(easy, option, value);
+}
+static inline CURLcode CCurl_setPointer(CURL *easy, CURLoption option, const void *value) {
+  return curl_easy_setopt(easy, option, value);
+}
+typedef size_t (*CCurl_writeFunction)(char *bytes, size_t size, size_t count, void *context);
+static inline CURLcode CCurl_setWriteFunction(CURL *easy, CCurl_writeFunction function, void *context) {
+  CURLcode code = curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, function);
+  return code == CURLE_OK ? curl_easy_setopt(easy, CURLOPT_WRITEDATA, context) : code;
+}
+static inline CURLcode CCurl_setHeaderFunction(CURL *easy, CCurl_writeFunction function, void *context) {
+  CURLcode code = curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, function);
+  return code == CURLE_OK ? curl_easy_setopt(easy, CURLOPT_HEADERDATA, context) : code;
+}
+
+/* curl_easy_getinfo is variadic. */
+static inline long CCurl_getLong(CURL *easy, CURLINFO info) {
+  long value = 0;
+  curl_easy_getinfo(easy, info, &value);
+  return value;
+}
+static inline const char *CCurl_getString(CURL *easy, CURLINFO info) {
+  const char *value = NULL;
+  curl_easy_getinfo(easy, info, &value);
+  return value;
+}
+static inline void *CCurl_getPrivate(CURL *easy) {
+  void *value = NULL;
+  curl_easy_getinfo(easy, CURLINFO_PRIVATE, &value);
+  return value;
+}
+
+/* curl_multi_setopt is variadic. */
+typedef int (*CCurl_socketFunction)(CURL *easy, curl_socket_t socket, int what, void *context, void *socketContext);
+typedef int (*CCurl_timerFunction)(CURLM *multi, long milliseconds, void *context);
+static inline void CCurl_setMultiFunctions(CURLM *multi, CCurl_socketFunction socket, CCurl_timerFunction timer, void *context) {
+  curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, socket);
+  curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, context);
+  curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, timer);
+  curl_multi_setopt(multi, CURLMOPT_TIMERDATA, context);
+}
+static inline void CCurl_setMultiLong(CURLM *multi, CURLMoption option, long value) {
+  curl_multi_setopt(multi, option, value);
+}
+
+/* The message is a union. */
+static inline CURL *CCurl_nextFinished(CURLM *multi, CURLcode *code) {
+  int remaining = 0;
+  CURLMsg *message;
+  while ((message = curl_multi_info_read(multi, &remaining))) {
+    if (message->msg == CURLMSG_DONE) {
+      *code = message->data.result;
+      return message->easy_handle;
+    }
+  }
+  return NULL;
+}

@@ -1,5 +1,5 @@
 /// An error that steers the chain and that no interceptor handles.
-package protocol ChainControl: Error {}
+public protocol ChainControl: Error {}
 
 extension CancellationError: ChainControl {}
 

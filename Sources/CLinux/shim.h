@@ -1,0 +1,40 @@
+/* What Linux offers and Swift's Glibc module leaves out. */
+#pragma once
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* The event's data is a union and its struct is packed: both are awkward in Swift. */
+static inline int CLinux_watch(int epoll, int descriptor, uint32_t events) {
+  struct epoll_event event = {.events = events, .data = {.fd = descriptor}};
+  if (epoll_ctl(epoll, EPOLL_CTL_MOD, descriptor, &event) == 0) return 0;
+  return epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event);
+}
+static inline int CLinux_forget(int epoll, int descriptor) {
+  return epoll_ctl(epoll, EPOLL_CTL_DEL, descriptor, NULL);
+}
+static inline int CLinux_descriptor(const struct epoll_event *event) { return event->data.fd; }
+static inline int CLinux_newPoll(void) { return epoll_create1(EPOLL_CLOEXEC); }
+static inline int CLinux_newWakeUp(void) { return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC); }
+static inline int CLinux_isReadable(uint32_t events) { return (events & EPOLLIN) != 0; }
+static inline int CLinux_isWritable(uint32_t events) { return (events & EPOLLOUT) != 0; }
+static inline int CLinux_isBroken(uint32_t events) { return (events & (EPOLLERR | EPOLLHUP)) != 0; }
+static const uint32_t CLinux_READABLE = EPOLLIN;
+static const uint32_t CLinux_WRITABLE = EPOLLOUT;
+
+/* glibc declares it only for GNU programs. The prototype is spelled out because other modules may have included
+ * <pthread.h> first, without it. */
+extern int pthread_setname_np(pthread_t thread, const char *name);
+static inline void CLinux_nameThisThread(const char *name) { pthread_setname_np(pthread_self(), name); }
+
+/* The system call itself: the header's function is there for GNU programs only. */
+static inline int CLinux_newMemoryFile(const char *name) {
+  return (int)syscall(SYS_memfd_create, name, 3u /* MFD_CLOEXEC | MFD_ALLOW_SEALING */);
+}
+/* F_ADD_SEALS with SEAL, SHRINK, GROW and WRITE: nobody changes the file any more, us included. fcntl is variadic. */
+static inline int CLinux_seal(int descriptor) { return fcntl(descriptor, 1033, 0x1 | 0x2 | 0x4 | 0x8); }

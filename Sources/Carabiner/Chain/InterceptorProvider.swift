@@ -1,0 +1,106 @@
+/// Says which interceptors an operation passes.
+///
+/// Every method has a default, so a provider writes only what it changes.
+public protocol InterceptorProvider: Sendable {
+  /// The GraphQL interceptors, outermost first.
+  func graphQLInterceptors<Operation: GraphQLOperation>(for operation: Operation) -> [any GraphQLInterceptor]
+
+  /// The cache step.
+  func cacheInterceptor<Operation: GraphQLOperation>(for operation: Operation) -> any CacheInterceptor
+
+  /// The HTTP interceptors, outermost first.
+  func httpInterceptors<Operation: GraphQLOperation>(for operation: Operation) -> [any HTTPInterceptor]
+
+  /// The parser.
+  func responseParser<Operation: GraphQLOperation>(for operation: Operation) -> any ResponseParsingInterceptor
+
+  /// Who sees each error last, before the caller does.
+  func additionalErrorInterceptor<Operation: GraphQLOperation>(
+    for operation: Operation
+  ) -> (any AdditionalErrorInterceptor)?
+
+  /// All interceptors of one request; called once, and the same instances serve its retries.
+  ///
+  /// The default asks the other methods. A provider whose stages share something per request implements this one.
+  func interceptors<Operation: GraphQLOperation>(
+    for operation: Operation, context: RequestContext
+  ) throws -> RequestInterceptors
+}
+
+extension InterceptorProvider {
+  public func graphQLInterceptors<Operation: GraphQLOperation>(
+    for operation: Operation
+  ) -> [any GraphQLInterceptor] {
+    [MaxRetryInterceptor(), AutomaticPersistedQueryInterceptor()]
+  }
+
+  public func cacheInterceptor<Operation: GraphQLOperation>(for operation: Operation) -> any CacheInterceptor {
+    DefaultCacheInterceptor()
+  }
+
+  public func httpInterceptors<Operation: GraphQLOperation>(for operation: Operation) -> [any HTTPInterceptor] {
+    [ResponseCodeInterceptor()]
+  }
+
+  public func responseParser<Operation: GraphQLOperation>(
+    for operation: Operation
+  ) -> any ResponseParsingInterceptor {
+    JSONResponseParsingInterceptor()
+  }
+
+  public func additionalErrorInterceptor<Operation: GraphQLOperation>(
+    for operation: Operation
+  ) -> (any AdditionalErrorInterceptor)? { nil }
+
+  public func interceptors<Operation: GraphQLOperation>(
+    for operation: Operation, context: RequestContext
+  ) throws -> RequestInterceptors {
+    RequestInterceptors(
+      graphQL: graphQLInterceptors(for: operation),
+      cache: cacheInterceptor(for: operation),
+      http: httpInterceptors(for: operation),
+      parser: responseParser(for: operation),
+      additionalError: additionalErrorInterceptor(for: operation))
+  }
+}
+
+/// The provider used unless another is given.
+public struct DefaultInterceptorProvider: InterceptorProvider {
+  /// The one instance anybody needs.
+  public static let shared = DefaultInterceptorProvider()
+
+  /// A provider of the defaults.
+  public init() {}
+}
+
+/// The interceptors of one request.
+public struct RequestInterceptors: Sendable {
+  /// The GraphQL interceptors, outermost first.
+  public var graphQL: [any GraphQLInterceptor]
+  /// The cache step.
+  public var cache: any CacheInterceptor
+  /// The HTTP interceptors, outermost first.
+  public var http: [any HTTPInterceptor]
+  /// The parser.
+  public var parser: any ResponseParsingInterceptor
+  /// Who sees each error last.
+  public var additionalError: (any AdditionalErrorInterceptor)?
+
+  /// These interceptors.
+  public init(
+    graphQL: [any GraphQLInterceptor], cache: any CacheInterceptor, http: [any HTTPInterceptor],
+    parser: any ResponseParsingInterceptor, additionalError: (any AdditionalErrorInterceptor)? = nil
+  ) {
+    self.graphQL = graphQL
+    self.cache = cache
+    self.http = http
+    self.parser = parser
+    self.additionalError = additionalError
+  }
+}
+
+/// Sees each error of a request once, after every other step.
+public protocol AdditionalErrorInterceptor: Sendable {
+  /// Looks at an error and returns it, or another in its place.
+  func intercept<Request: GraphQLRequest>(error: any Error, request: Request) async -> any Error
+}

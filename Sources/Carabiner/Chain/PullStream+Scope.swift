@@ -1,0 +1,57 @@
+extension PullStream {
+  /// Pulls the first element now, inside the task-locals that are bound here, and keeps them for the elements to come.
+  ///
+  /// A stream is pulled after the function that made it returned, when the task-locals it bound are gone. Most streams have one
+  /// element, and pulling it here is all it takes; only a longer one needs a task that remembers the scope.
+  func startedInThisScope() async -> Self {
+    do {
+      switch try await pull() {
+      case .end: return .empty
+      case .last(let element): return PullStream(element)
+      case .element(let element):
+        let rest = ScopedPuller(pull)
+        return PullStream(element).followed { PullStream { try await rest.next() } }
+      }
+    } catch {
+      return .failing(error)
+    }
+  }
+
+  /// Pulls the first element now, so that an error of one type is thrown here and not where the stream is consumed.
+  func started<Immediate: Error>(rethrowing immediate: Immediate.Type) async throws -> Self {
+    do {
+      switch try await pull() {
+      case .end: return .empty
+      case .last(let element): return PullStream(element)
+      case .element(let element): return PullStream(element).followed { self }
+      }
+    } catch let error as Immediate {
+      throw error
+    } catch {
+      return .failing(error)
+    }
+  }
+
+  /// This stream and then, once it is over, the one `next` brings.
+  func followed(by next: @escaping @Sendable () async -> Self) -> Self {
+    let successor = StreamSuccessor<Element>()
+    return Self { [pull] in
+      if let later = successor.stream { return try await later.pull() }
+      switch try await pull() {
+      case .element(let element):
+        return .element(element)
+      case .last(let element):
+        successor.stream = Self { [next] in
+          let stream = await next()
+          successor.stream = stream
+          return try await stream.pull()
+        }
+        return .element(element)
+      case .end:
+        let stream = await next()
+        successor.stream = stream
+        return try await stream.pull()
+      }
+    }
+  }
+}

@@ -1,0 +1,195 @@
+internal import FoundationEssentials
+
+/// Takes one request down through its interceptors and its results back up.
+public struct RequestChain<Request: GraphQLRequest>: Sendable {
+  /// Starts the chain again, with this request; thrown by a GraphQL interceptor before or after results.
+  public struct Retry: ChainControl {
+    /// The request to start again with.
+    public let request: Request
+
+    /// A retry with `request`.
+    public init(request: Request) { self.request = request }
+  }
+
+  let interceptors: RequestInterceptors
+  let transport: any HTTPTransport
+  let store: ApolloStore
+  let maximumAttempts: Int
+  let observer: any ChainObserver
+
+  init(
+    interceptors: RequestInterceptors, transport: any HTTPTransport, store: ApolloStore, maximumAttempts: Int,
+    observer: any ChainObserver
+  ) {
+    self.interceptors = interceptors
+    self.transport = transport
+    self.store = store
+    self.maximumAttempts = maximumAttempts
+    self.observer = observer
+  }
+
+  // MARK: The journey
+
+  /// One attempt, from the first GraphQL interceptor to the results on their way back.
+  func travel(_ request: Request) async -> InterceptorResultStream<Request> {
+    await passGraphQL(request, from: 0)
+  }
+
+  /// The GraphQL interceptors from `index` on, then cache and network.
+  private func passGraphQL(_ request: Request, from index: Int) async -> InterceptorResultStream<Request> {
+    guard index < interceptors.graphQL.count else { return await fetch(request) }
+    let interceptor = interceptors.graphQL[index]
+    do {
+      let traits = interceptor.traits
+      if traits.contains(.bindsNoTaskLocals), request.context.tracer == nil || traits.contains(.tracesItself) {
+        return try await interceptor.intercept(request: request) { request in
+          await passGraphQL(request, from: index + 1)
+        }
+      }
+      guard let tracer = request.context.tracer, !traits.contains(.tracesItself) else {
+        return try await interceptor.intercept(request: request) { request in
+          await passGraphQL(request, from: index + 1).startedInThisScope()
+        }
+      }
+      let span = StageSpan(tracer: tracer, kind: .graphQL, stage: interceptor.stageName)
+      let results = try await span.intercepting {
+        try await interceptor.intercept(request: request) { request in
+          span.descended()
+          let results = await passGraphQL(request, from: index + 1).startedInThisScope()
+          span.ascended()
+          return results
+        }
+      }
+      return span.traced(results)
+    } catch {
+      return .failing(error)
+    }
+  }
+
+  /// Cache and network, as the request's fetch behaviour says.
+  private func fetch(_ request: Request) async -> InterceptorResultStream<Request> {
+    let behavior = request.fetchBehavior
+    guard behavior.cacheRead == .beforeNetworkFetch, request.operation.isCacheable else {
+      let network = await fetchFromNetwork(request)
+      guard behavior.cacheRead == .onNetworkFailure, request.operation.isCacheable else { return network }
+      return network.mapErrors { error in
+        guard let cached = await readCacheReportingErrors(request) else { throw error }
+        return cached
+      }
+    }
+    let cached = await readCacheReportingErrors(request)
+    switch behavior.networkFetch {
+    case .never:
+      return cached.map { PullStream($0) } ?? .empty
+    case .onCacheMiss:
+      if let cached { return PullStream(cached) }
+      return await fetchFromNetwork(request)
+    case .always:
+      guard let cached else { return await fetchFromNetwork(request) }
+      return PullStream(cached).followed { await fetchFromNetwork(request) }
+    }
+  }
+
+  /// A cache that cannot be read is a miss: the result can still come from elsewhere.
+  private func readCacheReportingErrors(_ request: Request) async -> ParsedResult<Request.Operation>? {
+    let cache = interceptors.cache
+    let span = StageSpan(
+      tracer: cache.traits.contains(.tracesItself) ? nil : request.context.tracer, kind: .cache, stage: cache.stageName)
+    do {
+      let response = try await cache.readCacheData(from: store, request: request)
+      span.finish("read", .down, response == nil ? "miss" : "hit")
+      return response.map { ParsedResult(result: $0) }
+    } catch {
+      span.finish("read", .down, "failed: \(error)")
+      observer.cacheReadFailed(error, operationName: request.operation.operationName)
+      return nil
+    }
+  }
+
+  /// The HTTP leg: HTTP interceptors, transport, parser. An ``HTTPRetry`` builds the HTTP request again.
+  private func fetchFromNetwork(_ request: Request) async -> InterceptorResultStream<Request> {
+    while true {
+      do {
+        let results = try await sendOnce(request)
+        return try await results.started(rethrowing: HTTPRetry.self)
+      } catch let retry as HTTPRetry {
+        do {
+          try beginAttempt(of: request)
+          try await Task.sleep(for: retry.delay)
+        } catch {
+          return .failing(error)
+        }
+      } catch {
+        return .failing(error)
+      }
+    }
+  }
+
+  private func sendOnce(_ request: Request) async throws -> InterceptorResultStream<Request> {
+    let response = try await passHTTP(try request.toURLRequest(), from: 0, context: request.context)
+    request.context.httpResponse = response.response
+    let span = StageSpan(
+      tracer: interceptors.parser.traits.contains(.tracesItself) ? nil : request.context.tracer, kind: .parsing,
+      stage: interceptors.parser.stageName)
+    let results = try await interceptors.parser.parse(
+      response: response, for: request, includeCacheRecords: request.writeResultsToCache)
+    return span.traced(results)
+  }
+
+  /// The HTTP interceptors from `index` on, then the transport.
+  private func passHTTP(
+    _ request: URLRequest, from index: Int, context: RequestContext
+  ) async throws -> HTTPResponse {
+    guard index < interceptors.http.count else { return try await send(request, context: context) }
+    let interceptor = interceptors.http[index]
+    guard let tracer = context.tracer, !interceptor.traits.contains(.tracesItself) else {
+      return try await interceptor.intercept(request: request) { request in
+        try await passHTTP(request, from: index + 1, context: context)
+      }
+    }
+    let span = StageSpan(tracer: tracer, kind: .http, stage: interceptor.stageName)
+    let response = try await span.intercepting {
+      try await interceptor.intercept(request: request) { request in
+        span.descended()
+        let response = try await passHTTP(request, from: index + 1, context: context)
+        span.ascended()
+        return response
+      }
+    }
+    span.finish("head", .up, "\(response.response.statusCode)")
+    return response
+  }
+
+  private func send(_ request: URLRequest, context: RequestContext) async throws -> HTTPResponse {
+    let span = StageSpan(tracer: context.tracer, kind: .transport, stage: request.url.host() ?? "")
+    do {
+      let response = try await transport.send(request)
+      span.finish("send", .down, "\(response.response.httpVersion.rawValue) \(response.response.statusCode)")
+      return response
+    } catch {
+      span.finish("send", .down, "failed: \(error)")
+      throw error
+    }
+  }
+
+  // MARK: Attempts
+
+  /// Counts an attempt, whichever scope asked for it.
+  func beginAttempt(of request: Request) throws {
+    let attempts = request.context.beginAttempt()
+    guard attempts < maximumAttempts else {
+      throw RequestChainError(
+        .retryLimit,
+        "\(request.operation.displayName) was started \(attempts) times without an end; find out which interceptor keeps "
+          + "asking for a retry, or raise the transport's maximumAttempts")
+    }
+  }
+}
+
+extension GraphQLOperation {
+  /// Results of mutations are never kept or read back; nor is there anything to keep of an upload.
+  var isCacheable: Bool { operationType != .mutation }
+
+  /// What messages call this operation.
+  package var displayName: String { operationName.map { "\(operationType) \($0)" } ?? "an anonymous \(operationType)" }
+}

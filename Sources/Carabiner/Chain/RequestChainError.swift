@@ -1,0 +1,27 @@
+/// The chain itself could not bring a result.
+public struct RequestChainError: Error, Sendable, CustomStringConvertible {
+  /// What kind of failure it was.
+  public enum Code: String, Sendable, Hashable {
+    /// A request cannot be turned into an HTTP request.
+    case invalidRequest
+    /// The stream ended without a result and without an error.
+    case noResults
+    /// The chain was started more often than allowed.
+    case retryLimit
+    /// The request's timeout passed.
+    case timedOut
+  }
+
+  /// What kind of failure it was.
+  public let code: Code
+  /// What happened and what to do next, for a person.
+  public let message: String
+
+  /// An error with these parts.
+  public init(_ code: Code, _ message: String) {
+    self.code = code
+    self.message = message
+  }
+
+  public var description: String { "\(message) [\(code.rawValue)]" }
+}

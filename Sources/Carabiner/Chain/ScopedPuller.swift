@@ -1,0 +1,98 @@
+internal import Synchronization
+
+/// Pulls a stream inside the task-locals that were bound where it was made.
+///
+/// A task remembers them; it works only while somebody waits for an element, and ends with this object.
+final class ScopedPuller<Element: Sendable>: Sendable {
+  typealias Step = PullStream<Element>.Step
+  private typealias Reply = CheckedContinuation<Step, any Error>
+
+  /// Where the one who wants an element and the task that makes it meet.
+  private final class MeetingPoint: Sendable {
+    private enum State {
+      case nobody
+      case worker(CheckedContinuation<Reply?, Never>)
+      case consumer(Reply)
+      case closed
+    }
+
+    private let state = Mutex(State.nobody)
+
+    /// Hands a request for an element to the worker.
+    func submit(_ reply: Reply) {
+      let worker: CheckedContinuation<Reply?, Never>? = state.withLock { state in
+        switch state {
+        case .worker(let worker):
+          state = .nobody
+          return worker
+        case .nobody:
+          state = .consumer(reply)
+          return nil
+        case .consumer, .closed:
+          reply.resume(throwing: CancellationError())
+          return nil
+        }
+      }
+      worker?.resume(returning: reply)
+    }
+
+    /// Waits for the next request; nil when nobody will ask any more.
+    func nextRequest() async -> Reply? {
+      await withCheckedContinuation { worker in
+        let request: Reply?? = state.withLock { state in
+          switch state {
+          case .consumer(let reply):
+            state = .nobody
+            return reply
+          case .nobody:
+            state = .worker(worker)
+            return nil
+          case .worker, .closed:
+            return .some(nil)
+          }
+        }
+        if let request { worker.resume(returning: request) }
+      }
+    }
+
+    func close() {
+      let previous = state.withLock { state in
+        defer { state = .closed }
+        return state
+      }
+      switch previous {
+      case .worker(let worker): worker.resume(returning: nil)
+      case .consumer(let reply): reply.resume(throwing: CancellationError())
+      case .nobody, .closed: break
+      }
+    }
+  }
+
+  private let meetingPoint = MeetingPoint()
+  private let task: Task<Void, Never>
+
+  init(_ pull: @escaping @Sendable () async throws -> Step) {
+    task = Task { [meetingPoint] in
+      while let reply = await meetingPoint.nextRequest() {
+        do {
+          reply.resume(returning: try await pull())
+        } catch {
+          reply.resume(throwing: error)
+        }
+      }
+    }
+  }
+
+  func next() async throws -> Step {
+    try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { meetingPoint.submit($0) }
+    } onCancel: {
+      task.cancel()
+    }
+  }
+
+  deinit {
+    task.cancel()
+    meetingPoint.close()
+  }
+}

@@ -1,0 +1,92 @@
+internal import Synchronization
+
+/// Measures one stage written in Swift for the tracer: on the way down until it calls `next`, on the way up from there.
+///
+/// Without a tracer it does nothing.
+struct StageSpan: Sendable {
+  private final class Marks: Sendable {
+    let start = ContinuousClock.now
+    private let last: Mutex<ContinuousClock.Instant>
+    private let calledNext = Mutex(false)
+
+    init() { last = Mutex(start) }
+
+    /// The time since the last mark, which this one replaces.
+    func lap() -> Duration {
+      let now = ContinuousClock.now
+      return last.withLock { last in
+        defer { last = now }
+        return now - last
+      }
+    }
+
+    func noteNext() { calledNext.withLock { $0 = true } }
+    var didCallNext: Bool { calledNext.withLock { $0 } }
+  }
+
+  private let tracer: (any ChainTracer)?
+  private let kind: StageEvent.Kind
+  private let stage: String
+  private let marks: Marks?
+
+  init(tracer: (any ChainTracer)?, kind: StageEvent.Kind, stage: @autoclosure () -> String) {
+    self.tracer = tracer
+    self.kind = kind
+    self.stage = tracer == nil ? "" : stage()
+    marks = tracer == nil ? nil : Marks()
+  }
+
+  /// Reports what happened since the last mark.
+  func finish(_ hook: String, _ direction: StageEvent.Direction, _ outcome: @autoclosure () -> String) {
+    guard let tracer, let marks else { return }
+    tracer.record(
+      StageEvent(
+        kind: kind, stage: stage, hook: hook, direction: direction, outcome: outcome(), duration: marks.lap()))
+  }
+
+  /// The stage called `next`: its way down is over.
+  func descended() {
+    marks?.noteNext()
+    finish("intercept", .down, "next")
+  }
+
+  /// `next` returned: its way up begins.
+  func ascended() { _ = marks?.lap() }
+
+  /// Runs the stage and reports an error it throws itself.
+  func intercepting<Value>(_ body: () async throws -> Value) async throws -> Value {
+    do {
+      let value = try await body()
+      if marks?.didCallNext == false { finish("intercept", .down, "answered without next") }
+      return value
+    } catch {
+      if marks?.didCallNext == false { finish("intercept", .down, "threw \(error)") }
+      throw error
+    }
+  }
+
+  /// Reports every step the stage's stream brings; the time of a pull that reaches further in counts as that stage's.
+  func traced<Element>(_ stream: PullStream<Element>) -> PullStream<Element> {
+    guard tracer != nil else { return stream }
+    return PullStream { [pull = stream.pull] in
+      do {
+        let step = try await pull()
+        finish("results", .up, step.traceOutcome)
+        return step
+      } catch {
+        finish("results", .up, "failed: \(error)")
+        throw error
+      }
+    }
+  }
+}
+
+extension PullStream.Step {
+  var traceOutcome: String {
+    switch self {
+    case .element: "result, more to come"
+    case .last: "result"
+    case .end: "end"
+    }
+  }
+}

@@ -1,0 +1,11 @@
+/// What the chain may take for granted about a stage.
+public struct StageTraits: OptionSet, Sendable {
+  public let rawValue: Int
+
+  public init(rawValue: Int) { self.rawValue = rawValue }
+
+  /// The stage tells the tracer itself what it does.
+  public static let tracesItself = StageTraits(rawValue: 1 << 0)
+  /// The stage never calls `next` inside a task-local binding, so nothing has to be kept of its scope.
+  public static let bindsNoTaskLocals = StageTraits(rawValue: 1 << 1)
+}

@@ -1,0 +1,60 @@
+public import FoundationEssentials
+
+/// Runs each operation through a request chain of its own.
+public struct RequestChainNetworkTransport: NetworkTransport {
+  /// How often a request may be started before the chain gives up.
+  public static let defaultMaximumAttempts = 10
+
+  /// Says which interceptors an operation passes.
+  public let interceptorProvider: any InterceptorProvider
+  /// Where the server is.
+  public let endpointURL: URL
+  /// Headers of every request.
+  public let additionalHeaders: HTTPHeaders
+  /// What sends the HTTP requests.
+  public let httpTransport: any HTTPTransport
+  /// What the cache stage reads and writes.
+  public let store: ApolloStore
+  /// How often a request may be started, retries of both scopes together.
+  public let maximumAttempts: Int
+  /// Is told what went wrong without the caller noticing.
+  public let observer: any ChainObserver
+
+  /// A transport to one endpoint.
+  public init(
+    interceptorProvider: any InterceptorProvider = DefaultInterceptorProvider.shared, endpointURL: URL,
+    httpTransport: any HTTPTransport, store: ApolloStore = ApolloStore(), additionalHeaders: HTTPHeaders = [:],
+    maximumAttempts: Int = Self.defaultMaximumAttempts, observer: any ChainObserver = CacheFailureLog()
+  ) {
+    self.interceptorProvider = interceptorProvider
+    self.endpointURL = endpointURL
+    self.httpTransport = httpTransport
+    self.store = store
+    self.additionalHeaders = additionalHeaders
+    self.maximumAttempts = maximumAttempts
+    self.observer = observer
+  }
+
+  public func send<Operation: GraphQLOperation>(
+    _ operation: Operation, fetchBehavior: FetchBehavior, configuration: RequestConfiguration
+  ) throws -> PullStream<GraphQLResponse<Operation>> {
+    var headers = additionalHeaders
+    if !configuration.additionalHeaders.isEmpty { headers.replace(with: configuration.additionalHeaders) }
+    return try send(
+      JSONRequest(
+        operation: operation, endpoint: endpointURL, additionalHeaders: headers, fetchBehavior: fetchBehavior,
+        writeResultsToCache: configuration.writeResultsToCache, requestTimeout: configuration.requestTimeout,
+        context: RequestContext(tracer: configuration.tracer)))
+  }
+
+  /// Runs a request of any kind.
+  public func send<Request: GraphQLRequest>(
+    _ request: Request
+  ) throws -> PullStream<GraphQLResponse<Request.Operation>> {
+    let chain = RequestChain<Request>(
+      interceptors: try interceptorProvider.interceptors(for: request.operation, context: request.context),
+      transport: httpTransport, store: store, maximumAttempts: maximumAttempts, observer: observer)
+    let execution = RequestExecution(chain: chain, request: request)
+    return PullStream { try await execution.next() }
+  }
+}

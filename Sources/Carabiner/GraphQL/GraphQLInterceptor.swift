@@ -1,0 +1,33 @@
+/// Calls the next step of the chain and brings the stream of its results.
+public typealias NextInterceptorFunction<Request: GraphQLRequest> =
+  @Sendable (Request) async -> InterceptorResultStream<Request>
+
+/// The same function under the name some of the documentation uses.
+public typealias NextGraphQLInterceptorFunction<Request: GraphQLRequest> = NextInterceptorFunction<Request>
+
+/// The results of a request on their way up the chain.
+public typealias InterceptorResultStream<Request: GraphQLRequest> = PullStream<ParsedResult<Request.Operation>>
+
+/// A step that sees GraphQL requests on the way down and their results on the way up.
+public protocol GraphQLInterceptor: Sendable {
+  /// Does work before and after the rest of the chain.
+  ///
+  /// Call `next` with the request, changed or not, and map the stream it returns to see each result; or do not call it and
+  /// answer yourself. Throw `RequestChain.Retry`, here or in the stream, to start again.
+  ///
+  /// - Throws: Anything; interceptors further out see it in `mapErrors`.
+  func intercept<Request: GraphQLRequest>(
+    request: Request,
+    next: NextInterceptorFunction<Request>
+  ) async throws -> InterceptorResultStream<Request>
+
+  /// What a trace calls this step.
+  var stageName: String { get }
+  /// What the chain may take for granted about this step.
+  var traits: StageTraits { get }
+}
+
+extension GraphQLInterceptor {
+  public var stageName: String { String(describing: type(of: self)) }
+  public var traits: StageTraits { [] }
+}

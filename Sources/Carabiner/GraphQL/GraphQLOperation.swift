@@ -1,0 +1,50 @@
+public import CarabinerWire
+
+/// The kind of a GraphQL operation.
+public enum GraphQLOperationType: String, Sendable, Hashable, CaseIterable {
+  case query
+  case mutation
+  case subscription
+}
+
+/// An operation a client runs: a document, the name of the operation in it, and its variables.
+///
+/// Conform to ``GraphQLQuery``, ``GraphQLMutation`` or ``GraphQLSubscription``, which supply the type.
+public protocol GraphQLOperation: Sendable {
+  /// What the `data` member of a response is decoded to.
+  associatedtype Data: Decodable & Sendable
+
+  /// Query, mutation or subscription.
+  var operationType: GraphQLOperationType { get }
+  /// The operation's name in the document; nil for an anonymous one.
+  var operationName: String? { get }
+  /// The text of the document.
+  var document: String { get }
+  /// The variables, by name.
+  var variables: JSONObject { get }
+}
+
+extension GraphQLOperation {
+  public var variables: JSONObject { [:] }
+}
+
+/// An operation that reads.
+public protocol GraphQLQuery: GraphQLOperation {}
+
+/// An operation that writes.
+public protocol GraphQLMutation: GraphQLOperation {}
+
+/// An operation that keeps delivering results.
+public protocol GraphQLSubscription: GraphQLOperation {}
+
+extension GraphQLQuery {
+  public var operationType: GraphQLOperationType { .query }
+}
+
+extension GraphQLMutation {
+  public var operationType: GraphQLOperationType { .mutation }
+}
+
+extension GraphQLSubscription {
+  public var operationType: GraphQLOperationType { .subscription }
+}

@@ -1,0 +1,90 @@
+public import CarabinerWire
+internal import FoundationEssentials
+internal import Synchronization
+
+/// One result of an operation.
+///
+/// It keeps the bytes it came in. `data` is decoded when it is first asked for, and `errors` likewise.
+public struct GraphQLResponse<Operation: GraphQLOperation>: Sendable {
+  /// Where a result came from.
+  public enum Source: String, Sendable, Hashable {
+    case cache
+    case server
+    /// An interceptor made it.
+    case interceptor
+  }
+
+  /// The whole response as raw JSON, with its members located.
+  public let body: ResponseBody
+  /// Where the result came from.
+  public var source: Source
+  /// The head of the HTTP response that carried it; nil if none did.
+  public var httpResponse: HTTPURLResponse?
+  private let decoded = DecodedOnce<Operation.Data?>()
+
+  /// A response of these bytes.
+  public init(body: ResponseBody, source: Source = .server, httpResponse: HTTPURLResponse? = nil) {
+    self.body = body
+    self.source = source
+    self.httpResponse = httpResponse
+  }
+
+  /// A response that says this.
+  ///
+  /// - Throws: ``ResponseParsingError`` if `json` is not a GraphQL response.
+  public init(json: JSONValue, source: Source = .interceptor) throws {
+    self.init(body: try ResponseBody(Data(json.serialized())), source: source)
+  }
+
+  /// The `data` member, decoded; nil if it is absent or null.
+  ///
+  /// - Throws: ``ResponseParsingError`` with code `dataMismatch` if it does not fit `Operation.Data`.
+  public var data: Operation.Data? {
+    get throws {
+      try decoded.value {
+        guard let bytes = body.data, bytes != ResponseBody.null else { return nil }
+        return try Self.decode(bytes)
+      }
+    }
+  }
+
+  /// The `errors` member; nil if it is absent.
+  public var errors: [GraphQLError]? {
+    guard let bytes = body.errors, case .array(let entries)? = try? JSONValue(parsing: [UInt8](bytes)) else { return nil }
+    return entries.map { GraphQLError($0.object ?? ["message": $0]) }
+  }
+
+  /// Whether the response has an `errors` member with an entry in it.
+  public var hasErrors: Bool { body.hasErrors }
+
+  /// The `extensions` member; nil if it is absent.
+  public var extensions: JSONObject? {
+    body.extensions.flatMap { try? JSONValue(parsing: [UInt8]($0)).object }
+  }
+
+  private static func decode(_ bytes: Data) throws -> Operation.Data {
+    do {
+      if Operation.Data.self == JSONValue.self, let value = try JSONValue(parsing: [UInt8](bytes)) as? Operation.Data {
+        return value
+      }
+      return try JSONDecoder().decode(Operation.Data.self, from: bytes)
+    } catch {
+      throw ResponseParsingError(
+        .dataMismatch,
+        "the response's data does not fit \(Operation.Data.self): \(error); compare the operation with the server's schema",
+        cause: error)
+    }
+  }
+}
+
+/// A value that is made when it is first asked for.
+private final class DecodedOnce<Value: Sendable>: Sendable {
+  private let state = Mutex<Value?>(nil)
+
+  func value(_ make: () throws -> Value) throws -> Value {
+    if let value = state.withLock({ $0 }) { return value }
+    let value = try make()
+    state.withLock { $0 = value }
+    return value
+  }
+}

@@ -1,0 +1,52 @@
+internal import Synchronization
+
+/// What the stages of one request share: values that travel up as well as down, retries included.
+public final class RequestContext: Sendable {
+  private struct State {
+    var httpResponse: HTTPURLResponse?
+    var attempt = 0
+    var values: [ObjectIdentifier: any Sendable] = [:]
+  }
+
+  /// A number that names this request in logs, unique in the process.
+  public let id: UInt64
+  /// Who is told what each stage does; nil if nobody asked.
+  public let tracer: (any ChainTracer)?
+  private let state = Mutex(State())
+
+  private static let lastID = Atomic<UInt64>(0)
+
+  /// The context of a new request.
+  public init(tracer: (any ChainTracer)? = nil) {
+    id = Self.lastID.add(1, ordering: .relaxed).newValue
+    self.tracer = tracer
+  }
+
+  /// The head of the last HTTP response of this request.
+  public var httpResponse: HTTPURLResponse? {
+    get { state.withLock { $0.httpResponse } }
+    set { state.withLock { $0.httpResponse = newValue } }
+  }
+
+  /// 0 for the first attempt, 1 for the first retry; retries of the HTTP leg count.
+  public var attempt: Int { state.withLock { $0.attempt } }
+
+  func beginAttempt() -> Int {
+    state.withLock {
+      $0.attempt += 1
+      return $0.attempt
+    }
+  }
+
+  /// A value of a stage's own, by the type that names it.
+  public subscript<Key: RequestContextKey>(key: Key.Type) -> Key.Value? {
+    get { state.withLock { $0.values[ObjectIdentifier(key)] as? Key.Value } }
+    set { state.withLock { $0.values[ObjectIdentifier(key)] = newValue } }
+  }
+}
+
+/// Names a value in a ``RequestContext``.
+public protocol RequestContextKey {
+  /// What is kept under this key.
+  associatedtype Value: Sendable
+}

@@ -1,0 +1,69 @@
+internal import CarabinerWire
+public import FoundationEssentials
+
+/// The bytes of a GraphQL response, checked once and with the members located.
+public struct ResponseBody: Sendable {
+  /// The whole response object.
+  public let bytes: Data
+  private let dataRange: Range<Int>?
+  private let errorsRange: Range<Int>?
+  private let extensionsRange: Range<Int>?
+  /// How many member names stood more than once in the text; the last of each counts.
+  public let duplicateMembers: Int
+
+  static let null = Data("null".utf8)
+
+  /// Checks the bytes of a response.
+  ///
+  /// - Throws: ``ResponseParsingError``: `invalidJSON` with the place, or `notAGraphQLResponse` with the head of the body.
+  public init(_ bytes: Data, limits: ResponseLimits = ResponseLimits()) throws {
+    let members: JSONMembers
+    do {
+      members = try JSONMembers(locating: bytes.span, limits: JSONLimits(maximumDepth: limits.maximumDepth))
+    } catch {
+      throw ResponseParsingError.invalidJSON(error, body: bytes)
+    }
+    dataRange = members.range(of: "data")
+    errorsRange = members.range(of: "errors")
+    guard members.isObject, dataRange != nil || errorsRange != nil else {
+      throw ResponseParsingError.notAGraphQLResponse(body: bytes)
+    }
+    extensionsRange = members.range(of: "extensions")
+    duplicateMembers = members.duplicates
+    self.bytes = bytes
+  }
+
+  /// The raw `data` member; nil if it is absent.
+  public var data: Data? { dataRange.map(slice) }
+  /// The raw `errors` member; nil if it is absent.
+  public var errors: Data? { errorsRange.map(slice) }
+  /// The raw `extensions` member; nil if it is absent.
+  public var extensions: Data? { extensionsRange.map(slice) }
+
+  /// Whether there is an `errors` member with at least one entry.
+  public var hasErrors: Bool {
+    guard let errors, errors != Self.null else { return false }
+    return errors.contains(UInt8(ascii: "{"))
+  }
+
+  /// Whether `data` is present and not null.
+  public var hasData: Bool { data.map { $0 != Self.null } ?? false }
+
+  private func slice(_ range: Range<Int>) -> Data {
+    bytes[(bytes.startIndex + range.lowerBound)..<(bytes.startIndex + range.upperBound)]
+  }
+}
+
+/// How large and deep a response may be.
+public struct ResponseLimits: Sendable, Hashable {
+  /// How deep arrays and objects may be nested.
+  public static let defaultMaximumDepth = 512
+
+  /// How deep arrays and objects may be nested.
+  public var maximumDepth: Int
+
+  /// Limits, each with its default.
+  public init(maximumDepth: Int = Self.defaultMaximumDepth) {
+    self.maximumDepth = maximumDepth
+  }
+}

@@ -1,0 +1,44 @@
+public import CarabinerWire
+
+/// What stands on the wire in place of an operation's own parts.
+///
+/// An interceptor that changes the text of a typed operation, or sends only its hash, does so here: the operation itself stays
+/// what the caller gave.
+public struct WireOverrides: Sendable, Hashable {
+  /// How the document is sent.
+  public enum Document: Sendable, Hashable {
+    /// The operation's own text.
+    case original
+    /// Another text.
+    case replaced(String)
+    /// No text: the server knows it by a hash in the extensions.
+    case omitted
+  }
+
+  /// How the document is sent.
+  public var document: Document = .original
+  /// The variables as a JSON object, or nil for the operation's own.
+  public var variables: JSONText?
+  /// The members of `extensions`, in order.
+  public var extensions: JSONObject = [:]
+
+  /// No overrides.
+  public init() {}
+}
+
+/// Bytes that were checked to be one JSON value.
+public struct JSONText: Sendable, Hashable {
+  /// The text, in UTF-8.
+  public let bytes: [UInt8]
+
+  /// Checks bytes and keeps them as they are.
+  ///
+  /// - Throws: `JSONError` with the offset of the first fault.
+  public init(checking bytes: [UInt8], limits: JSONLimits = JSONLimits()) throws(JSONError) {
+    _ = try JSONMembers(locating: bytes.span, limits: limits)
+    self.bytes = bytes
+  }
+
+  /// The text of a value.
+  public init(_ value: JSONValue) { bytes = value.serialized() }
+}

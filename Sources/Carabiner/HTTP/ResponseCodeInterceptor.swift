@@ -1,0 +1,61 @@
+public import FoundationEssentials
+
+/// Refuses responses whose status is not 200 to 299, as soon as the head arrived.
+///
+/// A response of `application/graphql-response+json` passes whatever its status: its body is a GraphQL response.
+public struct ResponseCodeInterceptor: HTTPInterceptor {
+  /// How many bytes of a refused body the error keeps.
+  public static let bodyPrefixLimit = 4096
+
+  /// A step that checks the status.
+  public init() {}
+
+  public func intercept(request: URLRequest, next: NextHTTPInterceptorFunction) async throws -> HTTPResponse {
+    let response = try await next(request)
+    guard !response.response.isSuccessful, !response.response.isGraphQLResponse else { return response }
+    throw ResponseCodeError(response: response.response, body: await bodyPrefix(of: response.chunks))
+  }
+
+  public var traits: StageTraits { .bindsNoTaskLocals }
+
+  /// An error page that breaks off is still worth showing.
+  private func bodyPrefix(of chunks: PullStream<Data>) async -> Data {
+    var prefix = Data()
+    var iterator = chunks.makeAsyncIterator()
+    while prefix.count < Self.bodyPrefixLimit, let chunk = try? await iterator.next() {
+      prefix.append(chunk.prefix(Self.bodyPrefixLimit - prefix.count))
+    }
+    return prefix
+  }
+}
+
+/// A server answered with a status that is not 200 to 299.
+public struct ResponseCodeError: Error, Sendable, CustomStringConvertible {
+  /// The head of the response.
+  public let response: HTTPURLResponse
+  /// The beginning of its body.
+  public let body: Data
+
+  /// An error for this response.
+  public init(response: HTTPURLResponse, body: Data) {
+    self.response = response
+    self.body = body
+  }
+
+  public var description: String {
+    let text = body.isEmpty ? "without a body" : "with the body: \(String(decoding: body.prefix(200), as: UTF8.self))"
+    return "\(response.url.absoluteString) answered with status \(response.statusCode) \(text)"
+  }
+}
+
+extension HTTPURLResponse {
+  /// The media type of the body, lower-case and without parameters.
+  package var mediaType: String? {
+    guard let value = headers["Content-Type"] else { return nil }
+    let type = value.utf8.prefix { $0 != UInt8(ascii: ";") }.filter { $0 != UInt8(ascii: " ") && $0 != 9 }
+    return String(decoding: type.map(\.asciiLowercased), as: UTF8.self)
+  }
+
+  /// Whether the server says that the body is a GraphQL response, whatever the status.
+  package var isGraphQLResponse: Bool { mediaType == "application/graphql-response+json" }
+}

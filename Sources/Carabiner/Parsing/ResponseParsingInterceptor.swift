@@ -1,0 +1,19 @@
+/// The step that turns the bytes of a response into results.
+public protocol ResponseParsingInterceptor: Sendable {
+  /// Reads the chunks of a response and brings its results.
+  ///
+  /// - Parameter includeCacheRecords: Whether the results need records for the cache.
+  func parse<Request: GraphQLRequest>(
+    response: HTTPResponse, for request: Request, includeCacheRecords: Bool
+  ) async throws -> InterceptorResultStream<Request>
+
+  /// What a trace calls this step.
+  var stageName: String { get }
+  /// What the chain may take for granted about this step.
+  var traits: StageTraits { get }
+}
+
+extension ResponseParsingInterceptor {
+  public var stageName: String { String(describing: type(of: self)) }
+  public var traits: StageTraits { [] }
+}

@@ -1,0 +1,119 @@
+internal import CCurl
+internal import Carabiner
+internal import Glibc
+
+/// libcurl's multi handle: many transfers on one thread. Belongs to its loop's thread.
+@safe final class CurlMulti: @unchecked Sendable {
+  // Made by the thread that starts the loop and from then on touched by the loop's thread alone.
+
+  /// curl_global_init is not safe to run twice at once; a static is made once.
+  private static let globalInitialization: CURLcode = curl_global_init(Int(CURL_GLOBAL_ALL))
+
+  private let handle: UnsafeMutableRawPointer
+  private weak var poll: Poll?
+  private var due: ContinuousClock.Instant?
+  private var transfers: [ObjectIdentifier: Transfer] = [:]
+
+  init(maximumConnectionsPerHost: Int) throws {
+    guard Self.globalInitialization == CURLE_OK, let multi = unsafe curl_multi_init() else {
+      throw TransportError(.other, "libcurl cannot be initialised; is memory exhausted?", url: "")
+    }
+    unsafe handle = multi
+    unsafe CCurl_setMultiLong(multi, CURLMOPT_MAX_HOST_CONNECTIONS, maximumConnectionsPerHost)
+    unsafe CCurl_setMultiLong(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
+  }
+
+  /// Lets libcurl tell `poll` which sockets it waits for. The owner keeps both alive together.
+  func attach(to poll: Poll) {
+    self.poll = poll
+    unsafe CCurl_setMultiFunctions(
+      handle,
+      { _, socket, action, context, _ in
+        guard let context = unsafe context else { return 0 }
+        unsafe Unmanaged<CurlMulti>.fromOpaque(context).takeUnretainedValue().socketChanged(socket, action)
+        return 0
+      },
+      { _, milliseconds, context in
+        guard let context = unsafe context else { return 0 }
+        unsafe Unmanaged<CurlMulti>.fromOpaque(context).takeUnretainedValue().timeoutChanged(milliseconds)
+        return 0
+      },
+      Unmanaged.passUnretained(self).toOpaque())
+  }
+
+  // MARK: Transfers
+
+  func add(_ transfer: Transfer) {
+    transfers[ObjectIdentifier(transfer)] = transfer
+    unsafe transfer.easy.setContext(Unmanaged.passUnretained(transfer).toOpaque())
+    let code = unsafe curl_multi_add_handle(handle, transfer.easy.handle)
+    guard code == CURLM_OK else {
+      transfers[ObjectIdentifier(transfer)] = nil
+      return transfer.finish(CURLE_FAILED_INIT)
+    }
+  }
+
+  /// Ends a transfer before its time; its connection is closed if it was in the middle of something.
+  func abort(_ transfer: Transfer) {
+    guard transfers.removeValue(forKey: ObjectIdentifier(transfer)) != nil else { return }
+    unsafe curl_multi_remove_handle(handle, transfer.easy.handle)
+    transfer.aborted()
+  }
+
+  func abortAll(_ error: TransportError) {
+    for transfer in transfers.values {
+      unsafe curl_multi_remove_handle(handle, transfer.easy.handle)
+      transfer.failed(error)
+    }
+    transfers.removeAll()
+  }
+
+  func collectFinished() {
+    var code = CURLE_OK
+    while let easy = unsafe CCurl_nextFinished(handle, &code) {
+      guard let context = unsafe CCurl_getPrivate(easy) else { continue }
+      let transfer = unsafe Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+      guard let owned = transfers.removeValue(forKey: ObjectIdentifier(transfer)) else { continue }
+      unsafe curl_multi_remove_handle(handle, easy)
+      owned.finish(code)
+    }
+  }
+
+  /// Ends libcurl's use of this handle; no transfer may be left.
+  func close() {
+    unsafe curl_multi_cleanup(handle)
+  }
+
+  // MARK: Sockets and time
+
+  func socketReady(_ event: Poll.Event) {
+    var running: Int32 = 0
+    unsafe curl_multi_socket_action(handle, event.descriptor, event.bits, &running)
+  }
+
+  func timeoutIfDue() {
+    guard let due, due <= .now else { return }
+    self.due = nil
+    var running: Int32 = 0
+    unsafe curl_multi_socket_action(handle, CURL_SOCKET_BAD, 0, &running)
+  }
+
+  /// Milliseconds until libcurl wants to be called, rounded up; nil if it does not.
+  func millisecondsToTimeout() -> Int? {
+    guard let due else { return nil }
+    let (seconds, attoseconds) = max(due - .now, .zero).components
+    return Int(seconds) * 1000 + Int((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
+  }
+
+  private func socketChanged(_ socket: Int32, _ action: Int32) {
+    if action == CURL_POLL_REMOVE {
+      poll?.forget(socket)
+    } else {
+      poll?.watch(socket, curlAction: action)
+    }
+  }
+
+  private func timeoutChanged(_ milliseconds: Int) {
+    due = milliseconds < 0 ? nil : .now + .milliseconds(milliseconds)
+  }
+}

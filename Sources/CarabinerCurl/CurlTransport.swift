@@ -1,0 +1,73 @@
+public import Carabiner
+internal import FoundationEssentials
+internal import Synchronization
+
+/// Sends HTTP requests over libcurl, all on one event loop.
+///
+/// Prefer `transport.loop` as the executor of the tasks that use it and no request leaves the loop's thread.
+public final class CurlTransport: HTTPTransport {
+  /// Limits, timeouts and what the connections are like.
+  public let configuration: Configuration
+  /// The thread that drives the transfers, usable as the preferred executor of tasks.
+  public let loop: EventLoop
+  private let idle: EasyHandlePool
+
+  /// A transport with a loop of its own.
+  ///
+  /// - Throws: ``Carabiner/TransportError`` if the system has no descriptors or threads left.
+  public init(configuration: Configuration = Configuration()) throws {
+    self.configuration = configuration
+    loop = try EventLoop(maximumConnectionsPerHost: configuration.maximumConnectionsPerHost)
+    idle = EasyHandlePool(limit: configuration.maximumIdleHandles)
+  }
+
+  deinit { loop.stop() }
+
+  public func send(_ request: URLRequest) async throws -> HTTPResponse {
+    var request = request
+    var redirects = 0
+    while true {
+      try request.checkScheme()
+      let response = try await exchange(request)
+      guard let target = try response.response.redirectTarget() else { return response }
+      redirects += 1
+      guard redirects <= configuration.maximumRedirects else {
+        throw TransportError(
+          .redirectRefused,
+          "the server redirected more than \(configuration.maximumRedirects) times, at last to \(target); is it a loop?",
+          url: request.url.absoluteString, mayHaveBeenSent: true, responseBegan: true)
+      }
+      // Reading what little body a redirect has keeps the connection.
+      _ = try await response.chunks.collected()
+      request = try request.redirected(by: response.response, to: target)
+    }
+  }
+
+  /// One request and one response, redirects not followed.
+  private func exchange(_ request: URLRequest) async throws -> HTTPResponse {
+    let ticket = TransferTicket(loop: loop)
+    let timeout = request.timeoutInterval > 0 ? request.timeoutInterval : configuration.totalTimeout
+    try Task.checkCancellation()
+    let head = try await withTaskCancellationHandler {
+      try await ticket.start { [configuration, idle] multi in
+        let easy = try idle.take(configuration)
+        try easy.prepare(request, timeout: timeout.isFinite ? timeout : 0)
+        let transfer = Transfer(request, easy: easy, limits: configuration) { idle.giveBack($0) }
+        multi.add(transfer)
+        return transfer
+      }
+    } onCancel: {
+      ticket.abort()
+    }
+    return HTTPResponse(
+      response: head,
+      chunks: PullStream {
+        try await withTaskCancellationHandler {
+          try Task.checkCancellation()
+          return try await ticket.nextChunk()
+        } onCancel: {
+          ticket.abort()
+        }
+      })
+  }
+}

@@ -1,0 +1,167 @@
+internal import CCurl
+internal import Carabiner
+internal import FoundationEssentials
+internal import Glibc
+
+/// One of libcurl's easy handles, with the options that never change already set. Belongs to the loop's thread.
+@safe final class EasyHandle: @unchecked Sendable {
+  // Handed from the pool to one transfer at a time, all on the loop's thread.
+
+  let handle: UnsafeMutableRawPointer
+  private let errorText: UnsafeMutablePointer<CChar>
+  private var headerList: UnsafeMutablePointer<curl_slist>?
+  private var lastHeaders: HTTPHeaders?
+
+  init(_ configuration: CurlTransport.Configuration) throws {
+    guard let easy = unsafe curl_easy_init() else {
+      throw TransportError(.other, "libcurl has no memory for another transfer", url: "")
+    }
+    unsafe handle = easy
+    unsafe errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
+    unsafe errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+    setConstants(configuration)
+  }
+
+  deinit {
+    unsafe curl_easy_cleanup(handle)
+    unsafe curl_slist_free_all(headerList)
+    unsafe errorText.deallocate()
+  }
+
+  private func setConstants(_ configuration: CurlTransport.Configuration) {
+    _ = unsafe CCurl_setPointer(handle, CURLOPT_ERRORBUFFER, errorText)
+    set(CURLOPT_NOSIGNAL, 1)
+    set(CURLOPT_FOLLOWLOCATION, 0)
+    set(CURLOPT_PIPEWAIT, 1)
+    set(CURLOPT_PROTOCOLS_STR, "http,https")
+    set(CURLOPT_USERAGENT, configuration.userAgent)
+    set(CURLOPT_CONNECTTIMEOUT_MS, Int(configuration.connectTimeout * 1000))
+    set(CURLOPT_HTTP_VERSION, Int(configuration.allowsHTTP2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
+    if configuration.acceptsCompression { set(CURLOPT_ACCEPT_ENCODING, "") }
+    if let file = configuration.certificateAuthorityFile { set(CURLOPT_CAINFO, file) }
+    if let file = configuration.clientCertificateFile { set(CURLOPT_SSLCERT, file) }
+    if let file = configuration.clientKeyFile { set(CURLOPT_SSLKEY, file) }
+    switch configuration.proxy {
+    case .environment: break
+    case .none: set(CURLOPT_PROXY, "")
+    case .url(let url): set(CURLOPT_PROXY, url)
+    }
+    _ = unsafe CCurl_setWriteFunction(
+      handle,
+      { bytes, size, count, context in
+        guard let bytes = unsafe bytes, let context = unsafe context else { return 0 }
+        let transfer = unsafe Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+        return unsafe transfer.receiveBody(UnsafeRawBufferPointer(start: bytes, count: size * count))
+      }, nil)
+    _ = unsafe CCurl_setHeaderFunction(
+      handle,
+      { bytes, size, count, context in
+        guard let bytes = unsafe bytes, let context = unsafe context else { return 0 }
+        let transfer = unsafe Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+        return unsafe transfer.receiveHeadLine(UnsafeRawBufferPointer(start: bytes, count: size * count))
+      }, nil)
+  }
+
+  /// Says whom the callbacks tell.
+  func setContext(_ context: UnsafeMutableRawPointer?) {
+    _ = unsafe CCurl_setPointer(handle, CURLOPT_PRIVATE, context)
+    _ = unsafe CCurl_setPointer(handle, CURLOPT_WRITEDATA, context)
+    _ = unsafe CCurl_setPointer(handle, CURLOPT_HEADERDATA, context)
+  }
+
+  // MARK: One request
+
+  /// Sets what differs from request to request.
+  ///
+  /// - Parameter timeout: Seconds the exchange may take; 0 for no limit.
+  func prepare(_ request: URLRequest, timeout: Double) throws {
+    unsafe errorText[0] = 0
+    set(CURLOPT_URL, request.url.absoluteString)
+    set(CURLOPT_TIMEOUT_MS, Int(min(timeout, 1e9) * 1000))
+    try setHeaders(request)
+    let body = request.httpBody
+    switch request.httpMethod {
+    case "POST":
+      setBody(body ?? Data())
+    case "GET" where body == nil:
+      set(CURLOPT_HTTPGET, 1)
+    case "HEAD" where body == nil:
+      set(CURLOPT_NOBODY, 1)
+    default:
+      if let body { setBody(body) } else { set(CURLOPT_HTTPGET, 1) }
+      set(CURLOPT_CUSTOMREQUEST, request.httpMethod)
+    }
+  }
+
+  /// Whether the next request may use this handle: one with an unusual method has options that would stay behind.
+  func isReusable(after request: URLRequest) -> Bool {
+    request.httpMethod == "POST" || (request.httpMethod == "GET" && request.httpBody == nil)
+  }
+
+  private func setBody(_ body: Data) {
+    set(CURLOPT_POST, 1)
+    _ = unsafe CCurl_setOffset(handle, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(body.count))
+    guard !body.isEmpty else { return set(CURLOPT_COPYPOSTFIELDS, "") }
+    _ = unsafe body.withUnsafeBytes { unsafe CCurl_setPointer(handle, CURLOPT_COPYPOSTFIELDS, $0.baseAddress) }
+  }
+
+  private func setHeaders(_ request: URLRequest) throws {
+    guard request.headers != lastHeaders else { return }
+    var list = unsafe curl_slist_append(nil, "Expect:")
+    for field in request.headers.fields {
+      guard field.isWellFormed else {
+        unsafe curl_slist_free_all(list)
+        throw TransportError(
+          .invalidHeader,
+          "the header \(field.name.debugDescription) has a name that is no token or a value with CR, LF or NUL; look at the "
+            + "interceptor that sets it",
+          url: request.url.absoluteString)
+      }
+      // libcurl reads "Name:" as "leave that header out".
+      unsafe list = curl_slist_append(list, field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
+    }
+    _ = unsafe CCurl_setPointer(handle, CURLOPT_HTTPHEADER, list)
+    unsafe curl_slist_free_all(headerList)
+    unsafe headerList = list
+    lastHeaders = request.headers
+  }
+
+  // MARK: What came of it
+
+  var bytesSent: Int { unsafe CCurl_getLong(handle, CURLINFO_REQUEST_SIZE) }
+
+  var httpVersion: HTTPURLResponse.Version {
+    switch Int32(unsafe CCurl_getLong(handle, CURLINFO_HTTP_VERSION)) {
+    case Int32(CURL_HTTP_VERSION_1_0): .http1_0
+    case Int32(CURL_HTTP_VERSION_1_1): .http1_1
+    case Int32(CURL_HTTP_VERSION_2_0): .http2
+    case Int32(CURL_HTTP_VERSION_3): .http3
+    default: .unknown
+    }
+  }
+
+  /// What libcurl says about the last failure; empty if nothing.
+  var errorDetail: String { unsafe String(cString: errorText) }
+
+  func resumeReceiving() { unsafe _ = curl_easy_pause(handle, CURLPAUSE_CONT) }
+
+  private func set(_ option: CURLoption, _ value: Int) { _ = unsafe CCurl_setLong(handle, option, value) }
+  private func set(_ option: CURLoption, _ value: String) { _ = unsafe CCurl_setPointer(handle, option, value) }
+}
+
+extension HTTPHeaders.Field {
+  /// Whether the name is a token (RFC 9110) and the value cannot end the line it stands on.
+  fileprivate var isWellFormed: Bool {
+    !name.isEmpty && name.utf8.allSatisfy(\.isTokenByte) && !value.utf8.contains { $0 == 0 || $0 == 10 || $0 == 13 }
+  }
+}
+
+extension UInt8 {
+  fileprivate var isTokenByte: Bool {
+    switch self {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+      true
+    default: "!#$%&'*+-.^_`|~".utf8.contains(self)
+    }
+  }
+}

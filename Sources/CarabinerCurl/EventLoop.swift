@@ -1,0 +1,211 @@
+internal import CLinux
+internal import Glibc
+internal import Synchronization
+
+/// One thread that drives libcurl and runs Swift jobs: a request that prefers this executor never leaves it.
+public final class EventLoop: TaskExecutor, @unchecked Sendable {
+  // Everything below `inbox` is touched by the loop's thread alone; what other threads hand over goes through the mutex.
+
+  /// What other threads hand to the loop.
+  private struct Inbox {
+    var jobs: [UnownedJob] = []
+    var timers: [EventLoopTimers.Change] = []
+    var work: [@Sendable (CurlMulti) -> Void] = []
+    var isStopping = false
+  }
+
+  /// How many jobs run before the loop looks at its sockets again.
+  private static let jobsPerTurn = 256
+
+  private let inbox = Mutex(Inbox())
+  private let isSleeping = Atomic<Bool>(false)
+  private let nextTimer = Atomic<UInt64>(1)
+  private let finished = Mutex(false)
+
+  private let poll: Poll
+  private let thread = Atomic<UInt>(0)
+  private var jobs = JobQueue()
+  private var timers = EventLoopTimers()
+  private var pendingWork: [@Sendable (CurlMulti) -> Void] = []
+  let multi: CurlMulti
+
+  /// Starts a loop with its own thread.
+  ///
+  /// - Throws: ``Carabiner/TransportError`` if the system has no more descriptors or threads.
+  public init(maximumConnectionsPerHost: Int = 0) throws {
+    poll = try Poll()
+    multi = try CurlMulti(maximumConnectionsPerHost: maximumConnectionsPerHost)
+    multi.attach(to: poll)
+    let box = unsafe Unmanaged.passRetained(self)
+    var handle = pthread_t()
+    let code = unsafe pthread_create(&handle, nil, { context in
+      guard let context = unsafe context else { return nil }
+      let loop = unsafe Unmanaged<EventLoop>.fromOpaque(context).takeRetainedValue()
+      loop.run()
+      return nil
+    }, box.toOpaque())
+    guard code == 0 else {
+      unsafe box.release()
+      throw SystemFailure.noThread(code)
+    }
+    pthread_detach(handle)
+  }
+
+  /// Whether the calling thread is the loop's.
+  public var isCurrent: Bool { thread.load(ordering: .relaxed) == UInt(pthread_self()) }
+
+  // MARK: Handing over
+
+  public func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    if isCurrent { return jobs.append(job) }
+    let accepted = inbox.withLock { inbox in
+      inbox.jobs.append(job)
+      return !inbox.isStopping
+    }
+    // A loop that has stopped can run nothing; whoever still awaits is served on this thread.
+    if accepted || !isOver { wake() } else { drainAfterStop() }
+  }
+
+  /// Runs `body` on the loop's thread: now if this is it, soon if not.
+  func execute(_ body: @escaping @Sendable (CurlMulti) -> Void) {
+    if isCurrent { return body(multi) }
+    let accepted = inbox.withLock { inbox in
+      if inbox.isStopping { return false }
+      inbox.work.append(body)
+      return true
+    }
+    if accepted { wake() }
+  }
+
+  /// Runs `body` on the loop's thread and waits for what it makes.
+  func run<Value: Sendable>(_ body: @escaping @Sendable (CurlMulti) throws -> Value) async throws -> Value {
+    if isCurrent { return try body(multi) }
+    return try await withCheckedThrowingContinuation { continuation in
+      let accepted = inbox.withLock { inbox in
+        if inbox.isStopping { return false }
+        inbox.work.append { multi in continuation.resume(with: Result { try body(multi) }) }
+        return true
+      }
+      if accepted { wake() } else { continuation.resume(throwing: SystemFailure.stopped) }
+    }
+  }
+
+  /// Runs `body` on the loop's thread once `delay` has passed.
+  ///
+  /// - Returns: What ``cancel(_:)`` takes.
+  @discardableResult
+  public func schedule(after delay: Duration, _ body: @escaping @Sendable () -> Void) -> TimerID {
+    let id = nextTimer.add(1, ordering: .relaxed).oldValue
+    let timer = EventLoopTimers.Timer(id: id, due: .now + delay, body: body)
+    inbox.withLock { $0.timers.append(.arm(timer)) }
+    wake()
+    return TimerID(value: id)
+  }
+
+  /// Makes sure that a timer that has not begun to run never does. Safe from any thread.
+  public func cancel(_ timer: TimerID) {
+    inbox.withLock { $0.timers.append(.cancel(timer.value)) }
+    wake()
+  }
+
+  /// Ends the thread once the jobs already handed over have run; transfers still under way are aborted.
+  public func stop() {
+    inbox.withLock { $0.isStopping = true }
+    wake()
+  }
+
+  private func wake() {
+    if isCurrent { return }
+    if isSleeping.exchange(false, ordering: .sequentiallyConsistent) { poll.wake() }
+  }
+
+  private var isOver: Bool { finished.withLock { $0 } }
+
+  private func drainAfterStop() {
+    let left = inbox.withLock { inbox in
+      defer { inbox.jobs.removeAll() }
+      return inbox.jobs
+    }
+    for job in left { unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }
+  }
+
+  // MARK: The thread
+
+  private func run() {
+    thread.store(UInt(pthread_self()), ordering: .relaxed)
+    unsafe CLinux_nameThisThread("carabiner-loop")
+    blockSignals()
+    while turn() {}
+    multi.abortAll(SystemFailure.stopped)
+    runJobs(limit: .max)
+    finished.withLock { $0 = true }
+    drainAfterStop()
+    thread.store(0, ordering: .relaxed)
+    multi.close()
+  }
+
+  /// One turn: jobs, timers, sleep, sockets. False once the loop is to end.
+  private func turn() -> Bool {
+    let isStopping = takeInbox()
+    runWork()
+    runJobs(limit: Self.jobsPerTurn)
+    for body in timers.takeDue() { body() }
+    if isStopping, jobs.isEmpty { return false }
+    // The flag is raised before the inbox is looked at again: whoever adds after that look sees it and wakes us.
+    isSleeping.store(true, ordering: .sequentiallyConsistent)
+    let mustNotSleep = !jobs.isEmpty || inbox.withLock { !$0.jobs.isEmpty || !$0.timers.isEmpty || !$0.work.isEmpty || $0.isStopping }
+    let timeout = mustNotSleep ? 0 : sleepMilliseconds()
+    let events = poll.wait(milliseconds: timeout)
+    isSleeping.store(false, ordering: .relaxed)
+    for event in events { multi.socketReady(event) }
+    multi.timeoutIfDue()
+    multi.collectFinished()
+    return true
+  }
+
+  private func takeInbox() -> Bool {
+    inbox.withLock { inbox in
+      jobs.append(contentsOf: inbox.jobs)
+      inbox.jobs.removeAll(keepingCapacity: true)
+      for change in inbox.timers { timers.apply(change) }
+      inbox.timers.removeAll(keepingCapacity: true)
+      for body in inbox.work { pendingWork.append(body) }
+      inbox.work.removeAll(keepingCapacity: true)
+      return inbox.isStopping
+    }
+  }
+
+  private func runWork() {
+    guard !pendingWork.isEmpty else { return }
+    for body in pendingWork { body(multi) }
+    pendingWork.removeAll(keepingCapacity: true)
+  }
+
+  private func runJobs(limit: Int) {
+    var count = 0
+    while count < limit, let job = jobs.popFirst() {
+      unsafe job.runSynchronously(on: asUnownedTaskExecutor())
+      count += 1
+    }
+  }
+
+  private func sleepMilliseconds() -> Int32 {
+    let curl = multi.millisecondsToTimeout()
+    let timer = timers.millisecondsToNext()
+    let nearest = [curl, timer].compactMap { $0 }.min() ?? -1
+    return Int32(clamping: nearest)
+  }
+
+  /// Signals belong to the program's own threads.
+  private func blockSignals() {
+    var all = sigset_t()
+    unsafe sigfillset(&all)
+    unsafe pthread_sigmask(SIG_BLOCK, &all, nil)
+  }
+}
+
+/// Names a timer of an ``EventLoop``.
+public struct TimerID: Sendable, Hashable {
+  let value: UInt64
+}

@@ -1,0 +1,69 @@
+/// The timers of a loop, soonest first.
+struct EventLoopTimers {
+  struct Timer {
+    let id: UInt64
+    let due: ContinuousClock.Instant
+    let body: @Sendable () -> Void
+  }
+
+  enum Change {
+    case arm(Timer)
+    case cancel(UInt64)
+  }
+
+  /// A binary heap by due time; a cancelled timer stays in it until it comes up.
+  private var heap: [Timer] = []
+  private var armed: Set<UInt64> = []
+
+  mutating func apply(_ change: Change) {
+    switch change {
+    case .arm(let timer):
+      armed.insert(timer.id)
+      heap.append(timer)
+      siftUp(heap.count - 1)
+    case .cancel(let id):
+      armed.remove(id)
+    }
+  }
+
+  /// Milliseconds until the next timer is due, rounded up; nil if there is none.
+  func millisecondsToNext(_ now: ContinuousClock.Instant = .now) -> Int? {
+    guard let first = heap.first else { return nil }
+    let (seconds, attoseconds) = max(first.due - now, .zero).components
+    return Int(seconds) * 1000 + Int((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
+  }
+
+  /// Takes out what is due.
+  mutating func takeDue(_ now: ContinuousClock.Instant = .now) -> [@Sendable () -> Void] {
+    guard let first = heap.first, first.due <= now else { return [] }
+    var due: [@Sendable () -> Void] = []
+    while let first = heap.first, first.due <= now {
+      removeFirst()
+      if armed.remove(first.id) != nil { due.append(first.body) }
+    }
+    return due
+  }
+
+  private mutating func removeFirst() {
+    heap.swapAt(0, heap.count - 1)
+    heap.removeLast()
+    var parent = 0
+    while true {
+      var smallest = parent
+      for child in [2 * parent + 1, 2 * parent + 2] where child < heap.count {
+        if heap[child].due < heap[smallest].due { smallest = child }
+      }
+      guard smallest != parent else { return }
+      heap.swapAt(parent, smallest)
+      parent = smallest
+    }
+  }
+
+  private mutating func siftUp(_ index: Int) {
+    var child = index
+    while child > 0, heap[child].due < heap[(child - 1) / 2].due {
+      heap.swapAt(child, (child - 1) / 2)
+      child = (child - 1) / 2
+    }
+  }
+}
