@@ -6,7 +6,19 @@ public struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
   /// The root.
   public init() { components = [] }
 
-  private init(components: [String]) { self.components = components }
+  /// The place these member names and array indices lead to.
+  public init(components: some Sequence<String>) { self.components = Array(components) }
+
+  /// Reads a pointer; nil if it is malformed.
+  public init?(_ text: String) {
+    var components: [String] = []
+    for part in text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).dropFirst() {
+      guard let component = Self.unescaped(part) else { return nil }
+      components.append(component)
+    }
+    guard text.utf8.first == nil || text.utf8.first == UInt8(ascii: "/") else { return nil }
+    self.components = components
+  }
 
   /// A member of the value this points to.
   public func appending(_ key: String) -> JSONPointer { JSONPointer(components: components + [key]) }
@@ -14,32 +26,56 @@ public struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
   /// An element of the value this points to.
   public func appending(_ index: Int) -> JSONPointer { appending(String(index)) }
 
-  /// Reads a pointer; nil if it is malformed.
-  public init?(_ text: String) {
-    guard text.isEmpty || text.hasPrefix("/") else { return nil }
-    components = text.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map {
-      Self.replacing("~0", by: "~", in: Self.replacing("~1", by: "/", in: String($0)))
+  /// The pointer as text; empty for the root.
+  public var description: String { components.map { "/" + Self.escaped($0) }.joined() }
+
+  // By scalars, not characters: a slash followed by a combining mark is another character but still a slash.
+  private static func escaped(_ component: String) -> String {
+    component.unicodeScalars.reduce(into: "") { text, scalar in
+      switch scalar {
+      case "~": text += "~0"
+      case "/": text += "~1"
+      default: text.unicodeScalars.append(scalar)
+      }
     }
   }
 
-  /// The pointer as text; empty for the root.
-  public var description: String {
-    components.map { "/" + Self.replacing("/", by: "~1", in: Self.replacing("~", by: "~0", in: $0)) }.joined()
+  private static func unescaped(_ part: Substring.UTF8View) -> String? {
+    var bytes: [UInt8] = []
+    var isEscape = false
+    for byte in part {
+      if isEscape {
+        guard byte == UInt8(ascii: "0") || byte == UInt8(ascii: "1") else { return nil }
+        bytes.append(byte == UInt8(ascii: "0") ? UInt8(ascii: "~") : UInt8(ascii: "/"))
+        isEscape = false
+      } else if byte == UInt8(ascii: "~") {
+        isEscape = true
+      } else {
+        bytes.append(byte)
+      }
+    }
+    return isEscape ? nil : String(decoding: bytes, as: UTF8.self)
   }
+}
 
-  private static func replacing(_ pattern: String, by text: String, in string: String) -> String {
-    string.split(separator: pattern, omittingEmptySubsequences: false).joined(separator: text)
-  }
+extension JSONPointer: ExpressibleByArrayLiteral {
+  /// The place these member names and array indices lead to.
+  public init(arrayLiteral elements: String...) { self.init(components: elements) }
 }
 
 extension JSONValue {
   /// The value a pointer points to; nil if there is none.
-  public subscript(pointer: JSONPointer) -> JSONValue? {
+  public subscript(pointer pointer: JSONPointer) -> JSONValue? {
     var value = self
     for component in pointer.components {
-      guard let inner = value[component] ?? Int(component).flatMap({ value[$0] }) else { return nil }
+      guard let inner = value[component] ?? Self.index(component).flatMap({ value[$0] }) else { return nil }
       value = inner
     }
     return value
+  }
+
+  /// RFC 6901 knows neither signs nor leading zeros in an index.
+  private static func index(_ component: String) -> Int? {
+    Int(component).flatMap { String($0) == component ? $0 : nil }
   }
 }

@@ -2,7 +2,9 @@ extension JSONValue: Decodable {
   public init(from decoder: any Decoder) throws {
     if let container = try? decoder.container(keyedBy: AnyKey.self) {
       var object = JSONObject()
-      for key in container.allKeys { object[key.stringValue] = try container.decode(JSONValue.self, forKey: key) }
+      for key in container.allKeys {
+        object[key.stringValue] = try container.decode(JSONValue.self, forKey: key)
+      }
       self = .object(object)
     } else if var container = try? decoder.unkeyedContainer() {
       var elements: [JSONValue] = []

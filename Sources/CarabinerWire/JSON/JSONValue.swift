@@ -1,16 +1,22 @@
 /// A JSON value. Numbers keep the digits they were written with, objects the order of their members.
-public enum JSONValue: Sendable, Hashable {
+public enum JSONValue: Sendable {
+  /// Nothing.
   case null
+  /// A truth value.
   case bool(Bool)
+  /// A number, as it was written.
   case number(JSONNumber)
+  /// A string.
   case string(String)
+  /// Values in order.
   case array([JSONValue])
+  /// Values by name.
   case object(JSONObject)
 }
 
 extension JSONValue {
   /// Whether this is null.
-  public var isNull: Bool { self == .null }
+  public var isNull: Bool { if case .null = self { true } else { false } }
   /// The string, if this is one.
   public var string: String? { if case .string(let value) = self { value } else { nil } }
   /// The truth value, if this is one.
@@ -48,51 +54,28 @@ extension JSONValue {
   }
 }
 
-extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
-  ExpressibleByStringLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
-{
-  public init(nilLiteral: ()) { self = .null }
-  public init(booleanLiteral value: Bool) { self = .bool(value) }
-  public init(integerLiteral value: Int) { self = .number(JSONNumber(value)) }
-  public init(stringLiteral value: String) { self = .string(value) }
-  public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
-  public init(dictionaryLiteral elements: (String, JSONValue)...) {
-    self = .object(JSONObject(elements.map { (key: $0.0, value: $0.1) }))
-  }
-}
-
-/// A JSON number as it was written; two are equal if they were written alike.
-public struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
-  /// The digits, as they stand in the text.
-  public let lexeme: String
-
-  /// An integer.
-  public init(_ value: Int) { lexeme = String(value) }
-
-  /// A floating-point value; nil for NaN and infinities, which JSON cannot say.
-  public init?(_ value: Double) {
-    guard value.isFinite else { return nil }
-    lexeme = value == value.rounded() && abs(value) < 1e15 ? String(Int(value)) : "\(value)"
+extension JSONValue: Hashable {
+  /// Whether two values are the same; strings are if their bytes are.
+  public static func == (left: JSONValue, right: JSONValue) -> Bool {
+    switch (left, right) {
+    case (.null, .null): true
+    case (.bool(let left), .bool(let right)): left == right
+    case (.number(let left), .number(let right)): left == right
+    case (.string(let left), .string(let right)): left.hasSameBytes(as: right)
+    case (.array(let left), .array(let right)): left == right
+    case (.object(let left), .object(let right)): left == right
+    default: false
+    }
   }
 
-  /// A number written like this; nil if it is none.
-  public init?(lexeme: String) {
-    guard case .number? = try? JSONValue(parsing: lexeme), let first = lexeme.utf8.first, first > 0x20 else { return nil }
-    guard lexeme.utf8.last.map({ $0 > 0x20 }) == true else { return nil }
-    self.lexeme = lexeme
+  public func hash(into hasher: inout Hasher) {
+    switch self {
+    case .null: hasher.combine(0)
+    case .bool(let value): hasher.combine(value)
+    case .number(let value): hasher.combine(value)
+    case .string(let value): hasher.combine(value)
+    case .array(let value): hasher.combine(value)
+    case .object(let value): hasher.combine(value)
+    }
   }
-
-  init(checked lexeme: String) { self.lexeme = lexeme }
-
-  /// The number as an integer, if it is one and fits.
-  public var int: Int? {
-    if let value = Int(lexeme) { return value }
-    guard let value = Double(lexeme), value == value.rounded(), abs(value) <= 9_007_199_254_740_992 else { return nil }
-    return Int(value)
-  }
-
-  /// The nearest floating-point value; infinite if the number is too large for one.
-  public var double: Double { Double(lexeme) ?? .nan }
-
-  public var description: String { lexeme }
 }

@@ -1,24 +1,39 @@
 /// Writes JSON text.
 public enum JSONWriter {
-  /// Appends a string in quotes, with what must be escaped escaped.
+  /// Appends a string in quotes, with what must be escaped escaped and nothing else.
   public static func appendString(_ string: String, to text: inout [UInt8]) {
     text.append(UInt8(ascii: "\""))
-    for byte in string.utf8 {
-      switch byte {
-      case UInt8(ascii: "\""): text.append(contentsOf: [UInt8(ascii: "\\"), byte])
-      case UInt8(ascii: "\\"): text.append(contentsOf: [byte, byte])
-      case 0x0A: text.append(contentsOf: [UInt8(ascii: "\\"), UInt8(ascii: "n")])
-      case 0x0D: text.append(contentsOf: [UInt8(ascii: "\\"), UInt8(ascii: "r")])
-      case 0x09: text.append(contentsOf: [UInt8(ascii: "\\"), UInt8(ascii: "t")])
-      case 0..<0x20:
-        let digits = Array("0123456789abcdef".utf8)
-        text.append(contentsOf: "\\u00".utf8)
-        text.append(digits[Int(byte >> 4)])
-        text.append(digits[Int(byte & 15)])
-      default: text.append(byte)
-      }
+    if needsEscapes(string) {
+      for byte in string.utf8 { appendEscaped(byte, to: &text) }
+    } else {
+      text.append(contentsOf: string.utf8)
     }
     text.append(UInt8(ascii: "\""))
+  }
+
+  private static func needsEscapes(_ string: String) -> Bool {
+    let bytes = string.utf8Span.span
+    for offset in bytes.indices where isEscaped(bytes[offset]) { return true }
+    return false
+  }
+
+  private static func isEscaped(_ byte: UInt8) -> Bool {
+    byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+  }
+
+  private static func appendEscaped(_ byte: UInt8, to text: inout [UInt8]) {
+    guard isEscaped(byte) else { return text.append(byte) }
+    text.append(UInt8(ascii: "\\"))
+    switch byte {
+    case 0x0A: text.append(UInt8(ascii: "n"))
+    case 0x0D: text.append(UInt8(ascii: "r"))
+    case 0x09: text.append(UInt8(ascii: "t"))
+    case 0x20...: text.append(byte)
+    default:
+      let digits = String(byte, radix: 16)
+      text.append(contentsOf: (digits.utf8.count == 1 ? "u000" : "u00").utf8)
+      text.append(contentsOf: digits.utf8)
+    }
   }
 
   static func append(_ value: JSONValue, sortedKeys: Bool, indent: Int?, to text: inout [UInt8]) {
@@ -28,32 +43,35 @@ public enum JSONWriter {
     case .number(let number): text.append(contentsOf: number.lexeme.utf8)
     case .string(let string): appendString(string, to: &text)
     case .array(let elements):
-      appendList(elements, "[", "]", indent, to: &text) { element, inner, text in
+      appendList(elements, UInt8(ascii: "["), UInt8(ascii: "]"), indent, to: &text) { element, inner, text in
         append(element, sortedKeys: sortedKeys, indent: inner, to: &text)
       }
     case .object(let object):
-      let members = sortedKeys ? object.members.sorted { $0.key < $1.key } : object.members
-      appendList(members, "{", "}", indent, to: &text) { member, inner, text in
+      let members = sortedKeys ? object.members.sorted { $0.key.precedes($1.key) } : object.members
+      appendList(members, UInt8(ascii: "{"), UInt8(ascii: "}"), indent, to: &text) { member, inner, text in
         appendString(member.key, to: &text)
-        text.append(contentsOf: (inner == nil ? ":" : ": ").utf8)
+        text.append(UInt8(ascii: ":"))
+        if inner != nil { text.append(0x20) }
         append(member.value, sortedKeys: sortedKeys, indent: inner, to: &text)
       }
     }
   }
 
   private static func appendList<Element>(
-    _ elements: [Element], _ open: StaticString, _ close: StaticString, _ indent: Int?, to text: inout [UInt8],
+    _ elements: [Element], _ open: UInt8, _ close: UInt8, _ indent: Int?, to text: inout [UInt8],
     _ appendElement: (Element, Int?, inout [UInt8]) -> Void
   ) {
-    text.append(contentsOf: "\(open)".utf8)
+    text.append(open)
     let inner = indent.map { $0 + 2 }
-    for (position, element) in elements.enumerated() {
-      if position > 0 { text.append(UInt8(ascii: ",")) }
+    var isFirst = true
+    for element in elements {
+      if !isFirst { text.append(UInt8(ascii: ",")) }
+      isFirst = false
       appendLineBreak(inner, to: &text)
       appendElement(element, inner, &text)
     }
     if !elements.isEmpty { appendLineBreak(indent, to: &text) }
-    text.append(contentsOf: "\(close)".utf8)
+    text.append(close)
   }
 
   private static func appendLineBreak(_ indent: Int?, to text: inout [UInt8]) {
@@ -63,11 +81,16 @@ public enum JSONWriter {
   }
 }
 
+extension String {
+  /// Whether this comes before another by bytes, which is also the order of code points.
+  fileprivate func precedes(_ other: String) -> Bool { utf8.lexicographicallyPrecedes(other.utf8) }
+}
+
 extension JSONValue: CustomStringConvertible {
   /// The value as text.
   ///
   /// - Parameters:
-  ///   - sortedKeys: Members stand in the order of their names and not as they were written.
+  ///   - sortedKeys: Members stand in the order of their names' code points and not as they were written.
   ///   - pretty: One element a line, indented by two spaces.
   public func serialized(sortedKeys: Bool = false, pretty: Bool = false) -> [UInt8] {
     var text: [UInt8] = []

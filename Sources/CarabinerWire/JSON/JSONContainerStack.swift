@@ -1,0 +1,21 @@
+/// Which arrays and objects are open, one bit each, so that no text can make the scanner recurse or allocate.
+struct JSONContainerStack {
+  private(set) var depth = 0
+  private var top: UInt64 = 0
+  private var below = InlineArray<32, UInt64>(repeating: 0)
+
+  /// The innermost open container; meaningless at depth 0.
+  var innermost: JSONContainer { top & 1 == 1 ? .object : .array }
+
+  mutating func push(_ kind: JSONContainer) {
+    if depth & 63 == 0 { below[depth >> 6] = top }
+    top = top << 1 | (kind == .object ? 1 : 0)
+    depth += 1
+  }
+
+  mutating func pop() {
+    depth -= 1
+    // The bits of the 64 containers above were shifted over these, so the word is taken back from where it was kept.
+    top = depth & 63 == 0 ? below[depth >> 6] : top >> 1
+  }
+}

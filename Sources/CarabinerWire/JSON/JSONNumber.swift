@@ -1,0 +1,42 @@
+/// A JSON number as it was written; two are equal if they were written alike, so `1` and `1.0` are not.
+///
+/// Nothing is computed until somebody asks, so no digit is lost in passing a number on.
+public struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
+  /// The digits, as they stand in the text.
+  public let lexeme: String
+
+  /// An integer.
+  public init(_ value: Int) { lexeme = String(value) }
+
+  /// A floating-point value, written without a fraction if it has none; nil for NaN and infinities, which JSON cannot say.
+  public init?(_ value: Double) {
+    guard value.isFinite else { return nil }
+    // Beyond 2^53 the digits of an integer would claim more than a `Double` knows.
+    let integer = Int(exactly: value).flatMap { value.magnitude < 9_007_199_254_740_992 ? $0 : nil }
+    lexeme = if let integer, value.sign == .plus || integer != 0 { String(integer) } else { "\(value)" }
+  }
+
+  /// A number written like this; nil if it is none.
+  public init?(lexeme: String) {
+    let bytes = lexeme.utf8Span.span
+    guard bytes.count > 0, bytes[0] == UInt8(ascii: "-") || bytes[0] &- UInt8(ascii: "0") < 10,
+      let end = try? JSONScanner.numberEnd(from: 0, in: bytes), end == bytes.count
+    else { return nil }
+    self.lexeme = lexeme
+  }
+
+  init(checked lexeme: String) { self.lexeme = lexeme }
+
+  /// The number as an integer, if it is one and fits; `1e3` and `2.0` count up to 2^53, where a `Double` is still exact.
+  public var int: Int? {
+    if let value = Int(lexeme) { return value }
+    guard let value = Double(lexeme), value.magnitude <= 9_007_199_254_740_992 else { return nil }
+    return Int(exactly: value)
+  }
+
+  /// The nearest floating-point value; infinite if the number is too large for one.
+  public var double: Double { Double(lexeme) ?? .nan }
+
+  /// The digits, as they stand in the text.
+  public var description: String { lexeme }
+}

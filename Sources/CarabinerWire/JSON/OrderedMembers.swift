@@ -1,0 +1,73 @@
+/// Values by name, in the order the names first came.
+///
+/// Names are the same if their bytes are, as RFC 8259 has it; `String` would take two spellings of "é" for one.
+struct OrderedMembers<Value> {
+  /// From this many members on, names are looked up in an index.
+  private static var indexThreshold: Int { 12 }
+
+  private(set) var members: [(key: String, value: Value)] = []
+  private var index: [ExactName: Int] = [:]
+
+  /// Makes room for so many members.
+  mutating func reserveCapacity(_ count: Int) { members.reserveCapacity(count) }
+
+  /// Where a member stands.
+  func position(of key: String) -> Int? {
+    guard index.isEmpty else { return index[ExactName(name: key)] }
+    for position in members.indices where members[position].key.hasSameBytes(as: key) { return position }
+    return nil
+  }
+
+  /// The value at a position that ``position(of:)`` gave.
+  subscript(position: Int) -> Value { members[position].value }
+
+  /// Sets a member, in its place if it has one; tells whether it had.
+  @discardableResult
+  mutating func set(_ value: Value, for key: String) -> Bool {
+    if let position = position(of: key) {
+      members[position].value = value
+      return true
+    }
+    members.append((key, value))
+    if !index.isEmpty {
+      index[ExactName(name: key)] = members.count - 1
+    } else if members.count >= Self.indexThreshold {
+      rebuildIndex()
+    }
+    return false
+  }
+
+  /// Removes a member; takes time in proportion to their number.
+  mutating func remove(at position: Int) {
+    members.remove(at: position)
+    rebuildIndex()
+  }
+
+  private mutating func rebuildIndex() {
+    index.removeAll()
+    guard members.count >= Self.indexThreshold else { return }
+    index.reserveCapacity(members.count)
+    for (position, member) in members.enumerated() { index[ExactName(name: member.key)] = position }
+  }
+}
+
+extension OrderedMembers: Sendable where Value: Sendable {}
+
+/// A name that equals another only if its bytes do.
+private struct ExactName: Hashable {
+  let name: String
+
+  static func == (left: ExactName, right: ExactName) -> Bool { left.name.hasSameBytes(as: right.name) }
+
+  func hash(into hasher: inout Hasher) { hasher.combine(name) }
+}
+
+extension String {
+  /// Whether another string has the same bytes and not merely the same meaning.
+  func hasSameBytes(as other: String) -> Bool {
+    guard utf8.count == other.utf8.count else { return false }
+    let (left, right) = (utf8Span.span, other.utf8Span.span)
+    for offset in left.indices where left[offset] != right[offset] { return false }
+    return true
+  }
+}
