@@ -3,7 +3,7 @@ extension PullStream {
   ///
   /// A stream is pulled after the function that made it returned, when the task-locals it bound are gone. Most streams have one
   /// element, and pulling it here is all it takes; only a longer one needs a task that remembers the scope.
-  func startedInThisScope() async -> Self {
+  package func startedInThisScope() async -> Self {
     do {
       switch try await pull() {
       case .end: return .empty

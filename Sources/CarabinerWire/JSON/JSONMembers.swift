@@ -46,7 +46,11 @@ private struct LocatingSink: JSONSink {
   }
 
   mutating func begin(_ kind: JSONContainer, at offset: Int) {
-    if depth == 0 { isObject = kind == .object }
+    if depth == 0 {
+      isObject = kind == .object
+      // A response has `data`, `errors` and `extensions`, a part of one few more.
+      if isObject { members.reserveCapacity(4) }
+    }
     if depth == 1 { start = offset }
     depth += 1
   }

@@ -94,25 +94,26 @@ enum JSONScanner {
       (end, scalar) = (text.range.upperBound + 1, .string(text))
     case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
       (end, scalar) = (try numberEnd(from: start, in: bytes), .number)
-    case UInt8(ascii: "t"): (end, scalar) = (try wordEnd("true", from: start, in: bytes), .bool(true))
-    case UInt8(ascii: "f"): (end, scalar) = (try wordEnd("false", from: start, in: bytes), .bool(false))
-    case UInt8(ascii: "n"): (end, scalar) = (try wordEnd("null", from: start, in: bytes), .null)
+    case UInt8(ascii: "t"): (end, scalar) = (try wordEnd([0x72, 0x75, 0x65], from: start, in: bytes), .bool(true))
+    case UInt8(ascii: "f"): (end, scalar) = (try wordEnd([0x61, 0x6C, 0x73, 0x65], from: start, in: bytes), .bool(false))
+    case UInt8(ascii: "n"): (end, scalar) = (try wordEnd([0x75, 0x6C, 0x6C], from: start, in: bytes), .null)
     default: throw .fault(.unexpectedByte, at: start, "no value begins like this")
     }
     sink.scalar(scalar, at: start..<end, in: bytes)
     return end
   }
 
-  private static func wordEnd(
-    _ word: String, from start: Int, in bytes: Span<UInt8>
+  /// Where the word ends that begins at `start` and whose other letters are these.
+  @inline(__always) private static func wordEnd<let count: Int>(
+    _ letters: InlineArray<count, UInt8>, from start: Int, in bytes: Span<UInt8>
   ) throws(JSONError) -> Int {
-    var offset = start
-    for letter in word.utf8 {
-      guard offset < bytes.count else { throw .end(at: offset) }
-      guard bytes[offset] == letter else { throw JSONError(.unexpectedByte, at: start, "expected \(word)") }
-      offset += 1
+    for place in letters.indices {
+      guard start + 1 + place < bytes.count else { throw .end(at: bytes.count) }
+      guard bytes[start + 1 + place] == letters[place] else {
+        throw .fault(.unexpectedByte, at: start, "no value begins like this")
+      }
     }
-    return offset
+    return start + 1 + count
   }
 
   /// Where the white space that may begin at `start` ends.

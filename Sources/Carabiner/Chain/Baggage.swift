@@ -1,0 +1,37 @@
+/// Small values that travel with a request: between interceptors in Swift as a task-local, and to plugins and back.
+public struct Baggage: Sendable, Hashable {
+  /// A value plugins in every language can read.
+  public enum Value: Sendable, Hashable {
+    case bool(Bool)
+    case integer(Int64)
+    case real(Double)
+    case text(String)
+    case bytes([UInt8])
+    /// JSON text, unchecked.
+    case json(String)
+  }
+
+  /// The baggage of the current scope.
+  @TaskLocal public static var current = Baggage()
+
+  private var values: [String: Value] = [:]
+
+  /// No baggage.
+  public init() {}
+
+  /// A value by its dotted name.
+  public subscript(name: String) -> Value? {
+    get { values[name] }
+    set { values[name] = newValue }
+  }
+
+  /// Whether there is nothing in it.
+  public var isEmpty: Bool { values.isEmpty }
+
+  /// This baggage with the values of another laid over it.
+  public func merging(_ other: Baggage) -> Baggage {
+    var merged = self
+    merged.values.merge(other.values) { $1 }
+    return merged
+  }
+}

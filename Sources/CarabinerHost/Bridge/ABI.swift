@@ -1,0 +1,106 @@
+internal import CCarabiner
+
+/// The header's anonymous enums arrive in Swift as plain integers; these are their values with the types the tables use.
+enum Verdict {
+  static let `continue` = crb_verdict(CRB_CONTINUE)
+  static let pending = crb_verdict(CRB_PENDING)
+  static let respond = crb_verdict(CRB_RESPOND)
+  static let drop = crb_verdict(CRB_DROP)
+  static let finish = crb_verdict(CRB_FINISH)
+  static let fail = crb_verdict(CRB_FAIL)
+  static let retry = crb_verdict(CRB_RETRY)
+  static let recover = crb_verdict(CRB_RECOVER)
+
+  private static let names = ["CONTINUE", "PENDING", "RESPOND", "DROP", "FINISH", "FAIL", "RETRY", "RECOVER"]
+
+  static func name(_ verdict: crb_verdict) -> String {
+    names.indices.contains(Int(verdict)) ? names[Int(verdict)] : "\(verdict)"
+  }
+}
+
+/// What a host function answers.
+enum Status {
+  static let ok = crb_status(CRB_OK)
+  static let invalid = crb_status(CRB_E_INVAL)
+  static let noMemory = crb_status(CRB_E_NOMEM)
+  static let unsupported = crb_status(CRB_E_UNSUPPORTED)
+  static let stale = crb_status(CRB_E_STALE)
+  static let state = crb_status(CRB_E_STATE)
+  static let limit = crb_status(CRB_E_LIMIT)
+  static let thread = crb_status(CRB_E_THREAD)
+  static let notFound = crb_status(CRB_E_NOTFOUND)
+  static let readOnly = crb_status(CRB_E_READONLY)
+}
+
+/// Parts of a message, as `needs` and `mutates` name them.
+struct Parts: OptionSet {
+  let rawValue: UInt32
+
+  static let headers = Parts(rawValue: UInt32(CRB_PART_HEADERS))
+  static let body = Parts(rawValue: UInt32(CRB_PART_BODY))
+  static let url = Parts(rawValue: UInt32(CRB_PART_URL))
+  static let method = Parts(rawValue: UInt32(CRB_PART_METHOD))
+  static let document = Parts(rawValue: UInt32(CRB_PART_DOCUMENT))
+  static let variables = Parts(rawValue: UInt32(CRB_PART_VARIABLES))
+  static let extensions = Parts(rawValue: UInt32(CRB_PART_EXTENSIONS))
+  static let operationName = Parts(rawValue: UInt32(CRB_PART_OPERATION_NAME))
+  static let json = Parts(rawValue: UInt32(CRB_PART_JSON))
+  static let data = Parts(rawValue: UInt32(CRB_PART_DATA))
+  static let errors = Parts(rawValue: UInt32(CRB_PART_ERRORS))
+  static let chunk = Parts(rawValue: UInt32(CRB_PART_CHUNK))
+}
+
+/// The hooks, and which verdicts each may answer (section 5 of the header).
+enum Hook: String {
+  case onRequest = "on_request"
+  case onResult = "on_result"
+  case onHead = "on_head"
+  case onChunk = "on_chunk"
+  case onRead = "on_read"
+  case onWrite = "on_write"
+  case onError = "on_error"
+  case onEnd = "on_end"
+
+  func allows(_ verdict: crb_verdict, for kind: StageKind) -> Bool {
+    switch verdict {
+    case Verdict.continue, Verdict.fail: return true
+    case Verdict.respond: return self == .onRequest || self == .onRead
+    case Verdict.drop:
+      switch self {
+      case .onResult, .onWrite: return true
+      case .onChunk: return kind == .http
+      case .onHead: return kind == .parsing
+      case .onError: return kind == .graphQL
+      default: return false
+      }
+    case Verdict.finish: return self == .onResult || self == .onChunk
+    case Verdict.retry:
+      switch self {
+      case .onRequest, .onResult, .onError: return kind == .graphQL || kind == .http
+      case .onHead: return kind == .http
+      default: return false
+      }
+    case Verdict.recover: return self == .onError && kind == .graphQL
+    default: return false
+    }
+  }
+}
+
+/// The four kinds of stages a plugin may have.
+enum StageKind: String {
+  case graphQL = "graphql"
+  case http
+  case cache
+  case parsing
+}
+
+extension crb_view {
+  static var absent: crb_view { unsafe crb_view(ptr: nil, len: 0) }
+
+  var bytes: UnsafeRawBufferPointer { unsafe UnsafeRawBufferPointer(start: ptr, count: ptr == nil ? 0 : len) }
+
+  var isAbsent: Bool { unsafe ptr == nil }
+
+  /// The text, malformed UTF-8 replaced.
+  var text: String { unsafe String(decoding: bytes, as: UTF8.self) }
+}

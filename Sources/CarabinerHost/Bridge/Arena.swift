@@ -1,0 +1,58 @@
+internal import CCarabiner
+
+/// Memory that is given out piece by piece and taken back all at once.
+@safe struct Arena {
+  private var blocks: [UnsafeMutableRawBufferPointer] = unsafe []
+  private var used = 0
+  private var total = 0
+
+  private static let firstBlock = 4096
+
+  /// `count` zeroed bytes; nil if that would be more than `limit` in all.
+  mutating func allocate(_ count: Int, alignment: Int = 16, limit: Int) -> UnsafeMutableRawPointer? {
+    if let block = unsafe blocks.last, let base = block.baseAddress {
+      let start = (Int(bitPattern: base) + used + alignment - 1) & ~(alignment - 1)
+      let offset = start - Int(bitPattern: base)
+      if offset + count <= block.count {
+        used = offset + count
+        return unsafe base + offset
+      }
+    }
+    let size = unsafe max(Self.firstBlock, (blocks.last?.count ?? 0) * 2, count + alignment)
+    guard total + size <= max(limit, Self.firstBlock) else { return nil }
+    let block = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)
+    unsafe block.initializeMemory(as: UInt8.self, repeating: 0)
+    unsafe blocks.append(block)
+    total += size
+    used = 0
+    return unsafe allocate(count, alignment: alignment, limit: limit)
+  }
+
+  /// A copy of these bytes.
+  mutating func copy(_ bytes: UnsafeRawBufferPointer, limit: Int) -> crb_view? {
+    guard let target = unsafe allocate(max(bytes.count, 1), alignment: 1, limit: limit) else { return nil }
+    unsafe target.copyMemory(from: UnsafeRawPointer(bytes.baseAddress ?? UnsafeRawPointer(target)), byteCount: bytes.count)
+    return unsafe crb_view(ptr: target.assumingMemoryBound(to: UInt8.self), len: bytes.count)
+  }
+
+  mutating func copy(_ text: String, limit: Int) -> crb_view? {
+    var text = text
+    return text.withUTF8 { unsafe copy(UnsafeRawBufferPointer($0), limit: limit) }
+  }
+
+  /// Takes everything back; the first block is kept for the next use.
+  mutating func reset() {
+    guard let first = unsafe blocks.first else { return }
+    for unsafe block in unsafe blocks.dropFirst() { unsafe block.deallocate() }
+    unsafe blocks = unsafe [first]
+    total = first.count
+    // What is given out next must be zero again.
+    unsafe first.initializeMemory(as: UInt8.self, repeating: 0)
+    used = 0
+  }
+
+  mutating func deallocate() {
+    for unsafe block in unsafe blocks { unsafe block.deallocate() }
+    unsafe blocks = unsafe []
+  }
+}

@@ -1,0 +1,130 @@
+internal import CCarabiner
+internal import Carabiner
+internal import FoundationEssentials
+internal import Synchronization
+
+/// What stands behind a `crb_call`: one call passing through the plugin stages of one kind.
+///
+/// Records are never freed, only used again under a new generation, so a stale handle can be told from a good one without
+/// touching freed memory.
+final class CallRecord: @unchecked Sendable {
+  // The atomics and `suspended` may be touched by any thread. Everything else belongs to the call's owner (rule R6): the
+  // host outside hooks, inside a hook whoever holds `busy`, which `CallTable.enter` takes for each host function.
+
+  let index: Int
+  let generation = Atomic<UInt32>(1)
+  let busy = Atomic<Bool>(false)
+  let isCancelled = Atomic<Bool>(false)
+  let deadline = Atomic<UInt64>(.max)
+  let attempt = Atomic<UInt32>(0)
+  let operation = Atomic<UInt32>(0)
+  let request = Atomic<UInt64>(0)
+  let suspended = SuspendedHook()
+
+  /// The hook that is under way; nil outside hooks.
+  var hook: Hook?
+  var stage: StageBinding?
+  var call: PluginCall?
+  var message = CallMessage.none
+  var staged = StagedAnswer()
+  /// Views handed out in this hook.
+  var views = Arena()
+  /// What `scratch` gave out; lives as long as the call.
+  var scratch = Arena()
+  /// Data whose bytes are handed out as they are.
+  var pins: [Data] = []
+  /// Baggage visible to the stages further in.
+  var innerBaggage = Baggage()
+  /// Baggage bound further out, by callers and interceptors in Swift among them.
+  var scopeBaggage = Baggage()
+  /// When a record whose token was revoked may be used again.
+  var quarantineEnd: ContinuousClock.Instant?
+
+  init(index: Int) { self.index = index }
+
+  var handle: crb_call { crb_call(index + 1) << 32 | crb_call(generation.load(ordering: .relaxed)) }
+
+  func lock() {
+    while !busy.compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged {}
+  }
+
+  func unlock() { busy.store(false, ordering: .releasing) }
+
+  /// Prepares for a hook of `stage`.
+  func begin(_ hook: Hook, of stage: StageBinding) {
+    lock()
+    self.hook = hook
+    self.stage = stage
+    unlock()
+  }
+
+  /// After the hook completed: its views end, and what it staged is taken out.
+  func finishHook() -> StagedAnswer {
+    lock()
+    hook = nil
+    let answer = staged
+    if answer.isTouched { staged = StagedAnswer() }
+    if !pins.isEmpty { pins.removeAll(keepingCapacity: true) }
+    views.reset()
+    unlock()
+    return answer
+  }
+
+  /// A view of data that stays good until the hook completes.
+  ///
+  /// Data of at most 14 bytes lives inside its value, so short data is copied; longer data has a buffer of its own.
+  func view(of data: Data) -> crb_view {
+    if data.count < 64 {
+      return unsafe data.withUnsafeBytes { unsafe views.copy($0, limit: .max) } ?? (unsafe .absent)
+    }
+    pins.append(data)
+    return unsafe data.withUnsafeBytes { unsafe crb_view(ptr: $0.baseAddress?.assumingMemoryBound(to: UInt8.self), len: $0.count) }
+  }
+
+  func view(of text: String) -> crb_view { unsafe views.copy(text, limit: .max) ?? .absent }
+
+  func view(of bytes: [UInt8]) -> crb_view { unsafe bytes.withUnsafeBytes { unsafe views.copy($0, limit: .max) } ?? (unsafe .absent) }
+}
+
+/// What the hooks of a call look at and change.
+enum CallMessage {
+  case none
+  case graphQL(any GraphQLMessage)
+  case http(HTTPMessage)
+}
+
+/// A GraphQL request without its type.
+protocol GraphQLMessage: AnyObject {
+  var headers: HTTPHeaders { get }
+  var operationName: String? { get }
+  var document: String { get }
+  var variables: [UInt8] { get }
+  var extensions: [UInt8] { get }
+}
+
+/// An HTTP request and, once it has come, the head of its response.
+final class HTTPMessage {
+  var request: URLRequest
+  var response: HTTPURLResponse?
+
+  init(request: URLRequest) { self.request = request }
+}
+
+/// What a hook staged; it takes effect with the verdict.
+struct StagedAnswer {
+  struct Element {
+    let kind: Int32
+    let bytes: Data
+    let flags: UInt32
+  }
+
+  var isTouched = false
+  var elements: [Element] = []
+  var error: PluginError?
+  var retryScope: UInt32?
+  var retryDelay: UInt64 = 0
+  var head: HTTPURLResponse?
+  var headers: HTTPHeaders?
+  /// The new bytes of a part; nil inside removes it.
+  var fields: [UInt32: Data?] = [:]
+}

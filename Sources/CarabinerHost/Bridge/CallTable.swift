@@ -1,0 +1,105 @@
+internal import CCarabiner
+internal import Carabiner
+internal import Synchronization
+
+/// All call records of the process, by handle.
+@safe final class CallTable: @unchecked Sendable {
+  // `slots` grows only at its end and a slot is written before `count` makes it visible; records are never freed.
+
+  /// How many calls may pass plugin stages at once.
+  static let maximumCalls = 1 << 18
+  /// How long the memory of a call is kept after its token was revoked and the plugin may still hold views.
+  static let quarantine = Duration.seconds(60)
+
+  static let shared = CallTable()
+
+  private struct Idle {
+    var free: [CallRecord] = []
+    var quarantined: [CallRecord] = []
+  }
+
+  private let slots: UnsafeMutablePointer<Unmanaged<CallRecord>?>
+  private let count = Atomic<Int>(0)
+  private let idle = Mutex(Idle())
+
+  private init() {
+    unsafe slots = .allocate(capacity: Self.maximumCalls)
+    unsafe slots.initialize(repeating: nil, count: Self.maximumCalls)
+  }
+
+  /// How many calls are kept because a plugin may still read their memory.
+  var quarantinedCalls: Int { idle.withLock { $0.quarantined.count } }
+
+  /// A record for a new call; nil if there are too many.
+  func take() -> CallRecord? {
+    idle.withLock { idle in
+      if let record = idle.free.popLast() { return record }
+      if let first = idle.quarantined.first, let end = first.quarantineEnd, end <= .now {
+        first.quarantineEnd = nil
+        return idle.quarantined.removeFirst()
+      }
+      let index = count.load(ordering: .relaxed)
+      guard index < Self.maximumCalls else { return nil }
+      let record = CallRecord(index: index)
+      unsafe slots[index] = unsafe Unmanaged.passRetained(record)
+      count.store(index + 1, ordering: .releasing)
+      return record
+    }
+  }
+
+  /// Ends a call: its handle is stale from here on.
+  func giveBack(_ record: CallRecord, mayBeRead: Bool) {
+    record.lock()
+    let next = record.generation.load(ordering: .relaxed) &+ 1
+    record.generation.store(next == 0 ? 1 : next, ordering: .releasing)
+    record.hook = nil
+    record.stage = nil
+    record.call = nil
+    record.message = .none
+    record.staged = StagedAnswer()
+    record.innerBaggage = Baggage()
+    record.scopeBaggage = Baggage()
+    record.isCancelled.store(false, ordering: .relaxed)
+    record.deadline.store(.max, ordering: .relaxed)
+    if !mayBeRead {
+      record.pins.removeAll()
+      record.views.reset()
+      record.scratch.reset()
+    }
+    record.unlock()
+    idle.withLock { idle in
+      if mayBeRead {
+        record.quarantineEnd = .now + Self.quarantine
+        idle.quarantined.append(record)
+      } else {
+        idle.free.append(record)
+      }
+    }
+  }
+
+  /// The record of a handle; nil if it is stale. For functions any thread may call.
+  func find(_ handle: crb_call) -> CallRecord? {
+    guard let record = record(at: Int(handle >> 32) - 1),
+      record.generation.load(ordering: .acquiring) == UInt32(truncatingIfNeeded: handle)
+    else { return nil }
+    return record
+  }
+
+  /// The record in a slot, whoever uses it now.
+  func record(at index: Int) -> CallRecord? {
+    guard index >= 0, index < count.load(ordering: .acquiring) else { return nil }
+    return unsafe slots[index]?.takeUnretainedValue()
+  }
+
+  /// Runs an [owner] function on the call of a handle, if a hook is under way and no other thread is in one.
+  func enter(_ handle: crb_call, _ body: (CallRecord, Hook, StageBinding) -> crb_status) -> crb_status {
+    guard let record = find(handle) else { return Status.stale }
+    guard record.busy.compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged else {
+      return Status.thread
+    }
+    defer { record.unlock() }
+    guard record.generation.load(ordering: .relaxed) == UInt32(truncatingIfNeeded: handle) else { return Status.stale }
+    guard let hook = record.hook, let stage = record.stage else { return Status.state }
+    return body(record, hook, stage)
+  }
+}

@@ -1,0 +1,234 @@
+internal import CCarabiner
+internal import Carabiner
+internal import FoundationEssentials
+
+/// The way up through a run of GraphQL stages: results in reverse order, errors, ends, and what stages put in their place.
+final class GraphQLAscent<Request: GraphQLRequest>: @unchecked Sendable {
+  // Pulled by one consumer at a time, as every stream of the chain is.
+
+  typealias Result = ParsedResult<Request.Operation>
+  typealias Step = PullStream<Result>.Step
+
+  private let pass: LanePass
+  private let call: PluginCall
+  var request: Request
+  var inner: InterceptorResultStream<Request> = .empty
+  /// How many stages, from the outermost, lie between the inner stream and the caller.
+  var depth: Int
+  /// Results that are ready to go outward.
+  private var ready: [Result] = []
+  private var isOver = false
+  private var sequence: UInt64 = 0
+
+  private var lane: PluginLane { pass.lane }
+
+  init(pass: LanePass, call: PluginCall, request: Request) {
+    self.pass = pass
+    self.call = call
+    self.request = request
+    depth = pass.lane.stages.count
+  }
+
+  /// How many stages, from the outermost, have been opened in this pass.
+  var openDepth: Int { lane.stages.indices.prefix { lane.isOpen($0) }.count }
+
+  func next() async throws -> Step {
+    while ready.isEmpty, !isOver {
+      do {
+        try await pullOnce()
+      } catch {
+        try await handle(error)
+      }
+    }
+    guard !ready.isEmpty else { return .end }
+    call.wasDelivered = true
+    let result = ready.removeFirst()
+    return isOver && ready.isEmpty ? .last(result) : .element(result)
+  }
+
+  private func pullOnce() async throws {
+    switch try await inner.pull() {
+    case .element(let result):
+      if try await ascend(result, from: depth - 1) { try await finish(from: depth - 1) }
+    case .last(let result):
+      _ = try await ascend(result, from: depth - 1)
+      try await finish(from: depth - 1)
+    case .end:
+      try await finish(from: depth - 1)
+    }
+  }
+
+  // MARK: Results
+
+  /// Takes a result through the stages from `index` outward.
+  ///
+  /// - Returns: Whether a stage ended the stream with it.
+  private func ascend(_ result: Result, from index: Int) async throws -> Bool {
+    var index = index
+    while index >= 0 {
+      guard let onResult = unsafe lane.stages[index].plugin.table.graphQL?.on_result else {
+        index -= 1
+        continue
+      }
+      let (verdict, answer) = try await atStage(index) {
+        var event = unsafe view(of: result, for: lane.stages[index])
+        return try await lane.perform(.onResult, at: index, .up) {
+          unsafe onResult(lane.instance(index), lane.record.handle, lane.states[index], &event)
+        }
+      }
+      switch verdict {
+      case Verdict.drop:
+        return false
+      case Verdict.fail:
+        throw StageFailure(error: lane.failure(answer, .onResult, at: index), depth: index)
+      case Verdict.retry:
+        let retry = RetryRequest(lane, answer, at: index, .onResult)
+        guard retry.isPossible else { break }
+        try await retry.allow()
+        throw RequestChain<Request>.Retry(request: request)
+      default: break
+      }
+      let isFinished = verdict == Verdict.finish
+      guard answer.elements.isEmpty else {
+        var wasEnded = false
+        for element in answer.elements where !wasEnded {
+          let replaced = try atStageSync(index) { try self.result(of: element, like: result) }
+          wasEnded = try await ascend(replaced, from: index - 1)
+        }
+        return isFinished || wasEnded
+      }
+      if isFinished {
+        _ = try await ascend(result, from: index - 1)
+        return true
+      }
+      index -= 1
+    }
+    sequence += 1
+    ready.append(result)
+    return false
+  }
+
+  /// The inner stream is over: every stage that is still open learns it, from the innermost.
+  private func finish(from index: Int) async throws {
+    isOver = true
+    inner = .empty
+    for stage in stride(from: index, through: 0, by: -1) where lane.isOpen(stage) {
+      let answer = try await atStage(stage) { try await lane.end(stage) }
+      for element in answer.elements {
+        _ = try await ascend(try result(of: element), from: stage - 1)
+      }
+    }
+  }
+
+  // MARK: Errors
+
+  /// Takes an error outward; a stage may pass it on, replace it, or put a result in its place.
+  private func handle(_ thrown: any Error) async throws {
+    isOver = true
+    var error = (thrown as? StageFailure)?.error ?? thrown
+    var index = ((thrown as? StageFailure)?.depth ?? depth) - 1
+    if let failed = thrown as? StageFailure { closeInside(failed.depth) }
+    guard !error.isChainControl else {
+      if error is CancellationError { lane.cancelOpenStages() }
+      throw error
+    }
+    while index >= 0 {
+      let stage = index
+      index -= 1
+      guard lane.isOpen(stage) else { continue }
+      guard let onError = unsafe lane.tail(stage).error else {
+        lane.close(stage)
+        continue
+      }
+      let (verdict, answer): (crb_verdict, StagedAnswer)
+      do {
+        (verdict, answer) = try await lane.perform(.onError, at: stage, .up) {
+          var event = unsafe lane.record.view(of: error)
+          return unsafe onError(lane.instance(stage), lane.record.handle, lane.states[stage], &event)
+        }
+      } catch {
+        lane.close(stage)
+        if error is CancellationError {
+          lane.cancelOpenStages()
+          throw error
+        }
+        return try await handle(StageFailure(error: error, depth: stage))
+      }
+      lane.close(stage)
+      switch verdict {
+      case Verdict.recover:
+        for element in answer.elements { _ = try await ascend(try result(of: element), from: stage - 1) }
+        return try await finish(from: stage - 1)
+      case Verdict.drop:
+        return try await finish(from: stage - 1)
+      case Verdict.retry:
+        let retry = RetryRequest(lane, answer, at: stage, .onError)
+        guard retry.isPossible else { break }
+        try await retry.allow()
+        throw RequestChain<Request>.Retry(request: request)
+      case Verdict.fail:
+        if let staged = answer.error { error = staged }
+      default: break
+      }
+    }
+    throw error
+  }
+
+  /// A stage failed on the way up: those further in are done, for their stream will not be pulled again.
+  private func closeInside(_ depth: Int) {
+    for stage in lane.stages.indices.reversed() where stage > depth && lane.isOpen(stage) { lane.close(stage) }
+    if lane.stages.indices.contains(depth) { lane.close(depth) }
+  }
+
+  private func atStage<Value>(_ index: Int, _ body: () async throws -> Value) async throws -> Value {
+    do {
+      return try await body()
+    } catch let error where !(error is StageFailure) && !error.isChainControl {
+      throw StageFailure(error: error, depth: index)
+    }
+  }
+
+  private func atStageSync<Value>(_ index: Int, _ body: () throws -> Value) throws -> Value {
+    do {
+      return try body()
+    } catch {
+      throw StageFailure(error: error, depth: index)
+    }
+  }
+
+  // MARK: What crosses the border
+
+  private func view(of result: Result, for stage: StageBinding) -> crb_result {
+    let response = result.result
+    var event = unsafe crb_result()
+    unsafe event.size = unsafe UInt32(MemoryLayout<crb_result>.size)
+    unsafe event.seq = sequence
+    unsafe event.http_status = Int32(response.httpResponse?.statusCode ?? 0)
+    if response.source == .cache { unsafe event.flags |= UInt32(CRB_RESULT_CACHE) }
+    if response.source == .interceptor { unsafe event.flags |= UInt32(CRB_RESULT_SYNTHETIC) }
+    if stage.needs.contains(.json) {
+      unsafe event.json = unsafe lane.record.view(of: response.body.bytes)
+      unsafe event.extensions = unsafe response.body.extensions.map { unsafe lane.record.view(of: $0) } ?? (unsafe .absent)
+    }
+    if stage.needs.contains(.data) { unsafe event.data = unsafe response.body.data.map { unsafe lane.record.view(of: $0) } ?? (unsafe .absent) }
+    if stage.needs.contains(.errors) { unsafe event.errors = unsafe response.body.errors.map { unsafe lane.record.view(of: $0) } ?? (unsafe .absent) }
+    return unsafe event
+  }
+
+  /// A result of the bytes a plugin staged.
+  func result(of element: StagedAnswer.Element, like original: Result? = nil) throws -> Result {
+    let source: GraphQLResponse<Request.Operation>.Source =
+      element.flags & UInt32(CRB_RESULT_CACHE) != 0 ? .cache : original?.result.source ?? .interceptor
+    let body = try ResponseBody(element.bytes)
+    return Result(
+      result: GraphQLResponse(
+        body: body, source: source, httpResponse: original?.result.httpResponse),
+      cacheRecords: original?.cacheRecords == nil ? nil : ApolloStore.records(of: body, operation: request.operation))
+  }
+}
+
+/// An error and the stage it came from: only stages further out handle it.
+private struct StageFailure: Error {
+  let error: any Error
+  let depth: Int
+}

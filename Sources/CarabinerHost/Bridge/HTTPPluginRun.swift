@@ -1,0 +1,278 @@
+internal import CCarabiner
+internal import Carabiner
+internal import FoundationEssentials
+internal import Synchronization
+
+/// Consecutive HTTP stages of plugins, run in one loop: to the chain they are one interceptor.
+final class HTTPPluginRun: HTTPInterceptor {
+  private let lanes: LaneOwner
+
+  init(_ stages: [StageBinding], call: PluginCall) {
+    lanes = LaneOwner(stages, call: call)
+  }
+
+  var stageName: String { "plugins" }
+  var traits: StageTraits { [.tracesItself, .bindsNoTaskLocals] }
+
+  func intercept(request: URLRequest, next: NextHTTPInterceptorFunction) async throws -> HTTPResponse {
+    let pass = try lanes.beginPass(timeout: request.timeoutInterval)
+    let ascent = HTTPAscent(pass: pass, message: HTTPMessage(request: request))
+    return try await ascent.handlingErrors {
+      if let answer = try await ascent.descend() { return try await ascent.ascend(answer) }
+      return try await ascent.ascend(try await next(ascent.message.request))
+    }
+  }
+}
+
+/// One pass of an HTTP exchange through a run of stages.
+final class HTTPAscent: @unchecked Sendable {
+  // Used by the request's task alone, first on the way down and then by the one consumer of the chunks.
+
+  let message: HTTPMessage
+  private let pass: LanePass
+  private var depth: Int
+  private var chunks: PullStream<Data> = .empty
+  private var ready: [Data] = []
+  private var isOver = false
+  private var sequence: UInt64 = 0
+
+  private var lane: PluginLane { pass.lane }
+
+  init(pass: LanePass, message: HTTPMessage) {
+    self.pass = pass
+    self.message = message
+    depth = pass.lane.stages.count
+    pass.lane.record.message = .http(message)
+  }
+
+  /// Runs `on_request` of every stage.
+  ///
+  /// - Returns: The response of a stage that answered itself; nil if the network is to be asked.
+  func descend() async throws -> HTTPResponse? {
+    for index in lane.stages.indices {
+      guard let onRequest = unsafe lane.stages[index].plugin.table.http?.on_request else { continue }
+      depth = index
+      let (verdict, answer) = try await lane.perform(.onRequest, at: index, .down) {
+        unsafe onRequest(lane.instance(index), lane.record.handle, lane.states + index)
+      }
+      switch verdict {
+      case Verdict.respond:
+        guard let head = answer.head else { continue }
+        return HTTPResponse(response: head, chunks: PullStream(elements: answer.elements.map(\.bytes)))
+      case Verdict.retry: try await retry(answer, at: index, .onRequest)
+      case Verdict.fail: throw lane.failure(answer, .onRequest, at: index)
+      default:
+        message.apply(answer)
+        lane.open(index)
+      }
+    }
+    depth = lane.stages.count
+    return nil
+  }
+
+  /// Takes a response's head outward and lets the chunks follow.
+  func ascend(_ response: HTTPResponse) async throws -> HTTPResponse {
+    message.response = response.response
+    chunks = response.chunks
+    for index in (0..<depth).reversed() {
+      guard let onHead = unsafe lane.stages[index].plugin.table.http?.on_head else { continue }
+      let (verdict, answer) = try await failing(at: index) {
+        try await lane.perform(.onHead, at: index, .up) {
+          unsafe lane.record.withHead(message.response ?? response.response, for: lane.stages[index]) {
+            unsafe onHead(lane.instance(index), lane.record.handle, lane.states[index], $0)
+          }
+        }
+      }
+      switch verdict {
+      case Verdict.retry: try await retry(answer, at: index, .onHead)
+      case Verdict.fail: throw StageFailure(error: lane.failure(answer, .onHead, at: index), depth: index)
+      default:
+        if let head = answer.head { message.response = head }
+        if let headers = answer.headers { message.response?.headers = headers }
+      }
+    }
+    let head = message.response ?? response.response
+    guard (0..<depth).contains(where: { lane.isOpen($0) }) else { return HTTPResponse(response: head, chunks: chunks) }
+    return HTTPResponse(response: head, chunks: PullStream { try await self.handlingErrors { try await self.nextChunk() } })
+  }
+
+  private func nextChunk() async throws -> PullStream<Data>.Step {
+    while ready.isEmpty, !isOver {
+      switch try await chunks.pull() {
+      case .element(let chunk):
+        if try await ascend(chunk, from: depth - 1) { try await finish() }
+      case .last(let chunk):
+        _ = try await ascend(chunk, from: depth - 1)
+        try await finish()
+      case .end:
+        try await finish()
+      }
+    }
+    guard !ready.isEmpty else { return .end }
+    let chunk = ready.removeFirst()
+    return isOver && ready.isEmpty ? .last(chunk) : .element(chunk)
+  }
+
+  /// Takes a chunk outward; true if a stage ended the body with it.
+  private func ascend(_ chunk: Data, from index: Int) async throws -> Bool {
+    var index = index
+    while index >= 0 {
+      guard let onChunk = unsafe lane.stages[index].plugin.table.http?.on_chunk else {
+        index -= 1
+        continue
+      }
+      let stage = index
+      let (verdict, answer) = try await failing(at: stage) {
+        try await lane.perform(.onChunk, at: stage, .up) {
+          var event = unsafe lane.record.view(ofChunk: chunk, sequence: sequence)
+          return unsafe onChunk(lane.instance(stage), lane.record.handle, lane.states[stage], &event)
+        }
+      }
+      index -= 1
+      switch verdict {
+      case Verdict.drop: return false
+      case Verdict.fail: throw StageFailure(error: lane.failure(answer, .onChunk, at: stage), depth: stage)
+      default: break
+      }
+      let isFinished = verdict == Verdict.finish
+      guard answer.elements.isEmpty, !isFinished else {
+        var wasEnded = false
+        for piece in answer.elements.isEmpty ? [chunk] : answer.elements.map(\.bytes) where !wasEnded {
+          wasEnded = try await ascend(piece, from: stage - 1)
+        }
+        return isFinished || wasEnded
+      }
+    }
+    sequence += 1
+    ready.append(chunk)
+    return false
+  }
+
+  private func finish() async throws {
+    isOver = true
+    chunks = .empty
+    for stage in (0..<depth).reversed() where lane.isOpen(stage) {
+      let answer = try await failing(at: stage) { try await lane.end(stage) }
+      for element in answer.elements { _ = try await ascend(element.bytes, from: stage - 1) }
+    }
+  }
+
+  // MARK: Errors
+
+  /// Tells the stages further out about an error on its way to the chain.
+  func handlingErrors<Value>(_ body: () async throws -> Value) async throws -> Value {
+    do {
+      return try await body()
+    } catch {
+      isOver = true
+      throw try await outward(error)
+    }
+  }
+
+  private func outward(_ thrown: any Error) async throws -> any Error {
+    var error = (thrown as? StageFailure)?.error ?? thrown
+    let outermost = (thrown as? StageFailure)?.depth ?? depth
+    for stage in lane.stages.indices where stage >= outermost && lane.isOpen(stage) { lane.close(stage) }
+    if error is HTTPRetry { return error }
+    if error.isChainControl {
+      lane.cancelOpenStages()
+      return error
+    }
+    for stage in (0..<outermost).reversed() where lane.isOpen(stage) {
+      defer { lane.close(stage) }
+      guard let onError = unsafe lane.tail(stage).error else { continue }
+      do {
+        let (verdict, answer) = try await lane.perform(.onError, at: stage, .up) {
+          var event = unsafe lane.record.view(of: error)
+          return unsafe onError(lane.instance(stage), lane.record.handle, lane.states[stage], &event)
+        }
+        switch verdict {
+        case Verdict.retry: try await retry(answer, at: stage, .onError)
+        case Verdict.fail: if let staged = answer.error { error = staged }
+        default: break
+        }
+      } catch let retry as HTTPRetry {
+        return retry
+      } catch let cancelled as CancellationError {
+        lane.cancelOpenStages()
+        return cancelled
+      } catch let later {
+        error = later
+      }
+    }
+    return error
+  }
+
+  private func retry(_ answer: StagedAnswer, at index: Int, _ hook: Hook) async throws {
+    let retry = RetryRequest(lane, answer, at: index, hook)
+    guard retry.isPossible else { return }
+    try await retry.allow()
+    throw HTTPRetry()
+  }
+
+  private func failing<Value>(at index: Int, _ body: () async throws -> Value) async throws -> Value {
+    do {
+      return try await body()
+    } catch let error where !(error is StageFailure) && !error.isChainControl {
+      throw StageFailure(error: error, depth: index)
+    }
+  }
+}
+
+/// An error and the stage it came from: only stages further out see it.
+private struct StageFailure: Error {
+  let error: any Error
+  let depth: Int
+}
+
+extension HTTPMessage {
+  /// Lets what `on_request` staged take effect. The setters have checked it.
+  func apply(_ answer: StagedAnswer) {
+    guard answer.isTouched else { return }
+    if let headers = answer.headers { request.headers = headers }
+    for (part, bytes) in answer.fields {
+      switch Parts(rawValue: part) {
+      case .body: request.httpBody = bytes
+      case .url:
+        if let bytes, let url = URL(string: String(decoding: bytes, as: UTF8.self)) { request.url = url }
+      case .method:
+        if let bytes { request.httpMethod = String(decoding: bytes, as: UTF8.self) }
+      default: break
+      }
+    }
+  }
+}
+
+extension CallRecord {
+  /// Shows a response's head to a hook.
+  func withHead(
+    _ response: HTTPURLResponse, for stage: StageBinding, _ body: (UnsafePointer<crb_head>) -> crb_verdict
+  ) -> crb_verdict {
+    var head = unsafe crb_head()
+    unsafe head.size = unsafe UInt32(MemoryLayout<crb_head>.size)
+    unsafe head.status = UInt32(clamping: response.statusCode)
+    unsafe head.attempt = attempt.load(ordering: .relaxed)
+    unsafe head.http_version =
+      switch response.httpVersion {
+      case .http1_0: 10
+      case .http1_1: 11
+      case .http2: 20
+      case .http3: 30
+      case .unknown: 0
+      }
+    unsafe head.url = unsafe view(of: response.url.absoluteString)
+    if stage.needs.contains(.headers) {
+      unsafe head.headers = unsafe headerArray(response.headers).map { unsafe UnsafePointer($0) }
+      unsafe head.header_count = response.headers.count
+    }
+    return unsafe body(&head)
+  }
+
+  func view(ofChunk chunk: Data, sequence: UInt64) -> crb_chunk {
+    var event = unsafe crb_chunk()
+    unsafe event.size = unsafe UInt32(MemoryLayout<crb_chunk>.size)
+    unsafe event.seq = sequence
+    unsafe event.bytes = unsafe view(of: chunk)
+    return unsafe event
+  }
+}

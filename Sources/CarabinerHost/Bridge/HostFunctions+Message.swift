@@ -1,0 +1,226 @@
+internal import CCarabiner
+internal import CarabinerWire
+internal import Carabiner
+internal import FoundationEssentials
+
+/// Reading and changing the message: section 4 of the header.
+extension HostFunctions {
+  /// How long a header's name and value may be together, 64 KiB.
+  static let maximumHeaderBytes = 64 << 10
+
+  // MARK: Headers
+
+  static func headers(
+    _ call: crb_call, _ out: UnsafeMutablePointer<UnsafePointer<crb_header>?>?, _ count: UnsafeMutablePointer<Int>?
+  ) -> crb_status {
+    guard let out = unsafe out, let count = unsafe count else { return Status.invalid }
+    return CallTable.shared.enter(call) { record, hook, stage in
+      guard stage.needs.contains(.headers), let headers = record.visibleHeaders(in: hook) else { return Status.state }
+      guard let array = unsafe record.headerArray(headers) else { return Status.noMemory }
+      unsafe out.pointee = unsafe UnsafePointer(array)
+      unsafe count.pointee = headers.count
+      return Status.ok
+    }
+  }
+
+  static func headerGet(_ call: crb_call, _ name: crb_view, _ out: UnsafeMutablePointer<crb_view>?) -> crb_status {
+    guard let out = unsafe out, unsafe name.isHeaderName else { return Status.invalid }
+    return CallTable.shared.enter(call) { record, hook, stage in
+      guard stage.needs.contains(.headers), let headers = record.visibleHeaders(in: hook) else { return Status.state }
+      guard let value = unsafe headers[name.text] else { return Status.notFound }
+      unsafe out.pointee = unsafe record.view(of: value)
+      return Status.ok
+    }
+  }
+
+  static func headerSet(_ call: crb_call, _ name: crb_view, _ value: crb_view, _ flags: UInt32) -> crb_status {
+    guard unsafe name.isHeaderName, unsafe value.isHeaderValue, unsafe name.len + value.len <= maximumHeaderBytes else { return Status.invalid }
+    return CallTable.shared.enter(call) { record, hook, stage in
+      let isWritable =
+        switch stage.kind {
+        case .graphQL: hook == .onRequest
+        case .http: hook == .onRequest || hook == .onHead
+        case .cache, .parsing: false
+        }
+      guard isWritable, var headers = record.visibleHeaders(in: hook) else { return Status.state }
+      guard stage.mutates.contains(.headers) else { return Status.readOnly }
+      let name = unsafe name.text
+      if unsafe value.isAbsent {
+        headers.remove(name)
+      } else if flags & UInt32(CRB_HEADER_APPEND) != 0 {
+        unsafe headers.add(name: name, value: value.text)
+      } else {
+        headers[name] = unsafe value.text
+      }
+      record.staged.isTouched = true
+      record.staged.headers = headers
+      return Status.ok
+    }
+  }
+
+  // MARK: Fields
+
+  static func fieldGet(_ call: crb_call, _ part: UInt32, _ out: UnsafeMutablePointer<crb_view>?) -> crb_status {
+    guard let out = unsafe out, part.nonzeroBitCount == 1 else { return Status.invalid }
+    return CallTable.shared.enter(call) { record, _, stage in
+      guard stage.needs.contains(Parts(rawValue: part)) else { return Status.state }
+      if let staged = record.staged.fields[part] {
+        guard let staged else { return Status.notFound }
+        unsafe out.pointee = unsafe record.view(of: staged)
+        return Status.ok
+      }
+      return unsafe record.field(Parts(rawValue: part), out)
+    }
+  }
+
+  static func fieldSet(_ call: crb_call, _ part: UInt32, _ buffer: crb_buf) -> crb_status {
+    let bytes = buffer == 0 ? nil : BufferTable.shared.consume(buffer)
+    guard part.nonzeroBitCount == 1, buffer == 0 || bytes != nil else {
+      return CallTable.shared.find(call) == nil ? Status.stale : Status.invalid
+    }
+    return CallTable.shared.enter(call) { record, hook, stage in
+      let part = Parts(rawValue: part)
+      guard hook == .onRequest, record.isWritable(part) else { return Status.state }
+      guard stage.mutates.contains(part) else { return Status.readOnly }
+      guard isAcceptable(bytes, as: part) else { return Status.invalid }
+      record.staged.isTouched = true
+      record.staged.fields[part.rawValue] = .some(bytes)
+      return Status.ok
+    }
+  }
+
+  /// Whether bytes are what a part must be; absence is fine where the part may be absent.
+  private static func isAcceptable(_ bytes: Data?, as part: Parts) -> Bool {
+    guard let bytes else { return part == .body || part == .variables || part == .extensions }
+    switch part {
+    case .variables, .extensions: return (try? JSONMembers(locating: bytes.span))?.isObject == true
+    case .document: return String(validating: bytes, as: UTF8.self) != nil
+    case .url: return String(validating: bytes, as: UTF8.self).flatMap { URL(string: $0) } != nil
+    case .method:
+      return bytes.count <= 32 && !bytes.isEmpty
+        && bytes.allSatisfy { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }
+    default: return true
+    }
+  }
+}
+
+extension CallRecord {
+  /// The headers a hook of this call sees, staged edits included; nil if there are none to see yet.
+  func visibleHeaders(in hook: Hook) -> HTTPHeaders? {
+    if let staged = staged.headers { return staged }
+    switch message {
+    case .none: return nil
+    case .graphQL(let message): return message.headers
+    case .http(let message):
+      return hook == .onRequest || hook == .onError ? message.request.headers : message.response?.headers
+    }
+  }
+
+  func headerArray(_ headers: HTTPHeaders) -> UnsafeMutablePointer<crb_header>? {
+    let size = unsafe MemoryLayout<crb_header>.stride * max(headers.count, 1)
+    guard let memory = unsafe views.allocate(size, alignment: 16, limit: .max) else { return nil }
+    let array = unsafe memory.assumingMemoryBound(to: crb_header.self)
+    for (index, field) in headers.fields.enumerated() {
+      unsafe array[index] = unsafe crb_header(
+        name: view(of: field.name), value: view(of: field.value),
+        flags: field.isSensitive ? UInt32(CRB_HEADER_SENSITIVE) : 0, reserved: 0)
+    }
+    return unsafe array
+  }
+
+  func field(_ part: Parts, _ out: UnsafeMutablePointer<crb_view>) -> crb_status {
+    switch (message, part) {
+    case (.graphQL(let message), .document): unsafe out.pointee = unsafe view(of: message.document)
+    case (.graphQL(let message), .variables): unsafe out.pointee = unsafe view(of: message.variables)
+    case (.graphQL(let message), .extensions): unsafe out.pointee = unsafe view(of: message.extensions)
+    case (.graphQL(let message), .operationName):
+      guard let name = message.operationName else { return Status.notFound }
+      unsafe out.pointee = unsafe view(of: name)
+    case (.http(let message), .url): unsafe out.pointee = unsafe view(of: message.request.url.absoluteString)
+    case (.http(let message), .method): unsafe out.pointee = unsafe view(of: message.request.httpMethod)
+    case (.http(let message), .body):
+      guard let body = message.request.httpBody else { return Status.notFound }
+      unsafe out.pointee = unsafe view(of: body)
+    case (_, .operationName):
+      guard let name = call?.operationName else { return Status.notFound }
+      unsafe out.pointee = unsafe view(of: name)
+    default: return Status.state
+    }
+    return Status.ok
+  }
+
+  func isWritable(_ part: Parts) -> Bool {
+    switch message {
+    case .graphQL: stage?.kind == .graphQL && (part == .document || part == .variables || part == .extensions)
+    case .http: stage?.kind == .http && (part == .url || part == .method || part == .body)
+    case .none: false
+    }
+  }
+
+  /// A baggage value as C sees it.
+  func encode(_ value: Baggage.Value) -> crb_value {
+    var encoded = unsafe crb_value()
+    switch value {
+    case .bool(let value):
+      unsafe encoded.type = UInt32(CRB_VALUE_BOOL)
+      unsafe encoded.n.i = value ? 1 : 0
+    case .integer(let value):
+      unsafe encoded.type = UInt32(CRB_VALUE_I64)
+      unsafe encoded.n.i = value
+    case .real(let value):
+      unsafe encoded.type = UInt32(CRB_VALUE_F64)
+      unsafe encoded.n.f = value
+    case .text(let value):
+      unsafe encoded.type = UInt32(CRB_VALUE_TEXT)
+      unsafe encoded.v = unsafe view(of: value)
+    case .bytes(let value):
+      unsafe encoded.type = UInt32(CRB_VALUE_BYTES)
+      unsafe encoded.v = unsafe view(of: value)
+    case .json(let value):
+      unsafe encoded.type = UInt32(CRB_VALUE_JSON)
+      unsafe encoded.v = unsafe view(of: value)
+    }
+    return unsafe encoded
+  }
+}
+
+extension crb_value {
+  /// The value in Swift; nil if its type is unknown. NONE is no value.
+  var decoded: (value: Baggage.Value?, Void)? {
+    switch unsafe Int(type) {
+    case CRB_VALUE_NONE: (nil, ())
+    case CRB_VALUE_BOOL: unsafe (.bool(n.i != 0), ())
+    case CRB_VALUE_I64: unsafe (.integer(n.i), ())
+    case CRB_VALUE_F64: unsafe (.real(n.f), ())
+    case CRB_VALUE_TEXT: unsafe (.text(v.text), ())
+    case CRB_VALUE_BYTES: unsafe (.bytes(Array(v.bytes)), ())
+    case CRB_VALUE_JSON: unsafe (.json(v.text), ())
+    default: nil
+    }
+  }
+}
+
+extension HTTPHeaders.Field {
+  /// Whether logs and traces must not show the value.
+  package var isSensitive: Bool {
+    ["authorization", "cookie", "set-cookie", "proxy-authorization"].contains { name.isSameHeaderName(as: $0) }
+  }
+}
+
+extension crb_view {
+  /// A token (RFC 9110).
+  var isHeaderName: Bool {
+    unsafe len > 0 && ptr != nil
+      && bytes.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "0")...UInt8(ascii: "9"):
+          true
+        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+        }
+      }
+  }
+
+  /// Nothing that ends the line the value stands on.
+  var isHeaderValue: Bool { unsafe !bytes.contains { $0 == 0 || $0 == 10 || $0 == 13 } }
+}

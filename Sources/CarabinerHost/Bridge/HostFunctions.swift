@@ -1,0 +1,213 @@
+internal import CCarabiner
+internal import Carabiner
+internal import FoundationEssentials
+internal import Logging
+internal import Synchronization
+
+/// The host's side of the functions in `crb_host`.
+enum HostFunctions {
+  /// How large one buffer may be, 256 MiB.
+  static let maximumBufferBytes = 256 << 20
+  /// How much scratch memory one call may take, 16 MiB.
+  static let maximumScratchBytes = 16 << 20
+  /// How many elements one hook may stage.
+  static let maximumStagedElements = 65_536
+
+  // MARK: Memory
+
+  static func scratch(_ call: crb_call, _ count: Int, _ alignment: Int) -> UnsafeMutableRawPointer? {
+    guard alignment > 0, alignment & (alignment - 1) == 0, count >= 0, count <= maximumScratchBytes, alignment <= 4096
+    else { return nil }
+    var memory: UnsafeMutableRawPointer?
+    _ = CallTable.shared.enter(call) { record, _, _ in
+      unsafe memory = unsafe record.scratch.allocate(max(count, 1), alignment: alignment, limit: maximumScratchBytes)
+      return Status.ok
+    }
+    return unsafe memory
+  }
+
+  // MARK: Waiting
+
+  static func suspend(_ call: crb_call) -> crb_token {
+    var token: crb_token = 0
+    _ = CallTable.shared.enter(call) { record, _, _ in
+      guard let generation = record.suspended.arm() else { return Status.state }
+      token = crb_token(record.index + 1) << 32 | crb_token(generation)
+      return Status.ok
+    }
+    return token
+  }
+
+  static func resume(_ token: crb_token, _ verdict: crb_verdict) -> crb_status {
+    // Verdicts beyond 15 bits do not exist; they are made illegal ones, and the host will say so.
+    let verdict = Int16(exactly: verdict).map(crb_verdict.init) ?? (verdict < 0 ? -1 : crb_verdict(Int16.max) - 1)
+    guard let record = CallTable.shared.record(at: Int(token >> 32) - 1) else { return Status.invalid }
+    return record.suspended.resume(generation: UInt32(truncatingIfNeeded: token), verdict: verdict)
+      ? Status.ok : Status.stale
+  }
+
+  static func attempt(_ call: crb_call) -> UInt32 {
+    guard let record = CallTable.shared.find(call) else { return 0 }
+    return record.attempt.load(ordering: .relaxed)
+  }
+
+  // MARK: Answering
+
+  static func emit(_ call: crb_call, _ kind: UInt32, _ buffer: crb_buf, _ flags: UInt32) -> crb_status {
+    guard let bytes = BufferTable.shared.consume(buffer) else {
+      return CallTable.shared.find(call) == nil ? Status.stale : Status.invalid
+    }
+    return CallTable.shared.enter(call) { record, hook, stage in
+      guard stage.accepts(kind: Int32(bitPattern: kind), in: hook) else { return Status.state }
+      guard stage.mayEmit(kind: Int32(bitPattern: kind), in: hook) else { return Status.readOnly }
+      guard record.staged.elements.count < maximumStagedElements else { return Status.limit }
+      record.staged.isTouched = true
+      record.staged.elements.append(.init(kind: Int32(bitPattern: kind), bytes: bytes, flags: flags))
+      return Status.ok
+    }
+  }
+
+  static func setError(_ call: crb_call, _ error: UnsafePointer<crb_error>?) -> crb_status {
+    guard let error = unsafe error else { return Status.invalid }
+    return CallTable.shared.enter(call) { record, hook, stage in
+      let copy = unsafe InterceptorTable.copy(error, crb_error())
+      let message = unsafe copy.message.text
+      record.staged.isTouched = true
+      record.staged.error = unsafe PluginError(
+        code: .failed, entry: stage.plugin.name, hook: hook.rawValue, message: message.isEmpty ? "failed" : message,
+        pluginCode: copy.code, domain: copy.domain.isAbsent ? stage.plugin.id : copy.domain.text, flags: copy.flags,
+        httpStatus: copy.http_status)
+      return Status.ok
+    }
+  }
+
+  static func setRetry(_ call: crb_call, _ scope: UInt32, _ delay: UInt64) -> crb_status {
+    CallTable.shared.enter(call) { record, _, stage in
+      let wanted = stage.kind == .http ? CRB_RETRY_STAGE : CRB_RETRY_CHAIN
+      guard scope == UInt32(CRB_RETRY_STAGE) || scope == UInt32(CRB_RETRY_CHAIN) else { return Status.invalid }
+      guard scope == UInt32(wanted), stage.kind == .http || stage.kind == .graphQL else { return Status.state }
+      record.staged.isTouched = true
+      record.staged.retryScope = scope
+      record.staged.retryDelay = delay
+      return Status.ok
+    }
+  }
+
+  static func setHead(_ call: crb_call, _ head: UnsafePointer<crb_head>?) -> crb_status {
+    guard let head = unsafe head else { return Status.invalid }
+    return CallTable.shared.enter(call) { record, hook, stage in
+      guard case .http(let message) = record.message, hook == .onRequest || hook == .onHead else { return Status.state }
+      guard stage.mutates.contains(.headers) else { return Status.readOnly }
+      let copy = unsafe InterceptorTable.copy(head, crb_head())
+      guard unsafe (100...599).contains(copy.status), unsafe copy.headers != nil || copy.header_count == 0 else { return Status.invalid }
+      var headers = HTTPHeaders()
+      for unsafe header in unsafe UnsafeBufferPointer(start: copy.headers, count: copy.header_count) {
+        guard unsafe header.name.isHeaderName, unsafe header.value.isHeaderValue else { return Status.invalid }
+        unsafe headers.add(name: header.name.text, value: header.value.text)
+      }
+      record.staged.isTouched = true
+      record.staged.head = unsafe HTTPURLResponse(
+        url: message.response?.url ?? message.request.url, statusCode: Int(copy.status), headers: headers)
+      return Status.ok
+    }
+  }
+
+  // MARK: Facts
+
+  static func operationType(_ call: crb_call) -> UInt32 {
+    switch CallTable.shared.find(call)?.operation.load(ordering: .relaxed) {
+    case let type? where type != 0: UInt32(type)
+    default: 0
+    }
+  }
+
+  static func requestID(_ call: crb_call) -> UInt64 {
+    CallTable.shared.find(call)?.request.load(ordering: .relaxed) ?? 0
+  }
+
+  // MARK: Baggage
+
+  static func baggageGet(_ call: crb_call, _ key: crb_key, _ out: UnsafeMutablePointer<crb_value>?) -> crb_status {
+    guard let out = unsafe out, let name = BaggageKeys.name(of: key) else { return Status.invalid }
+    return CallTable.shared.enter(call) { record, _, _ in
+      guard let value = record.innerBaggage[name] ?? record.scopeBaggage[name] ?? record.call?.baggage[name] else {
+        return Status.notFound
+      }
+      unsafe out.pointee = unsafe record.encode(value)
+      return Status.ok
+    }
+  }
+
+  static func baggageSet(
+    _ call: crb_call, _ key: crb_key, _ scope: UInt32, _ value: UnsafePointer<crb_value>?
+  ) -> crb_status {
+    guard let value = unsafe value, let name = BaggageKeys.name(of: key), let decoded = unsafe value.pointee.decoded else { return Status.invalid }
+    return CallTable.shared.enter(call) { record, hook, _ in
+      switch scope {
+      case UInt32(CRB_SCOPE_INNER):
+        guard hook == .onRequest || hook == .onRead else { return Status.state }
+        record.innerBaggage[name] = decoded.value
+      case UInt32(CRB_SCOPE_CALL):
+        record.call?.setBaggage(name, decoded.value)
+      default:
+        return Status.invalid
+      }
+      return Status.ok
+    }
+  }
+
+  // MARK: Logs
+
+  /// A line longer than this is cut.
+  static let maximumLogBytes = 16_384
+
+  static func logEnabled(_ who: crb_self, _ level: UInt32) -> Int32 {
+    guard let logger = PluginRegistry.shared[who]?.logger, let level = Logger.Level(level) else { return 0 }
+    return level >= logger.logLevel ? 1 : 0
+  }
+
+  static func log(_ who: crb_self, _ level: UInt32, _ call: crb_call, _ message: crb_view) {
+    guard let member = PluginRegistry.shared[who], let level = Logger.Level(level), level >= member.logger.logLevel
+    else { return }
+    let bytes = unsafe UnsafeRawBufferPointer(rebasing: message.bytes.prefix(maximumLogBytes))
+    // A plugin's text must not forge another line or drive the terminal.
+    let text = unsafe String(decoding: bytes.map { $0 < 0x20 || $0 == 0x7F ? 0x20 : $0 }, as: UTF8.self)
+    let request = CallTable.shared.find(call)?.request.load(ordering: .relaxed)
+    member.logger.log(level: level, "\(text)", metadata: request.map { ["request": "\($0)"] })
+  }
+}
+
+extension Logger.Level {
+  fileprivate init?(_ level: UInt32) {
+    switch Int(level) {
+    case CRB_LOG_TRACE: self = .trace
+    case CRB_LOG_DEBUG: self = .debug
+    case CRB_LOG_INFO: self = .info
+    case CRB_LOG_WARN: self = .warning
+    case CRB_LOG_ERROR: self = .error
+    default: return nil
+    }
+  }
+}
+
+extension StageBinding {
+  /// Whether elements of this kind can be staged in this hook at all.
+  fileprivate func accepts(kind: Int32, in hook: Hook) -> Bool {
+    switch (self.kind, Int(kind)) {
+    case (.graphQL, CRB_EMIT_RESULT): hook == .onRequest || hook == .onResult || hook == .onError || hook == .onEnd
+    case (.cache, CRB_EMIT_RESULT): hook == .onRead
+    case (.parsing, CRB_EMIT_RESULT): hook == .onChunk || hook == .onEnd
+    case (.http, CRB_EMIT_CHUNK): hook == .onRequest || hook == .onChunk || hook == .onEnd
+    default: false
+    }
+  }
+
+  /// Whether the stage declared that it changes such elements.
+  fileprivate func mayEmit(kind: Int32, in hook: Hook) -> Bool {
+    switch self.kind {
+    case .graphQL: mutates.contains(.json)
+    case .http: mutates.contains(.chunk)
+    case .cache, .parsing: true
+    }
+  }
+}

@@ -1,0 +1,96 @@
+package import CCarabiner
+internal import Synchronization
+
+/// The table of host functions a plugin library gets: each slot unwraps its arguments and calls one Swift function.
+package enum HostTable {
+  /// A table for one library. It lives as long as the process, as the library does.
+  ///
+  /// - Parameter name: What logs call the library before it has instances.
+  package static func make(for name: String) -> UnsafePointer<crb_host> {
+    let environment = HostEnvironment.current
+    var text = Arena()
+    let table = UnsafeMutablePointer<crb_host>.allocate(capacity: 1)
+    unsafe table.initialize(to: crb_host())
+    unsafe table.pointee.size = unsafe UInt32(MemoryLayout<crb_host>.size)
+    unsafe table.pointee.abi_major = UInt16(CRB_ABI_MAJOR)
+    unsafe table.pointee.abi_minor = UInt16(CRB_ABI_MINOR)
+    unsafe table.pointee.name = unsafe text.copy(environment.name, limit: .max) ?? .absent
+    unsafe table.pointee.version = unsafe text.copy(environment.version, limit: .max) ?? .absent
+    unsafe table.pointee.`self` = PluginRegistry.shared.register(name: name, grants: [])
+    unsafe fillBuffers(table)
+    unsafe fillWaiting(table)
+    unsafe fillAnswers(table)
+    unsafe fillMessage(table)
+    unsafe fillBaggageAndLog(table)
+    return unsafe UnsafePointer(table)
+  }
+
+  private static func fillBuffers(_ table: UnsafeMutablePointer<crb_host>) {
+    unsafe table.pointee.query = { who, id in unsafe HostServices.query(who, id) }
+    unsafe table.pointee.buf_alloc = { _, count, writable in
+      guard let writable = unsafe writable, let made = unsafe BufferTable.shared.allocate(count, limit: HostFunctions.maximumBufferBytes) else {
+        return 0
+      }
+      unsafe writable.pointee = unsafe made.bytes
+      return unsafe made.handle
+    }
+    unsafe table.pointee.buf_adopt = { _, bytes, count, drop, user in
+      let context = unsafe CallbackContext(user)
+      return unsafe BufferTable.shared.adopt(UnsafeRawBufferPointer(start: bytes, count: bytes == nil ? 0 : count)) {
+        unsafe drop?(context.pointer)
+      } ?? 0
+    }
+    unsafe table.pointee.buf_slice = { buffer, offset, count in
+      BufferTable.shared.slice(buffer, offset: offset, count: count) ?? 0
+    }
+    unsafe table.pointee.buf_retain = { BufferTable.shared.retain($0) ? Status.ok : Status.stale }
+    unsafe table.pointee.buf_release = { BufferTable.shared.release($0) ? Status.ok : Status.stale }
+    unsafe table.pointee.buf_view = { unsafe BufferTable.shared.view($0) ?? .absent }
+    unsafe table.pointee.scratch = { unsafe HostFunctions.scratch($0, $1, $2) }
+  }
+
+  private static func fillWaiting(_ table: UnsafeMutablePointer<crb_host>) {
+    unsafe table.pointee.suspend = { HostFunctions.suspend($0) }
+    unsafe table.pointee.resume = { HostFunctions.resume($0, $1) }
+    unsafe table.pointee.cancelled = { call in
+      guard let record = CallTable.shared.find(call) else { return Status.stale }
+      return record.isCancelled.load(ordering: .acquiring) ? 1 : 0
+    }
+    unsafe table.pointee.deadline_ns = { CallTable.shared.find($0)?.deadline.load(ordering: .relaxed) ?? .max }
+    unsafe table.pointee.attempt = { HostFunctions.attempt($0) }
+  }
+
+  private static func fillAnswers(_ table: UnsafeMutablePointer<crb_host>) {
+    unsafe table.pointee.emit = { HostFunctions.emit($0, $1, $2, $3) }
+    unsafe table.pointee.set_error = { unsafe HostFunctions.setError($0, $1) }
+    unsafe table.pointee.set_retry = { HostFunctions.setRetry($0, $1, $2) }
+    unsafe table.pointee.set_head = { unsafe HostFunctions.setHead($0, $1) }
+  }
+
+  private static func fillMessage(_ table: UnsafeMutablePointer<crb_host>) {
+    unsafe table.pointee.operation_type = { HostFunctions.operationType($0) }
+    unsafe table.pointee.request_id = { HostFunctions.requestID($0) }
+    unsafe table.pointee.headers = { unsafe HostFunctions.headers($0, $1, $2) }
+    unsafe table.pointee.header_get = { unsafe HostFunctions.headerGet($0, $1, $2) }
+    unsafe table.pointee.header_set = { unsafe HostFunctions.headerSet($0, $1, $2, $3) }
+    unsafe table.pointee.field_get = { unsafe HostFunctions.fieldGet($0, $1, $2) }
+    unsafe table.pointee.field_set = { HostFunctions.fieldSet($0, $1, $2) }
+  }
+
+  private static func fillBaggageAndLog(_ table: UnsafeMutablePointer<crb_host>) {
+    unsafe table.pointee.key = { _, name in unsafe BaggageKeys.key(for: name.text) }
+    unsafe table.pointee.bag_get = { unsafe HostFunctions.baggageGet($0, $1, $2) }
+    unsafe table.pointee.bag_set = { unsafe HostFunctions.baggageSet($0, $1, $2, $3) }
+    unsafe table.pointee.log_enabled = { HostFunctions.logEnabled($0, $1) }
+    unsafe table.pointee.log = { unsafe HostFunctions.log($0, $1, $2, $3) }
+  }
+}
+
+/// A plugin's own pointer on its way back to the plugin.
+@safe struct CallbackContext: @unchecked Sendable {
+  // The host never looks behind it; the plugin promised that its callback may run on any thread.
+
+  let pointer: UnsafeMutableRawPointer?
+
+  init(_ pointer: UnsafeMutableRawPointer?) { unsafe self.pointer = unsafe pointer }
+}

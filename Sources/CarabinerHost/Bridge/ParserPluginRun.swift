@@ -1,0 +1,153 @@
+internal import CCarabiner
+internal import Carabiner
+internal import FoundationEssentials
+
+/// The parsers of a manifest, asked in order: the first that takes the response parses it.
+final class ParserPluginRun: ResponseParsingInterceptor {
+  /// A place in the list.
+  enum Entry: Sendable {
+    case plugin(StageBinding)
+    case json(JSONResponseParsingInterceptor)
+  }
+
+  private let entries: [Entry]
+  private let lanes: LaneOwner
+  private let call: PluginCall
+
+  init(_ entries: [Entry], call: PluginCall) {
+    self.entries = entries
+    self.call = call
+    lanes = LaneOwner(entries.compactMap { if case .plugin(let stage) = $0 { stage } else { nil } }, call: call)
+  }
+
+  var stageName: String { "parsers" }
+  var traits: StageTraits { [.tracesItself, .bindsNoTaskLocals] }
+
+  func parse<Request: GraphQLRequest>(
+    response: HTTPResponse, for request: Request, includeCacheRecords: Bool
+  ) async throws -> InterceptorResultStream<Request> {
+    let pass = try lanes.beginPass(timeout: request.requestTimeout)
+    let lane = pass.lane
+    let message = HTTPMessage(request: URLRequest(url: response.response.url))
+    message.response = response.response
+    lane.record.message = .http(message)
+    var index = 0
+    for entry in entries {
+      switch entry {
+      case .json(let parser):
+        call.context.tracer?.record(
+          StageEvent(kind: .parsing, stage: "json", hook: "parse", direction: .up, outcome: "taken", duration: .zero))
+        return try await parser.parse(response: response, for: request, includeCacheRecords: includeCacheRecords)
+      case .plugin(let stage):
+        let position = index
+        index += 1
+        guard let onHead = unsafe stage.plugin.table.parser?.on_head else { continue }
+        let (verdict, answer) = try await lane.perform(.onHead, at: position, .up) {
+          unsafe lane.record.withHead(response.response, for: stage) {
+            unsafe onHead(lane.instance(position), lane.record.handle, lane.states + position, $0)
+          }
+        }
+        switch verdict {
+        case Verdict.drop: continue
+        case Verdict.fail: throw lane.failure(answer, .onHead, at: position)
+        default:
+          lane.open(position)
+          let parsing = PluginParsing(
+            pass: pass, position: position, response: response, request: request, includesRecords: includeCacheRecords)
+          return PullStream { try await parsing.next() }
+        }
+      }
+    }
+    throw ResponseParsingError(
+      .unsupportedContentType,
+      "no parser of the manifest takes \(response.response.headers["Content-Type"] ?? "a response without Content-Type"); add one, "
+        + "or put json at the end of the parsing list")
+  }
+}
+
+/// A parser plugin at work on one response.
+final class PluginParsing<Request: GraphQLRequest>: @unchecked Sendable {
+  // Pulled by one consumer at a time, as every stream of the chain is.
+
+  typealias Result = ParsedResult<Request.Operation>
+
+  private let pass: LanePass
+  private let position: Int
+  private let response: HTTPResponse
+  private let request: Request
+  private let includesRecords: Bool
+  private var ready: [Result] = []
+  private var isOver = false
+  private var sequence: UInt64 = 0
+
+  init(pass: LanePass, position: Int, response: HTTPResponse, request: Request, includesRecords: Bool) {
+    self.pass = pass
+    self.position = position
+    self.response = response
+    self.request = request
+    self.includesRecords = includesRecords
+  }
+
+  func next() async throws -> PullStream<Result>.Step {
+    do {
+      while ready.isEmpty, !isOver { try await pullOnce() }
+    } catch {
+      isOver = true
+      if error.isChainControl { pass.lane.cancelOpenStages() } else { pass.lane.close(position) }
+      throw error
+    }
+    guard !ready.isEmpty else { return .end }
+    let result = ready.removeFirst()
+    return isOver && ready.isEmpty ? .last(result) : .element(result)
+  }
+
+  private func pullOnce() async throws {
+    switch try await response.chunks.pull() {
+    case .element(let chunk):
+      if try await parse(chunk) { try await finish() }
+    case .last(let chunk):
+      _ = try await parse(chunk)
+      try await finish()
+    case .end:
+      try await finish()
+    }
+  }
+
+  /// Hands a chunk to the plugin; true if it wants no more.
+  private func parse(_ chunk: Data) async throws -> Bool {
+    let lane = pass.lane
+    guard let onChunk = unsafe lane.stages[position].plugin.table.parser?.on_chunk else { return false }
+    let (verdict, answer) = try await lane.perform(.onChunk, at: position, .up) {
+      var event = unsafe lane.record.view(ofChunk: chunk, sequence: sequence)
+      return unsafe onChunk(lane.instance(position), lane.record.handle, lane.states[position], &event)
+    }
+    sequence += 1
+    guard verdict != Verdict.fail else { throw parsingError(lane.failure(answer, .onChunk, at: position)) }
+    try take(answer)
+    return verdict == Verdict.finish
+  }
+
+  private func finish() async throws {
+    isOver = true
+    do {
+      try take(try await pass.lane.end(position))
+    } catch let error as PluginError where error.code == .failed {
+      throw parsingError(error)
+    }
+  }
+
+  private func take(_ answer: StagedAnswer) throws {
+    for element in answer.elements {
+      let body = try ResponseBody(element.bytes)
+      ready.append(
+        Result(
+          result: GraphQLResponse(body: body, source: .server, httpResponse: response.response),
+          cacheRecords: includesRecords ? ApolloStore.records(of: body, operation: request.operation) : nil))
+    }
+  }
+
+  /// What a parser fails with is that the response cannot be parsed.
+  private func parsingError(_ error: PluginError) -> ResponseParsingError {
+    ResponseParsingError(.other, "\(error.entry) cannot parse the response: \(error.message)", cause: error)
+  }
+}

@@ -1,0 +1,65 @@
+internal import CCarabiner
+package import Carabiner
+internal import Synchronization
+
+/// What the plugin stages of one request share, whatever their kind.
+package final class PluginCall: Sendable {
+  private struct State {
+    var baggage = Baggage()
+    var retries = 0
+    var wasDelivered = false
+  }
+
+  let context: RequestContext
+  let operationName: String?
+  let operationType: GraphQLOperationType
+  let limits: PluginLimits
+  private let state = Mutex(State())
+
+  package init(
+    context: RequestContext, operationName: String?, operationType: GraphQLOperationType, limits: PluginLimits
+  ) {
+    self.context = context
+    self.operationName = operationName
+    self.operationType = operationType
+    self.limits = limits
+  }
+
+  var baggage: Baggage { state.withLock { $0.baggage } }
+
+  func setBaggage(_ name: String, _ value: Baggage.Value?) { state.withLock { $0.baggage[name] = value } }
+
+  /// Counts a retry a plugin asked for; false if there were enough.
+  func mayRetry() -> Bool {
+    state.withLock { state in
+      guard state.retries < limits.maximumRetries else { return false }
+      state.retries += 1
+      return true
+    }
+  }
+
+  /// Whether a result has gone outward; what the caller has seen cannot be started over.
+  var wasDelivered: Bool {
+    get { state.withLock { $0.wasDelivered } }
+    set { state.withLock { $0.wasDelivered = newValue } }
+  }
+
+  var operationCode: UInt32 {
+    switch operationType {
+    case .query: UInt32(CRB_OPERATION_QUERY)
+    case .mutation: UInt32(CRB_OPERATION_MUTATION)
+    case .subscription: UInt32(CRB_OPERATION_SUBSCRIPTION)
+    }
+  }
+}
+
+/// What plugins may ask of one request.
+package struct PluginLimits: Sendable, Hashable {
+  /// How many retries all plugins together may ask for.
+  package var maximumRetries = 3
+  /// How long a cancelled hook may take to finish.
+  package var cancelGrace = Duration.seconds(1)
+
+  /// The defaults.
+  package init() {}
+}

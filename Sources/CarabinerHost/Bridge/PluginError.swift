@@ -1,0 +1,43 @@
+internal import CCarabiner
+internal import Carabiner
+
+/// A plugin failed a call, or broke a rule of the contract.
+package struct PluginError: Error, Sendable, CustomStringConvertible {
+  /// What kind of failure it was.
+  package enum Code: String, Sendable {
+    /// The plugin answered FAIL.
+    case failed
+    /// The plugin broke a rule of `carabiner.h`.
+    case fault
+    /// The plugin kept a hook pending for longer than its manifest entry allows.
+    case timedOut
+    /// The plugin asked for more retries than the host allows.
+    case retryLimit
+  }
+
+  /// What kind of failure it was.
+  package let code: Code
+  /// The manifest entry.
+  package let entry: String
+  /// The hook it happened in.
+  package let hook: String
+  /// What happened and what to do next, for a person.
+  package let message: String
+  /// The plugin's own code.
+  package var pluginCode: Int32 = 0
+  /// The plugin's own domain; its manifest entry's name if it gave none.
+  package var domain = ""
+  /// The header's error flags.
+  package var flags: UInt32 = 0
+  /// The HTTP status the plugin blames; 0 if none.
+  package var httpStatus: Int32 = 0
+
+  package var description: String { "\(entry) (\(hook)): \(message) [\(code.rawValue)]" }
+
+  static func fault(_ entry: String, _ hook: Hook, _ message: String) -> PluginError {
+    PluginError(
+      code: .fault, entry: entry, hook: hook.rawValue,
+      message: "\(message); this breaks the contract in carabiner.h, so disable the plugin until its author has mended it",
+      flags: UInt32(CRB_ERROR_PLUGIN_FAULT))
+  }
+}

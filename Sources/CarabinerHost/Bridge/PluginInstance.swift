@@ -1,0 +1,164 @@
+internal import CCarabiner
+internal import Carabiner
+internal import Synchronization
+
+/// One manifest entry's instance of an interceptor.
+@safe package final class PluginInstance: @unchecked Sendable {
+  // Immutable after `init`; `instance` belongs to the plugin, which promised its thread class, and `serial` keeps that promise.
+
+  /// What the manifest says about an entry beside its file.
+  package struct Options: Sendable {
+    /// The entry's name.
+    package var name: String
+    /// The plugin's configuration as JSON text.
+    package var configuration: String = "{}"
+    /// The services it may ask for.
+    package var grants: Set<String> = []
+    /// Whether a fault of this plugin fails the call or is passed over.
+    package var skipsOnFault = false
+    /// How long one hook may stay pending; nil for no limit beside the request's own.
+    package var hookTimeout: Duration?
+    /// Which generation of the manifest this is.
+    package var generation: UInt64 = 1
+
+    /// Options of an entry.
+    package init(name: String) { self.name = name }
+  }
+
+  let options: Options
+  let id: String
+  let threadClass: UInt32
+  let table: InterceptorTable
+  let instance: UnsafeMutableRawPointer?
+  private let host: UnsafePointer<crb_host>
+  private let serial = Mutex(())
+
+  var name: String { options.name }
+
+  /// Makes an instance.
+  ///
+  /// - Throws: ``LoadRefusal`` with what the plugin says about its configuration.
+  package init(_ interceptor: PluginInterceptor, library: PluginLibrary, options: Options) throws {
+    self.options = options
+    id = interceptor.id
+    threadClass = interceptor.threadClass
+    table = interceptor.table
+    unsafe host = unsafe library.host
+    let registered = PluginRegistry.shared.register(name: options.name, grants: options.grants)
+    unsafe instance =
+      unsafe threadClass == UInt32(CRB_THREADS_PER_CALL)
+      ? nil : try Self.create(table, host, options, library.path, registered)
+    selfID = registered
+    origin = library.path
+  }
+
+  private let selfID: crb_self
+  private let origin: String
+
+  private static func create(
+    _ table: InterceptorTable, _ host: UnsafePointer<crb_host>, _ options: Options, _ origin: String, _ id: crb_self
+  ) throws -> UnsafeMutableRawPointer? {
+    var text = Arena()
+    defer { text.deallocate() }
+    var info = unsafe crb_create_info()
+    unsafe info.size = unsafe UInt32(MemoryLayout<crb_create_info>.size)
+    unsafe info.`self` = id
+    unsafe info.generation = options.generation
+    unsafe info.entry_name = unsafe text.copy(options.name, limit: .max) ?? .absent
+    unsafe info.config_json = unsafe text.copy(options.configuration, limit: .max) ?? .absent
+    unsafe info.origin = unsafe text.copy(origin, limit: .max) ?? .absent
+    var why = unsafe crb_error()
+    unsafe why.size = unsafe UInt32(MemoryLayout<crb_error>.size)
+    if let validate = unsafe table.interceptor.validate {
+      let status = unsafe validate(host, info.config_json, &why)
+      guard status == Status.ok else { throw unsafe refusal(options.name, origin, "refuses its configuration", why, status) }
+    }
+    var instance: UnsafeMutableRawPointer?
+    let status = unsafe table.interceptor.create(host, &info, &instance, &why)
+    guard status == Status.ok else { throw unsafe refusal(options.name, origin, "cannot be created", why, status) }
+    return unsafe instance
+  }
+
+  private static func refusal(
+    _ name: String, _ origin: String, _ what: String, _ why: crb_error, _ status: crb_status
+  ) -> LoadRefusal {
+    let reason = unsafe why.message.isAbsent ? "it gave no reason (status \(status))" : unsafe why.message.text
+    return LoadRefusal(
+      .configurationRefused, step: "create", path: origin,
+      "the plugin of entry \(name) \(what): \(reason); mend its config in the manifest")
+  }
+
+  /// Runs a hook, alone if the plugin asked for that.
+  @inline(__always)
+  func run<Value>(_ hook: () -> Value) -> Value {
+    guard threadClass == UInt32(CRB_THREADS_SERIAL) else { return hook() }
+    return serial.withLock { _ in hook() }
+  }
+
+  /// The instance for one call: the shared one, or a fresh one.
+  func instanceForCall() throws -> UnsafeMutableRawPointer? {
+    guard threadClass == UInt32(CRB_THREADS_PER_CALL) else { return unsafe instance }
+    return unsafe try Self.create(table, host, options, origin, selfID)
+  }
+
+  func endOfCall(_ instance: UnsafeMutableRawPointer?) {
+    if threadClass == UInt32(CRB_THREADS_PER_CALL) { unsafe table.interceptor.destroy?(instance) }
+  }
+
+  deinit {
+    guard threadClass != UInt32(CRB_THREADS_PER_CALL) else { return }
+    unsafe table.interceptor.drain?(instance)
+    unsafe table.interceptor.destroy?(instance)
+  }
+}
+
+/// The tables of an interceptor, copied once: what lies beyond a table's own size reads as absent (rule R1).
+@safe package struct InterceptorTable: @unchecked Sendable {
+  // Plain values; the functions and texts they point to are static data of a library that is never unmapped.
+
+  var interceptor: crb_interceptor
+  var graphQL: crb_graphql_stage?
+  var http: crb_http_stage?
+  var cache: crb_cache_stage?
+  var parser: crb_parser_stage?
+
+  init(_ table: UnsafePointer<crb_interceptor>) {
+    unsafe interceptor = unsafe Self.copy(table, crb_interceptor())
+    graphQL = unsafe interceptor.graphql.map { unsafe Self.copy($0, crb_graphql_stage()) }
+    http = unsafe interceptor.http.map { unsafe Self.copy($0, crb_http_stage()) }
+    cache = unsafe interceptor.cache.map { unsafe Self.copy($0, crb_cache_stage()) }
+    parser = unsafe interceptor.parser.map { unsafe Self.copy($0, crb_parser_stage()) }
+  }
+
+  static func copy<Table>(_ table: UnsafePointer<Table>, _ empty: Table) -> Table {
+    var copy = empty
+    let size = unsafe Int(UnsafeRawPointer(table).loadUnaligned(as: UInt32.self))
+    unsafe withUnsafeMutableBytes(of: &copy) { target in
+      unsafe target.copyMemory(
+        from: UnsafeRawBufferPointer(start: UnsafeRawPointer(table), count: min(size, MemoryLayout<Table>.size)))
+    }
+    return copy
+  }
+}
+
+/// An instance in one place of the chain.
+final class StageBinding: Sendable {
+  let plugin: PluginInstance
+  let kind: StageKind
+  let needs: Parts
+  let mutates: Parts
+
+  init(_ plugin: PluginInstance, _ kind: StageKind) {
+    self.plugin = plugin
+    self.kind = kind
+    let (needs, mutates): (UInt32, UInt32) =
+      switch kind {
+      case .graphQL: (plugin.table.graphQL?.needs ?? 0, plugin.table.graphQL?.mutates ?? 0)
+      case .http: (plugin.table.http?.needs ?? 0, plugin.table.http?.mutates ?? 0)
+      case .cache: (plugin.table.cache?.needs ?? 0, plugin.table.cache?.mutates ?? 0)
+      case .parsing: (plugin.table.parser?.needs ?? 0, plugin.table.parser?.mutates ?? 0)
+      }
+    self.needs = Parts(rawValue: needs)
+    self.mutates = Parts(rawValue: mutates)
+  }
+}

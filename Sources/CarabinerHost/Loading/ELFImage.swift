@@ -1,0 +1,115 @@
+/// A shared object read without running any of it. Every offset is checked before it is followed.
+package struct ELFImage {
+  /// What is wrong with a file.
+  package enum Fault: Error, Equatable {
+    case notELF
+    case wrongClass
+    case wrongArchitecture(UInt16)
+    case wrongType(UInt16)
+    case truncated(String)
+  }
+
+  /// Part of the file that is mapped, or describes something.
+  package struct Segment {
+    package let type: UInt32
+    package let flags: UInt32
+    package let range: Range<Int>
+  }
+
+  /// A note's contents, by its owner and type.
+  package struct Note {
+    package let owner: [UInt8]
+    package let type: UInt32
+    package let contents: Range<Int>
+  }
+
+  #if arch(x86_64)
+    package static let machine: UInt16 = 62
+  #elseif arch(arm64)
+    package static let machine: UInt16 = 183
+  #endif
+  /// More program headers than any linker writes.
+  private static let maximumSegments = 512
+
+  private let bytes: [UInt8]
+  /// The program headers.
+  package let segments: [Segment]
+
+  /// Checks that these bytes are a shared object for this machine, and that it is all there.
+  package init(_ bytes: [UInt8]) throws(Fault) {
+    self.bytes = bytes
+    guard bytes.count >= 20, bytes[0] == 0x7F, bytes[1] == 0x45, bytes[2] == 0x4C, bytes[3] == 0x46 else {
+      throw .notELF
+    }
+    guard bytes[4] == 2, bytes[5] == 1 else { throw .wrongClass }
+    let reader = ByteReader(bytes: bytes)
+    guard bytes.count >= 64 else { throw .truncated("the ELF header") }
+    let machine = reader.uint16(18) ?? 0
+    guard machine == Self.machine else { throw .wrongArchitecture(machine) }
+    let type = reader.uint16(16) ?? 0
+    guard type == 3 else { throw .wrongType(type) }
+    let count = Int(reader.uint16(56) ?? 0)
+    let entrySize = Int(reader.uint16(54) ?? 0)
+    guard let table = reader.offset(32), entrySize >= 56, count > 0, count <= Self.maximumSegments,
+      reader.contains(table, entrySize * count)
+    else { throw .truncated("the program headers") }
+    var segments: [Segment] = []
+    for index in 0..<count {
+      let header = table + index * entrySize
+      guard let type = reader.uint32(header), let flags = reader.uint32(header + 4), let offset = reader.offset(header + 8),
+        let size = reader.offset(header + 32)
+      else { throw .truncated("the program headers") }
+      // A PT_LOAD beyond the end of the file is what makes dlopen die with SIGBUS.
+      guard reader.contains(offset, size) else {
+        if type == 1 { throw .truncated("segment \(index), which ends \(offset &+ size &- bytes.count) bytes beyond the file") }
+        continue
+      }
+      segments.append(Segment(type: type, flags: flags, range: offset..<(offset + size)))
+    }
+    self.segments = segments
+  }
+
+  /// All notes of the file's note segments.
+  package var notes: [Note] {
+    let reader = ByteReader(bytes: bytes)
+    var notes: [Note] = []
+    for segment in segments where segment.type == 4 {
+      var offset = segment.range.lowerBound
+      while offset + 12 <= segment.range.upperBound, let nameSize = reader.uint32(offset),
+        let size = reader.uint32(offset + 4), let type = reader.uint32(offset + 8)
+      {
+        let name = offset + 12
+        let contents = name + Self.aligned(Int(nameSize))
+        let end = contents + Int(size)
+        guard end <= segment.range.upperBound else { break }
+        notes.append(
+          Note(owner: Array(bytes[name..<(name + Int(nameSize))]), type: type, contents: contents..<end))
+        offset = contents + Self.aligned(Int(size))
+      }
+    }
+    return notes
+  }
+
+  /// The bytes of a range the image itself gave out.
+  package func contents(_ range: Range<Int>) -> ArraySlice<UInt8> { bytes[range] }
+
+  private static func aligned(_ size: Int) -> Int { (size + 3) & ~3 }
+}
+
+/// Little-endian numbers at checked places.
+private struct ByteReader {
+  let bytes: [UInt8]
+
+  func contains(_ offset: Int, _ size: Int) -> Bool {
+    offset >= 0 && size >= 0 && offset <= bytes.count && size <= bytes.count - offset
+  }
+
+  func uint16(_ offset: Int) -> UInt16? { number(offset, 2).map { UInt16($0) } }
+  func uint32(_ offset: Int) -> UInt32? { number(offset, 4).map { UInt32($0) } }
+  func offset(_ offset: Int) -> Int? { number(offset, 8).flatMap { Int(exactly: $0) } }
+
+  private func number(_ offset: Int, _ size: Int) -> UInt64? {
+    guard contains(offset, size) else { return nil }
+    return (0..<size).reversed().reduce(0) { $0 << 8 | UInt64(bytes[offset + $1]) }
+  }
+}

@@ -1,0 +1,105 @@
+internal import Carabiner
+internal import Crypto
+internal import FoundationEssentials
+internal import Glibc
+
+/// A plugin's file as the operator named it: opened once, checked on the descriptor, read to the end.
+///
+/// From here on the file itself does not matter: what is checked and loaded is what was read.
+struct PluginFile {
+  /// How large a plugin may be, 512 MiB.
+  static let maximumBytes = 512 << 20
+
+  let path: String
+  let bytes: [UInt8]
+  /// SHA-256 of the bytes, in lower-case digits.
+  let digest: String
+
+  /// - Throws: ``LoadRefusal`` if the file or a folder on its way may be changed by others, or is no plugin-sized file.
+  init(opening path: String) throws(LoadRefusal) {
+    self.path = path
+    // O_NONBLOCK: a FIFO would make open wait for a writer.
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else {
+      throw LoadRefusal(
+        .notFound, step: "open", path: path,
+        unsafe "the file cannot be opened: \(String(cString: strerror(errno))); check the path in the manifest and who may read it")
+    }
+    defer { close(descriptor) }
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      throw LoadRefusal(.notAFile, step: "open", path: path, "this is no regular file; name the plugin's .so")
+    }
+    try Self.checkOwner(status, path: path)
+    try Self.checkParents(of: path)
+    guard status.st_size <= Self.maximumBytes else {
+      throw LoadRefusal(
+        .tooLarge, step: "open", path: path, "the file has \(status.st_size) bytes, more than the \(Self.maximumBytes) allowed")
+    }
+    bytes = try Self.read(descriptor, count: Int(status.st_size), path: path)
+    digest = SHA256.hash(data: bytes).hexDigits
+  }
+
+  private static func read(_ descriptor: Int32, count: Int, path: String) throws(LoadRefusal) -> [UInt8] {
+    var failure: Int32 = 0
+    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: max(count, 1)) { buffer, filled in
+      while filled < count {
+        let got = unsafe Glibc.read(descriptor, buffer.baseAddress.map { unsafe $0 + filled }, count - filled)
+        if got < 0, errno == EINTR { continue }
+        if got < 0 { failure = errno }
+        guard got > 0 else { return }
+        filled += got
+      }
+    }
+    guard failure == 0 else {
+      throw LoadRefusal(
+        .unreadable, step: "read", path: path, unsafe "the file cannot be read: \(String(cString: strerror(failure)))")
+    }
+    return bytes
+  }
+
+  private static func checkOwner(_ status: stat, path: String) throws(LoadRefusal) {
+    guard status.st_uid == 0 || status.st_uid == geteuid() else {
+      throw LoadRefusal(
+        .unsafeOwner, step: "owner", path: path,
+        "the file belongs to user \(status.st_uid), who could change it; let it belong to root or to the user who runs the host")
+    }
+    guard status.st_mode & 0o022 == 0 else {
+      throw LoadRefusal(
+        .unsafeMode, step: "mode", path: path,
+        "others than its owner may write to the file (mode \(String(status.st_mode & 0o7777, radix: 8))); chmod go-w it")
+    }
+  }
+
+  /// Whoever may write to a folder on the way can put another file in place.
+  ///
+  /// A folder with the sticky bit, like /tmp, lets everybody add files but nobody replace another's, so it is no danger to a
+  /// file or folder below it that belongs to root or us, which is checked at each step.
+  private static func checkParents(of path: String) throws(LoadRefusal) {
+    guard let resolved = unsafe realpath(path, nil) else {
+      throw LoadRefusal(.notFound, step: "parents", path: path, "the file's folders cannot be followed")
+    }
+    defer { unsafe free(resolved) }
+    var folder = unsafe String(cString: resolved)
+    while let slash = folder.lastIndex(of: "/") {
+      folder = String(folder[..<slash])
+      let name = folder.isEmpty ? "/" : folder
+      var status = stat()
+      guard unsafe lstat(name, &status) == 0 else {
+        throw LoadRefusal(.unsafeParent, step: "parents", path: path, "the folder \(name) cannot be looked at")
+      }
+      guard status.st_uid == 0 || status.st_uid == geteuid() else {
+        throw LoadRefusal(
+          .unsafeParent, step: "parents", path: path,
+          "the folder \(name) belongs to user \(status.st_uid), who could put another file in place; move the plugin")
+      }
+      guard status.st_mode & 0o022 == 0 || status.st_mode & UInt32(S_ISVTX) != 0 else {
+        throw LoadRefusal(
+          .unsafeParent, step: "parents", path: path,
+          "others may write to the folder \(name) and could put another file in place; chmod go-w it, or move the plugin")
+      }
+      if folder.isEmpty { break }
+    }
+  }
+}
+

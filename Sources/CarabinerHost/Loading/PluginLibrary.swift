@@ -1,0 +1,148 @@
+internal import CCarabiner
+internal import Glibc
+internal import Synchronization
+
+/// A plugin's shared object, loaded and negotiated with. It is never unloaded.
+@safe package final class PluginLibrary: @unchecked Sendable {
+  // Immutable; the pointers are to static data of a library that stays mapped.
+
+  /// The file, as the manifest names it.
+  package let path: String
+  /// SHA-256 of what was loaded, in lower-case digits.
+  package let digest: String
+  /// Who it says it is.
+  package let note: PluginNote
+  /// How long loading took.
+  package let loadTime: Duration
+  /// What it registers.
+  package let interceptors: [PluginInterceptor]
+  /// The table of host functions it was given.
+  let host: UnsafePointer<crb_host>
+
+  private static let loaded = Mutex<[String: PluginLibrary]>([:])
+
+  /// Loads a plugin: open, check, copy, pin, inspect, map, negotiate, initialise.
+  ///
+  /// - Parameters:
+  ///   - path: The operator's file; it is read once and never mapped.
+  ///   - pin: The SHA-256 it must have, in digits; nil for any.
+  ///   - mode: Where the private copy is kept.
+  /// - Throws: ``LoadRefusal`` naming the step, the reason and what to do.
+  package static func load(
+    path: String, pin: String? = nil, mode: StagedCopy.Mode = .directory
+  ) throws(LoadRefusal) -> PluginLibrary {
+    let start = ContinuousClock.now
+    let file = try PluginFile(opening: path)
+    guard pin == nil || pin?.lowercased() == file.digest else {
+      throw LoadRefusal(
+        .pinMismatch, step: "pin", path: path,
+        "the file's SHA-256 is \(file.digest) but the manifest pins \(pin ?? ""); put the right file in place, or change the pin "
+          + "if you meant to update it")
+    }
+    let note = try PluginNote(inspecting: file)
+    // One file is one library: glibc would give back the same mapping, and a second entry call has nothing new to say.
+    if let known = loaded.withLock({ $0[file.digest] }) { return known }
+    let library = try PluginLibrary(file, note, mode, start)
+    loaded.withLock { $0[file.digest] = library }
+    return library
+  }
+
+  /// The interceptor of an id, or the only one if no id is given.
+  package func interceptor(_ id: String?) throws(LoadRefusal) -> PluginInterceptor {
+    let ids = interceptors.map(\.id).joined(separator: ", ")
+    if let id {
+      if let found = interceptors.first(where: { $0.id == id }) { return found }
+      throw LoadRefusal(
+        .noSuchInterceptor, step: "select", path: path, "there is no interceptor \(id) in it; it has \(ids)")
+    }
+    guard interceptors.count == 1, let only = interceptors.first else {
+      throw LoadRefusal(
+        .noSuchInterceptor, step: "select", path: path,
+        "it has several interceptors (\(ids)); say which with interceptor: in the manifest")
+    }
+    return only
+  }
+
+  private init(
+    _ file: PluginFile, _ note: PluginNote, _ mode: StagedCopy.Mode, _ start: ContinuousClock.Instant
+  ) throws(LoadRefusal) {
+    let copy = try StagedCopy.make(of: file, mode: mode)
+    guard let handle = unsafe dlopen(copy, RTLD_NOW | Int32(RTLD_LOCAL) | RTLD_NODELETE) else {
+      let reason = unsafe dlerror().map { unsafe String(cString: $0) } ?? "no reason given"
+      throw LoadRefusal(
+        .openFailed, step: "dlopen", path: file.path,
+        "the dynamic linker refuses it: \(reason); a missing symbol or library must be there where the host runs")
+    }
+    guard let symbol = unsafe dlsym(handle, "crb_entry_v1") else {
+      throw LoadRefusal(
+        .noEntry, step: "entry", path: file.path,
+        "it does not export crb_entry_v1; declare the function with CRB_EXPORT and check `nm -D`")
+    }
+    typealias Entry = @convention(c) (UnsafePointer<crb_host>?) -> UnsafePointer<crb_plugin>?
+    let entry = unsafe unsafeBitCast(symbol, to: Entry.self)
+    unsafe host = unsafe HostTable.make(for: note.id)
+    guard let registration = unsafe entry(host) else {
+      throw LoadRefusal(
+        .entryRefused, step: "entry", path: file.path,
+        "the plugin's entry function returned NULL: it cannot work with this host; look for a newer or older version of it")
+    }
+    let reader = unsafe RegistrationReader(registration, path: file.path)
+    interceptors = try reader.interceptors(note: note)
+    unsafe try reader.initialize(host: host)
+    path = file.path
+    digest = file.digest
+    self.note = note
+    loadTime = .now - start
+  }
+}
+
+extension PluginNote {
+  /// Reads who a file says it is, and checks that this host can talk to it, without running any of it.
+  init(inspecting file: PluginFile) throws(LoadRefusal) {
+    let image: ELFImage
+    do {
+      image = try ELFImage(file.bytes)
+    } catch {
+      throw LoadRefusal(error, path: file.path)
+    }
+    try self.init(of: image, path: file.path)
+    guard abi.major == Int(CRB_ABI_MAJOR) else {
+      throw LoadRefusal(
+        .abiMajor, step: "note", path: file.path,
+        "it speaks ABI \(abi.major), this host speaks \(CRB_ABI_MAJOR); get a build for this host")
+    }
+    guard abi.minor <= Int(CRB_ABI_MINOR) else {
+      throw LoadRefusal(
+        .abiTooNew, step: "note", path: file.path,
+        "it needs ABI \(abi.major).\(abi.minor), this host has \(CRB_ABI_MAJOR).\(CRB_ABI_MINOR); update the host, or get an older "
+          + "build")
+    }
+  }
+
+  /// Who a file says it is, and the digest of it, without running any of it.
+  package static func inspect(path: String) throws(LoadRefusal) -> (note: PluginNote, digest: String) {
+    let file = try PluginFile(opening: path)
+    return (try PluginNote(inspecting: file), file.digest)
+  }
+}
+
+extension LoadRefusal {
+  fileprivate init(_ fault: ELFImage.Fault, path: String) {
+    switch fault {
+    case .notELF:
+      self.init(.notELF, step: "elf", path: path, "this is no shared object; name the plugin's .so")
+    case .wrongClass:
+      self.init(.wrongArchitecture, step: "elf", path: path, "this is not a 64-bit little-endian object; build it for this machine")
+    case .wrongArchitecture(let machine):
+      self.init(
+        .wrongArchitecture, step: "elf", path: path,
+        "this is for another machine (ELF machine \(machine), this is \(ELFImage.machine)); build it for this one")
+    case .wrongType(let type):
+      self.init(
+        .wrongType, step: "elf", path: path, "this is no shared object (ELF type \(type)); build it with -shared")
+    case .truncated(let what):
+      self.init(
+        .truncated, step: "elf", path: path, "the file is cut short in \(what); copy it again, and put it in place with mv")
+    }
+  }
+}

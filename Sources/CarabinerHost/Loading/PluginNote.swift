@@ -1,0 +1,71 @@
+internal import CCarabiner
+internal import CarabinerWire
+
+/// Who a plugin says it is, read from its file without running it.
+package struct PluginNote: Sendable, Hashable {
+  /// The id of its first interceptor.
+  package let id: String
+  /// Its version.
+  package let version: String
+  /// The ABI's major, and the lowest minor the plugin needs.
+  package let abi: (major: Int, minor: Int)
+
+  package static func == (left: PluginNote, right: PluginNote) -> Bool {
+    left.id == right.id && left.version == right.version && left.abi == right.abi
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(id)
+    hasher.combine(version)
+  }
+
+  /// Reads the note of an image.
+  ///
+  /// - Throws: ``LoadRefusal``, `noNote` or `badNote`.
+  package init(of image: ELFImage, path: String) throws(LoadRefusal) {
+    let notes = image.notes.filter { $0.owner == Array("CRB\0".utf8) && $0.type == UInt32(CRB_NOTE_TYPE) }
+    guard let note = notes.first else {
+      throw LoadRefusal(
+        .noNote, step: "note", path: path,
+        "this is a shared object but no Carabiner plugin: it has no note in .note.crb; declare one with CRB_DECLARE_NOTE")
+    }
+    guard notes.count == 1 else { throw Self.bad(path, "there is more than one") }
+    let text = image.contents(note.contents).prefix { $0 != 0 }
+    guard text.count < Int(CRB_NOTE_MAX) else { throw Self.bad(path, "its text is longer than \(CRB_NOTE_MAX - 1) bytes") }
+    let json: JSONValue
+    do {
+      json = try JSONValue(parsing: Array(text), limits: JSONLimits(maximumDepth: 4))
+    } catch {
+      throw Self.bad(path, "its text is not JSON: \(error)")
+    }
+    guard let id = json["id"]?.string, Self.isIdentifier(id) else { throw Self.bad(path, "\"id\" is no reverse-DNS name") }
+    guard let version = json["version"]?.string, !version.isEmpty else { throw Self.bad(path, "\"version\" is missing") }
+    guard let major = json["abi"]?[0]?.int, let minor = json["abi"]?[1]?.int else {
+      throw Self.bad(path, "\"abi\" is not [major, minor]")
+    }
+    self.id = id
+    self.version = version
+    abi = (major, minor)
+  }
+
+  /// Labels of letters, digits, - and _, at least two of them, 128 bytes at most.
+  package static func isIdentifier(_ text: String) -> Bool {
+    let labels = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+    return text.utf8.count <= 128 && labels.count >= 2
+      && labels.allSatisfy { label in
+        !label.isEmpty
+          && label.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+              UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+              true
+            default: false
+            }
+          }
+      }
+  }
+
+  private static func bad(_ path: String, _ what: String) -> LoadRefusal {
+    LoadRefusal(.badNote, step: "note", path: path, "the note in .note.crb cannot be used: \(what); ask the plugin's author")
+  }
+}

@@ -1,0 +1,127 @@
+internal import CCarabiner
+
+/// Reads a plugin's registration table, believing nothing it did not check.
+@safe struct RegistrationReader {
+  /// How many interceptors a library may register.
+  static let maximumInterceptors: UInt32 = 64
+
+  private let pointer: UnsafePointer<crb_plugin>
+  private let path: String
+
+  init(_ pointer: UnsafePointer<crb_plugin>, path: String) {
+    unsafe self.pointer = unsafe pointer
+    self.path = path
+  }
+
+  func interceptors(note: PluginNote) throws(LoadRefusal) -> [PluginInterceptor] {
+    let mandatory = unsafe MemoryLayout<crb_plugin>.offset(of: \.`init`) ?? 0
+    guard unsafe UnsafeRawPointer(pointer).loadUnaligned(as: UInt32.self) >= mandatory else { throw bad("its size is too small") }
+    let table = unsafe InterceptorTable.copy(pointer, crb_plugin())
+    guard unsafe table.abi_major == UInt16(CRB_ABI_MAJOR) else {
+      throw LoadRefusal(
+        .abiMajor, step: "negotiate", path: path, unsafe "its table speaks ABI \(table.abi_major), this host \(CRB_ABI_MAJOR)")
+    }
+    guard unsafe table.abi_minor_required <= UInt16(CRB_ABI_MINOR) else {
+      throw LoadRefusal(
+        .abiTooNew, step: "negotiate", path: path,
+        unsafe "it needs ABI \(table.abi_major).\(table.abi_minor_required), this host has \(CRB_ABI_MAJOR).\(CRB_ABI_MINOR); update the host")
+    }
+    guard unsafe table.count > 0, unsafe table.count <= Self.maximumInterceptors, let items = unsafe table.items else {
+      throw bad(unsafe "it registers \(table.count) interceptors (1 to \(Self.maximumInterceptors) are allowed)")
+    }
+    var interceptors: [PluginInterceptor] = []
+    for index in unsafe 0..<Int(table.count) {
+      guard let item = unsafe items[index] else { throw bad("interceptor \(index) is NULL") }
+      let interceptor = unsafe try read(item, index)
+      guard !interceptors.contains(where: { $0.id == interceptor.id }) else {
+        throw bad("two interceptors have the id \(interceptor.id)")
+      }
+      interceptors.append(interceptor)
+    }
+    guard interceptors.first?.id == note.id else {
+      throw bad("its note says \(note.id) but its table begins with \(interceptors.first?.id ?? "")")
+    }
+    return interceptors
+  }
+
+  func initialize(host: UnsafePointer<crb_host>) throws(LoadRefusal) {
+    guard let start = unsafe InterceptorTable.copy(pointer, crb_plugin()).`init` else { return }
+    var path = path
+    let status = path.withUTF8 { unsafe start(host, crb_view(ptr: $0.baseAddress, len: $0.count)) }
+    guard status == Status.ok else {
+      throw LoadRefusal(
+        .initFailed, step: "init", path: self.path, "its init function failed with status \(status); look at its documentation")
+    }
+  }
+
+  private func read(_ item: UnsafePointer<crb_interceptor>, _ index: Int) throws(LoadRefusal) -> PluginInterceptor {
+    let mandatory = unsafe (MemoryLayout<crb_interceptor>.offset(of: \.create) ?? 0) + MemoryLayout<UnsafeRawPointer>.size
+    guard unsafe UnsafeRawPointer(item).loadUnaligned(as: UInt32.self) >= mandatory else {
+      throw bad("the size of interceptor \(index) is too small")
+    }
+    let table = unsafe InterceptorTable(item)
+    guard let id = unsafe text(table.interceptor.id), PluginNote.isIdentifier(id) else {
+      throw bad("the id of interceptor \(index) is no reverse-DNS name")
+    }
+    guard let version = unsafe text(table.interceptor.version), !version.isEmpty else { throw bad("\(id) has no version") }
+    guard unsafe (UInt32(CRB_THREADS_PER_CALL)...UInt32(CRB_THREADS_CONCURRENT)).contains(table.interceptor.thread_class) else {
+      throw bad(unsafe "\(id) has the unknown thread class \(table.interceptor.thread_class)")
+    }
+    guard unsafe table.interceptor.create != nil else { throw bad("\(id) has no create function") }
+    let stages: [(String, Bool, Bool)] = unsafe [
+      ("graphql.on_request", table.graphQL != nil, table.graphQL?.on_request != nil),
+      ("http.on_request", table.http != nil, table.http?.on_request != nil),
+      ("cache.on_read", table.cache != nil, table.cache?.on_read != nil),
+      ("parser.on_head", table.parser != nil, table.parser?.on_head != nil),
+    ]
+    guard stages.contains(where: \.1) else { throw bad("\(id) has no stage") }
+    if let missing = stages.first(where: { $0.1 && !$0.2 }) { throw bad("\(id) leaves the mandatory slot \(missing.0) NULL") }
+    return unsafe PluginInterceptor(
+      id: id, version: version, name: text(table.interceptor.name), vendor: text(table.interceptor.vendor),
+      url: text(table.interceptor.url), configurationSchema: text(table.interceptor.config_schema, limit: 1 << 20),
+      threadClass: table.interceptor.thread_class, table: table)
+  }
+
+  /// A NUL-terminated text of the plugin, read to a limit.
+  private func text(_ pointer: UnsafePointer<CChar>?, limit: Int = 4096) -> String? {
+    guard let pointer = unsafe pointer else { return nil }
+    var bytes: [UInt8] = []
+    while bytes.count < limit {
+      let byte = unsafe UInt8(bitPattern: pointer[bytes.count])
+      if byte == 0 { return String(validating: bytes, as: UTF8.self) }
+      bytes.append(byte)
+    }
+    return nil
+  }
+
+  private func bad(_ what: String) -> LoadRefusal {
+    LoadRefusal(.badTable, step: "table", path: path, "its registration table cannot be used: \(what); ask the plugin's author")
+  }
+}
+
+/// One interceptor a library registers.
+package struct PluginInterceptor: Sendable {
+  /// Reverse DNS, unique in the library.
+  package let id: String
+  /// Its version.
+  package let version: String
+  /// What people call it.
+  package let name: String?
+  /// Who made it.
+  package let vendor: String?
+  /// Where its documentation is.
+  package let url: String?
+  /// The JSON Schema of its configuration.
+  package let configurationSchema: String?
+  /// Which threads its hooks may run on, as the header numbers them.
+  package let threadClass: UInt32
+  let table: InterceptorTable
+
+  /// Which stages it has, in order of travel.
+  package var stages: [String] {
+    [
+      table.graphQL.map { _ in "graphql" }, table.cache.map { _ in "cache" }, table.http.map { _ in "http" },
+      table.parser.map { _ in "parsing" },
+    ].compactMap(\.self)
+  }
+}

@@ -1,0 +1,41 @@
+internal import CCarabiner
+internal import Carabiner
+internal import FoundationEssentials
+internal import Synchronization
+
+/// The services plugins may ask for by name.
+enum HostServices {
+  /// What the manifest's `grants` may name.
+  static let grantable: Set<String> = ["fetch"]
+
+  static func query(_ who: crb_self, _ id: UnsafePointer<CChar>?) -> UnsafeRawPointer? {
+    guard let id = unsafe id, let member = PluginRegistry.shared[who] else { return nil }
+    switch unsafe String(cString: id) {
+    case "crb.timer/1": return unsafe tables.timer
+    case "crb.fetch/1": return unsafe member.grants.contains("fetch") ? tables.fetch : nil
+    default: return nil
+    }
+  }
+
+  /// The tables, made once and kept for as long as the process lives.
+  @safe private struct Tables: @unchecked Sendable {
+    // Written once, before anybody has a pointer to them.
+
+    let timer: UnsafeRawPointer
+    let fetch: UnsafeRawPointer
+  }
+
+  private static let tables: Tables = {
+    let timer = UnsafeMutablePointer<crb_timer_service>.allocate(capacity: 1)
+    unsafe timer.initialize(to: crb_timer_service())
+    unsafe timer.pointee.size = UInt32(MemoryLayout<crb_timer_service>.size)
+    unsafe timer.pointee.now_ns = { MonotonicClock.nanoseconds }
+    unsafe timer.pointee.arm = { _, delay, fire, user in unsafe PluginTimers.shared.arm(delay, fire, user) }
+    unsafe timer.pointee.cancel = { PluginTimers.shared.cancel($0) ? Status.ok : Status.stale }
+    let fetch = UnsafeMutablePointer<crb_fetch_service>.allocate(capacity: 1)
+    unsafe fetch.initialize(to: crb_fetch_service())
+    unsafe fetch.pointee.size = UInt32(MemoryLayout<crb_fetch_service>.size)
+    unsafe fetch.pointee.start = { unsafe PluginFetch.start($0, $1, $2, $3) }
+    return unsafe Tables(timer: UnsafeRawPointer(timer), fetch: UnsafeRawPointer(fetch))
+  }()
+}

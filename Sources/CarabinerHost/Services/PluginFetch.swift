@@ -1,0 +1,84 @@
+internal import CCarabiner
+internal import Carabiner
+internal import FoundationEssentials
+
+/// Requests plugins make of their own, outside the chain.
+enum PluginFetch {
+  typealias Done =
+    @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<crb_head>?, crb_view, UnsafePointer<crb_error>?) -> Void
+
+  /// Seconds such a request may take unless the plugin says otherwise.
+  static let defaultTimeout = 10.0
+  /// How many headers such a request may have.
+  static let maximumHeaders = 256
+
+  static func start(
+    _ who: crb_self, _ request: UnsafePointer<crb_fetch_request>?, _ done: Done?, _ user: UnsafeMutableRawPointer?
+  ) -> crb_status {
+    guard PluginRegistry.shared[who]?.grants.contains("fetch") == true, let transport = HostEnvironment.current.transport
+    else { return Status.unsupported }
+    guard let request = unsafe request, let done = unsafe done, let copy = unsafe urlRequest(InterceptorTable.copy(request, crb_fetch_request())) else {
+      return Status.invalid
+    }
+    let context = unsafe CallbackContext(user)
+    Task {
+      do {
+        let response = try await transport.send(copy)
+        unsafe report(response.response, try await response.chunks.collected(), done, context)
+      } catch {
+        unsafe report(error, done, context)
+      }
+    }
+    return Status.ok
+  }
+
+  private static func urlRequest(_ request: crb_fetch_request) -> URLRequest? {
+    guard let url = unsafe URL(string: request.url.text), ["http", "https"].contains(url.scheme?.lowercased()),
+      unsafe request.header_count <= maximumHeaders, unsafe request.headers != nil || request.header_count == 0
+    else { return nil }
+    var headers = HTTPHeaders()
+    for unsafe header in unsafe UnsafeBufferPointer(start: request.headers, count: request.header_count) {
+      guard unsafe header.name.isHeaderName, unsafe header.value.isHeaderValue else { return nil }
+      unsafe headers.add(name: header.name.text, value: header.value.text)
+    }
+    let body = unsafe request.body.isAbsent ? nil : Data(request.body.bytes)
+    let method = unsafe request.method.len == 0 ? (body == nil ? "GET" : "POST") : request.method.text
+    return unsafe URLRequest(
+      url: url, httpMethod: method, headers: headers, httpBody: body,
+      timeoutInterval: request.timeout_ns == 0 ? defaultTimeout : Double(request.timeout_ns) / 1e9)
+  }
+
+  private static func report(_ response: HTTPURLResponse, _ body: Data, _ done: Done, _ context: CallbackContext) {
+    var views = Arena()
+    defer { views.deallocate() }
+    var head = unsafe crb_head()
+    unsafe head.size = unsafe UInt32(MemoryLayout<crb_head>.size)
+    unsafe head.status = UInt32(clamping: response.statusCode)
+    unsafe head.url = unsafe views.copy(response.url.absoluteString, limit: .max) ?? .absent
+    let headers = unsafe response.headers.fields.map { field in
+      unsafe crb_header(
+        name: views.copy(field.name, limit: .max) ?? .absent, value: views.copy(field.value, limit: .max) ?? .absent,
+        flags: field.isSensitive ? UInt32(CRB_HEADER_SENSITIVE) : 0, reserved: 0)
+    }
+    unsafe headers.withUnsafeBufferPointer { headers in
+      unsafe head.headers = headers.baseAddress
+      unsafe head.header_count = headers.count
+      unsafe body.withUnsafeBytes { bytes in
+        unsafe done(
+          context.pointer, &head,
+          crb_view(ptr: bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), len: bytes.count), nil)
+      }
+    }
+  }
+
+  private static func report(_ error: any Error, _ done: Done, _ context: CallbackContext) {
+    var views = Arena()
+    defer { views.deallocate() }
+    var event = unsafe crb_error()
+    unsafe event.size = unsafe UInt32(MemoryLayout<crb_error>.size)
+    unsafe event.flags = UInt32(CRB_ERROR_TRANSPORT)
+    unsafe event.message = unsafe views.copy("\(error)", limit: .max) ?? (unsafe .absent)
+    unsafe event.domain = unsafe views.copy("carabiner.transport", limit: .max) ?? .absent
+    unsafe done(context.pointer, nil, .absent, &event)
+  }
+}
