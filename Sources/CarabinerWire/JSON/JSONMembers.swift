@@ -13,7 +13,7 @@ public struct JSONMembers: Sendable {
   /// - Throws: ``JSONError`` with the offset of the first fault.
   public init(locating bytes: Span<UInt8>, limits: JSONLimits = JSONLimits()) throws(JSONError) {
     var sink = LocatingSink()
-    try JSONScanner.scan(bytes, limits: limits, into: &sink)
+    try JSONScanner(limits: limits).scan(bytes, into: &sink)
     isObject = sink.isObject
     duplicates = sink.duplicates
     members = sink.members
@@ -32,7 +32,8 @@ public struct JSONMembers: Sendable {
 private struct LocatingSink: JSONSink {
   private(set) var isObject = false
   private(set) var duplicates = 0
-  private(set) var members = OrderedMembers<Range<Int>>()
+  /// A response has `data`, `errors` and `extensions`; a part of one has few more.
+  private(set) var members = OrderedMembers<Range<Int>>(capacity: 4)
   private var depth = 0
   private var name = ""
   private var start = 0
@@ -46,11 +47,7 @@ private struct LocatingSink: JSONSink {
   }
 
   mutating func begin(_ kind: JSONContainer, at offset: Int) {
-    if depth == 0 {
-      isObject = kind == .object
-      // A response has `data`, `errors` and `extensions`, a part of one few more.
-      if isObject { members.reserveCapacity(4) }
-    }
+    if depth == 0 { isObject = kind == .object }
     if depth == 1 { start = offset }
     depth += 1
   }

@@ -18,7 +18,7 @@ public struct JSONObject: Sendable {
   init(_ storage: OrderedMembers<JSONValue>) { self.storage = storage }
 
   /// The members, in order.
-  public var members: [Member] { storage.members }
+  public var members: [Member] { map { $0 } }
 
   /// The names, in order.
   public var keys: [String] { storage.members.map(\.key) }
@@ -41,13 +41,13 @@ public struct JSONObject: Sendable {
 
 extension JSONObject: Hashable {
   public static func == (left: JSONObject, right: JSONObject) -> Bool {
-    left.count == right.count && left.members.allSatisfy { right[$0.key] == $0.value }
+    left.count == right.count && left.allSatisfy { right[$0.key] == $0.value }
   }
 
   public func hash(into hasher: inout Hasher) {
     // A sum does not depend on the order, as equality does not.
     hasher.combine(
-      members.reduce(into: 0) { sum, member in
+      reduce(into: 0) { sum, member in
         var inner = Hasher()
         inner.combine(member.key)
         inner.combine(member.value)
@@ -62,7 +62,10 @@ extension JSONObject: RandomAccessCollection {
   /// The place after the last member.
   public var endIndex: Int { storage.members.count }
   /// The member at a place.
-  public subscript(position: Int) -> Member { storage.members[position] }
+  public subscript(position: Int) -> Member {
+    let member = storage.members[position]
+    return (member.key, member.value)
+  }
 }
 
 extension JSONObject: ExpressibleByDictionaryLiteral {

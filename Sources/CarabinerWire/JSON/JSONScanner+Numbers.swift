@@ -1,6 +1,6 @@
 extension JSONScanner {
   /// Where the number that begins at `start` ends.
-  @inline(__always) static func numberEnd(
+  @inline(always) static func numberEnd(
     from start: Int, in bytes: Span<UInt8>
   ) throws(JSONError) -> Int {
     var offset = start
@@ -26,7 +26,7 @@ extension JSONScanner {
     return offset
   }
 
-  @inline(__always) private static func digitsEnd(
+  @inline(always) private static func digitsEnd(
     from first: Int, of start: Int, in bytes: Span<UInt8>
   ) throws(JSONError) -> Int {
     var offset = first
@@ -38,5 +38,5 @@ extension JSONScanner {
     return offset
   }
 
-  @inline(__always) private static func isDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") < 10 }
+  @inline(always) private static func isDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") < 10 }
 }

@@ -1,6 +1,6 @@
 extension JSONScanner {
   /// Reads the string whose opening quote is at `quote`.
-  @inline(__always) static func string(
+  @inline(always) static func string(
     from quote: Int, in bytes: Span<UInt8>
   ) throws(JSONError) -> JSONStringRange {
     var offset = plainEnd(from: quote + 1, in: bytes)
@@ -12,7 +12,7 @@ extension JSONScanner {
   }
 
   /// Where the run of bytes ends that need no look in a string.
-  @inline(__always) private static func plainEnd(from start: Int, in bytes: Span<UInt8>) -> Int {
+  @inline(always) private static func plainEnd(from start: Int, in bytes: Span<UInt8>) -> Int {
     var offset = start
     while offset <= bytes.count &- 8 {
       let notPlain = notPlain(in: word(at: offset, in: bytes))
@@ -23,12 +23,12 @@ extension JSONScanner {
     return offset
   }
 
-  @inline(__always) private static func isPlain(_ byte: UInt8) -> Bool {
+  @inline(always) private static func isPlain(_ byte: UInt8) -> Bool {
     byte &- 0x20 < 0x60 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
   }
 
   /// Eight bytes as one number, the first lowest; the compiler makes one load of it.
-  @inline(__always) private static func word(at offset: Int, in bytes: Span<UInt8>) -> UInt64 {
+  @inline(always) private static func word(at offset: Int, in bytes: Span<UInt8>) -> UInt64 {
     let eight = bytes.extracting(offset..<offset &+ 8)
     let low = UInt64(eight[0]) | UInt64(eight[1]) << 8 | UInt64(eight[2]) << 16 | UInt64(eight[3]) << 24
     let high = UInt64(eight[4]) | UInt64(eight[5]) << 8 | UInt64(eight[6]) << 16 | UInt64(eight[7]) << 24
@@ -38,7 +38,7 @@ extension JSONScanner {
   /// The highest bit of the first byte that is not plain, and perhaps of later ones.
   ///
   /// Borrows of the subtractions run upwards only, so what they make wrong lies above the first hit.
-  @inline(__always) private static func notPlain(in word: UInt64) -> UInt64 {
+  @inline(always) private static func notPlain(in word: UInt64) -> UInt64 {
     let ones: UInt64 = 0x0101_0101_0101_0101
     let quote = word ^ ones &* 0x22
     let backslash = word ^ ones &* 0x5C

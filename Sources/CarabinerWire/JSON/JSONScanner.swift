@@ -2,29 +2,31 @@
 ///
 /// It neither recurses nor allocates. The offset is handed from function to function rather than kept in `self`, which lets
 /// the compiler hold it in a register.
-enum JSONScanner {
+struct JSONScanner {
+  let limits: JSONLimits
+
   /// Scans a whole text.
   ///
   /// - Throws: ``JSONError`` with the offset of the first fault.
-  static func scan<Sink: JSONSink>(
-    _ bytes: Span<UInt8>, limits: JSONLimits, into sink: inout Sink
+  func scan<Sink: JSONSink>(
+    _ bytes: Span<UInt8>, into sink: inout Sink
   ) throws(JSONError) {
     if bytes.count >= 3, bytes[0] == 0xEF, bytes[1] == 0xBB, bytes[2] == 0xBF {
       throw .fault(.byteOrderMark, at: 0, "a byte order mark is not allowed")
     }
     var open = JSONContainerStack()
-    var offset = spaceEnd(from: 0, in: bytes)
+    var offset = Self.spaceEnd(from: 0, in: bytes)
     while true {
       guard offset < bytes.count else { throw .end(at: offset) }
       let first = bytes[offset]
       if first == UInt8(ascii: "{") || first == UInt8(ascii: "[") {
         let kind = first == UInt8(ascii: "{") ? JSONContainer.object : .array
-        guard open.depth < limits.maximumDepth else { throw tooDeep(at: offset, limits) }
+        guard open.depth < limits.maximumDepth else { throw tooDeep(at: offset) }
         open.push(kind)
         sink.begin(kind, at: offset)
-        offset = spaceEnd(from: offset + 1, in: bytes)
+        offset = Self.spaceEnd(from: offset + 1, in: bytes)
         guard offset < bytes.count else { throw .end(at: offset) }
-        if bytes[offset] != close(of: kind) {
+        if bytes[offset] != Self.close(of: kind) {
           if kind == .object { offset = try member(from: offset, in: bytes, into: &sink) }
           continue
         }
@@ -36,19 +38,19 @@ enum JSONScanner {
   }
 
   /// Goes from the end of a value to the beginning of the next; true if there is no next.
-  @inline(__always) private static func ending<Sink: JSONSink>(
+  @inline(always) private func ending<Sink: JSONSink>(
     _ offset: inout Int, _ open: inout JSONContainerStack, in bytes: Span<UInt8>, into sink: inout Sink
   ) throws(JSONError) -> Bool {
     while open.depth > 0 {
-      offset = spaceEnd(from: offset, in: bytes)
+      offset = Self.spaceEnd(from: offset, in: bytes)
       guard offset < bytes.count else { throw .end(at: offset) }
       let kind = open.innermost
       if bytes[offset] == UInt8(ascii: ",") {
-        offset = spaceEnd(from: offset + 1, in: bytes)
+        offset = Self.spaceEnd(from: offset + 1, in: bytes)
         if kind == .object { offset = try member(from: offset, in: bytes, into: &sink) }
         return false
       }
-      guard bytes[offset] == close(of: kind) else {
+      guard bytes[offset] == Self.close(of: kind) else {
         throw kind == .object
           ? .fault(.unexpectedByte, at: offset, "a comma or the end of the object is missing")
           : .fault(.unexpectedByte, at: offset, "a comma or the end of the array is missing")
@@ -57,7 +59,7 @@ enum JSONScanner {
       open.pop()
       sink.end(kind, at: offset)
     }
-    offset = spaceEnd(from: offset, in: bytes)
+    offset = Self.spaceEnd(from: offset, in: bytes)
     guard offset == bytes.count else {
       throw .fault(.trailingBytes, at: offset, "something follows the end of the value")
     }
@@ -65,38 +67,41 @@ enum JSONScanner {
   }
 
   /// Reads a member's name and the colon; gives the offset of its value.
-  @inline(__always) private static func member<Sink: JSONSink>(
+  @inline(always) private func member<Sink: JSONSink>(
     from start: Int, in bytes: Span<UInt8>, into sink: inout Sink
   ) throws(JSONError) -> Int {
     guard start < bytes.count else { throw .end(at: start) }
     guard bytes[start] == UInt8(ascii: "\"") else {
       throw .fault(.unexpectedByte, at: start, "a member name in quotes is missing")
     }
-    let name = try string(from: start, in: bytes)
+    let name = try Self.string(from: start, in: bytes)
     sink.key(name, in: bytes)
-    let colon = spaceEnd(from: name.range.upperBound + 1, in: bytes)
+    let colon = Self.spaceEnd(from: name.range.upperBound + 1, in: bytes)
     guard colon < bytes.count else { throw .end(at: colon) }
     guard bytes[colon] == UInt8(ascii: ":") else {
       throw .fault(.unexpectedByte, at: colon, "a colon after the member name is missing")
     }
-    return spaceEnd(from: colon + 1, in: bytes)
+    return Self.spaceEnd(from: colon + 1, in: bytes)
   }
 
   /// Reads a value without parts; gives the offset behind it.
-  @inline(__always) private static func scalar<Sink: JSONSink>(
+  @inline(always) private func scalar<Sink: JSONSink>(
     _ first: UInt8, from start: Int, in bytes: Span<UInt8>, into sink: inout Sink
   ) throws(JSONError) -> Int {
     let end: Int
     let scalar: JSONScalar
     switch first {
     case UInt8(ascii: "\""):
-      let text = try string(from: start, in: bytes)
+      let text = try Self.string(from: start, in: bytes)
       (end, scalar) = (text.range.upperBound + 1, .string(text))
     case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
-      (end, scalar) = (try numberEnd(from: start, in: bytes), .number)
-    case UInt8(ascii: "t"): (end, scalar) = (try wordEnd([0x72, 0x75, 0x65], from: start, in: bytes), .bool(true))
-    case UInt8(ascii: "f"): (end, scalar) = (try wordEnd([0x61, 0x6C, 0x73, 0x65], from: start, in: bytes), .bool(false))
-    case UInt8(ascii: "n"): (end, scalar) = (try wordEnd([0x75, 0x6C, 0x6C], from: start, in: bytes), .null)
+      (end, scalar) = (try Self.numberEnd(from: start, in: bytes), .number)
+    case UInt8(ascii: "t"):
+      (end, scalar) = (try Self.wordEnd([0x72, 0x75, 0x65], from: start, in: bytes), .bool(true))
+    case UInt8(ascii: "f"):
+      (end, scalar) = (try Self.wordEnd([0x61, 0x6C, 0x73, 0x65], from: start, in: bytes), .bool(false))
+    case UInt8(ascii: "n"):
+      (end, scalar) = (try Self.wordEnd([0x75, 0x6C, 0x6C], from: start, in: bytes), .null)
     default: throw .fault(.unexpectedByte, at: start, "no value begins like this")
     }
     sink.scalar(scalar, at: start..<end, in: bytes)
@@ -104,7 +109,7 @@ enum JSONScanner {
   }
 
   /// Where the word ends that begins at `start` and whose other letters are these.
-  @inline(__always) private static func wordEnd<let count: Int>(
+  @inline(always) private static func wordEnd<let count: Int>(
     _ letters: InlineArray<count, UInt8>, from start: Int, in bytes: Span<UInt8>
   ) throws(JSONError) -> Int {
     for place in letters.indices {
@@ -117,7 +122,7 @@ enum JSONScanner {
   }
 
   /// Where the white space that may begin at `start` ends.
-  @inline(__always) private static func spaceEnd(from start: Int, in bytes: Span<UInt8>) -> Int {
+  @inline(always) private static func spaceEnd(from start: Int, in bytes: Span<UInt8>) -> Int {
     var offset = start
     while offset < bytes.count, bytes[offset] <= 0x20 {
       switch bytes[offset] {
@@ -132,7 +137,7 @@ enum JSONScanner {
     kind == .object ? UInt8(ascii: "}") : UInt8(ascii: "]")
   }
 
-  @inline(never) private static func tooDeep(at offset: Int, _ limits: JSONLimits) -> JSONError {
+  @inline(never) private func tooDeep(at offset: Int) -> JSONError {
     JSONError(.tooDeep, at: offset, "arrays and objects are nested deeper than \(limits.maximumDepth)")
   }
 }

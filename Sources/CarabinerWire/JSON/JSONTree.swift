@@ -10,7 +10,7 @@ public struct JSONTree: Sendable {
   /// - Throws: ``JSONError`` with the offset of the first fault.
   public init(parsing bytes: Span<UInt8>, limits: JSONLimits = JSONLimits()) throws(JSONError) {
     var sink = TreeSink()
-    try JSONScanner.scan(bytes, limits: limits, into: &sink)
+    try JSONScanner(limits: limits).scan(bytes, into: &sink)
     value = sink.root
     duplicates = sink.duplicates
   }
@@ -56,8 +56,7 @@ private struct TreeSink: JSONSink {
   }
 
   private mutating func object(from start: (value: Int, key: Int)) -> JSONObject {
-    var members = OrderedMembers<JSONValue>()
-    members.reserveCapacity(keys.count - start.key)
+    var members = OrderedMembers<JSONValue>(capacity: keys.count - start.key)
     for place in 0..<keys.count - start.key
     where members.set(values[start.value + place], for: keys[start.key + place]) {
       duplicates += 1

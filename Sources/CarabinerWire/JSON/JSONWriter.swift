@@ -37,41 +37,40 @@ public enum JSONWriter {
   }
 
   static func append(_ value: JSONValue, sortedKeys: Bool, indent: Int?, to text: inout [UInt8]) {
+    let inner = indent.map { $0 + 2 }
     switch value {
     case .null: text.append(contentsOf: "null".utf8)
     case .bool(let value): text.append(contentsOf: (value ? "true" : "false").utf8)
     case .number(let number): text.append(contentsOf: number.lexeme.utf8)
     case .string(let string): appendString(string, to: &text)
     case .array(let elements):
-      appendList(elements, UInt8(ascii: "["), UInt8(ascii: "]"), indent, to: &text) { element, inner, text in
+      text.append(UInt8(ascii: "["))
+      var isFirst = true
+      for element in elements {
+        beginPart(&isFirst, inner, to: &text)
         append(element, sortedKeys: sortedKeys, indent: inner, to: &text)
       }
+      if !isFirst { appendLineBreak(indent, to: &text) }
+      text.append(UInt8(ascii: "]"))
     case .object(let object):
-      let members = sortedKeys ? object.members.sorted { $0.key.precedes($1.key) } : object.members
-      appendList(members, UInt8(ascii: "{"), UInt8(ascii: "}"), indent, to: &text) { member, inner, text in
-        appendString(member.key, to: &text)
+      text.append(UInt8(ascii: "{"))
+      var isFirst = true
+      for (key, value) in sortedKeys ? object.sortedByKey() : object {
+        beginPart(&isFirst, inner, to: &text)
+        appendString(key, to: &text)
         text.append(UInt8(ascii: ":"))
         if inner != nil { text.append(0x20) }
-        append(member.value, sortedKeys: sortedKeys, indent: inner, to: &text)
+        append(value, sortedKeys: sortedKeys, indent: inner, to: &text)
       }
+      if !isFirst { appendLineBreak(indent, to: &text) }
+      text.append(UInt8(ascii: "}"))
     }
   }
 
-  private static func appendList<Element>(
-    _ elements: [Element], _ open: UInt8, _ close: UInt8, _ indent: Int?, to text: inout [UInt8],
-    _ appendElement: (Element, Int?, inout [UInt8]) -> Void
-  ) {
-    text.append(open)
-    let inner = indent.map { $0 + 2 }
-    var isFirst = true
-    for element in elements {
-      if !isFirst { text.append(UInt8(ascii: ",")) }
-      isFirst = false
-      appendLineBreak(inner, to: &text)
-      appendElement(element, inner, &text)
-    }
-    if !elements.isEmpty { appendLineBreak(indent, to: &text) }
-    text.append(close)
+  private static func beginPart(_ isFirst: inout Bool, _ indent: Int?, to text: inout [UInt8]) {
+    if !isFirst { text.append(UInt8(ascii: ",")) }
+    isFirst = false
+    appendLineBreak(indent, to: &text)
   }
 
   private static func appendLineBreak(_ indent: Int?, to text: inout [UInt8]) {
@@ -81,9 +80,11 @@ public enum JSONWriter {
   }
 }
 
-extension String {
-  /// Whether this comes before another by bytes, which is also the order of code points.
-  fileprivate func precedes(_ other: String) -> Bool { utf8.lexicographicallyPrecedes(other.utf8) }
+extension JSONObject {
+  /// The same members in the order of their names' bytes, which is also that of their code points.
+  fileprivate func sortedByKey() -> JSONObject {
+    JSONObject(sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) })
+  }
 }
 
 extension JSONValue: CustomStringConvertible {

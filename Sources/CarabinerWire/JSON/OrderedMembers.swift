@@ -2,18 +2,24 @@
 ///
 /// Names are the same if their bytes are, as RFC 8259 has it; `String` would take two spellings of "é" for one.
 struct OrderedMembers<Value> {
+  /// A name and its value; a struct, as arrays of tuples are released much more slowly.
+  struct Member {
+    let key: String
+    var value: Value
+  }
+
   /// From this many members on, names are looked up in an index.
   private static var indexThreshold: Int { 12 }
 
-  private(set) var members: [(key: String, value: Value)] = []
-  private var index: [ExactName: Int] = [:]
+  private(set) var members: [Member] = []
+  private var index: [ExactName: Int]?
 
-  /// Makes room for so many members.
-  mutating func reserveCapacity(_ count: Int) { members.reserveCapacity(count) }
+  /// No members, and room for so many.
+  init(capacity: Int = 0) { members.reserveCapacity(capacity) }
 
   /// Where a member stands.
   func position(of key: String) -> Int? {
-    guard index.isEmpty else { return index[ExactName(name: key)] }
+    if let index { return index[ExactName(name: key)] }
     for position in members.indices where members[position].key.hasSameBytes(as: key) { return position }
     return nil
   }
@@ -28,9 +34,9 @@ struct OrderedMembers<Value> {
       members[position].value = value
       return true
     }
-    members.append((key, value))
-    if !index.isEmpty {
-      index[ExactName(name: key)] = members.count - 1
+    members.append(Member(key: key, value: value))
+    if index != nil {
+      index?[ExactName(name: key)] = members.count - 1
     } else if members.count >= Self.indexThreshold {
       rebuildIndex()
     }
@@ -44,13 +50,18 @@ struct OrderedMembers<Value> {
   }
 
   private mutating func rebuildIndex() {
-    index.removeAll()
-    guard members.count >= Self.indexThreshold else { return }
+    guard members.count >= Self.indexThreshold else {
+      index = nil
+      return
+    }
+    var index: [ExactName: Int] = [:]
     index.reserveCapacity(members.count)
     for (position, member) in members.enumerated() { index[ExactName(name: member.key)] = position }
+    self.index = index
   }
 }
 
+extension OrderedMembers.Member: Sendable where Value: Sendable {}
 extension OrderedMembers: Sendable where Value: Sendable {}
 
 /// A name that equals another only if its bytes do.
