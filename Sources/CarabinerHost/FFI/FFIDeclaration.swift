@@ -1,0 +1,173 @@
+package import CarabinerWire
+
+/// A call into an unmodified C library, as a manifest declares it.
+///
+/// What can be checked is: that the library and the function are there, that the symbol is a function, that the types exist
+/// and constants fit them, that a pointer comes with its length. What cannot be checked: that this **is** the function's
+/// signature, that it may be called by several threads at once, and that it does not keep the pointer. A wrong declaration
+/// is undefined behaviour, as it is in C: declare only what the library's header says.
+package struct FFIDeclaration: Sendable, Hashable {
+  /// A C type that can be named.
+  package enum CType: String, Sendable, Hashable, CaseIterable {
+    case i8, i16, i32, i64, u8, u16, u32, u64, f32, f64
+    /// `const char *`
+    case string
+    /// `const void *`
+    case pointer
+    /// Only as a result.
+    case void
+  }
+
+  /// An argument.
+  package enum Argument: Sendable, Hashable {
+    case integer(CType, Int64)
+    case unsigned(CType, UInt64)
+    case real(CType, Double)
+    case text(String)
+    /// The address of the request's body.
+    case body
+    /// How many bytes the body has.
+    case bodyLength(CType)
+  }
+
+  /// How the result is written into the header.
+  package enum Format: String, Sendable, Hashable, CaseIterable {
+    case decimal
+    case hex
+    case text
+  }
+
+  /// How many arguments a call may have.
+  package static let maximumArguments = 16
+
+  package let library: String
+  package let function: String
+  package let returns: CType
+  package let arguments: [Argument]
+  package let header: String
+  package let format: Format
+
+  private static let keys = ["library", "function", "returns", "arguments", "header", "format"]
+
+  /// Reads a declaration.
+  ///
+  /// - Throws: ``ManifestProblem`` with the place of the first fault.
+  package init(_ json: JSONValue, at pointer: JSONPointer) throws {
+    guard case .object(let object) = json else {
+      throw ManifestProblem(.wrongType, at: pointer, "ffi must be an object, and is a \(json.kind)")
+    }
+    for key in object.keys where !Self.keys.contains(key) {
+      throw ManifestProblem(
+        .unknownKey, at: pointer.appending(key), "unknown key \(key)\(Suggestion.text(for: key, among: Self.keys))")
+    }
+    func text(_ key: String) throws -> String {
+      guard let value = object[key]?.string, !value.isEmpty else {
+        throw ManifestProblem(.missing, at: pointer.appending(key), "ffi needs \(key), a text")
+      }
+      return value
+    }
+    library = try text("library")
+    function = try text("function")
+    header = try text("header")
+    guard header.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: ":") }) else {
+      throw ManifestProblem(.invalidValue, at: pointer.appending("header"), "\(header.debugDescription) is no header name")
+    }
+    returns = try Self.type(try text("returns"), at: pointer.appending("returns"))
+    let formatName = object["format"]?.string ?? (returns == .string ? "text" : "decimal")
+    guard let format = Format(rawValue: formatName) else {
+      throw ManifestProblem(.invalidValue, at: pointer.appending("format"), "\(formatName) is no format; use decimal, hex or text")
+    }
+    self.format = format
+    guard returns != .void, returns != .pointer else {
+      throw ManifestProblem(
+        .invalidValue, at: pointer.appending("returns"), "a result of type \(returns) cannot be written into a header")
+    }
+    let isText = returns == .string
+    let isReal = returns == .f32 || returns == .f64
+    guard (format == .text) == isText, !(format == .hex && isReal) else {
+      throw ManifestProblem(
+        .invalidValue, at: pointer.appending("format"), "the format \(format) does not fit a result of type \(returns)")
+    }
+    let list = object["arguments"]?.array ?? []
+    guard list.count <= Self.maximumArguments else {
+      throw ManifestProblem(
+        .invalidValue, at: pointer.appending("arguments"), "at most \(Self.maximumArguments) arguments are possible")
+    }
+    arguments = try list.enumerated().map { index, element in
+      try Self.argument(element, at: pointer.appending("arguments").appending(index))
+    }
+    let hasLength = arguments.contains { if case .bodyLength = $0 { true } else { false } }
+    guard !arguments.contains(.body) || hasLength else {
+      throw ManifestProblem(
+        .invalidValue, at: pointer.appending("arguments"),
+        "the body is passed by address but not its length, and it does not end with NUL; add {type: u64, from: body-length}")
+    }
+  }
+
+  private static func type(_ name: String, at pointer: JSONPointer) throws -> CType {
+    guard let type = CType(rawValue: name) else {
+      throw ManifestProblem(
+        .invalidValue, at: pointer,
+        "\(name) is no C type\(Suggestion.text(for: name, among: CType.allCases.map(\.rawValue))); use one of "
+          + CType.allCases.map(\.rawValue).joined(separator: ", "))
+    }
+    return type
+  }
+
+  private static func argument(_ json: JSONValue, at pointer: JSONPointer) throws -> Argument {
+    guard let name = json["type"]?.string else {
+      throw ManifestProblem(.missing, at: pointer, "an argument is {type: …, value: …} or {type: …, from: body or body-length}")
+    }
+    let type = try type(name, at: pointer.appending("type"))
+    switch (json["from"]?.string, type) {
+    case ("body", .pointer): return .body
+    case ("body-length", .i32), ("body-length", .u32), ("body-length", .i64), ("body-length", .u64): return .bodyLength(type)
+    case (let source?, _):
+      throw ManifestProblem(
+        .invalidValue, at: pointer, "\(source) cannot be passed as \(name); body goes with pointer, body-length with i32 to u64")
+    case (nil, _): return try constant(json["value"], type, at: pointer)
+    }
+  }
+
+  private static func constant(_ value: JSONValue?, _ type: CType, at pointer: JSONPointer) throws -> Argument {
+    func outOfRange() -> ManifestProblem {
+      ManifestProblem(.invalidValue, at: pointer.appending("value"), "\(value ?? .null) does not fit the type \(type)")
+    }
+    switch type {
+    case .i8, .i16, .i32, .i64:
+      guard let number = value?.number.flatMap({ Int64($0.lexeme) }), type.signedRange.contains(number) else { throw outOfRange() }
+      return .integer(type, number)
+    case .u8, .u16, .u32, .u64:
+      guard let number = value?.number.flatMap({ UInt64($0.lexeme) }), number <= type.highest else { throw outOfRange() }
+      return .unsigned(type, number)
+    case .f32, .f64:
+      guard let number = value?.double, number.isFinite else { throw outOfRange() }
+      return .real(type, number)
+    case .string:
+      guard let text = value?.string, !text.utf8.contains(0) else { throw outOfRange() }
+      return .text(text)
+    case .pointer, .void:
+      throw ManifestProblem(.invalidValue, at: pointer, "a constant cannot have the type \(type)")
+    }
+  }
+}
+
+extension FFIDeclaration.CType {
+  fileprivate var signedRange: ClosedRange<Int64> {
+    switch self {
+    case .i8: Int64(Int8.min)...Int64(Int8.max)
+    case .i16: Int64(Int16.min)...Int64(Int16.max)
+    case .i32: Int64(Int32.min)...Int64(Int32.max)
+    default: .min ... .max
+    }
+  }
+
+  fileprivate var highest: UInt64 {
+    switch self {
+    case .u8: UInt64(UInt8.max)
+    case .u16: UInt64(UInt16.max)
+    case .u32: UInt64(UInt32.max)
+    default: .max
+    }
+  }
+}

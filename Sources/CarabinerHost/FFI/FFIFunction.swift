@@ -1,0 +1,157 @@
+internal import CFFI
+internal import Carabiner
+package import CarabinerWire
+package import FoundationEssentials
+internal import Glibc
+
+/// A declared function of a C library, ready to be called.
+@safe package final class FFIFunction: @unchecked Sendable {
+  // Immutable after `init`; libffi's call interface is only read by calls.
+
+  /// A text result longer than this is cut.
+  static let maximumTextBytes = 4096
+
+  package let declaration: FFIDeclaration
+  private let address: UnsafeMutableRawPointer
+  private let interface: UnsafeMutablePointer<ffi_cif>
+  private let types: UnsafeMutablePointer<UnsafeMutablePointer<ffi_type>?>
+
+  /// Finds the function and prepares the call.
+  ///
+  /// - Throws: ``ManifestProblem`` if the library or function is not there, or the symbol is data.
+  package init(_ declaration: FFIDeclaration, at pointer: JSONPointer) throws {
+    self.declaration = declaration
+    guard let library = unsafe dlopen(declaration.library, RTLD_NOW | Int32(RTLD_LOCAL) | RTLD_NODELETE) else {
+      let reason = unsafe dlerror().map { unsafe String(cString: $0) } ?? ""
+      throw ManifestProblem(
+        .invalidValue, at: pointer.appending("library"),
+        "the library cannot be loaded: \(reason); install it, or name its file as ldconfig -p does")
+    }
+    guard let symbol = unsafe dlsym(library, declaration.function) else {
+      throw ManifestProblem(
+        .invalidValue, at: pointer.appending("function"),
+        "\(declaration.library) has no symbol \(declaration.function); look with nm -D")
+    }
+    unsafe address = unsafe symbol
+    unsafe types = .allocate(capacity: max(declaration.arguments.count, 1))
+    unsafe interface = .allocate(capacity: 1)
+    unsafe interface.initialize(to: ffi_cif())
+    for (index, argument) in declaration.arguments.enumerated() { unsafe types[index] = unsafe argument.type.ffi }
+    guard
+      unsafe ffi_prep_cif(interface, FFI_DEFAULT_ABI, UInt32(declaration.arguments.count), declaration.returns.ffi, types) == FFI_OK
+    else {
+      throw ManifestProblem(.invalidValue, at: pointer, "libffi cannot prepare a call with these types")
+    }
+  }
+
+  deinit {
+    unsafe types.deallocate()
+    unsafe interface.deallocate()
+  }
+
+  /// Calls the function on a body and gives its result as the header's text.
+  package func call(body: Data) -> String {
+    unsafe body.withUnsafeBytes { body in
+      // Each argument in eight bytes of its own, and their addresses: what ffi_call wants.
+      unsafe withUnsafeTemporaryAllocation(of: UInt64.self, capacity: max(declaration.arguments.count, 1)) { slots in
+        unsafe withUnsafeTemporaryAllocation(of: UnsafeMutableRawPointer?.self, capacity: max(declaration.arguments.count, 1)) { addresses in
+          var texts: [UnsafeMutablePointer<CChar>?] = unsafe []
+          defer { unsafe texts.forEach { unsafe free($0) } }
+          for (index, argument) in declaration.arguments.enumerated() {
+            unsafe slots[index] = unsafe bits(of: argument, body, &texts)
+            unsafe addresses[index] = unsafe slots.baseAddress.map { unsafe UnsafeMutableRawPointer($0 + index) }
+          }
+          var result: UInt64 = 0
+          unsafe ffi_call(interface, unsafeBitCast(address, to: (@convention(c) () -> Void).self), &result, addresses.baseAddress)
+          return text(of: result)
+        }
+      }
+    }
+  }
+
+  private func bits(
+    of argument: FFIDeclaration.Argument, _ body: UnsafeRawBufferPointer, _ texts: inout [UnsafeMutablePointer<CChar>?]
+  ) -> UInt64 {
+    switch argument {
+    case .integer(_, let value): return UInt64(bitPattern: value)
+    case .unsigned(_, let value): return value
+    case .real(.f32, let value): return UInt64(Float(value).bitPattern)
+    case .real(_, let value): return value.bitPattern
+    case .text(let text):
+      unsafe texts.append(strdup(text))
+      return unsafe UInt64(UInt(bitPattern: texts[texts.count - 1]))
+    case .body: return UInt64(UInt(bitPattern: body.baseAddress))
+    case .bodyLength: return UInt64(body.count)
+    }
+  }
+
+  /// libffi widens integer results to a word; the declared type says how much of it counts.
+  private func text(of result: UInt64) -> String {
+    let radix = declaration.format == .hex ? 16 : 10
+    return switch declaration.returns {
+    case .i8: String(Int8(truncatingIfNeeded: result), radix: radix)
+    case .i16: String(Int16(truncatingIfNeeded: result), radix: radix)
+    case .i32: String(Int32(truncatingIfNeeded: result), radix: radix)
+    case .i64: String(Int64(bitPattern: result), radix: radix)
+    case .u8: String(UInt8(truncatingIfNeeded: result), radix: radix)
+    case .u16: String(UInt16(truncatingIfNeeded: result), radix: radix)
+    case .u32: String(UInt32(truncatingIfNeeded: result), radix: radix)
+    case .u64: String(result, radix: radix)
+    case .f32: "\(Float(bitPattern: UInt32(truncatingIfNeeded: result)))"
+    case .f64: "\(Double(bitPattern: result))"
+    case .string: textResult(result)
+    case .pointer, .void: ""
+    }
+  }
+
+  private func textResult(_ result: UInt64) -> String {
+    guard let start = unsafe UnsafePointer<UInt8>(bitPattern: UInt(result)) else { return "" }
+    let count = unsafe strnlen(UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self), Self.maximumTextBytes)
+    let bytes = unsafe UnsafeBufferPointer(start: start, count: count)
+    return unsafe String(decoding: bytes.map { $0 < 0x20 || $0 == 0x7F ? 0x20 : $0 }, as: UTF8.self)
+  }
+}
+
+extension FFIDeclaration.Argument {
+  fileprivate var type: FFIDeclaration.CType {
+    switch self {
+    case .integer(let type, _), .unsigned(let type, _), .real(let type, _), .bodyLength(let type): type
+    case .text: .string
+    case .body: .pointer
+    }
+  }
+}
+
+extension FFIDeclaration.CType {
+  fileprivate var ffi: UnsafeMutablePointer<ffi_type> {
+    switch self {
+    case .i8: unsafe FFITypes.sint8
+    case .i16: unsafe FFITypes.sint16
+    case .i32: unsafe FFITypes.sint32
+    case .i64: unsafe FFITypes.sint64
+    case .u8: unsafe FFITypes.uint8
+    case .u16: unsafe FFITypes.uint16
+    case .u32: unsafe FFITypes.uint32
+    case .u64: unsafe FFITypes.uint64
+    case .f32: unsafe FFITypes.float
+    case .f64: unsafe FFITypes.double
+    case .string, .pointer: unsafe FFITypes.pointer
+    case .void: unsafe FFITypes.void
+    }
+  }
+}
+
+/// An HTTP stage that puts the result of a C function into a header of the request.
+struct FFIInterceptor: HTTPInterceptor {
+  let name: String
+  let function: FFIFunction
+
+  var stageName: String { name }
+  var traits: StageTraits { .bindsNoTaskLocals }
+
+  func intercept(request: URLRequest, next: NextHTTPInterceptorFunction) async throws -> HTTPResponse {
+    var request = request
+    request.headers[function.declaration.header] = function.call(body: request.httpBody ?? Data())
+    return try await next(request)
+  }
+}

@@ -1,0 +1,25 @@
+/// The known word somebody probably meant.
+enum Suggestion {
+  /// " (did you mean …?)" with the nearest of `candidates`; empty if none is near.
+  static func text(for word: String, among candidates: some Sequence<String>) -> String {
+    let near = candidates.map { ($0, distance(word, $0)) }.min { $0.1 < $1.1 }
+    guard let near, near.1 <= max(2, word.count / 3) else { return "" }
+    return " (did you mean \(near.0)?)"
+  }
+
+  /// How many letters must be added, removed or changed to make one word of the other.
+  private static func distance(_ left: String, _ right: String) -> Int {
+    let right = Array(right.utf8.prefix(64))
+    var row = Array(0...right.count)
+    for (i, a) in left.utf8.prefix(64).enumerated() {
+      var diagonal = row[0]
+      row[0] = i + 1
+      for (j, b) in right.enumerated() {
+        let changed = diagonal + (a == b ? 0 : 1)
+        diagonal = row[j + 1]
+        row[j + 1] = min(changed, diagonal + 1, row[j] + 1)
+      }
+    }
+    return row[right.count]
+  }
+}

@@ -1,0 +1,251 @@
+internal import CCarabiner
+package import Carabiner
+internal import CarabinerWire
+internal import Synchronization
+
+/// A manifest brought to life: libraries loaded, instances made, and an interceptor provider for every operation.
+package final class HostedChain: InterceptorProvider {
+  private enum Member: Sendable {
+    case plugin(PluginInstance)
+    case ffi(FFIInterceptor)
+  }
+
+  private struct Binding: Hashable {
+    let name: String
+    let list: StageList
+  }
+
+  package let manifest: Manifest
+  /// The libraries, by entry.
+  package let libraries: [String: PluginLibrary]
+  private let members: [String: Member]
+  private let overrides: StageOverrides
+  private let plans = Mutex<[String: StagePlan]>([:])
+  private let bindings: [Binding: StageBinding]
+  private let limits: PluginLimits
+
+  /// How many operations' plans are remembered; names may come from outside.
+  private static let maximumPlans = 4096
+
+  /// Loads everything a manifest names.
+  ///
+  /// - Throws: ``ManifestError``, or ``LoadRefusal`` with the entry it is about.
+  package init(_ manifest: Manifest, overrides: StageOverrides = StageOverrides(nil)) throws {
+    let refusals = manifest.refusals(of: overrides)
+    guard refusals.isEmpty else { throw ManifestError(path: manifest.path, problems: refusals) }
+    var problems: [ManifestProblem] = []
+    var members: [String: Member] = [:]
+    var libraries: [String: PluginLibrary] = [:]
+    var bindings: [Binding: StageBinding] = [:]
+    let secrets = SecretReferences(directory: manifest.directory)
+    for plugin in manifest.plugins {
+      do {
+        switch plugin.source {
+        case .ffi(let declaration):
+          let pointer = plugin.pointer.appending("ffi")
+          let function = try FFIFunction(FFIDeclaration(declaration, at: pointer), at: pointer)
+          members[plugin.name] = .ffi(FFIInterceptor(name: plugin.name, function: function))
+        case .file(let path, let pin):
+          let library = try PluginLibrary.load(path: path, pin: pin, mode: manifest.settings.staging)
+          let interceptor = try library.interceptor(plugin.interceptor)
+          let instance = try PluginInstance(
+            interceptor, library: library,
+            options: try Self.options(plugin, interceptor, secrets))
+          libraries[plugin.name] = library
+          members[plugin.name] = .plugin(instance)
+          for list in StageList.allCases where interceptor.stages.contains(list.rawValue) {
+            bindings[Binding(name: plugin.name, list: list)] = StageBinding(instance, list.kind)
+          }
+        }
+      } catch let problem as ManifestProblem {
+        problems.append(problem)
+      } catch let violations as ConfigurationViolations {
+        problems.append(contentsOf: violations.problems)
+      }
+    }
+    self.manifest = manifest
+    self.members = members
+    self.libraries = libraries
+    self.bindings = bindings
+    self.overrides = overrides
+    var limits = PluginLimits()
+    limits.maximumRetries = manifest.settings.pluginRetries
+    limits.cancelGrace = manifest.settings.cancelGrace
+    self.limits = limits
+    problems.append(contentsOf: Self.misplaced(manifest, members, bindings))
+    guard problems.isEmpty else { throw ManifestError(path: manifest.path, problems: problems) }
+  }
+
+  // MARK: Provider
+
+  package func interceptors<Operation: GraphQLOperation>(
+    for operation: Operation, context: RequestContext
+  ) throws -> RequestInterceptors {
+    let plan = plan(operation.operationName, operation.operationType)
+    let call = PluginCall(
+      context: context, operationName: operation.operationName, operationType: operation.operationType, limits: limits)
+    return RequestInterceptors(
+      graphQL: graphQL(plan, call), cache: cache(plan, call), http: http(plan, call), parser: parser(plan, call))
+  }
+
+  /// The stages an operation passes.
+  package func plan(_ operationName: String?, _ type: GraphQLOperationType) -> StagePlan {
+    let key = "\(type.rawValue) \(operationName ?? "")"
+    if let known = plans.withLock({ $0[key] }) { return known }
+    let plan = manifest.stagePlan(operationName: operationName, type: type, overrides: overrides)
+    plans.withLock { plans in
+      if plans.count < Self.maximumPlans { plans[key] = plan }
+    }
+    return plan
+  }
+
+  private func graphQL(_ plan: StagePlan, _ call: PluginCall) -> [any GraphQLInterceptor] {
+    var interceptors: [any GraphQLInterceptor] = []
+    var run: [StageBinding] = []
+    func closeRun() {
+      if !run.isEmpty { interceptors.append(GraphQLPluginRun(run, call: call)) }
+      run = []
+    }
+    for stage in plan.active(.graphql) {
+      if let binding = bindings[Binding(name: stage.name, list: .graphql)] {
+        run.append(binding)
+      } else {
+        closeRun()
+        switch stage.name {
+        case "max-retry": interceptors.append(MaxRetryInterceptor(configuration: manifest.maxRetry))
+        case "persisted-queries":
+          interceptors.append(AutomaticPersistedQueryInterceptor(configuration: .init(isEnabled: manifest.persistedQueries)))
+        default: break
+        }
+      }
+    }
+    closeRun()
+    return interceptors
+  }
+
+  private func http(_ plan: StagePlan, _ call: PluginCall) -> [any HTTPInterceptor] {
+    var interceptors: [any HTTPInterceptor] = []
+    var run: [StageBinding] = []
+    func closeRun() {
+      if !run.isEmpty { interceptors.append(HTTPPluginRun(run, call: call)) }
+      run = []
+    }
+    for stage in plan.active(.http) {
+      if let binding = bindings[Binding(name: stage.name, list: .http)] {
+        run.append(binding)
+      } else {
+        closeRun()
+        if stage.name == "response-code" {
+          interceptors.append(ResponseCodeInterceptor())
+        } else if case .ffi(let interceptor)? = members[stage.name] {
+          interceptors.append(interceptor)
+        }
+      }
+    }
+    closeRun()
+    return interceptors
+  }
+
+  private func cache(_ plan: StagePlan, _ call: PluginCall) -> any CacheInterceptor {
+    let stages = plan.active(.cache)
+    if stages.map(\.name) == ["store"] { return DefaultCacheInterceptor() }
+    return CachePluginRun(
+      stages.compactMap { stage in
+        stage.name == "store" ? .store(DefaultCacheInterceptor()) : bindings[Binding(name: stage.name, list: .cache)].map { .plugin($0) }
+      }, call: call)
+  }
+
+  private func parser(_ plan: StagePlan, _ call: PluginCall) -> any ResponseParsingInterceptor {
+    let stages = plan.active(.parsing)
+    if stages.map(\.name) == ["json"] { return JSONResponseParsingInterceptor() }
+    return ParserPluginRun(
+      stages.compactMap { stage in
+        stage.name == "json"
+          ? .json(JSONResponseParsingInterceptor()) : bindings[Binding(name: stage.name, list: .parsing)].map { .plugin($0) }
+      }, call: call)
+  }
+
+  // MARK: Bringing up
+
+  private static func options(
+    _ plugin: Manifest.Plugin, _ interceptor: PluginInterceptor, _ secrets: SecretReferences
+  ) throws -> PluginInstance.Options {
+    let pointer = plugin.pointer.appending("config")
+    try check(plugin, interceptor, pointer)
+    var options = PluginInstance.Options(name: plugin.name)
+    // Secrets are filled in after the check, so that no message can show one.
+    options.configuration = try secrets.resolve(plugin.configuration, at: pointer).description
+    options.grants = plugin.grants
+    options.skipsOnFault = plugin.skipsOnFault
+    options.hookTimeout = plugin.timeout
+    return options
+  }
+
+  private static func check(
+    _ plugin: Manifest.Plugin, _ interceptor: PluginInterceptor, _ pointer: JSONPointer
+  ) throws {
+    guard let text = interceptor.configurationSchema else {
+      guard plugin.configuration == .object([:]) else {
+        throw ManifestProblem(.schemaViolation, at: pointer, "the plugin \(plugin.name) takes no config; remove it")
+      }
+      return
+    }
+    let schema: JSONSchema
+    do {
+      schema = try JSONSchema(try JSONValue(parsing: text))
+    } catch {
+      throw ManifestProblem(
+        .schemaViolation, at: pointer, "the plugin \(plugin.name) has a config schema that cannot be used: \(error); ask its author")
+    }
+    let problems = schema.violations(in: plugin.configuration).map { violation in
+      var place = pointer
+      for component in violation.pointer.components { place = place.appending(component) }
+      return ManifestProblem(.schemaViolation, at: place, "\(violation.message); see the plugin's documentation")
+    }
+    guard problems.isEmpty else { throw ConfigurationViolations(problems: problems) }
+  }
+
+  /// Entries in lists for which the plugin has no stage.
+  private static func misplaced(
+    _ manifest: Manifest, _ members: [String: Member], _ bindings: [Binding: StageBinding]
+  ) -> [ManifestProblem] {
+    let all = [("chain", manifest.lists)] + manifest.rules.enumerated().map { ("rules/\($0)/chain", $1.lists) }
+    return all.flatMap { place, lists in
+      StageList.allCases.flatMap { list in
+        (lists[list] ?? []).enumerated().compactMap { index, entry -> ManifestProblem? in
+          let hasStage =
+            switch members[entry.name] {
+            case .plugin: bindings[Binding(name: entry.name, list: list)] != nil
+            case .ffi: list == .http
+            case nil: true
+            }
+          guard !hasStage else { return nil }
+          return ManifestProblem(
+            .unknownStage, at: JSONPointer("/\(place)/\(list.rawValue)/\(index)") ?? JSONPointer(),
+            "the plugin \(entry.name) has no \(list.rawValue) stage; take it out of this list")
+        }
+      }
+    }
+  }
+}
+
+/// What is wrong with one plugin's configuration.
+private struct ConfigurationViolations: Error {
+  let problems: [ManifestProblem]
+}
+
+extension StageList {
+  fileprivate var kind: StageKind {
+    switch self {
+    case .graphql: .graphQL
+    case .cache: .cache
+    case .http: .http
+    case .parsing: .parsing
+    }
+  }
+}
+
+extension Manifest {
+  /// The folder the manifest's relative paths start from.
+  package var directory: String { path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "." }
+}
