@@ -2,7 +2,8 @@
 struct JSONContainerStack {
   private(set) var depth = 0
   private var top: UInt64 = 0
-  private var below = InlineArray<32, UInt64>(repeating: 0)
+  /// Room for the bits of ``JSONLimits/highestMaximumDepth`` containers.
+  private var below = InlineArray<16, UInt64>(repeating: 0)
 
   /// The innermost open container; meaningless at depth 0.
   var innermost: JSONContainer { top & 1 == 1 ? .object : .array }

@@ -2,8 +2,11 @@
 public struct JSONLimits: Sendable, Hashable {
   /// How deep arrays and objects may be nested unless told otherwise.
   public static let defaultMaximumDepth = 512
-  /// No limit may be set above this: values are released and written recursively, so it keeps them on any thread's stack.
-  public static let highestMaximumDepth = 2048
+  /// No limit may be set above this.
+  ///
+  /// Values are compared, written and released recursively; at this depth a stack of 2 MiB holds that even without
+  /// optimisation, and one of 512 KiB with it.
+  public static let highestMaximumDepth = 1024
 
   /// How deep arrays and objects may be nested.
   public let maximumDepth: Int

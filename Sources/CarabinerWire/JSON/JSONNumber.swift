@@ -11,8 +11,7 @@ public struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
   /// A floating-point value, written without a fraction if it has none; nil for NaN and infinities, which JSON cannot say.
   public init?(_ value: Double) {
     guard value.isFinite else { return nil }
-    // Beyond 2^53 the digits of an integer would claim more than a `Double` knows.
-    let integer = Int(exactly: value).flatMap { value.magnitude < 9_007_199_254_740_992 ? $0 : nil }
+    let integer = Int(exact: value)
     lexeme = if let integer, value.sign == .plus || integer != 0 { String(integer) } else { "\(value)" }
   }
 
@@ -30,8 +29,7 @@ public struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
   /// The number as an integer, if it is one and fits; `1e3` and `2.0` count up to 2^53, where a `Double` is still exact.
   public var int: Int? {
     if let value = Int(lexeme) { return value }
-    guard let value = Double(lexeme), value.magnitude <= 9_007_199_254_740_992 else { return nil }
-    return Int(exactly: value)
+    return Double(lexeme).flatMap(Int.init(exact:))
   }
 
   /// The nearest floating-point value; infinite if the number is too large for one.
@@ -39,4 +37,14 @@ public struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
 
   /// The digits, as they stand in the text.
   public var description: String { lexeme }
+}
+
+extension Int {
+  /// A whole number up to 2^53, beyond which a `Double` does not know its last digits.
+  ///
+  /// `Int(exactly:)` would ask the C library to round, and this module is linked without one.
+  fileprivate init?(exact value: Double) {
+    guard value.magnitude <= 9_007_199_254_740_992, Double(Int(value)) == value else { return nil }
+    self.init(value)
+  }
 }

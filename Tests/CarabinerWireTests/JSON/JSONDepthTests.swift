@@ -20,7 +20,7 @@ struct JSONDepthTests {
     let perOpening = opening.filter { $0 == "[" || $0 == "{" }.count
     let limits = JSONLimits(maximumDepth: 1_000_000)
     #expect(limits.maximumDepth == JSONLimits.highestMaximumDepth)
-    for limit in [64, 66, 128, 130, 2048] {
+    for limit in [64, 66, 128, 130, 1024] {
       let count = limit / perOpening
       let text = nested(count, opening, closing)
       let value = try JSONValue(parsing: text, limits: JSONLimits(maximumDepth: count * perOpening))

@@ -1,0 +1,89 @@
+extension GraphQLDocument {
+  /// A query, mutation or subscription.
+  public struct OperationDefinition: Sendable, Hashable {
+    /// What an operation does.
+    public enum OperationType: String, Sendable, Hashable, CaseIterable {
+      /// Reads.
+      case query
+      /// Changes, then reads.
+      case mutation
+      /// Reads again and again.
+      case subscription
+    }
+
+    /// What it does.
+    public var type: OperationType
+    /// What it is called; nil for an anonymous one.
+    public var name: String?
+    /// The variables it takes, in order.
+    public var variables: [VariableDefinition]
+    /// The directives on it.
+    public var directives: [Directive]
+    /// What it asks for.
+    public var selectionSet: [Selection]
+
+    /// An operation.
+    public init(
+      type: OperationType, name: String? = nil, variables: [VariableDefinition] = [],
+      directives: [Directive] = [],
+      selectionSet: [Selection]
+    ) {
+      self.type = type
+      self.name = name
+      self.variables = variables
+      self.directives = directives
+      self.selectionSet = selectionSet
+    }
+  }
+
+  /// A variable an operation takes.
+  public struct VariableDefinition: Sendable, Hashable {
+    /// Its name, without the dollar sign.
+    public var name: String
+    /// Its type.
+    public var type: TypeReference
+    /// Its value if the request has none.
+    public var defaultValue: Value?
+    /// The directives on it.
+    public var directives: [Directive]
+
+    /// A variable.
+    public init(name: String, type: TypeReference, defaultValue: Value? = nil, directives: [Directive] = []) {
+      self.name = name
+      self.type = type
+      self.defaultValue = defaultValue
+      self.directives = directives
+    }
+  }
+
+  /// The type of a variable.
+  public indirect enum TypeReference: Sendable, Hashable {
+    /// A type by its name.
+    case named(String)
+    /// A list.
+    case list(TypeReference)
+    /// A type without null.
+    case nonNull(TypeReference)
+  }
+
+  /// A named fragment.
+  public struct FragmentDefinition: Sendable, Hashable {
+    /// What it is called.
+    public var name: String
+    /// The type it applies to.
+    public var typeCondition: String
+    /// The directives on it.
+    public var directives: [Directive]
+    /// What it asks for.
+    public var selectionSet: [Selection]
+
+    /// A fragment.
+    public init(name: String, typeCondition: String, directives: [Directive] = [], selectionSet: [Selection])
+    {
+      self.name = name
+      self.typeCondition = typeCondition
+      self.directives = directives
+      self.selectionSet = selectionSet
+    }
+  }
+}

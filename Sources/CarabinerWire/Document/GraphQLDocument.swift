@@ -1,0 +1,69 @@
+/// An executable GraphQL document: operations and the fragments they use.
+///
+/// The grammar is that of the October 2021 specification, with the later addition of any Unicode character in the text and of
+/// `\u{1F600}` in strings. Whether a document fits a schema is not asked here.
+public struct GraphQLDocument: Sendable, Hashable {
+  /// What stands at the top of a document.
+  public enum Definition: Sendable, Hashable {
+    /// A query, mutation or subscription.
+    case operation(OperationDefinition)
+    /// A named fragment.
+    case fragment(FragmentDefinition)
+  }
+
+  /// Operations and fragments, in order.
+  public var definitions: [Definition]
+
+  /// A document of these definitions.
+  public init(definitions: [Definition]) { self.definitions = definitions }
+
+  /// Parses a document.
+  ///
+  /// - Throws: ``GraphQLSyntaxError`` with the place of the first fault.
+  public init(
+    parsing text: String, limits: GraphQLLimits = GraphQLLimits()
+  ) throws(GraphQLSyntaxError) {
+    try self.init(parsing: text.utf8Span.span, limits: limits)
+  }
+
+  /// Parses a document in UTF-8.
+  ///
+  /// - Throws: ``GraphQLSyntaxError`` with the place of the first fault.
+  public init(
+    parsing bytes: Span<UInt8>, limits: GraphQLLimits = GraphQLLimits()
+  ) throws(GraphQLSyntaxError) {
+    guard bytes.count <= limits.maximumBytes else {
+      throw GraphQLSyntaxError(
+        .tooLarge, "the document has \(bytes.count) bytes and at most \(limits.maximumBytes) are allowed",
+        at: 0, in: bytes)
+    }
+    var copy: [UInt8] = []
+    copy.reserveCapacity(bytes.count)
+    for offset in bytes.indices { copy.append(bytes[offset]) }
+    var parser = try GraphQLParser(copy, limits: limits)
+    definitions = try parser.document()
+  }
+
+  /// The operations, in order.
+  public var operations: [OperationDefinition] {
+    definitions.compactMap { if case .operation(let operation) = $0 { operation } else { nil } }
+  }
+
+  /// The fragments, in order.
+  public var fragments: [FragmentDefinition] {
+    definitions.compactMap { if case .fragment(let fragment) = $0 { fragment } else { nil } }
+  }
+
+  /// The operation a request means (GetOperation of the specification).
+  ///
+  /// - Parameter name: Which one; nil means the only one.
+  /// - Returns: nil if there is none of this name, or not exactly one and no name is given.
+  public func operation(named name: String?) -> OperationDefinition? {
+    let operations = operations
+    guard let name else { return operations.count == 1 ? operations[0] : nil }
+    return operations.first { $0.name == name }
+  }
+
+  /// The fragment of this name.
+  public func fragment(named name: String) -> FragmentDefinition? { fragments.first { $0.name == name } }
+}

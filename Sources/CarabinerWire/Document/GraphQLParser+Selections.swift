@@ -1,0 +1,60 @@
+extension GraphQLParser {
+  /// A selection set in braces.
+  mutating func selectionSet() throws(GraphQLSyntaxError) -> [Document.Selection] {
+    guard token.kind == .leftBrace else { throw unexpected("a selection set in braces") }
+    try descend()
+    var selections: [Document.Selection] = []
+    repeat {
+      selections.append(token.kind == .spread ? try fragmentSelection() : .field(try field()))
+    } while token.kind != .rightBrace
+    // Before the step, so that the depth is right when the brace closes the document.
+    ascend()
+    try advance()
+    return selections
+  }
+
+  private mutating func field() throws(GraphQLSyntaxError) -> Document.Field {
+    var alias: String?
+    var name = try name("a field or a fragment")
+    if try take(.colon) {
+      alias = name
+      name = try self.name("the name of the field behind its alias")
+    }
+    return Document.Field(
+      alias: alias, name: name, arguments: try arguments(), directives: try directives(),
+      selectionSet: token.kind == .leftBrace ? try selectionSet() : [])
+  }
+
+  private mutating func fragmentSelection() throws(GraphQLSyntaxError) -> Document.Selection {
+    try advance()
+    var typeCondition: String?
+    if try take(word: "on") {
+      typeCondition = try name("the name of a type")
+    } else if token.kind == .name {
+      return .fragmentSpread(Document.FragmentSpread(name: try name(), directives: try directives()))
+    }
+    return .inlineFragment(
+      Document.InlineFragment(
+        typeCondition: typeCondition, directives: try directives(), selectionSet: try selectionSet()))
+  }
+
+  /// The directives that stand here, perhaps none.
+  mutating func directives(areConstant: Bool = false) throws(GraphQLSyntaxError) -> [Document.Directive] {
+    var directives: [Document.Directive] = []
+    while try take(.at) {
+      let name = try name("the name of a directive")
+      directives.append(Document.Directive(name: name, arguments: try arguments(areConstant: areConstant)))
+    }
+    return directives
+  }
+
+  private mutating func arguments(areConstant: Bool = false) throws(GraphQLSyntaxError) -> [Document.Argument]
+  {
+    guard try take(.leftParenthesis) else { return [] }
+    var arguments: [Document.Argument] = []
+    repeat {
+      arguments.append(try argument("an argument", isConstant: areConstant))
+    } while try !take(.rightParenthesis)
+    return arguments
+  }
+}

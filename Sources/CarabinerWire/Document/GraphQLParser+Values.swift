@@ -1,0 +1,64 @@
+extension GraphQLParser {
+  /// A name, a colon and a value.
+  mutating func argument(_ what: String, isConstant: Bool) throws(GraphQLSyntaxError) -> Document.Argument {
+    let name = try name(what)
+    try expect(.colon, "\":\" and a value")
+    return Document.Argument(name: name, value: try value(isConstant: isConstant))
+  }
+
+  /// A value; in a constant one no variables are allowed.
+  mutating func value(isConstant: Bool) throws(GraphQLSyntaxError) -> Document.Value {
+    let text = token.text
+    switch token.kind {
+    case .leftBracket: return .list(try list(isConstant: isConstant))
+    case .leftBrace: return .object(try object(isConstant: isConstant))
+    case .int:
+      try advance()
+      return .int(JSONNumber(checked: text))
+    case .float:
+      try advance()
+      return .float(JSONNumber(checked: text))
+    case .string:
+      try advance()
+      return .string(text)
+    case .name:
+      try advance()
+      return Self.word(text)
+    case .dollar where isConstant:
+      throw error(.unexpectedToken, "a variable cannot stand here; the value must be constant")
+    case .dollar:
+      try advance()
+      return .variable(try name("the name of a variable"))
+    default: throw unexpected("a value")
+    }
+  }
+
+  private static func word(_ text: String) -> Document.Value {
+    switch text {
+    case "true": .boolean(true)
+    case "false": .boolean(false)
+    case "null": .null
+    default: .enumeration(text)
+    }
+  }
+
+  private mutating func list(isConstant: Bool) throws(GraphQLSyntaxError) -> [Document.Value] {
+    try descend()
+    var elements: [Document.Value] = []
+    while token.kind != .rightBracket { elements.append(try value(isConstant: isConstant)) }
+    ascend()
+    try advance()
+    return elements
+  }
+
+  private mutating func object(isConstant: Bool) throws(GraphQLSyntaxError) -> [Document.Argument] {
+    try descend()
+    var fields: [Document.Argument] = []
+    while token.kind != .rightBrace {
+      fields.append(try argument("a field of the object", isConstant: isConstant))
+    }
+    ascend()
+    try advance()
+    return fields
+  }
+}

@@ -1,0 +1,157 @@
+/// Reads a document by recursive descent, one token ahead.
+struct GraphQLParser {
+  typealias Document = GraphQLDocument
+
+  private let limits: GraphQLLimits
+  private var lexer: GraphQLLexer
+  private(set) var token: GraphQLToken
+  private var tokens = 0
+  private var depth = 0
+
+  init(_ bytes: [UInt8], limits: GraphQLLimits) throws(GraphQLSyntaxError) {
+    self.limits = limits
+    lexer = GraphQLLexer(bytes)
+    token = try lexer.next()
+  }
+
+  // MARK: Tokens
+
+  /// Steps over the current token.
+  mutating func advance() throws(GraphQLSyntaxError) {
+    tokens += 1
+    guard tokens <= limits.maximumTokens else {
+      throw lexer.error(
+        .tooManyTokens, "the document has more than \(limits.maximumTokens) tokens",
+        at: token.range.lowerBound)
+    }
+    token = try lexer.next()
+  }
+
+  /// Steps over the current token if it is of this kind.
+  mutating func take(_ kind: GraphQLToken.Kind) throws(GraphQLSyntaxError) -> Bool {
+    guard token.kind == kind else { return false }
+    try advance()
+    return true
+  }
+
+  /// Steps over the current token, which must be of this kind.
+  mutating func expect(_ kind: GraphQLToken.Kind, _ what: String) throws(GraphQLSyntaxError) {
+    guard try take(kind) else { throw unexpected(what) }
+  }
+
+  /// Steps over a name; gives it.
+  mutating func name(_ what: String = "a name") throws(GraphQLSyntaxError) -> String {
+    guard token.kind == .name else { throw unexpected(what) }
+    let name = token.text
+    try advance()
+    return name
+  }
+
+  /// Steps over the current token if it is this word.
+  mutating func take(word: String) throws(GraphQLSyntaxError) -> Bool {
+    guard token.kind == .name, token.text == word else { return false }
+    try advance()
+    return true
+  }
+
+  /// The current token is not what must stand here.
+  func unexpected(_ what: String) -> GraphQLSyntaxError {
+    error(token.kind == .end ? .unexpectedEnd : .unexpectedToken, "expected \(what), found \(token.summary)")
+  }
+
+  func error(_ code: GraphQLSyntaxError.Code, _ message: String) -> GraphQLSyntaxError {
+    lexer.error(code, message, at: token.range.lowerBound)
+  }
+
+  /// Steps over an opening bracket, one level deeper; every `descend` has its ``ascend()`` unless something is thrown.
+  mutating func descend() throws(GraphQLSyntaxError) {
+    guard depth < limits.maximumDepth else {
+      throw error(.tooDeep, "the document is nested deeper than \(limits.maximumDepth)")
+    }
+    depth += 1
+    try advance()
+  }
+
+  /// Leaves a level.
+  mutating func ascend() { depth -= 1 }
+
+  // MARK: Definitions
+
+  /// The whole document.
+  mutating func document() throws(GraphQLSyntaxError) -> [Document.Definition] {
+    var definitions: [Document.Definition] = []
+    repeat { definitions.append(try definition()) } while token.kind != .end
+    return definitions
+  }
+
+  private mutating func definition() throws(GraphQLSyntaxError) -> Document.Definition {
+    if token.kind == .leftBrace {
+      return .operation(Document.OperationDefinition(type: .query, selectionSet: try selectionSet()))
+    }
+    let what = "an operation or a fragment"
+    guard token.kind == .name else { throw unexpected(what) }
+    if let type = Document.OperationDefinition.OperationType(rawValue: token.text) {
+      try advance()
+      return .operation(try operation(type))
+    }
+    if try take(word: "fragment") { return .fragment(try fragment()) }
+    if Self.schemaWords.contains(token.text) {
+      throw error(
+        .notExecutable, "\"\(token.text)\" belongs into a schema; a request has operations and fragments only"
+      )
+    }
+    throw unexpected(what)
+  }
+
+  private static let schemaWords: Set<String> = [
+    "schema", "scalar", "type", "interface", "union", "enum", "input", "directive", "extend",
+  ]
+
+  private mutating func operation(
+    _ type: Document.OperationDefinition.OperationType
+  ) throws(GraphQLSyntaxError) -> Document.OperationDefinition {
+    let name = token.kind == .name ? try name() : nil
+    return Document.OperationDefinition(
+      type: type, name: name, variables: try variables(), directives: try directives(),
+      selectionSet: try selectionSet())
+  }
+
+  private mutating func fragment() throws(GraphQLSyntaxError) -> Document.FragmentDefinition {
+    guard token.text != "on" else { throw unexpected("the fragment's name") }
+    let name = try name("the fragment's name")
+    guard try take(word: "on") else { throw unexpected("\"on\"") }
+    return Document.FragmentDefinition(
+      name: name, typeCondition: try self.name("the name of a type"), directives: try directives(),
+      selectionSet: try selectionSet())
+  }
+
+  private mutating func variables() throws(GraphQLSyntaxError) -> [Document.VariableDefinition] {
+    guard try take(.leftParenthesis) else { return [] }
+    var variables: [Document.VariableDefinition] = []
+    repeat {
+      try expect(.dollar, "a variable")
+      let name = try name()
+      try expect(.colon, "\":\" and the type of the variable")
+      let type = try type()
+      let defaultValue = try take(.equals) ? try value(isConstant: true) : nil
+      variables.append(
+        Document.VariableDefinition(
+          name: name, type: type, defaultValue: defaultValue, directives: try directives(areConstant: true)))
+    } while try !take(.rightParenthesis)
+    return variables
+  }
+
+  private mutating func type() throws(GraphQLSyntaxError) -> Document.TypeReference {
+    var type: Document.TypeReference
+    if token.kind == .leftBracket {
+      try descend()
+      type = .list(try self.type())
+      try expect(.rightBracket, "\"]\"")
+      ascend()
+    } else {
+      type = .named(try name("the name of a type"))
+    }
+    if try take(.exclamationMark) { type = .nonNull(type) }
+    return type
+  }
+}

@@ -1,0 +1,63 @@
+/// A text is not an executable GraphQL document.
+public struct GraphQLSyntaxError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// What kind of fault it is.
+  public enum Code: String, Sendable, Hashable, CaseIterable {
+    /// A token stands where the grammar has no place for it.
+    case unexpectedToken
+    /// The text ends too early.
+    case unexpectedEnd
+    /// A character begins no token.
+    case invalidCharacter
+    /// The text is not well-formed UTF-8.
+    case invalidUTF8
+    /// A string has no end, or none in its line.
+    case unterminatedString
+    /// A backslash is not followed by one of the escapes GraphQL has.
+    case invalidEscape
+    /// A number is malformed.
+    case invalidNumber
+    /// A definition belongs into a schema and not into a request.
+    case notExecutable
+    /// Brackets are nested deeper than the limit.
+    case tooDeep
+    /// There are more tokens than the limit.
+    case tooManyTokens
+    /// There are more bytes than the limit.
+    case tooLarge
+  }
+
+  /// What kind of fault it is.
+  public let code: Code
+  /// What is wrong, for a person.
+  public let message: String
+  /// The line of the fault, from 1.
+  public let line: Int
+  /// The column of the fault in Unicode characters, from 1.
+  public let column: Int
+  /// How many bytes stand before the fault.
+  public let offset: Int
+
+  init(_ code: Code, _ message: String, at offset: Int, in bytes: Span<UInt8>) {
+    self.code = code
+    self.message = message
+    self.offset = offset
+    (line, column) = Self.place(of: offset, in: bytes)
+  }
+
+  /// What is wrong and where, for a person.
+  public var description: String { "\(message) at line \(line), column \(column)" }
+
+  private static func place(of offset: Int, in bytes: Span<UInt8>) -> (line: Int, column: Int) {
+    var (line, column) = (1, 1)
+    for index in 0..<min(offset, bytes.count) {
+      switch bytes[index] {
+      // Of CR LF only the LF counts, unless the fault lies between them.
+      case 0x0D where index + 1 < bytes.count && bytes[index + 1] == 0x0A: break
+      case 0x0A, 0x0D: (line, column) = (line + 1, 1)
+      case 0x80...0xBF: break
+      default: column += 1
+      }
+    }
+    return (line, column)
+  }
+}
