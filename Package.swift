@@ -80,7 +80,6 @@ if !librariesOnly {
   package.products.append(.executable(name: "carabiner", targets: ["CarabinerCommand"]))
   package.dependencies += [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
-    .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.5.0"),
   ]
   package.targets += [
     .executableTarget(
@@ -88,7 +87,6 @@ if !librariesOnly {
       dependencies: [
         "Carabiner", "CarabinerCurl", "CarabinerHost", "CarabinerWire",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
-        .product(name: "Hummingbird", package: "hummingbird"),
         .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: swiftSettings),

@@ -93,6 +93,9 @@ package struct Manifest: Sendable {
   package var rules: [Rule] = []
   /// What is odd but does no harm.
   package var warnings: [ManifestProblem] = []
+
+  /// A manifest that says nothing: the built-in chain.
+  package init() {}
 }
 
 /// The four lists of a chain.

@@ -1,0 +1,48 @@
+internal import ArgumentParser
+internal import Foundation
+internal import Logging
+
+/// The command `carabiner`.
+@main
+struct CarabinerCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "carabiner",
+    abstract: "Runs GraphQL requests through interceptors loaded from shared objects.",
+    discussion: """
+      A manifest names the plugins and the order of the stages; see the README for one to start from.
+
+      Exit status: 0 ok, 1 the response has GraphQL errors, 2 usage, 3 manifest or plugin refused, 4 network, TLS or timeout,
+      5 HTTP status, 6 the response cannot be parsed, 7 an interceptor failed, 8 cancelled.
+      """,
+    version: "1.0.0",
+    subcommands: [RunCommand.self, CheckCommand.self, ChainCommand.self, InspectCommand.self, ProbeCommand.self])
+
+  /// Parses the arguments by hand so that a wrong one exits with 2, as the help says.
+  static func main() async {
+    LoggingSystem.bootstrap { label in
+      var handler = StreamLogHandler.standardError(label: label)
+      handler.logLevel =
+        ProcessInfo.processInfo.environment["CARABINER_LOG"].flatMap(Logger.Level.init(rawValue:)) ?? .warning
+      return handler
+    }
+    do {
+      var command = try parseAsRoot()
+      if var command = command as? any AsyncParsableCommand {
+        try await command.run()
+      } else {
+        try command.run()
+      }
+    } catch let status as ExitStatus {
+      Foundation.exit(status.rawValue)
+    } catch {
+      let code = exitCode(for: error)
+      let text = fullMessage(for: error)
+      if code == .success {
+        print(text)
+      } else {
+        Terminal.complain(text)
+      }
+      Foundation.exit(code == .success ? 0 : code == .validationFailure ? ExitStatus.usage.rawValue : code.rawValue)
+    }
+  }
+}

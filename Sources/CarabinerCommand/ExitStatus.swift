@@ -1,0 +1,32 @@
+internal import ArgumentParser
+internal import Carabiner
+internal import CarabinerHost
+
+/// How the command ends.
+enum ExitStatus: Int32, Error {
+  case success = 0
+  case graphQLErrors = 1
+  case usage = 2
+  case refused = 3
+  case network = 4
+  case httpStatus = 5
+  case parsing = 6
+  case interceptor = 7
+  case cancelled = 8
+
+  /// The status for an error of a request or of bringing up its chain.
+  init(_ error: any Error) {
+    switch error {
+    case let status as ExitStatus: self = status
+    case is ManifestError, is ManifestProblem, is LoadRefusal: self = .refused
+    case is CancellationError: self = .cancelled
+    case is TransportError: self = .network
+    case let error as RequestChainError where error.code == .timedOut: self = .network
+    case let error as PluginError where error.code == .timedOut: self = .interceptor
+    case is ResponseCodeError: self = .httpStatus
+    case is ResponseParsingError: self = .parsing
+    case is ValidationError: self = .usage
+    default: self = .interceptor
+    }
+  }
+}

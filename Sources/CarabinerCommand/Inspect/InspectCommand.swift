@@ -1,0 +1,47 @@
+internal import ArgumentParser
+internal import CarabinerHost
+internal import CarabinerWire
+internal import Foundation
+
+/// `carabiner inspect`: who a plugin is, from its ELF note alone unless told to load it.
+struct InspectCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "inspect", abstract: "Show a plugin's identity without running its code.")
+
+  enum Format: String, ExpressibleByArgument, CaseIterable {
+    case text, json
+  }
+
+  @Argument(help: "The plugin's .so.") var plugin: String
+  @Flag(name: .long, help: "Also read the registration table, in a child process.") var load = false
+  @Option(name: .long, help: "text or json.") var format: Format = .text
+
+  func run() async throws {
+    do {
+      let (note, digest) = try PluginNote.inspect(path: plugin)
+      var report: JSONObject = [
+        "path": .string(plugin), "id": .string(note.id), "version": .string(note.version),
+        "abi": .array([.number(JSONNumber(note.abi.major)), .number(JSONNumber(note.abi.minor))]), "sha256": .string(digest),
+      ]
+      if load { report["interceptors"] = try PluginProbe(plugin).report()["interceptors"] ?? .null }
+      Terminal.emit(format == .json ? String(decoding: JSONValue.object(report).serialized(pretty: true), as: UTF8.self) : text(report))
+    } catch {
+      Terminal.complain("error: \(error)")
+      throw ExitStatus(error)
+    }
+  }
+
+  private func text(_ report: JSONObject) -> String {
+    var lines: [String] = []
+    for (key, value) in report where key != "interceptors" {
+      lines.append("\(key.padding(toLength: 10, withPad: " ", startingAt: 0))\(value.string ?? value.description)")
+    }
+    for interceptor in report["interceptors"]?.array ?? [] {
+      lines.append("interceptor \(interceptor["id"]?.string ?? "")")
+      for (key, value) in interceptor.object ?? [:] where key != "id" && value != .null {
+        lines.append("  \(key.padding(toLength: 14, withPad: " ", startingAt: 0))\(value.string ?? value.description)")
+      }
+    }
+    return lines.joined(separator: "\n")
+  }
+}

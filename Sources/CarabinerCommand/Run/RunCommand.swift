@@ -1,0 +1,159 @@
+public import ArgumentParser
+public import Carabiner
+internal import CarabinerCurl
+internal import CarabinerHost
+internal import CarabinerWire
+internal import Foundation
+
+/// `carabiner run`: one operation, or many.
+struct RunCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "run", abstract: "Run an operation through the chain of a manifest.",
+    discussion: """
+      Results go to standard output as they come, everything else to standard error.
+
+      Example: carabiner run -m chain.yaml --endpoint http://127.0.0.1:8000/graphql --variables '{"id":"1"}' hero.graphql
+      """)
+
+  @OptionGroup var source: ManifestOptions
+
+  @Option(name: .long, help: "Where the GraphQL server is; wins over the manifest's endpoint.")
+  var endpoint: String?
+
+  @Option(name: .long, help: ArgumentHelp("Variables as a JSON object, or @FILE to read them.", valueName: "json|@file"))
+  var variables: String?
+
+  @Option(name: .long, help: "Which operation of the document to run.")
+  var operationName: String?
+
+  @Option(name: .long, help: ArgumentHelp("A header for every request, 'Name: value'; may be repeated.", valueName: "name: value"))
+  var header: [String] = []
+
+  @Option(name: .long, help: "How cache and network are asked: \(CachePolicy.allCases.map(\.rawValue).joined(separator: ", ")).")
+  var cachePolicy: CachePolicy = .default
+
+  @Option(name: .long, help: "Seconds an attempt may take, interceptors included.")
+  var timeout: Double?
+
+  @Flag(name: .long, help: "Draw the request's way through the stages on standard error.")
+  var trace = false
+
+  @Option(name: .long, help: "How results are written: pretty, json, jsonl.")
+  var output: OutputFormat = .pretty
+
+  @Option(name: .long, help: "Run the operation so many times and print a summary in place of the results.")
+  var `repeat`: Int?
+
+  @Option(name: .long, help: "How many requests are under way at once with --repeat.")
+  var concurrency = 1
+
+  @Argument(help: ArgumentHelp("The document, or - for standard input.", valueName: "file|-"))
+  var document: String
+
+  func validate() throws {
+    if let timeout, !(timeout > 0 && timeout < 1e6) { throw ValidationError("--timeout takes seconds above 0") }
+    if let count = self.repeat, count < 1 { throw ValidationError("--repeat takes a number above 0") }
+    guard (1...10_000).contains(concurrency) else { throw ValidationError("--concurrency takes a number from 1 to 10000") }
+    _ = try parsedHeaders()
+  }
+
+  func run() async throws {
+    do {
+      let operation = try operation()
+      let host = try RunHost(manifest: try source.manifest(), endpoint: endpoint, headers: try parsedHeaders(), timeout: timeout)
+      if let count = self.repeat {
+        try await LoadRun(host: host, operation: operation, policy: cachePolicy, count: count, concurrency: concurrency)
+          .run(format: output)
+      } else {
+        try await runOnce(host, operation)
+      }
+    } catch let status as ExitStatus {
+      throw status
+    } catch {
+      Terminal.complain("error: \(error)")
+      throw ExitStatus(error)
+    }
+  }
+
+  private func runOnce(_ host: RunHost, _ operation: DynamicOperation) async throws {
+    let drawing = trace ? TraceDrawing() : nil
+    defer { drawing?.finish() }
+    let policy = cachePolicy
+    let format = output
+    // One task that Ctrl-C can cancel; it prefers the loop, so the request never changes threads.
+    let task = Task(executorPreference: host.transport.loop) {
+      var hasErrors = false
+      let results = try host.client.results(of: operation, cachePolicy: policy, configuration: host.configuration(drawing))
+      for try await response in results {
+        Terminal.emit(try format.text(of: response))
+        hasErrors = hasErrors || response.hasErrors
+      }
+      return hasErrors
+    }
+    let interrupt = InterruptSignal { task.cancel() }
+    defer { interrupt.stop() }
+    if try await task.value { throw ExitStatus.graphQLErrors }
+  }
+
+  // MARK: Arguments
+
+  private func parsedHeaders() throws -> HTTPHeaders {
+    var headers = HTTPHeaders()
+    for text in header {
+      guard let colon = text.firstIndex(of: ":"), colon != text.startIndex else {
+        throw ValidationError("--header takes 'Name: value', not \(text.debugDescription)")
+      }
+      headers.add(
+        name: String(text[..<colon]), value: text[text.index(after: colon)...].trimmingCharacters(in: .whitespaces))
+    }
+    return headers
+  }
+
+  private func operation() throws -> DynamicOperation {
+    let text = try read(document == "-" ? nil : document)
+    let chosen = try OperationChoice(document: text, name: operationName)
+    var variables = JSONObject()
+    if let argument = self.variables {
+      let json = try argument.hasPrefix("@") ? read(String(argument.dropFirst())) : argument
+      do {
+        guard case .object(let object) = try JSONValue(parsing: json) else {
+          throw UsageError("--variables must be a JSON object")
+        }
+        variables = object
+      } catch let error as JSONError {
+        throw UsageError("--variables is not JSON: \(error)")
+      }
+    }
+    return DynamicOperation(
+      document: text, operationName: chosen.name, operationType: chosen.type, variables: variables)
+  }
+
+  private func read(_ path: String?) throws -> String {
+    let data: Data?
+    if let path { data = FileManager.default.contents(atPath: path) } else { data = try FileHandle.standardInput.readToEnd() ?? Data() }
+    guard let data else { throw UsageError("the file \(path ?? "-") cannot be read") }
+    guard let text = String(validating: data, as: UTF8.self) else { throw UsageError("\(path ?? "-") is not UTF-8") }
+    return text
+  }
+}
+
+/// What was given on the command line cannot be used.
+func UsageError(_ message: String) -> ValidationError { ValidationError(message) }
+
+extension CachePolicy: ExpressibleByArgument {}
+
+/// How results are written.
+enum OutputFormat: String, ExpressibleByArgument, CaseIterable {
+  case pretty
+  case json
+  case jsonl
+
+  func text(of response: GraphQLResponse<DynamicOperation>) throws -> String {
+    guard self == .pretty else {
+      // One result a line: the server's own bytes, but for line breaks between members.
+      let value = try JSONValue(parsing: [UInt8](response.body.bytes))
+      return value.description
+    }
+    return String(decoding: try JSONValue(parsing: [UInt8](response.body.bytes)).serialized(pretty: true), as: UTF8.self)
+  }
+}

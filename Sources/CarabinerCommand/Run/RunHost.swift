@@ -1,0 +1,53 @@
+internal import Carabiner
+internal import CarabinerCurl
+internal import CarabinerHost
+internal import CarabinerWire
+internal import Foundation
+
+/// A client over the chain of a manifest and the libcurl transport.
+struct RunHost: Sendable {
+  let client: ApolloClient
+  let transport: CurlTransport
+  private let timeout: Double?
+
+  init(manifest: Manifest, endpoint: String?, headers: HTTPHeaders, timeout: Double?) throws {
+    for warning in manifest.warnings { Terminal.complain("warning: \(warning)") }
+    let secrets = SecretReferences(directory: manifest.directory)
+    guard let text = try endpoint ?? manifest.endpoint.map({ try secrets.resolve($0, at: JSONPointer().appending("endpoint")) })
+    else { throw UsageError("no endpoint: give --endpoint URL, or endpoint: in the manifest") }
+    guard let url = URL(string: text), ["http", "https"].contains(url.scheme?.lowercased()), url.host() != nil else {
+      throw UsageError("the endpoint \(text.debugDescription) is no http or https URL")
+    }
+    transport = try CurlTransport(configuration: CurlTransport.Configuration(manifest.settings))
+    HostEnvironment.current = HostEnvironment(transport: transport) { [loop = transport.loop] delay, body in
+      loop.schedule(after: delay, body)
+    }
+    var all = HTTPHeaders()
+    for field in manifest.headers.fields {
+      all.add(name: field.name, value: try secrets.resolve(field.value, at: JSONPointer().appending("headers").appending(field.name)))
+    }
+    all.replace(with: headers)
+    let chain = try HostedChain(
+      manifest, overrides: StageOverrides(ProcessInfo.processInfo.environment[StageOverrides.variable]))
+    client = ApolloClient(
+      networkTransport: RequestChainNetworkTransport(
+        interceptorProvider: chain, endpointURL: url, httpTransport: transport,
+        store: ApolloStore(cache: InMemoryNormalizedCache(maximumRecords: manifest.settings.storeRecords)),
+        additionalHeaders: all, maximumAttempts: manifest.settings.maximumAttempts))
+    self.timeout = timeout ?? manifest.settings.timeout?.seconds
+  }
+
+  func configuration(_ tracer: (any ChainTracer)?) -> RequestConfiguration {
+    RequestConfiguration(requestTimeout: timeout, tracer: tracer)
+  }
+}
+
+extension CurlTransport.Configuration {
+  init(_ settings: Manifest.Settings) {
+    self.init()
+    connectTimeout = settings.connectTimeout.seconds
+    maximumHeadBytes = settings.maximumHeadBytes
+    maximumBodyBytes = settings.maximumBodyBytes
+    certificateAuthorityFile = settings.certificateAuthorityFile
+  }
+}
