@@ -96,6 +96,7 @@ struct JSONScanner {
       (end, scalar) = (text.range.upperBound + 1, .string(text))
     case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
       (end, scalar) = (try Self.numberEnd(from: start, in: bytes), .number)
+    // The words follow without their first letters.
     case UInt8(ascii: "t"):
       (end, scalar) = (try Self.wordEnd([0x72, 0x75, 0x65], from: start, in: bytes), .bool(true))
     case UInt8(ascii: "f"):

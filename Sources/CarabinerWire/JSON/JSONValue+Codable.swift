@@ -1,4 +1,8 @@
 extension JSONValue: Decodable {
+  /// Takes any value out of a decoder, for a field of an otherwise typed result.
+  ///
+  /// What a decoder does not tell is lost: the order of members and how a number was written. ``init(parsing:limits:)`` keeps
+  /// both.
   public init(from decoder: any Decoder) throws {
     if let container = try? decoder.container(keyedBy: AnyKey.self) {
       var object = JSONObject()
@@ -18,6 +22,8 @@ extension JSONValue: Decodable {
         self = .bool(value)
       } else if let value = try? container.decode(Int.self) {
         self = .number(JSONNumber(value))
+      } else if let value = try? container.decode(UInt64.self) {
+        self = .number(JSONNumber(checked: String(value)))
       } else if let number = JSONNumber((try? container.decode(Double.self)) ?? .nan) {
         self = .number(number)
       } else {
