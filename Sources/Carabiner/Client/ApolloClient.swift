@@ -55,7 +55,7 @@ public final class ApolloClient: Sendable {
   public func fetch<Query: GraphQLQuery>(
     query: Query, cachePolicy: CachePolicy.Query.CacheAndNetwork,
     configuration: RequestConfiguration = RequestConfiguration()
-  ) throws -> PullStream<GraphQLResponse<Query>> {
+  ) async throws -> PullStream<GraphQLResponse<Query>> {
     try networkTransport.send(query, fetchBehavior: .cacheAndNetwork, configuration: configuration)
   }
 

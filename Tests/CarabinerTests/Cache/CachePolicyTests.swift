@@ -1,0 +1,124 @@
+import Carabiner
+import FoundationEssentials
+import Testing
+
+@Suite("Cache policies (SEMANTICS C)")
+struct CachePolicyTests {
+  private let store = ApolloStore()
+  private static let cachedJSON = #"{"data":{"hero":{"name":"cached"}}}"#
+
+  private func fill() async throws {
+    _ = try await ApolloClient.testing(RecordingTransport(json: Self.cachedJSON), store: store).fetch(
+      query: HeroQuery(), cachePolicy: .networkOnly)
+  }
+
+  private func client(_ transport: RecordingTransport, observer: any ChainObserver = CacheFailureLog()) throws -> ApolloClient {
+    try .testing(transport, store: store, observer: observer)
+  }
+
+  private static let refused = TransportError(.cannotConnect, "nobody there", url: "")
+
+  @Test("cacheFirst asks the network on a miss and only then")
+  func cacheFirst() async throws {
+    let transport = RecordingTransport(json: heroJSON)
+    let client = try client(transport)
+    #expect(try await client.fetch(query: HeroQuery(), cachePolicy: .cacheFirst).source == .server)
+    #expect(try await client.fetch(query: HeroQuery(), cachePolicy: .cacheFirst).source == .cache)
+    #expect(transport.requests.count == 1)
+  }
+
+  @Test("networkFirst falls back to the cache")
+  func networkFirst() async throws {
+    try await fill()
+    let response = try await client(RecordingTransport { _, _ in throw Self.refused }).fetch(
+      query: HeroQuery(), cachePolicy: .networkFirst)
+    #expect(try response.data?.hero?.name == "cached")
+  }
+
+  @Test("networkFirst with an empty cache throws the network's error")
+  func networkFirstWithoutCache() async throws {
+    let error = await #expect(throws: TransportError.self) {
+      try await client(RecordingTransport { _, _ in throw Self.refused }).fetch(query: HeroQuery(), cachePolicy: .networkFirst)
+    }
+    #expect(error?.code == .cannotConnect)
+  }
+
+  @Test("cacheOnly brings nil on a miss and never asks the network")
+  func cacheOnly() async throws {
+    let transport = RecordingTransport(json: heroJSON)
+    let response = try await client(transport).fetch(query: HeroQuery(), cachePolicy: .cacheOnly)
+    #expect(response == nil)
+    #expect(transport.requests.isEmpty)
+  }
+
+  @Test("cacheAndNetwork brings the cached result and then the server's")
+  func cacheAndNetwork() async throws {
+    try await fill()
+    let stream = try await client(RecordingTransport(json: heroJSON)).fetch(query: HeroQuery(), cachePolicy: .cacheAndNetwork)
+    var names: [String?] = []
+    for try await response in stream { names.append(try response.data?.hero?.name) }
+    #expect(names == ["cached", "R2-D2"])
+  }
+
+  @Test("cacheAndNetwork throws a network error after the cached result")
+  func cacheAndNetworkFailing() async throws {
+    try await fill()
+    let stream = try await client(RecordingTransport { _, _ in throw Self.refused }).fetch(
+      query: HeroQuery(), cachePolicy: .cacheAndNetwork)
+    var iterator = stream.makeAsyncIterator()
+    #expect(try await iterator.next()?.source == .cache)
+    await #expect(throws: TransportError.self) { try await iterator.next() }
+  }
+
+  @Test("mutations never touch the cache")
+  func mutation() async throws {
+    struct Rename: GraphQLMutation {
+      typealias Data = HeroQuery.Data
+      var operationName: String? { "Rename" }
+      var document: String { "mutation Rename { hero { name } }" }
+    }
+    let transport = RecordingTransport(json: heroJSON)
+    let client = try client(transport)
+    for _ in 0..<2 { #expect(try await client.perform(mutation: Rename()).source == .server) }
+    #expect(transport.requests.count == 2)
+  }
+
+  @Test("C1: a cache that cannot be written is counted and the result is delivered")
+  func failingWrite() async throws {
+    struct Broken: NormalizedCache {
+      struct Full: Error {}
+      func loadRecords(forKeys keys: Set<String>) async throws -> [String: Record] { throw Full() }
+      func merge(records: RecordSet) async throws -> Set<String> { throw Full() }
+      func removeRecord(for key: String) async throws {}
+      func clear() async throws {}
+    }
+    let log = CacheFailureLog()
+    let client = try ApolloClient.testing(
+      RecordingTransport(json: heroJSON), store: ApolloStore(cache: Broken()), observer: log)
+    #expect(try await client.fetch(query: HeroQuery(), cachePolicy: .cacheFirst).data?.hero?.name == "R2-D2")
+    #expect(log.readFailures == 1)
+    #expect(log.writeFailures == 1)
+  }
+
+  @Test("C2: null data is not written, and errors with data are")
+  func whatIsWritten() async throws {
+    _ = try await client(RecordingTransport(json: #"{"data":null,"errors":[{"message":"no"}]}"#)).fetch(
+      query: HeroQuery(), cachePolicy: .networkOnly)
+    #expect(try await store.load(HeroQuery()) == nil)
+    _ = try await client(RecordingTransport(json: #"{"data":{"hero":null},"errors":[{"message":"no"}]}"#)).fetch(
+      query: HeroQuery(), cachePolicy: .networkOnly)
+    #expect(try await store.load(HeroQuery())?.hasErrors == true)
+  }
+
+  @Test("a full cache drops what was used longest ago")
+  func leastRecentlyUsed() async throws {
+    let cache = InMemoryNormalizedCache(maximumRecords: 10)
+    for number in 0..<10 {
+      _ = try await cache.merge(records: RecordSet([Record(key: "\(number)", fields: ["f": Data([1])])]))
+    }
+    _ = try await cache.loadRecords(forKeys: ["0"])
+    _ = try await cache.merge(records: RecordSet([Record(key: "new", fields: ["f": Data([1])])]))
+    let left = try await cache.loadRecords(forKeys: ["0", "1", "new"])
+    #expect(left.keys.sorted() == ["0", "new"])
+  }
+}
