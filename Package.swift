@@ -79,7 +79,7 @@ let package = Package(
 if !librariesOnly {
   package.products.append(.executable(name: "carabiner", targets: ["CarabinerCommand"]))
   package.dependencies += [
-    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0")
   ]
   package.targets += [
     .executableTarget(

@@ -3,7 +3,9 @@ internal import CarabinerHost
 
 /// Where the manifest is.
 struct ManifestOptions: ParsableArguments {
-  @Option(name: [.customShort("m"), .customLong("manifest")], help: "The manifest, YAML or JSON; without one the chain is the built-in default.")
+  @Option(
+    name: [.customShort("m"), .customLong("manifest")],
+    help: "The manifest, YAML or JSON; without one the chain is the built-in default.")
   var path: String?
 
   /// The manifest named, or one that says nothing.

@@ -29,7 +29,10 @@ struct CurlFailure {
     case CURLE_UNSUPPORTED_PROTOCOL, CURLE_URL_MALFORMAT:
       (.unsupportedURL, "this is not an http or https URL: \(detail)")
     case CURLE_COULDNT_RESOLVE_HOST:
-      (.nameNotResolved, "the host \(request.url.host() ?? "") has no address: \(detail); check the endpoint and the name service")
+      (
+        .nameNotResolved,
+        "the host \(request.url.host() ?? "") has no address: \(detail); check the endpoint and the name service"
+      )
     case CURLE_COULDNT_RESOLVE_PROXY, CURLE_PROXY:
       (.proxyFailed, "the proxy cannot be used: \(detail); check http_proxy, https_proxy and no_proxy")
     case CURLE_COULDNT_CONNECT:

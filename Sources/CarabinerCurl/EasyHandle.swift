@@ -132,8 +132,8 @@ internal import Glibc
 
   var httpVersion: HTTPURLResponse.Version {
     switch Int32(unsafe CCurl_getLong(handle, CURLINFO_HTTP_VERSION)) {
-    case Int32(CURL_HTTP_VERSION_1_0): .http1_0
-    case Int32(CURL_HTTP_VERSION_1_1): .http1_1
+    case Int32(CURL_HTTP_VERSION_1_0): .http10
+    case Int32(CURL_HTTP_VERSION_1_1): .http11
     case Int32(CURL_HTTP_VERSION_2_0): .http2
     case Int32(CURL_HTTP_VERSION_3): .http3
     default: .unknown

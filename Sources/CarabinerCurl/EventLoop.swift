@@ -38,12 +38,14 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     multi.attach(to: poll)
     let box = unsafe Unmanaged.passRetained(self)
     var handle = pthread_t()
-    let code = unsafe pthread_create(&handle, nil, { context in
-      guard let context = unsafe context else { return nil }
-      let loop = unsafe Unmanaged<EventLoop>.fromOpaque(context).takeRetainedValue()
-      loop.run()
-      return nil
-    }, box.toOpaque())
+    let code = unsafe pthread_create(
+      &handle, nil,
+      { context in
+        guard let context = unsafe context else { return nil }
+        let loop = unsafe Unmanaged<EventLoop>.fromOpaque(context).takeRetainedValue()
+        loop.run()
+        return nil
+      }, box.toOpaque())
     guard code == 0 else {
       unsafe box.release()
       throw SystemFailure.noThread(code)
@@ -154,7 +156,8 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     if isStopping, jobs.isEmpty { return false }
     // The flag is raised before the inbox is looked at again: whoever adds after that look sees it and wakes us.
     isSleeping.store(true, ordering: .sequentiallyConsistent)
-    let mustNotSleep = !jobs.isEmpty || inbox.withLock { !$0.jobs.isEmpty || !$0.timers.isEmpty || !$0.work.isEmpty || $0.isStopping }
+    let mustNotSleep =
+      !jobs.isEmpty || inbox.withLock { !$0.jobs.isEmpty || !$0.timers.isEmpty || !$0.work.isEmpty || $0.isStopping }
     let timeout = mustNotSleep ? 0 : sleepMilliseconds()
     let events = poll.wait(milliseconds: timeout)
     isSleeping.store(false, ordering: .relaxed)

@@ -57,17 +57,18 @@ internal import Glibc
     guard count > 0 else { return [] }
     var events: [Event] = []
     events.reserveCapacity(Int(count))
-    for unsafe var event in unsafe buffer[..<Int(count)] {
-      let descriptor = unsafe CLinux_descriptor(&event)
+    for index in 0..<Int(count) {
+      let descriptor = unsafe CLinux_descriptor(&buffer[index])
+      let ready = unsafe buffer[index].events
       guard descriptor != wakeUp else {
         var value: UInt64 = 0
         _ = unsafe read(wakeUp, &value, MemoryLayout<UInt64>.size)
         continue
       }
       var bits: Int32 = 0
-      if unsafe CLinux_isReadable(event.events) != 0 { bits |= CURL_CSELECT_IN }
-      if unsafe CLinux_isWritable(event.events) != 0 { bits |= CURL_CSELECT_OUT }
-      if unsafe CLinux_isBroken(event.events) != 0 { bits |= CURL_CSELECT_ERR }
+      if CLinux_isReadable(ready) != 0 { bits |= CURL_CSELECT_IN }
+      if CLinux_isWritable(ready) != 0 { bits |= CURL_CSELECT_OUT }
+      if CLinux_isBroken(ready) != 0 { bits |= CURL_CSELECT_ERR }
       events.append(Event(descriptor: descriptor, bits: bits))
     }
     return events

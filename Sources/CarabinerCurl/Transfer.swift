@@ -110,11 +110,15 @@ final class Transfer: @unchecked Sendable {
   func finish(_ code: CURLcode) {
     defer { giveBack() }
     guard code != CURLE_OK else {
-      return end(state.withLock { $0.head } == nil ? .failure(failure(.invalidResponse, "the server answered without a head")) : .success(()))
+      return end(
+        state.withLock { $0.head } == nil
+          ? .failure(failure(.invalidResponse, "the server answered without a head")) : .success(()))
     }
     let sent = easy.bytesSent > 0
     let began = headBytes > 0
-    end(.failure(refusal ?? CurlFailure(code, detail: easy.errorDetail, request: request, limits: limits).error(sent: sent, began: began)))
+    end(
+      .failure(
+        refusal ?? CurlFailure(code, detail: easy.errorDetail, request: request, limits: limits).error(sent: sent, began: began)))
   }
 
   func aborted() {

@@ -35,14 +35,18 @@ public enum PluginExport {
     stage.size = UInt32(MemoryLayout<crb_graphql_stage>.size)
     stage.needs = identity.needs.rawValue
     stage.mutates = identity.mutates.rawValue
-    unsafe stage.on_request = { instance, call, _ in unsafe Hooks.run(instance, call, replacing: Int(CRB_RESPOND)) { try $0.onRequest($1) } }
+    unsafe stage.on_request = { instance, call, _ in
+      unsafe Hooks.run(instance, call, replacing: Int(CRB_RESPOND)) { try $0.onRequest($1) }
+    }
     unsafe stage.on_result = { instance, call, _, result in
       guard let result = unsafe result else { return crb_verdict(CRB_CONTINUE) }
       return unsafe Hooks.run(instance, call) { unsafe try $0.onResult(PluginResult(result.pointee), $1) }
     }
     unsafe stage.on_error = { instance, call, _, error in
       guard let error = unsafe error else { return crb_verdict(CRB_CONTINUE) }
-      return unsafe Hooks.run(instance, call, replacing: Int(CRB_RECOVER)) { unsafe try $0.onError(PluginCallError(error.pointee), $1) }
+      return unsafe Hooks.run(instance, call, replacing: Int(CRB_RECOVER)) {
+        unsafe try $0.onError(PluginCallError(error.pointee), $1)
+      }
     }
 
     var interceptor = unsafe crb_interceptor()

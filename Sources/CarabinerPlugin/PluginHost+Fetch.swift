@@ -28,7 +28,8 @@ extension PluginHost {
       // done() runs if and only if the start succeeded.
       guard status != crb_status(CRB_OK) else { return }
       unsafe context.release()
-      continuation.resume(throwing: PluginFailure("the host does not make the request (status \(status)); check the URL and headers"))
+      continuation.resume(
+        throwing: PluginFailure("the host does not make the request (status \(status)); check the URL and headers"))
     }
   }
 }

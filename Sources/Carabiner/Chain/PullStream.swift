@@ -86,7 +86,7 @@ extension PullStream {
     Self { [pull] in
       do {
         return try await pull()
-      } catch where !error.isChainControl {
+      } catch  where !error.isChainControl {
         return try await handler(error).map { .last($0) } ?? .end
       }
     }

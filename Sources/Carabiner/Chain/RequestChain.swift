@@ -17,17 +17,6 @@ public struct RequestChain<Request: GraphQLRequest>: Sendable {
   let maximumAttempts: Int
   let observer: any ChainObserver
 
-  init(
-    interceptors: RequestInterceptors, transport: any HTTPTransport, store: ApolloStore, maximumAttempts: Int,
-    observer: any ChainObserver
-  ) {
-    self.interceptors = interceptors
-    self.transport = transport
-    self.store = store
-    self.maximumAttempts = maximumAttempts
-    self.observer = observer
-  }
-
   // MARK: The journey
 
   /// One attempt, from the first GraphQL interceptor to the results on their way back.

@@ -100,7 +100,9 @@ final class RequestExecution<Request: GraphQLRequest>: Sendable {
       switch request.fetchBehavior.networkFetch {
       case .never: "the cache had nothing"
       case .always, .onCacheMiss:
-        request.context.httpResponse.map { "the response with status \($0.statusCode) held no result, or an interceptor dropped it" }
+        request.context.httpResponse.map {
+          "the response with status \($0.statusCode) held no result, or an interceptor dropped it"
+        }
           ?? "an interceptor ended the stream before the network was asked"
       }
     return RequestChainError(

@@ -4,8 +4,8 @@ public import FoundationEssentials
 public struct HTTPURLResponse: Sendable, Hashable {
   /// The version of HTTP a response came over.
   public enum Version: String, Sendable, Hashable {
-    case http1_0 = "HTTP/1.0"
-    case http1_1 = "HTTP/1.1"
+    case http10 = "HTTP/1.0"
+    case http11 = "HTTP/1.1"
     case http2 = "HTTP/2"
     case http3 = "HTTP/3"
     case unknown = "HTTP"
@@ -21,7 +21,7 @@ public struct HTTPURLResponse: Sendable, Hashable {
   public var httpVersion: Version
 
   /// A head with these parts.
-  public init(url: URL, statusCode: Int, headers: HTTPHeaders = [:], httpVersion: Version = .http1_1) {
+  public init(url: URL, statusCode: Int, headers: HTTPHeaders = [:], httpVersion: Version = .http11) {
     self.url = url
     self.statusCode = statusCode
     self.headers = headers

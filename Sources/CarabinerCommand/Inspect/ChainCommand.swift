@@ -68,7 +68,9 @@ struct ChainDrawing {
     }
     let disabled = StageList.allCases.flatMap { list in
       (plan.stages[list] ?? []).compactMap { stage in
-        stage.disabledBy.map { "- \(list.rawValue.padding(toLength: 12, withPad: " ", startingAt: 0))\(stage.name) (disabled by \($0))" }
+        stage.disabledBy.map {
+          "- \(list.rawValue.padding(toLength: 12, withPad: " ", startingAt: 0))\(stage.name) (disabled by \($0))"
+        }
       }
     }
     return (lines("▼", down) + lines("▲", up) + disabled).joined(separator: "\n")
@@ -79,7 +81,10 @@ struct ChainDrawing {
     for list in StageList.allCases {
       lists[list.rawValue] = .array(
         (plan.stages[list] ?? []).map { stage in
-          ["name": .string(stage.name), "origin": .string(stage.origin.rawValue), "disabledBy": stage.disabledBy.map { .string($0) } ?? .null]
+          [
+            "name": .string(stage.name), "origin": .string(stage.origin.rawValue),
+            "disabledBy": stage.disabledBy.map { .string($0) } ?? .null,
+          ]
         })
     }
     return [

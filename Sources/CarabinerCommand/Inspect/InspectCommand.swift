@@ -24,7 +24,8 @@ struct InspectCommand: AsyncParsableCommand {
         "abi": .array([.number(JSONNumber(note.abi.major)), .number(JSONNumber(note.abi.minor))]), "sha256": .string(digest),
       ]
       if load { report["interceptors"] = try PluginProbe(plugin).report()["interceptors"] ?? .null }
-      Terminal.emit(format == .json ? String(decoding: JSONValue.object(report).serialized(pretty: true), as: UTF8.self) : text(report))
+      Terminal.emit(
+        format == .json ? String(decoding: JSONValue.object(report).serialized(pretty: true), as: UTF8.self) : text(report))
     } catch {
       Terminal.complain("error: \(error)")
       throw ExitStatus(error)

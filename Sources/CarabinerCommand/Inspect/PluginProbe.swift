@@ -58,7 +58,8 @@ struct PluginProbe {
       case .object(let report)? = try? JSONValue(parsing: String(first))
     else {
       throw refusal(
-        .entryRefused, "loading it ended the process with status \(process.terminationStatus) and without a report: \(complaint.prefix(500))")
+        .entryRefused,
+        "loading it ended the process with status \(process.terminationStatus) and without a report: \(complaint.prefix(500))")
     }
     if let message = report["refused"]?.string { throw ProbeRefusal(description: message) }
     return report

@@ -64,7 +64,10 @@ struct LoadRun: Sendable {
   }
 
   private func work(_ tally: Tally) async {
-    while tally.counts.withLock({ $0.next += 1; return $0.next <= count }), !Task.isCancelled {
+    while tally.counts.withLock({
+      $0.next += 1
+      return $0.next <= count
+    }), !Task.isCancelled {
       let start = ContinuousClock.now
       do {
         let results = try host.client.results(of: operation, cachePolicy: policy, configuration: host.configuration(nil))
@@ -107,7 +110,8 @@ struct LoadRun: Sendable {
       for (kind, count) in failures.sorted(by: { $0.key < $1.key }) { kinds[kind] = .number(JSONNumber(count)) }
       let members: JSONObject = [
         "requests": .number(JSONNumber(latencies.count + failed)), "failed": .number(JSONNumber(failed)),
-        "graphql_errors": .number(JSONNumber(graphQLErrors)), "seconds": number(wall.seconds), "requests_per_second": number(rate),
+        "graphql_errors": .number(JSONNumber(graphQLErrors)), "seconds": number(wall.seconds),
+        "requests_per_second": number(rate),
         "cpu_us_per_request": number(perRequest), "p50_us": number(percentile(0.5)), "p90_us": number(percentile(0.9)),
         "p99_us": number(percentile(0.99)), "max_us": number(percentile(1)), "failures": .object(kinds),
       ]

@@ -26,7 +26,8 @@ struct RunCommand: AsyncParsableCommand {
   @Option(name: .long, help: "Which operation of the document to run.")
   var operationName: String?
 
-  @Option(name: .long, help: ArgumentHelp("A header for every request, 'Name: value'; may be repeated.", valueName: "name: value"))
+  @Option(
+    name: .long, help: ArgumentHelp("A header for every request, 'Name: value'; may be repeated.", valueName: "name: value"))
   var header: [String] = []
 
   @Option(name: .long, help: "How cache and network are asked: \(CachePolicy.allCases.map(\.rawValue).joined(separator: ", ")).")
@@ -117,11 +118,11 @@ struct RunCommand: AsyncParsableCommand {
       let json = try argument.hasPrefix("@") ? read(String(argument.dropFirst())) : argument
       do {
         guard case .object(let object) = try JSONValue(parsing: json) else {
-          throw UsageError("--variables must be a JSON object")
+          throw usageError("--variables must be a JSON object")
         }
         variables = object
       } catch let error as JSONError {
-        throw UsageError("--variables is not JSON: \(error)")
+        throw usageError("--variables is not JSON: \(error)")
       }
     }
     return DynamicOperation(
@@ -130,15 +131,19 @@ struct RunCommand: AsyncParsableCommand {
 
   private func read(_ path: String?) throws -> String {
     let data: Data?
-    if let path { data = FileManager.default.contents(atPath: path) } else { data = try FileHandle.standardInput.readToEnd() ?? Data() }
-    guard let data else { throw UsageError("the file \(path ?? "-") cannot be read") }
-    guard let text = String(validating: data, as: UTF8.self) else { throw UsageError("\(path ?? "-") is not UTF-8") }
+    if let path {
+      data = FileManager.default.contents(atPath: path)
+    } else {
+      data = try FileHandle.standardInput.readToEnd() ?? Data()
+    }
+    guard let data else { throw usageError("the file \(path ?? "-") cannot be read") }
+    guard let text = String(validating: data, as: UTF8.self) else { throw usageError("\(path ?? "-") is not UTF-8") }
     return text
   }
 }
 
 /// What was given on the command line cannot be used.
-func UsageError(_ message: String) -> ValidationError { ValidationError(message) }
+func usageError(_ message: String) -> ValidationError { ValidationError(message) }
 
 extension CachePolicy: ExpressibleByArgument {}
 

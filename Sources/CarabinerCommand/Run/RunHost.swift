@@ -14,9 +14,9 @@ struct RunHost: Sendable {
     for warning in manifest.warnings { Terminal.complain("warning: \(warning)") }
     let secrets = SecretReferences(directory: manifest.directory)
     guard let text = try endpoint ?? manifest.endpoint.map({ try secrets.resolve($0, at: JSONPointer().appending("endpoint")) })
-    else { throw UsageError("no endpoint: give --endpoint URL, or endpoint: in the manifest") }
+    else { throw usageError("no endpoint: give --endpoint URL, or endpoint: in the manifest") }
     guard let url = URL(string: text), ["http", "https"].contains(url.scheme?.lowercased()), url.host() != nil else {
-      throw UsageError("the endpoint \(text.debugDescription) is no http or https URL")
+      throw usageError("the endpoint \(text.debugDescription) is no http or https URL")
     }
     transport = try CurlTransport(configuration: CurlTransport.Configuration(manifest.settings))
     HostEnvironment.current = HostEnvironment(transport: transport) { [loop = transport.loop] delay, body in
@@ -24,7 +24,8 @@ struct RunHost: Sendable {
     }
     var all = HTTPHeaders()
     for field in manifest.headers.fields {
-      all.add(name: field.name, value: try secrets.resolve(field.value, at: JSONPointer().appending("headers").appending(field.name)))
+      all.add(
+        name: field.name, value: try secrets.resolve(field.value, at: JSONPointer().appending("headers").appending(field.name)))
     }
     all.replace(with: headers)
     let chain = try HostedChain(

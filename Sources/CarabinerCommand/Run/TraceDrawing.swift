@@ -22,7 +22,8 @@ final class TraceDrawing: ChainTracer {
     let name = event.stage.isEmpty ? event.kind.rawValue : event.stage
     let left = String(repeating: "  ", count: indent) + "\(arrow) \(event.kind.rawValue) \(name)"
     Terminal.complain(
-      "\(pad(left, 44)) \(pad(event.hook, 12)) \(pad(event.outcome, 30)) \(padLeft(event.duration.microseconds, 12)) at \(at.microseconds)")
+      "\(pad(left, 44)) \(pad(event.hook, 12)) \(pad(event.outcome, 30)) \(padLeft(event.duration.microseconds, 12)) at \(at.microseconds)"
+    )
   }
 
   func finish() {

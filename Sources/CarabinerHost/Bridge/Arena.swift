@@ -43,7 +43,7 @@ internal import CCarabiner
   /// Takes everything back; the first block is kept for the next use.
   mutating func reset() {
     guard let first = unsafe blocks.first else { return }
-    for unsafe block in unsafe blocks.dropFirst() { unsafe block.deallocate() }
+    for index in unsafe blocks.indices.dropFirst() { unsafe blocks[index].deallocate() }
     unsafe blocks = unsafe [first]
     total = first.count
     // What is given out next must be zero again.
@@ -52,7 +52,7 @@ internal import CCarabiner
   }
 
   mutating func deallocate() {
-    for unsafe block in unsafe blocks { unsafe block.deallocate() }
+    for index in unsafe blocks.indices { unsafe blocks[index].deallocate() }
     unsafe blocks = unsafe []
   }
 }

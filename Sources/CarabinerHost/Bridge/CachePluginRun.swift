@@ -1,6 +1,6 @@
 internal import CCarabiner
-internal import CarabinerWire
 internal import Carabiner
+internal import CarabinerWire
 internal import FoundationEssentials
 
 /// The caches of a manifest, one after the other: plugins, and the host's own store where the manifest puts it.
@@ -93,7 +93,9 @@ final class CachePluginRun: CacheInterceptor {
     unsafe event.http_status = Int32(status ?? 0)
     if stage.needs.contains(.json) { unsafe event.json = unsafe record.view(of: body.bytes) }
     if stage.needs.contains(.data) { unsafe event.data = unsafe body.data.map { unsafe record.view(of: $0) } ?? (unsafe .absent) }
-    if stage.needs.contains(.errors) { unsafe event.errors = unsafe body.errors.map { unsafe record.view(of: $0) } ?? (unsafe .absent) }
+    if stage.needs.contains(.errors) {
+      unsafe event.errors = unsafe body.errors.map { unsafe record.view(of: $0) } ?? (unsafe .absent)
+    }
     return unsafe event
   }
 

@@ -18,7 +18,9 @@ extension CallRecord {
     case let error as ResponseCodeError:
       unsafe event.flags = UInt32(CRB_ERROR_HTTP_STATUS)
       unsafe event.http_status = Int32(clamping: error.response.statusCode)
-      if error.response.statusCode == 429 || error.response.statusCode >= 500 { unsafe event.flags |= UInt32(CRB_ERROR_RETRYABLE) }
+      if error.response.statusCode == 429 || error.response.statusCode >= 500 {
+        unsafe event.flags |= UInt32(CRB_ERROR_RETRYABLE)
+      }
       if let seconds = error.response.headers["Retry-After"].flatMap(Double.init), seconds > 0, seconds < 1e9 {
         unsafe event.retry_after_ns = UInt64(seconds * 1e9)
       }

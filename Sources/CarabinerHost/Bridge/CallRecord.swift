@@ -78,12 +78,16 @@ final class CallRecord: @unchecked Sendable {
       return unsafe data.withUnsafeBytes { unsafe views.copy($0, limit: .max) } ?? (unsafe .absent)
     }
     pins.append(data)
-    return unsafe data.withUnsafeBytes { unsafe crb_view(ptr: $0.baseAddress?.assumingMemoryBound(to: UInt8.self), len: $0.count) }
+    return unsafe data.withUnsafeBytes {
+      unsafe crb_view(ptr: $0.baseAddress?.assumingMemoryBound(to: UInt8.self), len: $0.count)
+    }
   }
 
   func view(of text: String) -> crb_view { unsafe views.copy(text, limit: .max) ?? .absent }
 
-  func view(of bytes: [UInt8]) -> crb_view { unsafe bytes.withUnsafeBytes { unsafe views.copy($0, limit: .max) } ?? (unsafe .absent) }
+  func view(of bytes: [UInt8]) -> crb_view {
+    unsafe bytes.withUnsafeBytes { unsafe views.copy($0, limit: .max) } ?? (unsafe .absent)
+  }
 }
 
 /// What the hooks of a call look at and change.

@@ -210,8 +210,12 @@ final class GraphQLAscent<Request: GraphQLRequest>: @unchecked Sendable {
       unsafe event.json = unsafe lane.record.view(of: response.body.bytes)
       unsafe event.extensions = unsafe response.body.extensions.map { unsafe lane.record.view(of: $0) } ?? (unsafe .absent)
     }
-    if stage.needs.contains(.data) { unsafe event.data = unsafe response.body.data.map { unsafe lane.record.view(of: $0) } ?? (unsafe .absent) }
-    if stage.needs.contains(.errors) { unsafe event.errors = unsafe response.body.errors.map { unsafe lane.record.view(of: $0) } ?? (unsafe .absent) }
+    if stage.needs.contains(.data) {
+      unsafe event.data = unsafe response.body.data.map { unsafe lane.record.view(of: $0) } ?? (unsafe .absent)
+    }
+    if stage.needs.contains(.errors) {
+      unsafe event.errors = unsafe response.body.errors.map { unsafe lane.record.view(of: $0) } ?? (unsafe .absent)
+    }
     return unsafe event
   }
 

@@ -1,6 +1,6 @@
 internal import CCarabiner
-internal import CarabinerWire
 internal import Carabiner
+internal import CarabinerWire
 internal import FoundationEssentials
 internal import Synchronization
 

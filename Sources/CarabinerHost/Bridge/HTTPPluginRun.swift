@@ -254,8 +254,8 @@ extension CallRecord {
     unsafe head.attempt = attempt.load(ordering: .relaxed)
     unsafe head.http_version =
       switch response.httpVersion {
-      case .http1_0: 10
-      case .http1_1: 11
+      case .http10: 10
+      case .http11: 11
       case .http2: 20
       case .http3: 30
       case .unknown: 0

@@ -1,6 +1,6 @@
 internal import CCarabiner
-internal import CarabinerWire
 internal import Carabiner
+internal import CarabinerWire
 internal import FoundationEssentials
 
 /// Reading and changing the message: section 4 of the header.
@@ -34,7 +34,9 @@ extension HostFunctions {
   }
 
   static func headerSet(_ call: crb_call, _ name: crb_view, _ value: crb_view, _ flags: UInt32) -> crb_status {
-    guard unsafe name.isHeaderName, unsafe value.isHeaderValue, unsafe name.len + value.len <= maximumHeaderBytes else { return Status.invalid }
+    guard unsafe name.isHeaderName, unsafe value.isHeaderValue, unsafe name.len + value.len <= maximumHeaderBytes else {
+      return Status.invalid
+    }
     return CallTable.shared.enter(call) { record, hook, stage in
       let isWritable =
         switch stage.kind {

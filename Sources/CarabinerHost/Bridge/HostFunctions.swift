@@ -99,9 +99,13 @@ enum HostFunctions {
       guard case .http(let message) = record.message, hook == .onRequest || hook == .onHead else { return Status.state }
       guard stage.mutates.contains(.headers) else { return Status.readOnly }
       let copy = unsafe InterceptorTable.copy(head, crb_head())
-      guard unsafe (100...599).contains(copy.status), unsafe copy.headers != nil || copy.header_count == 0 else { return Status.invalid }
+      guard unsafe (100...599).contains(copy.status), unsafe copy.headers != nil || copy.header_count == 0 else {
+        return Status.invalid
+      }
       var headers = HTTPHeaders()
-      for unsafe header in unsafe UnsafeBufferPointer(start: copy.headers, count: copy.header_count) {
+      let fields = unsafe UnsafeBufferPointer(start: copy.headers, count: copy.header_count)
+      for index in fields.indices {
+        let header = unsafe fields[index]
         guard unsafe header.name.isHeaderName, unsafe header.value.isHeaderValue else { return Status.invalid }
         unsafe headers.add(name: header.name.text, value: header.value.text)
       }
@@ -141,7 +145,9 @@ enum HostFunctions {
   static func baggageSet(
     _ call: crb_call, _ key: crb_key, _ scope: UInt32, _ value: UnsafePointer<crb_value>?
   ) -> crb_status {
-    guard let value = unsafe value, let name = BaggageKeys.name(of: key), let decoded = unsafe value.pointee.decoded else { return Status.invalid }
+    guard let value = unsafe value, let name = BaggageKeys.name(of: key), let decoded = unsafe value.pointee.decoded else {
+      return Status.invalid
+    }
     return CallTable.shared.enter(call) { record, hook, _ in
       switch scope {
       case UInt32(CRB_SCOPE_INNER):

@@ -28,7 +28,9 @@ package enum HostTable {
   private static func fillBuffers(_ table: UnsafeMutablePointer<crb_host>) {
     unsafe table.pointee.query = { who, id in unsafe HostServices.query(who, id) }
     unsafe table.pointee.buf_alloc = { _, count, writable in
-      guard let writable = unsafe writable, let made = unsafe BufferTable.shared.allocate(count, limit: HostFunctions.maximumBufferBytes) else {
+      guard let writable = unsafe writable,
+        let made = unsafe BufferTable.shared.allocate(count, limit: HostFunctions.maximumBufferBytes)
+      else {
         return 0
       }
       unsafe writable.pointee = unsafe made.bytes

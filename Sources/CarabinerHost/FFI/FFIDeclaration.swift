@@ -75,7 +75,8 @@ package struct FFIDeclaration: Sendable, Hashable {
     returns = try Self.type(try text("returns"), at: pointer.appending("returns"))
     let formatName = object["format"]?.string ?? (returns == .string ? "text" : "decimal")
     guard let format = Format(rawValue: formatName) else {
-      throw ManifestProblem(.invalidValue, at: pointer.appending("format"), "\(formatName) is no format; use decimal, hex or text")
+      throw ManifestProblem(
+        .invalidValue, at: pointer.appending("format"), "\(formatName) is no format; use decimal, hex or text")
     }
     self.format = format
     guard returns != .void, returns != .pointer else {
@@ -135,7 +136,9 @@ package struct FFIDeclaration: Sendable, Hashable {
     }
     switch type {
     case .i8, .i16, .i32, .i64:
-      guard let number = value?.number.flatMap({ Int64($0.lexeme) }), type.signedRange.contains(number) else { throw outOfRange() }
+      guard let number = value?.number.flatMap({ Int64($0.lexeme) }), type.signedRange.contains(number) else {
+        throw outOfRange()
+      }
       return .integer(type, number)
     case .u8, .u16, .u32, .u64:
       guard let number = value?.number.flatMap({ UInt64($0.lexeme) }), number <= type.highest else { throw outOfRange() }

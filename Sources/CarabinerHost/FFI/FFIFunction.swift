@@ -38,7 +38,8 @@ internal import Glibc
     unsafe interface.initialize(to: ffi_cif())
     for (index, argument) in declaration.arguments.enumerated() { unsafe types[index] = unsafe argument.type.ffi }
     guard
-      unsafe ffi_prep_cif(interface, FFI_DEFAULT_ABI, UInt32(declaration.arguments.count), declaration.returns.ffi, types) == FFI_OK
+      unsafe ffi_prep_cif(interface, FFI_DEFAULT_ABI, UInt32(declaration.arguments.count), declaration.returns.ffi, types)
+        == FFI_OK
     else {
       throw ManifestProblem(.invalidValue, at: pointer, "libffi cannot prepare a call with these types")
     }
@@ -54,9 +55,10 @@ internal import Glibc
     unsafe body.withUnsafeBytes { body in
       // Each argument in eight bytes of its own, and their addresses: what ffi_call wants.
       unsafe withUnsafeTemporaryAllocation(of: UInt64.self, capacity: max(declaration.arguments.count, 1)) { slots in
-        unsafe withUnsafeTemporaryAllocation(of: UnsafeMutableRawPointer?.self, capacity: max(declaration.arguments.count, 1)) { addresses in
+        unsafe withUnsafeTemporaryAllocation(of: UnsafeMutableRawPointer?.self, capacity: max(declaration.arguments.count, 1)) {
+          addresses in
           var texts: [UnsafeMutablePointer<CChar>?] = unsafe []
-          defer { unsafe texts.forEach { unsafe free($0) } }
+          defer { for unsafetext in unsafe texts { unsafe free(text) } }
           for (index, argument) in declaration.arguments.enumerated() {
             unsafe slots[index] = unsafe bits(of: argument, body, &texts)
             unsafe addresses[index] = unsafe slots.baseAddress.map { unsafe UnsafeMutableRawPointer($0 + index) }

@@ -23,7 +23,8 @@ struct PluginFile {
     guard descriptor >= 0 else {
       throw LoadRefusal(
         .notFound, step: "open", path: path,
-        unsafe "the file cannot be opened: \(String(cString: strerror(errno))); check the path in the manifest and who may read it")
+        unsafe "the file cannot be opened: \(String(cString: strerror(errno))); check the path in the manifest and who may read it"
+      )
     }
     defer { close(descriptor) }
     var status = stat()
@@ -102,4 +103,3 @@ struct PluginFile {
     }
   }
 }
-

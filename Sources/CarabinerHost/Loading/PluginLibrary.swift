@@ -132,7 +132,8 @@ extension LoadRefusal {
     case .notELF:
       self.init(.notELF, step: "elf", path: path, "this is no shared object; name the plugin's .so")
     case .wrongClass:
-      self.init(.wrongArchitecture, step: "elf", path: path, "this is not a 64-bit little-endian object; build it for this machine")
+      self.init(
+        .wrongArchitecture, step: "elf", path: path, "this is not a 64-bit little-endian object; build it for this machine")
     case .wrongArchitecture(let machine):
       self.init(
         .wrongArchitecture, step: "elf", path: path,

@@ -24,7 +24,8 @@ internal import CCarabiner
     guard unsafe table.abi_minor_required <= UInt16(CRB_ABI_MINOR) else {
       throw LoadRefusal(
         .abiTooNew, step: "negotiate", path: path,
-        unsafe "it needs ABI \(table.abi_major).\(table.abi_minor_required), this host has \(CRB_ABI_MAJOR).\(CRB_ABI_MINOR); update the host")
+        unsafe "it needs ABI \(table.abi_major).\(table.abi_minor_required), this host has \(CRB_ABI_MAJOR).\(CRB_ABI_MINOR); update the host"
+      )
     }
     guard unsafe table.count > 0, unsafe table.count <= Self.maximumInterceptors, let items = unsafe table.items else {
       throw bad(unsafe "it registers \(table.count) interceptors (1 to \(Self.maximumInterceptors) are allowed)")

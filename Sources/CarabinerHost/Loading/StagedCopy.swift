@@ -49,7 +49,8 @@ package enum StagedCopy {
 
   static func failure(_ file: PluginFile, _ what: String) -> LoadRefusal {
     LoadRefusal(
-      .stagingFailed, step: "stage", path: file.path, unsafe "\(what): \(String(cString: strerror(errno))); is there space and memory?")
+      .stagingFailed, step: "stage", path: file.path,
+      unsafe "\(what): \(String(cString: strerror(errno))); is there space and memory?")
   }
 }
 
@@ -100,7 +101,9 @@ final class StagingDirectory: Sendable {
   private func remove() {
     guard let path = path.withLock({ $0 }), let folder = unsafe opendir(path) else { return }
     while let entry = unsafe readdir(folder) {
-      let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+      let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) {
+        unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+      }
       if name != ".", name != ".." { unsafe unlink("\(path)/\(name)") }
     }
     unsafe closedir(folder)

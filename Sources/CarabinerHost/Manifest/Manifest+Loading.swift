@@ -18,7 +18,8 @@ extension Manifest {
       throw ManifestError(path: path, problems: [problem])
     } catch {
       throw ManifestError(
-        path: path, problems: [ManifestProblem(.unreadable, unsafe "the file cannot be read: \(String(cString: strerror(errno)))")])
+        path: path,
+        problems: [ManifestProblem(.unreadable, unsafe "the file cannot be read: \(String(cString: strerror(errno)))")])
     }
     let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
     return try Manifest(text: text, path: path, directory: folder.isEmpty ? "/" : folder)

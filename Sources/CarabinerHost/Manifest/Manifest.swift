@@ -1,5 +1,5 @@
-package import CarabinerWire
 package import Carabiner
+package import CarabinerWire
 
 /// What a host runs: the plugins, and in which order which stages stand.
 package struct Manifest: Sendable {

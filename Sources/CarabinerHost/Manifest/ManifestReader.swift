@@ -1,5 +1,5 @@
-internal import CarabinerWire
 internal import Carabiner
+internal import CarabinerWire
 internal import FoundationEssentials
 internal import Glibc
 
@@ -339,7 +339,8 @@ struct ManifestReader {
     for key in object.keys where !keys.contains(key) {
       problem(
         .unknownKey, pointer.appending(key),
-        "unknown key \(key)\(Suggestion.text(for: key, among: keys)); known are \(keys.filter { $0 != "$schema" }.joined(separator: ", "))")
+        "unknown key \(key)\(Suggestion.text(for: key, among: keys)); known are \(keys.filter { $0 != "$schema" }.joined(separator: ", "))"
+      )
     }
     return object
   }

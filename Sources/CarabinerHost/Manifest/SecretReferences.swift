@@ -72,7 +72,8 @@ package struct SecretReferences: Sendable {
       else {
         throw ManifestProblem(
           .unresolvedReference, at: pointer,
-          "the file \(path) cannot be read as a text of at most \(Self.maximumFileBytes) bytes; check the path and who may read it")
+          "the file \(path) cannot be read as a text of at most \(Self.maximumFileBytes) bytes; check the path and who may read it"
+        )
       }
       while text.last?.isNewline == true { text.removeLast() }
       return text

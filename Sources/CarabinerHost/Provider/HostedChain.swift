@@ -151,7 +151,8 @@ package final class HostedChain: InterceptorProvider {
     if stages.map(\.name) == ["store"] { return DefaultCacheInterceptor() }
     return CachePluginRun(
       stages.compactMap { stage in
-        stage.name == "store" ? .store(DefaultCacheInterceptor()) : bindings[Binding(name: stage.name, list: .cache)].map { .plugin($0) }
+        stage.name == "store"
+          ? .store(DefaultCacheInterceptor()) : bindings[Binding(name: stage.name, list: .cache)].map { .plugin($0) }
       }, call: call)
   }
 
@@ -195,7 +196,8 @@ package final class HostedChain: InterceptorProvider {
       schema = try JSONSchema(try JSONValue(parsing: text))
     } catch {
       throw ManifestProblem(
-        .schemaViolation, at: pointer, "the plugin \(plugin.name) has a config schema that cannot be used: \(error); ask its author")
+        .schemaViolation, at: pointer,
+        "the plugin \(plugin.name) has a config schema that cannot be used: \(error); ask its author")
     }
     let problems = schema.violations(in: plugin.configuration).map { violation in
       var place = pointer

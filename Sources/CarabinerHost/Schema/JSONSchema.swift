@@ -183,7 +183,9 @@ package struct JSONSchema: Sendable {
     if let inner = rules["contains"] {
       let count = elements.filter { accepts(inner, $0) }.count
       if count < rules["minContains"]?.int ?? 1 { fail("contains", "no element, or too few, has the form that is needed") }
-      if let limit = rules["maxContains"]?.int, count > limit { fail("maxContains", "more than \(limit) elements have that form") }
+      if let limit = rules["maxContains"]?.int, count > limit {
+        fail("maxContains", "more than \(limit) elements have that form")
+      }
     }
   }
 
@@ -226,8 +228,12 @@ package struct JSONSchema: Sendable {
         fail("dependentRequired", "\(key) needs \(name) beside it")
       }
     }
-    if let limit = rules["minProperties"]?.int, object.count < limit { fail("minProperties", "at least \(limit) members are needed") }
-    if let limit = rules["maxProperties"]?.int, object.count > limit { fail("maxProperties", "at most \(limit) members are allowed") }
+    if let limit = rules["minProperties"]?.int, object.count < limit {
+      fail("minProperties", "at least \(limit) members are needed")
+    }
+    if let limit = rules["maxProperties"]?.int, object.count > limit {
+      fail("maxProperties", "at most \(limit) members are allowed")
+    }
   }
 }
 

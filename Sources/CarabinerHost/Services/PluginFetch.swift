@@ -17,7 +17,9 @@ enum PluginFetch {
   ) -> crb_status {
     guard PluginRegistry.shared[who]?.grants.contains("fetch") == true, let transport = HostEnvironment.current.transport
     else { return Status.unsupported }
-    guard let request = unsafe request, let done = unsafe done, let copy = unsafe urlRequest(InterceptorTable.copy(request, crb_fetch_request())) else {
+    guard let request = unsafe request, let done = unsafe done,
+      let copy = unsafe urlRequest(InterceptorTable.copy(request, crb_fetch_request()))
+    else {
       return Status.invalid
     }
     let context = unsafe CallbackContext(user)
@@ -37,7 +39,9 @@ enum PluginFetch {
       unsafe request.header_count <= maximumHeaders, unsafe request.headers != nil || request.header_count == 0
     else { return nil }
     var headers = HTTPHeaders()
-    for unsafe header in unsafe UnsafeBufferPointer(start: request.headers, count: request.header_count) {
+    let fields = unsafe UnsafeBufferPointer(start: request.headers, count: request.header_count)
+    for index in fields.indices {
+      let header = unsafe fields[index]
       guard unsafe header.name.isHeaderName, unsafe header.value.isHeaderValue else { return nil }
       unsafe headers.add(name: header.name.text, value: header.value.text)
     }

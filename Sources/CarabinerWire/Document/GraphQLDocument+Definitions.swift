@@ -78,8 +78,7 @@ extension GraphQLDocument {
     public var selectionSet: [Selection]
 
     /// A fragment.
-    public init(name: String, typeCondition: String, directives: [Directive] = [], selectionSet: [Selection])
-    {
+    public init(name: String, typeCondition: String, directives: [Directive] = [], selectionSet: [Selection]) {
       self.name = name
       self.typeCondition = typeCondition
       self.directives = directives

@@ -48,8 +48,7 @@ extension GraphQLParser {
     return directives
   }
 
-  private mutating func arguments(areConstant: Bool = false) throws(GraphQLSyntaxError) -> [Document.Argument]
-  {
+  private mutating func arguments(areConstant: Bool = false) throws(GraphQLSyntaxError) -> [Document.Argument] {
     guard try take(.leftParenthesis) else { return [] }
     var arguments: [Document.Argument] = []
     repeat {

@@ -48,7 +48,9 @@ struct Answering: GraphQLInterceptor {
 struct ChainBehaviourTests {
   private let transport = RecordingTransport(json: heroJSON)
 
-  private func fetch(_ interceptors: [any GraphQLInterceptor], maximumAttempts: Int = 10) async throws -> GraphQLResponse<HeroQuery> {
+  private func fetch(_ interceptors: [any GraphQLInterceptor], maximumAttempts: Int = 10) async throws -> GraphQLResponse<
+    HeroQuery
+  > {
     try await ApolloClient.testing(
       transport, provider: ListProvider(graphQL: interceptors), maximumAttempts: maximumAttempts
     ).fetch(query: HeroQuery(), cachePolicy: .networkOnly)
@@ -209,7 +211,8 @@ struct ChainBehaviourTests {
   func graphQLResponseWithStatus() async throws {
     let transport = RecordingTransport { request, _ in
       .json(
-        #"{"errors":[{"message":"no"}]}"#, status: 400, headers: ["Content-Type": "application/graphql-response+json; charset=utf-8"],
+        #"{"errors":[{"message":"no"}]}"#, status: 400,
+        headers: ["Content-Type": "application/graphql-response+json; charset=utf-8"],
         to: request)
     }
     let response = try await ApolloClient.testing(transport).fetch(query: HeroQuery(), cachePolicy: .networkOnly)
@@ -226,7 +229,8 @@ struct ChainBehaviourTests {
     #expect(error?.code == .notAGraphQLResponse)
   }
 
-  @Test("G1: a broken body is refused with the place of the fault", arguments: [("", 0), (#"{"data":{"#, 9), (#"{"data":tru}"#, 8)])
+  @Test(
+    "G1: a broken body is refused with the place of the fault", arguments: [("", 0), (#"{"data":{"#, 9), (#"{"data":tru}"#, 8)])
   func brokenBody(body: String, offset: Int) async throws {
     let error = await #expect(throws: ResponseParsingError.self) {
       try await ApolloClient.testing(RecordingTransport(json: body)).fetch(query: HeroQuery(), cachePolicy: .networkOnly)
