@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Carabiner
+internal import CarabinerWire
 
 /// Which operation of a document is meant.
 struct OperationChoice {
@@ -8,22 +9,28 @@ struct OperationChoice {
 
   /// - Throws: A usage error if the document cannot be read, or the choice is not clear.
   init(document text: String, name wanted: String?) throws {
-    let operations: [OperationOutline.Operation]
+    let document: GraphQLDocument
     do {
-      operations = try OperationOutline(text).operations
+      document = try GraphQLDocument(parsing: text)
     } catch {
-      throw ValidationError("the document cannot be read: \(error)")
+      throw ValidationError("the document cannot be read: line \(error.line), column \(error.column): \(error.message)")
     }
+    let operations = document.operations
     let names = operations.compactMap(\.name).joined(separator: ", ")
     guard wanted != nil || operations.count == 1 else {
       throw ValidationError(
         operations.isEmpty
           ? "the document has no operation" : "the document has several operations (\(names)); choose with --operation-name")
     }
-    guard let operation = wanted == nil ? operations.first : operations.first(where: { $0.name == wanted }) else {
+    guard let operation = document.operation(named: wanted) else {
       throw ValidationError("the document has no operation \(wanted ?? ""); it has \(names.isEmpty ? "none with a name" : names)")
     }
     name = operation.name
-    type = operation.type
+    type =
+      switch operation.type {
+      case .query: .query
+      case .mutation: .mutation
+      case .subscription: .subscription
+      }
   }
 }

@@ -1,0 +1,23 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+  name: "token-auth",
+  products: [.library(name: "TokenAuth_1_0_0", type: .dynamic, targets: ["TokenAuth_1_0_0"])],
+  dependencies: [.package(name: "carabiner", path: "../..")],
+  targets: [
+    // The note must be readable without running anything, and a C initialiser is the plainest way to put bytes into a section.
+    .target(
+      name: "Note", dependencies: [.product(name: "CarabinerPlugin", package: "carabiner")], path: "Sources/Note"),
+    // The module's name carries the version: two versions of one plugin may be loaded side by side.
+    .target(
+      name: "TokenAuth_1_0_0",
+      dependencies: ["Note", .product(name: "CarabinerPlugin", package: "carabiner")],
+      path: "Sources/TokenAuth",
+      swiftSettings: [
+        .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("InternalImportsByDefault"),
+        .strictMemorySafety(),
+      ]),
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,2 @@
+#pragma once
+void token_auth_note_is_linked(void);

@@ -1,0 +1,127 @@
+internal import CarabinerPlugin
+internal import FoundationEssentials
+internal import Synchronization
+
+/// A token and how new it is.
+struct Token: Sendable {
+  let text: String
+  /// Counts up with every token fetched.
+  let generation: UInt64
+  /// When it expires, on the host's clock; nil if the server did not say.
+  let expiry: UInt64?
+}
+
+/// The current token, and the one fetch of the next that all who need it wait for.
+final class TokenStore: Sendable {
+  private struct State {
+    var token: Token?
+    var fetch: Task<Token, any Error>?
+  }
+
+  /// A token is renewed this long before it expires, in nanoseconds.
+  private static let margin: UInt64 = 5_000_000_000
+
+  private let settings: TokenSettings
+  private let host: PluginHost
+  private let state: Mutex<State>
+
+  init(settings: TokenSettings, host: PluginHost) {
+    self.settings = settings
+    self.host = host
+    state = Mutex(State(token: settings.token.map { Token(text: $0, generation: 0, expiry: nil) }))
+  }
+
+  var current: Token? { state.withLock { $0.token } }
+
+  /// The current token if it will last a little.
+  func usable(at now: UInt64) -> Token? {
+    current.flatMap { token in token.expiry.map { $0 > now + Self.margin } ?? true ? token : nil }
+  }
+
+  /// A token newer than the generation `used`; fetched once, whoever and however many ask.
+  ///
+  /// The fetch is a task of its own: that one caller goes away does not take the token from the others.
+  func refreshed(after used: UInt64?) async throws -> Token {
+    let now = host.nowNanoseconds
+    let task: Task<Token, any Error> = state.withLock { state in
+      if let token = state.token, token.generation > used ?? 0 || used == nil, token.expiry.map({ $0 > now + Self.margin }) ?? true {
+        return Task { token }
+      }
+      if let running = state.fetch { return running }
+      let generation = (state.token?.generation ?? 0) + 1
+      let started = Task { [self] in
+        let result = await Result(catching: { try await fetch(generation) })
+        self.state.withLock { state in
+          state.fetch = nil
+          if case .success(let token) = result { state.token = token }
+        }
+        return try result.get()
+      }
+      state.fetch = started
+      return started
+    }
+    return try await task.value
+  }
+
+  private struct Answer: Decodable {
+    let token: String
+    let lifetime: Double?
+
+    enum CodingKeys: String, CodingKey {
+      case token = "access_token"
+      case lifetime = "expires_in"
+    }
+  }
+
+  private func fetch(_ generation: UInt64) async throws -> Token {
+    var fields = [("grant_type", "client_credentials")]
+    for (name, value) in [
+      ("client_id", settings.clientID), ("client_secret", settings.clientSecret), ("scope", settings.scope),
+    ] {
+      if let value { fields.append((name, value)) }
+    }
+    let form = fields.map { "\($0.0)=\($0.1.formEncoded)" }.joined(separator: "&")
+    let response = try await host.fetch(
+      settings.tokenURL, method: "POST",
+      headers: [("Content-Type", "application/x-www-form-urlencoded"), ("Accept", "application/json")], body: Array(form.utf8),
+      timeoutSeconds: settings.timeoutSeconds ?? 10)
+    guard (200..<300).contains(response.status) else {
+      throw PluginFailure("the token server answered with status \(response.status); check client-id and client-secret")
+    }
+    let answer: Answer
+    do {
+      answer = try JSONDecoder().decode(Answer.self, from: Data(response.body))
+    } catch {
+      // The body may hold a token: it is not shown.
+      throw PluginFailure("the token server's answer has no access_token")
+    }
+    let expiry = answer.lifetime.flatMap { lifetime in
+      lifetime > 0 && lifetime < 1e9 ? host.nowNanoseconds + UInt64(lifetime * 1e9) : nil
+    }
+    return Token(text: answer.token, generation: generation, expiry: expiry)
+  }
+}
+
+extension Result where Failure == any Error {
+  fileprivate init(catching body: () async throws -> Success) async {
+    do { self = .success(try await body()) } catch { self = .failure(error) }
+  }
+}
+
+extension String {
+  /// As an HTML form sends it.
+  fileprivate var formEncoded: String {
+    let digits = Array("0123456789ABCDEF")
+    return utf8.reduce(into: "") { text, byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+        UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"):
+        text.append(Character(Unicode.Scalar(byte)))
+      default:
+        text.append("%")
+        text.append(digits[Int(byte >> 4)])
+        text.append(digits[Int(byte & 15)])
+      }
+    }
+  }
+}

@@ -1,0 +1,214 @@
+//! `carabiner.h` as Rust sees it: the same tables in the same order. The numbers at the end are those of `layout.c`.
+#![allow(missing_docs)]
+
+use std::ffi::{c_char, c_void};
+
+pub type Status = i32;
+pub type Verdict = i32;
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct View {
+    pub ptr: *const u8,
+    pub len: usize,
+}
+
+#[repr(C)]
+pub struct ErrorInfo {
+    pub size: u32,
+    pub code: i32,
+    pub flags: u32,
+    pub http_status: i32,
+    pub retry_after_ns: u64,
+    pub domain: View,
+    pub message: View,
+    pub detail_json: View,
+    pub origin: View,
+}
+
+#[repr(C)]
+pub struct Header {
+    pub name: View,
+    pub value: View,
+    pub flags: u32,
+    pub reserved: u32,
+}
+
+#[repr(C)]
+pub struct Head {
+    pub size: u32,
+    pub status: u32,
+    pub http_version: u32,
+    pub attempt: u32,
+    pub headers: *const Header,
+    pub header_count: usize,
+    pub url: View,
+}
+
+#[repr(C)]
+pub struct Chunk {
+    pub size: u32,
+    pub flags: u32,
+    pub seq: u64,
+    pub bytes: View,
+}
+
+pub type RequestHook = unsafe extern "C" fn(*mut c_void, u64, *mut *mut c_void) -> Verdict;
+pub type HeadHook = unsafe extern "C" fn(*mut c_void, u64, *mut *mut c_void, *const Head) -> Verdict;
+pub type ChunkHook = unsafe extern "C" fn(*mut c_void, u64, *mut c_void, *const Chunk) -> Verdict;
+pub type ErrorHook = unsafe extern "C" fn(*mut c_void, u64, *mut c_void, *const ErrorInfo) -> Verdict;
+pub type EndHook = unsafe extern "C" fn(*mut c_void, u64, *mut c_void) -> Verdict;
+pub type CancelHook = unsafe extern "C" fn(*mut c_void, u64, *mut c_void);
+pub type ReleaseHook = unsafe extern "C" fn(*mut c_void, *mut c_void);
+
+#[repr(C)]
+pub struct ParserStage {
+    pub size: u32,
+    pub needs: u32,
+    pub mutates: u32,
+    pub reserved: u32,
+    pub on_head: Option<HeadHook>,
+    pub on_chunk: Option<ChunkHook>,
+    pub on_error: Option<ErrorHook>,
+    pub on_end: Option<EndHook>,
+    pub on_cancel: Option<CancelHook>,
+    pub release: Option<ReleaseHook>,
+}
+
+#[repr(C)]
+pub struct GraphQlStage {
+    pub size: u32,
+    pub needs: u32,
+    pub mutates: u32,
+    pub reserved: u32,
+    pub on_request: Option<RequestHook>,
+    pub on_result: Option<unsafe extern "C" fn(*mut c_void, u64, *mut c_void, *const c_void) -> Verdict>,
+    pub on_error: Option<ErrorHook>,
+    pub on_end: Option<EndHook>,
+    pub on_cancel: Option<CancelHook>,
+    pub release: Option<ReleaseHook>,
+}
+
+#[repr(C)]
+pub struct CreateInfo {
+    pub size: u32,
+    pub reserved: u32,
+    pub self_: u64,
+    pub generation: u64,
+    pub entry_name: View,
+    pub config_json: View,
+    pub origin: View,
+}
+
+#[repr(C)]
+pub struct Interceptor {
+    pub size: u32,
+    pub thread_class: u32,
+    pub id: *const c_char,
+    pub version: *const c_char,
+    pub name: *const c_char,
+    pub vendor: *const c_char,
+    pub url: *const c_char,
+    pub config_schema: *const c_char,
+    pub graphql: *const GraphQlStage,
+    pub http: *const c_void,
+    pub cache: *const c_void,
+    pub parser: *const ParserStage,
+    pub validate: Option<unsafe extern "C" fn(*const Host, View, *mut ErrorInfo) -> Status>,
+    pub create: Option<unsafe extern "C" fn(*const Host, *const CreateInfo, *mut *mut c_void, *mut ErrorInfo) -> Status>,
+    pub drain: Option<unsafe extern "C" fn(*mut c_void)>,
+    pub destroy: Option<unsafe extern "C" fn(*mut c_void)>,
+    pub extension: Option<unsafe extern "C" fn(*mut c_void, *const c_char) -> *const c_void>,
+}
+
+#[repr(C)]
+pub struct Plugin {
+    pub size: u32,
+    pub abi_major: u16,
+    pub abi_minor_built: u16,
+    pub abi_minor_required: u16,
+    pub reserved: u16,
+    pub count: u32,
+    pub items: *const *const Interceptor,
+    pub init: Option<unsafe extern "C" fn(*const Host, View) -> Status>,
+    pub deinit: Option<unsafe extern "C" fn()>,
+}
+
+/// The slots of `crb_host` this kit calls have their types; the others are kept as words to hold their places.
+#[repr(C)]
+pub struct Host {
+    pub size: u32,
+    pub abi_major: u16,
+    pub abi_minor: u16,
+    pub name: View,
+    pub version: View,
+    pub features: u64,
+    pub self_: u64,
+    pub query: unsafe extern "C" fn(u64, *const c_char) -> *const c_void,
+    pub buf_alloc: unsafe extern "C" fn(u64, usize, *mut *mut u8) -> u64,
+    pub buf_adopt: usize,
+    pub buf_slice: usize,
+    pub buf_retain: unsafe extern "C" fn(u64) -> Status,
+    pub buf_release: unsafe extern "C" fn(u64) -> Status,
+    pub buf_view: unsafe extern "C" fn(u64) -> View,
+    pub scratch: usize,
+    pub suspend: unsafe extern "C" fn(u64) -> u64,
+    pub resume: unsafe extern "C" fn(u64, Verdict) -> Status,
+    pub cancelled: unsafe extern "C" fn(u64) -> i32,
+    pub deadline_ns: unsafe extern "C" fn(u64) -> u64,
+    pub attempt: unsafe extern "C" fn(u64) -> u32,
+    pub emit: unsafe extern "C" fn(u64, u32, u64, u32) -> Status,
+    pub set_error: unsafe extern "C" fn(u64, *const ErrorInfo) -> Status,
+    pub set_retry: unsafe extern "C" fn(u64, u32, u64) -> Status,
+    pub set_head: unsafe extern "C" fn(u64, *const Head) -> Status,
+    pub operation_type: unsafe extern "C" fn(u64) -> u32,
+    pub request_id: unsafe extern "C" fn(u64) -> u64,
+    pub headers: usize,
+    pub header_get: unsafe extern "C" fn(u64, View, *mut View) -> Status,
+    pub header_set: unsafe extern "C" fn(u64, View, View, u32) -> Status,
+    pub field_get: unsafe extern "C" fn(u64, u32, *mut View) -> Status,
+    pub field_set: unsafe extern "C" fn(u64, u32, u64) -> Status,
+    pub key: usize,
+    pub bag_get: usize,
+    pub bag_set: usize,
+    pub log_enabled: unsafe extern "C" fn(u64, u32) -> i32,
+    pub log: unsafe extern "C" fn(u64, u32, u64, View),
+}
+
+/// The ELF note.
+#[repr(C, align(4))]
+pub struct Note {
+    pub namesz: u32,
+    pub descsz: u32,
+    pub kind: u32,
+    pub name: [u8; 4],
+    pub desc: [u8; 256],
+}
+
+/// A note with this text.
+pub const fn note(json: &str) -> Note {
+    let bytes = json.as_bytes();
+    assert!(bytes.len() < 256, "the note's text has at most 255 bytes");
+    let mut desc = [0u8; 256];
+    let mut index = 0;
+    while index < bytes.len() {
+        desc[index] = bytes[index];
+        index += 1;
+    }
+    Note { namesz: 4, descsz: 256, kind: 0x4958_5031, name: *b"CRB\0", desc }
+}
+
+/// A plain pointer in a static: the tables are never written.
+#[repr(transparent)]
+pub struct Shared<T>(pub T);
+// SAFETY: only used for tables that are constant data.
+unsafe impl<T> Sync for Shared<T> {}
+
+macro_rules! size_is {
+    ($($type:ty: $size:expr),* $(,)?) => { $(const _: () = assert!(std::mem::size_of::<$type>() == $size);)* };
+}
+#[cfg(target_pointer_width = "64")]
+size_is! {
+    View: 16, ErrorInfo: 88, Header: 40, Head: 48, Chunk: 32, GraphQlStage: 64, ParserStage: 64, CreateInfo: 72,
+    Interceptor: 128, Plugin: 40, Host: 288, Note: 272,
+}
