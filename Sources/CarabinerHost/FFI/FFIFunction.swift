@@ -58,7 +58,7 @@ internal import Glibc
         unsafe withUnsafeTemporaryAllocation(of: UnsafeMutableRawPointer?.self, capacity: max(declaration.arguments.count, 1)) {
           addresses in
           var texts: [UnsafeMutablePointer<CChar>?] = unsafe []
-          defer { for unsafetext in unsafe texts { unsafe free(text) } }
+          defer { for index in unsafe texts.indices { unsafe free(texts[index]) } }
           for (index, argument) in declaration.arguments.enumerated() {
             unsafe slots[index] = unsafe bits(of: argument, body, &texts)
             unsafe addresses[index] = unsafe slots.baseAddress.map { unsafe UnsafeMutableRawPointer($0 + index) }

@@ -33,7 +33,7 @@ extension Manifest {
     let json: JSONValue
     do {
       // JSON is YAML to a reader, but its errors name a byte and its numbers keep their digits.
-      let isJSON = text.first { !$0.isWhitespace } == "{"
+      let isJSON = text.lazy.filter { !$0.isWhitespace }.prefix(2).elementsEqual("{\"")
       json = try isJSON ? JSONValue(parsing: text) : YAMLDocument.parse(text)
     } catch let error as JSONError {
       throw ManifestError(path: path, problems: [ManifestProblem(.syntax, "this is not JSON: \(error)")])

@@ -1,0 +1,145 @@
+import CarabinerHost
+import Foundation
+import Testing
+
+@Suite("Loading a plugin")
+struct LoadingTests {
+  private let folder: FixturePlugin.Folder
+
+  init() throws { folder = try FixturePlugin.Folder() }
+
+  private func refusal(of path: String, pin: String? = nil, mode: StagedCopy.Mode = .directory) -> LoadRefusal? {
+    do {
+      _ = try PluginLibrary.load(path: path, pin: pin, mode: mode)
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  @Test("a good plugin loads from a staged copy and from sealed memory", arguments: [StagedCopy.Mode.directory, .memfd])
+  func good(mode: StagedCopy.Mode) throws {
+    // Two builds, so that the second mode does not find the first one's library.
+    let path = try FixturePlugin.compile("loading", defining: ["MODE_\(mode.rawValue)"], into: folder)
+    let handle = try FileHandle(forWritingTo: URL(filePath: path))
+    try handle.seekToEnd()
+    try handle.write(contentsOf: Data(mode.rawValue.utf8))
+    try handle.close()
+    let library = try PluginLibrary.load(path: path, mode: mode)
+    #expect(library.note.id == "org.carabiner.test.loading")
+    #expect(library.interceptors.map(\.stages) == [["graphql"]])
+    #expect(library.digest.count == 64)
+  }
+
+  @Test(
+    "a plugin with one thing wrong is refused for that reason",
+    arguments: [
+      ("NO_NOTE", LoadRefusal.Code.noNote), ("NOTE_BROKEN", .badNote), ("NOTE_OTHER_ID", .badTable), ("NOTE_NEWER", .abiTooNew),
+      ("NOTE_MAJOR", .abiMajor), ("NO_ENTRY", .noEntry), ("ENTRY_NULL", .entryRefused), ("NULL_SLOT", .badTable),
+      ("SMALL_TABLE", .badTable), ("SMALL_INTERCEPTOR", .badTable), ("NO_STAGE", .badTable), ("NO_INTERCEPTORS", .badTable),
+      ("TABLE_NEWER", .abiTooNew), ("INIT_FAILS", .initFailed), ("UNRESOLVED", .openFailed),
+    ])
+  func oneThingWrong(definition: String, code: LoadRefusal.Code) throws {
+    let path = try FixturePlugin.compile("loading", defining: [definition], into: folder)
+    let refusal = try #require(refusal(of: path) as LoadRefusal?)
+    #expect(refusal.code == code)
+    #expect(refusal.path == path)
+    #expect(!refusal.step.isEmpty)
+  }
+
+  @Test("the message names the mandatory slot that is NULL")
+  func slotIsNamed() throws {
+    let path = try FixturePlugin.compile("loading", defining: ["NULL_SLOT"], into: folder)
+    #expect(refusal(of: path)?.message.contains("graphql.on_request") == true)
+  }
+
+  @Test("files that are no shared objects are refused")
+  func noSharedObject() throws {
+    let text = folder.file("text.so")
+    try Data("hello".utf8).write(to: text)
+    #expect(refusal(of: text.path)?.code == .notELF)
+    #expect(refusal(of: folder.url.path)?.code == .notAFile)
+    #expect(refusal(of: folder.file("absent.so").path)?.code == .notFound)
+    let pipe = folder.file("pipe.so").path
+    unsafe #expect(mkfifo(pipe, 0o600) == 0)
+    #expect(refusal(of: pipe)?.code == .notAFile)
+  }
+
+  @Test("a file for another machine is refused", arguments: [(18, 0xB7), (4, 1), (16, 2)])
+  func otherMachine(offset: Int, byte: Int) throws {
+    let path = try FixturePlugin.compile("loading", into: folder)
+    var bytes = try Data(contentsOf: URL(filePath: path))
+    bytes[offset] = UInt8(byte)
+    try bytes.write(to: URL(filePath: path))
+    #expect([.wrongArchitecture, .wrongType].contains(refusal(of: path)?.code))
+  }
+
+  @Test("no truncation of a plugin is mapped, and none traps")
+  func truncations() throws {
+    let path = try FixturePlugin.compile("loading", into: folder)
+    let bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
+    for length in stride(from: 0, to: bytes.count, by: 61) {
+      // Section headers lie at the end and do not matter to the loader; every PT_LOAD must be there.
+      let image = try? ELFImage(Array(bytes[..<length]))
+      if let image { #expect(image.segments.filter { $0.type == 1 }.allSatisfy { $0.range.upperBound <= length }) }
+    }
+    try Data(bytes[..<(bytes.count / 4)]).write(to: URL(filePath: path))
+    #expect(refusal(of: path)?.code == .truncated)
+  }
+
+  @Test("no changed byte of a header makes the reader trap")
+  func mutations() throws {
+    let path = try FixturePlugin.compile("loading", into: folder)
+    let bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
+    var read = 0
+    for offset in 0..<min(900, bytes.count) {
+      for value: UInt8 in [0, 1, 0x7F, 0x80, 0xFF] {
+        var changed = bytes
+        changed[offset] = value
+        if let image = try? ELFImage(changed) { read += image.notes.count }
+      }
+    }
+    #expect(read > 0)
+  }
+
+  @Test("a file others may write to is refused, and so is one in such a folder")
+  func writable() throws {
+    let path = try FixturePlugin.compile("loading", into: folder)
+    unsafe chmod(path, 0o777)
+    #expect(refusal(of: path)?.code == .unsafeMode)
+    unsafe chmod(path, 0o755)
+    unsafe chmod(folder.url.path, 0o777)
+    #expect(refusal(of: path)?.code == .unsafeParent)
+    unsafe chmod(folder.url.path, 0o755)
+    #expect(refusal(of: path) == nil)
+  }
+
+  @Test("a file that is not what the manifest pins is refused with its digest")
+  func pins() throws {
+    let path = try FixturePlugin.compile("loading", into: folder)
+    let digest = try PluginNote.inspect(path: path).digest
+    #expect(refusal(of: path, pin: digest) == nil)
+    let wrong = refusal(of: path, pin: String(repeating: "0", count: 64))
+    #expect(wrong?.code == .pinMismatch)
+    #expect(wrong?.message.contains(digest) == true)
+  }
+
+  @Test("overwriting, truncating or deleting the file of a loaded plugin harms nobody")
+  func fileChangesUnderneath() throws {
+    let path = try FixturePlugin.compile("loading", defining: ["CHANGED_LATER"], into: folder)
+    let library = try PluginLibrary.load(path: path)
+    try Data("garbage in place".utf8).write(to: URL(filePath: path), options: [])
+    unsafe truncate(path, 0)
+    unsafe unlink(path)
+    let instance = try PluginInstance(
+      library.interceptor(nil), library: library, options: PluginInstance.Options(name: "still-there"))
+    #expect(library.interceptors.first?.id == "org.carabiner.test.loading")
+    withExtendedLifetime(instance) {}
+  }
+
+  @Test("the identity is read without running the plugin's code")
+  func inspectDoesNotRun() throws {
+    let path = try FixturePlugin.compile("loading", defining: ["ENTRY_CRASHES"], into: folder)
+    #expect(try PluginNote.inspect(path: path).note.version == "1.0.0")
+  }
+}

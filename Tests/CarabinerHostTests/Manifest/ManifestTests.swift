@@ -1,0 +1,228 @@
+import Carabiner
+import CarabinerHost
+import CarabinerWire
+import Foundation
+import Testing
+
+@Suite("Manifests")
+struct ManifestTests {
+  private func problems(_ text: String) -> [ManifestProblem] {
+    do {
+      _ = try Manifest(text: text)
+      return []
+    } catch let error as ManifestError {
+      return error.problems
+    } catch {
+      return []
+    }
+  }
+
+  @Test(
+    "a mistake is reported with its place and what to do",
+    arguments: [
+      ("", ManifestProblem.Code.syntax, "", "empty"),
+      ("a: [", .syntax, "", "YAML"),
+      ("{\"carabiner\": 1,}", .syntax, "", "JSON"),
+      ("carabiner: 2", .unsupportedVersion, "/carabiner", "reads carabiner: 1"),
+      ("plugins: []", .missing, "", "begin with carabiner: 1"),
+      ("{carabiner: 1, plugin: []}", .unknownKey, "/plugin", "did you mean plugins?"),
+      ("carabiner: 1\ncarabiner: 1", .syntax, "", "carabiner"),
+      ("{carabiner: 1, settings: {timeout: soon}}", .invalidValue, "/settings/timeout", "30s"),
+      ("{carabiner: 1, settings: {maximum-body: lots}}", .invalidValue, "/settings/maximum-body", "MiB"),
+      ("{carabiner: 1, plugins: [{name: a}]}", .missing, "/plugins/0", "either file or ffi"),
+      ("{carabiner: 1, plugins: [{name: a, file: /absent.so}]}", .missing, "/plugins/0/file", "/absent.so"),
+      ("{carabiner: 1, plugins: [{name: A b, file: /dev/null}]}", .invalidValue, "/plugins/0/name", "lower-case"),
+      (
+        "{carabiner: 1, plugins: [{name: a, file: /dev/null}, {name: a, file: /dev/null}]}", .duplicateName, "/plugins/1/name",
+        "already"
+      ),
+      (
+        "{carabiner: 1, plugins: [{name: a, file: /dev/null, sha256: abc}]}", .invalidValue, "/plugins/0/sha256", "64"
+      ),
+      (
+        "{carabiner: 1, plugins: [{name: a, file: /dev/null, grants: [fetsch]}]}", .invalidValue, "/plugins/0/grants/0",
+        "did you mean fetch?"
+      ),
+      ("{carabiner: 1, chain: {graphql: [max-retries]}}", .unknownStage, "/chain/graphql/0", "did you mean max-retry?"),
+      ("{carabiner: 1, chain: {graphql: [max-retry, max-retry]}}", .duplicateName, "/chain/graphql/1", "already"),
+      (
+        "{carabiner: 1, chain: {graphql: [{use: max-retry, after: persisted-queries}, persisted-queries]}}", .orderUnsatisfied,
+        "/chain/graphql/0", "must stand after persisted-queries"
+      ),
+      (
+        "{carabiner: 1, chain: {graphql: [{use: max-retry, before: [nobody]}]}}", .orderUnsatisfied, "/chain/graphql/0",
+        "not in this list"
+      ),
+      (
+        "{carabiner: 1, rules: [{when: {type: querry}, chain: {}}]}", .invalidValue, "/rules/0/when/type", "did you mean query?"
+      ),
+    ])
+  func mistakes(text: String, code: ManifestProblem.Code, pointer: String, message: String) throws {
+    let found = problems(text)
+    let problem = try #require(found.first { $0.code == code }, "\(found)")
+    #expect(problem.pointer.description == pointer)
+    #expect(problem.message.contains(message), "\(problem.message)")
+  }
+
+  @Test("all mistakes are reported, not only the first")
+  func allMistakes() {
+    #expect(problems("{carabiner: 1, endpoitn: x, settings: {timeout: soon, staging: ram}}").count == 3)
+  }
+
+  @Test("aliases that multiply each other are refused")
+  func aliasBomb() {
+    var text = "carabiner: 1\na0: &a0 [x, x, x, x, x, x, x, x, x, x]\n"
+    for level in 1...8 {
+      let aliases = Array(repeating: "*a\(level - 1)", count: 10).joined(separator: ", ")
+      text += "a\(level): &a\(level) [\(aliases)]\n"
+    }
+    #expect(problems(text).contains { $0.code == .syntax })
+  }
+
+  @Test("a rule replaces the lists it names, for the operations it names")
+  func rules() throws {
+    let manifest = try Manifest(
+      text: """
+        carabiner: 1
+        chain: {graphql: [max-retry], http: [response-code]}
+        rules:
+          - when: {operation: "Get*", type: query}
+            chain: {http: []}
+          - when: {operation: ["Get?ook", "Put*"]}
+            chain: {graphql: [], http: [response-code]}
+        """)
+    func plan(_ name: String?, _ type: GraphQLOperationType = .query) -> [[String]] {
+      let plan = manifest.stagePlan(operationName: name, type: type)
+      return [plan.active(.graphql).map(\.name), plan.active(.http).map(\.name)]
+    }
+    #expect(plan("Hero") == [["max-retry"], ["response-code"]])
+    #expect(plan("GetHero") == [["max-retry"], []])
+    #expect(plan("GetBook") == [[], []])
+    #expect(plan("GetBook", .mutation) == [[], ["response-code"]])
+    #expect(plan(nil) == [["max-retry"], ["response-code"]])
+  }
+
+  @Test("an override switches plugins off, but never a mandatory one")
+  func overrides() throws {
+    let manifest = try Manifest(
+      text: """
+        carabiner: 1
+        plugins:
+          - {name: audit, file: /dev/null, mandatory: true}
+          - {name: token, file: /dev/null}
+        chain: {graphql: [audit, token]}
+        """)
+    let plan = manifest.stagePlan(operationName: nil, type: .query, overrides: StageOverrides("tok*"))
+    #expect(plan.active(.graphql).map(\.name) == ["audit"])
+    #expect(manifest.refusals(of: StageOverrides("tok*")).isEmpty)
+    #expect(manifest.refusals(of: StageOverrides("~all~")).first?.code == .mandatoryDisabled)
+  }
+
+  @Test("references are filled in, escapes kept, and what is missing is named")
+  func secrets() throws {
+    let folder = try FixturePlugin.Folder()
+    try Data("from the file\n".utf8).write(to: folder.file("secret"))
+    let secrets = SecretReferences(directory: folder.url.path)
+    let here = JSONPointer().appending("config")
+    #expect(try secrets.resolve("a ${file:secret} b $${c} $d", at: here) == "a from the file b ${c} $d")
+    #expect(try secrets.resolve("${env:PATH}", at: here).isEmpty == false)
+    for (text, message) in [
+      ("${env:CARABINER_SURELY_UNSET}", "is not set"), ("${file:absent}", "cannot be read"), ("${what:x}", "is no reference"),
+      ("${env:X", "does not end"),
+    ] {
+      let problem = #expect(throws: ManifestProblem.self) { try secrets.resolve(text, at: here) }
+      #expect(problem?.message.contains(message) == true)
+      #expect(problem?.pointer == here)
+    }
+  }
+
+  @Test("a configuration that breaks the plugin's schema is refused with the place")
+  func configuration() throws {
+    let folder = try FixturePlugin.Folder()
+    let path = try FixturePlugin.compile("misbehave", into: folder)
+    let manifest = try Manifest(
+      text: "{carabiner: 1, plugins: [{name: p, file: \(path), config: {mod: x}}], chain: {graphql: [p]}}")
+    let error = try #require(throws: ManifestError.self) { try HostedChain(manifest) }
+    #expect(error.problems.map(\.pointer.description).allSatisfy { $0 == "/plugins/0/config" })
+    #expect(error.problems.contains { $0.message.contains("did you mean mode?") })
+    let refused = try Manifest(
+      text: "{carabiner: 1, plugins: [{name: p, file: \(path), config: {mode: refuse}}], chain: {graphql: [p]}}")
+    let refusal = #expect(throws: LoadRefusal.self) { try HostedChain(refused) }
+    #expect(refusal?.message.contains("this configuration is refused") == true)
+  }
+
+  @Test("a plugin in a list it has no stage for is refused")
+  func misplaced() throws {
+    let folder = try FixturePlugin.Folder()
+    let path = try FixturePlugin.compile("misbehave", into: folder)
+    let manifest = try Manifest(
+      text: "{carabiner: 1, plugins: [{name: p, file: \(path), config: {mode: x}}], chain: {http: [p]}}")
+    let error = #expect(throws: ManifestError.self) { try HostedChain(manifest) }
+    #expect(error?.problems.first?.pointer.description == "/chain/http/0")
+  }
+}
+
+@Suite("Calls into unmodified C libraries")
+struct FFITests {
+  private let here = JSONPointer().appending("ffi")
+
+  private func declaration(_ text: String) throws -> FFIDeclaration {
+    try FFIDeclaration(try JSONValue(parsing: text), at: here)
+  }
+
+  @Test("zlib's crc32 of the body is what it should be")
+  func crc32() throws {
+    let function = try FFIFunction(
+      declaration(
+        """
+        {"library": "libz.so.1", "function": "crc32", "returns": "u64", "header": "X-CRC", "format": "hex", "arguments":
+         [{"type": "u64", "value": 0}, {"type": "pointer", "from": "body"}, {"type": "u32", "from": "body-length"}]}
+        """), at: here)
+    #expect(function.call(body: Data("123456789".utf8)) == "cbf43926")
+  }
+
+  @Test("texts, integers and floating-point numbers cross the border")
+  func types() throws {
+    let length = try FFIFunction(
+      declaration(
+        #"{"library":"libc.so.6","function":"strlen","returns":"u64","header":"X","arguments":[{"type":"string","value":"four"}]}"#
+      ),
+      at: here)
+    #expect(length.call(body: Data()) == "4")
+    let absolute = try FFIFunction(
+      declaration(
+        #"{"library":"libc.so.6","function":"abs","returns":"i32","header":"X","arguments":[{"type":"i32","value":-7}]}"#),
+      at: here)
+    #expect(absolute.call(body: Data()) == "7")
+    let root = try FFIFunction(
+      declaration(
+        #"{"library":"libm.so.6","function":"sqrt","returns":"f64","header":"X","arguments":[{"type":"f64","value":2.25}]}"#),
+      at: here)
+    #expect(root.call(body: Data()) == "1.5")
+  }
+
+  @Test(
+    "what can be checked of a declaration is refused by name",
+    arguments: [
+      (#"{"function":"f","returns":"u64","header":"X"}"#, "library"),
+      (#"{"library":"l","function":"f","returns":"u65","header":"X"}"#, "u64"),
+      (#"{"library":"l","function":"f","returns":"void","header":"X"}"#, "void"),
+      (#"{"library":"l","function":"f","returns":"u64","header":"X","arguments":[{"type":"u8","value":256}]}"#, "u8"),
+      (#"{"library":"l","function":"f","returns":"u64","header":"X","arguments":[{"type":"pointer","from":"body"}]}"#, "length"),
+      (#"{"library":"l","function":"f","returns":"f64","header":"X","format":"hex"}"#, "hex"),
+      (#"{"library":"l","function":"f","returns":"u64","header":"X Y"}"#, "header"),
+      (#"{"library":"l","funktion":"f","returns":"u64","header":"X"}"#, "did you mean function?"),
+    ])
+  func refusals(text: String, message: String) {
+    let problem = #expect(throws: ManifestProblem.self) { try declaration(text) }
+    #expect(problem?.message.contains(message) == true, "\(problem?.message ?? "")")
+  }
+
+  @Test("a library or symbol that is not there is refused")
+  func absent() throws {
+    let library = try declaration(#"{"library":"libabsent.so","function":"f","returns":"u64","header":"X"}"#)
+    #expect(throws: ManifestProblem.self) { try FFIFunction(library, at: here) }
+    let symbol = try declaration(#"{"library":"libz.so.1","function":"no_such","returns":"u64","header":"X"}"#)
+    #expect(throws: ManifestProblem.self) { try FFIFunction(symbol, at: here) }
+  }
+}

@@ -1,0 +1,100 @@
+/* A plugin with one thing wrong, chosen with -DNAME when it is compiled. */
+#include <carabiner.h>
+#include <stddef.h>
+
+#ifndef NO_NOTE
+#ifdef NOTE_OTHER_ID
+CRB_DECLARE_NOTE("{\"id\":\"org.carabiner.test.other\",\"version\":\"1.0.0\",\"abi\":[1,0]}");
+#elif defined(NOTE_NEWER)
+CRB_DECLARE_NOTE("{\"id\":\"org.carabiner.test.loading\",\"version\":\"1.0.0\",\"abi\":[1,7]}");
+#elif defined(NOTE_MAJOR)
+CRB_DECLARE_NOTE("{\"id\":\"org.carabiner.test.loading\",\"version\":\"1.0.0\",\"abi\":[2,0]}");
+#elif defined(NOTE_BROKEN)
+CRB_DECLARE_NOTE("{\"id\":");
+#else
+CRB_DECLARE_NOTE("{\"id\":\"org.carabiner.test.loading\",\"version\":\"1.0.0\",\"abi\":[1,0]}");
+#endif
+#endif
+
+#ifdef UNRESOLVED
+void nobody_defines_this(void);
+#endif
+
+static crb_verdict on_request(void *inst, crb_call call, void **state) {
+  (void)inst, (void)call, (void)state;
+#ifdef UNRESOLVED
+  nobody_defines_this();
+#endif
+  return CRB_CONTINUE;
+}
+
+static const crb_graphql_stage graphql = {.size = sizeof graphql,
+#ifndef NULL_SLOT
+                                          .on_request = on_request
+#endif
+};
+
+static crb_status create(const crb_host *host, const crb_create_info *info, void **inst, crb_error *why) {
+  (void)host, (void)info, (void)why;
+  *inst = NULL;
+  return CRB_OK;
+}
+
+static const crb_interceptor interceptor = {
+#ifdef SMALL_INTERCEPTOR
+    .size = 16,
+#else
+    .size = sizeof interceptor,
+#endif
+    .thread_class = CRB_THREADS_CONCURRENT,
+    .id = "org.carabiner.test.loading",
+    .version = "1.0.0",
+#ifndef NO_STAGE
+    .graphql = &graphql,
+#endif
+    .create = create};
+static const crb_interceptor *const items[] = {&interceptor};
+
+static crb_status init(const crb_host *host, crb_view origin) {
+  (void)host, (void)origin;
+#ifdef INIT_FAILS
+  return CRB_E_INTERNAL;
+#else
+  return CRB_OK;
+#endif
+}
+
+static const crb_plugin plugin = {
+#ifdef SMALL_TABLE
+    .size = 8,
+#else
+    .size = sizeof plugin,
+#endif
+    .abi_major = CRB_ABI_MAJOR,
+    .abi_minor_built = CRB_ABI_MINOR,
+#ifdef TABLE_NEWER
+    .abi_minor_required = 9,
+#endif
+#ifdef NO_INTERCEPTORS
+    .count = 0,
+#else
+    .count = 1,
+#endif
+    .items = items,
+    .init = init};
+
+#ifdef NO_ENTRY
+CRB_EXPORT const crb_plugin *another_name(const crb_host *host) {
+#else
+CRB_EXPORT const crb_plugin *crb_entry_v1(const crb_host *host) {
+#endif
+  (void)host;
+#ifdef ENTRY_NULL
+  return NULL;
+#elif defined(ENTRY_CRASHES)
+  *(volatile int *)0 = 1;
+#elif defined(ENTRY_HANGS)
+  for (volatile int i = 0;; i++) {}
+#endif
+  return &plugin;
+}

@@ -1,0 +1,137 @@
+"""A real GraphQL server for the tests: strawberry-graphql on FastAPI and uvicorn.
+
+Prints "listening PORT" once it accepts connections. --require-auth makes /graphql answer 401 without a token of /token;
+--token-uses N makes a token good for N requests.
+"""
+
+import argparse
+import asyncio
+import secrets
+import socket
+
+import strawberry
+import uvicorn
+from fastapi import FastAPI, Form, Request, Response
+from graphql import GraphQLError
+from strawberry.fastapi import GraphQLRouter
+
+BOOKS = [
+    ("1", "The Left Hand of Darkness", "Ursula K. Le Guin"),
+    ("2", "Solaris", "Stanisław Lem"),
+    ("3", "Kindred", "Octavia E. Butler"),
+]
+
+
+@strawberry.type
+class Book:
+    id: strawberry.ID
+    title: str
+    author: str
+
+
+@strawberry.type
+class Query:
+    @strawberry.field
+    def books(self) -> list[Book]:
+        return [Book(id=strawberry.ID(i), title=t, author=a) for i, t, a in BOOKS]
+
+    @strawberry.field
+    def book(self, id: strawberry.ID) -> Book | None:
+        return next((b for b in self_books() if b.id == id), None)
+
+    @strawberry.field
+    def failing(self) -> str | None:
+        raise GraphQLError("this field always fails", extensions={"code": "BROKEN"})
+
+    @strawberry.field
+    def secret(self, info: strawberry.Info) -> str:
+        if not tokens.accept(info.context["request"].headers.get("authorization", "")):
+            raise GraphQLError("who are you?", extensions={"code": "UNAUTHENTICATED"})
+        return "the cake is real"
+
+    @strawberry.field
+    async def slow(self, seconds: float) -> str:
+        await asyncio.sleep(min(seconds, 30))
+        return "done"
+
+    @strawberry.field
+    def echo_header(self, info: strawberry.Info, name: str) -> str | None:
+        return info.context["request"].headers.get(name)
+
+
+def self_books() -> list[Book]:
+    return [Book(id=strawberry.ID(i), title=t, author=a) for i, t, a in BOOKS]
+
+
+@strawberry.type
+class Mutation:
+    @strawberry.mutation
+    def rename(self, id: strawberry.ID, title: str) -> Book:
+        return Book(id=id, title=title, author="somebody")
+
+
+class Tokens:
+    """Tokens and how many requests each is still good for."""
+
+    def __init__(self) -> None:
+        self.left: dict[str, int] = {}
+        self.uses = 1_000_000
+        self.issued = 0
+
+    def issue(self) -> str:
+        token = secrets.token_hex(8)
+        self.left[token] = self.uses
+        self.issued += 1
+        return token
+
+    def accept(self, authorization: str) -> bool:
+        token = authorization.removeprefix("Bearer ")
+        if self.left.get(token, 0) <= 0:
+            return False
+        self.left[token] -= 1
+        return True
+
+
+tokens = Tokens()
+app = FastAPI()
+
+
+@app.post("/token")
+def token(grant_type: str = Form(), client_id: str = Form(""), client_secret: str = Form("")) -> Response:
+    if grant_type != "client_credentials" or client_secret == "wrong":
+        return Response(status_code=401)
+    body = f'{{"access_token":"{tokens.issue()}","expires_in":3600,"token_type":"Bearer"}}'
+    return Response(content=body, media_type="application/json")
+
+
+@app.get("/tokens-issued")
+def tokens_issued() -> int:
+    return tokens.issued
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--require-auth", action="store_true")
+    parser.add_argument("--token-uses", type=int, default=1_000_000)
+    options = parser.parse_args()
+    tokens.uses = options.token_uses
+
+    if options.require_auth:
+
+        @app.middleware("http")
+        async def guard(request: Request, call_next):
+            if request.url.path == "/graphql" and not tokens.accept(request.headers.get("authorization", "")):
+                return Response(status_code=401, content="no valid token")
+            return await call_next(request)
+
+    app.include_router(GraphQLRouter(strawberry.Schema(query=Query, mutation=Mutation)), prefix="/graphql")
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind(("127.0.0.1", options.port))
+    listener.listen(512)
+    print(f"listening {listener.getsockname()[1]}", flush=True)
+    uvicorn.Server(uvicorn.Config(app, log_level="error")).run(sockets=[listener])
+
+
+main()
