@@ -377,6 +377,9 @@ typedef struct crb_http_stage {
  * on_read    [owner]  mandatory.  RESPOND with one staged result is a hit.  CONTINUE asks the next cache in the manifest.
  * on_write   [owner]  a result came from a server.  CONTINUE also offers it to the next cache, DROP keeps it from them.
  *                     A FAIL is logged and counted; the caller gets the result all the same.
+ *
+ * A cache stage is asked and told; nothing flows through it.  Its on_error and on_end are not called: rule R9 is for
+ * the stages a request passes.  release() comes as for every stage.
  */
 typedef struct crb_cache_stage {
   uint32_t size;
