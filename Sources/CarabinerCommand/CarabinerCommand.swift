@@ -19,10 +19,11 @@ struct CarabinerCommand: AsyncParsableCommand {
 
   /// Parses the arguments by hand so that a wrong one exits with 2, as the help says.
   static func main() async {
+    // Read once: loggers are made in many places, and the environment is slow to read.
+    let level = ProcessInfo.processInfo.environment["CARABINER_LOG"].flatMap(Logger.Level.init(rawValue:)) ?? .warning
     LoggingSystem.bootstrap { label in
       var handler = StreamLogHandler.standardError(label: label)
-      handler.logLevel =
-        ProcessInfo.processInfo.environment["CARABINER_LOG"].flatMap(Logger.Level.init(rawValue:)) ?? .warning
+      handler.logLevel = level
       return handler
     }
     do {

@@ -23,7 +23,7 @@ internal import Synchronization
   private(set) var states: UnsafeMutablePointer<UnsafeMutableRawPointer?>
   private var progress: [Progress]
   private var wasRevoked = false
-  private let logger: Logger
+  private static let logger = Logger(label: "carabiner.host")
 
   /// - Throws: ``PluginError`` if there are too many calls, or an instance cannot be made.
   init(_ stages: [StageBinding], call: PluginCall) throws {
@@ -35,7 +35,6 @@ internal import Synchronization
     self.record = record
     self.call = call
     self.stages = stages
-    logger = Logger(label: "carabiner.host")
     progress = Array(repeating: .idle, count: stages.count)
     unsafe states = .allocate(capacity: max(stages.count, 1))
     unsafe states.initialize(repeating: nil, count: max(stages.count, 1))
@@ -107,7 +106,7 @@ internal import Synchronization
     }
     guard let fault else { return (verdict, answer) }
     guard stage.plugin.options.skipsOnFault else { throw fault }
-    logger.error("plugin fault passed over", metadata: ["entry": "\(stage.plugin.name)", "fault": "\(fault.message)"])
+    Self.logger.error("plugin fault passed over", metadata: ["entry": "\(stage.plugin.name)", "fault": "\(fault.message)"])
     return (Verdict.continue, StagedAnswer())
   }
 
