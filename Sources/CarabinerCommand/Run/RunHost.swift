@@ -16,7 +16,7 @@ struct RunHost: Sendable {
     guard let text = try endpoint ?? manifest.endpoint.map({ try secrets.resolve($0, at: JSONPointer().appending("endpoint")) })
     else { throw usageError("no endpoint: give --endpoint URL, or endpoint: in the manifest") }
     guard let url = URL(string: text), ["http", "https"].contains(url.scheme?.lowercased()), url.host() != nil else {
-      throw usageError("the endpoint \(text.debugDescription) is no http or https URL")
+      throw usageError("the endpoint is no http or https URL with a host; check --endpoint, or endpoint: in the manifest")
     }
     transport = try CurlTransport(configuration: CurlTransport.Configuration(manifest.settings))
     HostEnvironment.current = HostEnvironment(transport: transport) { [loop = transport.loop] delay, body in
