@@ -11,6 +11,7 @@ internal import Glibc
   private let errorText: UnsafeMutablePointer<CChar>
   private var headerList: UnsafeMutablePointer<curl_slist>?
   private var lastHeaders: HTTPHeaders?
+  private var lastURL = ""
 
   init(_ configuration: CurlTransport.Configuration) throws {
     guard let easy = unsafe curl_easy_init() else {
@@ -76,7 +77,11 @@ internal import Glibc
   /// - Parameter timeout: Seconds the exchange may take; 0 for no limit.
   func prepare(_ request: URLRequest, timeout: Double) throws {
     unsafe errorText[0] = 0
-    set(CURLOPT_URL, request.url.absoluteString)
+    let url = request.url.absoluteString
+    if url != lastURL {
+      set(CURLOPT_URL, url)
+      lastURL = url
+    }
     set(CURLOPT_TIMEOUT_MS, Int(min(timeout, 1e9) * 1000))
     try setHeaders(request)
     let body = request.httpBody

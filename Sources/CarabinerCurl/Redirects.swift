@@ -15,10 +15,11 @@ extension HTTPURLResponse {
 extension URLRequest {
   /// Refuses what is not http or https before libcurl sees it.
   func checkScheme() throws {
+    let text = url.absoluteString
+    // Nearly every request goes to such a URL, and taking it apart costs more than the rest of its journey through here.
+    if text.hasPlainWebOrigin { return }
     guard url.hasWebScheme, url.host()?.isEmpty == false else {
-      throw TransportError(
-        .unsupportedURL, "\(url.absoluteString) is not an http or https URL with a host; check the endpoint",
-        url: url.absoluteString)
+      throw TransportError(.unsupportedURL, "\(text) is not an http or https URL with a host; check the endpoint", url: text)
     }
   }
 
@@ -59,4 +60,16 @@ extension URL {
   }
 
   private var effectivePort: Int { port ?? (scheme?.lowercased() == "https" ? 443 : 80) }
+}
+
+extension String {
+  /// Whether the text begins with `http://` or `https://` in lower case and a letter or digit of a host.
+  fileprivate var hasPlainWebOrigin: Bool {
+    for scheme in ["http://", "https://"] where utf8.starts(with: scheme.utf8) {
+      guard let first = utf8.dropFirst(scheme.utf8.count).first else { return false }
+      return (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(first | 0x20)
+        || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first)
+    }
+    return false
+  }
 }

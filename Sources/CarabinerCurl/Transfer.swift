@@ -6,15 +6,16 @@ internal import Synchronization
 /// One request and its response, between libcurl's callbacks and whoever awaits head and chunks.
 ///
 /// libcurl calls on the loop's thread; the awaiting side may be anywhere. What both touch is behind one mutex, and a
-/// continuation leaves it before it is resumed, so none can be resumed twice.
+/// continuation leaves it before it is resumed, so none can be resumed twice; every path of a transfer ends in `end`, so none
+/// is forgotten. What a checked continuation would check, at two allocations a wait, is checked by that.
 final class Transfer: @unchecked Sendable {
   // `easy` and the head's lines are touched by the loop's thread alone; everything else is in `state`.
 
   typealias Step = PullStream<Data>.Step
 
-  private enum Waiter {
-    case head(CheckedContinuation<HTTPURLResponse, any Error>)
-    case chunk(CheckedContinuation<Step, any Error>)
+  @safe private enum Waiter {
+    case head(UnsafeContinuation<HTTPURLResponse, any Error>)
+    case chunk(UnsafeContinuation<Step, any Error>)
   }
 
   private struct State {
@@ -65,14 +66,14 @@ final class Transfer: @unchecked Sendable {
   }
 
   private func headArrived(_ head: HTTPURLResponse) {
-    let waiter: CheckedContinuation<HTTPURLResponse, any Error>? = state.withLock { state in
+    let waiter: UnsafeContinuation<HTTPURLResponse, any Error>? = unsafe state.withLock { state in
       guard state.head == nil else { return nil }
       state.head = head
       guard case .head(let waiter) = state.waiter else { return nil }
       state.waiter = nil
-      return waiter
+      return unsafe waiter
     }
-    waiter?.resume(returning: head)
+    unsafe waiter?.resume(returning: head)
   }
 
   func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
@@ -83,7 +84,7 @@ final class Transfer: @unchecked Sendable {
           + "raise the limit maximum-body")
       return 0
     }
-    var waiter: CheckedContinuation<Step, any Error>?
+    var waiter: UnsafeContinuation<Step, any Error>?
     var chunk = Data()
     let isAccepted = state.withLock { state in
       if !state.body.isEmpty, state.body.count + bytes.count > limits.bufferedBodyBytes {
@@ -92,7 +93,7 @@ final class Transfer: @unchecked Sendable {
       }
       unsafe state.body.append(contentsOf: bytes)
       if case .chunk(let waiting) = state.waiter {
-        waiter = waiting
+        unsafe waiter = unsafe waiting
         state.waiter = nil
         swap(&chunk, &state.body)
       }
@@ -101,7 +102,7 @@ final class Transfer: @unchecked Sendable {
     // libcurl keeps what it could not deliver and brings it again once the transfer is resumed.
     guard isAccepted else { return Int(CURL_WRITEFUNC_PAUSE) }
     bodyBytes += bytes.count
-    waiter?.resume(returning: .element(chunk))
+    unsafe waiter?.resume(returning: .element(chunk))
     return bytes.count
   }
 
@@ -148,10 +149,10 @@ final class Transfer: @unchecked Sendable {
     }
     switch (waiter, result) {
     case (nil, _): break
-    case (.head(let waiter), .failure(let error)): waiter.resume(throwing: error)
-    case (.head(let waiter), .success): waiter.resume(throwing: CancellationError())
-    case (.chunk(let waiter), .success): waiter.resume(returning: body.isEmpty ? .end : .last(body))
-    case (.chunk(let waiter), .failure(let error)): waiter.resume(throwing: error)
+    case (.head(let waiter), .failure(let error)): unsafe waiter.resume(throwing: error)
+    case (.head(let waiter), .success): unsafe waiter.resume(throwing: CancellationError())
+    case (.chunk(let waiter), .success): unsafe waiter.resume(returning: body.isEmpty ? .end : .last(body))
+    case (.chunk(let waiter), .failure(let error)): unsafe waiter.resume(throwing: error)
     }
   }
 
@@ -164,14 +165,14 @@ final class Transfer: @unchecked Sendable {
 
   /// Waits for the head.
   func head() async throws -> HTTPURLResponse {
-    try await withCheckedThrowingContinuation { continuation in
+    unsafe try await withUnsafeThrowingContinuation { continuation in
       let ready: Result<HTTPURLResponse, any Error>? = state.withLock { state in
         if let head = state.head { return .success(head) }
         if case .failure(let error) = state.end { return .failure(error) }
-        state.waiter = .head(continuation)
+        state.waiter = unsafe .head(continuation)
         return nil
       }
-      if let ready { continuation.resume(with: ready) }
+      if let ready { unsafe continuation.resume(with: ready) }
     }
   }
 
@@ -180,13 +181,13 @@ final class Transfer: @unchecked Sendable {
   /// - Parameter resume: Called if the transfer was paused because nobody took its bytes.
   func nextChunk(resume: () -> Void) async throws -> Step {
     if let step = try takeReady(resume: resume) { return step }
-    return try await withCheckedThrowingContinuation { continuation in
+    return unsafe try await withUnsafeThrowingContinuation { continuation in
       let ready: Result<Step, any Error>? = state.withLock { state in
         if let step = Self.ready(&state) { return step }
-        state.waiter = .chunk(continuation)
+        state.waiter = unsafe .chunk(continuation)
         return nil
       }
-      if let ready { continuation.resume(with: ready) }
+      if let ready { unsafe continuation.resume(with: ready) }
     }
   }
 

@@ -45,12 +45,15 @@ public final class ApolloStore: Sendable {
 
   /// Equal operations have equal keys; the order of variables does not matter.
   package static func cacheKey(for operation: some GraphQLOperation) -> String {
-    var hash = SHA256()
-    hash.update(data: Data((operation.operationName ?? "").utf8))
-    hash.update(data: [0])
-    hash.update(data: Data(operation.document.utf8))
-    hash.update(data: [0])
-    hash.update(data: JSONValue.object(operation.variables).serialized(sortedKeys: true))
-    return "QUERY_ROOT.\(hash.finalize().hexDigits)"
+    var text: [UInt8] = []
+    text.reserveCapacity(operation.document.utf8.count + 64)
+    text.append(contentsOf: (operation.operationName ?? "").utf8)
+    text.append(0)
+    text.append(contentsOf: operation.document.utf8)
+    text.append(0)
+    if !operation.variables.isEmpty {
+      text.append(contentsOf: JSONValue.object(operation.variables).serialized(sortedKeys: true))
+    }
+    return "QUERY_ROOT.\(SHA256.hash(data: text).hexDigits)"
   }
 }

@@ -34,12 +34,14 @@ public struct DefaultCacheInterceptor: CacheInterceptor {
     self.storesResultsWithErrors = storesResultsWithErrors
   }
 
+  @_specialize(where Request == JSONRequest<DynamicOperation>)
   public func readCacheData<Request: GraphQLRequest>(
     from store: ApolloStore, request: Request
   ) async throws -> GraphQLResponse<Request.Operation>? {
     try await store.load(request.operation)
   }
 
+  @_specialize(where Request == JSONRequest<DynamicOperation>)
   public func writeCacheData<Request: GraphQLRequest>(
     to store: ApolloStore, request: Request, response: ParsedResult<Request.Operation>
   ) async throws {

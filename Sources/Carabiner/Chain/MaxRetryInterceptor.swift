@@ -53,6 +53,7 @@ public final class MaxRetryInterceptor: GraphQLInterceptor {
     self.init(configuration: Configuration(maxRetries: maxRetriesAllowed))
   }
 
+  @_specialize(where Request == JSONRequest<DynamicOperation>)
   public func intercept<Request: GraphQLRequest>(
     request: Request, next: NextInterceptorFunction<Request>
   ) async throws -> InterceptorResultStream<Request> {

@@ -69,6 +69,7 @@ public final class ApolloClient: Sendable {
   }
 
   /// Runs an operation of any kind and brings its results as they come.
+  @_specialize(where Operation == DynamicOperation)
   public func results<Operation: GraphQLOperation>(
     of operation: Operation, cachePolicy: CachePolicy = .default,
     configuration: RequestConfiguration = RequestConfiguration()

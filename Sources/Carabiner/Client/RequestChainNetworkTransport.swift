@@ -35,6 +35,8 @@ public struct RequestChainNetworkTransport: NetworkTransport {
     self.observer = observer
   }
 
+  // The host runs nothing but dynamic operations: with their type known the chain below compiles to plain calls.
+  @_specialize(where Operation == DynamicOperation)
   public func send<Operation: GraphQLOperation>(
     _ operation: Operation, fetchBehavior: FetchBehavior, configuration: RequestConfiguration
   ) throws -> PullStream<GraphQLResponse<Operation>> {
@@ -48,6 +50,7 @@ public struct RequestChainNetworkTransport: NetworkTransport {
   }
 
   /// Runs a request of any kind.
+  @_specialize(where Request == JSONRequest<DynamicOperation>)
   public func send<Request: GraphQLRequest>(
     _ request: Request
   ) throws -> PullStream<GraphQLResponse<Request.Operation>> {

@@ -30,6 +30,7 @@ public final class AutomaticPersistedQueryInterceptor: GraphQLInterceptor {
     self.configuration = configuration
   }
 
+  @_specialize(where Request == JSONRequest<DynamicOperation>)
   public func intercept<Request: GraphQLRequest>(
     request: Request, next: NextInterceptorFunction<Request>
   ) async throws -> InterceptorResultStream<Request> {
@@ -92,7 +93,16 @@ private enum PersistedQueryRefusal {
 extension Sequence<UInt8> {
   /// Two lower-case digits for each byte.
   package var hexDigits: String {
-    let digits = Array("0123456789abcdef".utf8)
-    return String(decoding: flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    var digits: [UInt8] = []
+    digits.reserveCapacity(2 * underestimatedCount)
+    for byte in self {
+      digits.append((byte >> 4).hexDigit)
+      digits.append((byte & 15).hexDigit)
+    }
+    return String(decoding: digits, as: UTF8.self)
   }
+}
+
+extension UInt8 {
+  fileprivate var hexDigit: UInt8 { self < 10 ? UInt8(ascii: "0") + self : UInt8(ascii: "a") - 10 + self }
 }

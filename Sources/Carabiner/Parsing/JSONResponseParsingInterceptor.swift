@@ -9,6 +9,7 @@ public struct JSONResponseParsingInterceptor: ResponseParsingInterceptor {
     self.limits = limits
   }
 
+  @_specialize(where Request == JSONRequest<DynamicOperation>)
   public func parse<Request: GraphQLRequest>(
     response: HTTPResponse, for request: Request, includeCacheRecords: Bool
   ) async throws -> InterceptorResultStream<Request> {

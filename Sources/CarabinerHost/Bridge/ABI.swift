@@ -51,15 +51,20 @@ struct Parts: OptionSet {
 }
 
 /// The hooks, and which verdicts each may answer (section 5 of the header).
-enum Hook: String {
-  case onRequest = "on_request"
-  case onResult = "on_result"
-  case onHead = "on_head"
-  case onChunk = "on_chunk"
-  case onRead = "on_read"
-  case onWrite = "on_write"
-  case onError = "on_error"
-  case onEnd = "on_end"
+enum Hook: UInt8, CaseIterable {
+  case onRequest
+  case onResult
+  case onHead
+  case onChunk
+  case onRead
+  case onWrite
+  case onError
+  case onEnd
+
+  private static let names = ["on_request", "on_result", "on_head", "on_chunk", "on_read", "on_write", "on_error", "on_end"]
+
+  /// What the header calls it.
+  var name: String { Self.names[Int(rawValue)] }
 
   func allows(_ verdict: crb_verdict, for kind: StageKind) -> Bool {
     switch verdict {

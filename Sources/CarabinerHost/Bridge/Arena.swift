@@ -42,12 +42,16 @@ internal import CCarabiner
 
   /// Takes everything back; the first block is kept for the next use.
   mutating func reset() {
-    guard let first = unsafe blocks.first else { return }
-    for index in unsafe blocks.indices.dropFirst() { unsafe blocks[index].deallocate() }
-    unsafe blocks = unsafe [first]
+    guard used > 0 || total > Self.firstBlock, let first = unsafe blocks.first else { return }
+    // What is given out next must be zero again; in a single block nothing beyond `used` was given out.
+    var dirty = used
+    if unsafe blocks.count > 1 {
+      for index in unsafe blocks.indices.dropFirst() { unsafe blocks[index].deallocate() }
+      unsafe blocks = unsafe [first]
+      dirty = first.count
+    }
+    unsafe UnsafeMutableRawBufferPointer(rebasing: first[..<dirty]).initializeMemory(as: UInt8.self, repeating: 0)
     total = first.count
-    // What is given out next must be zero again.
-    unsafe first.initializeMemory(as: UInt8.self, repeating: 0)
     used = 0
   }
 

@@ -7,7 +7,8 @@ internal import FoundationEssentials
 final class CachePluginRun: CacheInterceptor {
   /// A place in the list.
   enum Entry: Sendable {
-    case plugin(StageBinding)
+    /// A plugin, by its number in the row.
+    case plugin(Int)
     case store(DefaultCacheInterceptor)
   }
 
@@ -15,23 +16,25 @@ final class CachePluginRun: CacheInterceptor {
   private let lanes: LaneOwner
   private let call: PluginCall
 
-  init(_ entries: [Entry], call: PluginCall) {
+  init(_ entries: [Entry], _ row: StageRow, call: PluginCall) {
     self.entries = entries
     self.call = call
-    lanes = LaneOwner(
-      entries.compactMap { if case .plugin(let stage) = $0 { stage } else { nil } }, call: call)
+    lanes = LaneOwner(row, call: call)
   }
 
   var stageName: String { "caches" }
   var traits: StageTraits { [.tracesItself, .bindsNoTaskLocals] }
 
+  @_specialize(where Request == JSONRequest<DynamicOperation>)
   func readCacheData<Request: GraphQLRequest>(
     from store: ApolloStore, request: Request
   ) async throws -> GraphQLResponse<Request.Operation>? {
+    guard !entries.isEmpty else { return nil }
     let pass = try lanes.beginPass(timeout: request.requestTimeout)
     let lane = pass.lane
-    lane.record.message = .graphQL(GraphQLRequestMessage(request))
-    var index = 0
+    let record = lane.record
+    record.message = .graphQL(GraphQLRequestMessage(request))
+    defer { record.endStep() }
     for entry in entries {
       switch entry {
       case .store(let cache):
@@ -40,18 +43,16 @@ final class CachePluginRun: CacheInterceptor {
           return response
         }
         trace("store", "read", .down, "miss")
-      case .plugin(let stage):
-        let position = index
-        index += 1
-        guard let onRead = unsafe stage.plugin.table.cache?.on_read else { continue }
-        let (verdict, answer) = try await lane.perform(.onRead, at: position, .down) {
-          unsafe onRead(lane.instance(position), lane.record.handle, lane.states + position)
-        }
+      case .plugin(let index):
+        guard let onRead = unsafe lane.row.cache[index].on_read else { continue }
+        let made = lane.invoke(.onRead, at: index) { unsafe onRead(lane.instance(index), record.handle, lane.states + index) }
+        if made.hasPassed { continue }
+        let (verdict, answer) = try await lane.outcome(of: made, .down)
         switch verdict {
         case Verdict.respond:
           guard let element = answer.elements.first else { continue }
           return GraphQLResponse(body: try ResponseBody(element.bytes), source: .cache)
-        case Verdict.fail: throw lane.failure(answer, .onRead, at: position)
+        case Verdict.fail: throw lane.failure(answer, .onRead, at: index)
         default: break
         }
       }
@@ -59,44 +60,34 @@ final class CachePluginRun: CacheInterceptor {
     return nil
   }
 
+  /// Writes in the opposite order: a response passes the stages its request passed, reversed.
+  @_specialize(where Request == JSONRequest<DynamicOperation>)
   func writeCacheData<Request: GraphQLRequest>(
     to store: ApolloStore, request: Request, response: ParsedResult<Request.Operation>
   ) async throws {
+    guard !entries.isEmpty else { return }
     let pass = try lanes.beginPass(timeout: request.requestTimeout)
     let lane = pass.lane
-    lane.record.message = .graphQL(GraphQLRequestMessage(request))
-    var index = 0
-    for entry in entries {
+    let record = lane.record
+    record.message = .graphQL(GraphQLRequestMessage(request))
+    defer { record.endStep() }
+    let whole = unsafe record.view(of: response.result.body, lane.row.needs)
+    for entry in entries.reversed() {
       switch entry {
       case .store(let cache):
         try await cache.writeCacheData(to: store, request: request, response: response)
         trace("store", "write", .up, "written")
-      case .plugin(let stage):
-        let position = index
-        index += 1
-        guard let onWrite = unsafe stage.plugin.table.cache?.on_write else { continue }
-        let (verdict, answer) = try await lane.perform(.onWrite, at: position, .up) {
-          var event = unsafe view(of: response.result.body, status: response.result.httpResponse?.statusCode, lane.record, stage)
-          return unsafe onWrite(lane.instance(position), lane.record.handle, lane.states[position], &event)
-        }
-        if verdict == Verdict.fail { throw lane.failure(answer, .onWrite, at: position) }
+      case .plugin(let index):
+        guard let onWrite = unsafe lane.row.cache[index].on_write else { continue }
+        var event = unsafe whole.restricted(to: lane.row.stages[index].needs)
+        unsafe event.http_status = Int32(response.result.httpResponse?.statusCode ?? 0)
+        let made = lane.invoke(.onWrite, at: index) { unsafe onWrite(lane.instance(index), record.handle, lane.states[index], &event) }
+        if made.hasPassed { continue }
+        let (verdict, answer) = try await lane.outcome(of: made, .up)
+        if verdict == Verdict.fail { throw lane.failure(answer, .onWrite, at: index) }
         if verdict == Verdict.drop { return }
       }
     }
-  }
-
-  private func view(
-    of body: ResponseBody, status: Int?, _ record: CallRecord, _ stage: StageBinding
-  ) -> crb_result {
-    var event = unsafe crb_result()
-    unsafe event.size = unsafe UInt32(MemoryLayout<crb_result>.size)
-    unsafe event.http_status = Int32(status ?? 0)
-    if stage.needs.contains(.json) { unsafe event.json = unsafe record.view(of: body.bytes) }
-    if stage.needs.contains(.data) { unsafe event.data = unsafe body.data.map { unsafe record.view(of: $0) } ?? (unsafe .absent) }
-    if stage.needs.contains(.errors) {
-      unsafe event.errors = unsafe body.errors.map { unsafe record.view(of: $0) } ?? (unsafe .absent)
-    }
-    return unsafe event
   }
 
   private func trace(_ stage: String, _ hook: String, _ direction: StageEvent.Direction, _ outcome: String) {

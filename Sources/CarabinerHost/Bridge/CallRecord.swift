@@ -9,11 +9,16 @@ internal import Synchronization
 /// touching freed memory.
 final class CallRecord: @unchecked Sendable {
   // The atomics and `suspended` may be touched by any thread. Everything else belongs to the call's owner (rule R6): the
-  // host outside hooks, inside a hook whoever holds `busy`, which `CallTable.enter` takes for each host function.
+  // host while no hook is open, and while one is open whoever holds `busy`, which `CallTable.enter` takes for each host
+  // function. A plugin that breaks R6 can so confuse its own call and touch no freed memory.
 
   let index: Int
   let generation = Atomic<UInt32>(1)
   let busy = Atomic<Bool>(false)
+  /// The hook that is open and the number of its stage, packed; 0 while none is.
+  private let phase = Atomic<UInt32>(0)
+  /// Whether a function of the host was used since the last hook that had to be looked at.
+  let wasEntered = Atomic<Bool>(false)
   let isCancelled = Atomic<Bool>(false)
   let deadline = Atomic<UInt64>(.max)
   let attempt = Atomic<UInt32>(0)
@@ -21,9 +26,8 @@ final class CallRecord: @unchecked Sendable {
   let request = Atomic<UInt64>(0)
   let suspended = SuspendedHook()
 
-  /// The hook that is under way; nil outside hooks.
-  var hook: Hook?
-  var stage: StageBinding?
+  /// The stages the call passes.
+  var row: StageRow?
   var call: PluginCall?
   var message = CallMessage.none
   var staged = StagedAnswer()
@@ -50,27 +54,44 @@ final class CallRecord: @unchecked Sendable {
 
   func unlock() { busy.store(false, ordering: .releasing) }
 
-  /// Prepares for a hook of `stage`.
-  func begin(_ hook: Hook, of stage: StageBinding) {
-    lock()
-    self.hook = hook
-    self.stage = stage
-    unlock()
+  // MARK: Hooks
+
+  /// Opens a hook of stage number `stage`: from here on functions of the host are served.
+  @inline(__always)
+  func open(_ hook: Hook, _ stage: Int) {
+    phase.store(UInt32(truncatingIfNeeded: stage) << 8 | (UInt32(hook.rawValue) + 1), ordering: .releasing)
   }
 
-  /// After the hook completed: its views end, and what it staged is taken out.
-  func finishHook() -> StagedAnswer {
-    lock()
-    hook = nil
-    let answer = staged
-    if answer.isTouched { staged = StagedAnswer() }
+  /// Closes whatever hook is open. When this returns no function of the host is at work on this call.
+  func closeHook() {
+    phase.store(0, ordering: .sequentiallyConsistent)
+    while busy.load(ordering: .sequentiallyConsistent) {}
+  }
+
+  /// The hook that is open and its stage; nil while none is. Only for the holder of `busy`.
+  var openHook: (hook: Hook, stage: StageBinding)? {
+    let phase = phase.load(ordering: .sequentiallyConsistent)
+    guard phase != 0, let hook = Hook(rawValue: UInt8(truncatingIfNeeded: phase) - 1), let row else { return nil }
+    return (hook, row.stages[Int(phase >> 8)])
+  }
+
+  /// After a hook completed: takes out what it staged. Its views end with ``endStep()``.
+  func takeAnswer() -> StagedAnswer {
+    closeHook()
+    wasEntered.store(false, ordering: .relaxed)
+    guard staged.isTouched else { return StagedAnswer() }
+    defer { staged = StagedAnswer() }
+    return staged
+  }
+
+  /// Ends a step of the call, after the last stage's hook: closes it, and the views handed out so far end.
+  func endStep() {
+    closeHook()
     if !pins.isEmpty { pins.removeAll(keepingCapacity: true) }
     views.reset()
-    unlock()
-    return answer
   }
 
-  /// A view of data that stays good until the hook completes.
+  /// A view of data that stays good until the step ends.
   ///
   /// Data of at most 14 bytes lives inside its value, so short data is copied; longer data has a buffer of its own.
   func view(of data: Data) -> crb_view {

@@ -49,20 +49,21 @@ internal import Synchronization
 
   /// Ends a call: its handle is stale from here on.
   func giveBack(_ record: CallRecord, mayBeRead: Bool) {
+    record.closeHook()
     record.lock()
     let next = record.generation.load(ordering: .relaxed) &+ 1
     record.generation.store(next == 0 ? 1 : next, ordering: .releasing)
-    record.hook = nil
-    record.stage = nil
+    record.row = nil
     record.call = nil
+    record.wasEntered.store(false, ordering: .relaxed)
     record.message = .none
-    record.staged = StagedAnswer()
+    if record.staged.isTouched { record.staged = StagedAnswer() }
     record.innerBaggage = Baggage()
     record.scopeBaggage = Baggage()
     record.isCancelled.store(false, ordering: .relaxed)
     record.deadline.store(.max, ordering: .relaxed)
     if !mayBeRead {
-      record.pins.removeAll()
+      record.pins.removeAll(keepingCapacity: true)
       record.views.reset()
       record.scratch.reset()
     }
@@ -99,7 +100,8 @@ internal import Synchronization
     }
     defer { record.unlock() }
     guard record.generation.load(ordering: .relaxed) == UInt32(truncatingIfNeeded: handle) else { return Status.stale }
-    guard let hook = record.hook, let stage = record.stage else { return Status.state }
+    guard let (hook, stage) = record.openHook else { return Status.state }
+    record.wasEntered.store(true, ordering: .relaxed)
     return body(record, hook, stage)
   }
 }

@@ -9,6 +9,7 @@ final class GraphQLAscent<Request: GraphQLRequest>: @unchecked Sendable {
   typealias Result = ParsedResult<Request.Operation>
   typealias Step = PullStream<Result>.Step
 
+  let lane: PluginLane
   private let pass: LanePass
   private let call: PluginCall
   var request: Request
@@ -20,22 +21,29 @@ final class GraphQLAscent<Request: GraphQLRequest>: @unchecked Sendable {
   private var isOver = false
   private var sequence: UInt64 = 0
 
-  private var lane: PluginLane { pass.lane }
-
-  init(pass: LanePass, call: PluginCall, request: Request) {
+  init(pass: consuming LanePass, call: PluginCall, request: Request) {
+    lane = pass.lane
     self.pass = pass
     self.call = call
     self.request = request
-    depth = pass.lane.stages.count
+    depth = lane.row.stages.count
   }
 
   /// How many stages, from the outermost, have been opened in this pass.
-  var openDepth: Int { lane.stages.indices.prefix { lane.isOpen($0) }.count }
+  var openDepth: Int { lane.row.tails.indices.prefix { lane.isOpen($0) }.count }
 
   func next() async throws -> Step {
     while ready.isEmpty, !isOver {
       do {
-        try await pullOnce()
+        switch try await inner.pull() {
+        case .element(let result):
+          if try await ascend(result, from: depth - 1) { try await finish(from: depth - 1) }
+        case .last(let result):
+          _ = try await ascend(result, from: depth - 1)
+          try await finish(from: depth - 1)
+        case .end:
+          try await finish(from: depth - 1)
+        }
       } catch {
         try await handle(error)
       }
@@ -46,36 +54,30 @@ final class GraphQLAscent<Request: GraphQLRequest>: @unchecked Sendable {
     return isOver && ready.isEmpty ? .last(result) : .element(result)
   }
 
-  private func pullOnce() async throws {
-    switch try await inner.pull() {
-    case .element(let result):
-      if try await ascend(result, from: depth - 1) { try await finish(from: depth - 1) }
-    case .last(let result):
-      _ = try await ascend(result, from: depth - 1)
-      try await finish(from: depth - 1)
-    case .end:
-      try await finish(from: depth - 1)
-    }
-  }
-
   // MARK: Results
 
   /// Takes a result through the stages from `index` outward.
   ///
   /// - Returns: Whether a stage ended the stream with it.
-  private func ascend(_ result: Result, from index: Int) async throws -> Bool {
-    var index = index
+  private func ascend(_ result: Result, from outermost: Int) async throws -> Bool {
+    let row = lane.row
+    let record = lane.record
+    record.endStep()
+    defer { record.endStep() }
+    let whole = unsafe record.view(of: result.result.body, row.needs)
+    var index = outermost
     while index >= 0 {
-      guard let onResult = unsafe lane.stages[index].plugin.table.graphQL?.on_result else {
+      guard let onResult = unsafe row.graphQL[index].on_result else {
         index -= 1
         continue
       }
-      let (verdict, answer) = try await atStage(index) {
-        var event = unsafe view(of: result, for: lane.stages[index])
-        return try await lane.perform(.onResult, at: index, .up) {
-          unsafe onResult(lane.instance(index), lane.record.handle, lane.states[index], &event)
-        }
+      var event = unsafe shown(whole, of: result, to: row.stages[index])
+      let made = lane.invoke(.onResult, at: index) { unsafe onResult(lane.instance(index), record.handle, lane.states[index], &event) }
+      if made.hasPassed {
+        index -= 1
+        continue
       }
+      let (verdict, answer) = try await atStage(index) { try await lane.outcome(of: made, .up) }
       switch verdict {
       case Verdict.drop:
         return false
@@ -112,7 +114,12 @@ final class GraphQLAscent<Request: GraphQLRequest>: @unchecked Sendable {
   private func finish(from index: Int) async throws {
     isOver = true
     inner = .empty
+    defer { lane.record.endStep() }
     for stage in stride(from: index, through: 0, by: -1) where lane.isOpen(stage) {
+      guard unsafe lane.row.tails[stage].onEnd != nil else {
+        lane.close(stage)
+        continue
+      }
       let answer = try await atStage(stage) { try await lane.end(stage) }
       for element in answer.elements {
         _ = try await ascend(try result(of: element), from: stage - 1)
@@ -136,25 +143,17 @@ final class GraphQLAscent<Request: GraphQLRequest>: @unchecked Sendable {
       let stage = index
       index -= 1
       guard lane.isOpen(stage) else { continue }
-      guard let onError = unsafe lane.tail(stage).error else {
-        lane.close(stage)
-        continue
-      }
-      let (verdict, answer): (crb_verdict, StagedAnswer)
+      let told: (verdict: crb_verdict, answer: StagedAnswer)?
       do {
-        (verdict, answer) = try await lane.perform(.onError, at: stage, .up) {
-          var event = unsafe lane.record.view(of: error)
-          return unsafe onError(lane.instance(stage), lane.record.handle, lane.states[stage], &event)
-        }
+        told = try await lane.tell(error, stage)
       } catch {
-        lane.close(stage)
         if error is CancellationError {
           lane.cancelOpenStages()
           throw error
         }
         return try await handle(StageFailure(error: error, depth: stage))
       }
-      lane.close(stage)
+      guard let (verdict, answer) = told else { continue }
       switch verdict {
       case Verdict.recover:
         for element in answer.elements { _ = try await ascend(try result(of: element), from: stage - 1) }
@@ -176,8 +175,8 @@ final class GraphQLAscent<Request: GraphQLRequest>: @unchecked Sendable {
 
   /// A stage failed on the way up: those further in are done, for their stream will not be pulled again.
   private func closeInside(_ depth: Int) {
-    for stage in lane.stages.indices.reversed() where stage > depth && lane.isOpen(stage) { lane.close(stage) }
-    if lane.stages.indices.contains(depth) { lane.close(depth) }
+    for stage in lane.row.tails.indices.reversed() where stage > depth && lane.isOpen(stage) { lane.close(stage) }
+    if lane.row.tails.indices.contains(depth) { lane.close(depth) }
   }
 
   private func atStage<Value>(_ index: Int, _ body: () async throws -> Value) async throws -> Value {
@@ -198,24 +197,14 @@ final class GraphQLAscent<Request: GraphQLRequest>: @unchecked Sendable {
 
   // MARK: What crosses the border
 
-  private func view(of result: Result, for stage: StageBinding) -> crb_result {
+  /// What of a result a stage asked to see.
+  private func shown(_ whole: crb_result, of result: Result, to stage: StageBinding) -> crb_result {
     let response = result.result
-    var event = unsafe crb_result()
-    unsafe event.size = unsafe UInt32(MemoryLayout<crb_result>.size)
+    var event = unsafe whole.restricted(to: stage.needs)
     unsafe event.seq = sequence
     unsafe event.http_status = Int32(response.httpResponse?.statusCode ?? 0)
     if response.source == .cache { unsafe event.flags |= UInt32(CRB_RESULT_CACHE) }
     if response.source == .interceptor { unsafe event.flags |= UInt32(CRB_RESULT_SYNTHETIC) }
-    if stage.needs.contains(.json) {
-      unsafe event.json = unsafe lane.record.view(of: response.body.bytes)
-      unsafe event.extensions = unsafe response.body.extensions.map { unsafe lane.record.view(of: $0) } ?? (unsafe .absent)
-    }
-    if stage.needs.contains(.data) {
-      unsafe event.data = unsafe response.body.data.map { unsafe lane.record.view(of: $0) } ?? (unsafe .absent)
-    }
-    if stage.needs.contains(.errors) {
-      unsafe event.errors = unsafe response.body.errors.map { unsafe lane.record.view(of: $0) } ?? (unsafe .absent)
-    }
     return unsafe event
   }
 

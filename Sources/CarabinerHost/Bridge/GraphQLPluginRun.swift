@@ -9,24 +9,25 @@ final class GraphQLPluginRun: GraphQLInterceptor {
   private let lanes: LaneOwner
   private let call: PluginCall
 
-  init(_ stages: [StageBinding], call: PluginCall) {
-    lanes = LaneOwner(stages, call: call)
+  init(_ row: StageRow, call: PluginCall) {
+    lanes = LaneOwner(row, call: call)
     self.call = call
   }
 
   var stageName: String { "plugins" }
   var traits: StageTraits { [.tracesItself, .bindsNoTaskLocals] }
 
+  @_specialize(where Request == JSONRequest<DynamicOperation>)
   func intercept<Request: GraphQLRequest>(
     request: Request, next: NextInterceptorFunction<Request>
   ) async throws -> InterceptorResultStream<Request> {
-    let pass = try lanes.beginPass(timeout: request.requestTimeout)
-    let ascent = GraphQLAscent<Request>(pass: pass, call: call, request: request)
+    let ascent = GraphQLAscent<Request>(pass: try lanes.beginPass(timeout: request.requestTimeout), call: call, request: request)
+    let lane = ascent.lane
     do {
-      switch try await descend(pass.lane, request) {
+      switch try await descend(lane, request) {
       case .next(let request):
         ascent.request = request
-        let baggage = pass.lane.record.innerBaggage
+        let baggage = lane.record.innerBaggage
         guard !baggage.isEmpty else {
           ascent.inner = await next(request)
           break
@@ -57,12 +58,17 @@ final class GraphQLPluginRun: GraphQLInterceptor {
 
   private func descend<Request: GraphQLRequest>(_ lane: PluginLane, _ request: Request) async throws -> Descent<Request> {
     let message = GraphQLRequestMessage(request)
-    lane.record.message = .graphQL(message)
-    for index in lane.stages.indices {
-      guard let onRequest = unsafe lane.stages[index].plugin.table.graphQL?.on_request else { continue }
-      let (verdict, answer) = try await lane.perform(.onRequest, at: index, .down) {
-        unsafe onRequest(lane.instance(index), lane.record.handle, lane.states + index)
+    let record = lane.record
+    record.message = .graphQL(message)
+    defer { record.endStep() }
+    for index in lane.row.graphQL.indices {
+      guard let onRequest = unsafe lane.row.graphQL[index].on_request else { continue }
+      let made = lane.invoke(.onRequest, at: index) { unsafe onRequest(lane.instance(index), record.handle, lane.states + index) }
+      if made.hasPassed {
+        lane.open(index)
+        continue
       }
+      let (verdict, answer) = try await lane.outcome(of: made, .down)
       switch verdict {
       case Verdict.respond:
         return .respond(answer.elements, stage: index)
@@ -140,7 +146,7 @@ struct RetryRequest {
   func allow() async throws {
     guard lane.call.mayRetry() else {
       throw PluginError(
-        code: .retryLimit, entry: lane.stages[index].plugin.name, hook: hook.rawValue,
+        code: .retryLimit, entry: lane.name(index), hook: hook.name,
         message: "plugins asked for more than \(lane.call.limits.maximumRetries) retries of one request; look at what the retry "
           + "does not mend, or raise plugin-retries")
     }

@@ -7,16 +7,16 @@ internal import Synchronization
 final class HTTPPluginRun: HTTPInterceptor {
   private let lanes: LaneOwner
 
-  init(_ stages: [StageBinding], call: PluginCall) {
-    lanes = LaneOwner(stages, call: call)
+  init(_ row: StageRow, call: PluginCall) {
+    lanes = LaneOwner(row, call: call)
   }
 
   var stageName: String { "plugins" }
   var traits: StageTraits { [.tracesItself, .bindsNoTaskLocals] }
 
   func intercept(request: URLRequest, next: NextHTTPInterceptorFunction) async throws -> HTTPResponse {
-    let pass = try lanes.beginPass(timeout: request.timeoutInterval)
-    let ascent = HTTPAscent(pass: pass, message: HTTPMessage(request: request))
+    let ascent = HTTPAscent(
+      pass: try lanes.beginPass(timeout: request.timeoutInterval), message: HTTPMessage(request: request))
     return try await ascent.handlingErrors {
       if let answer = try await ascent.descend() { return try await ascent.ascend(answer) }
       return try await ascent.ascend(try await next(ascent.message.request))
@@ -29,6 +29,7 @@ final class HTTPAscent: @unchecked Sendable {
   // Used by the request's task alone, first on the way down and then by the one consumer of the chunks.
 
   let message: HTTPMessage
+  private let lane: PluginLane
   private let pass: LanePass
   private var depth: Int
   private var chunks: PullStream<Data> = .empty
@@ -36,25 +37,29 @@ final class HTTPAscent: @unchecked Sendable {
   private var isOver = false
   private var sequence: UInt64 = 0
 
-  private var lane: PluginLane { pass.lane }
-
-  init(pass: LanePass, message: HTTPMessage) {
+  init(pass: consuming LanePass, message: HTTPMessage) {
+    lane = pass.lane
     self.pass = pass
     self.message = message
-    depth = pass.lane.stages.count
-    pass.lane.record.message = .http(message)
+    depth = lane.row.stages.count
+    lane.record.message = .http(message)
   }
 
   /// Runs `on_request` of every stage.
   ///
   /// - Returns: The response of a stage that answered itself; nil if the network is to be asked.
   func descend() async throws -> HTTPResponse? {
-    for index in lane.stages.indices {
-      guard let onRequest = unsafe lane.stages[index].plugin.table.http?.on_request else { continue }
+    let record = lane.record
+    defer { record.endStep() }
+    for index in lane.row.http.indices {
+      guard let onRequest = unsafe lane.row.http[index].on_request else { continue }
       depth = index
-      let (verdict, answer) = try await lane.perform(.onRequest, at: index, .down) {
-        unsafe onRequest(lane.instance(index), lane.record.handle, lane.states + index)
+      let made = lane.invoke(.onRequest, at: index) { unsafe onRequest(lane.instance(index), record.handle, lane.states + index) }
+      if made.hasPassed {
+        lane.open(index)
+        continue
       }
+      let (verdict, answer) = try await lane.outcome(of: made, .down)
       switch verdict {
       case Verdict.respond:
         guard let head = answer.head else { continue }
@@ -66,7 +71,7 @@ final class HTTPAscent: @unchecked Sendable {
         lane.open(index)
       }
     }
-    depth = lane.stages.count
+    depth = lane.row.stages.count
     return nil
   }
 
@@ -74,15 +79,16 @@ final class HTTPAscent: @unchecked Sendable {
   func ascend(_ response: HTTPResponse) async throws -> HTTPResponse {
     message.response = response.response
     chunks = response.chunks
+    let record = lane.record
+    defer { record.endStep() }
     for index in (0..<depth).reversed() {
-      guard let onHead = unsafe lane.stages[index].plugin.table.http?.on_head else { continue }
-      let (verdict, answer) = try await failing(at: index) {
-        try await lane.perform(.onHead, at: index, .up) {
-          unsafe lane.record.withHead(message.response ?? response.response, for: lane.stages[index]) {
-            unsafe onHead(lane.instance(index), lane.record.handle, lane.states[index], $0)
-          }
-        }
-      }
+      guard let onHead = unsafe lane.row.http[index].on_head else { continue }
+      // A stage further in may have changed the head.
+      record.endStep()
+      var event = unsafe record.view(ofHead: message.response ?? response.response, for: lane.row.stages[index])
+      let made = lane.invoke(.onHead, at: index) { unsafe onHead(lane.instance(index), record.handle, lane.states[index], &event) }
+      if made.hasPassed { continue }
+      let (verdict, answer) = try await failing(at: index) { try await lane.outcome(of: made, .up) }
       switch verdict {
       case Verdict.retry: try await retry(answer, at: index, .onHead)
       case Verdict.fail: throw StageFailure(error: lane.failure(answer, .onHead, at: index), depth: index)
@@ -114,21 +120,19 @@ final class HTTPAscent: @unchecked Sendable {
   }
 
   /// Takes a chunk outward; true if a stage ended the body with it.
-  private func ascend(_ chunk: Data, from index: Int) async throws -> Bool {
-    var index = index
+  private func ascend(_ chunk: Data, from outermost: Int) async throws -> Bool {
+    let record = lane.record
+    record.endStep()
+    defer { record.endStep() }
+    var event = unsafe record.view(ofChunk: chunk, sequence: sequence)
+    var index = outermost
     while index >= 0 {
-      guard let onChunk = unsafe lane.stages[index].plugin.table.http?.on_chunk else {
-        index -= 1
-        continue
-      }
       let stage = index
-      let (verdict, answer) = try await failing(at: stage) {
-        try await lane.perform(.onChunk, at: stage, .up) {
-          var event = unsafe lane.record.view(ofChunk: chunk, sequence: sequence)
-          return unsafe onChunk(lane.instance(stage), lane.record.handle, lane.states[stage], &event)
-        }
-      }
       index -= 1
+      guard let onChunk = unsafe lane.row.http[stage].on_chunk else { continue }
+      let made = lane.invoke(.onChunk, at: stage) { unsafe onChunk(lane.instance(stage), record.handle, lane.states[stage], &event) }
+      if made.hasPassed { continue }
+      let (verdict, answer) = try await failing(at: stage) { try await lane.outcome(of: made, .up) }
       switch verdict {
       case Verdict.drop: return false
       case Verdict.fail: throw StageFailure(error: lane.failure(answer, .onChunk, at: stage), depth: stage)
@@ -151,6 +155,7 @@ final class HTTPAscent: @unchecked Sendable {
   private func finish() async throws {
     isOver = true
     chunks = .empty
+    defer { lane.record.endStep() }
     for stage in (0..<depth).reversed() where lane.isOpen(stage) {
       let answer = try await failing(at: stage) { try await lane.end(stage) }
       for element in answer.elements { _ = try await ascend(element.bytes, from: stage - 1) }
@@ -172,20 +177,15 @@ final class HTTPAscent: @unchecked Sendable {
   private func outward(_ thrown: any Error) async throws -> any Error {
     var error = (thrown as? StageFailure)?.error ?? thrown
     let outermost = (thrown as? StageFailure)?.depth ?? depth
-    for stage in lane.stages.indices where stage >= outermost && lane.isOpen(stage) { lane.close(stage) }
+    for stage in lane.row.tails.indices where stage >= outermost && lane.isOpen(stage) { lane.close(stage) }
     if error is HTTPRetry { return error }
     if error.isChainControl {
       lane.cancelOpenStages()
       return error
     }
     for stage in (0..<outermost).reversed() where lane.isOpen(stage) {
-      defer { lane.close(stage) }
-      guard let onError = unsafe lane.tail(stage).error else { continue }
       do {
-        let (verdict, answer) = try await lane.perform(.onError, at: stage, .up) {
-          var event = unsafe lane.record.view(of: error)
-          return unsafe onError(lane.instance(stage), lane.record.handle, lane.states[stage], &event)
-        }
+        guard let (verdict, answer) = try await lane.tell(error, stage) else { continue }
         switch verdict {
         case Verdict.retry: try await retry(answer, at: stage, .onError)
         case Verdict.fail: if let staged = answer.error { error = staged }
@@ -244,10 +244,8 @@ extension HTTPMessage {
 }
 
 extension CallRecord {
-  /// Shows a response's head to a hook.
-  func withHead(
-    _ response: HTTPURLResponse, for stage: StageBinding, _ body: (UnsafePointer<crb_head>) -> crb_verdict
-  ) -> crb_verdict {
+  /// A response's head as a plugin sees it.
+  func view(ofHead response: HTTPURLResponse, for stage: StageBinding) -> crb_head {
     var head = unsafe crb_head()
     unsafe head.size = unsafe UInt32(MemoryLayout<crb_head>.size)
     unsafe head.status = UInt32(clamping: response.statusCode)
@@ -265,7 +263,7 @@ extension CallRecord {
       unsafe head.headers = unsafe headerArray(response.headers).map { unsafe UnsafePointer($0) }
       unsafe head.header_count = response.headers.count
     }
-    return unsafe body(&head)
+    return unsafe head
   }
 
   func view(ofChunk chunk: Data, sequence: UInt64) -> crb_chunk {

@@ -153,8 +153,8 @@ extension CallRecord {
 
   func isWritable(_ part: Parts) -> Bool {
     switch message {
-    case .graphQL: stage?.kind == .graphQL && (part == .document || part == .variables || part == .extensions)
-    case .http: stage?.kind == .http && (part == .url || part == .method || part == .body)
+    case .graphQL: row?.kind == .graphQL && (part == .document || part == .variables || part == .extensions)
+    case .http: row?.kind == .http && (part == .url || part == .method || part == .body)
     case .none: false
     }
   }

@@ -74,7 +74,7 @@ enum HostFunctions {
       let message = unsafe copy.message.text
       record.staged.isTouched = true
       record.staged.error = unsafe PluginError(
-        code: .failed, entry: stage.plugin.name, hook: hook.rawValue, message: message.isEmpty ? "failed" : message,
+        code: .failed, entry: stage.plugin.name, hook: hook.name, message: message.isEmpty ? "failed" : message,
         pluginCode: copy.code, domain: copy.domain.isAbsent ? stage.plugin.id : copy.domain.text, flags: copy.flags,
         httpStatus: copy.http_status)
       return Status.ok

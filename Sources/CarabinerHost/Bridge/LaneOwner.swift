@@ -9,12 +9,12 @@ final class LaneOwner: Sendable {
     var isInUse = false
   }
 
-  private let stages: [StageBinding]
+  private let row: StageRow
   private let call: PluginCall
   private let state = Mutex(State())
 
-  init(_ stages: [StageBinding], call: PluginCall) {
-    self.stages = stages
+  init(_ row: StageRow, call: PluginCall) {
+    self.row = row
     self.call = call
   }
 
@@ -27,10 +27,10 @@ final class LaneOwner: Sendable {
     }
     let lane: PluginLane
     switch reused {
-    case nil: lane = try PluginLane(stages, call: call)
+    case nil: lane = try PluginLane(row, call: call)
     case .some(nil):
       do {
-        lane = try PluginLane(stages, call: call)
+        lane = try PluginLane(row, call: call)
       } catch {
         state.withLock { $0.isInUse = false }
         throw error
@@ -46,7 +46,7 @@ final class LaneOwner: Sendable {
 }
 
 /// One pass through a lane; the lane is free for the next when this is gone.
-final class LanePass: Sendable {
+struct LanePass: ~Copyable {
   let lane: PluginLane
   private let owner: LaneOwner?
 

@@ -6,7 +6,8 @@ internal import FoundationEssentials
 final class ParserPluginRun: ResponseParsingInterceptor {
   /// A place in the list.
   enum Entry: Sendable {
-    case plugin(StageBinding)
+    /// A plugin, by its number in the row.
+    case plugin(Int)
     case json(JSONResponseParsingInterceptor)
   }
 
@@ -14,46 +15,46 @@ final class ParserPluginRun: ResponseParsingInterceptor {
   private let lanes: LaneOwner
   private let call: PluginCall
 
-  init(_ entries: [Entry], call: PluginCall) {
+  init(_ entries: [Entry], _ row: StageRow, call: PluginCall) {
     self.entries = entries
     self.call = call
-    lanes = LaneOwner(entries.compactMap { if case .plugin(let stage) = $0 { stage } else { nil } }, call: call)
+    lanes = LaneOwner(row, call: call)
   }
 
   var stageName: String { "parsers" }
   var traits: StageTraits { [.tracesItself, .bindsNoTaskLocals] }
 
+  @_specialize(where Request == JSONRequest<DynamicOperation>)
   func parse<Request: GraphQLRequest>(
     response: HTTPResponse, for request: Request, includeCacheRecords: Bool
   ) async throws -> InterceptorResultStream<Request> {
     let pass = try lanes.beginPass(timeout: request.requestTimeout)
     let lane = pass.lane
+    let record = lane.record
     let message = HTTPMessage(request: URLRequest(url: response.response.url))
     message.response = response.response
-    lane.record.message = .http(message)
-    var index = 0
+    record.message = .http(message)
+    defer { record.endStep() }
     for entry in entries {
       switch entry {
       case .json(let parser):
         call.context.tracer?.record(
           StageEvent(kind: .parsing, stage: "json", hook: "parse", direction: .up, outcome: "taken", duration: .zero))
         return try await parser.parse(response: response, for: request, includeCacheRecords: includeCacheRecords)
-      case .plugin(let stage):
-        let position = index
-        index += 1
-        guard let onHead = unsafe stage.plugin.table.parser?.on_head else { continue }
-        let (verdict, answer) = try await lane.perform(.onHead, at: position, .up) {
-          unsafe lane.record.withHead(response.response, for: stage) {
-            unsafe onHead(lane.instance(position), lane.record.handle, lane.states + position, $0)
-          }
-        }
+      case .plugin(let index):
+        guard let onHead = unsafe lane.row.parser[index].on_head else { continue }
+        record.endStep()
+        var event = unsafe record.view(ofHead: response.response, for: lane.row.stages[index])
+        let made = lane.invoke(.onHead, at: index) { unsafe onHead(lane.instance(index), record.handle, lane.states + index, &event) }
+        let (verdict, answer) =
+          made.hasPassed ? (Verdict.continue, StagedAnswer()) : try await lane.outcome(of: made, .up)
         switch verdict {
         case Verdict.drop: continue
-        case Verdict.fail: throw lane.failure(answer, .onHead, at: position)
+        case Verdict.fail: throw lane.failure(answer, .onHead, at: index)
         default:
-          lane.open(position)
+          lane.open(index)
           let parsing = PluginParsing(
-            pass: pass, position: position, response: response, request: request, includesRecords: includeCacheRecords)
+            pass: pass, position: index, response: response, request: request, includesRecords: includeCacheRecords)
           return PullStream { try await parsing.next() }
         }
       }
@@ -71,6 +72,7 @@ final class PluginParsing<Request: GraphQLRequest>: @unchecked Sendable {
 
   typealias Result = ParsedResult<Request.Operation>
 
+  private let lane: PluginLane
   private let pass: LanePass
   private let position: Int
   private let response: HTTPResponse
@@ -80,7 +82,8 @@ final class PluginParsing<Request: GraphQLRequest>: @unchecked Sendable {
   private var isOver = false
   private var sequence: UInt64 = 0
 
-  init(pass: LanePass, position: Int, response: HTTPResponse, request: Request, includesRecords: Bool) {
+  init(pass: consuming LanePass, position: Int, response: HTTPResponse, request: Request, includesRecords: Bool) {
+    lane = pass.lane
     self.pass = pass
     self.position = position
     self.response = response
@@ -93,7 +96,7 @@ final class PluginParsing<Request: GraphQLRequest>: @unchecked Sendable {
       while ready.isEmpty, !isOver { try await pullOnce() }
     } catch {
       isOver = true
-      if error.isChainControl { pass.lane.cancelOpenStages() } else { pass.lane.close(position) }
+      if error.isChainControl { lane.cancelOpenStages() } else { lane.close(position) }
       throw error
     }
     guard !ready.isEmpty else { return .end }
@@ -115,13 +118,17 @@ final class PluginParsing<Request: GraphQLRequest>: @unchecked Sendable {
 
   /// Hands a chunk to the plugin; true if it wants no more.
   private func parse(_ chunk: Data) async throws -> Bool {
-    let lane = pass.lane
-    guard let onChunk = unsafe lane.stages[position].plugin.table.parser?.on_chunk else { return false }
-    let (verdict, answer) = try await lane.perform(.onChunk, at: position, .up) {
-      var event = unsafe lane.record.view(ofChunk: chunk, sequence: sequence)
-      return unsafe onChunk(lane.instance(position), lane.record.handle, lane.states[position], &event)
-    }
+    let record = lane.record
+    guard let onChunk = unsafe lane.row.parser[position].on_chunk else { return false }
+    record.endStep()
+    defer { record.endStep() }
+    var event = unsafe record.view(ofChunk: chunk, sequence: sequence)
     sequence += 1
+    let made = lane.invoke(.onChunk, at: position) {
+      unsafe onChunk(lane.instance(position), record.handle, lane.states[position], &event)
+    }
+    if made.hasPassed { return false }
+    let (verdict, answer) = try await lane.outcome(of: made, .up)
     guard verdict != Verdict.fail else { throw parsingError(lane.failure(answer, .onChunk, at: position)) }
     try take(answer)
     return verdict == Verdict.finish
@@ -129,8 +136,9 @@ final class PluginParsing<Request: GraphQLRequest>: @unchecked Sendable {
 
   private func finish() async throws {
     isOver = true
+    defer { lane.record.endStep() }
     do {
-      try take(try await pass.lane.end(position))
+      try take(try await lane.end(position))
     } catch let error as PluginError where error.code == .failed {
       throw parsingError(error)
     }

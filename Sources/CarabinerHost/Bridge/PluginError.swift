@@ -36,7 +36,7 @@ package struct PluginError: Error, Sendable, CustomStringConvertible {
 
   static func fault(_ entry: String, _ hook: Hook, _ message: String) -> PluginError {
     PluginError(
-      code: .fault, entry: entry, hook: hook.rawValue,
+      code: .fault, entry: entry, hook: hook.name,
       message: "\(message); this breaks the contract in carabiner.h, so disable the plugin until its author has mended it",
       flags: UInt32(CRB_ERROR_PLUGIN_FAULT))
   }

@@ -88,12 +88,8 @@ internal import Synchronization
       "the plugin of entry \(name) \(what): \(reason); mend its config in the manifest")
   }
 
-  /// Runs a hook, alone if the plugin asked for that.
-  @inline(__always)
-  func run<Value>(_ hook: () -> Value) -> Value {
-    guard threadClass == UInt32(CRB_THREADS_SERIAL) else { return hook() }
-    return serial.withLock { _ in hook() }
-  }
+  /// Runs a hook while no other hook of this instance runs: what a SERIAL plugin asked for.
+  func alone<Value>(_ hook: () -> Value) -> Value { serial.withLock { _ in hook() } }
 
   /// The instance for one call: the shared one, or a fresh one.
   func instanceForCall() throws -> UnsafeMutableRawPointer? {
@@ -138,27 +134,5 @@ internal import Synchronization
         from: UnsafeRawBufferPointer(start: UnsafeRawPointer(table), count: min(size, MemoryLayout<Table>.size)))
     }
     return copy
-  }
-}
-
-/// An instance in one place of the chain.
-final class StageBinding: Sendable {
-  let plugin: PluginInstance
-  let kind: StageKind
-  let needs: Parts
-  let mutates: Parts
-
-  init(_ plugin: PluginInstance, _ kind: StageKind) {
-    self.plugin = plugin
-    self.kind = kind
-    let (needs, mutates): (UInt32, UInt32) =
-      switch kind {
-      case .graphQL: (plugin.table.graphQL?.needs ?? 0, plugin.table.graphQL?.mutates ?? 0)
-      case .http: (plugin.table.http?.needs ?? 0, plugin.table.http?.mutates ?? 0)
-      case .cache: (plugin.table.cache?.needs ?? 0, plugin.table.cache?.mutates ?? 0)
-      case .parsing: (plugin.table.parser?.needs ?? 0, plugin.table.parser?.mutates ?? 0)
-      }
-    self.needs = Parts(rawValue: needs)
-    self.mutates = Parts(rawValue: mutates)
   }
 }

@@ -9,56 +9,67 @@ internal import Synchronization
 @safe final class PluginLane: @unchecked Sendable {
   // Used by the request's task alone, as its stages are; only `cancel` may come from another thread and touches atomics.
 
-  enum Progress {
-    /// Not reached, or done with its last pass.
-    case idle
-    /// Its first hook answered CONTINUE; an end is owed.
-    case open
-  }
-
   let record: CallRecord
   let call: PluginCall
-  let stages: [StageBinding]
-  private var instances: [UnsafeMutableRawPointer?]
-  private(set) var states: UnsafeMutablePointer<UnsafeMutableRawPointer?>
-  private var progress: [Progress]
+  let row: StageRow
+  /// The stages' own state, one word a stage, in the call's scratch memory.
+  let states: UnsafeMutablePointer<UnsafeMutableRawPointer?>
+  private let instances: UnsafePointer<UnsafeMutableRawPointer?>
+  /// Which stages are open: their first hook answered CONTINUE, and an end is owed.
+  private let isStageOpen: UnsafeMutablePointer<Bool>
+  private let isTraced: Bool
   private var wasRevoked = false
   private static let logger = Logger(label: "carabiner.host")
 
   /// - Throws: ``PluginError`` if there are too many calls, or an instance cannot be made.
-  init(_ stages: [StageBinding], call: PluginCall) throws {
+  init(_ row: StageRow, call: PluginCall) throws {
+    let count = max(row.stages.count, 1)
+    let word = unsafe MemoryLayout<UnsafeMutableRawPointer?>.stride
     guard let record = CallTable.shared.take() else {
       throw PluginError(
-        code: .failed, entry: stages.first?.plugin.name ?? "", hook: "",
+        code: .failed, entry: row.stages.first?.plugin.name ?? "", hook: "",
         message: "more than \(CallTable.maximumCalls) calls are under way; send fewer at once")
+    }
+    guard let memory = unsafe record.scratch.allocate(count * (2 * word + 1), alignment: word, limit: .max) else {
+      CallTable.shared.giveBack(record, mayBeRead: false)
+      throw PluginError(
+        code: .failed, entry: row.stages.first?.plugin.name ?? "", hook: "", message: "no memory for another call; send fewer at once")
     }
     self.record = record
     self.call = call
-    self.stages = stages
-    progress = Array(repeating: .idle, count: stages.count)
-    unsafe states = .allocate(capacity: max(stages.count, 1))
-    unsafe states.initialize(repeating: nil, count: max(stages.count, 1))
-    unsafe instances = unsafe []
+    self.row = row
+    isTraced = call.context.tracer != nil
+    unsafe states = unsafe memory.bindMemory(to: UnsafeMutableRawPointer?.self, capacity: count)
+    unsafe isStageOpen = unsafe (memory + 2 * count * word).bindMemory(to: Bool.self, capacity: count)
+    record.row = row
     record.call = call
     record.operation.store(call.operationCode, ordering: .relaxed)
     record.request.store(call.context.id, ordering: .relaxed)
-    do {
-      unsafe instances = unsafe try stages.map { unsafe try $0.plugin.instanceForCall() }
-    } catch {
-      unsafe states.deallocate()
-      CallTable.shared.giveBack(record, mayBeRead: false)
-      throw error
+    guard row.hasInstancesPerCall else {
+      unsafe instances = unsafe row.instances
+      return
+    }
+    let own = unsafe (memory + count * word).bindMemory(to: UnsafeMutableRawPointer?.self, capacity: count)
+    unsafe instances = unsafe UnsafePointer(own)
+    for index in row.stages.indices {
+      do {
+        unsafe own[index] = unsafe try row.stages[index].plugin.instanceForCall()
+      } catch {
+        for made in 0..<index { unsafe row.stages[made].plugin.endOfCall(own[made]) }
+        CallTable.shared.giveBack(record, mayBeRead: false)
+        throw error
+      }
     }
   }
 
   deinit {
-    for index in stages.indices {
+    record.endStep()
+    for index in row.tails.indices {
       // What is still open was dropped by its consumer or cancelled.
-      if progress[index] == .open { cancelHook(index) }
-      if let state = unsafe states[index] { unsafe tail(index).release?(instances[index], state) }
-      unsafe stages[index].plugin.endOfCall(instances[index])
+      if unsafe isStageOpen[index] { cancelHook(index) }
+      if let state = unsafe states[index] { unsafe row.tails[index].release?(instances[index], state) }
+      if row.hasInstancesPerCall { unsafe row.stages[index].plugin.endOfCall(instances[index]) }
     }
-    unsafe states.deallocate()
     CallTable.shared.giveBack(record, mayBeRead: wasRevoked)
   }
 
@@ -70,38 +81,58 @@ internal import Synchronization
     record.innerBaggage = Baggage()
   }
 
-  func open(_ index: Int) { progress[index] = .open }
-  func close(_ index: Int) { progress[index] = .idle }
-  func isOpen(_ index: Int) -> Bool { progress[index] == .open }
+  func open(_ index: Int) { unsafe isStageOpen[index] = true }
+  func close(_ index: Int) { unsafe isStageOpen[index] = false }
+  func isOpen(_ index: Int) -> Bool { unsafe isStageOpen[index] }
 
   func instance(_ index: Int) -> UnsafeMutableRawPointer? { unsafe instances[index] }
 
+  func name(_ index: Int) -> String { row.stages[index].plugin.name }
+
   // MARK: Hooks
 
-  /// Runs one hook to its end, suspended or not, and checks what it answers.
+  /// Calls a hook and looks whether that was all.
+  ///
+  /// The usual answer, CONTINUE by a hook that only looked at what it was given, costs the call and four loads. Whatever else
+  /// a hook does goes on with ``outcome(of:_:)``.
+  @inline(__always)
+  func invoke(_ hook: Hook, at index: Int, _ body: () -> crb_verdict) -> HookCall {
+    let start = isTraced ? ContinuousClock.now : nil
+    record.open(hook, index)
+    let verdict = row.isConcurrent[index] ? body() : row.stages[index].plugin.alone(body)
+    return HookCall(
+      hook: hook, index: index, verdict: verdict, start: start,
+      hasPassed: verdict == Verdict.continue && !isTraced && !record.wasEntered.load(ordering: .relaxed))
+  }
+
+  /// Waits for a hook if it is pending, checks what it answered and takes out what it staged.
   ///
   /// - Returns: The verdict, CONTINUE to RECOVER, and what was staged.
   /// - Throws: ``PluginError`` if the plugin broke a rule or took too long; `CancellationError`.
-  func perform(
-    _ hook: Hook, at index: Int, _ direction: StageEvent.Direction, _ body: () -> crb_verdict
+  func outcome(
+    of call: HookCall, _ direction: StageEvent.Direction
   ) async throws -> (verdict: crb_verdict, answer: StagedAnswer) {
-    let stage = stages[index]
-    let start = call.context.tracer == nil ? nil : ContinuousClock.now
-    record.begin(hook, of: stage)
-    var verdict = stage.plugin.run(body)
+    guard call.verdict == Verdict.pending else { return try settle(call, call.verdict, direction) }
+    return try settle(call, try await completion(call.hook, at: call.index), direction)
+  }
+
+  private func settle(
+    _ made: HookCall, _ answered: crb_verdict, _ direction: StageEvent.Direction
+  ) throws -> (verdict: crb_verdict, answer: StagedAnswer) {
+    let stage = row.stages[made.index]
+    var verdict = answered
     var fault: PluginError?
-    if verdict == Verdict.pending {
-      verdict = try await completion(hook, at: index)
-    } else if record.suspended.revoke() {
-      fault = .fault(stage.plugin.name, hook, "a token was taken with suspend() but the hook answered \(Verdict.name(verdict))")
+    if made.verdict != Verdict.pending, record.suspended.revoke() {
+      fault = .fault(
+        stage.plugin.name, made.hook, "a token was taken with suspend() but the hook answered \(Verdict.name(verdict))")
     }
-    let answer = record.finishHook()
+    let answer = record.takeAnswer()
     if verdict < 0 { verdict = Verdict.fail }
-    if fault == nil { fault = violation(verdict, answer, hook, stage) }
-    if let start {
+    if fault == nil { fault = violation(verdict, answer, made.hook, stage) }
+    if let start = made.start {
       call.context.tracer?.record(
         StageEvent(
-          kind: stage.kind.traceKind, stage: stage.plugin.name, hook: hook.rawValue, direction: direction,
+          kind: stage.kind.traceKind, stage: stage.plugin.name, hook: made.hook.name, direction: direction,
           outcome: fault.map { "fault: \($0.message)" } ?? Verdict.name(verdict), duration: .now - start))
     }
     guard let fault else { return (verdict, answer) }
@@ -116,7 +147,7 @@ internal import Synchronization
   ) -> PluginError? {
     let name = stage.plugin.name
     guard hook.allows(verdict, for: stage.kind) else {
-      return .fault(name, hook, "the verdict \(Verdict.name(verdict)) is not allowed in \(stage.kind.rawValue) \(hook.rawValue)")
+      return .fault(name, hook, "the verdict \(Verdict.name(verdict)) is not allowed in \(stage.kind.rawValue) \(hook.name)")
     }
     switch verdict {
     case Verdict.respond where answer.elements.isEmpty && stage.kind != .http:
@@ -135,7 +166,7 @@ internal import Synchronization
   func failure(_ answer: StagedAnswer, _ hook: Hook, at index: Int) -> PluginError {
     answer.error
       ?? PluginError(
-        code: .failed, entry: stages[index].plugin.name, hook: hook.rawValue,
+        code: .failed, entry: name(index), hook: hook.name,
         message: "the plugin failed the call without saying why; look at its log")
   }
 
@@ -153,25 +184,25 @@ internal import Synchronization
       cancel(index, generation)
     }
     guard let verdict else {
-      _ = record.finishHook()
-      throw PluginError.fault(stages[index].plugin.name, hook, "PENDING without a token from suspend()")
+      _ = record.takeAnswer()
+      throw PluginError.fault(name(index), hook, "PENDING without a token from suspend()")
     }
     guard verdict != SuspendedHook.revoked else {
       wasRevoked = true
-      _ = record.finishHook()
+      _ = record.takeAnswer()
       try Task.checkCancellation()
       throw PluginError(
-        code: .timedOut, entry: stages[index].plugin.name, hook: hook.rawValue,
+        code: .timedOut, entry: name(index), hook: hook.name,
         message: "the hook stayed pending for too long; raise the entry's timeout, or look at what the plugin waits for",
         flags: UInt32(CRB_ERROR_TIMEOUT))
     }
     if Task.isCancelled {
-      _ = record.finishHook()
+      _ = record.takeAnswer()
       throw CancellationError()
     }
     guard verdict != Verdict.pending else {
-      _ = record.finishHook()
-      throw PluginError.fault(stages[index].plugin.name, hook, "resume() with PENDING")
+      _ = record.takeAnswer()
+      throw PluginError.fault(name(index), hook, "resume() with PENDING")
     }
     return verdict
   }
@@ -181,7 +212,7 @@ internal import Synchronization
     let deadline = record.deadline.load(ordering: .relaxed)
     let untilDeadline =
       deadline == .max ? nil : Duration.nanoseconds(Int64(clamping: deadline) - Int64(clamping: MonotonicClock.nanoseconds))
-    return [stages[index].plugin.options.hookTimeout, untilDeadline].compactMap { $0 }.min()
+    return [row.stages[index].plugin.options.hookTimeout, untilDeadline].compactMap { $0 }.min()
   }
 
   /// The caller went away while a hook is pending: the plugin is told, and gets a grace to finish.
@@ -193,45 +224,39 @@ internal import Synchronization
 
   private func cancelHook(_ index: Int) {
     record.isCancelled.store(true, ordering: .releasing)
-    unsafe tail(index).cancel?(instances[index], record.handle, states[index])
+    unsafe row.tails[index].onCancel?(instances[index], record.handle, states[index])
   }
 
   /// Tells every open stage that the call was cancelled.
   func cancelOpenStages() {
-    for index in stages.indices.reversed() where progress[index] == .open {
+    for index in row.tails.indices.reversed() where isOpen(index) {
       cancelHook(index)
-      progress[index] = .idle
+      close(index)
     }
   }
 
-  // MARK: Tables
-
-  typealias ErrorHook =
-    @convention(c) (UnsafeMutableRawPointer?, crb_call, UnsafeMutableRawPointer?, UnsafePointer<crb_error>?) -> crb_verdict
-  typealias EndHook = @convention(c) (UnsafeMutableRawPointer?, crb_call, UnsafeMutableRawPointer?) -> crb_verdict
-  typealias CancelHook = @convention(c) (UnsafeMutableRawPointer?, crb_call, UnsafeMutableRawPointer?) -> Void
-  typealias ReleaseHook = @convention(c) (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) -> Void
-
-  /// The hooks every kind of stage ends with.
-  func tail(_ index: Int) -> (error: ErrorHook?, end: EndHook?, cancel: CancelHook?, release: ReleaseHook?) {
-    let table = stages[index].plugin.table
-    return switch stages[index].kind {
-    case .graphQL: unsafe (table.graphQL?.on_error, table.graphQL?.on_end, table.graphQL?.on_cancel, table.graphQL?.release)
-    case .http: unsafe (table.http?.on_error, table.http?.on_end, table.http?.on_cancel, table.http?.release)
-    case .cache: unsafe (nil, nil, table.cache?.on_cancel, table.cache?.release)
-    case .parsing: unsafe (table.parser?.on_error, table.parser?.on_end, table.parser?.on_cancel, table.parser?.release)
-    }
-  }
+  // MARK: The end
 
   /// Runs a stage's `on_end`, if it has one, and ends its pass.
   func end(_ index: Int) async throws -> StagedAnswer {
     defer { close(index) }
-    guard let onEnd = unsafe tail(index).end else { return StagedAnswer() }
-    let (verdict, answer) = try await perform(.onEnd, at: index, .up) {
-      unsafe onEnd(instances[index], record.handle, states[index])
-    }
+    guard let onEnd = unsafe row.tails[index].onEnd else { return StagedAnswer() }
+    let made = invoke(.onEnd, at: index) { unsafe onEnd(instances[index], record.handle, states[index]) }
+    guard !made.hasPassed else { return StagedAnswer() }
+    let (verdict, answer) = try await outcome(of: made, .up)
     guard verdict != Verdict.fail else { throw failure(answer, .onEnd, at: index) }
     return answer
+  }
+
+  /// Tells a stage about an error on its way outward and ends its pass; nil if it does not want to know.
+  func tell(_ error: any Error, _ index: Int) async throws -> (verdict: crb_verdict, answer: StagedAnswer)? {
+    defer { close(index) }
+    guard let onError = unsafe row.tails[index].onError else { return nil }
+    record.endStep()
+    defer { record.endStep() }
+    var event = unsafe record.view(of: error)
+    let made = invoke(.onError, at: index) { unsafe onError(instances[index], record.handle, states[index], &event) }
+    return made.hasPassed ? nil : try await outcome(of: made, .up)
   }
 }
 

@@ -10,6 +10,11 @@ package final class HostedChain: InterceptorProvider {
     case ffi(FFIInterceptor)
   }
 
+  private struct PlanKey: Hashable {
+    let operationName: String?
+    let type: GraphQLOperationType
+  }
+
   private struct Binding: Hashable {
     let name: String
     let list: StageList
@@ -20,7 +25,7 @@ package final class HostedChain: InterceptorProvider {
   package let libraries: [String: PluginLibrary]
   private let members: [String: Member]
   private let overrides: StageOverrides
-  private let plans = Mutex<[String: StagePlan]>([:])
+  private let plans = Mutex<[PlanKey: CompiledPlan]>([:])
   private let bindings: [Binding: StageBinding]
   private let limits: PluginLimits
 
@@ -81,89 +86,25 @@ package final class HostedChain: InterceptorProvider {
   package func interceptors<Operation: GraphQLOperation>(
     for operation: Operation, context: RequestContext
   ) throws -> RequestInterceptors {
-    let plan = plan(operation.operationName, operation.operationType)
-    let call = PluginCall(
-      context: context, operationName: operation.operationName, operationType: operation.operationType, limits: limits)
-    return RequestInterceptors(
-      graphQL: graphQL(plan, call), cache: cache(plan, call), http: http(plan, call), parser: parser(plan, call))
+    compiled(operation.operationName, operation.operationType).interceptors(for: operation, context: context)
   }
 
   /// The stages an operation passes.
   package func plan(_ operationName: String?, _ type: GraphQLOperationType) -> StagePlan {
-    let key = "\(type.rawValue) \(operationName ?? "")"
+    manifest.stagePlan(operationName: operationName, type: type, overrides: overrides)
+  }
+
+  private func compiled(_ operationName: String?, _ type: GraphQLOperationType) -> CompiledPlan {
+    let key = PlanKey(operationName: operationName, type: type)
     if let known = plans.withLock({ $0[key] }) { return known }
-    let plan = manifest.stagePlan(operationName: operationName, type: type, overrides: overrides)
+    let plan = CompiledPlan(
+      plan(operationName, type), manifest: manifest, limits: limits,
+      binding: { bindings[Binding(name: $0, list: $1)] },
+      ffi: { name in if case .ffi(let interceptor)? = members[name] { interceptor } else { nil } })
     plans.withLock { plans in
       if plans.count < Self.maximumPlans { plans[key] = plan }
     }
     return plan
-  }
-
-  private func graphQL(_ plan: StagePlan, _ call: PluginCall) -> [any GraphQLInterceptor] {
-    var interceptors: [any GraphQLInterceptor] = []
-    var run: [StageBinding] = []
-    func closeRun() {
-      if !run.isEmpty { interceptors.append(GraphQLPluginRun(run, call: call)) }
-      run = []
-    }
-    for stage in plan.active(.graphql) {
-      if let binding = bindings[Binding(name: stage.name, list: .graphql)] {
-        run.append(binding)
-      } else {
-        closeRun()
-        switch stage.name {
-        case "max-retry": interceptors.append(MaxRetryInterceptor(configuration: manifest.maxRetry))
-        case "persisted-queries":
-          interceptors.append(AutomaticPersistedQueryInterceptor(configuration: .init(isEnabled: manifest.persistedQueries)))
-        default: break
-        }
-      }
-    }
-    closeRun()
-    return interceptors
-  }
-
-  private func http(_ plan: StagePlan, _ call: PluginCall) -> [any HTTPInterceptor] {
-    var interceptors: [any HTTPInterceptor] = []
-    var run: [StageBinding] = []
-    func closeRun() {
-      if !run.isEmpty { interceptors.append(HTTPPluginRun(run, call: call)) }
-      run = []
-    }
-    for stage in plan.active(.http) {
-      if let binding = bindings[Binding(name: stage.name, list: .http)] {
-        run.append(binding)
-      } else {
-        closeRun()
-        if stage.name == "response-code" {
-          interceptors.append(ResponseCodeInterceptor())
-        } else if case .ffi(let interceptor)? = members[stage.name] {
-          interceptors.append(interceptor)
-        }
-      }
-    }
-    closeRun()
-    return interceptors
-  }
-
-  private func cache(_ plan: StagePlan, _ call: PluginCall) -> any CacheInterceptor {
-    let stages = plan.active(.cache)
-    if stages.map(\.name) == ["store"] { return DefaultCacheInterceptor() }
-    return CachePluginRun(
-      stages.compactMap { stage in
-        stage.name == "store"
-          ? .store(DefaultCacheInterceptor()) : bindings[Binding(name: stage.name, list: .cache)].map { .plugin($0) }
-      }, call: call)
-  }
-
-  private func parser(_ plan: StagePlan, _ call: PluginCall) -> any ResponseParsingInterceptor {
-    let stages = plan.active(.parsing)
-    if stages.map(\.name) == ["json"] { return JSONResponseParsingInterceptor() }
-    return ParserPluginRun(
-      stages.compactMap { stage in
-        stage.name == "json"
-          ? .json(JSONResponseParsingInterceptor()) : bindings[Binding(name: stage.name, list: .parsing)].map { .plugin($0) }
-      }, call: call)
   }
 
   // MARK: Bringing up
