@@ -7,13 +7,11 @@ struct CurlFailure {
   private let code: CURLcode
   private let detail: String
   private let request: URLRequest
-  private let limits: CurlTransport.Configuration
 
-  init(_ code: CURLcode, detail: String, request: URLRequest, limits: CurlTransport.Configuration) {
+  init(_ code: CURLcode, detail: String, request: URLRequest) {
     self.code = code
     self.detail = detail.isEmpty ? unsafe String(cString: curl_easy_strerror(code)) : detail
     self.request = request
-    self.limits = limits
   }
 
   func error(sent: Bool, began: Bool) -> TransportError {

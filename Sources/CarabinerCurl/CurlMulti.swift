@@ -11,8 +11,10 @@ internal import Glibc
 
   private let handle: UnsafeMutableRawPointer
   private weak var poll: Poll?
-  private var due: ContinuousClock.Instant?
-  private var transfers: [ObjectIdentifier: Transfer] = [:]
+  /// When libcurl wants to be called, in nanoseconds of the monotonic clock.
+  private var due: UInt64?
+  /// The transfers under way; each knows its place.
+  private var transfers: [Transfer] = []
 
   init(maximumConnectionsPerHost: Int) throws {
     guard Self.globalInitialization == CURLE_OK, let multi = unsafe curl_multi_init() else {
@@ -44,28 +46,29 @@ internal import Glibc
   // MARK: Transfers
 
   func add(_ transfer: Transfer) {
-    transfers[ObjectIdentifier(transfer)] = transfer
+    transfer.place = transfers.count
+    transfers.append(transfer)
     unsafe transfer.easy.setContext(Unmanaged.passUnretained(transfer).toOpaque())
-    let code = unsafe curl_multi_add_handle(handle, transfer.easy.handle)
-    guard code == CURLM_OK else {
-      transfers[ObjectIdentifier(transfer)] = nil
+    guard unsafe curl_multi_add_handle(handle, transfer.easy.handle) == CURLM_OK else {
+      remove(transfer)
       return transfer.finish(CURLE_FAILED_INIT)
     }
   }
 
   /// Ends a transfer before its time; its connection is closed if it was in the middle of something.
   func abort(_ transfer: Transfer) {
-    guard transfers.removeValue(forKey: ObjectIdentifier(transfer)) != nil else { return }
+    guard transfer.place != nil else { return }
     unsafe curl_multi_remove_handle(handle, transfer.easy.handle)
+    remove(transfer)
     transfer.aborted()
   }
 
   func abortAll(_ error: TransportError) {
-    for transfer in transfers.values {
+    while let transfer = transfers.popLast() {
       unsafe curl_multi_remove_handle(handle, transfer.easy.handle)
+      transfer.place = nil
       transfer.failed(error)
     }
-    transfers.removeAll()
   }
 
   func collectFinished() {
@@ -73,10 +76,21 @@ internal import Glibc
     while let easy = unsafe CCurl_nextFinished(handle, &code) {
       guard let context = unsafe CCurl_getPrivate(easy) else { continue }
       let transfer = unsafe Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
-      guard let owned = transfers.removeValue(forKey: ObjectIdentifier(transfer)) else { continue }
+      guard transfer.place != nil else { continue }
       unsafe curl_multi_remove_handle(handle, easy)
-      owned.finish(code)
+      remove(transfer)
+      transfer.finish(code)
     }
+  }
+
+  /// Takes a transfer out of the list; the last one moves to its place.
+  private func remove(_ transfer: Transfer) {
+    guard let place = transfer.place, let last = transfers.popLast() else { return }
+    if last !== transfer {
+      transfers[place] = last
+      last.place = place
+    }
+    transfer.place = nil
   }
 
   /// Ends libcurl's use of this handle; no transfer may be left.
@@ -92,18 +106,14 @@ internal import Glibc
   }
 
   func timeoutIfDue() {
-    guard let due, due <= .now else { return }
+    guard let due, due <= MonotonicTime.now else { return }
     self.due = nil
     var running: Int32 = 0
     unsafe curl_multi_socket_action(handle, CURL_SOCKET_BAD, 0, &running)
   }
 
   /// Milliseconds until libcurl wants to be called, rounded up; nil if it does not.
-  func millisecondsToTimeout() -> Int? {
-    guard let due else { return nil }
-    let (seconds, attoseconds) = max(due - .now, .zero).components
-    return Int(seconds) * 1000 + Int((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
-  }
+  func millisecondsToTimeout() -> Int? { due.map(MonotonicTime.milliseconds(until:)) }
 
   private func socketChanged(_ socket: Int32, _ action: Int32) {
     if action == CURL_POLL_REMOVE {
@@ -114,6 +124,6 @@ internal import Glibc
   }
 
   private func timeoutChanged(_ milliseconds: Int) {
-    due = milliseconds < 0 ? nil : .now + .milliseconds(milliseconds)
+    due = milliseconds < 0 ? nil : milliseconds == 0 ? 0 : MonotonicTime.now + UInt64(milliseconds) * 1_000_000
   }
 }

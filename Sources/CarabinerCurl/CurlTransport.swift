@@ -11,6 +11,7 @@ public final class CurlTransport: HTTPTransport {
   /// The thread that drives the transfers, usable as the preferred executor of tasks.
   public let loop: EventLoop
   private let idle: EasyHandlePool
+  private let limits: Transfer.Limits
 
   /// A transport with a loop of its own.
   ///
@@ -18,7 +19,8 @@ public final class CurlTransport: HTTPTransport {
   public init(configuration: Configuration = Configuration()) throws {
     self.configuration = configuration
     loop = try EventLoop(maximumConnectionsPerHost: configuration.maximumConnectionsPerHost)
-    idle = EasyHandlePool(limit: configuration.maximumIdleHandles)
+    idle = EasyHandlePool(configuration)
+    limits = Transfer.Limits(configuration)
   }
 
   deinit { loop.stop() }
@@ -49,10 +51,10 @@ public final class CurlTransport: HTTPTransport {
     let timeout = request.timeoutInterval > 0 ? request.timeoutInterval : configuration.totalTimeout
     try Task.checkCancellation()
     let head = try await withTaskCancellationHandler {
-      try await ticket.start { [configuration, idle] multi in
-        let easy = try idle.take(configuration)
+      try await ticket.start { [limits, idle] multi in
+        let easy = try idle.take()
         try easy.prepare(request, timeout: timeout.isFinite ? timeout : 0)
-        let transfer = Transfer(request, easy: easy, limits: configuration) { idle.giveBack($0) }
+        let transfer = Transfer(request, easy: easy, limits: limits, pool: idle)
         multi.add(transfer)
         return transfer
       }

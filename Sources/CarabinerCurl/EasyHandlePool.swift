@@ -4,16 +4,16 @@ internal import Carabiner
 final class EasyHandlePool: @unchecked Sendable {
   // Used inside `EventLoop.execute` and libcurl's callbacks only, that is on the loop's thread.
 
-  private let limit: Int
+  private let configuration: CurlTransport.Configuration
   private var idle: [EasyHandle] = []
 
-  init(limit: Int) { self.limit = limit }
+  init(_ configuration: CurlTransport.Configuration) { self.configuration = configuration }
 
-  func take(_ configuration: CurlTransport.Configuration) throws -> EasyHandle {
+  func take() throws -> EasyHandle {
     try idle.popLast() ?? EasyHandle(configuration)
   }
 
   func giveBack(_ handle: EasyHandle) {
-    if idle.count < limit { idle.append(handle) }
+    if idle.count < configuration.maximumIdleHandles { idle.append(handle) }
   }
 }

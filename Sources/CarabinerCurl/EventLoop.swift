@@ -99,7 +99,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
   @discardableResult
   public func schedule(after delay: Duration, _ body: @escaping @Sendable () -> Void) -> TimerID {
     let id = nextTimer.add(1, ordering: .relaxed).oldValue
-    let timer = EventLoopTimers.Timer(id: id, due: .now + delay, body: body)
+    let timer = EventLoopTimers.Timer(id: id, due: MonotonicTime.after(delay), body: body)
     inbox.withLock { $0.timers.append(.arm(timer)) }
     wake()
     return TimerID(value: id)
@@ -159,9 +159,11 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     let mustNotSleep =
       !jobs.isEmpty || inbox.withLock { !$0.jobs.isEmpty || !$0.timers.isEmpty || !$0.work.isEmpty || $0.isStopping }
     let timeout = mustNotSleep ? 0 : sleepMilliseconds()
-    let events = poll.wait(milliseconds: timeout)
-    isSleeping.store(false, ordering: .relaxed)
-    for event in events { multi.socketReady(event) }
+    poll.wait(milliseconds: timeout) {
+      isSleeping.store(false, ordering: .relaxed)
+    } onReady: { event in
+      multi.socketReady(event)
+    }
     multi.timeoutIfDue()
     multi.collectFinished()
     return true
@@ -196,8 +198,8 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
   private func sleepMilliseconds() -> Int32 {
     let curl = multi.millisecondsToTimeout()
     let timer = timers.millisecondsToNext()
-    let nearest = [curl, timer].compactMap { $0 }.min() ?? -1
-    return Int32(clamping: nearest)
+    guard let curl else { return timer.map(Int32.init(clamping:)) ?? -1 }
+    return Int32(clamping: min(curl, timer ?? curl))
   }
 
   /// Signals belong to the program's own threads.

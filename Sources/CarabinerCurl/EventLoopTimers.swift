@@ -2,7 +2,8 @@
 struct EventLoopTimers {
   struct Timer {
     let id: UInt64
-    let due: ContinuousClock.Instant
+    /// In nanoseconds of the monotonic clock.
+    let due: UInt64
     let body: @Sendable () -> Void
   }
 
@@ -27,15 +28,12 @@ struct EventLoopTimers {
   }
 
   /// Milliseconds until the next timer is due, rounded up; nil if there is none.
-  func millisecondsToNext(_ now: ContinuousClock.Instant = .now) -> Int? {
-    guard let first = heap.first else { return nil }
-    let (seconds, attoseconds) = max(first.due - now, .zero).components
-    return Int(seconds) * 1000 + Int((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
-  }
+  func millisecondsToNext() -> Int? { heap.first.map { MonotonicTime.milliseconds(until: $0.due) } }
 
   /// Takes out what is due.
-  mutating func takeDue(_ now: ContinuousClock.Instant = .now) -> [@Sendable () -> Void] {
-    guard let first = heap.first, first.due <= now else { return [] }
+  mutating func takeDue() -> [@Sendable () -> Void] {
+    guard !heap.isEmpty else { return [] }
+    let now = MonotonicTime.now
     var due: [@Sendable () -> Void] = []
     while let first = heap.first, first.due <= now {
       removeFirst()

@@ -16,7 +16,7 @@ internal import Glibc
 
   private let epoll: Int32
   private let wakeUp: Int32
-  private var buffer = unsafe [epoll_event](repeating: epoll_event(), count: Poll.eventsPerWait)
+  private let buffer = UnsafeMutablePointer<epoll_event>.allocate(capacity: Poll.eventsPerWait)
 
   init() throws {
     epoll = CLinux_newPoll()
@@ -31,6 +31,7 @@ internal import Glibc
   }
 
   deinit {
+    unsafe buffer.deallocate()
     close(epoll)
     close(wakeUp)
   }
@@ -51,14 +52,15 @@ internal import Glibc
     _ = CLinux_forget(epoll, descriptor)
   }
 
-  /// Waits for sockets; wake-ups are swallowed here.
-  func wait(milliseconds: Int32) -> [Event] {
-    let count = unsafe epoll_wait(epoll, &buffer, Int32(Self.eventsPerWait), milliseconds)
-    guard count > 0 else { return [] }
-    var events: [Event] = []
-    events.reserveCapacity(Int(count))
-    for index in 0..<Int(count) {
-      let descriptor = unsafe CLinux_descriptor(&buffer[index])
+  /// Waits for sockets and tells which are ready; wake-ups are swallowed here.
+  ///
+  /// - Parameter onWaking: Called once, before the first socket.
+  func wait(milliseconds: Int32, _ onWaking: () -> Void, onReady: (Event) -> Void) {
+    let count = unsafe Int(epoll_wait(epoll, buffer, Int32(Self.eventsPerWait), milliseconds))
+    onWaking()
+    guard count > 0 else { return }
+    for index in 0..<count {
+      let descriptor = unsafe CLinux_descriptor(buffer + index)
       let ready = unsafe buffer[index].events
       guard descriptor != wakeUp else {
         var value: UInt64 = 0
@@ -69,9 +71,8 @@ internal import Glibc
       if CLinux_isReadable(ready) != 0 { bits |= CURL_CSELECT_IN }
       if CLinux_isWritable(ready) != 0 { bits |= CURL_CSELECT_OUT }
       if CLinux_isBroken(ready) != 0 { bits |= CURL_CSELECT_ERR }
-      events.append(Event(descriptor: descriptor, bits: bits))
+      onReady(Event(descriptor: descriptor, bits: bits))
     }
-    return events
   }
 }
 

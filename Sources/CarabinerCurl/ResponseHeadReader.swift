@@ -7,6 +7,8 @@ struct ResponseHeadReader {
   private var fields: [HTTPHeaders.Field] = []
   private var isBodyNext = false
 
+  private static let usualFieldCount = 12
+
   /// Reads a line, its end included.
   ///
   /// - Returns: The head, with the empty line that completes it; nil before that, and for heads of 1xx responses and for
@@ -22,6 +24,7 @@ struct ResponseHeadReader {
     if unsafe bytes.starts(with: "HTTP/".utf8) {
       status = unsafe Self.status(in: bytes)
       fields.removeAll(keepingCapacity: true)
+      fields.reserveCapacity(Self.usualFieldCount)
     } else if let colon = unsafe bytes.firstIndex(of: UInt8(ascii: ":")) {
       let name = unsafe String(decoding: bytes[..<colon], as: UTF8.self)
       let value = unsafe String(decoding: Self.trimmed(bytes[(colon + 1)...]), as: UTF8.self)

@@ -9,7 +9,7 @@ internal import Synchronization
 /// continuation leaves it before it is resumed, so none can be resumed twice; every path of a transfer ends in `end`, so none
 /// is forgotten. What a checked continuation would check, at two allocations a wait, is checked by that.
 final class Transfer: @unchecked Sendable {
-  // `easy` and the head's lines are touched by the loop's thread alone; everything else is in `state`.
+  // `easy`, `place` and the head's lines are touched by the loop's thread alone; everything else is in `state`.
 
   typealias Step = PullStream<Data>.Step
 
@@ -27,10 +27,25 @@ final class Transfer: @unchecked Sendable {
     var isPaused = false
   }
 
+  /// What a response may take.
+  struct Limits {
+    let headBytes: Int
+    let bodyBytes: Int
+    let bufferedBytes: Int
+
+    init(_ configuration: CurlTransport.Configuration) {
+      headBytes = configuration.maximumHeadBytes
+      bodyBytes = configuration.maximumBodyBytes
+      bufferedBytes = configuration.bufferedBodyBytes
+    }
+  }
+
   let easy: EasyHandle
+  /// Where the transfer stands in its multi handle's list; nil if it is not in it.
+  var place: Int?
   private let request: URLRequest
-  private let limits: CurlTransport.Configuration
-  private let recycle: (EasyHandle) -> Void
+  private let limits: Limits
+  private let pool: EasyHandlePool
   private let state = Mutex(State())
 
   private var headLines = ResponseHeadReader()
@@ -40,24 +55,26 @@ final class Transfer: @unchecked Sendable {
   private var refusal: TransportError?
 
   init(
-    _ request: URLRequest, easy: EasyHandle, limits: CurlTransport.Configuration,
-    recycle: @escaping (EasyHandle) -> Void
+    _ request: URLRequest, easy: EasyHandle, limits: Limits, pool: EasyHandlePool
   ) {
     self.request = request
     self.easy = easy
     self.limits = limits
-    self.recycle = recycle
+    self.pool = pool
   }
 
   // MARK: What libcurl brings
 
+  /// Whether nothing more will come.
+  var isOver: Bool { state.withLock { $0.end != nil } }
+
   /// One line of a head, the empty one at its end included.
   func receiveHeadLine(_ bytes: UnsafeRawBufferPointer) -> Int {
     headBytes += bytes.count
-    guard headBytes <= limits.maximumHeadBytes else {
+    guard headBytes <= limits.headBytes else {
       refusal = failure(
         .headTooLarge,
-        "the head of the response is longer than \(limits.maximumHeadBytes) bytes; look at the server, or raise the limit "
+        "the head of the response is longer than \(limits.headBytes) bytes; look at the server, or raise the limit "
           + "maximum-head")
       return 0
     }
@@ -77,21 +94,21 @@ final class Transfer: @unchecked Sendable {
   }
 
   func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
-    guard bodyBytes + bytes.count <= limits.maximumBodyBytes else {
+    guard bodyBytes + bytes.count <= limits.bodyBytes else {
       refusal = failure(
         .bodyTooLarge,
-        "the body of the response is longer than \(limits.maximumBodyBytes) bytes after decompression; ask for less, or "
+        "the body of the response is longer than \(limits.bodyBytes) bytes after decompression; ask for less, or "
           + "raise the limit maximum-body")
       return 0
     }
     var waiter: UnsafeContinuation<Step, any Error>?
     var chunk = Data()
     let isAccepted = state.withLock { state in
-      if !state.body.isEmpty, state.body.count + bytes.count > limits.bufferedBodyBytes {
+      if !state.body.isEmpty, state.body.count + bytes.count > limits.bufferedBytes {
         state.isPaused = true
         return false
       }
-      unsafe state.body.append(contentsOf: bytes)
+      if state.body.isEmpty { unsafe state.body = Data(bytes) } else { unsafe state.body.append(contentsOf: bytes) }
       if case .chunk(let waiting) = state.waiter {
         unsafe waiter = unsafe waiting
         state.waiter = nil
@@ -119,7 +136,7 @@ final class Transfer: @unchecked Sendable {
     let began = headBytes > 0
     end(
       .failure(
-        refusal ?? CurlFailure(code, detail: easy.errorDetail, request: request, limits: limits).error(sent: sent, began: began)))
+        refusal ?? CurlFailure(code, detail: easy.errorDetail, request: request).error(sent: sent, began: began)))
   }
 
   func aborted() {
@@ -134,7 +151,7 @@ final class Transfer: @unchecked Sendable {
 
   private func giveBack() {
     unsafe easy.setContext(nil)
-    if easy.isReusable(after: request) { recycle(easy) }
+    if easy.isReusable(after: request) { pool.giveBack(easy) }
   }
 
   private func end(_ result: Result<Void, any Error>) {

@@ -17,17 +17,20 @@ final class TransferTicket: Sendable {
 
   /// Starts the transfer on the loop's thread and waits for its head.
   func start(_ make: @escaping @Sendable (CurlMulti) throws -> Transfer) async throws -> HTTPURLResponse {
-    let transfer = try await loop.run { multi in
-      let transfer = try make(multi)
-      let isWanted = self.state.withLock { state in
-        guard case .notStarted = state else { return false }
-        state = .started(transfer)
-        return true
-      }
-      if !isWanted { multi.abort(transfer) }
-      return transfer
-    }
+    let transfer =
+      loop.isCurrent ? try begin(loop.multi, make) : try await loop.run { multi in try self.begin(multi, make) }
     return try await transfer.head()
+  }
+
+  private func begin(_ multi: CurlMulti, _ make: (CurlMulti) throws -> Transfer) throws -> Transfer {
+    let transfer = try make(multi)
+    let isWanted = state.withLock { state in
+      guard case .notStarted = state else { return false }
+      state = .started(transfer)
+      return true
+    }
+    if !isWanted { multi.abort(transfer) }
+    return transfer
   }
 
   func nextChunk() async throws -> PullStream<Data>.Step {
@@ -41,7 +44,7 @@ final class TransferTicket: Sendable {
       if case .started(let transfer) = state { return transfer }
       return nil
     }
-    if let transfer { loop.execute { multi in multi.abort(transfer) } }
+    if let transfer, !transfer.isOver { loop.execute { multi in multi.abort(transfer) } }
   }
 
   deinit { abort() }

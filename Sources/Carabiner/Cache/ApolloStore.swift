@@ -1,5 +1,4 @@
 internal import CarabinerWire
-internal import Crypto
 internal import FoundationEssentials
 
 /// What the cache stage reads from and writes to.
@@ -47,6 +46,7 @@ public final class ApolloStore: Sendable {
   package static func cacheKey(for operation: some GraphQLOperation) -> String {
     var text: [UInt8] = []
     text.reserveCapacity(operation.document.utf8.count + 64)
+    text.append(contentsOf: "QUERY_ROOT.".utf8)
     text.append(contentsOf: (operation.operationName ?? "").utf8)
     text.append(0)
     text.append(contentsOf: operation.document.utf8)
@@ -54,6 +54,6 @@ public final class ApolloStore: Sendable {
     if !operation.variables.isEmpty {
       text.append(contentsOf: JSONValue.object(operation.variables).serialized(sortedKeys: true))
     }
-    return "QUERY_ROOT.\(SHA256.hash(data: text).hexDigits)"
+    return String(decoding: text, as: UTF8.self)
   }
 }

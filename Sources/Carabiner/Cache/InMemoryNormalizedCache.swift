@@ -45,13 +45,16 @@ public final class InMemoryNormalizedCache: NormalizedCache {
       var changed: Set<String> = []
       for (key, record) in records.records {
         let now = state.tick()
-        var entry = state.entries[key] ?? Entry(record: Record(key: key, fields: [:]), lastUse: now)
-        for (field, value) in record.fields where entry.record.fields[field] != value {
-          entry.record.fields[field] = value
+        guard let index = state.entries.index(forKey: key) else {
+          state.entries[key] = Entry(record: record, lastUse: now)
+          for field in record.fields.keys { changed.insert("\(key).\(field)") }
+          continue
+        }
+        state.entries.values[index].lastUse = now
+        for (field, value) in record.fields where state.entries.values[index].record.fields[field] != value {
+          state.entries.values[index].record.fields[field] = value
           changed.insert("\(key).\(field)")
         }
-        entry.lastUse = now
-        state.entries[key] = entry
       }
       evict(&state)
       return changed

@@ -1,7 +1,8 @@
 internal import FoundationEssentials
-internal import Synchronization
 
 /// Stops a request that is retried too often, and waits before each retry if told to.
+///
+/// What it counts is kept with the request, so one instance may serve many.
 public final class MaxRetryInterceptor: GraphQLInterceptor {
   /// How often and how fast a request is retried.
   public struct Configuration: Sendable, Hashable {
@@ -41,14 +42,13 @@ public final class MaxRetryInterceptor: GraphQLInterceptor {
   }
 
   private let configuration: Configuration
-  private let attempts = Mutex(0)
 
-  /// An interceptor for one request.
+  /// An interceptor with this configuration.
   public init(configuration: Configuration = Configuration()) {
     self.configuration = configuration
   }
 
-  /// An interceptor for one request that allows this many retries.
+  /// An interceptor that allows this many retries.
   public convenience init(maxRetriesAllowed: Int) {
     self.init(configuration: Configuration(maxRetries: maxRetriesAllowed))
   }
@@ -57,10 +57,7 @@ public final class MaxRetryInterceptor: GraphQLInterceptor {
   public func intercept<Request: GraphQLRequest>(
     request: Request, next: NextInterceptorFunction<Request>
   ) async throws -> InterceptorResultStream<Request> {
-    let retry = attempts.withLock { attempts in
-      defer { attempts += 1 }
-      return attempts
-    }
+    let retry = request.context.attempt == 0 ? 0 : request.context.countRetry(seenBy: ObjectIdentifier(self))
     guard retry <= configuration.maxRetries else {
       throw MaxRetriesError(count: configuration.maxRetries, operationName: request.operation.operationName)
     }

@@ -1,7 +1,9 @@
 internal import FoundationEssentials
 
 /// Takes one request down through its interceptors and its results back up.
-public struct RequestChain<Request: GraphQLRequest>: Sendable {
+///
+/// A class, because every stage's `next` holds on to it.
+public final class RequestChain<Request: GraphQLRequest>: Sendable {
   /// Starts the chain again, with this request; thrown by a GraphQL interceptor before or after results.
   public struct Retry: ChainControl {
     /// The request to start again with.
@@ -16,6 +18,17 @@ public struct RequestChain<Request: GraphQLRequest>: Sendable {
   let store: ApolloStore
   let maximumAttempts: Int
   let observer: any ChainObserver
+
+  init(
+    interceptors: RequestInterceptors, transport: any HTTPTransport, store: ApolloStore, maximumAttempts: Int,
+    observer: any ChainObserver
+  ) {
+    self.interceptors = interceptors
+    self.transport = transport
+    self.store = store
+    self.maximumAttempts = maximumAttempts
+    self.observer = observer
+  }
 
   // MARK: The journey
 
@@ -32,19 +45,19 @@ public struct RequestChain<Request: GraphQLRequest>: Sendable {
       let traits = interceptor.traits
       if traits.contains(.bindsNoTaskLocals), request.context.tracer == nil || traits.contains(.tracesItself) {
         return try await interceptor.intercept(request: request) { request in
-          await passGraphQL(request, from: index + 1)
+          await self.passGraphQL(request, from: index + 1)
         }
       }
       guard let tracer = request.context.tracer, !traits.contains(.tracesItself) else {
         return try await interceptor.intercept(request: request) { request in
-          await passGraphQL(request, from: index + 1).startedInThisScope()
+          await self.passGraphQL(request, from: index + 1).startedInThisScope()
         }
       }
       let span = StageSpan(tracer: tracer, kind: .graphQL, stage: interceptor.stageName)
       let results = try await span.intercepting {
         try await interceptor.intercept(request: request) { request in
           span.descended()
-          let results = await passGraphQL(request, from: index + 1).startedInThisScope()
+          let results = await self.passGraphQL(request, from: index + 1).startedInThisScope()
           span.ascended()
           return results
         }
@@ -62,7 +75,7 @@ public struct RequestChain<Request: GraphQLRequest>: Sendable {
       let network = await fetchFromNetwork(request)
       guard behavior.cacheRead == .onNetworkFailure, request.operation.isCacheable else { return network }
       return network.mapErrors { error in
-        guard let cached = await readCacheReportingErrors(request) else { throw error }
+        guard let cached = await self.readCacheReportingErrors(request) else { throw error }
         return cached
       }
     }
@@ -75,7 +88,7 @@ public struct RequestChain<Request: GraphQLRequest>: Sendable {
       return await fetchFromNetwork(request)
     case .always:
       guard let cached else { return await fetchFromNetwork(request) }
-      return PullStream(cached).followed { await fetchFromNetwork(request) }
+      return PullStream(cached).followed { await self.fetchFromNetwork(request) }
     }
   }
 
@@ -117,12 +130,13 @@ public struct RequestChain<Request: GraphQLRequest>: Sendable {
   private func sendOnce(_ request: Request) async throws -> InterceptorResultStream<Request> {
     let response = try await passHTTP(try request.toURLRequest(), from: 0, context: request.context)
     request.context.httpResponse = response.response
-    let span = StageSpan(
-      tracer: interceptors.parser.traits.contains(.tracesItself) ? nil : request.context.tracer, kind: .parsing,
-      stage: interceptors.parser.stageName)
-    let results = try await interceptors.parser.parse(
-      response: response, for: request, includeCacheRecords: request.writeResultsToCache)
-    return span.traced(results)
+    let parser = interceptors.parser
+    let includesRecords = request.writeResultsToCache && !interceptors.cache.traits.contains(.keepsNothing)
+    guard let tracer = request.context.tracer, !parser.traits.contains(.tracesItself) else {
+      return try await parser.parse(response: response, for: request, includeCacheRecords: includesRecords)
+    }
+    let span = StageSpan(tracer: tracer, kind: .parsing, stage: parser.stageName)
+    return span.traced(try await parser.parse(response: response, for: request, includeCacheRecords: includesRecords))
   }
 
   /// The HTTP interceptors from `index` on, then the transport.
@@ -133,14 +147,14 @@ public struct RequestChain<Request: GraphQLRequest>: Sendable {
     let interceptor = interceptors.http[index]
     guard let tracer = context.tracer, !interceptor.traits.contains(.tracesItself) else {
       return try await interceptor.intercept(request: request) { request in
-        try await passHTTP(request, from: index + 1, context: context)
+        try await self.passHTTP(request, from: index + 1, context: context)
       }
     }
     let span = StageSpan(tracer: tracer, kind: .http, stage: interceptor.stageName)
     let response = try await span.intercepting {
       try await interceptor.intercept(request: request) { request in
         span.descended()
-        let response = try await passHTTP(request, from: index + 1, context: context)
+        let response = try await self.passHTTP(request, from: index + 1, context: context)
         span.ascended()
         return response
       }
@@ -150,7 +164,8 @@ public struct RequestChain<Request: GraphQLRequest>: Sendable {
   }
 
   private func send(_ request: URLRequest, context: RequestContext) async throws -> HTTPResponse {
-    let span = StageSpan(tracer: context.tracer, kind: .transport, stage: request.url.host() ?? "")
+    guard let tracer = context.tracer else { return try await transport.send(request) }
+    let span = StageSpan(tracer: tracer, kind: .transport, stage: request.url.host() ?? "")
     do {
       let response = try await transport.send(request)
       span.finish("send", .down, "\(response.response.httpVersion.rawValue) \(response.response.statusCode)")

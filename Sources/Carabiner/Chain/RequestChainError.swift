@@ -10,6 +10,8 @@ public struct RequestChainError: Error, Sendable, CustomStringConvertible {
     case retryLimit
     /// The request's timeout passed.
     case timedOut
+    /// Two tasks asked for the next result at the same time.
+    case concurrentUse
   }
 
   /// What kind of failure it was.

@@ -2,7 +2,9 @@ internal import FoundationEssentials
 internal import Synchronization
 
 /// Runs a request to its end: attempts and retries, the cache write, the last look at an error.
-final class RequestExecution<Request: GraphQLRequest>: Sendable {
+final class RequestExecution<Request: GraphQLRequest>: @unchecked Sendable {
+  // `isPulling` lets one consumer in at a time; everything else is touched by that one alone.
+
   typealias Step = PullStream<GraphQLResponse<Request.Operation>>.Step
 
   private struct Attempt {
@@ -19,58 +21,57 @@ final class RequestExecution<Request: GraphQLRequest>: Sendable {
     }
   }
 
-  private struct State {
-    var attempt: Attempt
-    var delivered = 0
-  }
-
   private let chain: RequestChain<Request>
-  private let state: Mutex<State>
+  private var attempt: Attempt
+  private var delivered = 0
+  private let isPulling = Atomic<Bool>(false)
 
   init(chain: RequestChain<Request>, request: Request) {
     self.chain = chain
-    state = Mutex(State(attempt: Attempt(request)))
+    attempt = Attempt(request)
   }
 
   /// The next response for the caller.
   func next() async throws -> Step {
+    guard !isPulling.exchange(true, ordering: .acquiring) else {
+      throw RequestChainError(
+        .concurrentUse,
+        "two tasks asked for the next result of \(attempt.request.operation.displayName) at once; let one task read the stream")
+    }
+    defer { isPulling.store(false, ordering: .releasing) }
     do {
       while true {
         try Task.checkCancellation()
         do {
-          return try await nextOfAttempt()
+          guard let deadline = attempt.deadline else { return try await advance() }
+          return try await deadline.bounding(attempt.request.operation.displayName) { try await self.advance() }
         } catch let retry as RequestChain<Request>.Retry {
           try chain.beginAttempt(of: retry.request)
-          state.withLock { $0.attempt = Attempt(retry.request) }
+          attempt = Attempt(retry.request)
         }
       }
     } catch {
       if Task.isCancelled { throw CancellationError() }
       guard let last = chain.interceptors.additionalError else { throw error }
-      throw await last.intercept(error: error, request: state.withLock { $0.attempt.request })
+      throw await last.intercept(error: error, request: attempt.request)
     }
   }
 
-  private func nextOfAttempt() async throws -> Step {
-    let attempt = state.withLock { $0.attempt }
-    guard let deadline = attempt.deadline else { return try await advance(attempt) }
-    return try await deadline.bounding(attempt.request.operation.displayName) { try await self.advance(attempt) }
-  }
-
-  private func advance(_ attempt: Attempt) async throws -> Step {
+  private func advance() async throws -> Step {
+    let request = attempt.request
     let results: InterceptorResultStream<Request>
     if let started = attempt.results {
       results = started
     } else {
-      results = await chain.travel(attempt.request)
-      state.withLock { $0.attempt.results = results }
+      results = await chain.travel(request)
+      attempt.results = results
     }
     switch try await results.pull() {
-    case .element(let result): return .element(await deliver(result, of: attempt.request))
-    case .last(let result): return .last(await deliver(result, of: attempt.request))
+    case .element(let result): return .element(await deliver(result, of: request))
+    case .last(let result): return .last(await deliver(result, of: request))
     case .end:
-      guard state.withLock({ $0.delivered }) == 0 else { return .end }
-      throw noResults(attempt.request)
+      guard delivered == 0 else { return .end }
+      throw noResults(request)
     }
   }
 
@@ -78,7 +79,7 @@ final class RequestExecution<Request: GraphQLRequest>: Sendable {
   private func deliver(
     _ result: ParsedResult<Request.Operation>, of request: Request
   ) async -> GraphQLResponse<Request.Operation> {
-    state.withLock { $0.delivered += 1 }
+    delivered += 1
     guard result.result.source == .server, request.writeResultsToCache, request.operation.isCacheable,
       result.cacheRecords?.isEmpty == false
     else { return result.result }

@@ -8,4 +8,6 @@ public struct StageTraits: OptionSet, Sendable {
   public static let tracesItself = StageTraits(rawValue: 1 << 0)
   /// The stage never calls `next` inside a task-local binding, so nothing has to be kept of its scope.
   public static let bindsNoTaskLocals = StageTraits(rawValue: 1 << 1)
+  /// The cache stage writes nothing, so nobody has to make records for it.
+  public static let keepsNothing = StageTraits(rawValue: 1 << 2)
 }

@@ -6,6 +6,7 @@ public final class RequestContext: Sendable {
     var httpResponse: HTTPURLResponse?
     var attempt = 0
     var values: [ObjectIdentifier: any Sendable] = [:]
+    var retries: [ObjectIdentifier: Int] = [:]
   }
 
   /// A number that names this request in logs, unique in the process.
@@ -35,6 +36,14 @@ public final class RequestContext: Sendable {
     state.withLock {
       $0.attempt += 1
       return $0.attempt
+    }
+  }
+
+  /// Counts a retry one interceptor sees; 1 for the first.
+  func countRetry(seenBy interceptor: ObjectIdentifier) -> Int {
+    state.withLock {
+      $0.retries[interceptor, default: 0] += 1
+      return $0.retries[interceptor, default: 0]
     }
   }
 

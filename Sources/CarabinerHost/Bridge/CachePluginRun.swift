@@ -23,7 +23,9 @@ final class CachePluginRun: CacheInterceptor {
   }
 
   var stageName: String { "caches" }
-  var traits: StageTraits { [.tracesItself, .bindsNoTaskLocals] }
+  var traits: StageTraits {
+    entries.isEmpty ? [.tracesItself, .bindsNoTaskLocals, .keepsNothing] : [.tracesItself, .bindsNoTaskLocals]
+  }
 
   @_specialize(where Request == JSONRequest<DynamicOperation>)
   func readCacheData<Request: GraphQLRequest>(
@@ -81,7 +83,9 @@ final class CachePluginRun: CacheInterceptor {
         guard let onWrite = unsafe lane.row.cache[index].on_write else { continue }
         var event = unsafe whole.restricted(to: lane.row.stages[index].needs)
         unsafe event.http_status = Int32(response.result.httpResponse?.statusCode ?? 0)
-        let made = lane.invoke(.onWrite, at: index) { unsafe onWrite(lane.instance(index), record.handle, lane.states[index], &event) }
+        let made = lane.invoke(.onWrite, at: index) {
+          unsafe onWrite(lane.instance(index), record.handle, lane.states[index], &event)
+        }
         if made.hasPassed { continue }
         let (verdict, answer) = try await lane.outcome(of: made, .up)
         if verdict == Verdict.fail { throw lane.failure(answer, .onWrite, at: index) }

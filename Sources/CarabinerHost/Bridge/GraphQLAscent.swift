@@ -72,7 +72,9 @@ final class GraphQLAscent<Request: GraphQLRequest>: @unchecked Sendable {
         continue
       }
       var event = unsafe shown(whole, of: result, to: row.stages[index])
-      let made = lane.invoke(.onResult, at: index) { unsafe onResult(lane.instance(index), record.handle, lane.states[index], &event) }
+      let made = lane.invoke(.onResult, at: index) {
+        unsafe onResult(lane.instance(index), record.handle, lane.states[index], &event)
+      }
       if made.hasPassed {
         index -= 1
         continue

@@ -86,7 +86,9 @@ final class HTTPAscent: @unchecked Sendable {
       // A stage further in may have changed the head.
       record.endStep()
       var event = unsafe record.view(ofHead: message.response ?? response.response, for: lane.row.stages[index])
-      let made = lane.invoke(.onHead, at: index) { unsafe onHead(lane.instance(index), record.handle, lane.states[index], &event) }
+      let made = lane.invoke(.onHead, at: index) {
+        unsafe onHead(lane.instance(index), record.handle, lane.states[index], &event)
+      }
       if made.hasPassed { continue }
       let (verdict, answer) = try await failing(at: index) { try await lane.outcome(of: made, .up) }
       switch verdict {
@@ -130,7 +132,9 @@ final class HTTPAscent: @unchecked Sendable {
       let stage = index
       index -= 1
       guard let onChunk = unsafe lane.row.http[stage].on_chunk else { continue }
-      let made = lane.invoke(.onChunk, at: stage) { unsafe onChunk(lane.instance(stage), record.handle, lane.states[stage], &event) }
+      let made = lane.invoke(.onChunk, at: stage) {
+        unsafe onChunk(lane.instance(stage), record.handle, lane.states[stage], &event)
+      }
       if made.hasPassed { continue }
       let (verdict, answer) = try await failing(at: stage) { try await lane.outcome(of: made, .up) }
       switch verdict {

@@ -45,7 +45,9 @@ final class ParserPluginRun: ResponseParsingInterceptor {
         guard let onHead = unsafe lane.row.parser[index].on_head else { continue }
         record.endStep()
         var event = unsafe record.view(ofHead: response.response, for: lane.row.stages[index])
-        let made = lane.invoke(.onHead, at: index) { unsafe onHead(lane.instance(index), record.handle, lane.states + index, &event) }
+        let made = lane.invoke(.onHead, at: index) {
+          unsafe onHead(lane.instance(index), record.handle, lane.states + index, &event)
+        }
         let (verdict, answer) =
           made.hasPassed ? (Verdict.continue, StagedAnswer()) : try await lane.outcome(of: made, .up)
         switch verdict {

@@ -33,7 +33,8 @@ internal import Synchronization
     guard let memory = unsafe record.scratch.allocate(count * (2 * word + 1), alignment: word, limit: .max) else {
       CallTable.shared.giveBack(record, mayBeRead: false)
       throw PluginError(
-        code: .failed, entry: row.stages.first?.plugin.name ?? "", hook: "", message: "no memory for another call; send fewer at once")
+        code: .failed, entry: row.stages.first?.plugin.name ?? "", hook: "",
+        message: "no memory for another call; send fewer at once")
     }
     self.record = record
     self.call = call

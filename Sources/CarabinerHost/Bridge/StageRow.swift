@@ -8,7 +8,8 @@ internal import CCarabiner
 
   /// The hooks every kind of stage ends with.
   @safe struct Tail {
-    var onError: (@convention(c) (UnsafeMutableRawPointer?, crb_call, UnsafeMutableRawPointer?, UnsafePointer<crb_error>?) -> crb_verdict)?
+    var onError:
+      (@convention(c) (UnsafeMutableRawPointer?, crb_call, UnsafeMutableRawPointer?, UnsafePointer<crb_error>?) -> crb_verdict)?
     var onEnd: (@convention(c) (UnsafeMutableRawPointer?, crb_call, UnsafeMutableRawPointer?) -> crb_verdict)?
     var onCancel: (@convention(c) (UnsafeMutableRawPointer?, crb_call, UnsafeMutableRawPointer?) -> Void)?
     var release: (@convention(c) (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) -> Void)?
@@ -53,13 +54,18 @@ internal import CCarabiner
   private static func tail(of table: InterceptorTable, _ kind: StageKind) -> Tail {
     switch kind {
     case .graphQL:
-      unsafe Tail(onError: table.graphQL?.on_error, onEnd: table.graphQL?.on_end, onCancel: table.graphQL?.on_cancel, release: table.graphQL?.release)
+      unsafe Tail(
+        onError: table.graphQL?.on_error, onEnd: table.graphQL?.on_end, onCancel: table.graphQL?.on_cancel,
+        release: table.graphQL?.release)
     case .http:
-      unsafe Tail(onError: table.http?.on_error, onEnd: table.http?.on_end, onCancel: table.http?.on_cancel, release: table.http?.release)
+      unsafe Tail(
+        onError: table.http?.on_error, onEnd: table.http?.on_end, onCancel: table.http?.on_cancel, release: table.http?.release)
     case .cache:
       unsafe Tail(onError: nil, onEnd: nil, onCancel: table.cache?.on_cancel, release: table.cache?.release)
     case .parsing:
-      unsafe Tail(onError: table.parser?.on_error, onEnd: table.parser?.on_end, onCancel: table.parser?.on_cancel, release: table.parser?.release)
+      unsafe Tail(
+        onError: table.parser?.on_error, onEnd: table.parser?.on_end, onCancel: table.parser?.on_cancel,
+        release: table.parser?.release)
     }
   }
 }

@@ -3,7 +3,7 @@ internal import Carabiner
 /// A plan with everything looked up: what is left to do for a request is to make the interceptors that keep its state.
 struct CompiledPlan: Sendable {
   private enum GraphQLMember: Sendable {
-    case maxRetry(MaxRetryInterceptor.Configuration)
+    case interceptor(any GraphQLInterceptor)
     case persistedQueries(AutomaticPersistedQueryInterceptor.Configuration)
     case plugins(StageRow)
   }
@@ -19,7 +19,8 @@ struct CompiledPlan: Sendable {
   private let cacheRow: StageRow
   private let parsers: [ParserPluginRun.Entry]
   private let parserRow: StageRow
-  private let hasPlugins: Bool
+  /// What serves every request as it is; nil if some interceptor keeps the state of one.
+  private let shared: RequestInterceptors?
   private let limits: PluginLimits
 
   /// - Parameters:
@@ -34,7 +35,7 @@ struct CompiledPlan: Sendable {
       plan.active(.graphql), .graphQL, binding: { binding($0, .graphql) }, plugins: { .plugins($0) },
       builtIn: { name in
         switch name {
-        case "max-retry": .maxRetry(manifest.maxRetry)
+        case "max-retry": .interceptor(MaxRetryInterceptor(configuration: manifest.maxRetry))
         // Switched off, the interceptor lets everything pass.
         case "persisted-queries" where manifest.persistedQueries: .persistedQueries(.init(isEnabled: true))
         default: nil
@@ -52,20 +53,18 @@ struct CompiledPlan: Sendable {
     (parsers, parserRow) = Self.entries(
       plan.active(.parsing), .parsing, binding: { binding($0, .parsing) }, plugin: { .plugin($0) },
       builtIn: { $0 == "json" ? .json(JSONResponseParsingInterceptor()) : nil })
-    hasPlugins =
-      !cacheRow.stages.isEmpty || !parserRow.stages.isEmpty
-      || graphQL.contains { if case .plugins = $0 { true } else { false } }
-      || http.contains { if case .plugins = $0 { true } else { false } }
+    shared = Self.stateless(graphQL, http, caches, parsers)
   }
 
   /// Interceptors for one request.
   func interceptors<Operation: GraphQLOperation>(for operation: Operation, context: RequestContext) -> RequestInterceptors {
+    if let shared { return shared }
     let call = PluginCall(
       context: context, operationName: operation.operationName, operationType: operation.operationType, limits: limits)
     return RequestInterceptors(
       graphQL: graphQL.map { member in
         switch member {
-        case .maxRetry(let configuration): MaxRetryInterceptor(configuration: configuration)
+        case .interceptor(let interceptor): interceptor
         case .persistedQueries(let configuration): AutomaticPersistedQueryInterceptor(configuration: configuration)
         case .plugins(let row): GraphQLPluginRun(row, call: call)
         }
@@ -78,6 +77,25 @@ struct CompiledPlan: Sendable {
         }
       },
       parser: parser(call))
+  }
+
+  private static func stateless(
+    _ graphQL: [GraphQLMember], _ http: [HTTPMember], _ caches: [CachePluginRun.Entry], _ parsers: [ParserPluginRun.Entry]
+  ) -> RequestInterceptors? {
+    var graphQLInterceptors: [any GraphQLInterceptor] = []
+    for member in graphQL {
+      guard case .interceptor(let interceptor) = member else { return nil }
+      graphQLInterceptors.append(interceptor)
+    }
+    var httpInterceptors: [any HTTPInterceptor] = []
+    for member in http {
+      guard case .interceptor(let interceptor) = member else { return nil }
+      httpInterceptors.append(interceptor)
+    }
+    guard caches.count == 1, case .store(let cache) = caches[0], parsers.count == 1, case .json(let parser) = parsers[0] else {
+      return nil
+    }
+    return RequestInterceptors(graphQL: graphQLInterceptors, cache: cache, http: httpInterceptors, parser: parser)
   }
 
   private func cache(_ call: PluginCall) -> any CacheInterceptor {
