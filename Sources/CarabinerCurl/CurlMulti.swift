@@ -43,6 +43,8 @@ internal import Glibc
 
   // MARK: Transfers
 
+  var transferCount: Int { transfers.count }
+
   func add(_ transfer: Transfer) {
     transfers[ObjectIdentifier(transfer)] = transfer
     unsafe transfer.easy.setContext(Unmanaged.passUnretained(transfer).toOpaque())
@@ -58,6 +60,17 @@ internal import Glibc
     guard transfers.removeValue(forKey: ObjectIdentifier(transfer)) != nil else { return }
     unsafe curl_multi_remove_handle(handle, transfer.easy.handle)
     transfer.aborted()
+  }
+
+  /// Lets a paused transfer go on; what libcurl held back is delivered before this returns.
+  func resume(_ transfer: Transfer) {
+    // One that has ended has given its handle away.
+    guard transfers[ObjectIdentifier(transfer)] != nil else { return }
+    let code = transfer.easy.resumeReceiving()
+    // A callback that refuses what was held back ends the transfer here: libcurl itself would go on without those bytes.
+    guard code != CURLE_OK, let owned = transfers.removeValue(forKey: ObjectIdentifier(transfer)) else { return }
+    unsafe curl_multi_remove_handle(handle, owned.easy.handle)
+    owned.finish(code)
   }
 
   func abortAll(_ error: TransportError) {

@@ -30,9 +30,11 @@ public struct JSONRequest<Operation: GraphQLOperation>: GraphQLRequest {
   public func toURLRequest() throws -> URLRequest {
     var headers: HTTPHeaders = ["Content-Type": "application/json", "Accept": acceptedTypes]
     headers.replace(with: additionalHeaders)
-    return URLRequest(
+    var request = URLRequest(
       url: graphQLEndpoint, httpMethod: "POST", headers: headers, httpBody: Data(body()),
       timeoutInterval: requestTimeout ?? 0)
+    request.isIdempotent = operation.operationType != .mutation
+    return request
   }
 
   private var acceptedTypes: String {
