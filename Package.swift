@@ -64,8 +64,10 @@ let package = Package(
     .testTarget(
       name: "CarabinerTests", dependencies: ["Carabiner", "CarabinerWire"],
       swiftSettings: swiftSettings),
+    // A server that misbehaves on purpose, for the tests of the transport and of the command.
+    .target(name: "ScriptedServer", path: "Tests/ScriptedServer", swiftSettings: swiftSettings),
     .testTarget(
-      name: "CarabinerCurlTests", dependencies: ["CarabinerCurl", "Carabiner"],
+      name: "CarabinerCurlTests", dependencies: ["CarabinerCurl", "Carabiner", "ScriptedServer"],
       swiftSettings: swiftSettings),
     .testTarget(
       name: "CarabinerHostTests",
@@ -91,7 +93,7 @@ if !librariesOnly {
       ],
       swiftSettings: swiftSettings),
     .testTarget(
-      name: "CarabinerCommandTests", dependencies: ["CarabinerCommand", "CarabinerWire"],
+      name: "CarabinerCommandTests", dependencies: ["CarabinerCommand", "CarabinerWire", "ScriptedServer"],
       swiftSettings: swiftSettings),
   ]
 }

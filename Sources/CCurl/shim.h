@@ -21,6 +21,10 @@ static inline CURLcode CCurl_setHeaderFunction(CURL *easy, CCurl_writeFunction f
   CURLcode code = curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, function);
   return code == CURLE_OK ? curl_easy_setopt(easy, CURLOPT_HEADERDATA, context) : code;
 }
+static inline CURLcode CCurl_setReadFunction(CURL *easy, CCurl_writeFunction function, void *context) {
+  CURLcode code = curl_easy_setopt(easy, CURLOPT_READFUNCTION, function);
+  return code == CURLE_OK ? curl_easy_setopt(easy, CURLOPT_READDATA, context) : code;
+}
 
 /* curl_easy_getinfo is variadic. */
 static inline long CCurl_getLong(CURL *easy, CURLINFO info) {

@@ -45,6 +45,8 @@ internal import Glibc
 
   // MARK: Transfers
 
+  var transferCount: Int { transfers.count }
+
   func add(_ transfer: Transfer) {
     transfer.place = transfers.count
     transfers.append(transfer)
@@ -61,6 +63,18 @@ internal import Glibc
     unsafe curl_multi_remove_handle(handle, transfer.easy.handle)
     remove(transfer)
     transfer.aborted()
+  }
+
+  /// Lets a paused transfer go on; what libcurl held back is delivered before this returns.
+  func resume(_ transfer: Transfer) {
+    // One that has ended has given its handle away.
+    guard transfer.place != nil else { return }
+    let code = transfer.easy.resumeReceiving()
+    // A callback that refuses what was held back ends the transfer here: libcurl itself would go on without those bytes.
+    guard code != CURLE_OK, transfer.place != nil else { return }
+    unsafe curl_multi_remove_handle(handle, transfer.easy.handle)
+    remove(transfer)
+    transfer.finish(code)
   }
 
   func abortAll(_ error: TransportError) {

@@ -12,6 +12,8 @@ public final class CurlTransport: HTTPTransport {
   public let loop: EventLoop
   private let idle: EasyHandlePool
   private let limits: Transfer.Limits
+  /// How much of a redirect's body is read to keep the connection; a server that sends more loses it.
+  private static let redirectBodyBytes = 64 * 1024
 
   /// A transport with a loop of its own.
   ///
@@ -25,13 +27,18 @@ public final class CurlTransport: HTTPTransport {
 
   deinit { loop.stop() }
 
+  /// How many transfers are under way, for whoever wants to know that nothing was left behind.
+  public var transferCount: Int {
+    get async throws { try await loop.run { $0.transferCount } }
+  }
+
   public func send(_ request: URLRequest) async throws -> HTTPResponse {
     var request = request
     var redirects = 0
     while true {
       try request.checkScheme()
       let response = try await exchange(request)
-      guard let target = try response.response.redirectTarget() else { return response }
+      guard let target = response.response.redirectTarget else { return response }
       redirects += 1
       guard redirects <= configuration.maximumRedirects else {
         throw TransportError(
@@ -39,8 +46,7 @@ public final class CurlTransport: HTTPTransport {
           "the server redirected more than \(configuration.maximumRedirects) times, at last to \(target); is it a loop?",
           url: request.url.absoluteString, mayHaveBeenSent: true, responseBegan: true)
       }
-      // Reading what little body a redirect has keeps the connection.
-      _ = try await response.chunks.collected()
+      try await response.discardBody(upTo: Self.redirectBodyBytes)
       request = try request.redirected(by: response.response, to: target)
     }
   }
@@ -53,7 +59,7 @@ public final class CurlTransport: HTTPTransport {
     let head = try await withTaskCancellationHandler {
       try await ticket.start { [limits, idle] multi in
         let easy = try idle.take()
-        try easy.prepare(request, timeout: timeout.isFinite ? timeout : 0)
+        try easy.prepare(request, timeout: timeout)
         let transfer = Transfer(request, easy: easy, limits: limits, pool: idle)
         multi.add(transfer)
         return transfer
@@ -71,5 +77,16 @@ public final class CurlTransport: HTTPTransport {
           ticket.abort()
         }
       })
+  }
+}
+
+extension HTTPResponse {
+  /// Reads the body and forgets it; past `limit` bytes it is left unread, which closes the connection.
+  fileprivate func discardBody(upTo limit: Int) async throws {
+    var count = 0
+    for try await chunk in chunks {
+      count += chunk.count
+      if count > limit { return }
+    }
   }
 }

@@ -12,6 +12,8 @@ internal import Glibc
   private var headerList: UnsafeMutablePointer<curl_slist>?
   private var lastHeaders: HTTPHeaders?
   private var lastURL = ""
+  /// What is left of a body that libcurl can have only once.
+  private var upload = Data()
 
   init(_ configuration: CurlTransport.Configuration) throws {
     guard let easy = unsafe curl_easy_init() else {
@@ -36,7 +38,8 @@ internal import Glibc
     set(CURLOPT_PIPEWAIT, 1)
     set(CURLOPT_PROTOCOLS_STR, "http,https")
     set(CURLOPT_USERAGENT, configuration.userAgent)
-    set(CURLOPT_CONNECTTIMEOUT_MS, Int(configuration.connectTimeout * 1000))
+    set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+    set(CURLOPT_CONNECTTIMEOUT_MS, Self.milliseconds(configuration.connectTimeout))
     set(CURLOPT_HTTP_VERSION, Int(configuration.allowsHTTP2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
     if configuration.acceptsCompression { set(CURLOPT_ACCEPT_ENCODING, "") }
     if let file = configuration.certificateAuthorityFile { set(CURLOPT_CAINFO, file) }
@@ -61,6 +64,13 @@ internal import Glibc
         let transfer = unsafe Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
         return unsafe transfer.receiveHeadLine(UnsafeRawBufferPointer(start: bytes, count: size * count))
       }, nil)
+    _ = unsafe CCurl_setReadFunction(
+      handle,
+      { bytes, size, count, context in
+        guard let bytes = unsafe bytes, let context = unsafe context else { return 0 }
+        let easy = unsafe Unmanaged<EasyHandle>.fromOpaque(context).takeUnretainedValue()
+        return unsafe easy.takeUpload(UnsafeMutableRawBufferPointer(start: bytes, count: size * count))
+      }, Unmanaged.passUnretained(self).toOpaque())
   }
 
   /// Says whom the callbacks tell.
@@ -74,7 +84,7 @@ internal import Glibc
 
   /// Sets what differs from request to request.
   ///
-  /// - Parameter timeout: Seconds the exchange may take; 0 for no limit.
+  /// - Parameter timeout: Seconds the exchange may take; infinite for no limit.
   func prepare(_ request: URLRequest, timeout: Double) throws {
     unsafe errorText[0] = 0
     let url = request.url.absoluteString
@@ -82,18 +92,21 @@ internal import Glibc
       set(CURLOPT_URL, url)
       lastURL = url
     }
-    set(CURLOPT_TIMEOUT_MS, Int(min(timeout, 1e9) * 1000))
+    set(CURLOPT_TIMEOUT_MS, timeout.isFinite ? Self.milliseconds(timeout) : 0)
     try setHeaders(request)
     let body = request.httpBody
+    // libcurl sends a request again if a kept connection ends before an answer, unless it cannot have its body again. One that
+    // has no body must not meet a kept connection.
+    set(CURLOPT_FRESH_CONNECT, !request.isIdempotent && (body ?? Data()).isEmpty ? 1 : 0)
     switch request.httpMethod {
     case "POST":
-      setBody(body ?? Data())
+      setBody(body ?? Data(), isIdempotent: request.isIdempotent)
     case "GET" where body == nil:
       set(CURLOPT_HTTPGET, 1)
     case "HEAD" where body == nil:
       set(CURLOPT_NOBODY, 1)
     default:
-      if let body { setBody(body) } else { set(CURLOPT_HTTPGET, 1) }
+      if let body { setBody(body, isIdempotent: request.isIdempotent) } else { set(CURLOPT_HTTPGET, 1) }
       set(CURLOPT_CUSTOMREQUEST, request.httpMethod)
     }
   }
@@ -103,16 +116,33 @@ internal import Glibc
     request.httpMethod == "POST" || (request.httpMethod == "GET" && request.httpBody == nil)
   }
 
-  private func setBody(_ body: Data) {
+  private func setBody(_ body: Data, isIdempotent: Bool) {
     set(CURLOPT_POST, 1)
+    guard isIdempotent || body.isEmpty else {
+      _ = unsafe CCurl_setPointer(handle, CURLOPT_COPYPOSTFIELDS, nil)
+      _ = unsafe CCurl_setOffset(handle, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(body.count))
+      upload = body
+      return
+    }
+    upload = Data()
     _ = unsafe CCurl_setOffset(handle, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(body.count))
     guard !body.isEmpty else { return set(CURLOPT_COPYPOSTFIELDS, "") }
     _ = unsafe body.withUnsafeBytes { unsafe CCurl_setPointer(handle, CURLOPT_COPYPOSTFIELDS, $0.baseAddress) }
   }
 
+  /// Gives libcurl the next bytes of a body it can have only once.
+  private func takeUpload(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
+    let count = min(buffer.count, upload.count)
+    _ = unsafe upload.prefix(count).copyBytes(to: buffer)
+    upload = upload.dropFirst(count)
+    return count
+  }
+
   private func setHeaders(_ request: URLRequest) throws {
     guard request.headers != lastHeaders else { return }
     var list = unsafe curl_slist_append(nil, "Expect:")
+    // Else libcurl calls a body a form.
+    if request.headers["Content-Type"] == nil { unsafe list = curl_slist_append(list, "Content-Type:") }
     for field in request.headers.fields {
       guard field.isWellFormed else {
         unsafe curl_slist_free_all(list)
@@ -122,6 +152,8 @@ internal import Glibc
             + "interceptor that sets it",
           url: request.url.absoluteString)
       }
+      // The length is libcurl's to say: one that an interceptor's change left behind would shift every later request.
+      if ["content-length", "transfer-encoding"].contains(field.name.lowercased()) { continue }
       // libcurl reads "Name:" as "leave that header out".
       unsafe list = curl_slist_append(list, field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
     }
@@ -148,7 +180,13 @@ internal import Glibc
   /// What libcurl says about the last failure; empty if nothing.
   var errorDetail: String { unsafe String(cString: errorText) }
 
-  func resumeReceiving() { unsafe _ = curl_easy_pause(handle, CURLPAUSE_CONT) }
+  /// How OpenSSL's verification of the certificate ended.
+  var verificationResult: Int { unsafe CCurl_getLong(handle, CURLINFO_SSL_VERIFYRESULT) }
+
+  func resumeReceiving() -> CURLcode { unsafe curl_easy_pause(handle, CURLPAUSE_CONT) }
+
+  /// libcurl's form of a time limit: at least a millisecond, for 0 means none.
+  private static func milliseconds(_ seconds: Double) -> Int { Int(min(max(seconds, 0.001), 1e6) * 1000) }
 
   private func set(_ option: CURLoption, _ value: Int) { _ = unsafe CCurl_setLong(handle, option, value) }
   private func set(_ option: CURLoption, _ value: String) { _ = unsafe CCurl_setPointer(handle, option, value) }
@@ -162,7 +200,8 @@ extension HTTPHeaders.Field {
 }
 
 extension UInt8 {
-  fileprivate var isTokenByte: Bool {
+  /// Whether a header's name may have this byte in it (RFC 9110).
+  var isTokenByte: Bool {
     switch self {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"):
       true

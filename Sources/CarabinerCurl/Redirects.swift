@@ -4,7 +4,7 @@ internal import FoundationEssentials
 /// Redirects are followed here and not in libcurl: which headers may go to another origin is ours to decide, and to test.
 extension HTTPURLResponse {
   /// Where this response sends the client; nil if it does not.
-  func redirectTarget() throws -> String? {
+  var redirectTarget: String? {
     switch statusCode {
     case 301, 302, 303, 307, 308: headers["Location"]
     default: nil
@@ -39,6 +39,7 @@ extension URLRequest {
     if !keepsMethod, httpMethod != "GET", httpMethod != "HEAD" {
       request.httpMethod = "GET"
       request.httpBody = nil
+      request.isIdempotent = true
       for name in ["Content-Type", "Content-Length", "Content-Encoding"] { request.headers.remove(name) }
     }
     return request
@@ -58,8 +59,6 @@ extension URL {
     scheme?.lowercased() == other.scheme?.lowercased() && host()?.lowercased() == other.host()?.lowercased()
       && effectivePort == other.effectivePort
   }
-
-  private var effectivePort: Int { port ?? (scheme?.lowercased() == "https" ? 443 : 80) }
 }
 
 extension String {

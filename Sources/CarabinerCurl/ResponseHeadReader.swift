@@ -2,10 +2,27 @@ internal import Carabiner
 internal import FoundationEssentials
 
 /// Makes a response head of the lines libcurl hands over, and passes over those that are not the answer.
+///
+/// libcurl delivers header lines nearly as they came. What would mean one thing here and another to whoever reads the head
+/// later, a control character or a name that is none, is refused.
 struct ResponseHeadReader {
+  /// What is wrong with a line.
+  struct Malformed: Error {
+    let reason: String
+  }
+
+  private enum State {
+    case statusLine
+    case fields
+    case body
+  }
+
+  private var state = State.statusLine
   private var status = 0
   private var fields: [HTTPHeaders.Field] = []
-  private var isBodyNext = false
+
+  /// Whether the head of the answer is complete: what follows are its body and trailers.
+  var isComplete: Bool { state == .body }
 
   private static let usualFieldCount = 12
 
@@ -15,33 +32,71 @@ struct ResponseHeadReader {
   ///   trailers.
   mutating func read(
     _ line: UnsafeRawBufferPointer, url: URL, version: @autoclosure () -> HTTPURLResponse.Version
-  ) -> HTTPURLResponse? {
-    guard !isBodyNext else { return nil }
+  ) throws(Malformed) -> HTTPURLResponse? {
     var count = line.count
-    while count > 0, unsafe line[count - 1] == 13 || line[count - 1] == 10 { count -= 1 }
-    if count == 0 { return complete(url: url, version: version()) }
+    if count > 0, unsafe line[count - 1] == 10 { count -= 1 }
+    if count > 0, unsafe line[count - 1] == 13 { count -= 1 }
     let bytes = unsafe UnsafeRawBufferPointer(rebasing: line[..<count])
-    if unsafe bytes.starts(with: "HTTP/".utf8) {
-      status = unsafe Self.status(in: bytes)
+    switch state {
+    case .statusLine:
+      // Some servers send an empty line too many between responses.
+      guard count > 0 else { return nil }
+      status = try unsafe Self.status(in: bytes)
       fields.removeAll(keepingCapacity: true)
       fields.reserveCapacity(Self.usualFieldCount)
-    } else if let colon = unsafe bytes.firstIndex(of: UInt8(ascii: ":")) {
-      let name = unsafe String(decoding: bytes[..<colon], as: UTF8.self)
-      let value = unsafe String(decoding: Self.trimmed(bytes[(colon + 1)...]), as: UTF8.self)
-      fields.append(HTTPHeaders.Field(name: name, value: value))
+      state = .fields
+    case .fields where count == 0:
+      return try complete(url: url, version: version())
+    case .fields:
+      try unsafe readField(bytes)
+    case .body:
+      break
     }
     return nil
   }
 
-  private mutating func complete(url: URL, version: HTTPURLResponse.Version) -> HTTPURLResponse? {
-    guard status >= 200 else { return nil }
-    isBodyNext = true
-    return HTTPURLResponse(url: url, statusCode: status, headers: HTTPHeaders(fields), httpVersion: version)
+  private mutating func complete(url: URL, version: HTTPURLResponse.Version) throws(Malformed) -> HTTPURLResponse? {
+    guard status >= 200 else {
+      guard status != 101 else { throw Malformed(reason: "it switches to another protocol, which nobody asked for") }
+      state = .statusLine
+      return nil
+    }
+    state = .body
+    let headers = HTTPHeaders(fields)
+    let lengths = Set(headers.values(for: "Content-Length"))
+    guard lengths.count <= 1 else { throw Malformed(reason: "it declares several lengths") }
+    if let length = lengths.first, !length.utf8.allSatisfy({ (0x30...0x39).contains($0) }) || Int64(length) == nil {
+      throw Malformed(reason: "it declares a length that is no number: \(length.prefix(40).debugDescription)")
+    }
+    return HTTPURLResponse(url: url, statusCode: status, headers: headers, httpVersion: version)
   }
 
-  private static func status(in line: UnsafeRawBufferPointer) -> Int {
-    guard let space = unsafe line.firstIndex(of: 0x20) else { return 0 }
-    return unsafe line[(space + 1)...].prefix { (0x30...0x39).contains($0) }.prefix(3).reduce(0) { $0 * 10 + Int($1 - 0x30) }
+  private mutating func readField(_ line: UnsafeRawBufferPointer) throws(Malformed) {
+    guard unsafe !line.contains(where: { $0 == 0 || $0 == 10 || $0 == 13 }) else {
+      throw Malformed(reason: "a header has a CR, LF or NUL in it")
+    }
+    if let last = fields.indices.last, unsafe line[0] == 0x20 || line[0] == 9 {
+      // RFC 9112, 5.2: a line that goes on with the one before is one value with it, joined by a space.
+      let rest = unsafe String(decoding: Self.trimmed(line[...]), as: UTF8.self)
+      fields[last].value += fields[last].value.isEmpty ? rest : " \(rest)"
+      return
+    }
+    guard let colon = unsafe line.firstIndex(of: UInt8(ascii: ":")), colon > 0,
+      unsafe line[..<colon].allSatisfy(\.isTokenByte)
+    else {
+      throw unsafe Malformed(reason: "a header has no name: \(String(decoding: line.prefix(40), as: UTF8.self).debugDescription)")
+    }
+    let name = unsafe String(decoding: line[..<colon], as: UTF8.self)
+    let value = unsafe String(decoding: Self.trimmed(line[(colon + 1)...]), as: UTF8.self)
+    fields.append(HTTPHeaders.Field(name: name, value: value))
+  }
+
+  private static func status(in line: UnsafeRawBufferPointer) throws(Malformed) -> Int {
+    guard let space = unsafe line.firstIndex(of: 0x20) else { throw Malformed(reason: "it has no status") }
+    let digits = unsafe line[(space + 1)...].prefix { (0x30...0x39).contains($0) }
+    let status = unsafe digits.prefix(4).reduce(0) { $0 * 10 + Int($1 - 0x30) }
+    guard (100...999).contains(status) else { throw Malformed(reason: "its status is no number from 100 to 999") }
+    return status
   }
 
   private static func trimmed(_ bytes: Slice<UnsafeRawBufferPointer>) -> Slice<UnsafeRawBufferPointer> {

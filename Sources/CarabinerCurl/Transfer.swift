@@ -78,7 +78,12 @@ final class Transfer: @unchecked Sendable {
           + "maximum-head")
       return 0
     }
-    if let head = unsafe headLines.read(bytes, url: request.url, version: easy.httpVersion) { headArrived(head) }
+    do {
+      if let head = try unsafe headLines.read(bytes, url: request.url, version: easy.httpVersion) { headArrived(head) }
+    } catch {
+      refusal = failure(.invalidResponse, request.url.protocolViolation(error.reason))
+      return 0
+    }
     return bytes.count
   }
 
@@ -94,6 +99,7 @@ final class Transfer: @unchecked Sendable {
   }
 
   func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
+    guard unsafe !bytes.isEmpty else { return 0 }
     guard bodyBytes + bytes.count <= limits.bodyBytes else {
       refusal = failure(
         .bodyTooLarge,
@@ -127,16 +133,17 @@ final class Transfer: @unchecked Sendable {
 
   func finish(_ code: CURLcode) {
     defer { giveBack() }
-    guard code != CURLE_OK else {
-      return end(
-        state.withLock { $0.head } == nil
-          ? .failure(failure(.invalidResponse, "the server answered without a head")) : .success(()))
-    }
-    let sent = easy.bytesSent > 0
-    let began = headBytes > 0
-    end(
-      .failure(
-        refusal ?? CurlFailure(code, detail: easy.errorDetail, request: request).error(sent: sent, began: began)))
+    guard code != CURLE_OK else { return end(headLines.isComplete ? .success(()) : .failure(endedInHead)) }
+    let failure = CurlFailure(code, of: easy, request: request, isHeadComplete: headLines.isComplete)
+    end(.failure(refusal ?? failure.error(sent: easy.bytesSent > 0, began: headBytes > 0)))
+  }
+
+  /// libcurl takes a connection that ends between header lines for a complete response.
+  private var endedInHead: TransportError {
+    failure(
+      .connectionLost,
+      "the connection to \(request.url.host() ?? "?"):\(request.url.effectivePort) ended in the middle of the response's head; "
+        + "look at the server's log")
   }
 
   func aborted() {

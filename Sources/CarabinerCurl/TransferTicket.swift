@@ -35,7 +35,7 @@ final class TransferTicket: Sendable {
 
   func nextChunk() async throws -> PullStream<Data>.Step {
     guard case .started(let transfer) = state.withLock({ $0 }) else { throw CancellationError() }
-    return try await transfer.nextChunk { loop.execute { _ in transfer.easy.resumeReceiving() } }
+    return try await transfer.nextChunk { loop.execute { multi in multi.resume(transfer) } }
   }
 
   func abort() {

@@ -92,7 +92,3 @@ struct EventLoopTests {
     loop.stop()
   }
 }
-
-private final class Tally: Sendable {
-  let value = Mutex(0)
-}

@@ -96,9 +96,11 @@ public struct JSONRequest<Operation: GraphQLOperation>: GraphQLRequest {
   public func toURLRequest() throws -> URLRequest {
     var headers = operation.operationType == .subscription ? JSONRequestHeaders.subscription : JSONRequestHeaders.singleResult
     if !additionalHeaders.isEmpty { headers.replace(with: additionalHeaders) }
-    return URLRequest(
+    var request = URLRequest(
       url: graphQLEndpoint, httpMethod: "POST", headers: headers, httpBody: Data(body()),
       timeoutInterval: requestTimeout ?? 0)
+    request.isIdempotent = operation.operationType != .mutation
+    return request
   }
 
   /// The body with its members sorted by name, so that equal requests are equal bytes.

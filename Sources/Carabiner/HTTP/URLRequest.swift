@@ -12,8 +12,13 @@ public struct URLRequest: Sendable, Hashable {
   public var headers: HTTPHeaders
   /// The body; nil for none.
   public var httpBody: Data?
-  /// Seconds the whole exchange may take; 0 for no limit.
+  /// Seconds the whole exchange may take; 0 for what the transport is configured to.
   public var timeoutInterval: TimeInterval
+  /// Whether sending the request twice does no more than sending it once.
+  ///
+  /// The transport sends such a request again if a kept connection turns out to be dead; any other only if no byte of its body
+  /// was sent. Requests made for an operation know; others go by their method, and a POST is not.
+  public var isIdempotent: Bool
 
   /// A request to `url`.
   public init(
@@ -25,6 +30,7 @@ public struct URLRequest: Sendable, Hashable {
     self.headers = headers
     self.httpBody = httpBody
     self.timeoutInterval = timeoutInterval
+    isIdempotent = httpMethod != "POST" && httpMethod != "PATCH"
   }
 
   /// All header fields as a dictionary; values of one name are joined with a comma.

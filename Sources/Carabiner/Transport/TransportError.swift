@@ -16,9 +16,9 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
     case tls
     /// The connect timeout or the total timeout passed.
     case timedOut
-    /// The connection ended in the middle.
+    /// The connection ended in the middle, or before the length the head declared.
     case connectionLost
-    /// The response is not valid HTTP, or its length is not what its head said.
+    /// The response is not valid HTTP, or its compression is broken.
     case invalidResponse
     /// The response's head is longer than allowed.
     case headTooLarge

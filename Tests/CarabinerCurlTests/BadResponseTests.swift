@@ -1,0 +1,157 @@
+import Carabiner
+import CarabinerCurl
+import Foundation
+import ScriptedServer
+import Testing
+
+/// One way to misbehave after a request was read, and what the caller is told.
+struct Misbehaviour: Sendable, CustomTestStringConvertible {
+  let testDescription: String
+  let code: TransportError.Code
+  let message: String
+  /// Whether the caller may learn that bytes of a response were there.
+  var began = true
+  var configure: @Sendable (inout CurlTransport.Configuration) -> Void = { _ in }
+  let script: @Sendable (Peer) throws -> Void
+
+  init(
+    _ name: String, _ code: TransportError.Code, _ message: String, began: Bool = true,
+    configure: @escaping @Sendable (inout CurlTransport.Configuration) -> Void = { _ in },
+    script: @escaping @Sendable (Peer) throws -> Void
+  ) {
+    testDescription = name
+    self.code = code
+    self.message = message
+    self.began = began
+    self.configure = configure
+    self.script = script
+  }
+
+  /// Sends these bytes and closes.
+  init(_ name: String, _ code: TransportError.Code, _ message: String, began: Bool = true, sends text: String) {
+    self.init(name, code, message, began: began) { peer in
+      try peer.send(text)
+      peer.close()
+    }
+  }
+}
+
+@Suite("What the transport says of a bad response")
+struct BadResponseTests {
+  private static let connections: [Misbehaviour] = [
+    Misbehaviour("closes at once", .connectionLost, "ended in the middle", began: false) { $0.close() },
+    Misbehaviour("resets at once", .connectionLost, "ended in the middle", began: false) { $0.reset() },
+    Misbehaviour("closes in the head", .connectionLost, "ended in the middle", sends: "HTTP/1.1 200 OK\r\nContent-"),
+    Misbehaviour("resets in the body", .connectionLost, "ended in the middle") { peer in
+      try peer.send("HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\nsome")
+      peer.pause(milliseconds: 20)
+      peer.reset()
+    },
+    Misbehaviour(
+      "declares more than it sends", .connectionLost, "before its length",
+      sends: "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort"),
+    Misbehaviour(
+      "ends chunks without the last", .connectionLost, "before its length",
+      sends: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n"),
+    Misbehaviour(
+      "ends inside a chunk", .connectionLost, "before its length",
+      sends: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n50\r\nhello"),
+  ]
+
+  private static let heads: [Misbehaviour] = [
+    Misbehaviour("speaks no HTTP", .invalidResponse, "as an HTTP server should", sends: "220 smtp.test ESMTP\r\n\r\n"),
+    Misbehaviour(
+      "has no number in the status line", .invalidResponse, "as an HTTP server should", sends: "HTTP/1.1 abc OK\r\n\r\n"),
+    Misbehaviour(
+      "has a status below 100", .invalidResponse, "response code", sends: "HTTP/1.1 099 Hm\r\nContent-Length: 0\r\n\r\n"),
+    Misbehaviour(
+      "switches protocols unasked", .invalidResponse, "another protocol",
+      sends: "HTTP/1.1 101 Switching\r\nUpgrade: x\r\n\r\nbinary"),
+    Misbehaviour("speaks HTTP/9.9", .invalidResponse, "as an HTTP server should", sends: "HTTP/9.9 200 OK\r\n\r\n"),
+    Misbehaviour(
+      "sends a header without colon", .invalidResponse, "as an HTTP server should",
+      sends: "HTTP/1.1 200 OK\r\nnonsense\r\nContent-Length: 0\r\n\r\n"),
+    Misbehaviour(
+      "sends a header with a space in its name", .invalidResponse, "as an HTTP server should",
+      sends: "HTTP/1.1 200 OK\r\nX Y: z\r\nContent-Length: 0\r\n\r\n"),
+    Misbehaviour(
+      "sends a header that looks like a status line", .invalidResponse, "as an HTTP server should",
+      sends: "HTTP/1.1 200 OK\r\nHTTP/1.1 302 : x\r\nContent-Length: 0\r\n\r\n"),
+    Misbehaviour(
+      "sends NUL in a header", .invalidResponse, "as an HTTP server should",
+      sends: "HTTP/1.1 200 OK\r\nX: a\u{0}b\r\nContent-Length: 0\r\n\r\n"),
+    Misbehaviour(
+      "sends a bare CR in a header", .invalidResponse, "as an HTTP server should",
+      sends: "HTTP/1.1 200 OK\r\nX: a\rSet-Cookie: b\r\nContent-Length: 0\r\n\r\n"),
+    Misbehaviour(
+      "declares a negative length", .invalidResponse, "as an HTTP server should",
+      sends: "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n"),
+    Misbehaviour(
+      "declares a length beyond all numbers", .invalidResponse, "a length that is no number",
+      sends: "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\n"),
+    Misbehaviour(
+      "declares two lengths", .invalidResponse, "as an HTTP server should",
+      sends: "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 5\r\n\r\n12345"),
+    Misbehaviour("sends headers without end", .headTooLarge, "longer than 262144 bytes") { peer in
+      try peer.send("HTTP/1.1 200 OK\r\n")
+      while true { try peer.send("X-Filler: \(String(repeating: "x", count: 1000))\r\n") }
+    },
+    Misbehaviour("sends one header line without end", .headTooLarge, "header") { peer in
+      try peer.send("HTTP/1.1 200 OK\r\nX-Filler: ")
+      while true { try peer.send(String(repeating: "x", count: 1000)) }
+    },
+    Misbehaviour("sends interim responses without end", .headTooLarge, "longer than 262144 bytes") { peer in
+      while true { try peer.send("HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n") }
+    },
+    Misbehaviour(
+      "exceeds a raised limit of libcurl's own", .headTooLarge, "Too large", configure: { $0.maximumHeadBytes = 10_000_000 },
+      script: { peer in
+        try peer.send("HTTP/1.1 200 OK\r\n")
+        while true { try peer.send("X-Filler: \(String(repeating: "x", count: 1000))\r\n") }
+      }),
+  ]
+
+  private static let bodies: [Misbehaviour] = [
+    Misbehaviour(
+      "has a chunk size that is no number", .invalidResponse, "as an HTTP server should",
+      sends: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nhello\r\n0\r\n\r\n"),
+    Misbehaviour(
+      "sends what is no gzip", .invalidResponse, "as an HTTP server should",
+      sends: "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 12\r\n\r\nnot gzip at"),
+    Misbehaviour(
+      "uses an encoding nobody knows", .invalidResponse, "as an HTTP server should",
+      sends: "HTTP/1.1 200 OK\r\nContent-Encoding: rot13\r\nContent-Length: 5\r\n\r\nuryyb"),
+    Misbehaviour("sends a gibibyte", .bodyTooLarge, "longer than 67108864 bytes") { peer in
+      try peer.send("HTTP/1.1 200 OK\r\nContent-Length: \(1 << 30)\r\n\r\n")
+      let block = [UInt8](repeating: UInt8(ascii: "x"), count: 1 << 20)
+      for _ in 0..<1024 { try peer.send(block) }
+    },
+    Misbehaviour(
+      "sends more than a small limit", .bodyTooLarge, "longer than 1000 bytes", configure: { $0.maximumBodyBytes = 1000 },
+      script: { try $0.respond(body: String(repeating: "x", count: 1001)) }),
+    Misbehaviour("sends trailers without end", .headTooLarge, "longer than 262144 bytes") { peer in
+      try peer.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n")
+      while true { try peer.send("X-Trailer: \(String(repeating: "x", count: 1000))\r\n") }
+    },
+  ]
+
+  @Test("every misbehaviour has its error, and leaves nothing behind", arguments: connections + heads + bodies)
+  func misbehaviour(_ misbehaviour: Misbehaviour) async throws {
+    var configuration = CurlTransport.Configuration()
+    misbehaviour.configure(&configuration)
+    let transport = try CurlTransport(configuration: configuration)
+    let server = try ScriptedServer(otherwise: { _, peer in
+      try misbehaviour.script(peer)
+      peer.waitForHangUp()
+    })
+    let error = try await transport.failure("\(server.origin)/bad")
+    #expect(error.code == misbehaviour.code, "\(error)")
+    #expect(error.message.contains(misbehaviour.message), "\(error)")
+    #expect(error.mayHaveBeenSent)
+    #expect(error.responseBegan == misbehaviour.began, "\(error)")
+    #expect(error.url == "\(server.origin)/bad")
+    #expect(await eventually { server.openConnections == 0 }, "a connection in an unknown state must not be kept")
+    try await transport.expectIntact(server)
+    #expect(server.requests.map(\.target) == ["/bad", "/good"], "nothing is sent twice")
+  }
+}

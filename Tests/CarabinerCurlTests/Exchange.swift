@@ -1,0 +1,62 @@
+import Carabiner
+import CarabinerCurl
+import Foundation
+import ScriptedServer
+import Testing
+
+/// A response with its whole body.
+struct Answer {
+  let head: HTTPURLResponse
+  let body: Data
+
+  var text: String { String(decoding: body, as: UTF8.self) }
+}
+
+extension CurlTransport {
+  /// Sends one request and reads the whole answer.
+  func fetch(
+    _ url: String, method: String = "POST", headers: HTTPHeaders = [:], body: String? = "{}", timeout: Double = 15
+  ) async throws -> Answer {
+    var request = Carabiner.URLRequest(url: try #require(URL(string: url)), httpMethod: method, headers: headers)
+    request.httpBody = body.map { Data($0.utf8) }
+    request.timeoutInterval = timeout
+    let response = try await send(request)
+    return Answer(head: response.response, body: try await response.chunks.collected())
+  }
+
+  /// Sends one request that must fail in the transport.
+  func failure(
+    _ url: String, method: String = "POST", timeout: Double = 15, sourceLocation: SourceLocation = #_sourceLocation
+  ) async throws -> TransportError {
+    try await #require(throws: TransportError.self, sourceLocation: sourceLocation) {
+      _ = try await fetch(url, method: method, timeout: timeout)
+    }
+  }
+
+  /// Checks that no transfer is left behind and that the next request is answered.
+  func expectIntact(_ server: ScriptedServer, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+    #expect(await eventually { try await self.transferCount == 0 }, sourceLocation: sourceLocation)
+    #expect(try await fetch("\(server.origin)/good").text == "good", sourceLocation: sourceLocation)
+    #expect(try await transferCount == 0, sourceLocation: sourceLocation)
+  }
+}
+
+extension ScriptedServer {
+  /// A server that answers "good" at /good and treats every other request as `script` says.
+  convenience init(otherwise script: @escaping @Sendable (ReceivedRequest, Peer) throws -> Void) throws {
+    try self.init(
+      Self.answering { request, peer in
+        if request.target == "/good" { try peer.respond(body: "good") } else { try script(request, peer) }
+      })
+  }
+}
+
+/// Whether `condition` holds within ten seconds; the thread is free meanwhile.
+func eventually(_ condition: () async throws -> Bool) async -> Bool {
+  let end = ContinuousClock.now + .seconds(10)
+  repeat {
+    if (try? await condition()) == true { return true }
+    try? await Task.sleep(for: .milliseconds(5))
+  } while ContinuousClock.now < end
+  return false
+}

@@ -1,0 +1,119 @@
+import Carabiner
+import CarabinerCurl
+import Foundation
+import ScriptedServer
+import Testing
+
+/// SEMANTICS E6.
+@Suite("Redirects")
+struct RedirectTests {
+  /// A server that redirects to `location` with `status`, and says of other requests what it got.
+  private func redirecting(_ status: Int, to location: String, body: String = "moved") throws -> ScriptedServer {
+    try ScriptedServer(otherwise: { request, peer in
+      if request.target == "/from" {
+        try peer.respond("\(status) Moved", headers: "Location: \(location)\r\n", body: body)
+      } else {
+        try peer.respond(body: "\(request.method) \(request.target) \(String(decoding: request.body, as: UTF8.self))")
+      }
+    })
+  }
+
+  @Test("307 and 308 keep method and body; 301, 302 and 303 become a GET without", arguments: [301, 302, 303, 307, 308])
+  func method(status: Int) async throws {
+    let server = try redirecting(status, to: "/to?a=b")
+    let transport = try CurlTransport()
+    let answer = try await transport.fetch(
+      "\(server.origin)/from", headers: ["Content-Type": "application/json", "Authorization": "Bearer t"], body: "{\"q\":1}")
+    let second = try #require(server.requests.last)
+    #expect(answer.text == (status >= 307 ? "POST /to?a=b {\"q\":1}" : "GET /to?a=b "))
+    #expect(second.header("Content-Type") == (status >= 307 ? "application/json" : nil))
+    #expect(second.header("Authorization") == "Bearer t", "the same origin may see it")
+    #expect(answer.head.url.absoluteString == "\(server.origin)/to?a=b")
+    #expect(server.connections == 1, "the small body of a redirect is read to keep the connection")
+    try await transport.expectIntact(server)
+  }
+
+  @Test("HEAD and GET stay what they are", arguments: ["GET", "HEAD"])
+  func safeMethod(method: String) async throws {
+    let server = try redirecting(302, to: "/to")
+    let transport = try CurlTransport()
+    _ = try await transport.fetch("\(server.origin)/from", method: method, body: nil)
+    #expect(server.requests.map(\.method) == [method, method])
+  }
+
+  @Test("credentials do not follow to another origin, other headers do")
+  func otherOrigin() async throws {
+    let other = try redirecting(307, to: "/never")
+    let server = try redirecting(307, to: "\(other.origin)/to")
+    let transport = try CurlTransport()
+    let secrets: HTTPHeaders = [
+      "authorization": "Bearer t", "Cookie": "a=b", "COOKIE": "c=d", "Proxy-Authorization": "Basic x", "X-Trace": "7",
+    ]
+    #expect(try await transport.fetch("\(server.origin)/from", headers: secrets, body: "body").text == "POST /to body")
+    let request = try #require(other.requests.first)
+    for name in ["Authorization", "Cookie", "Proxy-Authorization"] { #expect(request.header(name) == nil, "\(name)") }
+    #expect(request.header("X-Trace") == "7")
+    #expect(server.requests.first?.header("Cookie") == "a=b")
+  }
+
+  @Test("a password in the first URL is not sent to another origin")
+  func userInformation() async throws {
+    let other = try redirecting(307, to: "/never")
+    let server = try redirecting(307, to: "\(other.origin)/to")
+    let transport = try CurlTransport()
+    _ = try await transport.fetch("http://user:secret@127.0.0.1:\(server.port)/from")
+    #expect(server.requests.first?.header("Authorization")?.hasPrefix("Basic ") == true)
+    #expect(try #require(other.requests.first).header("Authorization") == nil)
+  }
+
+  @Test("a loop ends after five, and is called one")
+  func loop() async throws {
+    let server = try redirecting(302, to: "/from")
+    let transport = try CurlTransport()
+    let error = try await transport.failure("\(server.origin)/from", method: "GET")
+    #expect(error.code == .redirectRefused)
+    #expect(error.message.contains("more than 5 times"))
+    #expect(error.message.contains("is it a loop?"))
+    #expect(server.requests.count == 6)
+    try await transport.expectIntact(server)
+  }
+
+  @Test(
+    "places that are not http or https are refused, and nothing of them is read",
+    arguments: ["file:///etc/passwd", "gopher://127.0.0.1/", "javascript:alert(1)", "http://", "http:///x", ""])
+  func refused(location: String) async throws {
+    let server = try redirecting(302, to: location)
+    let transport = try CurlTransport()
+    let error = try await transport.failure("\(server.origin)/from")
+    #expect(error.code == .redirectRefused, "\(error)")
+    #expect(error.message.contains("use the final address as the endpoint"))
+    #expect(error.mayHaveBeenSent && error.responseBegan)
+    try await transport.expectIntact(server)
+  }
+
+  @Test("a relative location is relative to where the request went")
+  func relative() async throws {
+    let server = try ScriptedServer(otherwise: { request, peer in
+      if request.target == "/a/b?x" {
+        try peer.respond("307 Moved", headers: "Location: ../c/d#part\r\n")
+      } else {
+        try peer.respond(body: request.target)
+      }
+    })
+    let transport = try CurlTransport()
+    #expect(try await transport.fetch("\(server.origin)/a/b?x").text == "/c/d")
+  }
+
+  @Test("a redirect whose body has no end is followed without it")
+  func endlessBody() async throws {
+    let server = try ScriptedServer(otherwise: { request, peer in
+      guard request.target == "/from" else { return try peer.respond(body: "there") }
+      try peer.send("HTTP/1.1 302 Found\r\nLocation: /to\r\nContent-Length: \(1 << 30)\r\n\r\n")
+      while true { try peer.send([UInt8](repeating: 0x78, count: 65536)) }
+    })
+    let transport = try CurlTransport()
+    #expect(try await transport.fetch("\(server.origin)/from").text == "there")
+    #expect(server.connections == 2)
+    try await transport.expectIntact(server)
+  }
+}

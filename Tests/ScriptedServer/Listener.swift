@@ -1,0 +1,73 @@
+internal import Glibc
+internal import Synchronization
+
+/// A listening socket on a free port of 127.0.0.1.
+public final class Listener: Sendable {
+  /// The port it got.
+  public let port: Int
+  private let descriptor: Int32
+
+  /// A listener for which nobody needs to accept: with a small `backlog` it becomes a place where connecting never ends.
+  ///
+  /// - Throws: ``SocketFailure`` if there is no descriptor or port left.
+  public init(backlog: Int32) throws {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    guard descriptor >= 0 else { throw SocketFailure("socket", errno) }
+    var address = Self.loopback(port: 0)
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let bound = unsafe withUnsafeMutablePointer(to: &address) { address in
+      unsafe address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+        unsafe bind(descriptor, address, length) == 0 && listen(descriptor, backlog) == 0
+          && getsockname(descriptor, address, &length) == 0
+      }
+    }
+    guard bound else {
+      let code = errno
+      Glibc.close(descriptor)
+      throw SocketFailure("bind", code)
+    }
+    self.descriptor = descriptor
+    port = Int(UInt16(bigEndian: address.sin_port))
+  }
+
+  deinit { Glibc.close(descriptor) }
+
+  /// The next connection; nil once the listener was stopped.
+  func accept() -> Int32? {
+    while true {
+      let connection = Glibc.accept(descriptor, nil, nil)
+      if connection >= 0 {
+        // Processes other tests start must not keep it open.
+        _ = fcntl(connection, F_SETFD, FD_CLOEXEC)
+        return connection
+      }
+      guard errno == EINTR || errno == ECONNABORTED else { return nil }
+    }
+  }
+
+  /// Lets the thread that waits in `accept` go on.
+  func stop() { _ = shutdown(descriptor, Int32(SHUT_RDWR)) }
+
+  /// Opens a connection to `port` and leaves it alone; it counts against the backlog while nobody accepts it.
+  ///
+  /// - Returns: The descriptor, which the caller closes.
+  public static func connect(to port: Int) -> Int32 {
+    let descriptor = socket(
+      AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
+    var address = loopback(port: port)
+    _ = unsafe withUnsafePointer(to: &address) { address in
+      unsafe address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+        unsafe Glibc.connect(descriptor, address, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+    return descriptor
+  }
+
+  private static func loopback(port: Int) -> sockaddr_in {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = UInt16(port).bigEndian
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    return address
+  }
+}
