@@ -14,7 +14,7 @@ struct LoadRun: Sendable {
 
   private struct Counts {
     var next = 0
-    var latencies: [Duration] = []
+    var latencies = LatencyHistogram()
     var graphQLErrors = 0
     var failures: [String: Int] = [:]
     var firstFailure: (any Error)?
@@ -31,7 +31,6 @@ struct LoadRun: Sendable {
 
   func run(format: OutputFormat) async throws {
     let tally = Tally()
-    tally.counts.withLock { $0.latencies.reserveCapacity(count) }
     let start = ContinuousClock.now
     let startCPU = ProcessTime.now
     let requests = Task {
@@ -55,7 +54,7 @@ struct LoadRun: Sendable {
     let wall = ContinuousClock.now - start
     let cpu = ProcessTime.now - startCPU
     let result = tally.counts.withLock { $0 }
-    Terminal.emit(summary(result.latencies.sorted(), result.failures, result.graphQLErrors, wall, cpu, format))
+    Terminal.emit(summary(result.latencies, result.failures, result.graphQLErrors, wall, cpu, format))
     if let error = result.firstFailure {
       Terminal.complain("error: \(error)")
       throw ExitStatus(error)
@@ -75,7 +74,7 @@ struct LoadRun: Sendable {
         for try await response in results { hasErrors = hasErrors || response.hasErrors }
         let latency = ContinuousClock.now - start
         tally.counts.withLock { tally in
-          tally.latencies.append(latency)
+          tally.latencies.record(UInt64(max(latency.seconds, 0) * 1e9))
           if hasErrors { tally.graphQLErrors += 1 }
         }
       } catch {
@@ -94,13 +93,10 @@ struct LoadRun: Sendable {
   }
 
   private func summary(
-    _ latencies: [Duration], _ failures: [String: Int], _ graphQLErrors: Int, _ wall: Duration, _ cpu: Double,
+    _ latencies: LatencyHistogram, _ failures: [String: Int], _ graphQLErrors: Int, _ wall: Duration, _ cpu: Double,
     _ format: OutputFormat
   ) -> String {
-    func percentile(_ share: Double) -> Double {
-      guard !latencies.isEmpty else { return 0 }
-      return latencies[min(latencies.count - 1, Int(Double(latencies.count) * share))].seconds * 1e6
-    }
+    func percentile(_ share: Double) -> Double { Double(latencies.percentile(share)) / 1e3 }
     let failed = failures.values.reduce(0, +)
     let rate = Double(latencies.count) / max(wall.seconds, 1e-9)
     let perRequest = cpu * 1e6 / Double(max(latencies.count + failed, 1))
