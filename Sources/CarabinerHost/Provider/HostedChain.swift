@@ -32,7 +32,7 @@ package final class HostedChain: InterceptorProvider {
   /// - Throws: ``ManifestError``, or ``LoadRefusal`` with the entry it is about.
   package init(_ manifest: Manifest, overrides: StageOverrides = StageOverrides(nil)) throws {
     let refusals = manifest.refusals(of: overrides)
-    guard refusals.isEmpty else { throw ManifestError(path: manifest.path, problems: refusals) }
+    guard refusals.isEmpty else { throw ManifestError(path: manifest.path, problems: manifest.placed(refusals)) }
     var problems: [ManifestProblem] = []
     var members: [String: Member] = [:]
     var libraries: [String: PluginLibrary] = [:]
@@ -73,7 +73,7 @@ package final class HostedChain: InterceptorProvider {
     limits.cancelGrace = manifest.settings.cancelGrace
     self.limits = limits
     problems.append(contentsOf: Self.misplaced(manifest, members, bindings))
-    guard problems.isEmpty else { throw ManifestError(path: manifest.path, problems: problems) }
+    guard problems.isEmpty else { throw ManifestError(path: manifest.path, problems: manifest.placed(problems)) }
   }
 
   // MARK: Provider
@@ -191,9 +191,9 @@ package final class HostedChain: InterceptorProvider {
       }
       return
     }
-    let schema: JSONSchema
+    let schema: CompiledSchema
     do {
-      schema = try JSONSchema(try JSONValue(parsing: text))
+      schema = try CompiledSchema(JSONValue(parsing: text))
     } catch {
       throw ManifestProblem(
         .schemaViolation, at: pointer,
