@@ -5,7 +5,7 @@ import sys
 try:
     from jsonschema import Draft202012Validator
 except ImportError:
-    sys.exit("the Python package jsonschema is not installed; install it, or name another Python with CARABINER_TEST_PYTHON")
+    sys.exit("the Python package jsonschema is not installed; run Scripts/install-test-peers")
 
 with open(sys.argv[1], encoding="utf-8") as table:
     for group in json.load(table):

@@ -132,8 +132,11 @@ package struct FFIDeclaration: Sendable, Hashable {
     guard object.contains("value") != object.contains("from") else {
       throw ManifestProblem(.invalidValue, at: pointer, "an argument has either value or from; write one of them")
     }
-    guard object["from"].map({ $0.string != nil }) ?? true else {
-      throw ManifestProblem(.wrongType, at: pointer.appending("from"), "from must be body or body-length")
+    guard object["from"].map({ ["body", "body-length"].contains($0) }) ?? true else {
+      throw ManifestProblem(.invalidValue, at: pointer.appending("from"), "from must be body or body-length")
+    }
+    guard object["value"].map({ ["number", "string"].contains($0.kind) }) ?? true else {
+      throw ManifestProblem(.wrongType, at: pointer.appending("value"), "value must be a number or a text")
     }
     switch (json["from"]?.string, type) {
     case ("body", .pointer): return .body

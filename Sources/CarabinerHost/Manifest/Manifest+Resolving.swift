@@ -47,6 +47,14 @@ extension Manifest {
     return resolved
   }
 
+  /// What no message may show: all that the manifest's references stand for. Those that cannot be filled in are passed over.
+  package func redaction(_ secrets: SecretReferences) -> SecretRedaction {
+    let texts = [endpoint.map { JSONValue.string($0) }].compactMap(\.self) + headers.fields.map { .string($0.value) }
+    return (texts + plugins.map(\.configuration)).reduce(SecretRedaction()) { redaction, value in
+      (try? secrets.redaction(of: value, at: JSONPointer())).map { redaction.joined(with: $0) } ?? redaction
+    }
+  }
+
   /// Everything about endpoint and headers that cannot be filled in now.
   package func problems(of secrets: SecretReferences) -> [ManifestProblem] {
     var problems: [ManifestProblem] = []

@@ -1,10 +1,18 @@
-internal import CarabinerWire
+package import CarabinerWire
 
 /// The text of a manifest as a value, and where its parts stand.
-struct ManifestDocument {
-  let value: JSONValue
+package struct ManifestDocument {
+  /// What the text says.
+  package let value: JSONValue
   private let text: String
   private let yaml: YAMLDocument?
+
+  /// Parses a text, in the format it looks like.
+  ///
+  /// - Throws: ``ManifestProblem`` with the place of the first fault.
+  package init(_ text: String) throws(ManifestProblem) {
+    try self.init(text, Manifest.Format(path: "", text: text))
+  }
 
   /// Parses a text.
   ///
@@ -36,11 +44,28 @@ struct ManifestDocument {
       throw problem
     }
     guard tree.duplicates == 0 else {
-      // The YAML reader knows which; JSON without surrogate escapes is YAML.
-      _ = try YAMLDocument(text)
-      throw ManifestProblem(.syntax, "some key stands twice in one object; remove one of them")
+      // The YAML reader knows which.
+      do throws(ManifestProblem) {
+        _ = try YAMLDocument(asYAML(text))
+      } catch  where error.code == .duplicateName {
+        throw error
+      } catch {}
+      throw ManifestProblem(.duplicateName, "some key stands twice in one object; remove one of them")
     }
     return tree.value
+  }
+
+  /// The same JSON without the one thing YAML does not know, pairs of escapes for one character, and everything in its place.
+  private static func asYAML(_ json: String) -> String {
+    var bytes = Array(json.utf8)
+    var offset = 0
+    while offset < bytes.count {
+      defer { offset += 1 }
+      guard bytes[offset] == UInt8(ascii: "\\"), offset + 2 < bytes.count else { continue }
+      if bytes[offset + 1] == UInt8(ascii: "u"), "dD".utf8.contains(bytes[offset + 2]) { bytes[offset] = UInt8(ascii: "_") }
+      offset += 1
+    }
+    return String(decoding: bytes, as: UTF8.self)
   }
 
   private static func position(of offset: Int, in text: String) -> ManifestProblem.TextPosition {
@@ -52,7 +77,7 @@ struct ManifestDocument {
 
   /// The problems with their places in the text, in its order.
   func placed(_ problems: [ManifestProblem]) -> [ManifestProblem] {
-    guard !problems.isEmpty, let yaml = yaml ?? (try? YAMLDocument(text)) else { return problems }
+    guard !problems.isEmpty, let yaml = yaml ?? (try? YAMLDocument(Self.asYAML(text))) else { return problems }
     let placed = problems.map { problem in
       var problem = problem
       problem.position = problem.position ?? yaml.position(of: problem.pointer)

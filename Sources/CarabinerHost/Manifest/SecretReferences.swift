@@ -77,6 +77,25 @@ package struct SecretReferences: Sendable {
     return value
   }
 
+  /// What must not be shown of a value once its references are filled in.
+  ///
+  /// - Throws: ``ManifestProblem`` with the place, if one cannot be filled in.
+  package func redaction(of value: JSONValue, at pointer: JSONPointer) throws(ManifestProblem) -> SecretRedaction {
+    var pairs: [SecretRedaction.Pair] = []
+    for (place, text) in value.texts(at: pointer) {
+      for part in try ReferencePart.parts(of: text, at: place) {
+        switch part {
+        case .text: break
+        case .environment(let name):
+          pairs.append(SecretRedaction.Pair(value: try variable(name, at: place), reference: "${env:\(name)}"))
+        case .file(let path):
+          pairs.append(SecretRedaction.Pair(value: try contents(of: path, at: place), reference: "${file:\(path)}"))
+        }
+      }
+    }
+    return SecretRedaction(pairs)
+  }
+
   /// Every reference in `value` that cannot be filled in now.
   package func problems(in value: JSONValue, at pointer: JSONPointer) -> [ManifestProblem] {
     value.texts(at: pointer).compactMap { pointer, text in

@@ -157,7 +157,7 @@ extension ManifestProblem {
       position = TextPosition(line: mark.line, column: mark.column)
     case .duplicatedKeysInMapping(let duplicates, let context):
       self.init(
-        .syntax, "the key \(duplicates.joined(separator: ", ")) stands twice in one object; remove one of them")
+        .duplicateName, "the key \(duplicates.joined(separator: ", ")) stands twice in one object; remove one of them")
       position = TextPosition(line: context.mark.line, column: context.mark.column)
     case .reader(let problem, _, _, _): self.init(.syntax, "this is not YAML: \(problem)")
     default: self.init(.syntax, "this is not YAML: \(error)")

@@ -176,6 +176,7 @@ package final class HostedChain: InterceptorProvider {
     var options = PluginInstance.Options(name: plugin.name)
     // Secrets are filled in after the check, so that no message can show one.
     options.configuration = try secrets.resolve(plugin.configuration, at: pointer).description
+    options.redaction = try secrets.redaction(of: plugin.configuration, at: pointer)
     options.grants = plugin.grants
     options.skipsOnFault = plugin.skipsOnFault
     options.hookTimeout = plugin.timeout

@@ -1,4 +1,5 @@
 import CarabinerHost
+import CarabinerWire
 import FoundationEssentials
 import Testing
 
@@ -18,6 +19,9 @@ enum ManifestFixtures {
   static func manifest(_ text: String, format: Manifest.Format? = nil) throws -> Manifest {
     try Manifest(text: text, format: format, directory: "\(folder)/files")
   }
+
+  /// A manifest as the JSON value it stands for, read by the parser alone.
+  static func value(_ text: String) throws -> JSONValue { try ManifestDocument(text).value }
 
   /// What is wrong with a manifest.
   static func problems(_ text: String, format: Manifest.Format? = nil) -> [ManifestProblem] {

@@ -63,7 +63,7 @@ struct ManifestRefusalTests {
     Refusal("a number as key", "carabiner: 1\nheaders: {1: a}", .syntax, "/headers", "the key 1 is no text; put it in quotes"),
     Refusal("a truth value as key", "carabiner: 1\nheaders: {true: a}", .syntax, "/headers", "the key true is no text"),
     Refusal("a list as key", "carabiner: 1\nheaders: {[a]: b}", .syntax, "/headers", "a key must be a text"),
-    Refusal("a key twice", "carabiner: 1\nheaders: {}\nheaders: {}", .syntax, "", "the key headers stands twice"),
+    Refusal("a key twice", "carabiner: 1\nheaders: {}\nheaders: {}", .duplicateName, "", "the key headers stands twice"),
     Refusal("a version that is missing", "plugins: []", .missing, "", "the version is missing; begin with carabiner: 1"),
     Refusal("version 2", "carabiner: 2\nother: []", .unsupportedVersion, "/carabiner", "this host reads carabiner: 1"),
     Refusal("a version as text", "carabiner: '1'", .unsupportedVersion, "/carabiner", "version \"1\" is not known"),
@@ -183,7 +183,10 @@ struct ManifestRefusalTests {
     .rule("an unknown stage", "{when: {}, chain: {cache: [stor]}}", .unknownStage, "/chain/cache/0", "(did you mean store?)"),
   ]
 
-  @Test("each fault is the only problem reported", arguments: documents + settings + others + plugins + chains)
+  /// Every manifest with one fault.
+  static let all = documents + settings + others + plugins + chains
+
+  @Test("each fault is the only problem reported", arguments: all)
   func refusal(_ refusal: Refusal) throws {
     let problems = ManifestFixtures.problems(refusal.text)
     #expect(problems.count == 1, "\(problems)")

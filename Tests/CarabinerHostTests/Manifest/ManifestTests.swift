@@ -45,24 +45,6 @@ struct ManifestTests {
     #expect(manifest.refusals(of: StageOverrides("~all~")).first?.code == .mandatoryDisabled)
   }
 
-  @Test("references are filled in, escapes kept, and what is missing is named")
-  func secrets() throws {
-    let folder = try FixturePlugin.Folder()
-    try Data("from the file\n".utf8).write(to: folder.file("secret"))
-    let secrets = SecretReferences(directory: folder.url.path)
-    let here = JSONPointer().appending("config")
-    #expect(try secrets.resolve("a ${file:secret} b $${c} $d", at: here) == "a from the file b ${c} $d")
-    #expect(try secrets.resolve("${env:PATH}", at: here).isEmpty == false)
-    for (text, message) in [
-      ("${env:CARABINER_SURELY_UNSET}", "is not set"), ("${file:absent}", "cannot be read"), ("${what:x}", "is no reference"),
-      ("${env:X", "does not end"),
-    ] {
-      let problem = #expect(throws: ManifestProblem.self) { try secrets.resolve(text, at: here) }
-      #expect(problem?.message.contains(message) == true)
-      #expect(problem?.pointer == here)
-    }
-  }
-
   @Test("a configuration that breaks the plugin's schema is refused with the place")
   func configuration() throws {
     let folder = try FixturePlugin.Folder()
