@@ -94,6 +94,7 @@ if !librariesOnly {
       swiftSettings: swiftSettings),
     .testTarget(
       name: "CarabinerCommandTests", dependencies: ["CarabinerCommand", "CarabinerWire", "ScriptedServer"],
+      exclude: ["Golden"],
       swiftSettings: swiftSettings),
   ]
 }

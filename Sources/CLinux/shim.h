@@ -38,3 +38,13 @@ static inline int CLinux_newMemoryFile(const char *name) {
 }
 /* F_ADD_SEALS with SEAL, SHRINK, GROW and WRITE: nobody changes the file any more, us included. fcntl is variadic. */
 static inline int CLinux_seal(int descriptor) { return fcntl(descriptor, 1033, 0x1 | 0x2 | 0x4 | 0x8); }
+
+/* A descriptor that becomes readable when the process ends. */
+static inline int CLinux_openProcess(pid_t process) { return (int)syscall(SYS_pidfd_open, process, 0u); }
+
+/* A pipe no program started meanwhile inherits, of which reading never waits. pipe2 is there for GNU programs only, and fcntl
+ * is variadic. */
+static inline int CLinux_newPipe(int ends[2]) {
+  if (syscall(SYS_pipe2, ends, O_CLOEXEC) != 0) return -1;
+  return fcntl(ends[0], F_SETFL, O_NONBLOCK);
+}

@@ -1,9 +1,21 @@
+internal import CarabinerHost
 internal import Foundation
+internal import Synchronization
 
 /// Standard output carries results and nothing else; everything for people goes to standard error.
 enum Terminal {
+  private static let redaction = Mutex(SecretRedaction())
+
+  /// Keeps texts out of everything written for people from now on.
+  ///
+  /// Messages come from everywhere, and an endpoint with a key in it is part of many; this is the one door all of them pass.
+  static func hide(_ secrets: SecretRedaction) {
+    redaction.withLock { $0 = $0.joined(with: secrets) }
+  }
+
   /// Writes a line to standard error.
   static func complain(_ text: String) {
+    let text = redaction.withLock(\.self)(text)
     FileHandle.standardError.write(Data((text + "\n").utf8))
   }
 

@@ -20,10 +20,13 @@ struct ChainCommand: AsyncParsableCommand {
 
   func run() async throws {
     do {
-      let plan = try source.manifest().stagePlan(
-        operationName: operation, type: type,
-        overrides: StageOverrides(ProcessInfo.processInfo.environment[StageOverrides.variable]))
-      let drawing = ChainDrawing(plan)
+      let manifest = try source.manifest()
+      let overrides = StageOverrides(ProcessInfo.processInfo.environment[StageOverrides.variable])
+      let refusals = manifest.refusals(of: overrides)
+      guard refusals.isEmpty else { throw ManifestError(path: manifest.path, problems: manifest.placed(refusals)) }
+      for warning in manifest.warnings(about: overrides) { Terminal.complain("warning: \(warning)") }
+      let drawing = ChainDrawing(
+        manifest.stagePlan(operationName: operation, type: type, overrides: overrides), of: operation, type)
       switch format {
       case .text: Terminal.emit(drawing.text)
       case .json: Terminal.emit(String(decoding: drawing.json.serialized(pretty: true), as: UTF8.self))
@@ -37,65 +40,3 @@ struct ChainCommand: AsyncParsableCommand {
 }
 
 extension GraphQLOperationType: ExpressibleByArgument {}
-
-/// A stage plan for people and machines. The order up is always the order down, reversed.
-struct ChainDrawing {
-  private let plan: StagePlan
-
-  init(_ plan: StagePlan) { self.plan = plan }
-
-  private static let fixed = (request: "toURLRequest", transport: "transport (libcurl)")
-
-  /// The steps on the way down, cache first asked after the GraphQL stages.
-  private var down: [(list: String, name: String)] {
-    steps("graphql", .graphql) + steps("cache read", .cache) + [("", Self.fixed.request)] + steps("http", .http)
-      + [("", Self.fixed.transport)]
-  }
-
-  private var up: [(list: String, name: String)] {
-    let http = Array(steps("http", .http).reversed())
-    let graphQL = Array(steps("graphql", .graphql).reversed())
-    return http + steps("parsing", .parsing) + graphQL + steps("cache write", .cache)
-  }
-
-  private func steps(_ label: String, _ list: StageList) -> [(list: String, name: String)] {
-    plan.active(list).map { (label, $0.name) }
-  }
-
-  var text: String {
-    func lines(_ arrow: String, _ steps: [(list: String, name: String)]) -> [String] {
-      steps.map { "\(arrow) \($0.list.padding(toLength: 12, withPad: " ", startingAt: 0))\($0.name)" }
-    }
-    let disabled = StageList.allCases.flatMap { list in
-      (plan.stages[list] ?? []).compactMap { stage in
-        stage.disabledBy.map {
-          "- \(list.rawValue.padding(toLength: 12, withPad: " ", startingAt: 0))\(stage.name) (disabled by \($0))"
-        }
-      }
-    }
-    return (lines("▼", down) + lines("▲", up) + disabled).joined(separator: "\n")
-  }
-
-  var json: JSONValue {
-    var lists = JSONObject()
-    for list in StageList.allCases {
-      lists[list.rawValue] = .array(
-        (plan.stages[list] ?? []).map { stage in
-          [
-            "name": .string(stage.name), "origin": .string(stage.origin.rawValue),
-            "disabledBy": stage.disabledBy.map { .string($0) } ?? .null,
-          ]
-        })
-    }
-    return [
-      "stages": .object(lists), "down": .array(down.map { .string($0.name) }), "up": .array(up.map { .string($0.name) }),
-    ]
-  }
-
-  var dot: String {
-    let steps = down.enumerated().map { ("d\($0)", $1.name) } + up.enumerated().map { ("u\($0)", $1.name) }
-    let nodes = steps.map { "  \($0.0) [label=\"\($0.1)\"];" }
-    let edges = zip(steps, steps.dropFirst()).map { "  \($0.0) -> \($1.0);" }
-    return (["digraph chain {", "  rankdir=TB; node [shape=box];"] + nodes + edges + ["}"]).joined(separator: "\n")
-  }
-}

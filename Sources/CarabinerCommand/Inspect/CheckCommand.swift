@@ -7,50 +7,72 @@ internal import Foundation
 struct CheckCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "check", abstract: "Check a manifest, its plugins and their configurations without running anything.",
-    discussion: "Plugins are loaded in child processes, so one that crashes or hangs is reported and harms nobody.")
+    discussion: """
+      Plugins are loaded in child processes, so one that crashes or hangs is reported and harms nobody. Every problem is printed
+      as FILE:LINE:COLUMN: error: /place: what is wrong and what to do. Exit status: 0 if there is none, else 3.
+      """)
 
   enum Format: String, ExpressibleByArgument, CaseIterable {
     case text, json
   }
 
-  @Option(name: [.customShort("m"), .long], help: "The manifest, YAML or JSON.") var manifest: String
+  @Option(name: [.customShort("m"), .long], help: "The manifest, YAML or JSON.") var manifest: String?
   @Option(name: .long, help: "text or json.") var format: Format = .text
+  @Flag(name: .long, help: "Print the JSON Schema of manifests and end.") var schema = false
+  @OptionGroup var probe: ProbeOptions
 
-  func run() async throws {
-    var problems: [String] = []
-    var warnings: [String] = []
-    do {
-      let loaded = try Manifest.load(path: manifest)
-      warnings = loaded.warnings.map(\.description)
-      for plugin in loaded.plugins {
-        guard case .file(let path, _) = plugin.source else { continue }
-        do {
-          _ = try PluginProbe(path).report()
-        } catch {
-          problems.append("\(plugin.pointer): \(error)")
-        }
-      }
-      // Only what loads in a child is brought up as a whole, in another child: configs, pins, ffi, places in the chain.
-      if problems.isEmpty { try PluginProbe(manifest: manifest).check() }
-    } catch let error as ManifestError {
-      problems += error.problems.map(\.description)
-    } catch {
-      problems.append("\(error)")
-    }
-    report(problems, warnings)
-    if !problems.isEmpty { throw ExitStatus.refused }
+  func validate() throws {
+    guard schema == (manifest == nil) else { throw ValidationError("give either -m MANIFEST or --schema") }
   }
 
-  private func report(_ problems: [String], _ warnings: [String]) {
-    if format == .json {
-      let value: JSONValue = [
-        "manifest": .string(manifest), "ok": .bool(problems.isEmpty), "problems": .array(problems.map { .string($0) }),
-        "warnings": .array(warnings.map { .string($0) }),
+  func run() async throws {
+    guard let manifest else { return Terminal.emit(Manifest.schema) }
+    let diagnostics = diagnostics(of: manifest)
+    let errors = diagnostics.filter { $0.severity == .error }
+    switch format {
+    case .text:
+      for diagnostic in diagnostics { Terminal.complain(diagnostic.text(path: manifest)) }
+      Terminal.emit(errors.isEmpty ? "\(manifest): ok" : "\(manifest): refused, \(errors.count) to correct")
+    case .json:
+      let report: JSONValue = [
+        "manifest": .string(manifest), "ok": .bool(errors.isEmpty), "problems": .array(errors.map(\.json)),
+        "warnings": .array(diagnostics.filter { $0.severity == .warning }.map(\.json)),
       ]
-      return Terminal.emit(String(decoding: value.serialized(pretty: true), as: UTF8.self))
+      Terminal.emit(String(decoding: report.serialized(pretty: true), as: UTF8.self))
     }
-    for warning in warnings { Terminal.complain("warning: \(warning)") }
-    for problem in problems { Terminal.complain("error: \(problem)") }
-    Terminal.emit(problems.isEmpty ? "\(manifest): ok" : "\(manifest): refused")
+    if !errors.isEmpty { throw ExitStatus.refused }
+  }
+
+  private func diagnostics(of path: String) -> [Diagnostic] {
+    let loaded: Manifest
+    do {
+      loaded = try Manifest.load(path: path)
+    } catch let error as ManifestError {
+      return error.problems.map { Diagnostic($0) }
+    } catch {
+      return [Diagnostic(ManifestProblem(.unreadable, "\(error)"))]
+    }
+    let overrides = StageOverrides(ProcessInfo.processInfo.environment[StageOverrides.variable])
+    var found = (loaded.warnings + loaded.warnings(about: overrides)).map { Diagnostic($0, severity: .warning) }
+    found += loaded.refusals(of: overrides).map { Diagnostic($0) }
+    found += loaded.problems(of: SecretReferences(directory: loaded.directory)).map { Diagnostic($0) }
+    found += pluginProblems(of: loaded, at: path)
+    return Diagnostic.placed(found, in: loaded)
+  }
+
+  /// Each plugin in a child of its own, then what only shows when all that are good stand together, in another.
+  private func pluginProblems(of loaded: Manifest, at path: String) -> [Diagnostic] {
+    var found: [Diagnostic] = []
+    var refused: [String] = []
+    for plugin in loaded.plugins {
+      let report = PluginProbe(manifest: path, plugin: plugin, timeout: probe.probeTimeout).report()
+      found += report.problems.map { Diagnostic($0) }
+      if let refusal = report.refusal { found.append(Diagnostic(refusal, of: plugin)) }
+      if report.refusal != nil || !report.problems.isEmpty { refused.append(plugin.name) }
+    }
+    let report = PluginProbe(manifest: path, without: refused, timeout: probe.probeTimeout).report()
+    found += report.problems.map { Diagnostic($0) }
+    if let refusal = report.refusal { found.append(Diagnostic(ManifestProblem(.invalidValue, refusal.message))) }
+    return found
   }
 }

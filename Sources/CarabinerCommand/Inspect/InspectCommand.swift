@@ -15,6 +15,7 @@ struct InspectCommand: AsyncParsableCommand {
   @Argument(help: "The plugin's .so.") var plugin: String
   @Flag(name: .long, help: "Also read the registration table, in a child process.") var load = false
   @Option(name: .long, help: "text or json.") var format: Format = .text
+  @OptionGroup var probe: ProbeOptions
 
   func run() async throws {
     do {
@@ -23,7 +24,11 @@ struct InspectCommand: AsyncParsableCommand {
         "path": .string(plugin), "id": .string(note.id), "version": .string(note.version),
         "abi": .array([.number(JSONNumber(note.abi.major)), .number(JSONNumber(note.abi.minor))]), "sha256": .string(digest),
       ]
-      if load { report["interceptors"] = try PluginProbe(plugin).report()["interceptors"] ?? .null }
+      if load {
+        let found = PluginProbe(plugin, timeout: probe.probeTimeout).report()
+        if let refusal = found.refusal { throw refusal }
+        report["interceptors"] = found.interceptors
+      }
       Terminal.emit(
         format == .json ? String(decoding: JSONValue.object(report).serialized(pretty: true), as: UTF8.self) : text(report))
     } catch {

@@ -2,77 +2,77 @@ internal import CarabinerHost
 internal import CarabinerWire
 internal import Foundation
 
-/// Loads a plugin, or a whole manifest, in a child process: whatever happens there does not happen here.
+/// Loads a plugin, or brings up part of a manifest, in a child process: whatever happens there does not happen here.
 struct PluginProbe {
-  /// Seconds a child may take.
-  static let timeout = 20.0
   /// The line that ends a child's report; without it the report is not believed.
   static let endRecord = "carabiner-probe-end"
 
   private let arguments: [String]
   private let subject: String
+  private let timeout: Duration
 
-  init(_ plugin: String) {
-    arguments = ["probe", "--plugin", plugin]
-    subject = plugin
+  /// A plugin on its own.
+  init(_ plugin: String, timeout: Duration) {
+    self.init(["--plugin", plugin], plugin, timeout)
   }
 
-  init(manifest: String) {
-    arguments = ["probe", "--manifest", manifest]
-    subject = manifest
+  /// One plugin of a manifest, with its pin and its configuration.
+  init(manifest: String, plugin: Manifest.Plugin, timeout: Duration) {
+    let subject = if case .file(let path, _) = plugin.source { path } else { plugin.name }
+    self.init(["--manifest", manifest, "--only", plugin.name], subject, timeout)
   }
 
-  /// What the child found.
-  ///
-  /// - Throws: ``CarabinerHost/LoadRefusal`` with what the child refused, or how it died.
-  func report() throws -> JSONObject {
-    let process = Process()
-    process.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
-    process.arguments = arguments
-    let output = Pipe()
-    let errors = Pipe()
-    process.standardOutput = output
-    process.standardError = errors
-    process.standardInput = FileHandle.nullDevice
+  /// A whole manifest but for some plugins.
+  init(manifest: String, without names: [String], timeout: Duration) {
+    self.init(["--manifest", manifest] + names.flatMap { ["--without", $0] }, manifest, timeout)
+  }
+
+  private init(_ arguments: [String], _ subject: String, _ timeout: Duration) {
+    self.arguments = ["probe"] + arguments
+    self.subject = subject
+    self.timeout = timeout
+  }
+
+  /// What the child found; a child that died or did not end is reported as a refusal.
+  func report() -> ProbeReport {
     do {
-      try process.run()
+      // Nobody looks at a child's stack, and drawing it takes seconds.
+      let environment = ProcessInfo.processInfo.environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
+      let outcome = try WatchedProcess.run(
+        "/proc/self/exe", arguments, environment: environment.map { "\($0)=\($1)" }, timeout: timeout)
+      return report(outcome)
     } catch {
-      throw refusal(.openFailed, "the child process cannot be started: \(error)")
+      return refusal(.openFailed, "it cannot be looked at in a child process: \(error)")
     }
-    let watchdog = DispatchWorkItem { kill(process.processIdentifier, SIGKILL) }
-    DispatchQueue.global().asyncAfter(deadline: .now() + Self.timeout, execute: watchdog)
-    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    let complaint = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    process.waitUntilExit()
-    watchdog.cancel()
-    if process.terminationReason == .uncaughtSignal {
-      let signal = process.terminationStatus
-      throw refusal(
+  }
+
+  private func report(_ outcome: WatchedProcess.Outcome) -> ProbeReport {
+    switch outcome.end {
+    case .timeout:
+      return refusal(
         .entryRefused,
-        signal == SIGKILL
-          ? "loading it did not end within \(Self.timeout) s and was killed; ask the plugin's author"
-          : unsafe "loading it crashed with signal \(signal) (\(String(cString: strsignal(signal)))); ask the plugin's author")
-    }
-    let lines = text.split(separator: "\n")
-    guard lines.last == Substring(Self.endRecord), let first = lines.dropLast().last,
-      case .object(let report)? = try? JSONValue(parsing: String(first))
-    else {
-      throw refusal(
+        "loading it did not end within \(DurationText.print(timeout)) and was killed; ask the plugin's author, or allow more time "
+          + "with --probe-timeout")
+    case .signal(let signal):
+      return refusal(
         .entryRefused,
-        "loading it ended the process with status \(process.terminationStatus) and without a report: \(complaint.prefix(500))")
+        unsafe "loading it crashed with signal \(signal) (\(String(cString: strsignal(signal)))); ask the plugin's author")
+    case .exit(let status):
+      let lines = outcome.output.split(separator: "\n")
+      guard lines.last == Substring(Self.endRecord), let line = lines.dropLast().last,
+        let json = try? JSONValue(parsing: String(line)), let report = ProbeReport(json)
+      else {
+        return refusal(
+          .entryRefused,
+          "loading it ended the process with status \(status) and without a report: \(outcome.errors.prefix(500))")
+      }
+      return report
     }
-    if let message = report["refused"]?.string { throw ProbeRefusal(description: message) }
+  }
+
+  private func refusal(_ code: LoadRefusal.Code, _ message: String) -> ProbeReport {
+    var report = ProbeReport()
+    report.refusal = LoadRefusal(code, step: "probe", path: subject, message)
     return report
   }
-
-  func check() throws { _ = try report() }
-
-  private func refusal(_ code: LoadRefusal.Code, _ message: String) -> LoadRefusal {
-    LoadRefusal(code, step: "probe", path: subject, message)
-  }
-}
-
-/// What a child refused, in its own words.
-struct ProbeRefusal: Error, CustomStringConvertible {
-  let description: String
 }

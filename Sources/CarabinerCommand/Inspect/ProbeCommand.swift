@@ -9,20 +9,22 @@ struct ProbeCommand: AsyncParsableCommand {
 
   @Option(name: .long) var plugin: String?
   @Option(name: .long) var manifest: String?
+  @Option(name: .long) var only: String?
+  @Option(name: .long) var without: [String] = []
 
   func run() async throws {
-    var report = JSONObject()
+    var report = ProbeReport()
     do {
-      if let plugin {
-        let library = try PluginLibrary.load(path: plugin)
-        report["interceptors"] = .array(library.interceptors.map(\.json))
+      if let plugin { report.interceptors = .array(try PluginLibrary.load(path: plugin).interceptors.map(\.json)) }
+      if let manifest {
+        let loaded = try Manifest.load(path: manifest)
+        _ = try HostedChain(only.map { loaded.onlyPlugin($0) } ?? loaded.without(without.contains))
       }
-      if let manifest { _ = try HostedChain(try Manifest.load(path: manifest)) }
     } catch {
-      report["refused"] = .string("\(error)")
+      report.add(error, subject: plugin ?? manifest ?? "")
     }
-    Terminal.emit(JSONValue.object(report).description)
-    Terminal.emit(PluginProbe.endRecord)
+    // What a plugin wrote without an end of line must not become part of the report.
+    Terminal.emit("\n\(report.json)\n\(PluginProbe.endRecord)")
   }
 }
 

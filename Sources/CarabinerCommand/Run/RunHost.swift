@@ -1,7 +1,6 @@
 internal import Carabiner
 internal import CarabinerCurl
 internal import CarabinerHost
-internal import CarabinerWire
 internal import Foundation
 
 /// A client over the chain of a manifest and the libcurl transport.
@@ -13,20 +12,22 @@ struct RunHost: Sendable {
   init(manifest: Manifest, endpoint: String?, headers: HTTPHeaders, timeout: Double?) throws {
     for warning in manifest.warnings { Terminal.complain("warning: \(warning)") }
     let secrets = SecretReferences(directory: manifest.directory)
-    guard let text = try endpoint ?? manifest.endpoint.map({ try secrets.resolve($0, at: JSONPointer().appending("endpoint")) })
-    else { throw usageError("no endpoint: give --endpoint URL, or endpoint: in the manifest") }
+    guard let text = try endpoint ?? manifest.resolvedEndpoint(secrets)?.value else {
+      throw usageError("no endpoint: give --endpoint URL, or endpoint: in the manifest")
+    }
     guard let url = URL(string: text), ["http", "https"].contains(url.scheme?.lowercased()), url.host() != nil else {
       throw usageError("the endpoint is no http or https URL with a host; check --endpoint, or endpoint: in the manifest")
     }
+    // As a URL it may look different, so the whole of it is hidden as well.
+    let hidden = manifest.redaction(secrets)
+    Terminal.hide(
+      endpoint == nil && text != manifest.endpoint
+        ? hidden.hiding(url.absoluteString, behind: manifest.endpoint ?? "") : hidden)
     transport = try CurlTransport(configuration: CurlTransport.Configuration(manifest.settings))
     HostEnvironment.current = HostEnvironment(transport: transport) { [loop = transport.loop] delay, body in
       loop.schedule(after: delay, body)
     }
-    var all = HTTPHeaders()
-    for field in manifest.headers.fields {
-      all.add(
-        name: field.name, value: try secrets.resolve(field.value, at: JSONPointer().appending("headers").appending(field.name)))
-    }
+    var all = try manifest.resolvedHeaders(secrets)
     all.replace(with: headers)
     let chain = try HostedChain(
       manifest, overrides: StageOverrides(ProcessInfo.processInfo.environment[StageOverrides.variable]))

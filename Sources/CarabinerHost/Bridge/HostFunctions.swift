@@ -71,7 +71,7 @@ enum HostFunctions {
     guard let error = unsafe error else { return Status.invalid }
     return CallTable.shared.enter(call) { record, hook, stage in
       let copy = unsafe InterceptorTable.copy(error, crb_error())
-      let message = unsafe copy.message.text
+      let message = unsafe stage.plugin.options.redaction(copy.message.text)
       record.staged.isTouched = true
       record.staged.error = unsafe PluginError(
         code: .failed, entry: stage.plugin.name, hook: hook.name, message: message.isEmpty ? "failed" : message,
@@ -179,7 +179,7 @@ enum HostFunctions {
     // A plugin's text must not forge another line or drive the terminal.
     let text = unsafe String(decoding: bytes.map { $0 < 0x20 || $0 == 0x7F ? 0x20 : $0 }, as: UTF8.self)
     let request = CallTable.shared.find(call)?.request.load(ordering: .relaxed)
-    member.logger.log(level: level, "\(text)", metadata: request.map { ["request": "\($0)"] })
+    member.logger.log(level: level, "\(member.redaction(text))", metadata: request.map { ["request": "\($0)"] })
   }
 }
 

@@ -12,6 +12,8 @@ internal import Synchronization
     package var name: String
     /// The plugin's configuration as JSON text.
     package var configuration: String = "{}"
+    /// What of the configuration no message may show.
+    package var redaction = SecretRedaction()
     /// The services it may ask for.
     package var grants: Set<String> = []
     /// Whether a fault of this plugin fails the call or is passed over.
@@ -44,7 +46,8 @@ internal import Synchronization
     threadClass = interceptor.threadClass
     table = interceptor.table
     unsafe host = unsafe library.host
-    let registered = PluginRegistry.shared.register(name: options.name, grants: options.grants)
+    let registered = PluginRegistry.shared.register(
+      name: options.name, grants: options.grants, redaction: options.redaction)
     unsafe instance =
       unsafe threadClass == UInt32(CRB_THREADS_PER_CALL)
       ? nil : try Self.create(table, host, options, library.path, registered)
@@ -71,21 +74,21 @@ internal import Synchronization
     unsafe why.size = unsafe UInt32(MemoryLayout<crb_error>.size)
     if let validate = unsafe table.interceptor.validate {
       let status = unsafe validate(host, info.config_json, &why)
-      guard status == Status.ok else { throw unsafe refusal(options.name, origin, "refuses its configuration", why, status) }
+      guard status == Status.ok else { throw unsafe refusal(options, origin, "refuses its configuration", why, status) }
     }
     var instance: UnsafeMutableRawPointer?
     let status = unsafe table.interceptor.create(host, &info, &instance, &why)
-    guard status == Status.ok else { throw unsafe refusal(options.name, origin, "cannot be created", why, status) }
+    guard status == Status.ok else { throw unsafe refusal(options, origin, "cannot be created", why, status) }
     return unsafe instance
   }
 
   private static func refusal(
-    _ name: String, _ origin: String, _ what: String, _ why: crb_error, _ status: crb_status
+    _ options: Options, _ origin: String, _ what: String, _ why: crb_error, _ status: crb_status
   ) -> LoadRefusal {
     let reason = unsafe why.message.isAbsent ? "it gave no reason (status \(status))" : unsafe why.message.text
     return LoadRefusal(
       .configurationRefused, step: "create", path: origin,
-      "the plugin of entry \(name) \(what): \(reason); mend its config in the manifest")
+      "the plugin of entry \(options.name) \(what): \(options.redaction(reason)); mend its config in the manifest")
   }
 
   /// Runs a hook while no other hook of this instance runs: what a SERIAL plugin asked for.

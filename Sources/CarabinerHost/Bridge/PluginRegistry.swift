@@ -8,15 +8,18 @@ final class PluginRegistry: Sendable {
     let name: String
     let grants: Set<String>
     let logger: Logger
+    /// What no line of its log may show.
+    let redaction: SecretRedaction
   }
 
   static let shared = PluginRegistry()
 
   private let members = Mutex<[Member]>([])
 
-  func register(name: String, grants: Set<String>) -> crb_self {
+  func register(name: String, grants: Set<String>, redaction: SecretRedaction = SecretRedaction()) -> crb_self {
     members.withLock { members in
-      members.append(Member(name: name, grants: grants, logger: Logger(label: "carabiner.plugin.\(name)")))
+      members.append(
+        Member(name: name, grants: grants, logger: Logger(label: "carabiner.plugin.\(name)"), redaction: redaction))
       return crb_self(members.count)
     }
   }

@@ -56,10 +56,7 @@ package struct FFIDeclaration: Sendable, Hashable {
     guard case .object(let object) = json else {
       throw ManifestProblem(.wrongType, at: pointer, "ffi must be an object, and is a \(json.kind)")
     }
-    for key in object.keys where !Self.keys.contains(key) {
-      throw ManifestProblem(
-        .unknownKey, at: pointer.appending(key), "unknown key \(key)\(Suggestion.text(for: key, among: Self.keys))")
-    }
+    try Self.refuseUnknownKeys(of: object, at: pointer, knowing: Self.keys)
     func text(_ key: String) throws -> String {
       guard let value = object[key]?.string, !value.isEmpty else {
         throw ManifestProblem(.missing, at: pointer.appending(key), "ffi needs \(key), a text")
@@ -69,12 +66,12 @@ package struct FFIDeclaration: Sendable, Hashable {
     library = try text("library")
     function = try text("function")
     header = try text("header")
-    guard header.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: ":") }) else {
+    guard HeaderText.isName(header) else {
       throw ManifestProblem(.invalidValue, at: pointer.appending("header"), "\(header.debugDescription) is no header name")
     }
     returns = try Self.type(try text("returns"), at: pointer.appending("returns"))
-    let formatName = object["format"]?.string ?? (returns == .string ? "text" : "decimal")
-    guard let format = Format(rawValue: formatName) else {
+    let formatName = object["format"] ?? .string(returns == .string ? "text" : "decimal")
+    guard let format = formatName.string.flatMap(Format.init(rawValue:)) else {
       throw ManifestProblem(
         .invalidValue, at: pointer.appending("format"), "\(formatName) is no format; use decimal, hex or text")
     }
@@ -89,7 +86,9 @@ package struct FFIDeclaration: Sendable, Hashable {
       throw ManifestProblem(
         .invalidValue, at: pointer.appending("format"), "the format \(format) does not fit a result of type \(returns)")
     }
-    let list = object["arguments"]?.array ?? []
+    guard let list = (object["arguments"] ?? .array([])).array else {
+      throw ManifestProblem(.wrongType, at: pointer.appending("arguments"), "arguments must be a list")
+    }
     guard list.count <= Self.maximumArguments else {
       throw ManifestProblem(
         .invalidValue, at: pointer.appending("arguments"), "at most \(Self.maximumArguments) arguments are possible")
@@ -105,6 +104,15 @@ package struct FFIDeclaration: Sendable, Hashable {
     }
   }
 
+  private static func refuseUnknownKeys(
+    of object: JSONObject, at pointer: JSONPointer, knowing keys: [String]
+  ) throws {
+    for key in object.keys where !keys.contains(key) {
+      throw ManifestProblem(
+        .unknownKey, at: pointer.appending(key), "unknown key \(key)\(Suggestion.text(for: key, among: keys))")
+    }
+  }
+
   private static func type(_ name: String, at pointer: JSONPointer) throws -> CType {
     guard let type = CType(rawValue: name) else {
       throw ManifestProblem(
@@ -116,10 +124,20 @@ package struct FFIDeclaration: Sendable, Hashable {
   }
 
   private static func argument(_ json: JSONValue, at pointer: JSONPointer) throws -> Argument {
-    guard let name = json["type"]?.string else {
+    guard case .object(let object) = json, let name = object["type"]?.string else {
       throw ManifestProblem(.missing, at: pointer, "an argument is {type: …, value: …} or {type: …, from: body or body-length}")
     }
+    try refuseUnknownKeys(of: object, at: pointer, knowing: ["type", "value", "from"])
     let type = try type(name, at: pointer.appending("type"))
+    guard object.contains("value") != object.contains("from") else {
+      throw ManifestProblem(.invalidValue, at: pointer, "an argument has either value or from; write one of them")
+    }
+    guard object["from"].map({ ["body", "body-length"].contains($0) }) ?? true else {
+      throw ManifestProblem(.invalidValue, at: pointer.appending("from"), "from must be body or body-length")
+    }
+    guard object["value"].map({ ["number", "string"].contains($0.kind) }) ?? true else {
+      throw ManifestProblem(.wrongType, at: pointer.appending("value"), "value must be a number or a text")
+    }
     switch (json["from"]?.string, type) {
     case ("body", .pointer): return .body
     case ("body-length", .i32), ("body-length", .u32), ("body-length", .i64), ("body-length", .u64): return .bodyLength(type)

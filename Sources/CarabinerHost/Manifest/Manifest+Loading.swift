@@ -1,25 +1,41 @@
 internal import CarabinerWire
-internal import FoundationEssentials
-internal import Glibc
 
 extension Manifest {
+  /// How a manifest is written.
+  package enum Format: String, Sendable, Hashable {
+    case yaml
+    case json
+
+    /// The format a file's name tells, else what the text begins with: in JSON a quote or brace follows the first brace, and
+    /// in YAML's flow style mostly a name.
+    init(path: String, text: String) {
+      switch path.split(separator: ".").last?.lowercased() {
+      case "json": self = .json
+      case "yaml", "yml": self = .yaml
+      default:
+        let beginning = text.lazy.filter { !$0.isWhitespace }.prefix(2)
+        self = ["{\"", "{}"].contains(String(beginning)) ? .json : .yaml
+      }
+    }
+  }
+
   /// Reads a manifest from a file, YAML or JSON.
   ///
   /// - Throws: ``ManifestError`` with everything that is wrong.
   package static func load(path: String) throws -> Manifest {
     let text: String
-    do {
-      let data = try Data(contentsOf: URL(filePath: path))
-      guard data.count <= YAMLDocument.maximumBytes, let valid = String(validating: data, as: UTF8.self) else {
-        throw ManifestProblem(.syntax, "the file is no UTF-8 text of at most \(YAMLDocument.maximumBytes) bytes")
-      }
-      text = valid
-    } catch let problem as ManifestProblem {
-      throw ManifestError(path: path, problems: [problem])
+    do throws(BoundedFile.Refusal) {
+      text = try BoundedFile.text(at: path, maximumBytes: maximumFileBytes)
     } catch {
-      throw ManifestError(
-        path: path,
-        problems: [ManifestProblem(.unreadable, unsafe "the file cannot be read: \(String(cString: strerror(errno)))")])
+      let problem =
+        switch error {
+        case .unreadable(let reason):
+          ManifestProblem(.unreadable, "the manifest cannot be read: \(reason); check the path and who may read it")
+        case .tooLarge:
+          ManifestProblem(.tooLarge, "the manifest has more than \(ByteSizeText.print(maximumFileBytes)); is it the right file?")
+        case .notText: ManifestProblem(.syntax, "the manifest is not UTF-8 text; is it the right file?")
+        }
+      throw ManifestError(path: path, problems: [problem])
     }
     let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
     return try Manifest(text: text, path: path, directory: folder.isEmpty ? "/" : folder)
@@ -27,22 +43,34 @@ extension Manifest {
 
   /// Reads a manifest from a text.
   ///
-  /// - Parameter directory: What relative paths in it are relative to.
+  /// - Parameters:
+  ///   - path: What messages call it.
+  ///   - format: How it is written; nil to look.
+  ///   - directory: What relative paths in it are relative to.
   /// - Throws: ``ManifestError`` with everything that is wrong.
-  package init(text: String, path: String = "manifest", directory: String = ".") throws {
-    let json: JSONValue
-    do {
-      // JSON is YAML to a reader, but its errors name a byte and its numbers keep their digits.
-      let isJSON = text.lazy.filter { !$0.isWhitespace }.prefix(2).elementsEqual("{\"")
-      json = try isJSON ? JSONValue(parsing: text) : YAMLDocument.parse(text)
-    } catch let error as JSONError {
-      throw ManifestError(path: path, problems: [ManifestProblem(.syntax, "this is not JSON: \(error)")])
-    } catch let problem as ManifestProblem {
-      throw ManifestError(path: path, problems: [problem])
+  package init(
+    text: String, path: String = "manifest", format: Format? = nil, directory: String = "."
+  ) throws {
+    let source = ManifestText(text: text, format: format ?? Format(path: path, text: text))
+    let document: ManifestDocument
+    do throws(ManifestProblem) {
+      document = try ManifestDocument(source.text, source.format)
+    } catch {
+      throw ManifestError(path: path, problems: [error])
     }
-    let (manifest, problems) = ManifestReader.read(json, directory: directory)
-    guard problems.isEmpty else { throw ManifestError(path: path, problems: problems) }
+    let (manifest, problems) = ManifestReader.read(document.value, directory: directory)
+    guard problems.isEmpty else { throw ManifestError(path: path, problems: document.placed(problems)) }
     self = manifest
-    self.path = path
+    self.text = source
+    warnings = document.placed(warnings)
+    self.path = path.contains("/") || directory == "." ? path : "\(directory)/\(path)"
+  }
+
+  /// The problems with their places in the manifest's text, in its order.
+  ///
+  /// What only loading a plugin can tell is found long after the text was read; this is how it gets its line.
+  package func placed(_ problems: [ManifestProblem]) -> [ManifestProblem] {
+    guard let text, let document = try? ManifestDocument(text.text, text.format) else { return problems }
+    return document.placed(problems)
   }
 }

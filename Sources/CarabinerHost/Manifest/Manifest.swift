@@ -2,147 +2,96 @@ package import Carabiner
 package import CarabinerWire
 
 /// What a host runs: the plugins, and in which order which stages stand.
-package struct Manifest: Sendable {
-  /// Limits and timeouts for the whole host.
-  package struct Settings: Sendable {
-    package var staging = StagedCopy.Mode.directory
-    package var timeout: Duration?
-    package var connectTimeout = Duration.seconds(10)
-    package var maximumHeadBytes = 256 * 1024
-    package var maximumBodyBytes = 64 * 1024 * 1024
-    package var maximumAttempts = 10
-    package var pluginRetries = 3
-    package var cancelGrace = Duration.seconds(1)
-    package var certificateAuthorityFile: String?
-    package var storeRecords = 10_000
-  }
+package struct Manifest: Sendable, Equatable {
+  /// How large a manifest's file may be, 1 MiB.
+  package static let maximumFileBytes = 1 << 20
 
+  /// The file it came from, or a name in the folder its relative paths start from.
+  package var path = ""
+  /// Where requests go unless the command line says otherwise; may hold references.
+  package var endpoint: String?
+  /// Header fields of every request unless the command line says otherwise; values may hold references.
+  package var headers = HTTPHeaders()
+  /// Limits and timeouts for the whole host.
+  package var settings = Settings()
+  /// The plugins, in the order they are declared.
+  package var plugins: [Plugin] = [] { didSet { pluginIndex = Self.index(plugins) } }
+  /// How the built-in `max-retry` works.
+  package var maxRetry = MaxRetryInterceptor.Configuration()
+  /// Whether the built-in `persisted-queries` does anything.
+  package var persistedQueries = false
+  /// The lists of the chain.
+  package var lists = Lists()
+  /// Other lists for some operations; of each list the first rule that matches and names it wins.
+  package var rules: [Rule] = [] { didSet { ruleIndex = RuleIndex(rules) } }
+  /// What is odd but does no harm.
+  package var warnings: [ManifestProblem] = []
+
+  /// The text it was read from; nil if it was put together in code.
+  var text: ManifestText?
+  private(set) var ruleIndex = RuleIndex([])
+  private var pluginIndex: [String: Int] = [:]
+
+  /// A manifest that says nothing: the built-in chain.
+  package init() {}
+
+  /// The plugin of this name; nil if there is none.
+  package func plugin(named name: String) -> Plugin? { pluginIndex[name].map { plugins[$0] } }
+
+  private static func index(_ plugins: [Plugin]) -> [String: Int] {
+    Dictionary(plugins.enumerated().map { ($1.name, $0) }) { first, _ in first }
+  }
+}
+
+extension Manifest {
   /// One entry of `plugins`.
-  package struct Plugin: Sendable {
-    package enum Source: Sendable {
+  package struct Plugin: Sendable, Hashable {
+    /// What runs.
+    package enum Source: Sendable, Hashable {
+      /// A plugin library, and the SHA-256 it must have.
       case file(String, pin: String?)
+      /// A declared call into an unmodified C library; its shape is checked where it is bound.
       case ffi(JSONValue)
     }
 
+    /// What lists call it.
     package var name: String
     package var source: Source
+    /// Which of the library's interceptors; nil if it has only one.
     package var interceptor: String?
+    /// What the plugin is given; may hold references.
     package var configuration: JSONValue = .object([:])
+    /// Services beyond log and timer it may use.
     package var grants: Set<String> = []
+    /// Whether a fault of the plugin skips it and does not fail the request.
     package var skipsOnFault = false
+    /// How long one hook may stay pending.
     package var timeout: Duration?
+    /// Whether no override may switch it off.
     package var isMandatory = false
+    /// Where it is declared.
     package var pointer: JSONPointer
   }
 
   /// A stage in a list.
   package struct Entry: Sendable, Hashable {
     package var name: String
+    /// Stages that must come later in the list.
     package var before: [String] = []
+    /// Stages that must come earlier in the list.
     package var after: [String] = []
   }
 
   /// The lists of a chain; nil leaves a list to the defaults.
   package struct Lists: Sendable, Hashable {
-    package var graphql: [Entry]?
-    package var cache: [Entry]?
-    package var http: [Entry]?
-    package var parsing: [Entry]?
+    private var entries: [StageList: [Entry]] = [:]
 
-    package subscript(kind: StageList) -> [Entry]? {
-      get {
-        switch kind {
-        case .graphql: graphql
-        case .cache: cache
-        case .http: http
-        case .parsing: parsing
-        }
-      }
-      set {
-        switch kind {
-        case .graphql: graphql = newValue
-        case .cache: cache = newValue
-        case .http: http = newValue
-        case .parsing: parsing = newValue
-        }
-      }
+    /// No lists.
+    package init() {}
+
+    package subscript(list: StageList) -> [Entry]? {
+      get { entries[list] }
+      set { entries[list] = newValue }
     }
-  }
-
-  /// Other lists for some operations.
-  package struct Rule: Sendable {
-    package var operations: [Glob] = []
-    package var types: Set<GraphQLOperationType> = []
-    package var lists: Lists
-
-    package func matches(_ name: String?, _ type: GraphQLOperationType) -> Bool {
-      (types.isEmpty || types.contains(type))
-        && (operations.isEmpty || operations.contains { $0.matches(name ?? "") })
-    }
-  }
-
-  /// The file it came from.
-  package var path = ""
-  package var endpoint: String?
-  package var headers = HTTPHeaders()
-  package var settings = Settings()
-  package var plugins: [Plugin] = []
-  package var maxRetry = MaxRetryInterceptor.Configuration()
-  package var persistedQueries = false
-  package var lists = Lists()
-  package var rules: [Rule] = []
-  /// What is odd but does no harm.
-  package var warnings: [ManifestProblem] = []
-
-  /// A manifest that says nothing: the built-in chain.
-  package init() {}
-}
-
-/// The four lists of a chain.
-package enum StageList: String, Sendable, CaseIterable {
-  case graphql
-  case cache
-  case http
-  case parsing
-
-  /// The built-in stages such a list may name.
-  package var builtIns: [String] {
-    switch self {
-    case .graphql: ["max-retry", "persisted-queries"]
-    case .cache: ["store"]
-    case .http: ["response-code"]
-    case .parsing: ["json"]
-    }
-  }
-}
-
-/// A pattern of names: `*` stands for any text, `?` for one character.
-package struct Glob: Sendable, Hashable {
-  private let pattern: [Character]
-
-  package init(_ pattern: String) { self.pattern = Array(pattern) }
-
-  /// Whether a name fits; linear but for one way back to the last star.
-  package func matches(_ name: String) -> Bool {
-    let name = Array(name)
-    var position = 0
-    var next = 0
-    var star: (pattern: Int, name: Int)?
-    while position < name.count {
-      if next < pattern.count, pattern[next] == "*" {
-        star = (next, position)
-        next += 1
-      } else if next < pattern.count, pattern[next] == "?" || pattern[next] == name[position] {
-        next += 1
-        position += 1
-      } else if let last = star {
-        star = (last.pattern, last.name + 1)
-        next = last.pattern + 1
-        position = last.name + 1
-      } else {
-        return false
-      }
-    }
-    return pattern[next...].allSatisfy { $0 == "*" }
   }
 }

@@ -3,8 +3,10 @@ package import CarabinerWire
 /// One thing that is wrong with a manifest.
 package struct ManifestProblem: Error, Sendable, Hashable, CustomStringConvertible {
   /// What kind of fault it is.
-  package enum Code: String, Sendable, Hashable {
+  package enum Code: String, Sendable, Hashable, CaseIterable {
     case unreadable
+    case tooLarge
+    case tooDeep
     case syntax
     case unsupportedVersion
     case unknownKey
@@ -13,16 +15,34 @@ package struct ManifestProblem: Error, Sendable, Hashable, CustomStringConvertib
     case invalidValue
     case duplicateName
     case unknownStage
+    case unusedPlugin
     case orderUnsatisfied
+    case orderCycle
+    case malformedReference
     case unresolvedReference
     case schemaViolation
     case mandatoryDisabled
+    case pluginRefused
+  }
+
+  /// A place in the text, both counted from 1; columns count Unicode scalars.
+  package struct TextPosition: Sendable, Hashable, Comparable, CustomStringConvertible {
+    package let line: Int
+    package let column: Int
+
+    package static func < (left: TextPosition, right: TextPosition) -> Bool {
+      (left.line, left.column) < (right.line, right.column)
+    }
+
+    package var description: String { "line \(line), column \(column)" }
   }
 
   /// What kind of fault it is.
   package let code: Code
   /// The place in the manifest.
   package let pointer: JSONPointer
+  /// The place in the file, where it is known.
+  package var position: TextPosition?
   /// What is wrong and what to do next, for a person.
   package let message: String
 
@@ -33,18 +53,8 @@ package struct ManifestProblem: Error, Sendable, Hashable, CustomStringConvertib
     self.message = message
   }
 
-  package var description: String { "\(pointer.components.isEmpty ? "/" : pointer.description): \(message) [\(code.rawValue)]" }
-}
-
-/// A manifest cannot be used: everything that is wrong with it, not only the first thing.
-package struct ManifestError: Error, Sendable, CustomStringConvertible {
-  /// The file, or what stands for it.
-  package let path: String
-  /// What is wrong, in the order of the file.
-  package let problems: [ManifestProblem]
-
   package var description: String {
-    let count = problems.count == 1 ? "1 problem" : "\(problems.count) problems"
-    return (["\(path): \(count)"] + problems.map { "  \($0)" }).joined(separator: "\n")
+    let place = pointer.components.isEmpty ? "/" : pointer.description
+    return "\(place)\(position.map { " (\($0))" } ?? ""): \(message) [\(code.rawValue)]"
   }
 }

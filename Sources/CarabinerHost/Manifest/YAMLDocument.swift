@@ -2,27 +2,55 @@ internal import CarabinerWire
 internal import Yams
 
 /// YAML as the JSON value it stands for. What JSON cannot say, or what hides a mistake, is refused.
-enum YAMLDocument {
-  /// How large a manifest may be, 4 MiB.
-  static let maximumBytes = 4 << 20
+struct YAMLDocument {
   /// How many values a manifest may have once its aliases are written out.
   static let maximumValues = 200_000
   /// How deep a manifest may be nested.
   static let maximumDepth = 64
 
-  static func parse(_ text: String) throws(ManifestProblem) -> JSONValue {
-    guard text.utf8.count <= maximumBytes else {
-      throw ManifestProblem(.syntax, "the manifest has more than \(maximumBytes) bytes")
-    }
+  /// What the document says.
+  let value: JSONValue
+  private let root: Node
+
+  /// Reads a document.
+  ///
+  /// - Throws: ``ManifestProblem`` with the place of the first fault.
+  init(_ text: String) throws(ManifestProblem) {
+    try YAMLAliases.check(text)
     let node: Node?
     do {
-      node = try Parser(yaml: text, resolver: .default).singleRoot()
+      // With the basic resolver a key is only a text: `1` and `"1"` are the same key, as they are in JSON.
+      node = try Parser(yaml: text, resolver: .basic).singleRoot()
     } catch {
-      throw ManifestProblem(.syntax, "this is not YAML: \(error)")
+      throw ManifestProblem(yaml: error)
     }
     guard let node else { throw ManifestProblem(.syntax, "the manifest is empty; begin with carabiner: 1") }
+    root = node
     var count = 0
-    return try value(of: node, JSONPointer(), 0, &count)
+    value = try Self.value(of: node, JSONPointer(), 0, &count)
+  }
+
+  /// Where a value stands, or what comes nearest to it.
+  func position(of pointer: JSONPointer) -> ManifestProblem.TextPosition? {
+    var node = root
+    var mark = root.mark
+    for component in pointer.components {
+      switch node {
+      case .mapping(let mapping):
+        guard let (key, value) = mapping.first(where: { $0.key.scalar?.string == component }) else { break }
+        mark = key.mark ?? mark
+        node = value
+        continue
+      case .sequence(let sequence):
+        guard let index = Int(component), sequence.indices.contains(index) else { break }
+        node = sequence[index]
+        mark = node.mark ?? mark
+        continue
+      default: break
+      }
+      break
+    }
+    return mark.map { ManifestProblem.TextPosition(line: $0.line, column: $0.column) }
   }
 
   private static func value(
@@ -30,45 +58,109 @@ enum YAMLDocument {
   ) throws(ManifestProblem) -> JSONValue {
     count += 1
     guard count <= maximumValues else {
-      throw ManifestProblem(.syntax, at: pointer, "more than \(maximumValues) values; are aliases multiplying each other?")
+      throw problem(.syntax, pointer, node, "there are more than \(maximumValues) values; do aliases multiply each other?")
     }
     guard depth < maximumDepth else {
-      throw ManifestProblem(.syntax, at: pointer, "nested deeper than \(maximumDepth)")
+      throw problem(.tooDeep, pointer, node, "this is nested deeper than \(maximumDepth); make it flatter")
     }
     switch node {
-    case .scalar(let scalar):
-      return self.scalar(scalar, node)
+    case .scalar(let scalar): return try self.scalar(scalar, node, pointer)
     case .sequence(let sequence):
+      try check(sequence.tag, in: ["", "!", Tag.Name.seq.rawValue], pointer, node)
       var elements: [JSONValue] = []
       for (index, element) in sequence.enumerated() {
         elements.append(try value(of: element, pointer.appending(index), depth + 1, &count))
       }
       return .array(elements)
     case .mapping(let mapping):
+      try check(mapping.tag, in: ["", "!", Tag.Name.map.rawValue], pointer, node)
       var object = JSONObject()
       for (key, element) in mapping {
-        guard let name = key.scalar?.string else {
-          throw ManifestProblem(.syntax, at: pointer, "line \(key.mark?.line ?? 0): a key must be a text")
-        }
-        guard !object.contains(name) else {
-          throw ManifestProblem(.syntax, at: pointer, "line \(key.mark?.line ?? 0): the key \(name) stands twice")
-        }
+        let name = try name(key, pointer)
         object[name] = try value(of: element, pointer.appending(name), depth + 1, &count)
       }
       return .object(object)
     case .alias:
-      throw ManifestProblem(.syntax, at: pointer, "an alias that cannot be resolved")
+      throw problem(.syntax, pointer, node, "this alias cannot be resolved; write its value out")
     }
   }
 
-  /// A plain scalar may be null, a truth value or a number; a quoted one is text.
-  private static func scalar(_ scalar: Node.Scalar, _ node: Node) -> JSONValue {
-    guard scalar.style == .plain || scalar.style == .any else { return .string(scalar.string) }
-    switch scalar.string {
-    case "", "~", "null", "Null", "NULL": return .null
-    case "true", "True", "TRUE": return .bool(true)
-    case "false", "False", "FALSE": return .bool(false)
-    default: return JSONNumber(lexeme: scalar.string).map { .number($0) } ?? .string(scalar.string)
+  private static func name(_ key: Node, _ pointer: JSONPointer) throws(ManifestProblem) -> String {
+    guard let scalar = key.scalar else {
+      throw problem(.syntax, pointer, key, "a key must be a text, and this is a list or an object")
+    }
+    guard scalar.string != "<<" || scalar.style != .plain else {
+      throw problem(.syntax, pointer, key, "the merge key << is not supported; write the members out")
+    }
+    guard scalar.style != .plain || plain(scalar.string).string != nil else {
+      throw problem(.syntax, pointer, key, "the key \(scalar.string) is no text; put it in quotes")
+    }
+    return scalar.string
+  }
+
+  /// A plain scalar may be null, a truth value or a number; a quoted one is text, and a tag decides for itself.
+  private static func scalar(
+    _ scalar: Node.Scalar, _ node: Node, _ pointer: JSONPointer
+  ) throws(ManifestProblem) -> JSONValue {
+    switch scalar.tag.rawValue {
+    case "": return scalar.style == .plain ? plain(scalar.string) : .string(scalar.string)
+    case "!", Tag.Name.str.rawValue: return .string(scalar.string)
+    case Tag.Name.null.rawValue, Tag.Name.bool.rawValue, Tag.Name.int.rawValue, Tag.Name.float.rawValue:
+      let value = plain(scalar.string)
+      guard value.string == nil else {
+        throw problem(.syntax, pointer, node, "\(scalar.string.debugDescription) does not fit its tag; remove the tag")
+      }
+      return value
+    default:
+      try check(scalar.tag, in: [], pointer, node)
+      return .null
+    }
+  }
+
+  private static func check(
+    _ tag: Tag, in known: [String], _ pointer: JSONPointer, _ node: Node
+  ) throws(ManifestProblem) {
+    guard !known.contains(tag.rawValue) else { return }
+    throw problem(.syntax, pointer, node, "the tag \(tag.rawValue) is not supported here; remove it")
+  }
+
+  private static func plain(_ text: String) -> JSONValue {
+    switch text {
+    case "", "~", "null", "Null", "NULL": .null
+    case "true", "True", "TRUE": .bool(true)
+    case "false", "False", "FALSE": .bool(false)
+    default: JSONNumber(lexeme: text).map { .number($0) } ?? .string(text)
+    }
+  }
+
+  private static func problem(
+    _ code: ManifestProblem.Code, _ pointer: JSONPointer, _ node: Node, _ message: String
+  ) -> ManifestProblem {
+    var problem = ManifestProblem(code, at: pointer, message)
+    problem.position = node.mark.map { ManifestProblem.TextPosition(line: $0.line, column: $0.column) }
+    return problem
+  }
+}
+
+extension ManifestProblem {
+  /// What the parser says, without its copy of the text: that may hold what nobody should see in a log.
+  fileprivate init(yaml error: any Error) {
+    switch error as? YamlError {
+    case .scanner(let context, let problem, let mark, _), .parser(let context, let problem, let mark, _):
+      // Very deep nesting is the one fault that is found by counting and not by grammar.
+      self.init(
+        problem.contains("nesting level") ? .tooDeep : .syntax,
+        "this is not YAML: \([context?.text, problem].compactMap(\.self).joined(separator: ", "))")
+      position = TextPosition(line: mark.line, column: mark.column)
+    case .composer(_, let problem, let mark, _):
+      self.init(.syntax, "this YAML cannot be used: \(problem)")
+      position = TextPosition(line: mark.line, column: mark.column)
+    case .duplicatedKeysInMapping(let duplicates, let context):
+      self.init(
+        .duplicateName, "the key \(duplicates.joined(separator: ", ")) stands twice in one object; remove one of them")
+      position = TextPosition(line: context.mark.line, column: context.mark.column)
+    case .reader(let problem, _, _, _): self.init(.syntax, "this is not YAML: \(problem)")
+    default: self.init(.syntax, "this is not YAML: \(error)")
     }
   }
 }

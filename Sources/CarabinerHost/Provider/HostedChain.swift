@@ -37,7 +37,7 @@ package final class HostedChain: InterceptorProvider {
   /// - Throws: ``ManifestError``, or ``LoadRefusal`` with the entry it is about.
   package init(_ manifest: Manifest, overrides: StageOverrides = StageOverrides(nil)) throws {
     let refusals = manifest.refusals(of: overrides)
-    guard refusals.isEmpty else { throw ManifestError(path: manifest.path, problems: refusals) }
+    guard refusals.isEmpty else { throw ManifestError(path: manifest.path, problems: manifest.placed(refusals)) }
     var problems: [ManifestProblem] = []
     var members: [String: Member] = [:]
     var libraries: [String: PluginLibrary] = [:]
@@ -78,7 +78,7 @@ package final class HostedChain: InterceptorProvider {
     limits.cancelGrace = manifest.settings.cancelGrace
     self.limits = limits
     problems.append(contentsOf: Self.misplaced(manifest, members, bindings))
-    guard problems.isEmpty else { throw ManifestError(path: manifest.path, problems: problems) }
+    guard problems.isEmpty else { throw ManifestError(path: manifest.path, problems: manifest.placed(problems)) }
   }
 
   // MARK: Provider
@@ -117,6 +117,7 @@ package final class HostedChain: InterceptorProvider {
     var options = PluginInstance.Options(name: plugin.name)
     // Secrets are filled in after the check, so that no message can show one.
     options.configuration = try secrets.resolve(plugin.configuration, at: pointer).description
+    options.redaction = try secrets.redaction(of: plugin.configuration, at: pointer)
     options.grants = plugin.grants
     options.skipsOnFault = plugin.skipsOnFault
     options.hookTimeout = plugin.timeout
@@ -132,9 +133,9 @@ package final class HostedChain: InterceptorProvider {
       }
       return
     }
-    let schema: JSONSchema
+    let schema: CompiledSchema
     do {
-      schema = try JSONSchema(try JSONValue(parsing: text))
+      schema = try CompiledSchema(JSONValue(parsing: text))
     } catch {
       throw ManifestProblem(
         .schemaViolation, at: pointer,

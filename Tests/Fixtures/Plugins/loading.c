@@ -1,6 +1,10 @@
 /* A plugin with one thing wrong, chosen with -DNAME when it is compiled. */
 #include <carabiner.h>
+#include <signal.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #ifndef NO_NOTE
 #ifdef NOTE_OTHER_ID
@@ -95,6 +99,25 @@ CRB_EXPORT const crb_plugin *crb_entry_v1(const crb_host *host) {
   *(volatile int *)0 = 1;
 #elif defined(ENTRY_HANGS)
   for (volatile int i = 0;; i++) {}
+#elif defined(ENTRY_FORKS)
+  /* A child that ignores what is polite, holds the pipes open and leaves its number in a file. */
+  pid_t child = fork();
+  if (child == 0) {
+    signal(SIGTERM, SIG_IGN);
+    for (;;) pause();
+  }
+  FILE *file = fopen(getenv("TEST_CHILD_FILE"), "w");
+  if (file) {
+    fprintf(file, "%d", (int)child);
+    fclose(file);
+  }
+#ifdef ENTRY_WAITS
+  for (;;) pause();
+#endif
+#elif defined(ENTRY_EXITS)
+  _exit(0);
+#elif defined(ENTRY_FLOODS)
+  for (int i = 0; i < 200000; i++) puts("0123456789012345678901234567890123456789");
 #endif
   return &plugin;
 }

@@ -64,6 +64,10 @@ static crb_verdict on_request(void *inst, crb_call call, void **state) {
   *state = i;
   char number[32];
   crb_view out;
+  if (strncmp(i->mode, "fail-aloud ", 11) == 0) {
+    host->log(i->self, CRB_LOG_ERROR, call, text(i->mode));
+    return fail(call, i->mode);
+  }
   if (is(i, "unknown-verdict")) return 99;
   if (is(i, "negative-verdict")) return -3;
   if (is(i, "recover-in-request")) return CRB_RECOVER;
@@ -163,7 +167,6 @@ static const crb_graphql_stage graphql = {.size = sizeof graphql,
                                           .release = release};
 
 static crb_status create(const crb_host *h, const crb_create_info *info, void **inst, crb_error *why) {
-  (void)h;
   instance *i = calloc(1, sizeof *i);
   i->self = info->self;
   size_t used = 0;
@@ -172,6 +175,14 @@ static crb_status create(const crb_host *h, const crb_create_info *info, void **
   memcpy(i->mode, start, used);
   if (is(i, "refuse")) {
     why->message = text("this configuration is refused");
+    free(i);
+    return CRB_E_INVAL;
+  }
+  if (strncmp(i->mode, "refuse-aloud ", 13) == 0) {
+    static char aloud[sizeof i->mode];
+    memcpy(aloud, i->mode, sizeof aloud);
+    h->log(i->self, CRB_LOG_ERROR, 0, text(aloud));
+    why->message = text(aloud);
     free(i);
     return CRB_E_INVAL;
   }

@@ -1,0 +1,77 @@
+internal import Carabiner
+internal import CarabinerHost
+internal import CarabinerWire
+internal import Foundation
+
+/// A stage plan for people and machines. The order up is always the order down, reversed.
+struct ChainDrawing {
+  private let plan: StagePlan
+  private let operation: String?
+  private let type: GraphQLOperationType
+
+  init(_ plan: StagePlan, of operation: String?, _ type: GraphQLOperationType) {
+    self.plan = plan
+    self.operation = operation
+    self.type = type
+  }
+
+  private static let fixed = (request: "toURLRequest", transport: "transport (libcurl)")
+
+  /// The steps on the way down, cache first asked after the GraphQL stages.
+  private var down: [(list: String, name: String)] {
+    steps("graphql", .graphql) + steps("cache read", .cache) + [("", Self.fixed.request)] + steps("http", .http)
+      + [("", Self.fixed.transport)]
+  }
+
+  private var up: [(list: String, name: String)] {
+    let http = Array(steps("http", .http).reversed())
+    let graphQL = Array(steps("graphql", .graphql).reversed())
+    return http + steps("parsing", .parsing) + graphQL + steps("cache write", .cache)
+  }
+
+  private func steps(_ label: String, _ list: StageList) -> [(list: String, name: String)] {
+    plan.active(list).map { (label, $0.name) }
+  }
+
+  /// One line for each step, and one for each stage that is switched off.
+  var text: String {
+    func lines(_ arrow: String, _ steps: [(list: String, name: String)]) -> [String] {
+      steps.map { "\(arrow) \($0.list.padding(toLength: 12, withPad: " ", startingAt: 0))\($0.name)" }
+    }
+    let disabled = StageList.allCases.flatMap { list in
+      (plan.stages[list] ?? []).compactMap { stage in
+        stage.disabledBy.map {
+          "- \(list.rawValue.padding(toLength: 12, withPad: " ", startingAt: 0))\(stage.name) (disabled by \($0))"
+        }
+      }
+    }
+    return (lines("▼", down) + lines("▲", up) + disabled).joined(separator: "\n")
+  }
+
+  /// The shape the README documents.
+  var json: JSONValue {
+    var lists = JSONObject()
+    for list in StageList.allCases {
+      lists[list.rawValue] = .array(
+        (plan.stages[list] ?? []).map { stage in
+          [
+            "name": .string(stage.name), "origin": .string(stage.origin.rawValue),
+            "rule": stage.rule.map { .number(JSONNumber($0)) } ?? .null,
+            "disabledBy": stage.disabledBy.map { .string($0) } ?? .null,
+          ]
+        })
+    }
+    return [
+      "operation": operation.map { .string($0) } ?? .null, "type": .string(type.rawValue), "stages": .object(lists),
+      "down": .array(down.map { .string($0.name) }), "up": .array(up.map { .string($0.name) }),
+    ]
+  }
+
+  /// For Graphviz.
+  var dot: String {
+    let steps = down.enumerated().map { ("d\($0)", $1.name) } + up.enumerated().map { ("u\($0)", $1.name) }
+    let nodes = steps.map { "  \($0.0) [label=\"\($0.1)\"];" }
+    let edges = zip(steps, steps.dropFirst()).map { "  \($0.0) -> \($1.0);" }
+    return (["digraph chain {", "  rankdir=TB; node [shape=box];"] + nodes + edges + ["}"]).joined(separator: "\n")
+  }
+}

@@ -1,0 +1,69 @@
+internal import CarabinerHost
+internal import CarabinerWire
+
+/// One thing `carabiner check` has to say, for people in the form compilers use and for machines as an object.
+struct Diagnostic: Hashable {
+  enum Severity: String {
+    case error, warning
+  }
+
+  let severity: Severity
+  /// What kind of fault it is; the names are those of ``CarabinerHost/ManifestProblem/Code`` and
+  /// ``CarabinerHost/LoadRefusal/Code``.
+  let code: String
+  let problem: ManifestProblem
+
+  init(_ problem: ManifestProblem, severity: Severity = .error) {
+    self.severity = severity
+    self.problem = problem
+    code = problem.code.rawValue
+  }
+
+  /// A plugin that was not loaded, at the key of its entry that is to blame.
+  init(_ refusal: LoadRefusal, of plugin: Manifest.Plugin) {
+    let key =
+      switch refusal.code {
+      case .pinMismatch: "sha256"
+      case .configurationRefused: "config"
+      case .noSuchInterceptor: "interceptor"
+      default: "file"
+      }
+    severity = .error
+    code = refusal.code.rawValue
+    problem = ManifestProblem(
+      .pluginRefused, at: plugin.pointer.appending(key), "\(refusal.path): \(refusal.message) (step \(refusal.step))")
+  }
+
+  private init(_ severity: Severity, _ code: String, _ problem: ManifestProblem) {
+    self.severity = severity
+    self.code = code
+    self.problem = problem
+  }
+
+  /// The diagnostics with their lines, in the order of the manifest's text.
+  static func placed(_ diagnostics: [Diagnostic], in manifest: Manifest) -> [Diagnostic] {
+    diagnostics.map { Diagnostic($0.severity, $0.code, manifest.placed([$0.problem]).first ?? $0.problem) }
+      .enumerated().sorted { left, right in
+        guard let first = left.element.problem.position, let second = right.element.problem.position, first != second else {
+          return left.offset < right.offset
+        }
+        return first < second
+      }.map(\.element)
+  }
+
+  /// `FILE:LINE:COLUMN: error: /pointer: message [code]`, without the places that are not known.
+  func text(path: String) -> String {
+    let place = problem.position.map { ":\($0.line):\($0.column)" } ?? ""
+    let pointer = problem.pointer.components.isEmpty ? "" : "\(problem.pointer): "
+    return "\(path)\(place): \(severity.rawValue): \(pointer)\(problem.message) [\(code)]"
+  }
+
+  /// The object of a report in JSON.
+  var json: JSONValue {
+    [
+      "code": .string(code), "pointer": .string(problem.pointer.description),
+      "line": problem.position.map { .number(JSONNumber($0.line)) } ?? .null,
+      "column": problem.position.map { .number(JSONNumber($0.column)) } ?? .null, "message": .string(problem.message),
+    ]
+  }
+}

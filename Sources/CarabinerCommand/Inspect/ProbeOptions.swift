@@ -1,0 +1,18 @@
+internal import ArgumentParser
+internal import CarabinerHost
+
+/// How long a child process may take.
+struct ProbeOptions: ParsableArguments {
+  @Option(
+    name: .long, help: "How long loading a plugin may take before its child process is killed, as in 500ms or 10s.",
+    transform: { text in
+      do {
+        let duration = try DurationText.parse(text)
+        guard duration > .zero else { throw ValidationError("--probe-timeout must be longer than 0") }
+        return duration
+      } catch let error as MalformedQuantity {
+        throw ValidationError(error.description)
+      }
+    })
+  var probeTimeout: Duration = .seconds(10)
+}

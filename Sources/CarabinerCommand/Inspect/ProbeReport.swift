@@ -1,0 +1,56 @@
+internal import CarabinerHost
+internal import CarabinerWire
+
+/// What a child process of ``PluginProbe`` says it found, on the one line before its last.
+struct ProbeReport {
+  /// The interceptors of the library that was loaded.
+  var interceptors: JSONValue = .null
+  /// What is wrong with the manifest.
+  var problems: [ManifestProblem] = []
+  /// Why the library was not loaded.
+  var refusal: LoadRefusal?
+
+  init() {}
+
+  /// Takes down an error of bringing something up.
+  mutating func add(_ error: any Error, subject: String) {
+    switch error {
+    case let error as ManifestError: problems += error.problems
+    case let problem as ManifestProblem: problems.append(problem)
+    case let error as LoadRefusal: refusal = error
+    default: refusal = LoadRefusal(.entryRefused, step: "probe", path: subject, "\(error)")
+    }
+  }
+
+  var json: JSONValue {
+    [
+      "interceptors": interceptors,
+      "problems": .array(
+        problems.map {
+          ["code": .string($0.code.rawValue), "pointer": .string($0.pointer.description), "message": .string($0.message)]
+        }),
+      "refusal": refusal.map {
+        [
+          "code": .string($0.code.rawValue), "step": .string($0.step), "path": .string($0.path), "message": .string($0.message),
+        ]
+      } ?? .null,
+    ]
+  }
+
+  /// Reads a report; nil if it is none.
+  init?(_ json: JSONValue) {
+    guard let problems = json["problems"]?.array, let refusal = json["refusal"] else { return nil }
+    interceptors = json["interceptors"] ?? .null
+    for problem in problems {
+      guard let code = problem["code"]?.string.flatMap(ManifestProblem.Code.init), let message = problem["message"]?.string,
+        let pointer = problem["pointer"]?.string.flatMap({ JSONPointer($0) })
+      else { return nil }
+      self.problems.append(ManifestProblem(code, at: pointer, message))
+    }
+    guard refusal != .null else { return }
+    guard let code = refusal["code"]?.string.flatMap(LoadRefusal.Code.init), let step = refusal["step"]?.string,
+      let path = refusal["path"]?.string, let message = refusal["message"]?.string
+    else { return nil }
+    self.refusal = LoadRefusal(code, step: step, path: path, message)
+  }
+}

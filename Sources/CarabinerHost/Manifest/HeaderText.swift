@@ -1,0 +1,17 @@
+/// What may stand in a header field (RFC 9110).
+enum HeaderText {
+  /// Whether a text is a token.
+  static func isName(_ text: String) -> Bool {
+    !text.isEmpty
+      && text.utf8.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+          true
+        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+        }
+      }
+  }
+
+  /// Whether a text has nothing that ends the line it stands on.
+  static func isValue(_ text: String) -> Bool { !text.utf8.contains { $0 == 0 || $0 == 0x0A || $0 == 0x0D } }
+}

@@ -1,0 +1,65 @@
+package import Carabiner
+internal import CarabinerWire
+
+extension Manifest {
+  /// The same manifest with one plugin and no lists, to bring that one up alone.
+  package func onlyPlugin(_ name: String) -> Manifest {
+    var manifest = without { $0 != name }
+    manifest.lists = Lists()
+    manifest.rules = []
+    return manifest
+  }
+
+  /// The same manifest without some of its plugins; entries in lists that name them stay.
+  package func without(_ isLeftOut: (String) -> Bool) -> Manifest {
+    var manifest = self
+    manifest.plugins.removeAll { isLeftOut($0.name) }
+    return manifest
+  }
+
+  /// The endpoint with its references filled in; nil if the manifest names none.
+  ///
+  /// - Throws: ``ManifestError`` with the reference that cannot be filled in.
+  package func resolvedEndpoint(_ secrets: SecretReferences) throws -> SecretText? {
+    guard let endpoint else { return nil }
+    do throws(ManifestProblem) {
+      return try secrets.secret(endpoint, at: JSONPointer().appending("endpoint"))
+    } catch {
+      throw ManifestError(path: path, problems: placed([error]))
+    }
+  }
+
+  /// The header fields of every request with their references filled in.
+  ///
+  /// - Throws: ``ManifestError`` with every reference that cannot be filled in, and every value that has become none.
+  package func resolvedHeaders(_ secrets: SecretReferences) throws -> HTTPHeaders {
+    var resolved = HTTPHeaders()
+    var problems: [ManifestProblem] = []
+    for field in headers.fields {
+      let pointer = JSONPointer().appending("headers").appending(field.name)
+      do throws(ManifestProblem) {
+        resolved.add(name: field.name, value: try secrets.headerValue(field.value, at: pointer))
+      } catch {
+        problems.append(error)
+      }
+    }
+    guard problems.isEmpty else { throw ManifestError(path: path, problems: placed(problems)) }
+    return resolved
+  }
+
+  /// What no message may show: all that the manifest's references stand for. Those that cannot be filled in are passed over.
+  package func redaction(_ secrets: SecretReferences) -> SecretRedaction {
+    let texts = [endpoint.map { JSONValue.string($0) }].compactMap(\.self) + headers.fields.map { .string($0.value) }
+    return (texts + plugins.map(\.configuration)).reduce(SecretRedaction()) { redaction, value in
+      (try? secrets.redaction(of: value, at: JSONPointer())).map { redaction.joined(with: $0) } ?? redaction
+    }
+  }
+
+  /// Everything about endpoint and headers that cannot be filled in now.
+  package func problems(of secrets: SecretReferences) -> [ManifestProblem] {
+    var problems: [ManifestProblem] = []
+    do { _ = try resolvedEndpoint(secrets) } catch { problems += (error as? ManifestError)?.problems ?? [] }
+    do { _ = try resolvedHeaders(secrets) } catch { problems += (error as? ManifestError)?.problems ?? [] }
+    return problems
+  }
+}

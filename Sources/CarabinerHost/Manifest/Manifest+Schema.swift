@@ -1,0 +1,208 @@
+internal import CarabinerWire
+
+extension Manifest {
+  /// The JSON Schema (draft 2020-12) of manifests, for editors and for other programs that write manifests.
+  ///
+  /// It says what a manifest may look like. What depends on the rest of the manifest or on the machine — unique names, stages
+  /// that exist, the order of assertions, files that are there — only the reader checks.
+  package static let schema = """
+    {
+      "$schema": "https://json-schema.org/draft/2020-12/schema",
+      "title": "Carabiner manifest",
+      "description": "Which plugins a host loads, and in which order the stages of a request stand.",
+      "type": "object",
+      "required": ["carabiner"],
+      "additionalProperties": false,
+      "properties": {
+        "$schema": {"$ref": "#/$defs/text", "description": "Where this schema is, for editors."},
+        "carabiner": {"const": 1, "description": "The version of the manifest's language."},
+        "endpoint": {
+          "description": "Where requests go unless the command line says otherwise; may hold ${env:NAME} and ${file:path}.",
+          "type": "string",
+          "pattern": "^https?://|[$][{]"
+        },
+        "headers": {
+          "description": "Header fields of every request; values may hold ${env:NAME} and ${file:path}.",
+          "type": "object",
+          "propertyNames": {"pattern": "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$"},
+          "additionalProperties": {"type": "string", "not": {"pattern": "[\\\\r\\\\n\\\\u0000]"}}
+        },
+        "settings": {"$ref": "#/$defs/settings"},
+        "plugins": {"type": "array", "items": {"$ref": "#/$defs/plugin"}},
+        "built-ins": {"$ref": "#/$defs/builtIns"},
+        "chain": {"$ref": "#/$defs/lists"},
+        "rules": {
+          "description": "Other lists for some operations; of each list the first rule that matches and names it wins.",
+          "type": "array",
+          "items": {"$ref": "#/$defs/rule"}
+        }
+      },
+      "$defs": {
+        "text": {"type": "string", "minLength": 1},
+        "name": {"type": "string", "pattern": "^[a-z0-9-]+$"},
+        "names": {
+          "oneOf": [{"$ref": "#/$defs/text"}, {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/text"}}]
+        },
+        "delay": {
+          "description": "A number with its unit, as in 250ms, 1.5s, 2m or 1h; at most 30 days.",
+          "type": "string",
+          "pattern": "^[0-9]+([.][0-9]+)?(ms|s|m|h)$"
+        },
+        "duration": {"$ref": "#/$defs/delay", "pattern": "[1-9]"},
+        "size": {
+          "description": "A number of bytes, or a text with a unit, as in 64MiB; at most 1024GiB.",
+          "oneOf": [
+            {"type": "integer", "minimum": 1, "maximum": 1099511627776},
+            {"type": "string", "allOf": [{"pattern": "^[0-9]+([.][0-9]+)?(B|KiB|MiB|GiB)?$"}, {"pattern": "[1-9]"}]}
+          ]
+        },
+        "settings": {
+          "description": "Limits and timeouts for the whole host.",
+          "type": "object",
+          "additionalProperties": false,
+          "properties": {
+            "staging": {"enum": ["directory", "memfd"], "default": "directory"},
+            "timeout": {"$ref": "#/$defs/duration", "description": "For a request with all its retries; without it no limit."},
+            "connect-timeout": {"$ref": "#/$defs/duration", "default": "10s"},
+            "maximum-head": {"$ref": "#/$defs/size", "default": "256KiB"},
+            "maximum-body": {"$ref": "#/$defs/size", "default": "64MiB"},
+            "maximum-attempts": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 10},
+            "plugin-retries": {"type": "integer", "minimum": 0, "maximum": 1000, "default": 3},
+            "cancel-grace": {"$ref": "#/$defs/delay", "default": "1s"},
+            "ca-file": {"$ref": "#/$defs/text", "description": "Certificates to trust instead of the system's."},
+            "store-records": {"type": "integer", "minimum": 0, "maximum": 100000000, "default": 10000}
+          }
+        },
+        "plugin": {
+          "type": "object",
+          "required": ["name"],
+          "additionalProperties": false,
+          "properties": {
+            "name": {"$ref": "#/$defs/name", "description": "What lists call it; not the name of a built-in stage."},
+            "file": {"$ref": "#/$defs/text", "description": "The .so, relative to the manifest."},
+            "ffi": {"$ref": "#/$defs/call"},
+            "sha256": {"type": "string", "pattern": "^[0-9A-Fa-f]{64}$", "description": "Refuse any other file."},
+            "interceptor": {"$ref": "#/$defs/text", "description": "Which one, if the library has several."},
+            "config": {"type": "object", "description": "Checked against the plugin's own schema."},
+            "grants": {"type": "array", "uniqueItems": true, "items": {"enum": \(grantableServices)}},
+            "on-fault": {"enum": ["fail", "skip"], "default": "fail"},
+            "timeout": {"$ref": "#/$defs/duration", "description": "How long one hook may stay pending."},
+            "mandatory": {"type": "boolean", "default": false, "description": "No override may switch it off."}
+          },
+          "oneOf": [{"required": ["file"]}, {"required": ["ffi"]}],
+          "dependentSchemas": {
+            "ffi": {
+              "properties": {
+                "sha256": false, "interceptor": false, "config": false, "grants": false, "on-fault": false, "timeout": false
+              }
+            }
+          }
+        },
+        "call": {
+          "description": "A call of one function of an unmodified C library, whose result goes into a header.",
+          "type": "object",
+          "required": ["library", "function", "returns", "header"],
+          "additionalProperties": false,
+          "properties": {
+            "library": {"$ref": "#/$defs/text"},
+            "function": {"$ref": "#/$defs/text"},
+            "returns": {"enum": ["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f64", "string"]},
+            "header": {"type": "string", "pattern": "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$"},
+            "format": {"enum": ["decimal", "hex", "text"]},
+            "arguments": {
+              "type": "array",
+              "maxItems": 16,
+              "items": {
+                "type": "object",
+                "required": ["type"],
+                "additionalProperties": false,
+                "properties": {
+                  "type": {"enum": ["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f64", "string", "pointer"]},
+                  "value": {"type": ["number", "string"]},
+                  "from": {"enum": ["body", "body-length"]}
+                },
+                "oneOf": [{"required": ["value"]}, {"required": ["from"]}]
+              }
+            }
+          }
+        },
+        "builtIns": {
+          "type": "object",
+          "additionalProperties": false,
+          "properties": {
+            "max-retry": {
+              "type": "object",
+              "additionalProperties": false,
+              "properties": {
+                "maximum-retries": {"type": "integer", "minimum": 0, "maximum": 1000},
+                "base-delay": {"$ref": "#/$defs/delay"},
+                "multiplier": {"type": "number", "minimum": 1, "maximum": 100},
+                "maximum-delay": {"$ref": "#/$defs/delay"},
+                "exponential-backoff": {"type": "boolean"},
+                "jitter": {"type": "boolean"}
+              }
+            },
+            "persisted-queries": {
+              "type": "object",
+              "additionalProperties": false,
+              "properties": {"enabled": {"type": "boolean", "default": false}}
+            }
+          }
+        },
+        "lists": {
+          "description": "The stages of each kind; the list is the order.",
+          "type": "object",
+          "additionalProperties": false,
+          "properties": {
+            "graphql": {"$ref": "#/$defs/list"},
+            "cache": {"$ref": "#/$defs/list"},
+            "http": {"$ref": "#/$defs/list"},
+            "parsing": {"$ref": "#/$defs/list", "minItems": 1}
+          }
+        },
+        "list": {
+          "type": "array",
+          "items": {
+            "oneOf": [
+              {"$ref": "#/$defs/text"},
+              {
+                "type": "object",
+                "required": ["use"],
+                "additionalProperties": false,
+                "properties": {
+                  "use": {"$ref": "#/$defs/text"},
+                  "before": {"$ref": "#/$defs/names"},
+                  "after": {"$ref": "#/$defs/names"}
+                }
+              }
+            ]
+          }
+        },
+        "rule": {
+          "type": "object",
+          "required": ["when", "chain"],
+          "additionalProperties": false,
+          "properties": {
+            "when": {
+              "type": "object",
+              "additionalProperties": false,
+              "properties": {
+                "operation": {"$ref": "#/$defs/names", "description": "Names; * stands for any text, ? for one character."},
+                "type": {
+                  "oneOf": [
+                    {"$ref": "#/$defs/operationType"},
+                    {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/operationType"}}
+                  ]
+                }
+              }
+            },
+            "chain": {"$ref": "#/$defs/lists"}
+          }
+        },
+        "operationType": {"enum": ["query", "mutation", "subscription"]}
+      }
+    }
+    """
+
+  private static var grantableServices: JSONValue { .array(HostServices.grantable.sorted().map { .string($0) }) }
+}

@@ -1,0 +1,24 @@
+extension Manifest {
+  /// Limits and timeouts for the whole host.
+  package struct Settings: Sendable, Hashable {
+    /// Where the copies of plugins are kept that are mapped.
+    package var staging = StagedCopy.Mode.directory
+    /// How long a request may take with all its retries; nil for no limit.
+    package var timeout: Duration?
+    package var connectTimeout = Duration.seconds(10)
+    /// How large the head of a response may be.
+    package var maximumHeadBytes = 256 << 10
+    /// How large the body of a response may be.
+    package var maximumBodyBytes = 64 << 20
+    /// How often a request may go through the chain, whoever asks for it.
+    package var maximumAttempts = 10
+    /// How often plugins may ask for a retry of one request.
+    package var pluginRetries = 3
+    /// How long a plugin may take to end a cancelled call.
+    package var cancelGrace = Duration.seconds(1)
+    /// A file of certificates to trust instead of the system's.
+    package var certificateAuthorityFile: String?
+    /// How many records the in-memory store keeps.
+    package var storeRecords = 10_000
+  }
+}

@@ -1,0 +1,101 @@
+internal import Carabiner
+internal import CarabinerWire
+
+extension ManifestReader {
+  mutating func readLists(_ json: JSONValue, _ pointer: JSONPointer) -> Manifest.Lists {
+    var lists = Manifest.Lists()
+    guard let object = object(json, pointer, knowing: StageList.allCases.map(\.rawValue)) else { return lists }
+    for list in StageList.allCases {
+      guard let value = object[list.rawValue] else { continue }
+      lists[list] = readList(value, list, pointer.appending(list.rawValue))
+    }
+    return lists
+  }
+
+  private mutating func readList(_ json: JSONValue, _ list: StageList, _ pointer: JSONPointer) -> [Manifest.Entry] {
+    guard case .array(let elements) = json else {
+      wrongType(json, pointer, "a list of stages")
+      return []
+    }
+    if list == .parsing, elements.isEmpty {
+      problem(.invalidValue, pointer, "without a parser no response can be read; name json or a plugin")
+    }
+    var order = StageOrder(pointer: pointer)
+    var names: Set<String> = []
+    for (index, element) in elements.enumerated() {
+      let place = pointer.appending(index)
+      guard let entry = readEntry(element, list, place), knows(entry.name, list, place) else { continue }
+      guard names.insert(entry.name).inserted else {
+        problem(.duplicateName, place, "\(entry.name) stands in this list already; remove one of them")
+        continue
+      }
+      order.entries.append((entry, place))
+    }
+    for problem in order.problems() { report(problem) }
+    return order.entries.map(\.entry)
+  }
+
+  private mutating func readEntry(_ json: JSONValue, _ list: StageList, _ pointer: JSONPointer) -> Manifest.Entry? {
+    if json.string != nil { return text(json, pointer).map { Manifest.Entry(name: $0) } }
+    guard case .object = json else {
+      wrongType(json, pointer, "a stage's name, or {use: name, before: [names], after: [names]}")
+      return nil
+    }
+    guard let object = object(json, pointer, knowing: ["use", "before", "after"]) else { return nil }
+    let before = names(object["before"], pointer.appending("before")).map(\.name)
+    let after = names(object["after"], pointer.appending("after")).map(\.name)
+    guard let use = object["use"] else {
+      problem(.missing, pointer, "an entry names its stage; write use:")
+      return nil
+    }
+    return text(use, pointer.appending("use")).map { Manifest.Entry(name: $0, before: before, after: after) }
+  }
+
+  private mutating func knows(_ name: String, _ list: StageList, _ pointer: JSONPointer) -> Bool {
+    if declared.contains(name) || list.builtIns.contains(name) { return true }
+    if let other = StageList.ofBuiltIn(name) {
+      problem(
+        .unknownStage, pointer, "\(name) is a stage of the \(other.rawValue) list, and this is the \(list.rawValue) list; move it"
+      )
+    } else {
+      let known = list.builtIns + declared.sorted()
+      problem(
+        .unknownStage, pointer,
+        "there is no stage \(name) for the \(list.rawValue) list\(Suggestion.text(for: name, among: known)); declare it under "
+          + "plugins, or use one of \(list.builtIns.joined(separator: ", "))")
+    }
+    return false
+  }
+
+  mutating func readRules(_ json: JSONValue, _ pointer: JSONPointer) {
+    guard case .array(let entries) = json else { return wrongType(json, pointer, "a list of rules") }
+    var rules: [Manifest.Rule] = []
+    for (index, entry) in entries.enumerated() {
+      let place = pointer.appending(index)
+      guard let object = object(entry, place, knowing: ["when", "chain"]) else { continue }
+      guard let condition = object["when"], let chain = object["chain"] else {
+        problem(.missing, place, "a rule has a condition, when:, and lists, chain:; write both")
+        continue
+      }
+      var rule = Manifest.Rule(lists: readLists(chain, place.appending("chain")))
+      readCondition(condition, place.appending("when"), &rule)
+      rules.append(rule)
+    }
+    manifest.rules = rules
+  }
+
+  private mutating func readCondition(_ json: JSONValue, _ pointer: JSONPointer, _ rule: inout Manifest.Rule) {
+    guard let fields = object(json, pointer, knowing: ["operation", "type"]) else { return }
+    rule.operations = names(fields["operation"], pointer.appending("operation")).map { Glob($0.name) }
+    for (name, place) in names(fields["type"], pointer.appending("type")) {
+      if let type = GraphQLOperationType(rawValue: name) {
+        rule.types.insert(type)
+      } else {
+        let known = GraphQLOperationType.allCases.map(\.rawValue)
+        problem(
+          .invalidValue, place,
+          "\(name) is no operation type\(Suggestion.text(for: name, among: known)); use \(known.joined(separator: ", "))")
+      }
+    }
+  }
+}

@@ -1,0 +1,85 @@
+internal import Carabiner
+internal import CarabinerWire
+internal import Glibc
+
+extension ManifestReader {
+  private static let settingKeys = [
+    "staging", "timeout", "connect-timeout", "maximum-head", "maximum-body", "maximum-attempts", "plugin-retries",
+    "cancel-grace", "ca-file", "store-records",
+  ]
+
+  mutating func readSettings(_ json: JSONValue, _ pointer: JSONPointer) {
+    guard let object = object(json, pointer, knowing: Self.settingKeys) else { return }
+    var settings = Manifest.Settings()
+    for (key, value) in object {
+      let place = pointer.appending(key)
+      switch key {
+      case "staging": settings.staging = staging(value, place) ?? settings.staging
+      case "timeout": settings.timeout = duration(value, place)
+      case "connect-timeout": settings.connectTimeout = duration(value, place) ?? settings.connectTimeout
+      case "cancel-grace": settings.cancelGrace = duration(value, place, orZero: true) ?? settings.cancelGrace
+      case "maximum-head": settings.maximumHeadBytes = bytes(value, place) ?? settings.maximumHeadBytes
+      case "maximum-body": settings.maximumBodyBytes = bytes(value, place) ?? settings.maximumBodyBytes
+      case "maximum-attempts": settings.maximumAttempts = count(value, place, 1...1000) ?? settings.maximumAttempts
+      case "plugin-retries": settings.pluginRetries = count(value, place, 0...1000) ?? settings.pluginRetries
+      case "store-records": settings.storeRecords = count(value, place, 0...100_000_000) ?? settings.storeRecords
+      case "ca-file": settings.certificateAuthorityFile = existing(value, place, "correct the path, or remove the key")
+      default: break
+      }
+    }
+    manifest.settings = settings
+  }
+
+  private mutating func staging(_ json: JSONValue, _ pointer: JSONPointer) -> StagedCopy.Mode? {
+    guard let mode = json.string.flatMap(StagedCopy.Mode.init(rawValue:)) else {
+      problem(.invalidValue, pointer, "\(json) is no kind of staging; use directory or memfd")
+      return nil
+    }
+    return mode
+  }
+
+  /// The path of a file that is there.
+  mutating func existing(_ json: JSONValue, _ pointer: JSONPointer, _ advice: String) -> String? {
+    guard let path = path(json, pointer) else { return nil }
+    guard unsafe access(path, F_OK) == 0 else {
+      problem(.missing, pointer, "there is no file \(path); \(advice)")
+      return nil
+    }
+    return path
+  }
+
+  mutating func readBuiltIns(_ json: JSONValue, _ pointer: JSONPointer) {
+    guard let object = object(json, pointer, knowing: ["max-retry", "persisted-queries"]) else { return }
+    if let retry = object["max-retry"] { readMaxRetry(retry, pointer.appending("max-retry")) }
+    if let persisted = object["persisted-queries"] {
+      let place = pointer.appending("persisted-queries")
+      guard let object = self.object(persisted, place, knowing: ["enabled"]) else { return }
+      if let enabled = object["enabled"] { manifest.persistedQueries = truth(enabled, place.appending("enabled")) ?? false }
+    }
+  }
+
+  private mutating func readMaxRetry(_ json: JSONValue, _ pointer: JSONPointer) {
+    let keys = ["maximum-retries", "base-delay", "multiplier", "maximum-delay", "exponential-backoff", "jitter"]
+    guard let object = object(json, pointer, knowing: keys) else { return }
+    var retry = MaxRetryInterceptor.Configuration()
+    for (key, value) in object {
+      let place = pointer.appending(key)
+      switch key {
+      case "maximum-retries": retry.maxRetries = count(value, place, 0...1000) ?? retry.maxRetries
+      case "base-delay": retry.baseDelay = duration(value, place, orZero: true)?.seconds ?? retry.baseDelay
+      case "maximum-delay": retry.maxDelay = duration(value, place, orZero: true)?.seconds ?? retry.maxDelay
+      case "multiplier":
+        guard let number = value.double, number >= 1, number <= 100 else {
+          problem(.invalidValue, place, "\(value) is no number from 1 to 100; write one")
+          continue
+        }
+        retry.multiplier = number
+      case "exponential-backoff":
+        retry.enableExponentialBackoff = truth(value, place) ?? retry.enableExponentialBackoff
+      case "jitter": retry.enableJitter = truth(value, place) ?? retry.enableJitter
+      default: break
+      }
+    }
+    manifest.maxRetry = retry
+  }
+}

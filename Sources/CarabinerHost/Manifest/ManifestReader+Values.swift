@@ -1,0 +1,125 @@
+internal import CarabinerWire
+
+extension ManifestReader {
+  /// The members of an object; every key that is not known is reported.
+  mutating func object(_ json: JSONValue, _ pointer: JSONPointer, knowing keys: [String]) -> JSONObject? {
+    guard case .object(let object) = json else {
+      wrongType(json, pointer, "an object")
+      return nil
+    }
+    refuseUnknownKeys(of: object, pointer, knowing: keys)
+    return object
+  }
+
+  mutating func refuseUnknownKeys(of object: JSONObject, _ pointer: JSONPointer, knowing keys: [String]) {
+    for key in object.keys where !keys.contains(key) {
+      problem(
+        .unknownKey, pointer.appending(key),
+        "unknown key \(key)\(Suggestion.text(for: key, among: keys)); known are "
+          + keys.filter { $0 != "$schema" }.joined(separator: ", "))
+    }
+  }
+
+  /// A text with something in it.
+  mutating func text(_ json: JSONValue, _ pointer: JSONPointer) -> String? {
+    guard let text = json.string else {
+      wrongType(json, pointer, "a text")
+      return nil
+    }
+    guard !text.isEmpty else {
+      problem(.invalidValue, pointer, "this text is empty; fill it in, or remove the key")
+      return nil
+    }
+    return text
+  }
+
+  /// A text that may hold references.
+  mutating func reference(_ json: JSONValue, _ pointer: JSONPointer) -> String? {
+    guard let text = text(json, pointer) else { return nil }
+    checkReferences(text, pointer)
+    return text
+  }
+
+  mutating func checkReferences(_ text: String, _ pointer: JSONPointer) {
+    do throws(ManifestProblem) {
+      _ = try ReferencePart.parts(of: text, at: pointer)
+    } catch {
+      report(error)
+    }
+  }
+
+  /// A path, made absolute or relative to the process as the manifest's own path is.
+  mutating func path(_ json: JSONValue, _ pointer: JSONPointer) -> String? {
+    guard let path = text(json, pointer) else { return nil }
+    guard !path.utf8.contains(0) else {
+      problem(.invalidValue, pointer, "a path cannot hold NUL; correct it")
+      return nil
+    }
+    return path.hasPrefix("/") ? path : "\(directory)/\(path)"
+  }
+
+  mutating func truth(_ json: JSONValue, _ pointer: JSONPointer) -> Bool? {
+    guard let truth = json.bool else {
+      wrongType(json, pointer, "true or false")
+      return nil
+    }
+    return truth
+  }
+
+  mutating func count(_ json: JSONValue, _ pointer: JSONPointer, _ range: ClosedRange<Int>) -> Int? {
+    guard let count = json.int, range.contains(count) else {
+      problem(
+        .invalidValue, pointer, "\(json) is no whole number from \(range.lowerBound) to \(range.upperBound); write one")
+      return nil
+    }
+    return count
+  }
+
+  /// A duration; nought only where it has a meaning.
+  mutating func duration(_ json: JSONValue, _ pointer: JSONPointer, orZero: Bool = false) -> Duration? {
+    guard let text = json.string else {
+      problem(.invalidValue, pointer, "\(json) is no duration; write it with a unit, as in 250ms, 30s or 2m")
+      return nil
+    }
+    do throws(MalformedQuantity) {
+      let duration = try DurationText.parse(text)
+      guard duration > .zero || orZero else {
+        throw MalformedQuantity(description: "\(text) leaves no time at all; write a longer duration, or remove the key")
+      }
+      return duration
+    } catch {
+      problem(.invalidValue, pointer, error.description)
+      return nil
+    }
+  }
+
+  mutating func bytes(_ json: JSONValue, _ pointer: JSONPointer) -> Int? {
+    do throws(MalformedQuantity) {
+      // A plain number of bytes may stand without quotes.
+      let text = json.string ?? json.int.map(String.init) ?? json.description
+      let bytes = try ByteSizeText.parse(text)
+      guard bytes > 0 else { throw MalformedQuantity(description: "\(text) leaves no room at all; write a larger size") }
+      return bytes
+    } catch {
+      problem(.invalidValue, pointer, error.description)
+      return nil
+    }
+  }
+
+  /// A name, or a list of names with something in it, each with its place.
+  mutating func names(_ json: JSONValue?, _ pointer: JSONPointer) -> [(name: String, pointer: JSONPointer)] {
+    switch json {
+    case nil: return []
+    case .string(let name)?: return text(.string(name), pointer).map { [($0, pointer)] } ?? []
+    case .array(let elements)?:
+      if elements.isEmpty { problem(.invalidValue, pointer, "this list is empty; name something, or remove the key") }
+      return elements.enumerated().compactMap { index, element in
+        let place = pointer.appending(index)
+        return text(element, place).map { ($0, place) }
+      }
+    case let other?:
+      wrongType(other, pointer, "a name or a list of names")
+      return []
+    }
+  }
+}

@@ -1,0 +1,218 @@
+import CarabinerWire
+import Foundation
+import Testing
+
+@Suite("carabiner check")
+struct CheckCommandTests {
+  private static let noop = CommandRun.root.appending(path: "Plugins/noop/build/noop.so").path
+
+  @Test("a good manifest is said to be good, and nothing else is said")
+  func good() throws {
+    let manifest = try TemporaryFile(
+      "{carabiner: 1, plugins: [{name: n, file: \(Self.noop)}], chain: {graphql: [n]}}")
+    let run = try CommandRun(["check", "-m", manifest.path])
+    #expect(run.status == 0)
+    #expect(run.output == "\(manifest.path): ok\n")
+    #expect(run.errors.isEmpty, "\(run.errors)")
+  }
+
+  @Test("every problem is a line with file, line, column and place, in the order of the file")
+  func lines() throws {
+    let manifest = try TemporaryFile(
+      """
+      carabiner: 1
+      endpoitn: x
+      settings:
+        timeout: soon
+      plugins:
+        - name: a
+          file: /absent.so
+      chain:
+        http: [{use: response-code, before: nobody}]
+      """)
+    let run = try CommandRun(["check", "-m", manifest.path])
+    #expect(run.status == 3)
+    #expect(run.output == "\(manifest.path): refused, 4 to correct\n")
+    let places = run.errors.split(separator: "\n").map { $0.split(separator: ": ").prefix(3).joined(separator: ": ") }
+    #expect(
+      places == [
+        "\(manifest.path):2:1: error: /endpoitn", "\(manifest.path):4:3: error: /settings/timeout",
+        "\(manifest.path):7:5: error: /plugins/0/file", "\(manifest.path):9:10: error: /chain/http/0",
+      ])
+    #expect(run.errors.contains("(did you mean endpoint?)"))
+    #expect(run.errors.contains("[orderUnsatisfied]"))
+  }
+
+  @Test("the report for machines has the shape the README documents")
+  func shape() throws {
+    let manifest = try TemporaryFile(
+      "{carabiner: 1, settings: {timeout: soon}, plugins: [{name: idle, file: \(Self.noop)}]}")
+    let run = try CommandRun(["check", "-m", manifest.path, "--format", "json"])
+    #expect(run.status == 3)
+    let report = try JSONValue(parsing: run.output)
+    #expect(report.object?.keys.sorted() == ["manifest", "ok", "problems", "warnings"])
+    #expect(report["manifest"]?.string == manifest.path)
+    #expect(report["ok"]?.bool == false)
+    #expect(
+      report["problems"] == [
+        [
+          "code": "invalidValue", "pointer": "/settings/timeout", "line": 1, "column": 27,
+          "message": "\"soon\" is no duration; write 250ms, 30s or 2m",
+        ]
+      ])
+    let good = try TemporaryFile("{carabiner: 1, plugins: [{name: idle, file: \(Self.noop)}]}")
+    let warned = try JSONValue(parsing: CommandRun(["check", "-m", good.path, "--format", "json"]).output)
+    #expect(warned["ok"]?.bool == true)
+    #expect(warned["warnings"]?[0]?["code"]?.string == "unusedPlugin")
+    #expect(warned["warnings"]?[0]?["line"]?.int == 1)
+  }
+
+  @Test("each plugin that is refused is reported at the key that is to blame, and so is what is wrong beside")
+  func severalPlugins() throws {
+    let crashes = try CompiledFixture("loading", defining: ["ENTRY_CRASHES"])
+    let refuses = try CompiledFixture("misbehave")
+    let manifest = try TemporaryFile(
+      """
+      carabiner: 1
+      headers: {Authorization: "${env:CARABINER_SURELY_UNSET}"}
+      plugins:
+        - name: crashes
+          file: \(crashes.path)
+        - name: pinned
+          file: \(Self.noop)
+          sha256: \(String(repeating: "ab", count: 32))
+        - name: refuses
+          file: \(refuses.path)
+          config:
+            mod: x
+            mode: 1
+        - name: fits
+          file: \(refuses.path)
+          config: {mode: refuse}
+        - name: noop
+          file: \(Self.noop)
+        - name: call
+          ffi: {library: libz.so.1, function: no_such_function, returns: u64, header: X}
+      chain:
+        graphql: [crashes, pinned, refuses, fits, noop]
+        http: [call, noop]
+      """)
+    let run = try CommandRun(["check", "-m", manifest.path, "--format", "json"])
+    #expect(run.status == 3)
+    let problems = try JSONValue(parsing: run.output)["problems"]?.array ?? []
+    let found = problems.map { "\($0["line"]?.int ?? 0) \($0["pointer"]?.string ?? "") \($0["code"]?.string ?? "")" }
+    #expect(
+      found == [
+        "2 /headers/Authorization unresolvedReference", "5 /plugins/0/file entryRefused", "8 /plugins/1/sha256 pinMismatch",
+        "12 /plugins/2/config/mod schemaViolation", "13 /plugins/2/config/mode schemaViolation",
+        "16 /plugins/3/config configurationRefused", "20 /plugins/5/ffi/function invalidValue", "23 /chain/http/1 unknownStage",
+      ], "\(run.output)")
+  }
+
+  @Test(
+    "a plugin that crashes, ends the process or floods the output is reported, and the host lives",
+    arguments: [
+      ("ENTRY_CRASHES", "crashed with signal 11"), ("ENTRY_EXITS", "ended the process with status 0 and without a report"),
+      ("ENTRY_NULL", "returned NULL"), ("NO_ENTRY", "does not export crb_entry_v1"),
+    ])
+  func misbehaving(definition: String, message: String) throws {
+    let plugin = try CompiledFixture("loading", defining: [definition])
+    let manifest = try manifest(plugin)
+    let run = try CommandRun(["check", "-m", manifest.path])
+    #expect(run.status == 3)
+    #expect(run.errors.contains("\(manifest.path):3:21: error: /plugins/0/file: \(plugin.path): "), "\(run.errors)")
+    #expect(run.errors.contains(message), "\(run.errors)")
+  }
+
+  @Test("a plugin that writes more than a pipe holds does not stop the check")
+  func flooding() throws {
+    let plugin = try CompiledFixture("loading", defining: ["ENTRY_FLOODS"])
+    let run = try CommandRun(["inspect", "--load", "--format", "json", plugin.path])
+    // Eight megabytes of noise are more than is kept, so the report at the end is lost and the plugin is not believed.
+    #expect(run.status == 3)
+    #expect(run.errors.contains("without a report"), "\(run.errors)")
+  }
+
+  @Test("a plugin that never returns is reported after the time it has", arguments: ["ENTRY_HANGS"])
+  func hanging(definition: String) throws {
+    let plugin = try CompiledFixture("loading", defining: [definition])
+    let manifest = try manifest(plugin)
+    let clock = ContinuousClock()
+    var run: CommandRun?
+    let time = try clock.measure { run = try CommandRun(["check", "-m", manifest.path, "--probe-timeout", "700ms"]) }
+    #expect(run?.status == 3)
+    #expect(run?.errors.contains("did not end within 700ms and was killed") == true, "\(run?.errors ?? "")")
+    #expect(time >= .milliseconds(700))
+    #expect(time < .seconds(9), "the default of 10 s was not used")
+  }
+
+  @Test("what a plugin started goes with it, whether the plugin waits or not", arguments: [["ENTRY_WAITS"], []])
+  func grandchildren(more: [String]) throws {
+    let plugin = try CompiledFixture("loading", defining: ["ENTRY_FORKS"] + more)
+    let manifest = try manifest(plugin)
+    let file = plugin.folder.appending(path: "child").path
+    let run = try CommandRun(
+      ["check", "-m", manifest.path, "--probe-timeout", "5s"], environment: ["TEST_CHILD_FILE": file])
+    #expect(run.status == (more.isEmpty ? 0 : 3), "\(run.errors)")
+    let child = try #require(Int(String(contentsOfFile: file, encoding: .utf8)))
+    #expect(isGone(child))
+  }
+
+  /// Whether a process ends within a second; one that nobody has waited for yet counts as ended.
+  private func isGone(_ process: Int) -> Bool {
+    for _ in 0..<100 {
+      guard let status = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8) else { return true }
+      if status.split(separator: ")").last?.hasPrefix(" Z") == true { return true }
+      Thread.sleep(forTimeInterval: 0.01)
+    }
+    return false
+  }
+
+  @Test("an override that would switch off a mandatory plugin is a problem, one that fits nothing a warning")
+  func overrides() throws {
+    let manifest = try TemporaryFile(
+      "{carabiner: 1, plugins: [{name: audit, file: \(Self.noop), mandatory: true}], chain: {graphql: [audit]}}")
+    let refused = try CommandRun(["check", "-m", manifest.path], environment: ["CARABINER_DISABLE": "aud*"])
+    #expect(refused.status == 3)
+    #expect(refused.errors.contains("[mandatoryDisabled]"), "\(refused.errors)")
+    let warned = try CommandRun(["check", "-m", manifest.path], environment: ["CARABINER_DISABLE": "audti"])
+    #expect(warned.status == 0)
+    #expect(warned.errors.contains(": warning: CARABINER_DISABLE=audti fits no plugin (did you mean audit?)"), "\(warned.errors)")
+  }
+
+  @Test("--schema prints the JSON Schema of manifests")
+  func schema() throws {
+    let run = try CommandRun(["check", "--schema"])
+    #expect(run.status == 0)
+    #expect(run.errors.isEmpty)
+    let schema = try JSONValue(parsing: run.output)
+    #expect(schema["$schema"]?.string == "https://json-schema.org/draft/2020-12/schema")
+    #expect(schema["properties"]?["carabiner"]?["const"]?.int == 1)
+  }
+
+  @Test(
+    "what is wrong on the command line is exit status 2",
+    arguments: [
+      ["check"], ["check", "--schema", "-m", "x"], ["check", "-m", "x", "--probe-timeout", "5"],
+      ["check", "-m", "x", "--probe-timeout", "0s"], ["check", "-m", "x", "--format", "xml"],
+    ])
+  func usage(arguments: [String]) throws {
+    let run = try CommandRun(arguments)
+    #expect(run.status == 2, "\(run.errors)")
+    #expect(!run.errors.isEmpty)
+    #expect(run.output.isEmpty)
+  }
+
+  @Test("a file that cannot be a manifest is refused, and so is one that is not there")
+  func files() throws {
+    for path in ["/no/such/manifest.yaml", "/", "/dev/zero"] {
+      let run = try CommandRun(["check", "-m", path])
+      #expect(run.status == 3)
+      #expect(run.errors.hasPrefix("\(path): error: the manifest "), "\(run.errors)")
+    }
+  }
+
+  private func manifest(_ plugin: CompiledFixture) throws -> TemporaryFile {
+    try TemporaryFile("carabiner: 1\nplugins:\n  - {name: subject, file: \(plugin.path)}\nchain: {graphql: [subject]}\n")
+  }
+}

@@ -1,0 +1,14 @@
+"""Prints for every case of a table of schemas whether the jsonschema package finds it valid, one word a line."""
+import json
+import sys
+
+try:
+    from jsonschema import Draft202012Validator
+except ImportError:
+    sys.exit("the Python package jsonschema is not installed; run Scripts/install-test-peers")
+
+with open(sys.argv[1], encoding="utf-8") as table:
+    for group in json.load(table):
+        validator = Draft202012Validator(group["schema"])
+        for case in group["cases"]:
+            print("valid" if validator.is_valid(case["value"]) else "invalid")
