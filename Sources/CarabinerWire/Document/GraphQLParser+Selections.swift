@@ -5,6 +5,7 @@ extension GraphQLParser {
     try descend()
     var selections: [Document.Selection] = []
     repeat {
+      selectionOffsets.append(token.range.lowerBound)
       selections.append(token.kind == .spread ? try fragmentSelection() : .field(try field()))
     } while token.kind != .rightBrace
     // Before the step, so that the depth is right when the brace closes the document.

@@ -7,6 +7,10 @@ struct GraphQLParser {
   private(set) var token: GraphQLToken
   private var tokens = 0
   private var depth = 0
+  /// Where each definition begins.
+  private(set) var definitionOffsets: [Int] = []
+  /// Where each selection begins, a field before what is asked of it.
+  var selectionOffsets: [Int] = []
 
   init(_ bytes: [UInt8], limits: GraphQLLimits) throws(GraphQLSyntaxError) {
     self.limits = limits
@@ -85,6 +89,7 @@ struct GraphQLParser {
   }
 
   private mutating func definition() throws(GraphQLSyntaxError) -> Document.Definition {
+    definitionOffsets.append(token.range.lowerBound)
     if token.kind == .leftBrace {
       return .operation(Document.OperationDefinition(type: .query, selectionSet: try selectionSet()))
     }

@@ -1,0 +1,149 @@
+internal import CarabinerWire
+internal import Foundation
+internal import Synchronization
+
+/// Everything the demo server answers, whichever server brings it to the wire.
+final class DemoSite: Sendable {
+  /// What is asked of clients, and how large their requests may be.
+  struct Settings: Sendable {
+    var requiresToken = false
+    var tokens = TokenMint.Terms()
+    /// What clients of /token must know; nil if anything will do.
+    var clientSecret: String?
+    /// Requests must be signed with it, and responses are.
+    var signature: MessageSignature?
+    var limits = RequestLimits()
+    var heartbeat = Duration.seconds(5)
+  }
+
+  private struct Counters {
+    var requests = 0
+    var unauthorized = 0
+    var unsigned = 0
+  }
+
+  let settings: Settings
+  private let tokens: TokenMint
+  private let library = Library()
+  private let counters = Mutex(Counters())
+  private let pause: @Sendable (Duration) async throws -> Void
+
+  /// - Parameter pause: Waits; throws when the server shuts down.
+  init(
+    settings: Settings, pause: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+  ) {
+    self.settings = settings
+    self.pause = pause
+    tokens = TokenMint(terms: settings.tokens)
+  }
+
+  /// The answer to a request.
+  func reply(to request: DemoRequest) async -> DemoReply {
+    let reply: DemoReply
+    do {
+      reply = try await route(request)
+    } catch {
+      reply = Self.reply(to: error)
+    }
+    return signed(reply)
+  }
+
+  /// What is answered when a request is refused.
+  static func reply(to refusal: Refusal) -> DemoReply {
+    let body = GraphQLProblem.response([GraphQLProblem(message: refusal.message, code: refusal.code)]).serialized()
+    return DemoReply(refusal.status, ResponseFormat.json.contentType, .whole(body), headers: refusal.headers)
+  }
+
+  private func route(_ request: DemoRequest) async throws(Refusal) -> DemoReply {
+    switch (request.path, request.method) {
+    case ("/graphql", "POST"): return try await graphQL(request)
+    case ("/token", "POST"): return token(request)
+    case ("/schema", "GET"): return DemoReply(200, "text/plain; charset=utf-8", .whole(Array(Schema.library.description.utf8)))
+    case ("/counters", "GET"): return DemoReply(200, ResponseFormat.json.contentType, .whole(countersText()))
+    case ("/graphql", _), ("/token", _):
+      throw Refusal(405, "only POST is served at \(request.path)", code: "METHOD_NOT_ALLOWED", headers: ["Allow": "POST"])
+    case ("/schema", _), ("/counters", _):
+      throw Refusal(405, "only GET is served at \(request.path)", code: "METHOD_NOT_ALLOWED", headers: ["Allow": "GET"])
+    default:
+      throw Refusal(404, "there is POST /graphql, POST /token, GET /schema and GET /counters", code: "NOT_FOUND")
+    }
+  }
+
+  // MARK: GraphQL
+
+  private func graphQL(_ request: DemoRequest) async throws(Refusal) -> DemoReply {
+    counters.withLock { $0.requests += 1 }
+    try verifySignature(of: request)
+    let isAuthenticated = tokens.accept(authorization: request.headers["authorization"])
+    guard isAuthenticated || !settings.requiresToken else {
+      counters.withLock { $0.unauthorized += 1 }
+      throw Refusal(
+        401, "no valid token; get one with POST /token", code: "UNAUTHENTICATED", headers: ["WWW-Authenticate": "Bearer"])
+    }
+    guard let acceptance = Acceptance(accept: request.headers["accept"]) else {
+      throw Refusal(
+        406, "there is application/json, application/graphql-response+json and application/cbor", code: "NOT_ACCEPTABLE")
+    }
+    let body = try GraphQLRequestBody(request.body, contentType: request.headers["content-type"])
+    let exchange = GraphQLExchange(
+      library: library, acceptance: acceptance, settings: settings,
+      surroundings: RequestSurroundings(isAuthenticated: isAuthenticated, headers: request.headers, pause: pause))
+    return try await exchange.reply(to: body)
+  }
+
+  private func verifySignature(of request: DemoRequest) throws(Refusal) {
+    guard let signature = settings.signature else { return }
+    do {
+      try signature.verify(
+        method: request.method, target: request.target, timestamp: request.headers["x-timestamp"],
+        signature: request.headers["x-signature"], body: request.body, now: Int64(Date().timeIntervalSince1970))
+    } catch {
+      counters.withLock { $0.unsigned += 1 }
+      // Not 401: another token would not help.
+      throw Refusal(403, error.message, code: "FORBIDDEN")
+    }
+  }
+
+  /// What is streamed cannot be signed in a header, for nobody knows it yet.
+  private func signed(_ reply: DemoReply) -> DemoReply {
+    guard let signature = settings.signature, case .whole(let body) = reply.body else { return reply }
+    var reply = reply
+    reply.headers["X-Signature"] = signature.signature(ofStatus: reply.status, body: body)
+    return reply
+  }
+
+  // MARK: Tokens
+
+  private func token(_ request: DemoRequest) -> DemoReply {
+    func answer(_ status: Int, _ value: JSONValue) -> DemoReply {
+      DemoReply(status, ResponseFormat.json.contentType, .whole(value.serialized()), headers: ["Cache-Control": "no-store"])
+    }
+    func refuse(_ status: Int, _ error: String, _ description: String) -> DemoReply {
+      answer(status, ["error": .string(error), "error_description": .string(description)])
+    }
+    let media = request.headers["content-type"].flatMap { MediaRange($0[...]) }
+    guard media?.type == "application/x-www-form-urlencoded", let form = FormFields(request.body) else {
+      return refuse(400, "invalid_request", "the body must be a form, application/x-www-form-urlencoded")
+    }
+    switch form["grant_type"] {
+    case "client_credentials": break
+    case nil: return refuse(400, "invalid_request", "grant_type is missing")
+    default: return refuse(400, "unsupported_grant_type", "only client_credentials is served")
+    }
+    guard form["client_id"] != nil, let secret = form["client_secret"], secret == settings.clientSecret ?? secret else {
+      return refuse(401, "invalid_client", "client_id is missing, or client_secret is wrong")
+    }
+    let lifetime = JSONNumber(tokens.terms.lifetime).map(JSONValue.number) ?? .null
+    return answer(200, ["access_token": .string(tokens.issue()), "token_type": "Bearer", "expires_in": lifetime])
+  }
+
+  private func countersText() -> [UInt8] {
+    let counters = counters.withLock { $0 }
+    let value: JSONValue = [
+      "graphqlRequests": .number(JSONNumber(counters.requests)), "tokensIssued": .number(JSONNumber(tokens.issued)),
+      "refusedForToken": .number(JSONNumber(counters.unauthorized)),
+      "refusedForSignature": .number(JSONNumber(counters.unsigned)),
+    ]
+    return value.serialized()
+  }
+}

@@ -1,0 +1,73 @@
+internal import CarabinerWire
+
+/// One GraphQL request that has passed the door: planned, run, and answered the way the client takes it.
+struct GraphQLExchange: Sendable {
+  let library: Library
+  let acceptance: Acceptance
+  let settings: DemoSite.Settings
+  let surroundings: RequestSurroundings
+
+  func reply(to body: GraphQLRequestBody) async throws(Refusal) -> DemoReply {
+    let plan: RequestPlan
+    do {
+      plan = try RequestPlan(
+        document: body.query, operationName: body.operationName, variables: body.variables, limits: settings.limits)
+    } catch {
+      return try whole(GraphQLProblem.response(error.problems), status: acceptance.format.requestErrorStatus)
+    }
+    if plan.type == .subscription { return try subscription(plan) }
+    var executor = Executor(
+      library: library, surroundings: surroundings, defers: plan.isDeferred && acceptance.takesDeferred, limits: settings.limits)
+    let result = await executor.result(of: plan, on: plan.type == .mutation ? .mutation : .query)
+    return executor.deferred.isEmpty
+      ? try whole(.object(result), status: 200) : streamed(DeferredParts(result, executor), "deferSpec=20220824")
+  }
+
+  private func whole(_ value: JSONValue, status: Int) throws(Refusal) -> DemoReply {
+    do {
+      return DemoReply(status, acceptance.format.contentType, .whole(try acceptance.format.encode(value)))
+    } catch {
+      throw Refusal(500, "the number \(error.lexeme) cannot be said in CBOR", code: "INTERNAL_SERVER_ERROR")
+    }
+  }
+
+  // MARK: Parts
+
+  private func streamed(_ source: some PartSource, _ specification: String) -> DemoReply {
+    let writer = MultipartWriter(specification: specification)
+    return DemoReply(200, writer.contentType, .streamed(MultipartBody(writer: writer, source: source)))
+  }
+
+  private func subscription(_ plan: RequestPlan) throws(Refusal) -> DemoReply {
+    guard acceptance.takesSubscription else {
+      throw Refusal(
+        406, "a subscription is answered in parts only; accept multipart/mixed;subscriptionSpec=1.0", code: "NOT_ACCEPTABLE")
+    }
+    do {
+      let schedule = try CountdownSchedule(plan, heartbeat: settings.heartbeat)
+      return streamed(
+        CountdownParts(library: library, surroundings: surroundings, plan: plan, schedule: schedule), "subscriptionSpec=1.0")
+    } catch {
+      return try whole(GraphQLProblem.response([error]), status: acceptance.format.requestErrorStatus)
+    }
+  }
+}
+
+extension CountdownSchedule {
+  /// The schedule a planned subscription asks for.
+  ///
+  /// - Throws: A ``GraphQLProblem`` if an argument is out of range.
+  fileprivate init(_ plan: RequestPlan, heartbeat: Duration) throws(GraphQLProblem) {
+    guard let field = Executor.grouped(plan.selections, for: "Subscription", includingDeferred: true).fields.first?.first else {
+      throw GraphQLProblem(message: "the subscription asks for nothing", code: "BAD_USER_INPUT")
+    }
+    let from = field.arguments["from"]?.int ?? 0
+    let interval = field.arguments["everyMilliseconds"]?.int ?? 0
+    guard (0...Self.highest).contains(from), (1...Self.longestInterval).contains(interval) else {
+      throw GraphQLProblem(
+        message: "from is 0 to \(Self.highest), and everyMilliseconds 1 to \(Self.longestInterval)", locations: [field.place],
+        code: "BAD_USER_INPUT")
+    }
+    self.init(from: from, every: .milliseconds(interval), failAt: field.arguments["failAt"]?.int, heartbeat: heartbeat)
+  }
+}

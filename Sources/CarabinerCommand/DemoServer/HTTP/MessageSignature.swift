@@ -1,0 +1,74 @@
+internal import Crypto
+internal import FoundationEssentials
+
+/// HMAC-SHA256 signatures of requests and responses, as the plugin hmac-sign makes and verifies them.
+struct MessageSignature: Sendable {
+  /// By how many seconds the clocks of client and server may differ.
+  static let tolerance: Int64 = 300
+
+  private let key: SymmetricKey
+
+  init(key: String) { self.key = SymmetricKey(data: Data(key.utf8)) }
+
+  /// Why a request is refused.
+  struct Refusal: Error, Hashable {
+    let message: String
+  }
+
+  /// Verifies a request.
+  ///
+  /// - Parameters:
+  ///   - target: The path with its query.
+  ///   - now: Seconds since 1970.
+  func verify(
+    method: String, target: String, timestamp: String?, signature: String?, body: [UInt8], now: Int64
+  ) throws(Refusal) {
+    guard let timestamp, let signature else {
+      throw Refusal(message: "the request is not signed: X-Timestamp and X-Signature are needed")
+    }
+    guard let time = Int64(timestamp), (now - Self.tolerance...now + Self.tolerance).contains(time) else {
+      throw Refusal(message: "X-Timestamp is not within \(Self.tolerance) seconds of the server's clock")
+    }
+    guard let mac = Self.bytes(ofSignature: signature) else {
+      throw Refusal(message: "X-Signature is not v1= and 64 hexadecimal digits")
+    }
+    let text = "\(method)\n\(target)\n\(timestamp)\n\(Self.hexadecimal(SHA256.hash(data: body)))\n"
+    guard HMAC<SHA256>.isValidAuthenticationCode(mac, authenticating: Data(text.utf8), using: key) else {
+      throw Refusal(message: "X-Signature is wrong: the request was changed on its way, or signed with another key")
+    }
+  }
+
+  /// The signature of a response.
+  func signature(ofStatus status: Int, body: [UInt8]) -> String {
+    let mac = HMAC<SHA256>.authenticationCode(for: Data("\(status)\n".utf8) + Data(body), using: key)
+    return "v1=" + Self.hexadecimal(mac)
+  }
+
+  private static func bytes(ofSignature text: String) -> [UInt8]? {
+    let digits = Array(text.utf8)
+    guard digits.count == 67, digits.starts(with: "v1=".utf8) else { return nil }
+    var bytes: [UInt8] = []
+    for position in stride(from: 3, to: digits.count, by: 2) {
+      guard let high = digit(digits[position]), let low = digit(digits[position + 1]) else { return nil }
+      bytes.append(high << 4 | low)
+    }
+    return bytes
+  }
+
+  private static func digit(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+    default: nil
+    }
+  }
+
+  private static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
+    let digits = Array("0123456789abcdef")
+    return bytes.reduce(into: "") { text, byte in
+      text.append(digits[Int(byte >> 4)])
+      text.append(digits[Int(byte & 15)])
+    }
+  }
+}

@@ -1,0 +1,29 @@
+internal import CarabinerWire
+
+/// Writes the parts of a `multipart/mixed` body (RFC 2046).
+///
+/// A part ends with the delimiter of the next, so its reader need not wait for that one to know the part is whole. JSON has
+/// its line breaks escaped, so no part contains the delimiter.
+struct MultipartWriter: Sendable {
+  /// The media type of the whole, with its boundary.
+  let contentType: String
+
+  private static let boundary = "carabiner"
+
+  /// - Parameter specification: `deferSpec=20220824` or `subscriptionSpec=1.0`.
+  init(specification: String) {
+    contentType = "multipart/mixed;boundary=\"\(Self.boundary)\";\(specification)"
+  }
+
+  /// What opens the body.
+  var opening: [UInt8] { Array("--\(Self.boundary)".utf8) }
+
+  /// A part.
+  func part(_ value: JSONValue) -> [UInt8] {
+    Array("\r\nContent-Type: application/json; charset=utf-8\r\n\r\n".utf8) + value.serialized()
+      + Array("\r\n--\(Self.boundary)".utf8)
+  }
+
+  /// What closes the body.
+  var closing: [UInt8] { Array("--\r\n".utf8) }
+}

@@ -1,0 +1,36 @@
+internal import CarabinerWire
+
+/// What fields are asked of.
+enum LibraryObject: Sendable {
+  case query
+  case mutation
+  case countdown(Int)
+  case book(Book)
+  case author(Author)
+  case shelf
+
+  /// Which object type of the schema it is.
+  var typeName: String {
+    switch self {
+    case .query: "Query"
+    case .mutation: "Mutation"
+    case .countdown: "Subscription"
+    case .book: "Book"
+    case .author: "Author"
+    case .shelf: "Shelf"
+    }
+  }
+}
+
+/// What a field gave, before its own selections are asked of it.
+enum FieldValue: Sendable {
+  case leaf(JSONValue)
+  case object(LibraryObject)
+  case list([FieldValue])
+
+  static let null = FieldValue.leaf(.null)
+
+  static func book(_ book: Book?) -> FieldValue { book.map { .object(.book($0)) } ?? .null }
+  static func author(_ author: Author?) -> FieldValue { author.map { .object(.author($0)) } ?? .null }
+  static func books(_ books: some Sequence<Book>) -> FieldValue { .list(books.map { .book($0) }) }
+}

@@ -1,0 +1,31 @@
+internal import CarabinerWire
+
+/// An entry of a response's `errors`.
+struct GraphQLProblem: Error, Sendable, Hashable {
+  let message: String
+  var locations: [GraphQLPlaces.Place] = []
+  /// Where in the result it happened; nil for a problem of the request.
+  var path: [JSONValue]?
+  /// What `extensions.code` says.
+  var code: String
+
+  /// The entry as it is sent.
+  var json: JSONValue {
+    var entry: JSONObject = ["message": .string(message)]
+    if !locations.isEmpty {
+      entry["locations"] = .array(
+        locations.map { ["line": .number(JSONNumber($0.line)), "column": .number(JSONNumber($0.column))] })
+    }
+    if let path { entry["path"] = .array(path) }
+    entry["extensions"] = ["code": .string(code)]
+    return .object(entry)
+  }
+
+  /// A whole response that says nothing but these.
+  static func response(_ problems: [GraphQLProblem]) -> JSONValue { ["errors": .array(problems.map(\.json))] }
+}
+
+/// The request cannot be run; all that is wrong with it.
+struct RequestProblems: Error {
+  let problems: [GraphQLProblem]
+}

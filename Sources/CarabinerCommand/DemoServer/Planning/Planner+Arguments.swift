@@ -1,0 +1,72 @@
+internal import CarabinerWire
+
+/// What the directives on a selection make of it.
+struct DirectiveEffect {
+  var isWanted = true
+  var deferral: Deferral?
+}
+
+extension Planner {
+  private static let conditions = [InputDefinition("if", .boolean.required)]
+  private static let deferArguments = [
+    InputDefinition("if", .boolean.required, default: true), InputDefinition("label", .string),
+  ]
+
+  /// The arguments of a field or a directive with their defaults; what is wrong is noted.
+  mutating func arguments(
+    _ given: [GraphQLDocument.Argument], _ definitions: [InputDefinition], of owner: String, at place: GraphQLPlaces.Place
+  ) -> JSONObject {
+    var names: Set<String> = []
+    for argument in given {
+      if !definitions.contains(where: { $0.name == argument.name }) {
+        complain("the \(owner) has no argument \(argument.name.debugDescription)", at: place)
+      }
+      if !names.insert(argument.name).inserted {
+        complain("the argument \(argument.name.debugDescription) of the \(owner) is given twice", at: place)
+      }
+    }
+    var result = JSONObject()
+    for definition in definitions {
+      let literal = given.first { $0.name == definition.name }?.value
+      do throws(CoercionFault) {
+        if let value = try value(literal, for: definition) ?? definition.defaultValue {
+          result[definition.name] = value
+        } else if definition.isRequired {
+          throw CoercionFault(literal == nil ? "it is missing, and needs a \(definition.type)" : "the variable has no value")
+        }
+      } catch {
+        complain("the argument \(definition.name.debugDescription) of the \(owner): \(error.message)", at: place)
+      }
+    }
+    return result
+  }
+
+  private func value(_ literal: GraphQLDocument.Value?, for definition: InputDefinition) throws(CoercionFault) -> JSONValue? {
+    guard let literal, let variables else { return nil }
+    return try InputCoercion(schema: schema).coerced(
+      literal: literal, to: definition.type, hasDefault: definition.defaultValue != nil, variables: variables)
+  }
+
+  /// What the directives on a selection make of it; unknown and misplaced ones are noted.
+  mutating func directives(
+    _ directives: [GraphQLDocument.Directive], allowsDefer: Bool, at place: GraphQLPlaces.Place
+  ) -> DirectiveEffect {
+    var effect = DirectiveEffect()
+    var names: Set<String> = []
+    for directive in directives {
+      let owner = "directive @\(directive.name)"
+      if !names.insert(directive.name).inserted { complain("the \(owner) is given twice", at: place) }
+      switch directive.name {
+      case "include", "skip":
+        let condition = arguments(directive.arguments, Self.conditions, of: owner, at: place)["if"]?.bool ?? false
+        if condition != (directive.name == "include") { effect.isWanted = false }
+      case "defer" where allowsDefer:
+        let arguments = arguments(directive.arguments, Self.deferArguments, of: owner, at: place)
+        if arguments["if"]?.bool == true, mayDefer { effect.deferral = Deferral(label: arguments["label"]?.string) }
+      case "defer": complain("@defer stands on fragments only", at: place)
+      default: complain("there is no \(owner)", at: place)
+      }
+    }
+    return effect
+  }
+}

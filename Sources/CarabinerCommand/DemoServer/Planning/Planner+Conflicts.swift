@@ -1,0 +1,23 @@
+internal import CarabinerWire
+
+extension Planner {
+  /// Notes fields that would write different things under one name.
+  ///
+  /// Which fields meet depends on the object: two fragments that never hold for one object cannot conflict.
+  mutating func checkConflicts(_ selections: [PlannedSelection], of type: String, depth: Int = 1) {
+    for objectType in schema.possibleTypes(of: type) {
+      for fields in Executor.grouped(selections, for: objectType, includingDeferred: true).fields {
+        guard let first = fields.first, problems.isEmpty, depth <= limits.depth else { return }
+        for other in fields.dropFirst()
+        where other.definition.name != first.definition.name || other.arguments != first.arguments {
+          return complain(
+            """
+            \(first.responseKey.debugDescription) would be both \(first.definition.name) and \(other.definition.name), \
+            or one field with different arguments; give one of them an alias
+            """, at: other.place)
+        }
+        checkConflicts(fields.flatMap(\.selections), of: first.definition.type.innermostName, depth: depth + 1)
+      }
+    }
+  }
+}

@@ -1,0 +1,74 @@
+internal import CarabinerWire
+
+/// A type of the schema.
+enum SchemaType: Sendable {
+  case scalar
+  case enumeration([String])
+  case input([InputDefinition])
+  case object(fields: [FieldDefinition], interfaces: [String])
+  case interface(fields: [FieldDefinition])
+  case union(members: [String])
+
+  /// The fields that can be asked of it; nil if it is a leaf or only goes in.
+  var fields: [FieldDefinition]? {
+    switch self {
+    case .object(let fields, _), .interface(let fields): fields
+    case .union: []
+    case .scalar, .enumeration, .input: nil
+    }
+  }
+
+  /// Whether a value of it is asked for field by field.
+  var isComposite: Bool { fields != nil }
+}
+
+/// A field of an object or an interface.
+struct FieldDefinition: Sendable {
+  let name: String
+  let type: GraphQLDocument.TypeReference
+  let arguments: [InputDefinition]
+
+  init(_ name: String, _ type: GraphQLDocument.TypeReference, _ arguments: InputDefinition...) {
+    self.name = name
+    self.type = type
+    self.arguments = arguments
+  }
+}
+
+/// An argument of a field, or a field of an input object.
+struct InputDefinition: Sendable {
+  let name: String
+  let type: GraphQLDocument.TypeReference
+  let defaultValue: JSONValue?
+
+  init(_ name: String, _ type: GraphQLDocument.TypeReference, default value: JSONValue? = nil) {
+    self.name = name
+    self.type = type
+    defaultValue = value
+  }
+
+  /// Whether a request must give it a value.
+  var isRequired: Bool { type.isNonNull && defaultValue == nil }
+}
+
+extension GraphQLDocument.TypeReference {
+  static let id = Self.named("ID")
+  static let string = Self.named("String")
+  static let int = Self.named("Int")
+  static let float = Self.named("Float")
+  static let boolean = Self.named("Boolean")
+
+  /// The same type without null.
+  var required: Self { .nonNull(self) }
+
+  var isNonNull: Bool { if case .nonNull = self { true } else { false } }
+
+  /// The name under the lists and exclamation marks.
+  var innermostName: String {
+    switch self {
+    case .named(let name): name
+    case .list(let element): element.innermostName
+    case .nonNull(let type): type.innermostName
+    }
+  }
+}

@@ -1,0 +1,67 @@
+/// Where the parts of a document stand in its text; the document itself does not know, so that equal ones compare equal.
+public struct GraphQLPlaces: Sendable, Hashable {
+  /// A place in a text, as errors name it.
+  public struct Place: Sendable, Hashable {
+    /// The line, from 1.
+    public let line: Int
+    /// The column in Unicode characters, from 1.
+    public let column: Int
+
+    /// A place in a text.
+    public init(line: Int, column: Int) {
+      self.line = line
+      self.column = column
+    }
+  }
+
+  /// Where each definition begins, in order.
+  public let definitions: [Place]
+  /// Where each selection begins, in the order a reader of the text meets them: a field comes before what is asked of it.
+  public let selections: [Place]
+}
+
+extension GraphQLDocument {
+  /// Parses a document and notes where its parts stand.
+  ///
+  /// - Throws: ``GraphQLSyntaxError`` with the place of the first fault.
+  public static func parsingWithPlaces(
+    _ text: String, limits: GraphQLLimits = GraphQLLimits()
+  ) throws(GraphQLSyntaxError) -> (document: GraphQLDocument, places: GraphQLPlaces) {
+    let bytes = Array(text.utf8)
+    guard bytes.count <= limits.maximumBytes else {
+      throw GraphQLSyntaxError(
+        .tooLarge, "the document has \(bytes.count) bytes and at most \(limits.maximumBytes) are allowed", at: 0, in: bytes.span)
+    }
+    var parser = try GraphQLParser(bytes, limits: limits)
+    let document = GraphQLDocument(definitions: try parser.document())
+    var counter = PlaceCounter(bytes)
+    // Both lists ascend, but a definition lies between selections: each is counted through on its own.
+    let selections = parser.selectionOffsets.map { counter.place(of: $0) }
+    counter = PlaceCounter(bytes)
+    let definitions = parser.definitionOffsets.map { counter.place(of: $0) }
+    return (document, GraphQLPlaces(definitions: definitions, selections: selections))
+  }
+}
+
+/// Turns ascending offsets into lines and columns in one pass.
+private struct PlaceCounter {
+  private let bytes: [UInt8]
+  private var offset = 0
+  private var line = 1
+  private var column = 1
+
+  init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+  mutating func place(of target: Int) -> GraphQLPlaces.Place {
+    while offset < min(target, bytes.count) {
+      switch bytes[offset] {
+      case 0x0D where offset + 1 < bytes.count && bytes[offset + 1] == 0x0A: break
+      case 0x0A, 0x0D: (line, column) = (line + 1, 1)
+      case 0x80...0xBF: break
+      default: column += 1
+      }
+      offset += 1
+    }
+    return GraphQLPlaces.Place(line: line, column: column)
+  }
+}
