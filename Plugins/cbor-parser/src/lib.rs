@@ -2,41 +2,49 @@
 
 mod cbor;
 
-use carabiner::{Parser, ResponseHead, Setup};
+use carabiner::{parser, Answer, Chunk, Failure, Head, Parts, Plugin, Setup, Verdict};
 
 /// How large a body may be, 64 MiB.
 const MAXIMUM_BYTES: usize = 64 << 20;
 
 struct CborParser;
 
-impl Parser for CborParser {
-    type State = Vec<u8>;
-
-    fn new(_: &Setup) -> Result<Self, String> {
+impl Plugin for CborParser {
+    fn new(_: &Setup) -> Result<Self, Failure> {
         Ok(CborParser)
-    }
-
-    fn accept(&self, head: &ResponseHead) -> Option<Vec<u8>> {
-        let kind = head.header("content-type")?.split(';').next()?.trim();
-        kind.eq_ignore_ascii_case("application/cbor").then(Vec::new)
-    }
-
-    fn chunk(&self, body: &mut Vec<u8>, bytes: &[u8]) -> Result<(), String> {
-        if body.len() + bytes.len() > MAXIMUM_BYTES {
-            return Err(format!("the body is longer than {MAXIMUM_BYTES} bytes"));
-        }
-        body.extend_from_slice(bytes);
-        Ok(())
-    }
-
-    fn end(&self, body: &mut Vec<u8>) -> Result<String, String> {
-        cbor::to_json(&std::mem::take(body))
     }
 }
 
-carabiner::parser_plugin!(
+impl parser::Stage for CborParser {
+    type State = Vec<u8>;
+    const NEEDS: Parts = Parts::HEADERS.and(Parts::CHUNK);
+
+    fn on_head(&self, _: &mut parser::Call, _: &mut Vec<u8>, head: &Head) -> Answer {
+        let kind = head.headers().get("content-type").and_then(|value| value.split(';').next()).unwrap_or("");
+        Ok(if kind.trim().eq_ignore_ascii_case("application/cbor") { Verdict::CONTINUE } else { Verdict::DROP })
+    }
+}
+
+impl parser::OnChunk for CborParser {
+    fn on_chunk(&self, _: &mut parser::Call, body: &mut Vec<u8>, chunk: &Chunk) -> Answer {
+        if body.len() + chunk.bytes().len() > MAXIMUM_BYTES {
+            return Err(format!("the body is longer than {MAXIMUM_BYTES} bytes").into());
+        }
+        body.extend_from_slice(chunk.bytes());
+        Ok(Verdict::CONTINUE)
+    }
+}
+
+impl parser::OnEnd for CborParser {
+    fn on_end(&self, call: &mut parser::Call, body: &mut Vec<u8>) -> Answer {
+        call.emit(&cbor::to_json(&std::mem::take(body))?)?;
+        Ok(Verdict::CONTINUE)
+    }
+}
+
+carabiner::plugin!(
     CborParser,
     id: "org.carabiner.cbor-parser",
     version: "1.0.0",
-    config_schema: "{\"type\":\"object\",\"additionalProperties\":false}"
+    config_schema: r#"{"type":"object","additionalProperties":false}"#
 );

@@ -1,4 +1,4 @@
-//! `carabiner.h` as Rust sees it: the same tables in the same order. The numbers at the end are those of `layout.c`.
+//! `carabiner.h` as Rust sees it: the same tables in the same order. The sizes at the end are the contract's.
 #![allow(missing_docs)]
 
 use std::ffi::{c_char, c_void};
@@ -53,8 +53,41 @@ pub struct Chunk {
     pub bytes: View,
 }
 
+#[repr(C)]
+pub struct ResultInfo {
+    pub size: u32,
+    pub flags: u32,
+    pub seq: u64,
+    pub json: View,
+    pub data: View,
+    pub errors: View,
+    pub extensions: View,
+    pub path: View,
+    pub label: View,
+    pub http_status: i32,
+    pub reserved: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub union Number {
+    pub i: i64,
+    pub f: f64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Value {
+    pub kind: u32,
+    pub reserved: u32,
+    pub n: Number,
+    pub v: View,
+}
+
 pub type RequestHook = unsafe extern "C" fn(*mut c_void, u64, *mut *mut c_void) -> Verdict;
-pub type HeadHook = unsafe extern "C" fn(*mut c_void, u64, *mut *mut c_void, *const Head) -> Verdict;
+pub type FirstHeadHook = unsafe extern "C" fn(*mut c_void, u64, *mut *mut c_void, *const Head) -> Verdict;
+pub type ResultHook = unsafe extern "C" fn(*mut c_void, u64, *mut c_void, *const ResultInfo) -> Verdict;
+pub type HeadHook = unsafe extern "C" fn(*mut c_void, u64, *mut c_void, *const Head) -> Verdict;
 pub type ChunkHook = unsafe extern "C" fn(*mut c_void, u64, *mut c_void, *const Chunk) -> Verdict;
 pub type ErrorHook = unsafe extern "C" fn(*mut c_void, u64, *mut c_void, *const ErrorInfo) -> Verdict;
 pub type EndHook = unsafe extern "C" fn(*mut c_void, u64, *mut c_void) -> Verdict;
@@ -62,11 +95,26 @@ pub type CancelHook = unsafe extern "C" fn(*mut c_void, u64, *mut c_void);
 pub type ReleaseHook = unsafe extern "C" fn(*mut c_void, *mut c_void);
 
 #[repr(C)]
-pub struct ParserStage {
+pub struct GraphQlStage {
     pub size: u32,
     pub needs: u32,
     pub mutates: u32,
     pub reserved: u32,
+    pub on_request: Option<RequestHook>,
+    pub on_result: Option<ResultHook>,
+    pub on_error: Option<ErrorHook>,
+    pub on_end: Option<EndHook>,
+    pub on_cancel: Option<CancelHook>,
+    pub release: Option<ReleaseHook>,
+}
+
+#[repr(C)]
+pub struct HttpStage {
+    pub size: u32,
+    pub needs: u32,
+    pub mutates: u32,
+    pub reserved: u32,
+    pub on_request: Option<RequestHook>,
     pub on_head: Option<HeadHook>,
     pub on_chunk: Option<ChunkHook>,
     pub on_error: Option<ErrorHook>,
@@ -76,13 +124,27 @@ pub struct ParserStage {
 }
 
 #[repr(C)]
-pub struct GraphQlStage {
+pub struct CacheStage {
     pub size: u32,
     pub needs: u32,
     pub mutates: u32,
     pub reserved: u32,
-    pub on_request: Option<RequestHook>,
-    pub on_result: Option<unsafe extern "C" fn(*mut c_void, u64, *mut c_void, *const c_void) -> Verdict>,
+    pub on_read: Option<RequestHook>,
+    pub on_write: Option<ResultHook>,
+    pub on_error: Option<ErrorHook>,
+    pub on_end: Option<EndHook>,
+    pub on_cancel: Option<CancelHook>,
+    pub release: Option<ReleaseHook>,
+}
+
+#[repr(C)]
+pub struct ParserStage {
+    pub size: u32,
+    pub needs: u32,
+    pub mutates: u32,
+    pub reserved: u32,
+    pub on_head: Option<FirstHeadHook>,
+    pub on_chunk: Option<ChunkHook>,
     pub on_error: Option<ErrorHook>,
     pub on_end: Option<EndHook>,
     pub on_cancel: Option<CancelHook>,
@@ -111,8 +173,8 @@ pub struct Interceptor {
     pub url: *const c_char,
     pub config_schema: *const c_char,
     pub graphql: *const GraphQlStage,
-    pub http: *const c_void,
-    pub cache: *const c_void,
+    pub http: *const HttpStage,
+    pub cache: *const CacheStage,
     pub parser: *const ParserStage,
     pub validate: Option<unsafe extern "C" fn(*const Host, View, *mut ErrorInfo) -> Status>,
     pub create: Option<unsafe extern "C" fn(*const Host, *const CreateInfo, *mut *mut c_void, *mut ErrorInfo) -> Status>,
@@ -134,7 +196,6 @@ pub struct Plugin {
     pub deinit: Option<unsafe extern "C" fn()>,
 }
 
-/// The slots of `crb_host` this kit calls have their types; the others are kept as words to hold their places.
 #[repr(C)]
 pub struct Host {
     pub size: u32,
@@ -146,12 +207,12 @@ pub struct Host {
     pub self_: u64,
     pub query: unsafe extern "C" fn(u64, *const c_char) -> *const c_void,
     pub buf_alloc: unsafe extern "C" fn(u64, usize, *mut *mut u8) -> u64,
-    pub buf_adopt: usize,
-    pub buf_slice: usize,
+    pub buf_adopt: unsafe extern "C" fn(u64, *const c_void, usize, unsafe extern "C" fn(*mut c_void), *mut c_void) -> u64,
+    pub buf_slice: unsafe extern "C" fn(u64, usize, usize) -> u64,
     pub buf_retain: unsafe extern "C" fn(u64) -> Status,
     pub buf_release: unsafe extern "C" fn(u64) -> Status,
     pub buf_view: unsafe extern "C" fn(u64) -> View,
-    pub scratch: usize,
+    pub scratch: unsafe extern "C" fn(u64, usize, usize) -> *mut c_void,
     pub suspend: unsafe extern "C" fn(u64) -> u64,
     pub resume: unsafe extern "C" fn(u64, Verdict) -> Status,
     pub cancelled: unsafe extern "C" fn(u64) -> i32,
@@ -163,16 +224,46 @@ pub struct Host {
     pub set_head: unsafe extern "C" fn(u64, *const Head) -> Status,
     pub operation_type: unsafe extern "C" fn(u64) -> u32,
     pub request_id: unsafe extern "C" fn(u64) -> u64,
-    pub headers: usize,
+    pub headers: unsafe extern "C" fn(u64, *mut *const Header, *mut usize) -> Status,
     pub header_get: unsafe extern "C" fn(u64, View, *mut View) -> Status,
     pub header_set: unsafe extern "C" fn(u64, View, View, u32) -> Status,
     pub field_get: unsafe extern "C" fn(u64, u32, *mut View) -> Status,
     pub field_set: unsafe extern "C" fn(u64, u32, u64) -> Status,
-    pub key: usize,
-    pub bag_get: usize,
-    pub bag_set: usize,
+    pub key: unsafe extern "C" fn(u64, View) -> u32,
+    pub bag_get: unsafe extern "C" fn(u64, u32, *mut Value) -> Status,
+    pub bag_set: unsafe extern "C" fn(u64, u32, u32, *const Value) -> Status,
     pub log_enabled: unsafe extern "C" fn(u64, u32) -> i32,
     pub log: unsafe extern "C" fn(u64, u32, u64, View),
+}
+
+#[repr(C)]
+pub struct TimerService {
+    pub size: u32,
+    pub reserved: u32,
+    pub now_ns: unsafe extern "C" fn() -> u64,
+    pub arm: unsafe extern "C" fn(u64, u64, unsafe extern "C" fn(*mut c_void), *mut c_void) -> u64,
+    pub cancel: unsafe extern "C" fn(u64) -> Status,
+}
+
+#[repr(C)]
+pub struct FetchRequest {
+    pub size: u32,
+    pub flags: u32,
+    pub timeout_ns: u64,
+    pub method: View,
+    pub url: View,
+    pub headers: *const Header,
+    pub header_count: usize,
+    pub body: View,
+}
+
+pub type FetchDone = unsafe extern "C" fn(*mut c_void, *const Head, View, *const ErrorInfo);
+
+#[repr(C)]
+pub struct FetchService {
+    pub size: u32,
+    pub reserved: u32,
+    pub start: unsafe extern "C" fn(u64, *const FetchRequest, FetchDone, *mut c_void) -> Status,
 }
 
 /// The ELF note.
@@ -209,6 +300,7 @@ macro_rules! size_is {
 }
 #[cfg(target_pointer_width = "64")]
 size_is! {
-    View: 16, ErrorInfo: 88, Header: 40, Head: 48, Chunk: 32, GraphQlStage: 64, ParserStage: 64, CreateInfo: 72,
-    Interceptor: 128, Plugin: 40, Host: 288, Note: 272,
+    View: 16, ErrorInfo: 88, Header: 40, Head: 48, Chunk: 32, ResultInfo: 120, Value: 32, GraphQlStage: 64, HttpStage: 72,
+    CacheStage: 64, ParserStage: 64, CreateInfo: 72, Interceptor: 128, Plugin: 40, Host: 288, TimerService: 32,
+    FetchRequest: 80, FetchService: 16, Note: 272,
 }

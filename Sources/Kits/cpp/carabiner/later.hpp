@@ -1,0 +1,258 @@
+// Waiting without blocking: a hook is suspended, and finished later on any thread.
+//
+//     return call.after(10ms, [](crb::graphql::Call &call) { ...; return crb::Verdict::Continue; });
+//     return call.fetch({"https://..."}, [](crb::graphql::Call &call, const crb::FetchResponse &response) { ... });
+//     return call.later([](auto later) { queue.push([later = std::move(later)]() mutable {
+//       later.finish([](crb::graphql::Call &call) { ... });
+//     }); });
+//
+// What the work throws fails the call with its what(). Work that is dropped unfinished fails the call, too.
+#ifndef CARABINER_LATER_HPP
+#define CARABINER_LATER_HPP
+
+#include <type_traits>
+
+#include "watched.hpp"
+
+namespace crb {
+namespace detail {
+
+inline crb_verdict fail(crb_call call, const char *message, int32_t code = 0, uint32_t flags = 0) noexcept {
+  crb_error error{};
+  error.size = sizeof error;
+  error.code = code;
+  error.flags = flags;
+  error.message = view(message);
+  table->set_error(call, &error);
+  return CRB_FAIL;
+}
+
+/// Runs the plugin's code and keeps exceptions inside. Code that answers nothing means Continue.
+template <class Hook>
+crb_verdict guarded(crb_call call, Hook &&hook) noexcept {
+  try {
+    if constexpr (std::is_void_v<decltype(hook())>) {
+      hook();
+      return CRB_CONTINUE;
+    } else {
+      return static_cast<crb_verdict>(hook());
+    }
+  } catch (const Failure &failure) {
+    return fail(call, failure.what(), failure.code, failure.flags);
+  } catch (const std::exception &error) {
+    return fail(call, error.what());
+  } catch (...) {
+    return fail(call, "the plugin threw something that is no std::exception");
+  }
+}
+
+}  // namespace detail
+
+/// A suspended hook: finish it once, on any thread.
+template <class Call>
+class Later {
+ public:
+  Later(const detail::Place &place, crb_token token) noexcept
+      : place_{place.core, place.call, place.state, nullptr}, token_(token) {
+    place_.core->retain();
+  }
+  Later(Later &&other) noexcept : place_(other.place_), token_(std::exchange(other.token_, 0)) {
+    if (token_) place_.core->retain();
+  }
+  Later(const Later &) = delete;
+  Later &operator=(const Later &) = delete;
+  ~Later() {
+    if (token_) fail("the plugin let go of a suspended hook without finishing it");
+    place_.core->release();
+  }
+
+  /// Whether somebody waits: the hook was not finished and the call not cancelled.
+  bool is_wanted() const noexcept { return token_ != 0 && table->cancelled(place_.call) == 0; }
+
+  /// Runs `work(call)` here and now; what it answers is the hook's verdict.
+  template <class Work>
+  void finish(Work &&work) noexcept {
+    if (!token_) return;
+    Call call(place_);
+    resume(detail::guarded(place_.call, [&] { return work(call); }));
+  }
+  void finish(Verdict verdict) noexcept { resume(static_cast<crb_verdict>(verdict)); }
+  void fail(const char *message) noexcept {
+    if (token_) resume(detail::fail(place_.call, message));
+  }
+
+  /// Finishes the hook with `work(call)` when the time has come.
+  template <class Work>
+  void after(std::chrono::nanoseconds delay, Work work) noexcept {
+    hand_over([&](auto later) {
+      later->host().after(delay, [later, work = std::move(work)]() mutable { later->finish(work); });
+    });
+  }
+
+  /// Finishes the hook with `work(call, response)` when the response has come; a request that fails, fails the hook.
+  template <class Work>
+  void fetch(const FetchRequest &request, Work work) noexcept {
+    hand_over([&](auto later) {
+      later->host().fetch(request, [later, work = std::move(work)](const FetchResponse *response, const Error *error) mutable {
+        later->finish([&](Call &call) {
+          if (!response) throw Failure(std::string(error->message), error->code, error->flags);
+          return work(call, *response);
+        });
+      });
+    });
+  }
+
+  const Host &host() const noexcept { return place_.core->host; }
+
+ private:
+  /// Work that cannot even be started fails the hook with the reason.
+  template <class Start>
+  void hand_over(Start start) noexcept {
+    try {
+      auto later = std::make_shared<Later>(std::move(*this));
+      try {
+        start(later);
+      } catch (const std::exception &error) {
+        later->fail(error.what());
+      }
+    } catch (...) {
+      fail("the plugin has no memory to wait with");
+    }
+  }
+
+  void resume(crb_verdict verdict) noexcept {
+    if (token_) table->resume(std::exchange(token_, 0), verdict);
+  }
+
+  detail::Place place_;
+  crb_token token_;
+};
+
+namespace detail {
+
+/// What the owner of a call may do with it, whatever the stage.
+template <class Self>
+class Suspendable : public Watched {
+ public:
+  using Watched::Watched;
+
+  // Reading.
+
+  /// A part of the message (CRB_PART_*), or nothing if it is absent.
+  std::optional<std::string_view> part(uint32_t which) const {
+    crb_view out{nullptr, 0};
+    const crb_status status = table->field_get(handle(), which, &out);
+    if (status == CRB_E_NOTFOUND) return std::nullopt;
+    check(status, "a look at a part of the message");
+    return text(out);
+  }
+  /// The first value of a header, by case-insensitive name.
+  std::optional<std::string_view> header(std::string_view name) const {
+    crb_view out{nullptr, 0};
+    const crb_status status = table->header_get(handle(), view(name), &out);
+    if (status == CRB_E_NOTFOUND) return std::nullopt;
+    check(status, "a look at a header");
+    return text(out);
+  }
+  Headers headers() const {
+    const crb_header *fields = nullptr;
+    size_t count = 0;
+    check(table->headers(handle(), &fields, &count), "a look at the headers");
+    return Headers(fields, count);
+  }
+
+  // Baggage.
+
+  /// The innermost visible value, or nothing if there is none.
+  std::optional<Value> baggage(crb_key key) const {
+    crb_value out{};
+    const crb_status status = table->bag_get(handle(), key, &out);
+    if (status == CRB_E_NOTFOUND) return std::nullopt;
+    check(status, "a look at the baggage");
+    return Value(out);
+  }
+  /// `scope` is CRB_SCOPE_INNER or CRB_SCOPE_CALL; a Value() hides what is there.
+  void set_baggage(crb_key key, const Value &value, uint32_t scope = CRB_SCOPE_INNER) {
+    check(table->bag_set(handle(), key, scope, &value.raw()), "the baggage");
+  }
+
+  // Memory.
+
+  /// Counted bytes, copied.
+  Buffer buffer(std::string_view bytes) const { return Buffer(host().self(), bytes); }
+  /// Zeroed memory for `count` values that lives until the call is over.
+  template <class T>
+  T *scratch(size_t count = 1) {
+    static_assert(std::is_trivial_v<T>, "nothing is constructed or destroyed in scratch memory");
+    void *memory = count > SIZE_MAX / sizeof(T) ? nullptr : table->scratch(handle(), count * sizeof(T), alignof(T));
+    if (!memory) throw std::bad_alloc();
+    return static_cast<T *>(memory);
+  }
+  /// This stage's object for this call, made in its first hook; a retry finds the one made before.
+  template <class T, class... Arguments>
+  T &make_state(Arguments &&...arguments) {
+    if (!place_.state) {
+      if (!place_.slot) throw Failure("state is made in the first hook of a stage");
+      State *made = new StateOf<T>(std::forward<Arguments>(arguments)...);
+      *place_.slot = place_.state = made;
+    }
+    return *state<T>();
+  }
+
+  // Waiting.
+
+  /// Suspends this hook; `start(Later<Call>)` passes it to whoever will finish it. `return call.later(...);`
+  template <class Start>
+  Verdict later(Start &&start) {
+    Later<Self> later = suspend();
+    try {
+      start(std::move(later));
+    } catch (const std::exception &error) {
+      // Suspended it is. Unless `start` has passed it on, this is how it ends.
+      later.fail(error.what());
+    }
+    return pending;
+  }
+  /// Finishes this hook with `work(call)` after some time. `return call.after(...);`
+  template <class Work>
+  Verdict after(std::chrono::nanoseconds delay, Work &&work) {
+    suspend().after(delay, std::forward<Work>(work));
+    return pending;
+  }
+  /// Finishes this hook with `work(call, response)`. `return call.fetch(...);`
+  template <class Work>
+  Verdict fetch(const FetchRequest &request, Work &&work) {
+    suspend().fetch(request, std::forward<Work>(work));
+    return pending;
+  }
+
+ protected:
+  void set_part(uint32_t which, std::string_view bytes, const char *what) {
+    check(table->field_set(handle(), which, buffer(bytes).take()), what);
+  }
+  void change_header(std::string_view name, std::string_view value, bool append) {
+    check(table->header_set(handle(), view(name), view(value), append ? CRB_HEADER_APPEND : CRB_HEADER_REPLACE), "the header");
+  }
+  void drop_header(std::string_view name) { check(table->header_set(handle(), view(name), absent, 0), "the header"); }
+  void stage(uint32_t kind, Buffer bytes, uint32_t flags) {
+    check(table->emit(handle(), kind, bytes.take(), flags), "what is emitted");
+  }
+  Verdict again(uint32_t scope, std::chrono::nanoseconds delay) {
+    check(table->set_retry(handle(), scope, delay.count() > 0 ? static_cast<uint64_t>(delay.count()) : 0), "the retry");
+    return Verdict::Retry;
+  }
+
+ private:
+  static constexpr Verdict pending = static_cast<Verdict>(CRB_PENDING);
+
+  Later<Self> suspend() {
+    const crb_token token = table->suspend(handle());
+    if (!token) throw Failure("the host cannot suspend this hook");
+    return Later<Self>(place_, token);
+  }
+};
+
+}  // namespace detail
+}  // namespace crb
+
+#endif

@@ -1,0 +1,388 @@
+//! From the traits a type implements to the tables of the contract: what it lacks stays NULL.
+
+use std::ffi::c_void;
+use std::marker::PhantomData;
+use std::panic::{catch_unwind, AssertUnwindSafe};
+
+use crate::abi;
+use crate::call::{Call, Cancelled};
+use crate::config::Config;
+use crate::events::{Chunk, ErrorEvent, Head, ResultEvent};
+use crate::failure::{Answer, Failure, Verdict};
+use crate::host::{self, Host};
+use crate::later::{fail, guarded};
+use crate::plugin::{Plugin, Setup};
+use crate::stages::{cache, graphql, http, parser};
+use crate::values::{text, view};
+
+/// What the entry function does first.
+pub fn set_host(table: *const abi::Host) {
+    host::set_table(table);
+}
+
+/// What the host's instance pointer points to.
+struct Instance<P> {
+    plugin: P,
+    host: Host,
+}
+
+// -- The functions the host calls
+
+/// # Safety
+/// Called by the host, as the header says; so are all functions here.
+pub unsafe extern "C" fn create<P: Plugin>(
+    _: *const abi::Host,
+    info: *const abi::CreateInfo,
+    instance: *mut *mut c_void,
+    why: *mut abi::ErrorInfo,
+) -> i32 {
+    let info = unsafe { &*info };
+    let host = Host::new(info.self_);
+    let made = catch_unwind(AssertUnwindSafe(|| unsafe {
+        P::new(&Setup {
+            host,
+            entry_name: text(info.entry_name).unwrap_or(""),
+            config: Config::new(text(info.config_json).unwrap_or("{}")),
+            generation: info.generation,
+        })
+    }));
+    match made.unwrap_or_else(|payload| Err(Failure::panicked(payload))) {
+        Ok(plugin) => {
+            unsafe { *instance = Box::into_raw(Box::new(Instance { plugin, host })) as *mut c_void };
+            0
+        }
+        Err(failure) => {
+            // The host reads the reason after this returned; a refused plugin is rare enough to leave it where it is.
+            unsafe { (*why).message = view(Box::leak(failure.message.into_owned().into_boxed_str()).as_bytes()) };
+            -1
+        }
+    }
+}
+
+/// # Safety
+/// See [`create`].
+pub unsafe extern "C" fn destroy<P: Plugin>(instance: *mut c_void) {
+    let instance = instance as *mut Instance<P>;
+    let host = unsafe { (*instance).host };
+    host.contained(|| drop(unsafe { Box::from_raw(instance) }));
+}
+
+unsafe extern "C" fn release<State>(_: *mut c_void, state: *mut c_void) {
+    // A panic in a drop has nobody to be told to.
+    let _ = catch_unwind(AssertUnwindSafe(|| drop(unsafe { Box::from_raw(state as *mut State) })));
+}
+
+/// A stage's own value behind the state word. One without a size is made anew for each hook, which costs nothing.
+unsafe fn with_state<State: Default>(word: *mut c_void, body: impl FnOnce(&mut State) -> Answer) -> Answer {
+    match unsafe { (word as *mut State).as_mut() } {
+        Some(state) => body(state),
+        None => body(&mut State::default()),
+    }
+}
+
+/// Runs a hook: its call, its answer, what it throws, and whether it was suspended.
+unsafe fn hook<P: Plugin, Kind: 'static>(
+    instance: *mut c_void,
+    handle: u64,
+    body: impl FnOnce(&P, &mut Call<Kind>) -> Answer,
+) -> i32 {
+    let instance = unsafe { &*(instance as *const Instance<P>) };
+    let mut call = Call::new(handle, instance.host);
+    let answer = guarded(|| body(&instance.plugin, &mut call));
+    if let Some(gate) = call.gate {
+        gate.hook_returned(handle, answer.err().as_ref());
+        return Verdict::PENDING.0;
+    }
+    answer.unwrap_or_else(|failure| fail(handle, &failure)).0
+}
+
+/// As [`hook`], for the first hook of a stage: it makes the state.
+unsafe fn first_hook<P: Plugin, Kind: 'static, State: Default>(
+    instance: *mut c_void,
+    handle: u64,
+    word: *mut *mut c_void,
+    body: impl FnOnce(&P, &mut Call<Kind>, &mut State) -> Answer,
+) -> i32 {
+    unsafe {
+        hook::<P, Kind>(instance, handle, |plugin, call| {
+            if (*word).is_null() && std::mem::size_of::<State>() > 0 {
+                *word = Box::into_raw(Box::<State>::default()) as *mut c_void;
+            }
+            with_state(*word, |state| body(plugin, call, state))
+        })
+    }
+}
+
+/// Defines the function of one hook, and the constant that holds it for types that have the hook.
+macro_rules! hooks {
+    ($(
+        $constant:ident: $slot:ident = $trait:path, $stage:path, $function:ident
+            ($($pointer:tt)*) $(with $raw:ident: $raw_type:ty as $event:ident)? ;
+    )*) => {
+        /// What a type has none of.
+        pub trait Lacks {
+            $(const $constant: Option<abi::$slot> = None;)*
+            const GRAPHQL: Option<(u32, u32)> = None;
+            const HTTP: Option<(u32, u32)> = None;
+            const CACHE: Option<(u32, u32)> = None;
+            const PARSER: Option<(u32, u32)> = None;
+            const GRAPHQL_RELEASE: Option<abi::ReleaseHook> = None;
+            const HTTP_RELEASE: Option<abi::ReleaseHook> = None;
+            const CACHE_RELEASE: Option<abi::ReleaseHook> = None;
+            const PARSER_RELEASE: Option<abi::ReleaseHook> = None;
+        }
+        $(hooks!(@one $constant $slot ($trait) ($stage) $function ($($pointer)*) $($raw $raw_type, $event)?);)*
+    };
+    (@one $constant:ident $slot:ident ($trait:path) ($stage:path) $function:ident (first)) => {
+        impl<P: $trait> Probe<P> {
+            #[doc(hidden)]
+            pub const $constant: Option<abi::$slot> = {
+                unsafe extern "C" fn run<P: $trait>(instance: *mut c_void, call: u64, word: *mut *mut c_void) -> i32 {
+                    unsafe {
+                        first_hook(instance, call, word, |plugin: &P, call, state: &mut <P as $stage>::State| {
+                            <P as $trait>::$function(plugin, call, state)
+                        })
+                    }
+                }
+                Some(run::<P>)
+            };
+        }
+    };
+    (@one $constant:ident $slot:ident ($trait:path) ($stage:path) $function:ident (fresh) $raw:ident $raw_type:ty, $event:ident) => {
+        impl<P: $trait> Probe<P> {
+            #[doc(hidden)]
+            pub const $constant: Option<abi::$slot> = {
+                unsafe extern "C" fn run<P: $trait>(
+                    instance: *mut c_void, call: u64, word: *mut *mut c_void, $raw: *const $raw_type,
+                ) -> i32 {
+                    unsafe {
+                        first_hook(instance, call, word, |plugin: &P, call, state: &mut <P as $stage>::State| {
+                            *state = Default::default();
+                            <P as $trait>::$function(plugin, call, state, &$event(&*$raw))
+                        })
+                    }
+                }
+                Some(run::<P>)
+            };
+        }
+    };
+    (@one $constant:ident $slot:ident ($trait:path) ($stage:path) $function:ident (further) $raw:ident $raw_type:ty, $event:ident) => {
+        impl<P: $trait> Probe<P> {
+            #[doc(hidden)]
+            pub const $constant: Option<abi::$slot> = {
+                unsafe extern "C" fn run<P: $trait>(
+                    instance: *mut c_void, call: u64, word: *mut c_void, $raw: *const $raw_type,
+                ) -> i32 {
+                    unsafe {
+                        hook(instance, call, |plugin: &P, call| {
+                            with_state(word, |state: &mut <P as $stage>::State| {
+                                <P as $trait>::$function(plugin, call, state, &$event(&*$raw))
+                            })
+                        })
+                    }
+                }
+                Some(run::<P>)
+            };
+        }
+    };
+    (@one $constant:ident $slot:ident ($trait:path) ($stage:path) $function:ident (further)) => {
+        impl<P: $trait> Probe<P> {
+            #[doc(hidden)]
+            pub const $constant: Option<abi::$slot> = {
+                unsafe extern "C" fn run<P: $trait>(instance: *mut c_void, call: u64, word: *mut c_void) -> i32 {
+                    unsafe {
+                        hook(instance, call, |plugin: &P, call| {
+                            with_state(word, |state: &mut <P as $stage>::State| <P as $trait>::$function(plugin, call, state))
+                        })
+                    }
+                }
+                Some(run::<P>)
+            };
+        }
+    };
+    (@one $constant:ident $slot:ident ($trait:path) ($stage:path) $function:ident (cancel)) => {
+        impl<P: $trait> Probe<P> {
+            #[doc(hidden)]
+            pub const $constant: Option<abi::$slot> = {
+                unsafe extern "C" fn run<P: $trait>(instance: *mut c_void, call: u64, _: *mut c_void) {
+                    let instance = unsafe { &*(instance as *const Instance<P>) };
+                    let cancelled = Cancelled { handle: call, host: instance.host };
+                    instance.host.contained(|| <P as $trait>::$function(&instance.plugin, &cancelled));
+                }
+                Some(run::<P>)
+            };
+        }
+    };
+}
+
+/// Answers, for a concrete type, which hooks it has: where a type has a trait, the constant of `Probe` hides that of [`Lacks`].
+pub struct Probe<P>(PhantomData<P>);
+
+impl<P> Lacks for Probe<P> {}
+
+hooks! {
+    GRAPHQL_ON_REQUEST: RequestHook = graphql::Stage, graphql::Stage, on_request (first);
+    GRAPHQL_ON_RESULT: ResultHook = graphql::OnResult, graphql::Stage, on_result (further) with raw: abi::ResultInfo as ResultEvent;
+    GRAPHQL_ON_ERROR: ErrorHook = graphql::OnError, graphql::Stage, on_error (further) with raw: abi::ErrorInfo as ErrorEvent;
+    GRAPHQL_ON_END: EndHook = graphql::OnEnd, graphql::Stage, on_end (further);
+    GRAPHQL_ON_CANCEL: CancelHook = graphql::OnCancel, graphql::Stage, on_cancel (cancel);
+    HTTP_ON_REQUEST: RequestHook = http::Stage, http::Stage, on_request (first);
+    HTTP_ON_HEAD: HeadHook = http::OnHead, http::Stage, on_head (further) with raw: abi::Head as Head;
+    HTTP_ON_CHUNK: ChunkHook = http::OnChunk, http::Stage, on_chunk (further) with raw: abi::Chunk as Chunk;
+    HTTP_ON_ERROR: ErrorHook = http::OnError, http::Stage, on_error (further) with raw: abi::ErrorInfo as ErrorEvent;
+    HTTP_ON_END: EndHook = http::OnEnd, http::Stage, on_end (further);
+    HTTP_ON_CANCEL: CancelHook = http::OnCancel, http::Stage, on_cancel (cancel);
+    CACHE_ON_READ: RequestHook = cache::Stage, cache::Stage, on_read (first);
+    CACHE_ON_WRITE: ResultHook = cache::OnWrite, cache::Stage, on_write (further) with raw: abi::ResultInfo as ResultEvent;
+    CACHE_ON_CANCEL: CancelHook = cache::OnCancel, cache::Stage, on_cancel (cancel);
+    PARSER_ON_HEAD: FirstHeadHook = parser::Stage, parser::Stage, on_head (fresh) with raw: abi::Head as Head;
+    PARSER_ON_CHUNK: ChunkHook = parser::OnChunk, parser::Stage, on_chunk (further) with raw: abi::Chunk as Chunk;
+    PARSER_ON_ERROR: ErrorHook = parser::OnError, parser::Stage, on_error (further) with raw: abi::ErrorInfo as ErrorEvent;
+    PARSER_ON_END: EndHook = parser::OnEnd, parser::Stage, on_end (further);
+    PARSER_ON_CANCEL: CancelHook = parser::OnCancel, parser::Stage, on_cancel (cancel);
+}
+
+/// What a stage needs and changes, and how its state is released.
+macro_rules! stage_facts {
+    ($($module:ident: $parts:ident, $release:ident;)*) => {
+        $(impl<P: $module::Stage> Probe<P> {
+            #[doc(hidden)]
+            pub const $parts: Option<(u32, u32)> = Some((P::NEEDS.bits(), P::MUTATES.bits()));
+            #[doc(hidden)]
+            pub const $release: Option<abi::ReleaseHook> = Some(release::<<P as $module::Stage>::State>);
+        })*
+    };
+}
+stage_facts! {
+    graphql: GRAPHQL, GRAPHQL_RELEASE;
+    http: HTTP, HTTP_RELEASE;
+    cache: CACHE, CACHE_RELEASE;
+    parser: PARSER, PARSER_RELEASE;
+}
+
+/// Exports one plugin: its type, id, version and, if it takes any, the schema of its configuration, each text a literal.
+#[macro_export]
+macro_rules! plugin {
+    ($plugin:ty, id: $id:literal, version: $version:literal $(, config_schema: $schema:literal)? $(,)?) => {
+        #[used]
+        #[link_section = ".note.crb"]
+        static CRB_NOTE: $crate::abi::Note =
+            $crate::abi::note(concat!("{\"id\":\"", $id, "\",\"version\":\"", $version, "\",\"abi\":[1,0]}"));
+
+        /// The one symbol of the contract.
+        ///
+        /// # Safety
+        /// Called by the host with its table.
+        #[no_mangle]
+        pub unsafe extern "C" fn crb_entry_v1(host: *const $crate::abi::Host) -> *const $crate::abi::Plugin {
+            use $crate::abi::*;
+            use $crate::export::{create, destroy, Lacks as _};
+            type Probe = $crate::export::Probe<$plugin>;
+            const NONE: (u32, u32) = (0, 0);
+            const fn or(parts: Option<(u32, u32)>) -> (u32, u32) {
+                match parts {
+                    Some(parts) => parts,
+                    None => NONE,
+                }
+            }
+            const _: () = assert!(
+                Probe::GRAPHQL.is_some() || Probe::HTTP.is_some() || Probe::CACHE.is_some() || Probe::PARSER.is_some(),
+                "a plugin implements the Stage of at least one of graphql, http, cache and parser"
+            );
+            static GRAPHQL: GraphQlStage = GraphQlStage {
+                size: std::mem::size_of::<GraphQlStage>() as u32,
+                needs: or(Probe::GRAPHQL).0,
+                mutates: or(Probe::GRAPHQL).1,
+                reserved: 0,
+                on_request: Probe::GRAPHQL_ON_REQUEST,
+                on_result: Probe::GRAPHQL_ON_RESULT,
+                on_error: Probe::GRAPHQL_ON_ERROR,
+                on_end: Probe::GRAPHQL_ON_END,
+                on_cancel: Probe::GRAPHQL_ON_CANCEL,
+                release: Probe::GRAPHQL_RELEASE,
+            };
+            static HTTP: HttpStage = HttpStage {
+                size: std::mem::size_of::<HttpStage>() as u32,
+                needs: or(Probe::HTTP).0,
+                mutates: or(Probe::HTTP).1,
+                reserved: 0,
+                on_request: Probe::HTTP_ON_REQUEST,
+                on_head: Probe::HTTP_ON_HEAD,
+                on_chunk: Probe::HTTP_ON_CHUNK,
+                on_error: Probe::HTTP_ON_ERROR,
+                on_end: Probe::HTTP_ON_END,
+                on_cancel: Probe::HTTP_ON_CANCEL,
+                release: Probe::HTTP_RELEASE,
+            };
+            static CACHE: CacheStage = CacheStage {
+                size: std::mem::size_of::<CacheStage>() as u32,
+                needs: or(Probe::CACHE).0,
+                mutates: or(Probe::CACHE).1,
+                reserved: 0,
+                on_read: Probe::CACHE_ON_READ,
+                on_write: Probe::CACHE_ON_WRITE,
+                on_error: None,
+                on_end: None,
+                on_cancel: Probe::CACHE_ON_CANCEL,
+                release: Probe::CACHE_RELEASE,
+            };
+            static PARSER: ParserStage = ParserStage {
+                size: std::mem::size_of::<ParserStage>() as u32,
+                needs: or(Probe::PARSER).0,
+                mutates: or(Probe::PARSER).1,
+                reserved: 0,
+                on_head: Probe::PARSER_ON_HEAD,
+                on_chunk: Probe::PARSER_ON_CHUNK,
+                on_error: Probe::PARSER_ON_ERROR,
+                on_end: Probe::PARSER_ON_END,
+                on_cancel: Probe::PARSER_ON_CANCEL,
+                release: Probe::PARSER_RELEASE,
+            };
+            static INTERCEPTOR: Shared<Interceptor> = Shared(Interceptor {
+                size: std::mem::size_of::<Interceptor>() as u32,
+                thread_class: 3,
+                id: concat!($id, "\0").as_ptr() as *const std::ffi::c_char,
+                version: concat!($version, "\0").as_ptr() as *const std::ffi::c_char,
+                name: std::ptr::null(),
+                vendor: std::ptr::null(),
+                url: std::ptr::null(),
+                config_schema: $crate::config_schema!($($schema)?),
+                graphql: if Probe::GRAPHQL.is_some() { &GRAPHQL } else { std::ptr::null() },
+                http: if Probe::HTTP.is_some() { &HTTP } else { std::ptr::null() },
+                cache: if Probe::CACHE.is_some() { &CACHE } else { std::ptr::null() },
+                parser: if Probe::PARSER.is_some() { &PARSER } else { std::ptr::null() },
+                validate: None,
+                create: Some(create::<$plugin>),
+                drain: None,
+                destroy: Some(destroy::<$plugin>),
+                extension: None,
+            });
+            static ITEMS: Shared<[*const Interceptor; 1]> = Shared([&INTERCEPTOR.0]);
+            static PLUGIN: Shared<Plugin> = Shared(Plugin {
+                size: std::mem::size_of::<Plugin>() as u32,
+                abi_major: 1,
+                abi_minor_built: 0,
+                abi_minor_required: 0,
+                reserved: 0,
+                count: 1,
+                items: ITEMS.0.as_ptr(),
+                init: None,
+                deinit: None,
+            });
+            $crate::export::set_host(host);
+            &PLUGIN.0
+        }
+    };
+}
+
+/// The pointer to a schema, or none.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! config_schema {
+    () => {
+        std::ptr::null()
+    };
+    ($schema:literal) => {
+        concat!($schema, "\0").as_ptr() as *const std::ffi::c_char
+    };
+}

@@ -1,0 +1,104 @@
+//! Verdicts and errors.
+
+use std::any::Any;
+use std::borrow::Cow;
+use std::fmt;
+
+use crate::abi::Status;
+
+/// What a hook answers. To fail, return an `Err`; to wait, return what `later`, `after` or `fetch` gave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Verdict(pub(crate) i32);
+
+impl Verdict {
+    /// Go on; staged edits apply.
+    pub const CONTINUE: Verdict = Verdict(0);
+    /// What was staged is the answer: skip everything further in.
+    pub const RESPOND: Verdict = Verdict(2);
+    /// Swallow this; in a parser's `on_head`: not mine, ask the next.
+    pub const DROP: Verdict = Verdict(3);
+    /// Pass this on and end the stream.
+    pub const FINISH: Verdict = Verdict(4);
+    /// Start again, as `retry` said.
+    pub const RETRY: Verdict = Verdict(6);
+    /// The staged result takes the error's place.
+    pub const RECOVER: Verdict = Verdict(7);
+
+    pub(crate) const PENDING: Verdict = Verdict(1);
+    pub(crate) const FAIL: Verdict = Verdict(5);
+}
+
+/// What every hook returns.
+pub type Answer = Result<Verdict, Failure>;
+
+/// Why a hook fails, or what the host refused.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    /// What happened and what to do next, for a person.
+    pub message: Cow<'static, str>,
+    /// Yours to define; of what the host refused, its status.
+    pub code: i32,
+    /// `CRB_ERROR_*`
+    pub flags: u32,
+}
+
+impl Failure {
+    /// A failure with a message.
+    pub fn new(message: impl Into<Cow<'static, str>>) -> Failure {
+        Failure { message: message.into(), code: 0, flags: 0 }
+    }
+
+    pub(crate) fn refused(status: Status, what: &str) -> Failure {
+        let meaning = match status {
+            -1 => "an argument is malformed",
+            -2 => "memory or quota is exhausted",
+            -3 => "this host does not do that",
+            -4 => "the call is over",
+            -5 => "not in this hook, or not declared as needed",
+            -6 => "a limit of the host was reached",
+            -7 => "another thread is at work on this call",
+            -8 => "there is none",
+            -9 => "not declared as changed",
+            _ => "the host is at fault",
+        };
+        let message = format!("the host refuses {what}: {meaning} (status {status})");
+        Failure { message: message.into(), code: status, flags: 0 }
+    }
+
+    pub(crate) fn panicked(payload: Box<dyn Any + Send>) -> Failure {
+        let text = payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+        let failure = Failure::new(format!("the plugin panicked: {}", text.unwrap_or("no message")));
+        // A payload whose drop panics would end the process here.
+        std::mem::forget(payload);
+        failure
+    }
+}
+
+/// `Ok` for the status OK.
+pub(crate) fn check(status: Status, what: &str) -> Result<(), Failure> {
+    if status == 0 {
+        Ok(())
+    } else {
+        Err(Failure::refused(status, what))
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        formatter.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Failure {}
+
+impl From<String> for Failure {
+    fn from(message: String) -> Failure {
+        Failure::new(message)
+    }
+}
+
+impl From<&'static str> for Failure {
+    fn from(message: &'static str) -> Failure {
+        Failure::new(message)
+    }
+}

@@ -1,0 +1,188 @@
+// All four stages on the C++ kit, and what can go wrong in them: the mode of the configuration says which.
+// The fixtures in Rust and Swift do the same, and one table of expectations holds for all three.
+#include <carabiner.hpp>
+
+#include <map>
+#include <mutex>
+#include <thread>
+
+namespace {
+
+using crb::Verdict;
+using namespace std::chrono_literals;
+
+/// What the GraphQL stage knows of a call between its hooks.
+struct Pass {
+  int passes = 0;
+  std::mutex mutex;
+  std::optional<crb::Later<crb::graphql::Call>> waiting;
+};
+
+class Kit {
+ public:
+  static constexpr crb::Identity identity{
+      "org.carabiner.test.kit", "1.0.0",
+      R"({"type":"object","additionalProperties":false,"required":["mode"],"properties":{"mode":{"type":"string"},"url":{"type":"string"}}})"};
+  static constexpr crb::Parts graphql{CRB_PART_HEADERS | CRB_PART_JSON, CRB_PART_HEADERS | CRB_PART_JSON};
+  static constexpr crb::Parts http{CRB_PART_HEADERS | CRB_PART_METHOD | CRB_PART_CHUNK, CRB_PART_HEADERS | CRB_PART_CHUNK};
+  static constexpr crb::Parts cache{CRB_PART_DOCUMENT | CRB_PART_JSON};
+  static constexpr crb::Parts parser{CRB_PART_HEADERS | CRB_PART_CHUNK};
+
+  explicit Kit(const crb::Setup &setup)
+      : host_(setup.host), note_(host_.key("org.carabiner.test.note")), mode_(setup.config.text("mode").value_or("")),
+        url_(setup.config.text("url").value_or("")) {
+    if (is("refuse")) throw crb::Failure("this configuration is refused");
+  }
+
+  // GraphQL
+
+  Verdict on_request(crb::graphql::Call &call) {
+    throw_in("graphql.on_request");
+    if (is("respond")) return call.respond(R"({"data":{"hero":{"name":"plugin"}}})");
+    if (is("undeclared")) call.set_document("{ other }");
+    if (is("retry")) {
+      call.set_header("X-Kit-Passes", std::to_string(++call.make_state<Pass>().passes));
+      if (call.attempt() == 0) return call.retry(1ms);
+    }
+    if (is("after")) return call.after(5ms, [](crb::graphql::Call &later) { later.set_header("X-Kit-Later", "after"); });
+    if (is("thread")) {
+      return call.later([](auto later) {
+        std::thread([later = std::move(later)]() mutable {
+          later.finish([](crb::graphql::Call &call) { call.set_header("X-Kit-Later", "thread"); });
+        }).detach();
+      });
+    }
+    if (is("throw later")) {
+      return call.after(1ms, [](crb::graphql::Call &) { throw crb::Failure("thrown later"); });
+    }
+    if (is("let go")) return call.later([](auto) {});
+    if (is("fetch")) {
+      return call.fetch({url_}, [](crb::graphql::Call &later, const crb::FetchResponse &response) {
+        later.set_header("X-Kit-Fetch", std::to_string(response.head.status) + " " + std::string(response.body));
+      });
+    }
+    if (is("late")) {
+      if (const std::lock_guard lock(mutex_); !late_.empty()) {
+        call.set_header("X-Kit-Late", late_);
+        return Verdict::Continue;
+      }
+      return call.after(80ms, [this](crb::graphql::Call &later) { try_late(later); });
+    }
+    if (is("cancel")) {
+      Pass &pass = call.make_state<Pass>();
+      return call.later([&pass](auto later) {
+        const std::lock_guard lock(pass.mutex);
+        pass.waiting.emplace(std::move(later));
+      });
+    }
+    call.set_header("X-Kit-GraphQL", "request");
+    call.set_baggage(note_, crb::Value::text("from graphql"), CRB_SCOPE_CALL);
+    return Verdict::Continue;
+  }
+
+  Verdict on_result(crb::graphql::Call &call, const crb::Result &result) {
+    throw_in("graphql.on_result");
+    if (is("drop")) return Verdict::Drop;
+    std::string json(result.json.value_or(""));
+    const size_t end = json.rfind("\"}}}");
+    if (end == std::string::npos) return Verdict::Continue;
+    return call.replace(json.insert(end, "+result"));
+  }
+
+  Verdict on_error(crb::graphql::Call &call, const crb::Error &error) {
+    throw_in("graphql.on_error");
+    if (!is("recover")) return Verdict::Continue;
+    return call.recover(R"({"data":{"hero":{"name":"recovered from )" + std::to_string(error.http_status) + "\"}}}");
+  }
+
+  void on_cancel(crb::graphql::Cancelled &call) {
+    Pass *pass = call.state<Pass>();
+    if (!pass) return;
+    const std::lock_guard lock(pass->mutex);
+    if (pass->waiting) pass->waiting->finish(Verdict::Continue);
+  }
+
+  // HTTP
+
+  Verdict on_request(crb::http::Call &call) {
+    throw_in("http.on_request");
+    if (is("short circuit")) return call.respond(200, {{"Content-Type", "text/x-kit"}}, "name=short");
+    const auto note = call.baggage(note_);
+    call.set_header("X-Kit-HTTP", std::string(call.method().value_or("")) + " " + std::string(note ? note->as_text().value_or("") : ""));
+    return Verdict::Continue;
+  }
+
+  void on_head(crb::http::Call &call, const crb::Head &head) {
+    throw_in("http.on_head");
+    call.set_header("X-Kit-Head", std::to_string(head.status));
+  }
+
+  Verdict on_chunk(crb::http::Call &call, const crb::Chunk &chunk) {
+    throw_in("http.on_chunk");
+    return chunk.seq == 0 ? call.replace(std::string(chunk.bytes) + "+chunk") : Verdict::Continue;
+  }
+
+  // Cache
+
+  Verdict on_read(crb::cache::Call &call) {
+    throw_in("cache.on_read");
+    const std::lock_guard lock(mutex_);
+    const auto found = kept_.find(std::string(call.document().value_or("")));
+    return found == kept_.end() ? Verdict::Continue : call.respond(found->second);
+  }
+
+  void on_write(crb::cache::Call &call, const crb::Result &result) {
+    throw_in("cache.on_write");
+    const std::lock_guard lock(mutex_);
+    kept_[std::string(call.document().value_or(""))] = result.json.value_or("");
+  }
+
+  // Parser: name=NAME
+
+  Verdict on_head(crb::parser::Call &call, const crb::Head &head) {
+    throw_in("parser.on_head");
+    if (head.headers["content-type"] != "text/x-kit") return Verdict::Drop;
+    call.make_state<std::string>().clear();
+    return Verdict::Continue;
+  }
+
+  void on_chunk(crb::parser::Call &call, const crb::Chunk &chunk) {
+    throw_in("parser.on_chunk");
+    call.state<std::string>()->append(chunk.bytes);
+  }
+
+  void on_end(crb::parser::Call &call) {
+    throw_in("parser.on_end");
+    const std::string_view body = *call.state<std::string>();
+    if (body.substr(0, 5) != "name=") throw crb::Failure("the body has no name");
+    call.emit(R"({"data":{"hero":{"name":")" + std::string(body.substr(5)) + "+" + std::string(call.header("X-Kit-Head").value_or("")) + "\"}}}");
+  }
+
+ private:
+  bool is(std::string_view mode) const { return mode_ == mode; }
+  void throw_in(const char *hook) const {
+    if (mode_ == std::string("throw in ") + hook) throw std::runtime_error(std::string("thrown in ") + hook);
+  }
+
+  /// The call is over by now: what the host says is told to the next.
+  void try_late(crb::graphql::Call &call) {
+    try {
+      call.set_header("X-Kit-Late", "yes");
+    } catch (const crb::Failure &failure) {
+      const std::lock_guard lock(mutex_);
+      late_ = failure.what();
+    }
+  }
+
+  const crb::Host host_;
+  const crb_key note_;
+  const std::string mode_;
+  const std::string url_;
+  std::mutex mutex_;
+  std::string late_;
+  std::map<std::string, std::string> kept_;
+};
+
+}  // namespace
+
+CARABINER_PLUGIN(Kit);

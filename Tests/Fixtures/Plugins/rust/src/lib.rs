@@ -1,0 +1,245 @@
+//! All four stages on the Rust kit, and what can go wrong in them: the mode of the configuration says which.
+//! The fixtures in C++ and Swift do the same, and one table of expectations holds for all three.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use carabiner::{
+    cache, graphql, http, parser, Answer, Cancelled, Chunk, ErrorEvent, Failure, FetchRequest, Head, Key, Later, Parts, Plugin,
+    ResultEvent, Scope, Setup, Value, Verdict,
+};
+
+struct Kit {
+    note: Key,
+    mode: String,
+    url: String,
+    late: Arc<Mutex<String>>,
+    waiting: Mutex<HashMap<u64, Later<graphql::GraphQl>>>,
+    kept: Mutex<HashMap<String, String>>,
+}
+
+impl Kit {
+    fn panic_in(&self, hook: &str) {
+        if self.mode.strip_prefix("throw in ") == Some(hook) {
+            panic!("thrown in {hook}");
+        }
+    }
+}
+
+impl Plugin for Kit {
+    fn new(setup: &Setup) -> Result<Self, Failure> {
+        let text = |name| Ok::<_, Failure>(setup.config.text(name)?.unwrap_or_default().into_owned());
+        let kit = Kit {
+            note: setup.host.key("org.carabiner.test.note")?,
+            mode: text("mode")?,
+            url: text("url")?,
+            late: Arc::default(),
+            waiting: Mutex::default(),
+            kept: Mutex::default(),
+        };
+        if kit.mode == "refuse" {
+            return Err("this configuration is refused".into());
+        }
+        Ok(kit)
+    }
+}
+
+impl graphql::Stage for Kit {
+    /// How often the request passed.
+    type State = u32;
+    const NEEDS: Parts = Parts::HEADERS.and(Parts::JSON);
+    const MUTATES: Parts = Parts::HEADERS.and(Parts::JSON);
+
+    fn on_request(&self, call: &mut graphql::Call, passes: &mut u32) -> Answer {
+        self.panic_in("graphql.on_request");
+        match self.mode.as_str() {
+            "respond" => return call.respond(r#"{"data":{"hero":{"name":"plugin"}}}"#),
+            "undeclared" => call.set_document("{ other }")?,
+            "retry" => {
+                *passes += 1;
+                call.set_header("X-Kit-Passes", &passes.to_string())?;
+                if call.attempt() == 0 {
+                    return call.retry(Duration::from_millis(1));
+                }
+            }
+            "after" => {
+                return call.after(Duration::from_millis(5), |call| {
+                    call.set_header("X-Kit-Later", "after")?;
+                    Ok(Verdict::CONTINUE)
+                })
+            }
+            "thread" => {
+                return call.later(|later| {
+                    std::thread::spawn(|| {
+                        later.finish(|call| {
+                            call.set_header("X-Kit-Later", "thread")?;
+                            Ok(Verdict::CONTINUE)
+                        })
+                    });
+                })
+            }
+            "throw later" => return call.after(Duration::from_millis(1), |_| panic!("thrown later")),
+            "let go" => return call.later(drop),
+            "fetch" => {
+                return call.fetch(&FetchRequest::get(&self.url), |call, response| {
+                    let body = String::from_utf8_lossy(response.body);
+                    call.set_header("X-Kit-Fetch", &format!("{} {body}", response.head.status()))?;
+                    Ok(Verdict::CONTINUE)
+                })
+            }
+            "late" => {
+                let told = self.late.lock().unwrap().clone();
+                if !told.is_empty() {
+                    call.set_header("X-Kit-Late", &told)?;
+                    return Ok(Verdict::CONTINUE);
+                }
+                // The call will be over by then: what the host says is told to the next.
+                let late = Arc::clone(&self.late);
+                return call.after(Duration::from_millis(80), move |call| {
+                    if let Err(failure) = call.set_header("X-Kit-Late", "yes") {
+                        *late.lock().unwrap() = failure.to_string();
+                    }
+                    Ok(Verdict::CONTINUE)
+                });
+            }
+            "cancel" => {
+                let request = call.request_id();
+                return call.later(|later| {
+                    self.waiting.lock().unwrap().insert(request, later);
+                });
+            }
+            _ => {}
+        }
+        call.set_header("X-Kit-GraphQL", "request")?;
+        call.set_baggage(self.note, Scope::Call, Value::Text("from graphql"))?;
+        Ok(Verdict::CONTINUE)
+    }
+}
+
+impl graphql::OnResult for Kit {
+    fn on_result(&self, call: &mut graphql::Call, _: &mut u32, result: &ResultEvent) -> Answer {
+        self.panic_in("graphql.on_result");
+        if self.mode == "drop" {
+            return Ok(Verdict::DROP);
+        }
+        match result.json().and_then(|json| json.rsplit_once("\"}}}")) {
+            Some((start, _)) => call.replace(&format!("{start}+result\"}}}}}}")),
+            None => Ok(Verdict::CONTINUE),
+        }
+    }
+}
+
+impl graphql::OnError for Kit {
+    fn on_error(&self, call: &mut graphql::Call, _: &mut u32, error: &ErrorEvent) -> Answer {
+        self.panic_in("graphql.on_error");
+        if self.mode != "recover" {
+            return Ok(Verdict::CONTINUE);
+        }
+        call.recover(&format!(r#"{{"data":{{"hero":{{"name":"recovered from {}"}}}}}}"#, error.http_status()))
+    }
+}
+
+impl graphql::OnCancel for Kit {
+    fn on_cancel(&self, call: &Cancelled) {
+        if let Some(later) = self.waiting.lock().unwrap().remove(&call.request_id()) {
+            later.finish(|_| Ok(Verdict::CONTINUE));
+        }
+    }
+}
+
+impl http::Stage for Kit {
+    type State = ();
+    const NEEDS: Parts = Parts::HEADERS.and(Parts::METHOD).and(Parts::CHUNK);
+    const MUTATES: Parts = Parts::HEADERS.and(Parts::CHUNK);
+
+    fn on_request(&self, call: &mut http::Call, _: &mut ()) -> Answer {
+        self.panic_in("http.on_request");
+        if self.mode == "short circuit" {
+            return call.respond(200, &[("Content-Type", "text/x-kit")], b"name=short");
+        }
+        let note = match call.baggage(self.note)? {
+            Some(Value::Text(text)) => text,
+            _ => "",
+        };
+        call.set_header("X-Kit-HTTP", &format!("{} {note}", call.method()?.unwrap_or("")))?;
+        Ok(Verdict::CONTINUE)
+    }
+}
+
+impl http::OnHead for Kit {
+    fn on_head(&self, call: &mut http::Call, _: &mut (), head: &Head) -> Answer {
+        self.panic_in("http.on_head");
+        call.set_header("X-Kit-Head", &head.status().to_string())?;
+        Ok(Verdict::CONTINUE)
+    }
+}
+
+impl http::OnChunk for Kit {
+    fn on_chunk(&self, call: &mut http::Call, _: &mut (), chunk: &Chunk) -> Answer {
+        self.panic_in("http.on_chunk");
+        if chunk.seq() > 0 {
+            return Ok(Verdict::CONTINUE);
+        }
+        call.emit_buffer(carabiner::Buffer::adopting(call.host(), [chunk.bytes(), b"+chunk"].concat())?)?;
+        Ok(Verdict::CONTINUE)
+    }
+}
+
+impl cache::Stage for Kit {
+    type State = ();
+    const NEEDS: Parts = Parts::DOCUMENT.and(Parts::JSON);
+
+    fn on_read(&self, call: &mut cache::Call, _: &mut ()) -> Answer {
+        self.panic_in("cache.on_read");
+        match self.kept.lock().unwrap().get(call.document()?.unwrap_or("")) {
+            Some(json) => call.respond(json),
+            None => Ok(Verdict::CONTINUE),
+        }
+    }
+}
+
+impl cache::OnWrite for Kit {
+    fn on_write(&self, call: &mut cache::Call, _: &mut (), result: &ResultEvent) -> Answer {
+        self.panic_in("cache.on_write");
+        let (document, json) = (call.document()?.unwrap_or(""), result.json().unwrap_or(""));
+        self.kept.lock().unwrap().insert(document.into(), json.into());
+        Ok(Verdict::CONTINUE)
+    }
+}
+
+/// Responses of the form name=NAME.
+impl parser::Stage for Kit {
+    type State = Vec<u8>;
+    const NEEDS: Parts = Parts::HEADERS.and(Parts::CHUNK);
+
+    fn on_head(&self, _: &mut parser::Call, _: &mut Vec<u8>, head: &Head) -> Answer {
+        self.panic_in("parser.on_head");
+        Ok(if head.headers().get("content-type") == Some("text/x-kit") { Verdict::CONTINUE } else { Verdict::DROP })
+    }
+}
+
+impl parser::OnChunk for Kit {
+    fn on_chunk(&self, _: &mut parser::Call, body: &mut Vec<u8>, chunk: &Chunk) -> Answer {
+        self.panic_in("parser.on_chunk");
+        body.extend_from_slice(chunk.bytes());
+        Ok(Verdict::CONTINUE)
+    }
+}
+
+impl parser::OnEnd for Kit {
+    fn on_end(&self, call: &mut parser::Call, body: &mut Vec<u8>) -> Answer {
+        self.panic_in("parser.on_end");
+        let name = body.strip_prefix(b"name=").ok_or("the body has no name")?;
+        let (name, head) = (String::from_utf8_lossy(name), call.header("X-Kit-Head")?.unwrap_or(""));
+        call.emit(&format!(r#"{{"data":{{"hero":{{"name":"{name}+{head}"}}}}}}"#))?;
+        Ok(Verdict::CONTINUE)
+    }
+}
+
+carabiner::plugin!(
+    Kit,
+    id: "org.carabiner.test.kit",
+    version: "1.0.0",
+    config_schema: r#"{"type":"object","additionalProperties":false,"required":["mode"],"properties":{"mode":{"type":"string"},"url":{"type":"string"}}}"#
+);
