@@ -12,18 +12,19 @@ final class Transfer: @unchecked Sendable {
 
   typealias Step = PullStream<Data>.Step
 
-  private enum Waiter {
-    case head(CheckedContinuation<HTTPURLResponse, any Error>)
-    case chunk(CheckedContinuation<Step, any Error>)
-  }
+  /// Continuations carry nothing: what they announce is in the state, and whoever wakes looks there.
+  typealias Waiter = CheckedContinuation<Void, Never>
 
   private struct State {
     var head: HTTPURLResponse?
+    var isHeadTaken = false
     var body = Data()
     /// Set once nothing more will come.
     var end: Result<Void, any Error>?
     var waiter: Waiter?
     var isPaused = false
+
+    var isReady: Bool { end != nil || !body.isEmpty || (head != nil && !isHeadTaken) }
   }
 
   let easy: EasyHandle
@@ -70,14 +71,7 @@ final class Transfer: @unchecked Sendable {
   }
 
   private func headArrived(_ head: HTTPURLResponse) {
-    let waiter: CheckedContinuation<HTTPURLResponse, any Error>? = state.withLock { state in
-      guard state.head == nil else { return nil }
-      state.head = head
-      guard case .head(let waiter) = state.waiter else { return nil }
-      state.waiter = nil
-      return waiter
-    }
-    waiter?.resume(returning: head)
+    wake { $0.head = head }
   }
 
   func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
@@ -89,25 +83,18 @@ final class Transfer: @unchecked Sendable {
           + "raise the limit maximum-body")
       return 0
     }
-    var waiter: CheckedContinuation<Step, any Error>?
-    var chunk = Data()
-    let isAccepted = state.withLock { state in
+    var isAccepted = true
+    wake { state in
       if !state.body.isEmpty, state.body.count + bytes.count > limits.bufferedBodyBytes {
         state.isPaused = true
-        return false
+        isAccepted = false
+      } else {
+        unsafe state.body.append(contentsOf: bytes)
       }
-      unsafe state.body.append(contentsOf: bytes)
-      if case .chunk(let waiting) = state.waiter {
-        waiter = waiting
-        state.waiter = nil
-        swap(&chunk, &state.body)
-      }
-      return true
     }
     // libcurl keeps what it could not deliver and brings it again once the transfer is resumed.
     guard isAccepted else { return Int(CURL_WRITEFUNC_PAUSE) }
     bodyBytes += bytes.count
-    waiter?.resume(returning: .element(chunk))
     return bytes.count
   }
 
@@ -144,22 +131,20 @@ final class Transfer: @unchecked Sendable {
   }
 
   private func end(_ result: Result<Void, any Error>) {
-    var body = Data()
-    let waiter: Waiter? = state.withLock { state in
-      guard state.end == nil else { return nil }
-      state.end = result
-      guard let waiter = state.waiter else { return nil }
-      state.waiter = nil
-      if case .chunk = waiter { swap(&body, &state.body) }
-      return waiter
+    wake { state in
+      if state.end == nil { state.end = result }
     }
-    switch (waiter, result) {
-    case (nil, _): break
-    case (.head(let waiter), .failure(let error)): waiter.resume(throwing: error)
-    case (.head(let waiter), .success): waiter.resume(throwing: CancellationError())
-    case (.chunk(let waiter), .success): waiter.resume(returning: body.isEmpty ? .end : .last(body))
-    case (.chunk(let waiter), .failure(let error)): waiter.resume(throwing: error)
+  }
+
+  /// Changes the state and lets whoever waits look at it again.
+  private func wake(_ change: (inout State) -> Void) {
+    let waiter = state.withLock { state in
+      change(&state)
+      guard state.isReady else { return nil as Waiter? }
+      defer { state.waiter = nil }
+      return state.waiter
     }
+    waiter?.resume()
   }
 
   private func failure(_ code: TransportError.Code, _ message: String) -> TransportError {
@@ -169,16 +154,12 @@ final class Transfer: @unchecked Sendable {
 
   // MARK: The awaiting side
 
-  /// Waits for the head.
-  func head() async throws -> HTTPURLResponse {
-    try await withCheckedThrowingContinuation { continuation in
-      let ready: Result<HTTPURLResponse, any Error>? = state.withLock { state in
-        if let head = state.head { return .success(head) }
-        if case .failure(let error) = state.end { return .failure(error) }
-        state.waiter = .head(continuation)
-        return nil
-      }
-      if let ready { continuation.resume(with: ready) }
+  /// The head, or why there is none; nil while neither is known.
+  func head() throws -> HTTPURLResponse? {
+    try state.withLock { state in
+      if state.head == nil, case .failure(let error) = state.end { throw error }
+      state.isHeadTaken = state.head != nil
+      return state.head
     }
   }
 
@@ -186,15 +167,19 @@ final class Transfer: @unchecked Sendable {
   ///
   /// - Parameter resume: Called if the transfer was paused because nobody took its bytes.
   func nextChunk(resume: () -> Void) async throws -> Step {
-    if let step = try takeReady(resume: resume) { return step }
-    return try await withCheckedThrowingContinuation { continuation in
-      let ready: Result<Step, any Error>? = state.withLock { state in
-        if let step = Self.ready(&state) { return step }
-        state.waiter = .chunk(continuation)
-        return nil
-      }
-      if let ready { continuation.resume(with: ready) }
+    while true {
+      if let step = try takeReady(resume: resume) { return step }
+      await withCheckedContinuation { wakeWhenReady($0) }
     }
+  }
+
+  /// Resumes `waiter` once the head, a byte of the body or the end has arrived that nobody took yet.
+  func wakeWhenReady(_ waiter: Waiter) {
+    let isReady = state.withLock { state in
+      if !state.isReady { state.waiter = waiter }
+      return state.isReady
+    }
+    if isReady { waiter.resume() }
   }
 
   private func takeReady(resume: () -> Void) throws -> Step? {
