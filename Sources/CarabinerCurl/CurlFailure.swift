@@ -7,6 +7,8 @@ struct CurlFailure {
   /// OpenSSL's results of a verification that have nothing to do with trust.
   private enum Verification {
     static let passed = 0
+    /// libcurl looks at the host's name first and leaves its own mark for "not verified yet".
+    static let notBegun = 1
     static let notYetValid = 9
     static let expired = 10
   }
@@ -99,7 +101,7 @@ struct CurlFailure {
 
   private var badCertificate: String {
     switch verification {
-    case Verification.passed:
+    case Verification.passed, Verification.notBegun:
       "the certificate of \(place) is for another host: \(detail); use a name it is for as the endpoint"
     case Verification.expired, Verification.notYetValid:
       "the certificate of \(place) is not valid at this time: \(detail); renew it, or set this machine's clock"

@@ -70,14 +70,21 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
   }
 
   /// Runs `body` on the loop's thread: now if this is it, soon if not.
-  func execute(_ body: @escaping @Sendable (CurlMulti) -> Void) {
-    if isCurrent { return body(multi) }
+  ///
+  /// - Returns: False if the loop has been stopped and will not run it.
+  @discardableResult
+  func execute(_ body: @escaping @Sendable (CurlMulti) -> Void) -> Bool {
+    if isCurrent {
+      body(multi)
+      return true
+    }
     let accepted = inbox.withLock { inbox in
       if inbox.isStopping { return false }
       inbox.work.append(body)
       return true
     }
     if accepted { wake() }
+    return accepted
   }
 
   /// Runs `body` on the loop's thread and waits for what it makes.

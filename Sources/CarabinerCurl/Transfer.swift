@@ -13,18 +13,19 @@ final class Transfer: @unchecked Sendable {
 
   typealias Step = PullStream<Data>.Step
 
-  @safe private enum Waiter {
-    case head(UnsafeContinuation<HTTPURLResponse, any Error>)
-    case chunk(UnsafeContinuation<Step, any Error>)
-  }
+  /// Continuations carry nothing: what they announce is in the state, and whoever wakes looks there.
+  typealias Waiter = UnsafeContinuation<Void, Never>
 
-  private struct State {
+  @safe private struct State {
     var head: HTTPURLResponse?
+    var isHeadTaken = false
     var body = Data()
     /// Set once nothing more will come.
     var end: Result<Void, any Error>?
     var waiter: Waiter?
     var isPaused = false
+
+    var isReady: Bool { end != nil || !body.isEmpty || (head != nil && !isHeadTaken) }
   }
 
   /// What a response may take.
@@ -88,14 +89,7 @@ final class Transfer: @unchecked Sendable {
   }
 
   private func headArrived(_ head: HTTPURLResponse) {
-    let waiter: UnsafeContinuation<HTTPURLResponse, any Error>? = unsafe state.withLock { state in
-      guard state.head == nil else { return nil }
-      state.head = head
-      guard case .head(let waiter) = state.waiter else { return nil }
-      state.waiter = nil
-      return unsafe waiter
-    }
-    unsafe waiter?.resume(returning: head)
+    wake { $0.head = head }
   }
 
   func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
@@ -107,25 +101,18 @@ final class Transfer: @unchecked Sendable {
           + "raise the limit maximum-body")
       return 0
     }
-    var waiter: UnsafeContinuation<Step, any Error>?
-    var chunk = Data()
-    let isAccepted = state.withLock { state in
+    var isAccepted = true
+    wake { state in
       if !state.body.isEmpty, state.body.count + bytes.count > limits.bufferedBytes {
         state.isPaused = true
-        return false
+        isAccepted = false
+      } else {
+        if state.body.isEmpty { unsafe state.body = Data(bytes) } else { unsafe state.body.append(contentsOf: bytes) }
       }
-      if state.body.isEmpty { unsafe state.body = Data(bytes) } else { unsafe state.body.append(contentsOf: bytes) }
-      if case .chunk(let waiting) = state.waiter {
-        unsafe waiter = unsafe waiting
-        state.waiter = nil
-        swap(&chunk, &state.body)
-      }
-      return true
     }
     // libcurl keeps what it could not deliver and brings it again once the transfer is resumed.
     guard isAccepted else { return Int(CURL_WRITEFUNC_PAUSE) }
     bodyBytes += bytes.count
-    unsafe waiter?.resume(returning: .element(chunk))
     return bytes.count
   }
 
@@ -162,22 +149,20 @@ final class Transfer: @unchecked Sendable {
   }
 
   private func end(_ result: Result<Void, any Error>) {
-    var body = Data()
-    let waiter: Waiter? = state.withLock { state in
-      guard state.end == nil else { return nil }
-      state.end = result
-      guard let waiter = state.waiter else { return nil }
-      state.waiter = nil
-      if case .chunk = waiter { swap(&body, &state.body) }
-      return waiter
+    wake { state in
+      if state.end == nil { state.end = result }
     }
-    switch (waiter, result) {
-    case (nil, _): break
-    case (.head(let waiter), .failure(let error)): unsafe waiter.resume(throwing: error)
-    case (.head(let waiter), .success): unsafe waiter.resume(throwing: CancellationError())
-    case (.chunk(let waiter), .success): unsafe waiter.resume(returning: body.isEmpty ? .end : .last(body))
-    case (.chunk(let waiter), .failure(let error)): unsafe waiter.resume(throwing: error)
+  }
+
+  /// Changes the state and lets whoever waits look at it again.
+  private func wake(_ change: (inout State) -> Void) {
+    let waiter = unsafe state.withLock { state in
+      change(&state)
+      guard state.isReady else { return unsafe nil as Waiter? }
+      defer { unsafe state.waiter = nil }
+      return unsafe state.waiter
     }
+    unsafe waiter?.resume()
   }
 
   private func failure(_ code: TransportError.Code, _ message: String) -> TransportError {
@@ -187,16 +172,12 @@ final class Transfer: @unchecked Sendable {
 
   // MARK: The awaiting side
 
-  /// Waits for the head.
-  func head() async throws -> HTTPURLResponse {
-    unsafe try await withUnsafeThrowingContinuation { continuation in
-      let ready: Result<HTTPURLResponse, any Error>? = state.withLock { state in
-        if let head = state.head { return .success(head) }
-        if case .failure(let error) = state.end { return .failure(error) }
-        state.waiter = unsafe .head(continuation)
-        return nil
-      }
-      if let ready { unsafe continuation.resume(with: ready) }
+  /// The head, or why there is none; nil while neither is known.
+  func head() throws -> HTTPURLResponse? {
+    try state.withLock { state in
+      if state.head == nil, case .failure(let error) = state.end { throw error }
+      state.isHeadTaken = state.head != nil
+      return state.head
     }
   }
 
@@ -204,15 +185,19 @@ final class Transfer: @unchecked Sendable {
   ///
   /// - Parameter resume: Called if the transfer was paused because nobody took its bytes.
   func nextChunk(resume: () -> Void) async throws -> Step {
-    if let step = try takeReady(resume: resume) { return step }
-    return unsafe try await withUnsafeThrowingContinuation { continuation in
-      let ready: Result<Step, any Error>? = state.withLock { state in
-        if let step = Self.ready(&state) { return step }
-        state.waiter = unsafe .chunk(continuation)
-        return nil
-      }
-      if let ready { unsafe continuation.resume(with: ready) }
+    while true {
+      if let step = try takeReady(resume: resume) { return step }
+      unsafe await withUnsafeContinuation { unsafe wakeWhenReady($0) }
     }
+  }
+
+  /// Resumes `waiter` once the head, a byte of the body or the end has arrived that nobody took yet.
+  func wakeWhenReady(_ waiter: Waiter) {
+    let isReady = state.withLock { state in
+      if !state.isReady { unsafe state.waiter = unsafe waiter }
+      return state.isReady
+    }
+    if isReady { unsafe waiter.resume() }
   }
 
   private func takeReady(resume: () -> Void) throws -> Step? {

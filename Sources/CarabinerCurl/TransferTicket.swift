@@ -7,6 +7,7 @@ final class TransferTicket: Sendable {
   private enum State {
     case notStarted
     case started(Transfer)
+    case failed(any Error)
     case aborted
   }
 
@@ -17,24 +18,30 @@ final class TransferTicket: Sendable {
 
   /// Starts the transfer on the loop's thread and waits for its head.
   func start(_ make: @escaping @Sendable (CurlMulti) throws -> Transfer) async throws -> HTTPURLResponse {
-    let transfer =
-      loop.isCurrent ? try begin(loop.multi, make) : try await loop.run { multi in try self.begin(multi, make) }
-    return try await transfer.head()
+    unsafe await withUnsafeContinuation { waiter in
+      let isAccepted = loop.execute { multi in unsafe self.begin(make, multi, waiter) }
+      guard !isAccepted else { return }
+      _ = move(to: .failed(SystemFailure.stopped))
+      unsafe waiter.resume()
+    }
+    guard let head = try transfer().head() else { throw CancellationError() }
+    return head
   }
 
-  private func begin(_ multi: CurlMulti, _ make: (CurlMulti) throws -> Transfer) throws -> Transfer {
-    let transfer = try make(multi)
-    let isWanted = state.withLock { state in
-      guard case .notStarted = state else { return false }
-      state = .started(transfer)
-      return true
+  /// On the loop's thread.
+  private func begin(_ make: (CurlMulti) throws -> Transfer, _ multi: CurlMulti, _ waiter: Transfer.Waiter) {
+    do {
+      let transfer = try make(multi)
+      if !move(to: .started(transfer)) { multi.abort(transfer) }
+      unsafe transfer.wakeWhenReady(waiter)
+    } catch {
+      _ = move(to: .failed(error))
+      unsafe waiter.resume()
     }
-    if !isWanted { multi.abort(transfer) }
-    return transfer
   }
 
   func nextChunk() async throws -> PullStream<Data>.Step {
-    guard case .started(let transfer) = state.withLock({ $0 }) else { throw CancellationError() }
+    let transfer = try transfer()
     return try await transfer.nextChunk { loop.execute { multi in multi.resume(transfer) } }
   }
 
@@ -45,6 +52,23 @@ final class TransferTicket: Sendable {
       return nil
     }
     if let transfer, !transfer.isOver { loop.execute { multi in multi.abort(transfer) } }
+  }
+
+  /// False if the ticket was aborted before.
+  private func move(to next: State) -> Bool {
+    state.withLock { state in
+      guard case .notStarted = state else { return false }
+      state = next
+      return true
+    }
+  }
+
+  private func transfer() throws -> Transfer {
+    switch state.withLock({ $0 }) {
+    case .started(let transfer): return transfer
+    case .failed(let error): throw error
+    case .notStarted, .aborted: throw CancellationError()
+    }
   }
 
   deinit { abort() }

@@ -63,6 +63,18 @@ public final class Listener: Sendable {
     return descriptor
   }
 
+  /// Whether somebody accepts connections at `port`.
+  public static func isListening(_ port: Int) -> Bool {
+    let descriptor = connect(to: port)
+    defer { Glibc.close(descriptor) }
+    var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+    guard unsafe poll(&waiting, 1, 1000) == 1 else { return false }
+    var code: Int32 = 0
+    var length = socklen_t(MemoryLayout<Int32>.size)
+    unsafe getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &code, &length)
+    return code == 0
+  }
+
   private static func loopback(port: Int) -> sockaddr_in {
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)

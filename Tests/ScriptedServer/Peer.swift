@@ -104,6 +104,28 @@ public final class Peer: Sendable {
       state.withLock { $0.descriptor }, SOL_SOCKET, SO_SNDBUF, &bytes, socklen_t(MemoryLayout<Int32>.size))
   }
 
+  /// Passes bytes to and from another server until either side closes.
+  ///
+  /// - Throws: ``SocketFailure`` if the other server cannot be reached or one side breaks.
+  public func relay(to port: Int) throws {
+    let other = Listener.connect(to: port)
+    defer { _ = Glibc.close(other) }
+    let descriptor = state.withLock { $0.descriptor }
+    _ = fcntl(other, F_SETFL, 0)
+    var buffer = [UInt8](repeating: 0, count: 65536)
+    while true {
+      var sides = [
+        pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0), pollfd(fd: other, events: Int16(POLLIN), revents: 0),
+      ]
+      guard unsafe poll(&sides, 2, Int32(Self.patienceSeconds) * 1000) > 0 else { return }
+      for (source, target) in [(0, other), (1, descriptor)] where sides[source].revents != 0 {
+        let count = unsafe recv(sides[source].fd, &buffer, buffer.count, 0)
+        guard count > 0 else { return }
+        guard unsafe Glibc.send(target, &buffer, count, Int32(MSG_NOSIGNAL)) == count else { throw SocketFailure("send", errno) }
+      }
+    }
+  }
+
   // MARK: Ending
 
   /// Closes with a reset, as a server that crashes does.

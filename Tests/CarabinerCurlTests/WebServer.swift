@@ -1,0 +1,136 @@
+import CarabinerCurl
+import Foundation
+import ScriptedServer
+
+/// A real nginx with TLS and HTTP/2 on a port of its own, and certificates made for it.
+final class WebServer: Sendable {
+  struct DidNotStart: Error {
+    let output: String
+  }
+
+  /// Which certificate a server shows.
+  enum Certificate: String, CaseIterable {
+    /// For 127.0.0.1 and localhost.
+    case good
+    /// For another host.
+    case otherHost
+    /// Of the past.
+    case expired
+  }
+
+  let port: Int
+  private let folder: URL
+  private let process: ProcessHandle
+
+  var origin: String { "https://127.0.0.1:\(port)" }
+  /// The certificate of the authority that signed the server's.
+  var authorityFile: String { folder.appending(path: "authority.pem").path }
+  /// A file of 16 MiB the server has at /large.
+  static let largeFileBytes = 16 << 20
+
+  /// - Parameter upstream: The port requests for /upstream go on to.
+  init(_ certificate: Certificate = .good, upstream: Int = 1) async throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "carabiner-nginx-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    self.folder = folder
+    try await Blocking.run { try Self.makeCertificates(certificate, in: folder) }
+    try Data(count: Self.largeFileBytes).write(to: folder.appending(path: "large"))
+    // Between choosing a free port and listening on it somebody else may take it.
+    for attempt in 1... {
+      let port = try Listener(backlog: 1).port
+      let process = try Self.start(port: port, upstream: upstream, in: folder)
+      if await eventually({ !process.isRunning || Self.answers(port) }), process.isRunning {
+        self.port = port
+        self.process = process
+        return
+      }
+      process.end()
+      guard attempt < 3 else {
+        throw DidNotStart(output: (try? String(contentsOf: folder.appending(path: "error.log"), encoding: .utf8)) ?? "no log")
+      }
+    }
+    throw DidNotStart(output: "")
+  }
+
+  deinit {
+    process.end()
+    try? FileManager.default.removeItem(at: folder)
+  }
+
+  private static func start(port: Int, upstream: Int, in folder: URL) throws -> ProcessHandle {
+    let configuration = """
+      daemon off; master_process off; pid \(folder.path)/pid; error_log \(folder.path)/error.log;
+      events { worker_connections 512; }
+      http {
+        access_log off; client_max_body_size 10m; client_body_temp_path \(folder.path)/b; proxy_temp_path \(folder.path)/p;
+        fastcgi_temp_path \(folder.path)/f; uwsgi_temp_path \(folder.path)/u; scgi_temp_path \(folder.path)/s;
+        server {
+          listen 127.0.0.1:\(port) ssl http2; ssl_certificate \(folder.path)/server.pem; ssl_certificate_key \(folder.path)/server.key;
+          location /large { root \(folder.path); }
+          location /down { return 302 http://127.0.0.1:\(port)/; }
+          location /upstream { proxy_pass http://127.0.0.1:\(upstream); }
+          location / { return 200 "$connection $server_protocol $request_method"; }
+        }
+      }
+      """
+    let file = folder.appending(path: "nginx.conf")
+    try Data(configuration.utf8).write(to: file)
+    return try ProcessHandle("/usr/sbin/nginx", ["-e", "\(folder.path)/error.log", "-c", file.path])
+  }
+
+  private static func answers(_ port: Int) -> Bool { Listener.isListening(port) }
+
+  /// An authority and a certificate it signed.
+  private static func makeCertificates(_ certificate: Certificate, in folder: URL) throws {
+    let names = certificate == .otherHost ? "DNS:other.test" : "DNS:localhost,IP:127.0.0.1"
+    let dates = certificate == .expired ? ("20200101000000Z", "20200201000000Z") : ("20200101000000Z", "20490101000000Z")
+    let script = """
+      set -e
+      key="-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes"
+      printf '[ca]\\ndefault_ca=a\\n[a]\\ndatabase=index\\nnew_certs_dir=.\\nserial=serial\\ndefault_md=sha256\\npolicy=p\\nx509_extensions=x\\n[p]\\ncommonName=supplied\\n[x]\\nsubjectAltName=\(names)\\n' > ca.conf
+      : > index
+      echo 01 > serial
+      openssl req -x509 $key -keyout authority.key -out authority.pem -days 3650 -subj "/CN=Carabiner test authority"
+      openssl req $key -keyout server.key -out server.csr -subj "/CN=carabiner.test"
+      openssl ca -batch -notext -config ca.conf -cert authority.pem -keyfile authority.key -in server.csr -out server.pem \
+        -startdate \(dates.0) -enddate \(dates.1)
+      """
+    let process = Process()
+    process.executableURL = URL(filePath: "/bin/sh")
+    process.arguments = ["-c", script]
+    process.currentDirectoryURL = folder
+    let output = Pipe()
+    process.standardOutput = output
+    process.standardError = output
+    try process.run()
+    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    guard process.terminationStatus == 0 else { throw DidNotStart(output: text) }
+  }
+}
+
+/// A process that is ended with this value.
+final class ProcessHandle: @unchecked Sendable {
+  // Foundation's Process may be asked and signalled from any thread once it runs.
+
+  private let process = Process()
+
+  init(_ path: String, _ arguments: [String]) throws {
+    process.executableURL = URL(filePath: path)
+    process.arguments = arguments
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = FileHandle.nullDevice
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+  }
+
+  var isRunning: Bool { process.isRunning }
+
+  func end() {
+    guard process.isRunning else { return }
+    kill(process.processIdentifier, SIGKILL)
+    process.waitUntilExit()
+  }
+
+  deinit { end() }
+}
