@@ -66,7 +66,7 @@ extension Verdict {
 }
 
 /// The hooks of a GraphQL stage.
-struct GraphQLHooks: Sendable {
+final class GraphQLHooks: Sendable {
   let stage: any GraphQL.Stage
   let result: (any GraphQL.OnResult)?
   let error: (any GraphQL.OnError)?
@@ -83,7 +83,7 @@ struct GraphQLHooks: Sendable {
 }
 
 /// The hooks of an HTTP stage.
-struct HTTPHooks: Sendable {
+final class HTTPHooks: Sendable {
   let stage: any HTTP.Stage
   let head: (any HTTP.OnHead)?
   let chunk: (any HTTP.OnChunk)?
@@ -102,7 +102,7 @@ struct HTTPHooks: Sendable {
 }
 
 /// The hooks of a cache stage.
-struct CacheHooks: Sendable {
+final class CacheHooks: Sendable {
   let stage: any Cache.Stage
   let write: (any Cache.OnWrite)?
   let cancel: (any Cache.OnCancel)?
@@ -115,7 +115,7 @@ struct CacheHooks: Sendable {
 }
 
 /// The hooks of a parser.
-struct ParserHooks: Sendable {
+final class ParserHooks: Sendable {
   let stage: any Parser.Stage
   let chunk: (any Parser.OnChunk)?
   let error: (any Parser.OnError)?
