@@ -11,7 +11,7 @@
 //         return crb::Verdict::Continue;
 //       }
 //     };
-//     CARABINER_PLUGIN(Hello)
+//     CARABINER_PLUGIN(Hello);
 //
 // Build:  c++ -std=c++17 -fPIC -shared -fvisibility=hidden -fvisibility-inlines-hidden -fno-gnu-unique -o hello.so hello.cpp
 //

@@ -1,7 +1,7 @@
 internal import CarabinerPlugin
 
 /// Puts a token on every request, and gets a new one when the server no longer takes it.
-struct TokenAuth: GraphQLPlugin {
+struct TokenAuth: GraphQL.Stage, GraphQL.OnResult, GraphQL.OnError {
   static let identity = PluginIdentity(
     id: "org.carabiner.token-auth", version: "1.0.0",
     configurationSchema: """
@@ -10,12 +10,11 @@ struct TokenAuth: GraphQLPlugin {
         "client-secret": {"type": "string"}, "scope": {"type": "string"}, "token": {"type": "string"},
         "header": {"type": "string", "minLength": 1}, "scheme": {"type": "string"},
         "timeout-seconds": {"type": "number", "exclusiveMinimum": 0, "maximum": 300}}}
-      """,
-    needs: [.errors], mutates: [.headers])
+      """)
+  static let graphQL = StageParts(needs: .errors, mutates: .headers)
 
   private let settings: TokenSettings
   private let tokens: TokenStore
-  private let attempts = RefreshMemory()
   private let host: PluginHost
 
   init(configuration: PluginConfiguration, host: PluginHost) throws {
@@ -24,48 +23,40 @@ struct TokenAuth: GraphQLPlugin {
     self.host = host
   }
 
-  func onRequest(_ call: PluginCall) throws -> HookAnswer {
-    if let token = tokens.usable(at: host.nowNanoseconds) {
-      try send(token, with: call)
+  func onRequest(_ call: GraphQL.Call, _ attempt: inout Attempt) throws -> Verdict {
+    if let token = tokens.usable(at: host.clockNanoseconds) {
+      try send(token, with: call, attempt)
       return .continue
     }
-    return .later {
-      let token = try await tokens.refreshed(after: nil)
-      try send(token, with: call)
+    return .later { [attempt] in
+      try send(try await tokens.refreshed(after: nil), with: call, attempt)
       return .continue
     }
   }
 
-  func onResult(_ result: PluginResult, _ call: PluginCall) throws -> HookAnswer {
-    guard let errors = result.errors, errors.contains("\"UNAUTHENTICATED\"") else {
-      attempts.forget(call.requestID)
-      return .continue
-    }
-    return refreshOnce(call)
+  func onResult(_ call: GraphQL.Call, _ result: borrowing ResultEvent, _ attempt: inout Attempt) throws -> Verdict {
+    guard result.hasErrors, result.errors?.contains("\"UNAUTHENTICATED\"") == true else { return .continue }
+    return refreshOnce(attempt)
   }
 
-  func onError(_ error: PluginCallError, _ call: PluginCall) throws -> HookAnswer {
-    guard error.httpStatus == 401 else {
-      attempts.forget(call.requestID)
-      return .continue
-    }
-    return refreshOnce(call)
+  func onError(_ call: GraphQL.Call, _ error: borrowing ErrorEvent, _ attempt: inout Attempt) throws -> Verdict {
+    error.httpStatus == 401 ? refreshOnce(attempt) : .continue
   }
 
-  private func send(_ token: Token, with call: PluginCall) throws {
-    attempts.note(token.generation, for: call.requestID)
+  private func send(_ token: Token, with call: GraphQL.Call, _ attempt: Attempt) throws {
+    attempt.note(token.generation)
     let value = settings.scheme.map { $0.isEmpty ? token.text : "\($0) \(token.text)" } ?? "Bearer \(token.text)"
     try call.setHeader(settings.header ?? "Authorization", to: value)
   }
 
   /// A request gets one new token. If that is refused too, the refusal is the answer.
-  private func refreshOnce(_ call: PluginCall) -> HookAnswer {
-    guard let used = attempts.beginRefresh(for: call.requestID) else { return .continue }
+  private func refreshOnce(_ attempt: Attempt) -> Verdict {
+    guard let used = attempt.beginRefresh() else { return .continue }
     // Somebody else has fetched a newer token meanwhile: it is good enough.
-    if let current = tokens.current, current.generation > used { return .retry() }
+    if let current = tokens.current, current.generation > used { return .retry }
     return .later {
       _ = try await tokens.refreshed(after: used)
-      return .retry()
+      return .retry
     }
   }
 }

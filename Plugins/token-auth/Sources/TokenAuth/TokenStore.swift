@@ -42,9 +42,11 @@ final class TokenStore: Sendable {
   ///
   /// The fetch is a task of its own: that one caller goes away does not take the token from the others.
   func refreshed(after used: UInt64?) async throws -> Token {
-    let now = host.nowNanoseconds
+    let now = host.clockNanoseconds
     let task: Task<Token, any Error> = state.withLock { state in
-      if let token = state.token, token.generation > used ?? 0 || used == nil, token.expiry.map({ $0 > now + Self.margin }) ?? true {
+      if let token = state.token, token.generation > used ?? 0 || used == nil,
+        token.expiry.map({ $0 > now + Self.margin }) ?? true
+      {
         return Task { token }
       }
       if let running = state.fetch { return running }
@@ -84,7 +86,7 @@ final class TokenStore: Sendable {
     let response = try await host.fetch(
       settings.tokenURL, method: "POST",
       headers: [("Content-Type", "application/x-www-form-urlencoded"), ("Accept", "application/json")], body: Array(form.utf8),
-      timeoutSeconds: settings.timeoutSeconds ?? 10)
+      timeout: .seconds(settings.timeoutSeconds ?? 10))
     guard (200..<300).contains(response.status) else {
       throw PluginFailure("the token server answered with status \(response.status); check client-id and client-secret")
     }
@@ -96,7 +98,7 @@ final class TokenStore: Sendable {
       throw PluginFailure("the token server's answer has no access_token")
     }
     let expiry = answer.lifetime.flatMap { lifetime in
-      lifetime > 0 && lifetime < 1e9 ? host.nowNanoseconds + UInt64(lifetime * 1e9) : nil
+      lifetime > 0 && lifetime < 1e9 ? host.clockNanoseconds + UInt64(lifetime * 1e9) : nil
     }
     return Token(text: answer.token, generation: generation, expiry: expiry)
   }

@@ -52,33 +52,35 @@ crb_verdict guarded(crb_call call, Hook &&hook) noexcept {
 template <class Call>
 class Later {
  public:
-  Later(const detail::Place &place, crb_token token) noexcept
-      : place_{place.core, place.call, place.state, nullptr}, token_(token) {
-    place_.core->retain();
+  Later(const detail::Place &place, crb_token token) noexcept : core_(place.core), call_(place.call), token_(token) {
+    if (place.state) state_ = place.state->self;
+    core_->retain();
   }
-  Later(Later &&other) noexcept : place_(other.place_), token_(std::exchange(other.token_, 0)) {
-    if (token_) place_.core->retain();
+  Later(Later &&other) noexcept
+      : core_(other.core_), call_(other.call_), state_(std::move(other.state_)), token_(std::exchange(other.token_, 0)) {
+    core_->retain();
   }
   Later(const Later &) = delete;
   Later &operator=(const Later &) = delete;
   ~Later() {
     if (token_) fail("the plugin let go of a suspended hook without finishing it");
-    place_.core->release();
+    core_->release();
   }
 
   /// Whether somebody waits: the hook was not finished and the call not cancelled.
-  bool is_wanted() const noexcept { return token_ != 0 && table->cancelled(place_.call) == 0; }
+  bool is_wanted() const noexcept { return token_ != 0 && table->cancelled(call_) == 0; }
 
   /// Runs `work(call)` here and now; what it answers is the hook's verdict.
   template <class Work>
   void finish(Work &&work) noexcept {
     if (!token_) return;
-    Call call(place_);
-    resume(detail::guarded(place_.call, [&] { return work(call); }));
+    const auto state = state_.lock();
+    Call call(detail::Place{core_, call_, state.get(), nullptr});
+    resume(detail::guarded(call_, [&] { return work(call); }));
   }
   void finish(Verdict verdict) noexcept { resume(static_cast<crb_verdict>(verdict)); }
   void fail(const char *message) noexcept {
-    if (token_) resume(detail::fail(place_.call, message));
+    if (token_) resume(detail::fail(call_, message));
   }
 
   /// Finishes the hook with `work(call)` when the time has come.
@@ -102,7 +104,7 @@ class Later {
     });
   }
 
-  const Host &host() const noexcept { return place_.core->host; }
+  const Host &host() const noexcept { return core_->host; }
 
  private:
   /// Work that cannot even be started fails the hook with the reason.
@@ -124,7 +126,9 @@ class Later {
     if (token_) table->resume(std::exchange(token_, 0), verdict);
   }
 
-  detail::Place place_;
+  detail::Core *core_;
+  crb_call call_;
+  std::weak_ptr<detail::State> state_;
   crb_token token_;
 };
 
@@ -193,8 +197,9 @@ class Suspendable : public Watched {
   T &make_state(Arguments &&...arguments) {
     if (!place_.state) {
       if (!place_.slot) throw Failure("state is made in the first hook of a stage");
-      State *made = new StateOf<T>(std::forward<Arguments>(arguments)...);
-      *place_.slot = place_.state = made;
+      auto made = std::make_shared<StateOf<T>>(std::forward<Arguments>(arguments)...);
+      *place_.slot = place_.state = made.get();
+      place_.state->self = std::move(made);
     }
     return *state<T>();
   }

@@ -62,14 +62,14 @@ P &plugin(Core *core) noexcept {
 template <class Hook, class P, class Call>
 crb_verdict first(void *inst, crb_call handle, void **state) noexcept {
   auto *core = static_cast<Core *>(inst);
-  Call call({core, handle, *state, state});
+  Call call(Place{core, handle, static_cast<State *>(*state), state});
   return guarded(handle, [&] { return Hook::call(plugin<P>(core), call); });
 }
 
 template <class Hook, class P, class Call, class Event, class Raw>
 crb_verdict first_with(void *inst, crb_call handle, void **state, const Raw *raw) noexcept {
   auto *core = static_cast<Core *>(inst);
-  Call call({core, handle, *state, state});
+  Call call(Place{core, handle, static_cast<State *>(*state), state});
   const Event event(*raw);
   return guarded(handle, [&] { return Hook::call(plugin<P>(core), call, event); });
 }
@@ -77,14 +77,14 @@ crb_verdict first_with(void *inst, crb_call handle, void **state, const Raw *raw
 template <class Hook, class P, class Call>
 crb_verdict further(void *inst, crb_call handle, void *state) noexcept {
   auto *core = static_cast<Core *>(inst);
-  Call call({core, handle, state, nullptr});
+  Call call(Place{core, handle, static_cast<State *>(state), nullptr});
   return guarded(handle, [&] { return Hook::call(plugin<P>(core), call); });
 }
 
 template <class Hook, class P, class Call, class Event, class Raw>
 crb_verdict further_with(void *inst, crb_call handle, void *state, const Raw *raw) noexcept {
   auto *core = static_cast<Core *>(inst);
-  Call call({core, handle, state, nullptr});
+  Call call(Place{core, handle, static_cast<State *>(state), nullptr});
   const Event event(*raw);
   return guarded(handle, [&] { return Hook::call(plugin<P>(core), call, event); });
 }
@@ -92,7 +92,7 @@ crb_verdict further_with(void *inst, crb_call handle, void *state, const Raw *ra
 template <class P, class Cancelled>
 void cancelled(void *inst, crb_call handle, void *state) noexcept {
   auto *core = static_cast<Core *>(inst);
-  Cancelled call({core, handle, state, nullptr});
+  Cancelled call(Place{core, handle, static_cast<State *>(state), nullptr});
   try {
     plugin<P>(core).on_cancel(call);
   } catch (const std::exception &error) {
@@ -103,8 +103,8 @@ void cancelled(void *inst, crb_call handle, void *state) noexcept {
 }
 
 inline void release(void *, void *state) noexcept {
-  auto *known = static_cast<State *>(state);
-  known->drop(known);
+  // The end of this function is the end of the state, unless suspended work is at it.
+  const auto last = std::move(static_cast<State *>(state)->self);
 }
 
 // -- The tables

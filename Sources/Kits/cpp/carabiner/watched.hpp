@@ -25,19 +25,21 @@ struct Core {
   std::atomic<uint32_t> references{1};
 };
 
-/// A stage's own object for one call, behind the state word.
+/// A stage's own object for one call, behind the state word. The host's reference is `self`; suspended work has a weak one, for the
+/// call may be over before it comes.
 struct State {
-  explicit State(void (*drop)(State *)) noexcept : drop(drop) {}
-  /// Also tells which type it holds.
-  void (*drop)(State *);
+  explicit State(const char *type) noexcept : type(type) {}
+  /// Tells which type it holds.
+  const char *type;
+  std::shared_ptr<State> self;
 };
 
 template <class T>
 struct StateOf : State {
   template <class... Arguments>
-  explicit StateOf(Arguments &&...arguments) : State(&StateOf::drop_this), value(std::forward<Arguments>(arguments)...) {}
-  static void drop_this(State *state) noexcept { delete static_cast<StateOf *>(state); }
+  explicit StateOf(Arguments &&...arguments) : State(&tag), value(std::forward<Arguments>(arguments)...) {}
 
+  static inline const char tag = 0;
   T value;
 };
 
@@ -45,7 +47,7 @@ struct StateOf : State {
 struct Place {
   Core *core;
   crb_call call;
-  void *state;
+  State *state;
   /// Where the state word can be set; only in the first hook of a stage.
   void **slot;
 };
@@ -71,13 +73,12 @@ class Watched {
   const Host &host() const noexcept { return place_.core->host; }
   void log(Level level, std::string_view line) const noexcept { host().log(level, line, place_.call); }
 
-  /// This stage's object for this call; NULL if none was made. In on_cancel another hook may be using it.
+  /// This stage's object for this call; NULL if none was made, or the call is over. In on_cancel another hook may be using it.
   template <class T>
   T *state() const {
-    auto *known = static_cast<State *>(place_.state);
-    if (!known) return nullptr;
-    if (known->drop != &StateOf<T>::drop_this) throw Failure("the state of this call is of another type");
-    return &static_cast<StateOf<T> *>(known)->value;
+    if (!place_.state) return nullptr;
+    if (place_.state->type != &StateOf<T>::tag) throw Failure("the state of this call is of another type");
+    return &static_cast<StateOf<T> *>(place_.state)->value;
   }
 
  protected:

@@ -66,6 +66,7 @@ class Kit {
         call.set_header("X-Kit-Late", late_);
         return Verdict::Continue;
       }
+      call.make_state<Pass>();
       return call.after(80ms, [this](crb::graphql::Call &later) { try_late(later); });
     }
     if (is("cancel")) {
@@ -170,7 +171,7 @@ class Kit {
       call.set_header("X-Kit-Late", "yes");
     } catch (const crb::Failure &failure) {
       const std::lock_guard lock(mutex_);
-      late_ = failure.what();
+      late_ = call.state<Pass>() ? "the state of the call is still there" : failure.what();
     }
   }
 

@@ -1,0 +1,85 @@
+internal import CCarabiner
+
+/// An interned baggage key: ``PluginHost/key(_:)`` makes it.
+public struct BaggageKey: Sendable, Hashable {
+  let raw: crb_key
+}
+
+/// A baggage value.
+public enum BaggageValue: Sendable, Hashable {
+  case bool(Bool)
+  case integer(Int64)
+  case real(Double)
+  case text(String)
+  case bytes([UInt8])
+  case json(String)
+}
+
+/// Where a baggage value is visible.
+public enum BaggageScope: UInt32, Sendable {
+  /// To the stages further in; undone on the way out.
+  case inner
+  /// To every stage, both ways, for the rest of the call.
+  case call
+}
+
+extension StageCall {
+  /// The innermost visible value of a key; nil if there is none.
+  ///
+  /// - Throws: ``PluginFailure`` if the call is over.
+  public func baggage(_ key: BaggageKey) throws -> BaggageValue? {
+    var raw = unsafe crb_value()
+    let status = unsafe core.host.table.pointee.bag_get(core.handle, key.raw, &raw)
+    guard status != crb_status(CRB_E_NOTFOUND) else { return nil }
+    try PluginFailure.check(status, "a look at the baggage")
+    return switch unsafe Int(raw.type) {
+    case CRB_VALUE_BOOL: unsafe .bool(raw.n.i != 0)
+    case CRB_VALUE_I64: unsafe .integer(raw.n.i)
+    case CRB_VALUE_F64: unsafe .real(raw.n.f)
+    case CRB_VALUE_TEXT: unsafe .text(raw.v.text)
+    case CRB_VALUE_BYTES: unsafe .bytes(raw.v.array)
+    case CRB_VALUE_JSON: unsafe .json(raw.v.text)
+    default: nil
+    }
+  }
+
+  /// Sets a value in a scope; nil hides what is there.
+  ///
+  /// - Throws: ``PluginFailure`` if this hook cannot set a value in that scope.
+  public func setBaggage(_ key: BaggageKey, to value: BaggageValue?, in scope: BaggageScope = .inner) throws {
+    var raw = unsafe crb_value()
+    let set = { (raw: inout crb_value) in
+      unsafe core.host.table.pointee.bag_set(core.handle, key.raw, scope.rawValue, &raw)
+    }
+    let status: crb_status
+    switch value {
+    case nil:
+      status = unsafe set(&raw)
+    case .bool(let value):
+      unsafe raw.type = UInt32(CRB_VALUE_BOOL)
+      unsafe raw.n.i = value ? 1 : 0
+      status = unsafe set(&raw)
+    case .integer(let value):
+      unsafe raw.type = UInt32(CRB_VALUE_I64)
+      unsafe raw.n.i = value
+      status = unsafe set(&raw)
+    case .real(let value):
+      unsafe raw.type = UInt32(CRB_VALUE_F64)
+      unsafe raw.n.f = value
+      status = unsafe set(&raw)
+    case .text(let text), .json(let text):
+      if case .text? = value { unsafe raw.type = UInt32(CRB_VALUE_TEXT) } else { unsafe raw.type = UInt32(CRB_VALUE_JSON) }
+      status = unsafe text.withView {
+        unsafe raw.v = unsafe $0
+        return unsafe set(&raw)
+      }
+    case .bytes(let bytes):
+      unsafe raw.type = UInt32(CRB_VALUE_BYTES)
+      status = unsafe bytes.withView {
+        unsafe raw.v = unsafe $0
+        return unsafe set(&raw)
+      }
+    }
+    try PluginFailure.check(status, "the baggage")
+  }
+}

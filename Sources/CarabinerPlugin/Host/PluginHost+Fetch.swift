@@ -1,0 +1,69 @@
+internal import CCarabiner
+
+/// What a plugin's own HTTP request brought.
+public struct FetchResponse: Sendable {
+  /// The status, 100 to 599.
+  public let status: Int
+  /// The header fields, in order.
+  public let headers: [(name: String, value: String)]
+  /// The whole body.
+  public let body: [UInt8]
+}
+
+extension PluginHost {
+  /// Makes an HTTP request over the host's connections. The manifest must grant `fetch`.
+  ///
+  /// - Throws: ``PluginFailure`` if the service was not granted, or the request failed; `CancellationError`.
+  public func fetch(
+    _ url: String, method: String = "", headers: [(name: String, value: String)] = [], body: [UInt8]? = nil,
+    timeout: Duration = .zero
+  ) async throws -> FetchResponse {
+    guard let service = unsafe fetching else {
+      throw PluginFailure("the manifest does not grant this plugin the service fetch; add grants: [fetch]")
+    }
+    let waiter = Waiter<FetchResponse>()
+    let reply = unsafe Unmanaged.passRetained(FetchReply(waiter))
+    let status = unsafe HeaderBlock(headers).with { fields in
+      unsafe url.withView { url in
+        unsafe method.withView { method in
+          unsafe (body ?? []).withView { bytes in
+            var request = unsafe crb_fetch_request()
+            unsafe request.size = unsafe UInt32(MemoryLayout<crb_fetch_request>.size)
+            unsafe request.timeout_ns = timeout.clampedNanoseconds
+            unsafe request.url = unsafe url
+            unsafe request.method = unsafe method
+            unsafe request.headers = fields.baseAddress
+            unsafe request.header_count = fields.count
+            if body != nil { unsafe request.body = unsafe bytes }
+            return unsafe service.pointee.start(identity, &request, FetchReply.done, reply.toOpaque())
+          }
+        }
+      }
+    }
+    // done() runs if and only if the start succeeded.
+    if status != crb_status(CRB_OK) { unsafe reply.release() }
+    try PluginFailure.check(status, "the request; look at its URL and headers")
+    return try await waiter.value
+  }
+}
+
+/// Takes the host's call back.
+private final class FetchReply: Sendable {
+  private let waiter: Waiter<FetchResponse>
+
+  init(_ waiter: Waiter<FetchResponse>) { self.waiter = waiter }
+
+  static let done:
+    @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<crb_head>?, crb_view, UnsafePointer<crb_error>?) -> Void = {
+      user, head, body, error in
+      guard let user = unsafe user else { return }
+      let waiter = unsafe Unmanaged<FetchReply>.fromOpaque(user).takeRetainedValue().waiter
+      if let head = unsafe head {
+        let event = unsafe Head(raw: head)
+        waiter.finish(.success(FetchResponse(status: event.status, headers: event.headers, body: unsafe body.array)))
+      } else {
+        let message = unsafe error?.pointee.message.text ?? "the request failed"
+        waiter.finish(.failure(PluginFailure(message, code: unsafe error?.pointee.code ?? 0)))
+      }
+    }
+}

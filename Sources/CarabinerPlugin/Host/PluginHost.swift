@@ -1,0 +1,43 @@
+internal import CCarabiner
+
+/// The host, as a plugin's instance sees it: a value to keep.
+@safe public struct PluginHost: @unchecked Sendable {
+  // The tables are the host's, static and read-only; their functions say themselves which threads may call them.
+
+  let table: UnsafePointer<crb_host>
+  let identity: crb_self
+  let timer: UnsafePointer<crb_timer_service>?
+  let fetching: UnsafePointer<crb_fetch_service>?
+
+  init(_ table: UnsafePointer<crb_host>, _ identity: crb_self) {
+    unsafe self.table = unsafe table
+    self.identity = identity
+    unsafe timer = unsafe table.pointee.query(identity, "crb.timer/1")?.assumingMemoryBound(to: crb_timer_service.self)
+    unsafe fetching = unsafe table.pointee.query(identity, "crb.fetch/1")?.assumingMemoryBound(to: crb_fetch_service.self)
+  }
+
+  /// How important a log line is.
+  public enum LogLevel: UInt32, Sendable {
+    case trace, debug, info, warning, error
+  }
+
+  /// Whether a line of this level would be kept.
+  public func keeps(_ level: LogLevel) -> Bool { unsafe table.pointee.log_enabled(identity, level.rawValue) != 0 }
+
+  /// Writes a line to the host's log.
+  public func log(_ level: LogLevel, _ message: @autoclosure () -> String) { log(level, message(), for: 0) }
+
+  func log(_ level: LogLevel, _ message: @autoclosure () -> String, for call: crb_call) {
+    guard keeps(level) else { return }
+    unsafe message().withView { unsafe table.pointee.log(identity, level.rawValue, call, $0) }
+  }
+
+  /// The key of a baggage name, such as `org.example.user`: make it once.
+  ///
+  /// - Throws: ``PluginFailure`` if the name is malformed, or there are too many.
+  public func key(_ name: String) throws -> BaggageKey {
+    let key = unsafe name.withView { unsafe table.pointee.key(identity, $0) }
+    guard key != 0 else { throw PluginFailure("the host takes no baggage key \(name)") }
+    return BaggageKey(raw: key)
+  }
+}

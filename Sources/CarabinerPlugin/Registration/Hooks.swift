@@ -1,0 +1,36 @@
+internal import CCarabiner
+
+/// From the pointers the host passes to the methods of a plugin and back.
+enum Hooks {
+  typealias Word = UnsafeMutableRawPointer?
+
+  /// Runs a hook: its call, its answer, what it throws.
+  static func run(_ instance: Word, _ call: crb_call, _ hook: (PluginBox, CallCore) throws -> Verdict) -> crb_verdict {
+    guard let instance = unsafe instance else { return crb_verdict(CRB_FAIL) }
+    return unsafe Unmanaged<PluginBox>.fromOpaque(instance)._withUnsafeGuaranteedRef { box in
+      let core = CallCore(handle: call, host: box.host)
+      do {
+        let verdict = try hook(box, core)
+        if case .later(let work) = verdict { return try box.suspend(core, work) }
+        return verdict.code ?? crb_verdict(CRB_FAIL)
+      } catch {
+        core.setError(error)
+        return crb_verdict(CRB_FAIL)
+      }
+    }
+  }
+
+  /// Cancels the work of a suspended hook, and tells the plugin if it wants to know.
+  static func cancel(_ instance: Word, _ call: crb_call, _ hook: (PluginBox, CallCore) -> Void) {
+    guard let instance = unsafe instance else { return }
+    unsafe Unmanaged<PluginBox>.fromOpaque(instance)._withUnsafeGuaranteedRef { box in
+      box.cancel(call)
+      hook(box, CallCore(handle: call, host: box.host))
+    }
+  }
+
+  static func release(_ instance: Word, _ word: Word, _ release: (PluginBox, UnsafeMutableRawPointer) -> Void) {
+    guard let instance = unsafe instance, let word = unsafe word else { return }
+    unsafe Unmanaged<PluginBox>.fromOpaque(instance)._withUnsafeGuaranteedRef { unsafe release($0, word) }
+  }
+}

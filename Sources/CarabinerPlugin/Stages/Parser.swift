@@ -1,0 +1,82 @@
+internal import CCarabiner
+
+/// Parsers turn the bytes of a response into results.
+public enum Parser {
+  /// A parser, with its first hook.
+  public protocol Stage: Plugin {
+    /// What the parser keeps of a response; fresh for each.
+    associatedtype ParserState: CallState = NoState
+    /// What the parser reads.
+    static var parser: StageParts { get }
+    /// `.continue` takes the response, `.drop` leaves it to the next parser.
+    func onHead(_ call: Call, _ head: borrowing Head, _ state: inout ParserState) throws -> Verdict
+  }
+
+  /// For parsers that read bodies.
+  public protocol OnChunk: Stage {
+    /// For each piece of the body.
+    func onChunk(_ call: Call, _ chunk: borrowing Chunk, _ state: inout ParserState) throws -> Verdict
+  }
+
+  /// For parsers that want to know what failed further in.
+  public protocol OnError: Stage {
+    /// The body broke off; what this throws takes the error's place.
+    func onError(_ call: Call, _ error: borrowing ErrorEvent, _ state: inout ParserState) throws -> Verdict
+  }
+
+  /// For parsers that want to know the end.
+  public protocol OnEnd: Stage {
+    /// The body is complete.
+    func onEnd(_ call: Call, _ state: inout ParserState) throws -> Verdict
+  }
+
+  /// For parsers that want to know of a call's cancellation.
+  public protocol OnCancel: Stage {
+    /// Wake whoever waits and return. Another hook of the same call may be under way.
+    func onCancel(_ call: Call)
+  }
+
+  /// A call in a hook of a parser.
+  public struct Call: StageCall {
+    public let core: CallCore
+
+    /// The operation's name; nil for an anonymous one.
+    public var operationName: String? { get throws { try text(of: .operationName) } }
+
+    /// Stages a result, a whole GraphQL response: in `onChunk` as soon as one is complete, or in `onEnd`.
+    public func emit(_ json: String) throws { try emit(try core.host.buffer(json.utf8)) }
+    /// Stages a result without a copy.
+    public func emit(_ json: consuming Buffer) throws { try stage(CRB_EMIT_RESULT, json, 0) }
+  }
+}
+
+extension Parser.Stage {
+  public static var parser: StageParts { StageParts() }
+
+  func runHead(_ core: CallCore, _ head: borrowing Head, _ word: StateWord?) throws -> Verdict {
+    try unsafe ParserState.made(at: word) { state in
+      // A retry brings a new response; what was read of the old one is worthless.
+      state = ParserState()
+      return try onHead(Parser.Call(core: core), head, &state)
+    }
+  }
+  func releaseParserState(_ word: UnsafeMutableRawPointer) { unsafe ParserState.release(word) }
+}
+
+extension Parser.OnChunk {
+  func run(_ core: CallCore, _ chunk: borrowing Chunk, _ word: UnsafeMutableRawPointer?) throws -> Verdict {
+    try unsafe ParserState.kept(at: word) { try onChunk(Parser.Call(core: core), chunk, &$0) }
+  }
+}
+
+extension Parser.OnError {
+  func run(_ core: CallCore, _ error: borrowing ErrorEvent, _ word: UnsafeMutableRawPointer?) throws -> Verdict {
+    try unsafe ParserState.kept(at: word) { try onError(Parser.Call(core: core), error, &$0) }
+  }
+}
+
+extension Parser.OnEnd {
+  func run(_ core: CallCore, _ word: UnsafeMutableRawPointer?) throws -> Verdict {
+    try unsafe ParserState.kept(at: word) { try onEnd(Parser.Call(core: core), &$0) }
+  }
+}

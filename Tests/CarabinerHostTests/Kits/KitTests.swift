@@ -1,0 +1,242 @@
+import CCarabiner
+import Carabiner
+import CarabinerCurl
+import CarabinerHost
+import CarabinerWire
+import Foundation
+import Testing
+
+/// One plugin with all four stages on each kit, in real chains over a real network: the same expectations for every language.
+@Suite("Kits for plugin authors")
+struct KitTests {
+  private static let operation = DynamicOperation(document: "{ hero { name } }", operationName: nil)
+
+  /// The loop and the transport plugins wait and fetch with.
+  private static let transport = Result {
+    let transport = try CurlTransport(configuration: CurlTransport.Configuration())
+    HostEnvironment.current = HostEnvironment(transport: transport) { [loop = transport.loop] delay, body in
+      loop.schedule(after: delay, body)
+    }
+    return transport
+  }
+
+  /// A chain with one fixture in all four lists.
+  private struct Chain {
+    let client: ApolloClient
+    let server: ToyServer
+
+    init(_ kit: KitPlugin, _ mode: String = "", status: Int = 200, extra: String = "", url: String? = nil) throws {
+      let transport = try KitTests.transport.get()
+      server = try ToyServer(status: status)
+      let manifest = try Manifest(
+        text: """
+          carabiner: 1
+          settings: {cancel-grace: 20s}
+          plugins:
+            - name: kit
+              file: \(try kit.path)
+              config: {mode: "\(mode)", url: "\(url ?? "http://127.0.0.1:\(server.port)/other")"}
+              \(extra)
+          chain: {graphql: [kit], cache: [kit], http: [kit, response-code], parsing: [kit, json]}
+          """)
+      guard let endpoint = URL(string: server.endpoint) else { throw CancellationError() }
+      client = ApolloClient(
+        networkTransport: RequestChainNetworkTransport(
+          interceptorProvider: try HostedChain(manifest), endpointURL: endpoint, httpTransport: transport))
+    }
+
+    /// The name in the last result, and where it came from.
+    func run(_ policy: CachePolicy = .networkOnly) async throws -> (
+      name: String?, source: GraphQLResponse<DynamicOperation>.Source?
+    ) {
+      defer { server.stop() }
+      return try await pass(policy)
+    }
+
+    func pass(_ policy: CachePolicy) async throws -> (name: String?, source: GraphQLResponse<DynamicOperation>.Source?) {
+      var name: String?
+      var source: GraphQLResponse<DynamicOperation>.Source?
+      for try await response in try client.results(of: KitTests.operation, cachePolicy: policy) {
+        name = try response.data?["hero"]?["name"]?.string
+        source = response.source
+      }
+      return (name, source)
+    }
+  }
+
+  // MARK: What stages do
+
+  @Test("all four stages of a plugin work together", arguments: KitPlugin.allCases)
+  func stages(kit: KitPlugin) async throws {
+    let chain = try Chain(kit)
+    defer { chain.server.stop() }
+    let first = try await chain.pass(.cacheFirst)
+    #expect(first.name == "server+chunk+200+result")
+    #expect(first.source == .server)
+    let request = try #require(chain.server.requests.first).lowercased()
+    #expect(request.contains("x-kit-graphql: request\r\n"))
+    #expect(request.contains("x-kit-http: post from graphql\r\n"))
+    let second = try await chain.pass(.cacheFirst)
+    #expect(second.source == .cache)
+    #expect(second.name?.hasPrefix("server+chunk+200+result") == true)
+    #expect(chain.server.requests.count == 1)
+  }
+
+  @Test("the slots of hooks a plugin lacks are NULL, those of hooks it has are not", arguments: KitPlugin.allCases)
+  func slots(kit: KitPlugin) throws {
+    let library = unsafe try #require(dlopen(try kit.path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE))
+    let symbol = unsafe try #require(dlsym(library, "crb_entry_v1"))
+    typealias Entry = @convention(c) (UnsafePointer<crb_host>?) -> UnsafePointer<crb_plugin>?
+    let entry = unsafe unsafeBitCast(symbol, to: Entry.self)
+    let host = unsafe HostTable.make(for: "slots")
+    let plugin = unsafe try #require(entry(host)).pointee
+    #expect(unsafe plugin.count == 1)
+    let interceptor = unsafe try #require(plugin.items[0]).pointee
+    let graphql = unsafe try #require(interceptor.graphql).pointee
+    #expect(unsafe graphql.on_request != nil && graphql.on_result != nil && graphql.on_error != nil)
+    #expect(unsafe graphql.on_end == nil)
+    let http = unsafe try #require(interceptor.http).pointee
+    #expect(unsafe http.on_request != nil && http.on_head != nil && http.on_chunk != nil)
+    #expect(unsafe http.on_end == nil && http.on_error == nil)
+    let cache = unsafe try #require(interceptor.cache).pointee
+    #expect(unsafe cache.on_read != nil && cache.on_write != nil && cache.on_error == nil && cache.on_end == nil)
+    let parser = unsafe try #require(interceptor.parser).pointee
+    #expect(unsafe parser.on_head != nil && parser.on_chunk != nil && parser.on_end != nil)
+    #expect(unsafe parser.on_error == nil)
+  }
+
+  @Test("what a stage answers itself is the answer", arguments: KitPlugin.allCases)
+  func answers(kit: KitPlugin) async throws {
+    let responding = try Chain(kit, "respond")
+    #expect(try await responding.run().name == "plugin")
+    #expect(responding.server.requests.isEmpty)
+    let short = try Chain(kit, "short circuit")
+    #expect(try await short.run().name == "short++result")
+    #expect(short.server.requests.isEmpty)
+    #expect(try await Chain(kit, "recover", status: 503).run().name == "recovered from 503")
+    let dropped = await #expect(throws: RequestChainError.self) { try await Chain(kit, "drop").run() }
+    #expect(dropped?.code == .noResults)
+  }
+
+  @Test("state survives a retry", arguments: KitPlugin.allCases)
+  func retry(kit: KitPlugin) async throws {
+    let chain = try Chain(kit, "retry")
+    #expect(try await chain.run().name == "server+chunk+200+result")
+    #expect(chain.server.requests.count == 1)
+    #expect(chain.server.requests.first?.lowercased().contains("x-kit-passes: 2\r\n") == true)
+  }
+
+  // MARK: Waiting
+
+  @Test(
+    "a suspended hook changes the request when it goes on", arguments: KitPlugin.allCases,
+    [("after", "x-kit-later: after"), ("thread", "x-kit-later: thread"), ("fetch", "x-kit-fetch: 200 fetched")])
+  func waiting(kit: KitPlugin, _ expected: (mode: String, header: String)) async throws {
+    let chain = try Chain(kit, expected.mode, extra: "grants: [fetch]")
+    #expect(try await chain.run().name == "server+chunk+200+result")
+    let request = try #require(chain.server.requests.first).lowercased()
+    #expect(request.contains(expected.header + "\r\n"), "\(request)")
+  }
+
+  @Test("cancelling a call wakes what it waits for", .timeLimit(.minutes(5)), arguments: KitPlugin.allCases)
+  func cancelling(kit: KitPlugin) async throws {
+    let chain = try Chain(kit, "cancel")
+    let task = Task { try await chain.run() }
+    try await Task.sleep(for: .milliseconds(100))
+    let start = ContinuousClock.now
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(ContinuousClock.now - start < .seconds(10), "the host had to wait for the end of the grace")
+  }
+
+  @Test("work that comes after its call is over is told so", arguments: KitPlugin.allCases)
+  func late(kit: KitPlugin) async throws {
+    let chain = try Chain(kit, "late", extra: "timeout: 20ms")
+    let error = await #expect(throws: PluginError.self) { try await chain.pass(.networkOnly) }
+    #expect(error?.code == .timedOut)
+    for _ in 0..<50 where chain.server.requests.isEmpty {
+      try await Task.sleep(for: .milliseconds(20))
+      _ = try? await chain.pass(.networkOnly)
+    }
+    chain.server.stop()
+    let request = try #require(chain.server.requests.first)
+    #expect(request.contains("(status -4)"), "\(request)")
+  }
+
+  // MARK: Failing
+
+  @Test(
+    "what a hook throws fails the call with its message", arguments: KitPlugin.allCases,
+    [
+      "graphql.on_request", "graphql.on_result", "http.on_request", "http.on_head", "http.on_chunk", "parser.on_head",
+      "parser.on_chunk", "parser.on_end",
+    ])
+  func throwing(kit: KitPlugin, hook: String) async throws {
+    let error = await #expect(throws: (any Error).self) { try await Chain(kit, "throw in \(hook)").run() }
+    let thrown = try #require((error as? ResponseParsingError)?.underlying ?? (error as? PluginError))
+    #expect(thrown.code == .failed)
+    #expect(thrown.entry == "kit")
+    #expect(thrown.message.contains("thrown in \(hook)"), "\(thrown.message)")
+  }
+
+  @Test("what on_error throws takes the error's place", arguments: KitPlugin.allCases)
+  func throwingInError(kit: KitPlugin) async throws {
+    let error = await #expect(throws: PluginError.self) {
+      try await Chain(kit, "throw in graphql.on_error", status: 503).run()
+    }
+    #expect(error?.message.contains("thrown in graphql.on_error") == true)
+  }
+
+  @Test("a cache that fails to write fails no call", arguments: KitPlugin.allCases)
+  func throwingInWrite(kit: KitPlugin) async throws {
+    #expect(try await Chain(kit, "throw in cache.on_write").run().name == "server+chunk+200+result")
+  }
+
+  @Test(
+    "errors say what is wrong", arguments: KitPlugin.allCases,
+    [
+      ("throw later", "thrown later"), ("undeclared", "(status -9)"), ("fetch", "grants: [fetch]"),
+    ])
+  func messages(kit: KitPlugin, _ expected: (mode: String, message: String)) async throws {
+    let error = await #expect(throws: PluginError.self) { try await Chain(kit, expected.mode).run() }
+    #expect(error?.code == .failed)
+    #expect(error?.message.contains(expected.message) == true, "\(error?.message ?? "")")
+  }
+
+  // Swift's kit has no such token to lose: the work of a suspended hook always ends.
+  @Test("a suspended hook nobody will finish fails", arguments: [KitPlugin.cpp, .rust])
+  func lettingGo(kit: KitPlugin) async throws {
+    let error = await #expect(throws: PluginError.self) { try await Chain(kit, "let go").run() }
+    #expect(error?.message.contains("let go of a suspended hook") == true)
+  }
+
+  @Test("a request that cannot be made fails the hook that waits for it", arguments: KitPlugin.allCases)
+  func refusedFetch(kit: KitPlugin) async throws {
+    let error = await #expect(throws: PluginError.self) {
+      try await Chain(kit, "fetch", extra: "grants: [fetch]", url: "ftp://127.0.0.1/").run()
+    }
+    #expect(error?.message.contains("(status -1)") == true, "\(error?.message ?? "")")
+  }
+
+  @Test("an instance that refuses its configuration is not made", arguments: KitPlugin.allCases)
+  func refusal(kit: KitPlugin) throws {
+    let error = #expect(throws: LoadRefusal.self) { try Chain(kit, "refuse") }
+    #expect(error?.message.contains("this configuration is refused") == true)
+  }
+
+  @Test("a hundred calls at once, each with a suspended hook, all end", arguments: KitPlugin.allCases)
+  func concurrency(kit: KitPlugin) async throws {
+    let chain = try Chain(kit, "after")
+    defer { chain.server.stop() }
+    let names = try await withThrowingTaskGroup(of: String?.self) { group in
+      for _ in 0..<100 { group.addTask { try await chain.pass(.networkOnly).name } }
+      return try await group.reduce(into: Set<String?>()) { $0.insert($1) }
+    }
+    #expect(names == ["server+chunk+200+result"])
+  }
+}
+
+extension ResponseParsingError {
+  /// The plugin's error behind it.
+  fileprivate var underlying: PluginError? { cause as? PluginError }
+}

@@ -1,0 +1,197 @@
+internal import CarabinerPlugin
+internal import Synchronization
+
+/// All four stages on the Swift kit, and what can go wrong in them: the mode of the configuration says which.
+///
+/// The fixtures in C++ and Rust do the same, and one table of expectations holds for all three.
+final class Kit: Plugin {
+  static let identity = PluginIdentity(
+    id: "org.carabiner.test.kit", version: "1.0.0",
+    configurationSchema: """
+      {"type":"object","additionalProperties":false,"required":["mode"],"properties":{"mode":{"type":"string"},
+      "url":{"type":"string"}}}
+      """)
+
+  private struct Settings: Decodable {
+    let mode: String
+    let url: String?
+  }
+
+  let mode: String
+  let url: String
+  let note: BaggageKey
+  let host: PluginHost
+  let late = Mutex("")
+  let kept = Mutex<[String: String]>([:])
+
+  init(configuration: PluginConfiguration, host: PluginHost) throws {
+    let settings = try configuration.decode(Settings.self)
+    mode = settings.mode
+    url = settings.url ?? ""
+    note = try host.key("org.carabiner.test.note")
+    self.host = host
+    if mode == "refuse" { throw PluginFailure("this configuration is refused") }
+  }
+
+  func throwing(in hook: String) throws {
+    if mode == "throw in \(hook)" { throw PluginFailure("thrown in \(hook)") }
+  }
+}
+
+/// How often the request passed.
+struct Passes: CallState {
+  var count = 0
+}
+
+extension Kit: GraphQL.Stage, GraphQL.OnResult, GraphQL.OnError {
+  static var graphQL: StageParts { StageParts(needs: [.headers, .json], mutates: [.headers, .json]) }
+
+  func onRequest(_ call: GraphQL.Call, _ passes: inout Passes) throws -> Verdict {
+    try throwing(in: "graphql.on_request")
+    switch mode {
+    case "respond": return try call.respond(#"{"data":{"hero":{"name":"plugin"}}}"#)
+    case "undeclared": try call.setDocument("{ other }")
+    case "retry":
+      passes.count += 1
+      try call.setHeader("X-Kit-Passes", to: "\(passes.count)")
+      if call.attempt == 0 { return try call.retry(after: .milliseconds(1)) }
+    case "after":
+      return .later { [host] in
+        try await host.sleep(for: .milliseconds(5))
+        try call.setHeader("X-Kit-Later", to: "after")
+        return .continue
+      }
+    case "thread":
+      return .later {
+        try await Task.detached { try call.setHeader("X-Kit-Later", to: "thread") }.value
+        return .continue
+      }
+    case "throw later":
+      return .later { [host] in
+        try await host.sleep(for: .milliseconds(1))
+        throw PluginFailure("thrown later")
+      }
+    case "fetch":
+      return .later { [host, url] in
+        let response = try await host.fetch(url)
+        try call.setHeader("X-Kit-Fetch", to: "\(response.status) \(String(decoding: response.body, as: UTF8.self))")
+        return .continue
+      }
+    case "late": return try onLate(call)
+    case "cancel":
+      return .later { [host] in
+        try await host.sleep(for: .seconds(600))
+        return .continue
+      }
+    default: break
+    }
+    try call.setHeader("X-Kit-GraphQL", to: "request")
+    try call.setBaggage(note, to: .text("from graphql"), in: .call)
+    return .continue
+  }
+
+  /// The call will be over by the time this tries to change it: what the host says is told to the next.
+  private func onLate(_ call: GraphQL.Call) throws -> Verdict {
+    let told = late.withLock { $0 }
+    guard told.isEmpty else {
+      try call.setHeader("X-Kit-Late", to: told)
+      return .continue
+    }
+    return .later { [self] in
+      // Whatever cancels this task, it comes late.
+      await Task.detached { [host] in try? await host.sleep(for: .milliseconds(80)) }.value
+      do {
+        try call.setHeader("X-Kit-Late", to: "yes")
+      } catch {
+        late.withLock { $0 = "\(error)" }
+      }
+      return .continue
+    }
+  }
+
+  func onResult(_ call: GraphQL.Call, _ result: borrowing ResultEvent, _ passes: inout Passes) throws -> Verdict {
+    try throwing(in: "graphql.on_result")
+    if mode == "drop" { return .drop }
+    guard let json = result.json, json.hasSuffix("\"}}}") else { return .continue }
+    return try call.replace(json.dropLast(4) + "+result\"}}}")
+  }
+
+  func onError(_ call: GraphQL.Call, _ error: borrowing ErrorEvent, _ passes: inout Passes) throws -> Verdict {
+    try throwing(in: "graphql.on_error")
+    guard mode == "recover" else { return .continue }
+    return try call.recover(#"{"data":{"hero":{"name":"recovered from \#(error.httpStatus)"}}}"#)
+  }
+}
+
+extension Kit: HTTP.Stage, HTTP.OnHead, HTTP.OnChunk {
+  static var http: StageParts { StageParts(needs: [.headers, .method, .chunk], mutates: [.headers, .chunk]) }
+
+  func onRequest(_ call: HTTP.Call, _ state: inout NoState) throws -> Verdict {
+    try throwing(in: "http.on_request")
+    if mode == "short circuit" {
+      return try call.respond(status: 200, headers: [("Content-Type", "text/x-kit")], body: Array("name=short".utf8))
+    }
+    let note = if case .text(let text)? = try call.baggage(note) { text } else { "" }
+    try call.setHeader("X-Kit-HTTP", to: "\(try call.method ?? "") \(note)")
+    return .continue
+  }
+
+  func onHead(_ call: HTTP.Call, _ head: borrowing Head, _ state: inout NoState) throws -> Verdict {
+    try throwing(in: "http.on_head")
+    try call.setHeader("X-Kit-Head", to: "\(head.status)")
+    return .continue
+  }
+
+  func onChunk(_ call: HTTP.Call, _ chunk: borrowing Chunk, _ state: inout NoState) throws -> Verdict {
+    try throwing(in: "http.on_chunk")
+    return chunk.sequence == 0 ? try call.replace(chunk.bytes + "+chunk".utf8) : .continue
+  }
+}
+
+extension Kit: Cache.Stage, Cache.OnWrite {
+  static var cache: StageParts { StageParts(needs: [.document, .json]) }
+
+  func onRead(_ call: Cache.Call, _ state: inout NoState) throws -> Verdict {
+    try throwing(in: "cache.on_read")
+    let document = try call.document ?? ""
+    guard let json = kept.withLock({ $0[document] }) else { return .continue }
+    return try call.respond(json)
+  }
+
+  func onWrite(_ call: Cache.Call, _ result: borrowing ResultEvent, _ state: inout NoState) throws -> Verdict {
+    try throwing(in: "cache.on_write")
+    let document = try call.document ?? ""
+    let json = result.json
+    kept.withLock { $0[document] = json }
+    return .continue
+  }
+}
+
+/// The body of a response, as it comes.
+struct Body: CallState {
+  var bytes: [UInt8] = []
+}
+
+/// Responses of the form name=NAME.
+extension Kit: Parser.Stage, Parser.OnChunk, Parser.OnEnd {
+  static var parser: StageParts { StageParts(needs: [.headers, .chunk]) }
+
+  func onHead(_ call: Parser.Call, _ head: borrowing Head, _ body: inout Body) throws -> Verdict {
+    try throwing(in: "parser.on_head")
+    return head.header("content-type") == "text/x-kit" ? .continue : .drop
+  }
+
+  func onChunk(_ call: Parser.Call, _ chunk: borrowing Chunk, _ body: inout Body) throws -> Verdict {
+    try throwing(in: "parser.on_chunk")
+    chunk.append(to: &body.bytes)
+    return .continue
+  }
+
+  func onEnd(_ call: Parser.Call, _ body: inout Body) throws -> Verdict {
+    try throwing(in: "parser.on_end")
+    let text = String(decoding: body.bytes, as: UTF8.self)
+    guard text.hasPrefix("name=") else { throw PluginFailure("the body has no name") }
+    try call.emit(#"{"data":{"hero":{"name":"\#(text.dropFirst(5))+\#(try call.header("X-Kit-Head") ?? "")"}}}"#)
+    return .continue
+  }
+}

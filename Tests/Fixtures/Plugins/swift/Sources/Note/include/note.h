@@ -1,0 +1,2 @@
+#pragma once
+void kit_note_is_linked(void);
