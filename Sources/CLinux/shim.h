@@ -2,6 +2,7 @@
 #pragma once
 #include <fcntl.h>
 #include <pthread.h>
+#include <spawn.h>
 #include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -47,4 +48,10 @@ static inline int CLinux_openProcess(pid_t process) { return (int)syscall(SYS_pi
 static inline int CLinux_newPipe(int ends[2]) {
   if (syscall(SYS_pipe2, ends, O_CLOEXEC) != 0) return -1;
   return fcntl(ends[0], F_SETFL, O_NONBLOCK);
+}
+
+/* Closes every descriptor from this one on in the program that is started; there for GNU programs only, as above. */
+extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
+static inline int CLinux_closeFrom(posix_spawn_file_actions_t *actions, int from) {
+  return posix_spawn_file_actions_addclosefrom_np(actions, from);
 }

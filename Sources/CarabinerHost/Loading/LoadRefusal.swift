@@ -9,6 +9,7 @@ package struct LoadRefusal: Error, Sendable, CustomStringConvertible {
     case unsafeParent
     case tooLarge
     case unreadable
+    case changed
     case stagingFailed
     case pinMismatch
     case notELF

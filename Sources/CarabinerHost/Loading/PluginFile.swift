@@ -9,6 +9,8 @@ internal import Glibc
 struct PluginFile {
   /// How large a plugin may be, 512 MiB.
   static let maximumBytes = 512 << 20
+  /// How long after a change the times of a file do not tell it from another one.
+  private static let youngSeconds = 2
 
   let path: String
   let bytes: [UInt8]
@@ -38,6 +40,7 @@ struct PluginFile {
         .tooLarge, step: "open", path: path, "the file has \(status.st_size) bytes, more than the \(Self.maximumBytes) allowed")
     }
     bytes = try Self.read(descriptor, count: Int(status.st_size), path: path)
+    try Self.checkUnchanged(descriptor, since: status, bytes: bytes, path: path)
     digest = SHA256.hash(data: bytes).hexDigits
   }
 
@@ -57,6 +60,28 @@ struct PluginFile {
         .unreadable, step: "read", path: path, unsafe "the file cannot be read: \(String(cString: strerror(failure)))")
     }
     return bytes
+  }
+
+  /// Whoever writes into the file while it is read makes a plugin of two halves.
+  ///
+  /// Times are as coarse as the kernel's clock, so of a file that is still young they prove nothing, and it is read once more.
+  private static func checkUnchanged(
+    _ descriptor: Int32, since before: stat, bytes: [UInt8], path: String
+  ) throws(LoadRefusal) {
+    var after = stat()
+    var isSame =
+      unsafe fstat(descriptor, &after) == 0 && after.st_size == before.st_size && bytes.count == Int(before.st_size)
+      && after.st_mtim.tv_sec == before.st_mtim.tv_sec && after.st_mtim.tv_nsec == before.st_mtim.tv_nsec
+      && after.st_ctim.tv_sec == before.st_ctim.tv_sec && after.st_ctim.tv_nsec == before.st_ctim.tv_nsec
+    if isSame, before.st_ctim.tv_sec >= time(nil) - youngSeconds {
+      lseek(descriptor, 0, SEEK_SET)
+      isSame = try read(descriptor, count: bytes.count, path: path) == bytes
+    }
+    guard isSame else {
+      throw LoadRefusal(
+        .changed, step: "read", path: path,
+        "the file changed while it was read; put a new version in place in one step, with mv, and load it again")
+    }
   }
 
   private static func checkOwner(_ status: stat, path: String) throws(LoadRefusal) {

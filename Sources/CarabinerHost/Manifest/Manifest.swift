@@ -80,6 +80,13 @@ extension Manifest {
     package var before: [String] = []
     /// Stages that must come earlier in the list.
     package var after: [String] = []
+
+    /// An entry, and what it says about its place.
+    package init(name: String, before: [String] = [], after: [String] = []) {
+      self.name = name
+      self.before = before
+      self.after = after
+    }
   }
 
   /// The lists of a chain; nil leaves a list to the defaults.

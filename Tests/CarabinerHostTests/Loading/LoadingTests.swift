@@ -37,7 +37,9 @@ struct LoadingTests {
       ("NO_NOTE", LoadRefusal.Code.noNote), ("NOTE_BROKEN", .badNote), ("NOTE_OTHER_ID", .badTable), ("NOTE_NEWER", .abiTooNew),
       ("NOTE_MAJOR", .abiMajor), ("NO_ENTRY", .noEntry), ("ENTRY_NULL", .entryRefused), ("NULL_SLOT", .badTable),
       ("SMALL_TABLE", .badTable), ("SMALL_INTERCEPTOR", .badTable), ("NO_STAGE", .badTable), ("NO_INTERCEPTORS", .badTable),
-      ("TABLE_NEWER", .abiTooNew), ("INIT_FAILS", .initFailed), ("UNRESOLVED", .openFailed),
+      ("TABLE_NEWER", .abiTooNew), ("TABLE_MAJOR", .abiMajor), ("INIT_FAILS", .initFailed), ("UNRESOLVED", .openFailed),
+      ("SMALL_STAGE", .badTable), ("BAD_THREADS", .badTable), ("BAD_ID", .badTable), ("NO_VERSION", .badTable),
+      ("NO_CREATE", .badTable), ("TWICE", .badTable), ("NULL_ITEM", .badTable),
     ])
   func oneThingWrong(definition: String, code: LoadRefusal.Code) throws {
     let path = try FixturePlugin.compile("loading", defining: [definition], into: folder)
@@ -47,10 +49,28 @@ struct LoadingTests {
     #expect(!refusal.step.isEmpty)
   }
 
-  @Test("the message names the mandatory slot that is NULL")
-  func slotIsNamed() throws {
+  @Test(
+    "the message names the mandatory slot that is NULL",
+    arguments: [
+      ("NULL_SLOT", "graphql.on_request"), ("NULL_HTTP_SLOT", "http.on_request"), ("NULL_CACHE_SLOT", "cache.on_read"),
+      ("NULL_PARSER_SLOT", "parser.on_head"),
+    ])
+  func slotIsNamed(definition: String, slot: String) throws {
+    let path = try FixturePlugin.compile("loading", defining: [definition], into: folder)
+    let refusal = try #require(refusal(of: path) as LoadRefusal?)
+    #expect(refusal.code == .badTable)
+    #expect(refusal.message.contains(slot), "\(refusal.message)")
+  }
+
+  @Test("every refusal names the file, the step and what to do, and no refusal runs twice into the same library")
+  func refusalIsRepeated() throws {
     let path = try FixturePlugin.compile("loading", defining: ["NULL_SLOT"], into: folder)
-    #expect(refusal(of: path)?.message.contains("graphql.on_request") == true)
+    let first = try #require(refusal(of: path) as LoadRefusal?)
+    let second = try #require(refusal(of: path) as LoadRefusal?)
+    #expect(first.description == second.description)
+    #expect(first.description.hasPrefix("\(path): "))
+    #expect(first.description.contains("step table"))
+    #expect(first.message.contains("ask the plugin's author"))
   }
 
   @Test("files that are no shared objects are refused")
@@ -112,6 +132,66 @@ struct LoadingTests {
     #expect(refusal(of: path)?.code == .unsafeParent)
     unsafe chmod(folder.url.path, 0o755)
     #expect(refusal(of: path) == nil)
+  }
+
+  @Test("any folder on the way counts, also behind a symbolic link, but not one with the sticky bit")
+  func parents() throws {
+    let inner = folder.file("open").appending(path: "inner")
+    try FileManager.default.createDirectory(
+      at: inner, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
+    let built = try FixturePlugin.compile("loading", into: folder)
+    let path = inner.appending(path: "plugin.so").path
+    try FileManager.default.copyItem(atPath: built, toPath: path)
+    let link = folder.file("link.so").path
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
+    let outer = folder.file("open").path
+    for mode: mode_t in [0o777, 0o775] {
+      unsafe chmod(outer, mode)
+      #expect(refusal(of: path)?.code == .unsafeParent)
+      #expect(refusal(of: path)?.message.contains(outer) == true)
+      #expect(refusal(of: link)?.code == .unsafeParent)
+    }
+    unsafe chmod(outer, 0o1777)
+    #expect(refusal(of: path) == nil)
+    unsafe chmod(outer, 0o755)
+    #expect(refusal(of: link) == nil)
+    unsafe chmod(path, 0o775)
+    #expect(refusal(of: link)?.code == .unsafeMode)
+  }
+
+  @Test("a file of another user, or in a folder of one, is refused")
+  func owners() throws {
+    // Only root can give files away.
+    guard geteuid() == 0 else { return }
+    let path = try FixturePlugin.compile("loading", into: folder)
+    unsafe chown(path, 65_534, 65_534)
+    #expect(refusal(of: path)?.code == .unsafeOwner)
+    #expect(refusal(of: path)?.message.contains("65534") == true)
+    unsafe chown(path, 0, 0)
+    unsafe chown(folder.url.path, 65_534, 65_534)
+    #expect(refusal(of: path)?.code == .unsafeParent)
+    unsafe chown(folder.url.path, 0, 0)
+    #expect(refusal(of: path) == nil)
+  }
+
+  @Test("a file larger than any plugin is refused without being read")
+  func tooLarge() throws {
+    let path = folder.file("large.so").path
+    try Data().write(to: URL(filePath: path))
+    unsafe #expect(truncate(path, 513 << 20) == 0)
+    #expect(refusal(of: path)?.code == .tooLarge)
+  }
+
+  @Test("a device and a socket are no plugins", arguments: ["/dev/null", "/dev/zero"])
+  func devices(path: String) {
+    #expect(refusal(of: path)?.code == .notAFile)
+  }
+
+  @Test("an empty file is no plugin")
+  func empty() throws {
+    let path = folder.file("empty.so").path
+    try Data().write(to: URL(filePath: path))
+    #expect(refusal(of: path)?.code == .notELF)
   }
 
   @Test("a file that is not what the manifest pins is refused with its digest")

@@ -32,11 +32,26 @@ static crb_verdict on_request(void *inst, crb_call call, void **state) {
   return CRB_CONTINUE;
 }
 
-static const crb_graphql_stage graphql = {.size = sizeof graphql,
+static const crb_graphql_stage graphql = {
+#ifdef SMALL_STAGE
+                                          .size = 8,
+#else
+                                          .size = sizeof graphql,
+#endif
 #ifndef NULL_SLOT
                                           .on_request = on_request
 #endif
 };
+
+#ifdef NULL_HTTP_SLOT
+static const crb_http_stage http = {.size = sizeof http};
+#endif
+#ifdef NULL_CACHE_SLOT
+static const crb_cache_stage cache = {.size = sizeof cache};
+#endif
+#ifdef NULL_PARSER_SLOT
+static const crb_parser_stage parser = {.size = sizeof parser};
+#endif
 
 static crb_status create(const crb_host *host, const crb_create_info *info, void **inst, crb_error *why) {
   (void)host, (void)info, (void)why;
@@ -50,14 +65,44 @@ static const crb_interceptor interceptor = {
 #else
     .size = sizeof interceptor,
 #endif
+#ifdef BAD_THREADS
+    .thread_class = 9,
+#else
     .thread_class = CRB_THREADS_CONCURRENT,
+#endif
+#ifdef BAD_ID
+    .id = "no reverse DNS",
+#else
     .id = "org.carabiner.test.loading",
+#endif
+#ifdef NO_VERSION
+    .version = "",
+#else
     .version = "1.0.0",
+#endif
 #ifndef NO_STAGE
     .graphql = &graphql,
 #endif
-    .create = create};
+#ifdef NULL_HTTP_SLOT
+    .http = &http,
+#endif
+#ifdef NULL_CACHE_SLOT
+    .cache = &cache,
+#endif
+#ifdef NULL_PARSER_SLOT
+    .parser = &parser,
+#endif
+#ifndef NO_CREATE
+    .create = create
+#endif
+};
+#ifdef TWICE
+static const crb_interceptor *const items[] = {&interceptor, &interceptor};
+#elif defined(NULL_ITEM)
+static const crb_interceptor *const items[] = {NULL};
+#else
 static const crb_interceptor *const items[] = {&interceptor};
+#endif
 
 static crb_status init(const crb_host *host, crb_view origin) {
   (void)host, (void)origin;
@@ -74,7 +119,11 @@ static const crb_plugin plugin = {
 #else
     .size = sizeof plugin,
 #endif
+#ifdef TABLE_MAJOR
+    .abi_major = CRB_ABI_MAJOR + 1,
+#else
     .abi_major = CRB_ABI_MAJOR,
+#endif
     .abi_minor_built = CRB_ABI_MINOR,
 #ifdef TABLE_NEWER
     .abi_minor_required = 9,
@@ -82,7 +131,7 @@ static const crb_plugin plugin = {
 #ifdef NO_INTERCEPTORS
     .count = 0,
 #else
-    .count = 1,
+    .count = sizeof items / sizeof *items,
 #endif
     .items = items,
     .init = init};

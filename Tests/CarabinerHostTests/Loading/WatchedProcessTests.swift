@@ -1,0 +1,86 @@
+import CarabinerHost
+import Foundation
+import Testing
+
+@Suite("A child process that is watched")
+struct WatchedProcessTests {
+  private func run(_ script: String, timeout: Duration = .seconds(60)) throws -> WatchedProcess.Outcome {
+    try WatchedProcess.run("/bin/sh", ["-c", script], environment: ["PATH=/usr/bin:/bin", "GREETING=hello"], timeout: timeout)
+  }
+
+  @Test("what it writes is kept apart, and its status is reported")
+  func outcome() throws {
+    let outcome = try run("echo $GREETING; echo complaint >&2; exit 3")
+    #expect(outcome.end == .exit(3))
+    #expect(outcome.output == "hello\n")
+    #expect(outcome.errors == "complaint\n")
+  }
+
+  @Test("a signal is told from a status", arguments: [SIGSEGV, SIGKILL, SIGTERM])
+  func signal(number: Int32) throws {
+    #expect(try run("kill -\(number) $$").end == .signal(number))
+  }
+
+  @Test("it reads nothing, and inherits nothing but its three streams")
+  func streams() throws {
+    #expect(try run("cat").output.isEmpty)
+    // The listing has a descriptor of its own for the folder.
+    #expect(try run("ls /proc/self/fd").output.split(separator: "\n").count == 4)
+  }
+
+  @Test("output beyond what is kept is dropped, and nobody waits for room in a pipe")
+  func flood() throws {
+    let outcome = try run("head -c 20000000 /dev/zero | tr '\\0' x; head -c 20000000 /dev/zero | tr '\\0' y >&2; exit 7")
+    #expect(outcome.end == .exit(7))
+    #expect(outcome.output.utf8.count < 5_000_000)
+    #expect(outcome.output.allSatisfy { $0 == "x" })
+    #expect(outcome.errors.utf8.count < 5_000_000)
+  }
+
+  @Test("one that does not end in time is killed with all it started, also what ignores signals")
+  func timeout() throws {
+    let outcome = try run("trap '' TERM INT; sleep 1000 & echo $!; wait", timeout: .milliseconds(300))
+    #expect(outcome.end == .timeout)
+    try expectGone(outcome.output)
+  }
+
+  @Test("what it leaves running when it ends is killed too, and does not hold up the reading")
+  func orphans() throws {
+    let clock = ContinuousClock()
+    var outcome: WatchedProcess.Outcome?
+    let time = try clock.measure { outcome = try run("sleep 1000 & echo $!") }
+    #expect(outcome?.end == .exit(0))
+    #expect(time < .seconds(30))
+    try expectGone(outcome?.output ?? "")
+  }
+
+  @Test("a program that is not there is an error")
+  func absent() {
+    #expect(throws: WatchedProcess.Failure.self) {
+      try WatchedProcess.run("/no/such/program", [], environment: [], timeout: .seconds(1))
+    }
+  }
+
+  @Test("no process stays behind as a zombie, and no descriptor stays open")
+  func nothingLeft() throws {
+    func descriptors() throws -> Int { try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count }
+    _ = try run("true")
+    let child = try #require(Int32(run("echo $$").output.trimmingCharacters(in: .newlines)))
+    #expect(kill(child, 0) == -1)
+    // Other tests open and close files meanwhile, a hundred leaks would stand out all the same.
+    let before = try descriptors()
+    for _ in 0..<100 { _ = try run("true") }
+    #expect(try descriptors() < before + 100)
+  }
+
+  private func expectGone(_ output: String, sourceLocation: SourceLocation = #_sourceLocation) throws {
+    let process = try #require(Int(output.trimmingCharacters(in: .newlines)), sourceLocation: sourceLocation)
+    for _ in 0..<200 {
+      guard let status = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8) else { return }
+      // One that nobody has waited for yet is gone for all purposes.
+      if status.split(separator: ")").last?.hasPrefix(" Z") == true { return }
+      Thread.sleep(forTimeInterval: 0.01)
+    }
+    Issue.record("process \(process) is still there", sourceLocation: sourceLocation)
+  }
+}
