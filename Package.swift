@@ -59,8 +59,10 @@ let package = Package(
       swiftSettings: swiftSettings),
     .target(name: "CarabinerPlugin", dependencies: ["CCarabiner"], swiftSettings: swiftSettings),
 
+    // How tests run compilers and other programs.
+    .target(name: "TestTools", path: "Tests/TestTools", swiftSettings: swiftSettings),
     .testTarget(
-      name: "CarabinerWireTests", dependencies: ["CarabinerWire"], swiftSettings: swiftSettings),
+      name: "CarabinerWireTests", dependencies: ["CarabinerWire", "TestTools"], swiftSettings: swiftSettings),
     .testTarget(
       name: "CarabinerTests", dependencies: ["Carabiner", "CarabinerWire"],
       swiftSettings: swiftSettings),
@@ -71,7 +73,7 @@ let package = Package(
       swiftSettings: swiftSettings),
     .testTarget(
       name: "CarabinerHostTests",
-      dependencies: ["CarabinerHost", "Carabiner", "CarabinerCurl", "CarabinerWire", "CCarabiner"],
+      dependencies: ["CarabinerHost", "Carabiner", "CarabinerCurl", "CarabinerWire", "CCarabiner", "TestTools"],
       swiftSettings: swiftSettings),
   ],
   swiftLanguageModes: [.v6],
@@ -105,7 +107,7 @@ if !librariesOnly {
       ],
       swiftSettings: swiftSettings),
     .testTarget(
-      name: "CarabinerCommandTests", dependencies: ["CarabinerCommand", "CarabinerWire", "ScriptedServer"],
+      name: "CarabinerCommandTests", dependencies: ["CarabinerCommand", "CarabinerWire", "ScriptedServer", "TestTools"],
       exclude: ["Golden"],
       swiftSettings: swiftSettings),
   ]

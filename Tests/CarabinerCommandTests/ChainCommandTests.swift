@@ -52,8 +52,8 @@ struct ChainCommandTests {
   }
 
   @Test("each format prints what is in the golden file", arguments: ChainCase.all, ["text", "json", "dot"])
-  func golden(chain: ChainCase, format: String) throws {
-    let run = try CommandRun(
+  func golden(chain: ChainCase, format: String) async throws {
+    let run = try await CommandRun(
       ["chain", "-m", manifest.path, "--format", format] + chain.arguments,
       environment: ["CARABINER_DISABLE": chain.disable ?? ""])
     #expect(run.status == 0, "\(run.errors)")
@@ -62,15 +62,15 @@ struct ChainCommandTests {
   }
 
   @Test("without a manifest it is the built-in chain")
-  func builtIn() throws {
-    let run = try CommandRun(["chain"], environment: ["CARABINER_DISABLE": ""])
+  func builtIn() async throws {
+    let run = try await CommandRun(["chain"], environment: ["CARABINER_DISABLE": ""])
     #expect(run.status == 0)
     try GoldenFile("chain-built-in.txt").expect(run.output)
   }
 
   @Test("the order up is the order down, reversed, and the parser between")
-  func reversed() throws {
-    let run = try CommandRun(["chain", "-m", manifest.path, "--type", "mutation", "--format", "json"])
+  func reversed() async throws {
+    let run = try await CommandRun(["chain", "-m", manifest.path, "--type", "mutation", "--format", "json"])
     let report = try JSONValue(parsing: run.output)
     let down = report["down"]?.array?.compactMap(\.string) ?? []
     let up = report["up"]?.array?.compactMap(\.string) ?? []
@@ -86,14 +86,14 @@ struct ChainCommandTests {
   }
 
   @Test("a mandatory plugin is not switched off, and a manifest with a fault has no chain")
-  func refused() throws {
+  func refused() async throws {
     let mandatory = try TemporaryFile(
       "{carabiner: 1, plugins: [{name: a, file: \(Self.noop), mandatory: true}], chain: {graphql: [a]}}")
-    let run = try CommandRun(["chain", "-m", mandatory.path], environment: ["CARABINER_DISABLE": "~all~"])
+    let run = try await CommandRun(["chain", "-m", mandatory.path], environment: ["CARABINER_DISABLE": "~all~"])
     #expect(run.status == 3)
     #expect(run.output.isEmpty)
     #expect(run.errors.contains("mandatory"))
     let faulty = try TemporaryFile("{carabiner: 1, chain: {graphql: [nobody]}}")
-    #expect(try CommandRun(["chain", "-m", faulty.path]).status == 3)
+    await #expect(try CommandRun(["chain", "-m", faulty.path]).status == 3)
   }
 }

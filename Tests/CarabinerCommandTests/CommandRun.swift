@@ -1,4 +1,5 @@
 import Foundation
+import TestTools
 
 /// One run of the command as its users run it.
 struct CommandRun {
@@ -10,51 +11,16 @@ struct CommandRun {
     let path: String
   }
 
-  static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+  static let root = Repository.root
 
-  init(_ arguments: [String], input: String = "", environment: [String: String] = [:]) throws {
-    let process = Process()
-    process.executableURL = Self.root.appending(path: ".build/debug/carabiner")
-    guard FileManager.default.isExecutableFile(atPath: process.executableURL?.path ?? "") else {
-      throw NotBuilt(path: process.executableURL?.path ?? "")
+  init(_ arguments: [String], input: String = "", environment: [String: String] = [:]) async throws {
+    guard FileManager.default.isExecutableFile(atPath: Repository.command.path) else {
+      throw NotBuilt(path: Repository.command.path)
     }
-    process.arguments = arguments
-    process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-    let standardInput = Pipe()
-    let standardOutput = Pipe()
-    let standardError = Pipe()
-    process.standardInput = standardInput
-    process.standardOutput = standardOutput
-    process.standardError = standardError
-    // Both ends are drained, so that a full pipe stops neither side.
-    let errors = Drain(standardError.fileHandleForReading)
-    try process.run()
-    try standardInput.fileHandleForWriting.write(contentsOf: Data(input.utf8))
-    try standardInput.fileHandleForWriting.close()
-    output = String(decoding: standardOutput.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    self.errors = errors.text()
-    process.waitUntilExit()
-    status = process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus
-  }
-}
-
-/// Reads a pipe to its end on a thread of its own.
-private final class Drain: @unchecked Sendable {
-  // The text is written before the semaphore is signalled and read after it was waited for.
-
-  private let done = DispatchSemaphore(value: 0)
-  private var contents = ""
-
-  init(_ handle: FileHandle) {
-    Thread.detachNewThread { [self] in
-      contents = String(decoding: handle.readDataToEndOfFile(), as: UTF8.self)
-      done.signal()
-    }
-  }
-
-  func text() -> String {
-    done.wait()
-    return contents
+    let run = try await ToolRun(Repository.command, arguments, input: input, environment: environment)
+    status = run.status
+    output = run.output
+    errors = run.errors
   }
 }
 
@@ -69,12 +35,19 @@ final class StrawberryServer: Sendable {
 
   var endpoint: String { "http://127.0.0.1:\(port)/graphql" }
 
-  init(_ arguments: [String] = []) throws {
+  convenience init(_ arguments: [String] = []) async throws {
+    let started = try await offThePool { try Self.start(arguments) }
+    self.init(started.port, started.processID)
+  }
+
+  private init(_ port: Int, _ processID: Int32) {
+    self.port = port
+    self.processID = processID
+  }
+
+  private static func start(_ arguments: [String]) throws -> (port: Int, processID: Int32) {
     let process = Process()
-    let python =
-      ProcessInfo.processInfo.environment["CARABINER_TEST_PYTHON"]
-      ?? CommandRun.root.appending(path: ".build/test-peers/bin/python").path
-    process.executableURL = URL(filePath: python)
+    process.executableURL = Repository.python
     process.arguments = [CommandRun.root.appending(path: "Tests/Peers/strawberry_server.py").path] + arguments
     let output = Pipe()
     process.standardOutput = output
@@ -90,8 +63,7 @@ final class StrawberryServer: Sendable {
       process.terminate()
       throw DidNotStart(output: text)
     }
-    self.port = port
-    processID = process.processIdentifier
+    return (port, process.processIdentifier)
   }
 
   deinit { kill(processID, SIGKILL) }

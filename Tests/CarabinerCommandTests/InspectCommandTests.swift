@@ -9,9 +9,9 @@ struct InspectCommandTests {
   @Test(
     "inspect reads the note, and with --load the table",
     arguments: ["noop", "recorder", "ttl-cache", "cbor-parser", "token-auth"])
-  func inspect(plugin: String) throws {
+  func inspect(plugin: String) async throws {
     let path = "\(Self.plugins)/\(plugin)/build/\(plugin).so"
-    let run = try CommandRun(["inspect", "--load", "--format", "json", path])
+    let run = try await CommandRun(["inspect", "--load", "--format", "json", path])
     #expect(run.status == 0, "\(run.errors)")
     let report = try JSONValue(parsing: run.output)
     #expect(report["id"]?.string == "org.carabiner.\(plugin)")
@@ -20,12 +20,12 @@ struct InspectCommandTests {
   }
 
   @Test("a plugin whose entry crashes has an identity all the same, and cannot be loaded")
-  func crashing() throws {
-    let plugin = try CompiledFixture("loading", defining: ["ENTRY_CRASHES"])
-    let note = try CommandRun(["inspect", plugin.path])
+  func crashing() async throws {
+    let plugin = try await CompiledFixture("loading", defining: ["ENTRY_CRASHES"])
+    let note = try await CommandRun(["inspect", plugin.path])
     #expect(note.status == 0, "\(note.errors)")
     #expect(note.output.contains("org.carabiner.test.loading"))
-    let loaded = try CommandRun(["inspect", "--load", plugin.path])
+    let loaded = try await CommandRun(["inspect", "--load", plugin.path])
     #expect(loaded.status == 3)
     #expect(loaded.errors.contains("crashed with signal 11"), "\(loaded.errors)")
     #expect(loaded.output.isEmpty)

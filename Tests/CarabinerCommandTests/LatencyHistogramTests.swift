@@ -4,7 +4,8 @@ import Testing
 
 @Suite("The histogram of latencies")
 struct LatencyHistogramTests {
-  @Test("percentiles of a known series are right to a 64th", arguments: [1, 63, 64, 65, 1_000, 1_000_000, 3_000_000_000] as [UInt64])
+  @Test(
+    "percentiles of a known series are right to a 64th", arguments: [1, 63, 64, 65, 1_000, 1_000_000, 3_000_000_000] as [UInt64])
   func percentiles(unit: UInt64) {
     var histogram = LatencyHistogram()
     for value in 1...1_000 { histogram.record(UInt64(value) * unit) }

@@ -29,10 +29,10 @@ struct RunCommandTests {
   }
 
   @Test("a query passes all five plugins, and the trace shows each on its way down and up")
-  func fivePlugins() throws {
-    let server = try StrawberryServer(["--require-auth"])
+  func fivePlugins() async throws {
+    let server = try await StrawberryServer(["--require-auth"])
     let manifest = try manifest(server)
-    let run = try CommandRun(
+    let run = try await CommandRun(
       ["run", "-m", manifest.path, "--endpoint", server.endpoint, "--output", "json", "--trace", "-"],
       input: #"query Q { books { title } echoHeader(name: "x-signature") secret }"#,
       environment: ["TEST_HMAC_KEY": "key", "CARABINER_LOG": "info"])
@@ -46,10 +46,10 @@ struct RunCommandTests {
   }
 
   @Test("a token the server no longer takes is renewed once for all who wait, and the requests go on")
-  func tokenExpires() throws {
-    let server = try StrawberryServer(["--require-auth", "--token-uses", "20"])
+  func tokenExpires() async throws {
+    let server = try await StrawberryServer(["--require-auth", "--token-uses", "20"])
     let manifest = try manifest(server)
-    let run = try CommandRun(
+    let run = try await CommandRun(
       [
         "run", "-m", manifest.path, "--endpoint", server.endpoint, "--output", "json", "--cache-policy", "networkOnly",
         "--repeat", "60", "--concurrency", "4", "-",
@@ -61,10 +61,10 @@ struct RunCommandTests {
   }
 
   @Test("a token server that refuses fails the call with what to do")
-  func tokenRefused() throws {
-    let server = try StrawberryServer(["--require-auth"])
+  func tokenRefused() async throws {
+    let server = try await StrawberryServer(["--require-auth"])
     let manifest = try manifest(server, secret: "wrong")
-    let run = try CommandRun(
+    let run = try await CommandRun(
       ["run", "-m", manifest.path, "--endpoint", server.endpoint, "-"], input: "{ books { id } }",
       environment: ["TEST_HMAC_KEY": "key"])
     #expect(run.status == 7)
@@ -73,20 +73,20 @@ struct RunCommandTests {
   }
 
   @Test("GraphQL errors are exit status 1, and the result is printed")
-  func graphQLErrors() throws {
-    let server = try StrawberryServer()
-    let run = try CommandRun(["run", "--endpoint", server.endpoint, "--output", "json", "-"], input: "{ failing }")
+  func graphQLErrors() async throws {
+    let server = try await StrawberryServer()
+    let run = try await CommandRun(["run", "--endpoint", server.endpoint, "--output", "json", "-"], input: "{ failing }")
     #expect(run.status == 1)
     #expect(run.output.contains("BROKEN"))
   }
 
   @Test("variables come from the command line or a file")
-  func variables() throws {
-    let server = try StrawberryServer()
+  func variables() async throws {
+    let server = try await StrawberryServer()
     let document = "query B($id: ID!) { book(id: $id) { title } }"
     let file = try TemporaryFile(#"{"id": "2"}"#, suffix: ".json")
     for (argument, title) in [(#"{"id":"1"}"#, "The Left Hand of Darkness"), ("@\(file.path)", "Solaris")] {
-      let run = try CommandRun(
+      let run = try await CommandRun(
         ["run", "--endpoint", server.endpoint, "--output", "json", "--variables", argument, "-"], input: document)
       #expect(run.status == 0, "\(run.errors)")
       #expect(run.output.contains(title))
@@ -94,30 +94,30 @@ struct RunCommandTests {
   }
 
   @Test("a timeout and a refused connection are exit status 4")
-  func network() throws {
-    let server = try StrawberryServer()
-    let slow = try CommandRun(
+  func network() async throws {
+    let server = try await StrawberryServer()
+    let slow = try await CommandRun(
       ["run", "--endpoint", server.endpoint, "--timeout", "0.3", "-"], input: "{ slow(seconds: 20) }")
     #expect(slow.status == 4)
     // On a busy machine libcurl's own clock is sometimes the first to say so.
     #expect(slow.errors.contains("longer than 0.3 s") || slow.errors.contains("300 milliseconds"), "\(slow.errors)")
-    let refused = try CommandRun(["run", "--endpoint", "http://127.0.0.1:1/graphql", "-"], input: "{ books { id } }")
+    let refused = try await CommandRun(["run", "--endpoint", "http://127.0.0.1:1/graphql", "-"], input: "{ books { id } }")
     #expect(refused.status == 4)
     #expect(refused.errors.contains("is the server running?"))
   }
 
   @Test("an HTTP status is exit status 5")
-  func httpStatus() throws {
-    let server = try StrawberryServer(["--require-auth"])
-    let run = try CommandRun(["run", "--endpoint", server.endpoint, "-"], input: "{ books { id } }")
+  func httpStatus() async throws {
+    let server = try await StrawberryServer(["--require-auth"])
+    let run = try await CommandRun(["run", "--endpoint", server.endpoint, "-"], input: "{ books { id } }")
     #expect(run.status == 5)
     #expect(run.errors.contains("401"))
   }
 
   @Test("a response that is no GraphQL response is exit status 6")
-  func parsing() throws {
-    let server = try StrawberryServer()
-    let run = try CommandRun(
+  func parsing() async throws {
+    let server = try await StrawberryServer()
+    let run = try await CommandRun(
       [
         "run", "--endpoint", "http://127.0.0.1:\(server.port)/token", "--header",
         "Content-Type: application/x-www-form-urlencoded", "-",
@@ -125,7 +125,7 @@ struct RunCommandTests {
       input: "{ books { id } }")
     // FastAPI answers 422 to a form it does not know: a status, then.
     #expect(run.status == 5)
-    let document = try CommandRun(["run", "--endpoint", "http://127.0.0.1:\(server.port)/docs", "-"], input: "{ a }")
+    let document = try await CommandRun(["run", "--endpoint", "http://127.0.0.1:\(server.port)/docs", "-"], input: "{ a }")
     #expect(document.status == 5)
   }
 
@@ -137,8 +137,8 @@ struct RunCommandTests {
       ["run", "--endpoint", "http://127.0.0.1:1", "--operation-name", "Other", "-"],
       ["run", "--endpoint", "http://127.0.0.1:1", "/no/such/file.graphql"],
     ])
-  func usage(arguments: [String]) throws {
-    let run = try CommandRun(arguments, input: "query A { a }")
+  func usage(arguments: [String]) async throws {
+    let run = try await CommandRun(arguments, input: "query A { a }")
     #expect(run.status == 2, "\(run.errors)")
     #expect(!run.errors.isEmpty)
     #expect(run.output.isEmpty)

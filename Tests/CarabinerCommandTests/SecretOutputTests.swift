@@ -7,8 +7,8 @@ struct SecretOutputTests {
   private static let secret = "opensesame-9f3c"
   private static let environment = ["TEST_SECRET": secret, "CARABINER_LOG": "trace"]
 
-  private func manifest(_ mode: String, more: String = "") throws -> (file: TemporaryFile, plugin: CompiledFixture) {
-    let plugin = try CompiledFixture("misbehave")
+  private func manifest(_ mode: String, more: String = "") async throws -> (file: TemporaryFile, plugin: CompiledFixture) {
+    let plugin = try await CompiledFixture("misbehave")
     let file = try TemporaryFile(
       """
       carabiner: 1
@@ -29,10 +29,10 @@ struct SecretOutputTests {
   }
 
   @Test("neither by chain nor by check, whatever the format", arguments: ["text", "json"])
-  func inspecting(format: String) throws {
-    let (file, plugin) = try manifest("${env:TEST_SECRET}", more: "headers: {Authorization: \"${env:TEST_SECRET}\"}")
+  func inspecting(format: String) async throws {
+    let (file, plugin) = try await manifest("${env:TEST_SECRET}", more: "headers: {Authorization: \"${env:TEST_SECRET}\"}")
     for command in ["chain", "check"] {
-      let run = try CommandRun([command, "-m", file.path, "--format", format], environment: Self.environment)
+      let run = try await CommandRun([command, "-m", file.path, "--format", format], environment: Self.environment)
       #expect(run.status == 0, "\(run.errors)")
       expectNoSecret(run)
     }
@@ -40,12 +40,12 @@ struct SecretOutputTests {
   }
 
   @Test("nor when a plugin refuses its configuration and repeats it")
-  func refusedAloud() throws {
-    let (file, plugin) = try manifest("refuse-aloud ${env:TEST_SECRET}")
+  func refusedAloud() async throws {
+    let (file, plugin) = try await manifest("refuse-aloud ${env:TEST_SECRET}")
     for arguments in [
       ["check", "-m", file.path], ["check", "-m", file.path, "--format", "json"], ["run", "-m", file.path, "-"],
     ] {
-      let run = try CommandRun(arguments, input: "{ a }", environment: Self.environment)
+      let run = try await CommandRun(arguments, input: "{ a }", environment: Self.environment)
       #expect(run.status == 3)
       #expect((run.errors + run.output).contains("refuse-aloud ${env:TEST_SECRET}"), "\(run.errors)")
       expectNoSecret(run)
@@ -54,9 +54,9 @@ struct SecretOutputTests {
   }
 
   @Test("nor when a plugin logs it and fails a request with it")
-  func failedAloud() throws {
-    let (file, plugin) = try manifest("fail-aloud ${env:TEST_SECRET}")
-    let run = try CommandRun(["run", "-m", file.path, "--trace", "-"], input: "{ a }", environment: Self.environment)
+  func failedAloud() async throws {
+    let (file, plugin) = try await manifest("fail-aloud ${env:TEST_SECRET}")
+    let run = try await CommandRun(["run", "-m", file.path, "--trace", "-"], input: "{ a }", environment: Self.environment)
     #expect(run.status == 7, "\(run.errors)")
     // Once in the log and once in the error.
     #expect(run.errors.components(separatedBy: "fail-aloud ${env:TEST_SECRET}").count > 2, "\(run.errors)")
@@ -65,9 +65,9 @@ struct SecretOutputTests {
   }
 
   @Test("nor by the error of a request whose endpoint and headers hold one")
-  func network() throws {
-    let (file, plugin) = try manifest("nothing", more: "headers: {X-Key: \"${env:TEST_SECRET}\"}")
-    let run = try CommandRun(
+  func network() async throws {
+    let (file, plugin) = try await manifest("nothing", more: "headers: {X-Key: \"${env:TEST_SECRET}\"}")
+    let run = try await CommandRun(
       ["run", "-m", file.path, "--trace", "-"], input: "{ a }", environment: Self.environment)
     #expect(run.status == 4, "\(run.errors)")
     expectNoSecret(run)
@@ -76,11 +76,11 @@ struct SecretOutputTests {
 
   @Test(
     "a header that has a line end once its secret is filled in is refused by the reference's name", arguments: ["\r\n", "\n"])
-  func lineEnds(end: String) throws {
-    let (file, plugin) = try manifest("nothing", more: "headers: {X-Key: \"Bearer ${env:TEST_BROKEN}\"}")
+  func lineEnds(end: String) async throws {
+    let (file, plugin) = try await manifest("nothing", more: "headers: {X-Key: \"Bearer ${env:TEST_BROKEN}\"}")
     let environment = ["TEST_SECRET": "path", "TEST_BROKEN": "\(Self.secret)\(end)X-Injected: 1"]
     for arguments in [["check", "-m", file.path], ["run", "-m", file.path, "-"]] {
-      let run = try CommandRun(arguments, input: "{ a }", environment: environment)
+      let run = try await CommandRun(arguments, input: "{ a }", environment: environment)
       #expect(run.status == 3, "\(run.errors)")
       #expect(run.errors.contains("/headers/X-Key"))
       #expect(run.errors.contains("${env:TEST_BROKEN}"))

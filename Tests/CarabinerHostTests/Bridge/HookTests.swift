@@ -3,6 +3,7 @@ import CarabinerHost
 import CarabinerWire
 import Foundation
 import Synchronization
+import TestTools
 import Testing
 
 /// A transport whose answers the test gives.
@@ -40,8 +41,8 @@ struct HookTests {
   private func client(
     _ modes: [String], _ transport: AnsweringTransport = AnsweringTransport(), extra: String = "",
     http: String = "[response-code]"
-  ) throws -> ApolloClient {
-    let path = try FixturePlugin.compile("misbehave", into: folder)
+  ) async throws -> ApolloClient {
+    let path = try await FixturePlugin.compile("misbehave", into: folder)
     let plugins = modes.enumerated().map {
       "  - {name: p\($0), file: \(path), config: {mode: \($1)}\(extra)}"
     }
@@ -61,7 +62,7 @@ struct HookTests {
   }
 
   private func name(_ modes: [String], _ transport: AnsweringTransport = AnsweringTransport()) async throws -> String? {
-    let results = try client(modes, transport).results(of: Self.operation, cachePolicy: .networkOnly)
+    let results = try await client(modes, transport).results(of: Self.operation, cachePolicy: .networkOnly)
     var name: String?
     for try await response in results { name = try response.data?["hero"]?["name"]?.string }
     return name
@@ -94,7 +95,7 @@ struct HookTests {
 
   @Test("on-fault: skip passes such a plugin over")
   func skipped() async throws {
-    let results = try client(["unknown-verdict"], extra: ", on-fault: skip").results(
+    let results = try await client(["unknown-verdict"], extra: ", on-fault: skip").results(
       of: Self.operation, cachePolicy: .networkOnly)
     var iterator = results.makeAsyncIterator()
     #expect(try await iterator.next()?.data?["hero"]?["name"]?.string == "server")
@@ -118,7 +119,7 @@ struct HookTests {
 
   @Test("a handle of a call that is over is stale")
   func staleAfterwards() async throws {
-    let client = try client(["last-call-is-stale"])
+    let client = try await client(["last-call-is-stale"])
     func run() async throws {
       for try await _ in try client.results(of: Self.operation, cachePolicy: .networkOnly) {}
     }
@@ -141,7 +142,7 @@ struct HookTests {
 
   @Test("a hook that stays pending beyond its timeout is revoked")
   func pendingTooLong() async throws {
-    let results = try client(["never-resume"], extra: ", timeout: 50ms").results(of: Self.operation, cachePolicy: .networkOnly)
+    let results = try await client(["never-resume"], extra: ", timeout: 50ms").results(of: Self.operation, cachePolicy: .networkOnly)
     var iterator = results.makeAsyncIterator()
     let error = await #expect(throws: PluginError.self) { try await iterator.next() }
     #expect(error?.code == .timedOut)
@@ -149,7 +150,7 @@ struct HookTests {
 
   @Test("cancelling a call whose hook is pending ends it after the grace")
   func cancelPending() async throws {
-    let client = try client(["never-resume"])
+    let client = try await client(["never-resume"])
     let task = Task {
       for try await _ in try client.results(of: Self.operation, cachePolicy: .networkOnly) {}
     }
@@ -208,7 +209,7 @@ struct HookTests {
 
   @Test("many calls at once, each with a suspended hook, all end")
   func concurrency() async throws {
-    let client = try client(["resume-later", "header", "resume-before-return"])
+    let client = try await client(["resume-later", "header", "resume-before-return"])
     let count = try await withThrowingTaskGroup(of: Int.self) { group in
       for _ in 0..<64 {
         group.addTask {

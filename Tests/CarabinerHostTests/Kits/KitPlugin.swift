@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import TestTools
 import Testing
 
 /// The fixture plugin of one kit: the same plugin, written once in each language.
@@ -12,30 +12,25 @@ enum KitPlugin: String, CaseIterable, Sendable, CustomTestStringConvertible {
 
   /// The built library; built once for all tests, and only what changed.
   var path: String {
-    get throws { try Self.built[self]?.get().path ?? { throw FixturePlugin.CompilerFailure(output: "no \(rawValue)") }() }
+    get async throws { try await Self.builds.build(of: self).value.path }
   }
 
-  // One lazy build for each language; whoever asks first builds, the others wait.
-  private static let built: [KitPlugin: Built] = Dictionary(uniqueKeysWithValues: allCases.map { ($0, Built($0)) })
+  private static let builds = Builds()
 
-  private final class Built: Sendable {
-    private let plugin: KitPlugin
-    private let result = Mutex<Result<URL, any Error>?>(nil)
+  /// Whoever asks for a plugin first starts its build; the others wait for the same one.
+  private actor Builds {
+    private var tasks: [KitPlugin: Task<URL, any Error>] = [:]
 
-    init(_ plugin: KitPlugin) { self.plugin = plugin }
-
-    func get() throws -> URL {
-      try result.withLock { result in
-        if let result { return result }
-        let made = Result { try plugin.build() }
-        result = made
-        return made
-      }.get()
+    func build(of plugin: KitPlugin) -> Task<URL, any Error> {
+      if let task = tasks[plugin] { return task }
+      let task = Task { try await plugin.build() }
+      tasks[plugin] = task
+      return task
     }
   }
 
-  private func build() throws -> URL {
-    let root = FixturePlugin.root
+  private func build() async throws -> URL {
+    let root = Repository.root
     let source = root.appending(path: "Tests/Fixtures/Plugins/\(rawValue)")
     let place = root.appending(path: ".build/kit-fixtures/\(rawValue)")
     try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
@@ -43,20 +38,20 @@ enum KitPlugin: String, CaseIterable, Sendable, CustomTestStringConvertible {
     switch self {
     case .cpp:
       library = place.appending(path: "kit.so")
-      try run([
+      try await run([
         "c++", "-std=c++17", "-O1", "-Wall", "-Wextra", "-pedantic", "-Werror", "-fPIC", "-shared", "-fvisibility=hidden",
         "-fvisibility-inlines-hidden", "-fno-gnu-unique", "-I\(root.path)/Sources/CCarabiner/include",
         "-I\(root.path)/Sources/Kits/cpp", "-o", library.path, source.appending(path: "kit.cpp").path, "-lpthread",
       ])
     case .rust:
       library = place.appending(path: "release/libkit.so")
-      try run([
+      try await run([
         "cargo", "build", "--release", "--offline", "--quiet", "--manifest-path", source.appending(path: "Cargo.toml").path,
         "--target-dir", place.path,
       ])
     case .swift:
       library = place.appending(path: "release/libKitFixture_1_0_0.so")
-      try run([
+      try await run([
         "env", "CARABINER_PACKAGE=libraries", "swift", "build", "-c", "release", "--quiet", "--product", "KitFixture_1_0_0",
         "--package-path", source.path, "--scratch-path", place.path,
       ])
@@ -65,16 +60,8 @@ enum KitPlugin: String, CaseIterable, Sendable, CustomTestStringConvertible {
     return library
   }
 
-  private func run(_ command: [String]) throws {
-    let process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments = command
-    let output = Pipe()
-    process.standardOutput = output
-    process.standardError = output
-    try process.run()
-    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    process.waitUntilExit()
-    guard process.terminationStatus == 0 else { throw FixturePlugin.CompilerFailure(output: text) }
+  private func run(_ command: [String]) async throws {
+    let run = try await ToolRun(URL(filePath: "/usr/bin/env"), command)
+    guard run.status == 0 else { throw FixturePlugin.CompilerFailure(output: run.output + run.errors) }
   }
 }

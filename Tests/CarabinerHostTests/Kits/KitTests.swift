@@ -25,7 +25,7 @@ struct KitTests {
     let client: ApolloClient
     let server: ToyServer
 
-    init(_ kit: KitPlugin, _ mode: String = "", status: Int = 200, extra: String = "", url: String? = nil) throws {
+    init(_ kit: KitPlugin, _ mode: String = "", status: Int = 200, extra: String = "", url: String? = nil) async throws {
       let transport = try KitTests.transport.get()
       server = try ToyServer(status: status)
       let manifest = try Manifest(

@@ -1,6 +1,7 @@
 import CarabinerHost
 import Foundation
 import Synchronization
+import TestTools
 import Testing
 
 /// Somebody writes to the file while it is loaded.

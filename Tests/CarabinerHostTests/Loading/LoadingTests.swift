@@ -1,5 +1,6 @@
 import CarabinerHost
 import Foundation
+import TestTools
 import Testing
 
 @Suite("Loading a plugin")

@@ -1,6 +1,7 @@
 import CarabinerHost
 import CarabinerWire
 import Foundation
+import TestTools
 import Testing
 
 /// Files that are no manifests at all, or were made to do harm.

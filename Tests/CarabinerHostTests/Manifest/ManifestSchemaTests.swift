@@ -1,6 +1,7 @@
 import CarabinerHost
 import CarabinerWire
 import Foundation
+import TestTools
 import Testing
 
 /// The published schema and the reader must say the same about what a manifest looks like.
@@ -71,7 +72,7 @@ struct ManifestSchemaTests {
   }
 
   @Test("the refusals are those of Python's jsonschema")
-  func refusalOracle() throws {
+  func refusalOracle() async throws {
     let folder = try FixturePlugin.Folder()
     let texts = try Self.accepted.map { try String(contentsOfFile: $0, encoding: .utf8) } + Self.refusals.map(\.text)
     let values = try texts.map(ManifestFixtures.value)
@@ -161,7 +162,7 @@ struct ManifestSchemaTests {
   }
 
   @Test("whatever is changed in a manifest with everything in it, schema, reader and Python's jsonschema agree")
-  func mutated() throws {
+  func mutated() async throws {
     let mutations = try mutations()
     #expect(mutations.count > 1000)
     let folder = try FixturePlugin.Folder()

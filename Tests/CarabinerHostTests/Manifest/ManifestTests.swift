@@ -2,6 +2,7 @@ import Carabiner
 import CarabinerHost
 import CarabinerWire
 import Foundation
+import TestTools
 import Testing
 
 @Suite("Manifests")
@@ -46,7 +47,7 @@ struct ManifestTests {
   }
 
   @Test("a configuration that breaks the plugin's schema is refused with the place")
-  func configuration() throws {
+  func configuration() async throws {
     let folder = try FixturePlugin.Folder()
     let path = try FixturePlugin.compile("misbehave", into: folder)
     let manifest = try Manifest(
@@ -62,7 +63,7 @@ struct ManifestTests {
   }
 
   @Test("a plugin in a list it has no stage for is refused")
-  func misplaced() throws {
+  func misplaced() async throws {
     let folder = try FixturePlugin.Folder()
     let path = try FixturePlugin.compile("misbehave", into: folder)
     let manifest = try Manifest(

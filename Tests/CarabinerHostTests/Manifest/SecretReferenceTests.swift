@@ -2,6 +2,7 @@ import Carabiner
 import CarabinerHost
 import CarabinerWire
 import Foundation
+import TestTools
 import Testing
 
 @Suite("References to secrets")

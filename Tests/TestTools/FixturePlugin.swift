@@ -1,0 +1,48 @@
+public import Foundation
+
+/// Plugins compiled for a test from one C file.
+public enum FixturePlugin {
+  /// The compiler refused a fixture.
+  public struct CompilerFailure: Error {
+    /// What it said.
+    public let output: String
+
+    /// A failure with the compiler's words.
+    public init(output: String) { self.output = output }
+  }
+
+  /// A private folder for one test; it is removed with the value.
+  public final class Folder: Sendable {
+    /// Where the folder is.
+    public let url: URL
+
+    /// An empty folder only we may write to.
+    public init() throws {
+      url = FileManager.default.temporaryDirectory.appending(path: "carabiner-test-\(UUID().uuidString)")
+      try FileManager.default.createDirectory(
+        at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
+    }
+
+    deinit { try? FileManager.default.removeItem(at: url) }
+
+    /// The place of a file in it.
+    public func file(_ name: String) -> URL { url.appending(path: name) }
+  }
+
+  /// Compiles Tests/Fixtures/Plugins/`source`.c into `folder`.
+  ///
+  /// - Returns: The path of the plugin.
+  public static func compile(
+    _ source: String, defining definitions: [String] = [], into folder: Folder, name: String = "plugin.so"
+  ) async throws -> String {
+    let output = folder.file(name)
+    let root = Repository.root.path
+    let run = try await ToolRun(
+      URL(filePath: "/usr/bin/cc"),
+      ["-std=gnu11", "-fPIC", "-shared", "-fvisibility=hidden", "-I\(root)/Sources/CCarabiner/include"]
+        + definitions.map { "-D\($0)" } + ["-o", output.path, "\(root)/Tests/Fixtures/Plugins/\(source).c", "-lpthread"])
+    guard run.status == 0 else { throw CompilerFailure(output: run.errors) }
+    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: output.path)
+    return output.path
+  }
+}
