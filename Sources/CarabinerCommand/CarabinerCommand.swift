@@ -15,7 +15,8 @@ struct CarabinerCommand: AsyncParsableCommand {
       5 HTTP status, 6 the response cannot be parsed, 7 an interceptor failed, 8 cancelled.
       """,
     version: "1.0.0",
-    subcommands: [RunCommand.self, CheckCommand.self, ChainCommand.self, InspectCommand.self, ProbeCommand.self, DemoServerCommand.self,
+    subcommands: [
+      RunCommand.self, CheckCommand.self, ChainCommand.self, InspectCommand.self, ProbeCommand.self, DemoServerCommand.self,
     ])
 
   /// Parses the arguments by hand so that a wrong one exits with 2, as the help says.

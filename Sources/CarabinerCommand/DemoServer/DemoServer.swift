@@ -46,7 +46,7 @@ struct DemoServer: Sendable {
       body = Array(buffer: try await request.body.collect(upTo: maximumBodyBytes))
     } catch is NIOTooManyBytesError {
       let refusal = Refusal(413, "the body is longer than \(maximumBodyBytes) bytes", code: "CONTENT_TOO_LARGE")
-      return response(DemoSite.reply(to: refusal), to: request, since: start)
+      return response(site.reply(to: refusal), to: request, since: start)
     }
     var headers: [String: String] = [:]
     for field in request.headers {

@@ -18,6 +18,7 @@ struct DemoServerCommand: AsyncParsableCommand {
 
   /// Where a key may stand that others must not see in the list of processes.
   private static let keyVariable = "DEMO_SERVER_HMAC_KEY"
+  private static let secretVariable = "DEMO_SERVER_CLIENT_SECRET"
 
   @Option(name: .long, help: "The port to listen on; 0 takes any free one.")
   var port = 0
@@ -35,7 +36,7 @@ struct DemoServerCommand: AsyncParsableCommand {
     name: .long, help: ArgumentHelp("For how many requests a token is good; without it, for any number.", valueName: "count"))
   var tokenUses: Int?
 
-  @Option(name: .long, help: "The client_secret /token wants; without it, any.")
+  @Option(name: .long, help: "The client_secret /token wants; $\(Self.secretVariable) serves as well. Without it, any will do.")
   var clientSecret: String?
 
   @Option(
@@ -85,9 +86,9 @@ struct DemoServerCommand: AsyncParsableCommand {
     var settings = DemoSite.Settings()
     settings.requiresToken = requireAuth
     settings.tokens = TokenMint.Terms(lifetime: tokenLifetime, uses: tokenUses)
-    settings.clientSecret = clientSecret
-    let key = hmacKey ?? ProcessInfo.processInfo.environment[Self.keyVariable].flatMap { $0.isEmpty ? nil : $0 }
-    settings.signature = key.map(MessageSignature.init)
+    let environment = ProcessInfo.processInfo.environment.filter { !$0.value.isEmpty }
+    settings.clientSecret = clientSecret ?? environment[Self.secretVariable]
+    settings.signature = (hmacKey ?? environment[Self.keyVariable]).map(MessageSignature.init)
     settings.limits.depth = maximumDepth
     settings.limits.fields = maximumFields
     settings.heartbeat = .seconds(heartbeat)

@@ -39,19 +39,17 @@ final class DemoSite: Sendable {
 
   /// The answer to a request.
   func reply(to request: DemoRequest) async -> DemoReply {
-    let reply: DemoReply
     do {
-      reply = try await route(request)
+      return signed(try await route(request))
     } catch {
-      reply = Self.reply(to: error)
+      return reply(to: error)
     }
-    return signed(reply)
   }
 
   /// What is answered when a request is refused.
-  static func reply(to refusal: Refusal) -> DemoReply {
+  func reply(to refusal: Refusal) -> DemoReply {
     let body = GraphQLProblem.response([GraphQLProblem(message: refusal.message, code: refusal.code)]).serialized()
-    return DemoReply(refusal.status, ResponseFormat.json.contentType, .whole(body), headers: refusal.headers)
+    return signed(DemoReply(refusal.status, ResponseFormat.json.contentType, .whole(body), headers: refusal.headers))
   }
 
   private func route(_ request: DemoRequest) async throws(Refusal) -> DemoReply {

@@ -42,9 +42,9 @@ enum CBOREncoder {
       appendFloat(-0.0, to: &bytes)
     } else if let value = UInt64(lexeme) {
       appendHead(0, value, to: &bytes)
-    } else if let value = Int64(lexeme) {
-      // -1 - n; the complement does not overflow where a negation would.
-      appendHead(1, UInt64(bitPattern: ~value), to: &bytes)
+    } else if lexeme.hasPrefix("-"), let magnitude = UInt64(lexeme.dropFirst()) {
+      // The argument n says -1 - n.
+      appendHead(1, magnitude - 1, to: &bytes)
     } else if !lexeme.utf8.allSatisfy({ $0 == UInt8(ascii: "-") || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
       number.double.isFinite
     {
