@@ -12,7 +12,12 @@ struct CommandRun {
 
   static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-  init(_ arguments: [String], input: String = "", environment: [String: String] = [:]) throws {
+  /// Runs the command and waits for its end.
+  ///
+  /// - Parameter meanwhile: Called with the process's number once it has its input.
+  init(
+    _ arguments: [String], input: String = "", environment: [String: String] = [:], meanwhile: (Int32) -> Void = { _ in }
+  ) throws {
     let process = Process()
     process.executableURL = Self.root.appending(path: ".build/debug/carabiner")
     guard FileManager.default.isExecutableFile(atPath: process.executableURL?.path ?? "") else {
@@ -31,6 +36,7 @@ struct CommandRun {
     try process.run()
     try standardInput.fileHandleForWriting.write(contentsOf: Data(input.utf8))
     try standardInput.fileHandleForWriting.close()
+    meanwhile(process.processIdentifier)
     output = String(decoding: standardOutput.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     self.errors = errors.text()
     process.waitUntilExit()
