@@ -65,7 +65,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
       inbox.jobs.append(job)
       return !inbox.isStopping
     }
-    // A loop that has stopped can run nothing; whoever still awaits is served on this thread.
+    // A loop that has stopped can run nothing; whoever still awaits is served by Swift's own threads.
     if accepted || !isOver { wake() } else { drainAfterStop() }
   }
 
@@ -136,7 +136,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
       defer { inbox.jobs.removeAll() }
       return inbox.jobs
     }
-    for job in left { unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }
+    for job in left { globalConcurrentExecutor.enqueue(job) }
   }
 
   // MARK: The thread
@@ -149,8 +149,8 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     multi.abortAll(SystemFailure.stopped)
     runJobs(limit: .max)
     finished.withLock { $0 = true }
-    drainAfterStop()
     thread.store(0, ordering: .relaxed)
+    drainAfterStop()
     multi.close()
   }
 

@@ -13,11 +13,18 @@ struct CommandRun {
 
   static let root = Repository.root
 
-  init(_ arguments: [String], input: String = "", environment: [String: String] = [:]) async throws {
+  /// Runs the command and waits for its end.
+  ///
+  /// - Parameter meanwhile: Called with the process's number once it has its input.
+  init(
+    _ arguments: [String], input: String = "", environment: [String: String] = [:],
+    meanwhile: @escaping @Sendable (Int32) -> Void = { _ in }
+  ) async throws {
     guard FileManager.default.isExecutableFile(atPath: Repository.command.path) else {
       throw NotBuilt(path: Repository.command.path)
     }
-    let run = try await ToolRun(Repository.command, arguments, input: input, environment: environment)
+    let run = try await ToolRun(
+      Repository.command, arguments, input: input, environment: environment, meanwhile: meanwhile)
     status = run.status
     output = run.output
     errors = run.errors

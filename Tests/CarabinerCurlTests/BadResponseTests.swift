@@ -154,4 +154,38 @@ struct BadResponseTests {
     try await transport.expectIntact(server)
     #expect(server.requests.map(\.target) == ["/bad", "/good"], "nothing is sent twice")
   }
+
+  @Test("a gibibyte that is read and forgotten takes no memory")
+  func memory() async throws {
+    // Other tests use memory at the same time, so this one has a process of its own.
+    await #expect(processExitsWith: .success) {
+      let server = try ScriptedServer(otherwise: { _, peer in
+        try peer.send("HTTP/1.1 200 OK\r\nContent-Length: \(1 << 30)\r\n\r\n")
+        let block = [UInt8](repeating: UInt8(ascii: "x"), count: 1 << 20)
+        for _ in 0..<1024 { try peer.send(block) }
+      })
+      let transport = try CurlTransport()
+      let url = try #require(URL(string: "\(server.origin)/huge"))
+      let before = try MemoryUse.peakKibibytes()
+      let response = try await transport.send(Carabiner.URLRequest(url: url))
+      var received = 0
+      let error = try await #require(throws: TransportError.self) {
+        for try await chunk in response.chunks { received += chunk.count }
+      }
+      let growth = try MemoryUse.peakKibibytes() - before
+      guard error.code == .bodyTooLarge, received > 60 << 20, received <= 64 << 20, growth < 32 << 10 else {
+        print("\(error), \(received) bytes, \(growth) KiB more")
+        exit(1)
+      }
+    }
+  }
+}
+
+/// What the kernel says of this process.
+private enum MemoryUse {
+  static func peakKibibytes() throws -> Int {
+    let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+    let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") })
+    return try #require(Int(line.filter(\.isNumber)))
+  }
 }

@@ -15,7 +15,7 @@ struct Answer {
 extension CurlTransport {
   /// Sends one request and reads the whole answer.
   func fetch(
-    _ url: String, method: String = "POST", headers: HTTPHeaders = [:], body: String? = "{}", timeout: Double = 15
+    _ url: String, method: String = "POST", headers: HTTPHeaders = [:], body: String? = "{}", timeout: Double = 60
   ) async throws -> Answer {
     var request = Carabiner.URLRequest(url: try #require(URL(string: url)), httpMethod: method, headers: headers)
     request.httpBody = body.map { Data($0.utf8) }
@@ -26,7 +26,7 @@ extension CurlTransport {
 
   /// Sends one request that must fail in the transport.
   func failure(
-    _ url: String, method: String = "POST", timeout: Double = 15, sourceLocation: SourceLocation = #_sourceLocation
+    _ url: String, method: String = "POST", timeout: Double = 60, sourceLocation: SourceLocation = #_sourceLocation
   ) async throws -> TransportError {
     try await #require(throws: TransportError.self, sourceLocation: sourceLocation) {
       _ = try await fetch(url, method: method, timeout: timeout)

@@ -76,6 +76,22 @@ struct EventLoopTests {
     loop.stop()
   }
 
+  @Test("a task that prefers a loop that has stopped still runs to its end")
+  func afterStop() async throws {
+    let loop = try EventLoop()
+    let before = Task(executorPreference: loop) {
+      for _ in 0..<20_000 { await Task.yield() }
+      return true
+    }
+    loop.stop()
+    #expect(await before.value)
+    let after = Task(executorPreference: loop) {
+      for _ in 0..<20_000 { await Task.yield() }
+      return true
+    }
+    #expect(await after.value)
+  }
+
   @Test("thousands of jobs from many tasks all run")
   func manyJobs() async throws {
     let loop = try EventLoop()

@@ -19,18 +19,21 @@ public struct ToolRun: Sendable {
   /// - Parameters:
   ///   - environment: What is added to the environment of the tests.
   ///   - directory: Where it runs; the tests' own directory if nil.
+  ///   - meanwhile: Called with the process's number once it has its input.
   public init(
-    _ executable: URL, _ arguments: [String], input: String = "", environment: [String: String] = [:], in directory: URL? = nil
+    _ executable: URL, _ arguments: [String], input: String = "", environment: [String: String] = [:], in directory: URL? = nil,
+    meanwhile: @escaping @Sendable (Int32) -> Void = { _ in }
   ) async throws {
     self = try await offThePool {
       Self.slots.wait()
       defer { Self.slots.signal() }
-      return try Self(blocking: executable, arguments, input, environment, directory)
+      return try Self(blocking: executable, arguments, Data(input.utf8), environment, directory, meanwhile)
     }
   }
 
   private init(
-    blocking executable: URL, _ arguments: [String], _ input: String, _ environment: [String: String], _ directory: URL?
+    blocking executable: URL, _ arguments: [String], _ input: Data, _ environment: [String: String], _ directory: URL?,
+    _ meanwhile: (Int32) -> Void
   ) throws {
     let process = Process()
     process.executableURL = executable
@@ -46,8 +49,9 @@ public struct ToolRun: Sendable {
     // Both ends are drained, so that a full pipe stops neither side.
     let errors = Drain(standardError.fileHandleForReading)
     try process.run()
-    try? standardInput.fileHandleForWriting.write(contentsOf: Data(input.utf8))
+    try? standardInput.fileHandleForWriting.write(contentsOf: input)
     try standardInput.fileHandleForWriting.close()
+    meanwhile(process.processIdentifier)
     output = String(decoding: standardOutput.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     self.errors = errors.text()
     process.waitUntilExit()
