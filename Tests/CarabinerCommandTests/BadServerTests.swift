@@ -53,9 +53,9 @@ struct BadServerTests {
   ]
 
   @Test("each ends with its exit status, a reason, and nothing on standard output", arguments: cases)
-  func exitStatus(_ item: Case) throws {
+  func exitStatus(_ item: Case) async throws {
     let server = try ScriptedServer(ScriptedServer.answering { _, peer in try item.answer(peer) })
-    let run = try CommandRun(
+    let run = try await CommandRun(
       ["run", "--endpoint", "\(server.origin)/graphql", "--timeout", "20", "-"], input: "mutation M { buy }")
     #expect(run.status == item.status, "\(run.errors)")
     #expect(run.errors.hasPrefix("error: "))
@@ -65,7 +65,7 @@ struct BadServerTests {
   }
 
   @Test("an answer that drips past --timeout is exit status 4")
-  func drip() throws {
+  func drip() async throws {
     let server = try ScriptedServer(
       ScriptedServer.answering { _, peer in
         try peer.send("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n{")
@@ -74,16 +74,16 @@ struct BadServerTests {
           peer.pause(milliseconds: 10)
         }
       })
-    let run = try CommandRun(["run", "--endpoint", server.origin, "--timeout", "0.5", "-"], input: "{ a }")
+    let run = try await CommandRun(["run", "--endpoint", server.origin, "--timeout", "0.5", "-"], input: "{ a }")
     #expect(run.status == 4, "\(run.errors)")
     #expect(run.errors.contains("0.5 s"), "\(run.errors)")
     #expect(run.output.isEmpty)
   }
 
   @Test("Ctrl-C ends a request that waits with exit status 8, and the server sees the connection close")
-  func interrupt() throws {
+  func interrupt() async throws {
     let server = try ScriptedServer(ScriptedServer.answering { _, peer in peer.waitForHangUp() })
-    let run = try CommandRun(["run", "--endpoint", server.origin, "-"], input: "{ a }") { process in
+    let run = try await CommandRun(["run", "--endpoint", server.origin, "-"], input: "{ a }") { process in
       let end = Date.now + 20
       while server.requests.isEmpty, Date.now < end { usleep(5000) }
       kill(process, SIGINT)

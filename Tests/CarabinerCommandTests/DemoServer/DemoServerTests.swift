@@ -37,10 +37,10 @@ struct DemoServerTests {
   }
 
   @Test("a query passes all five plugins down and up, and its CBOR answer is read by one of them")
-  func fivePlugins() throws {
+  func fivePlugins() async throws {
     let server = try DemoServerProcess(["--require-auth"], environment: ["DEMO_SERVER_HMAC_KEY": "kéy"])
     let manifest = try manifest(server)
-    let run = try CommandRun(
+    let run = try await CommandRun(
       ["run", "-m", manifest.path, "--output", "json", "--trace", "-"],
       input: #"query Q { books { title rating author { name } } sent: echoHeader(name: "accept") secret }"#,
       environment: ["TEST_HMAC_KEY": "kéy"])
@@ -61,10 +61,10 @@ struct DemoServerTests {
   }
 
   @Test("a token that is used up is renewed and the request goes on, once for all who wait")
-  func tokenUsedUp() throws {
+  func tokenUsedUp() async throws {
     let server = try DemoServerProcess(["--require-auth", "--token-uses", "20", "--hmac-key", "k"])
     let manifest = try manifest(server)
-    let run = try CommandRun(
+    let run = try await CommandRun(
       [
         "run", "-m", manifest.path, "--output", "json", "--cache-policy", "networkOnly", "--repeat", "60", "--concurrency", "4",
         "-",
@@ -83,11 +83,11 @@ struct DemoServerTests {
   }
 
   @Test("a token that expires is renewed before it does, for the server tells when")
-  func tokenExpires() throws {
+  func tokenExpires() async throws {
     // Tokens are renewed five seconds before their end: each of these is due at once.
     let server = try DemoServerProcess(["--require-auth", "--token-lifetime", "2", "--hmac-key", "k"])
     let manifest = try manifest(server)
-    let run = try CommandRun(
+    let run = try await CommandRun(
       ["run", "-m", manifest.path, "--output", "json", "--cache-policy", "networkOnly", "--repeat", "5", "-"],
       input: "{ secret }", environment: ["TEST_HMAC_KEY": "k"])
     #expect(run.status == 0, "\(run.errors)")
@@ -97,10 +97,10 @@ struct DemoServerTests {
   }
 
   @Test("a request signed with another key is refused, and so is an answer")
-  func wrongKey() throws {
+  func wrongKey() async throws {
     let server = try DemoServerProcess(["--hmac-key", "right"])
     let manifest = try manifest(server)
-    let run = try CommandRun(
+    let run = try await CommandRun(
       ["run", "-m", manifest.path, "-"], input: "{ books { id } }", environment: ["TEST_HMAC_KEY": "wrong"])
     #expect(run.status == 5, "\(run.errors)")
     #expect(run.errors.contains("403"))
@@ -109,20 +109,20 @@ struct DemoServerTests {
     // This server does not sign, and the manifest wants that.
     let unsigned = try DemoServerProcess()
     let other = try self.manifest(unsigned)
-    let second = try CommandRun(
+    let second = try await CommandRun(
       ["run", "-m", other.path, "-"], input: "{ books { id } }", environment: ["TEST_HMAC_KEY": "right"])
     #expect(second.status == 7, "\(second.errors)")
     #expect(second.errors.contains("not signed"))
   }
 
   @Test("GraphQL errors and a document the schema refuses come through the plugins")
-  func errors() throws {
+  func errors() async throws {
     let server = try DemoServerProcess()
-    let failing = try CommandRun(
+    let failing = try await CommandRun(
       ["run", "--endpoint", server.endpoint, "--output", "json", "-"], input: "{ failing shelf { label } }")
     #expect(failing.status == 1)
     #expect(failing.output.contains("BROKEN"))
-    let refused = try CommandRun(["run", "--endpoint", server.endpoint, "--output", "json", "-"], input: "{ boks { id } }")
+    let refused = try await CommandRun(["run", "--endpoint", server.endpoint, "--output", "json", "-"], input: "{ boks { id } }")
     #expect(refused.status == 1, "\(refused.errors)")
     #expect(refused.output.contains(#""locations":[{"line":1,"column":3}]"#), "\(refused.output)")
   }
@@ -205,9 +205,9 @@ struct DemoServerTests {
   }
 
   @Test("a port that is taken is exit status 4 and says what to do")
-  func takenPort() throws {
+  func takenPort() async throws {
     let server = try DemoServerProcess()
-    let run = try CommandRun(["demo-server", "--port", "\(server.port)"])
+    let run = try await CommandRun(["demo-server", "--port", "\(server.port)"])
     #expect(run.status == 4)
     #expect(run.errors.contains("try another --port"))
     #expect(run.output.isEmpty)
@@ -219,19 +219,19 @@ struct DemoServerTests {
       ["--port", "65536"], ["--port", "x"], ["--token-uses", "0"], ["--token-lifetime", "-1"], ["--token-lifetime", "nan"],
       ["--heartbeat", "0"], ["--maximum-body", "0"], ["--maximum-depth", "31"], ["--hmac-key", ""], ["--nonsense"],
     ])
-  func usage(arguments: [String]) throws {
-    let run = try CommandRun(["demo-server"] + arguments)
+  func usage(arguments: [String]) async throws {
+    let run = try await CommandRun(["demo-server"] + arguments)
     #expect(run.status == 2, "\(run.errors)")
     #expect(run.output.isEmpty)
   }
 
   @Test("the help tells the doors, and the schema can be printed")
-  func help() throws {
-    let help = try CommandRun(["demo-server", "--help"])
+  func help() async throws {
+    let help = try await CommandRun(["demo-server", "--help"])
     #expect(help.status == 0)
     for word in ["/graphql", "/token", "listening PORT", "--hmac-key", "DEMO_SERVER_HMAC_KEY"] {
       #expect(help.output.contains(word))
     }
-    #expect(try CommandRun(["demo-server", "--print-schema"]).output.hasPrefix("type Query {\n"))
+    await #expect(try CommandRun(["demo-server", "--print-schema"]).output.hasPrefix("type Query {\n"))
   }
 }

@@ -142,7 +142,8 @@ struct HookTests {
 
   @Test("a hook that stays pending beyond its timeout is revoked")
   func pendingTooLong() async throws {
-    let results = try await client(["never-resume"], extra: ", timeout: 50ms").results(of: Self.operation, cachePolicy: .networkOnly)
+    let results = try await client(["never-resume"], extra: ", timeout: 50ms").results(
+      of: Self.operation, cachePolicy: .networkOnly)
     var iterator = results.makeAsyncIterator()
     let error = await #expect(throws: PluginError.self) { try await iterator.next() }
     #expect(error?.code == .timedOut)

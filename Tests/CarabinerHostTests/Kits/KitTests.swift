@@ -68,7 +68,7 @@ struct KitTests {
 
   @Test("all four stages of a plugin work together", arguments: KitPlugin.allCases)
   func stages(kit: KitPlugin) async throws {
-    let chain = try Chain(kit)
+    let chain = try await Chain(kit)
     defer { chain.server.stop() }
     let first = try await chain.pass(.cacheFirst)
     #expect(first.name == "server+chunk+200+result")
@@ -107,10 +107,10 @@ struct KitTests {
 
   @Test("what a stage answers itself is the answer", arguments: KitPlugin.allCases)
   func answers(kit: KitPlugin) async throws {
-    let responding = try Chain(kit, "respond")
+    let responding = try await Chain(kit, "respond")
     #expect(try await responding.run().name == "plugin")
     #expect(responding.server.requests.isEmpty)
-    let short = try Chain(kit, "short circuit")
+    let short = try await Chain(kit, "short circuit")
     #expect(try await short.run().name == "short++result")
     #expect(short.server.requests.isEmpty)
     #expect(try await Chain(kit, "recover", status: 503).run().name == "recovered from 503")
@@ -120,7 +120,7 @@ struct KitTests {
 
   @Test("state survives a retry", arguments: KitPlugin.allCases)
   func retry(kit: KitPlugin) async throws {
-    let chain = try Chain(kit, "retry")
+    let chain = try await Chain(kit, "retry")
     #expect(try await chain.run().name == "server+chunk+200+result")
     #expect(chain.server.requests.count == 1)
     #expect(chain.server.requests.first?.lowercased().contains("x-kit-passes: 2\r\n") == true)
@@ -132,7 +132,7 @@ struct KitTests {
     "a suspended hook changes the request when it goes on", arguments: KitPlugin.allCases,
     [("after", "x-kit-later: after"), ("thread", "x-kit-later: thread"), ("fetch", "x-kit-fetch: 200 fetched")])
   func waiting(kit: KitPlugin, _ expected: (mode: String, header: String)) async throws {
-    let chain = try Chain(kit, expected.mode, extra: "grants: [fetch]")
+    let chain = try await Chain(kit, expected.mode, extra: "grants: [fetch]")
     #expect(try await chain.run().name == "server+chunk+200+result")
     let request = try #require(chain.server.requests.first).lowercased()
     #expect(request.contains(expected.header + "\r\n"), "\(request)")
@@ -140,7 +140,7 @@ struct KitTests {
 
   @Test("cancelling a call wakes what it waits for", .timeLimit(.minutes(5)), arguments: KitPlugin.allCases)
   func cancelling(kit: KitPlugin) async throws {
-    let chain = try Chain(kit, "cancel")
+    let chain = try await Chain(kit, "cancel")
     let task = Task { try await chain.run() }
     try await Task.sleep(for: .milliseconds(100))
     let start = ContinuousClock.now
@@ -151,7 +151,7 @@ struct KitTests {
 
   @Test("work that comes after its call is over is told so", arguments: KitPlugin.allCases)
   func late(kit: KitPlugin) async throws {
-    let chain = try Chain(kit, "late", extra: "timeout: 20ms")
+    let chain = try await Chain(kit, "late", extra: "timeout: 20ms")
     let error = await #expect(throws: PluginError.self) { try await chain.pass(.networkOnly) }
     #expect(error?.code == .timedOut)
     for _ in 0..<50 where chain.server.requests.isEmpty {
@@ -226,7 +226,7 @@ struct KitTests {
 
   @Test("a hundred calls at once, each with a suspended hook, all end", arguments: KitPlugin.allCases)
   func concurrency(kit: KitPlugin) async throws {
-    let chain = try Chain(kit, "after")
+    let chain = try await Chain(kit, "after")
     defer { chain.server.stop() }
     let names = try await withThrowingTaskGroup(of: String?.self) { group in
       for _ in 0..<100 { group.addTask { try await chain.pass(.networkOnly).name } }

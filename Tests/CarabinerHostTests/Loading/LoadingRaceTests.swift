@@ -35,8 +35,8 @@ struct LoadingRaceTests {
   }
 
   @Test("cut short and filled again: loaded whole or refused, never half", arguments: [StagedCopy.Mode.directory, .memfd])
-  func truncated(mode: StagedCopy.Mode) throws {
-    let path = try FixturePlugin.compile("loading", into: folder)
+  func truncated(mode: StagedCopy.Mode) async throws {
+    let path = try await FixturePlugin.compile("loading", into: folder)
     // A digest of its own, or the library another test loaded would be found.
     let whole = try Data(contentsOf: URL(filePath: path)) + Data("cut \(mode.rawValue)".utf8)
     try whole.write(to: URL(filePath: path))
@@ -59,9 +59,9 @@ struct LoadingRaceTests {
   }
 
   @Test("replaced in one step: each time the old one or the new one")
-  func replaced() throws {
-    let first = try FixturePlugin.compile("loading", into: folder, name: "old.so")
-    let second = try FixturePlugin.compile("loading", defining: ["NO_ENTRY"], into: folder, name: "new.so")
+  func replaced() async throws {
+    let first = try await FixturePlugin.compile("loading", into: folder, name: "old.so")
+    let second = try await FixturePlugin.compile("loading", defining: ["NO_ENTRY"], into: folder, name: "new.so")
     let digest = try PluginNote.inspect(path: first).digest
     let path = folder.file("plugin.so").path
     try FileManager.default.copyItem(atPath: first, toPath: path)

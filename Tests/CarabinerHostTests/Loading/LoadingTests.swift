@@ -19,9 +19,9 @@ struct LoadingTests {
   }
 
   @Test("a good plugin loads from a staged copy and from sealed memory", arguments: [StagedCopy.Mode.directory, .memfd])
-  func good(mode: StagedCopy.Mode) throws {
+  func good(mode: StagedCopy.Mode) async throws {
     // Two builds, so that the second mode does not find the first one's library.
-    let path = try FixturePlugin.compile("loading", defining: ["MODE_\(mode.rawValue)"], into: folder)
+    let path = try await FixturePlugin.compile("loading", defining: ["MODE_\(mode.rawValue)"], into: folder)
     let handle = try FileHandle(forWritingTo: URL(filePath: path))
     try handle.seekToEnd()
     try handle.write(contentsOf: Data(mode.rawValue.utf8))
@@ -42,8 +42,8 @@ struct LoadingTests {
       ("SMALL_STAGE", .badTable), ("BAD_THREADS", .badTable), ("BAD_ID", .badTable), ("NO_VERSION", .badTable),
       ("NO_CREATE", .badTable), ("TWICE", .badTable), ("NULL_ITEM", .badTable),
     ])
-  func oneThingWrong(definition: String, code: LoadRefusal.Code) throws {
-    let path = try FixturePlugin.compile("loading", defining: [definition], into: folder)
+  func oneThingWrong(definition: String, code: LoadRefusal.Code) async throws {
+    let path = try await FixturePlugin.compile("loading", defining: [definition], into: folder)
     let refusal = try #require(refusal(of: path) as LoadRefusal?)
     #expect(refusal.code == code)
     #expect(refusal.path == path)
@@ -56,16 +56,16 @@ struct LoadingTests {
       ("NULL_SLOT", "graphql.on_request"), ("NULL_HTTP_SLOT", "http.on_request"), ("NULL_CACHE_SLOT", "cache.on_read"),
       ("NULL_PARSER_SLOT", "parser.on_head"),
     ])
-  func slotIsNamed(definition: String, slot: String) throws {
-    let path = try FixturePlugin.compile("loading", defining: [definition], into: folder)
+  func slotIsNamed(definition: String, slot: String) async throws {
+    let path = try await FixturePlugin.compile("loading", defining: [definition], into: folder)
     let refusal = try #require(refusal(of: path) as LoadRefusal?)
     #expect(refusal.code == .badTable)
     #expect(refusal.message.contains(slot), "\(refusal.message)")
   }
 
   @Test("every refusal names the file, the step and what to do, and no refusal runs twice into the same library")
-  func refusalIsRepeated() throws {
-    let path = try FixturePlugin.compile("loading", defining: ["NULL_SLOT"], into: folder)
+  func refusalIsRepeated() async throws {
+    let path = try await FixturePlugin.compile("loading", defining: ["NULL_SLOT"], into: folder)
     let first = try #require(refusal(of: path) as LoadRefusal?)
     let second = try #require(refusal(of: path) as LoadRefusal?)
     #expect(first.description == second.description)
@@ -87,8 +87,8 @@ struct LoadingTests {
   }
 
   @Test("a file for another machine is refused", arguments: [(18, 0xB7), (4, 1), (16, 2)])
-  func otherMachine(offset: Int, byte: Int) throws {
-    let path = try FixturePlugin.compile("loading", into: folder)
+  func otherMachine(offset: Int, byte: Int) async throws {
+    let path = try await FixturePlugin.compile("loading", into: folder)
     var bytes = try Data(contentsOf: URL(filePath: path))
     bytes[offset] = UInt8(byte)
     try bytes.write(to: URL(filePath: path))
@@ -96,8 +96,8 @@ struct LoadingTests {
   }
 
   @Test("no truncation of a plugin is mapped, and none traps")
-  func truncations() throws {
-    let path = try FixturePlugin.compile("loading", into: folder)
+  func truncations() async throws {
+    let path = try await FixturePlugin.compile("loading", into: folder)
     let bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
     for length in stride(from: 0, to: bytes.count, by: 61) {
       // Section headers lie at the end and do not matter to the loader; every PT_LOAD must be there.
@@ -109,8 +109,8 @@ struct LoadingTests {
   }
 
   @Test("no changed byte of a header makes the reader trap")
-  func mutations() throws {
-    let path = try FixturePlugin.compile("loading", into: folder)
+  func mutations() async throws {
+    let path = try await FixturePlugin.compile("loading", into: folder)
     let bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
     var read = 0
     for offset in 0..<min(900, bytes.count) {
@@ -124,8 +124,8 @@ struct LoadingTests {
   }
 
   @Test("a file others may write to is refused, and so is one in such a folder")
-  func writable() throws {
-    let path = try FixturePlugin.compile("loading", into: folder)
+  func writable() async throws {
+    let path = try await FixturePlugin.compile("loading", into: folder)
     unsafe chmod(path, 0o777)
     #expect(refusal(of: path)?.code == .unsafeMode)
     unsafe chmod(path, 0o755)
@@ -136,11 +136,11 @@ struct LoadingTests {
   }
 
   @Test("any folder on the way counts, also behind a symbolic link, but not one with the sticky bit")
-  func parents() throws {
+  func parents() async throws {
     let inner = folder.file("open").appending(path: "inner")
     try FileManager.default.createDirectory(
       at: inner, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
-    let built = try FixturePlugin.compile("loading", into: folder)
+    let built = try await FixturePlugin.compile("loading", into: folder)
     let path = inner.appending(path: "plugin.so").path
     try FileManager.default.copyItem(atPath: built, toPath: path)
     let link = folder.file("link.so").path
@@ -161,10 +161,10 @@ struct LoadingTests {
   }
 
   @Test("a file of another user, or in a folder of one, is refused")
-  func owners() throws {
+  func owners() async throws {
     // Only root can give files away.
     guard geteuid() == 0 else { return }
-    let path = try FixturePlugin.compile("loading", into: folder)
+    let path = try await FixturePlugin.compile("loading", into: folder)
     unsafe chown(path, 65_534, 65_534)
     #expect(refusal(of: path)?.code == .unsafeOwner)
     #expect(refusal(of: path)?.message.contains("65534") == true)
@@ -196,8 +196,8 @@ struct LoadingTests {
   }
 
   @Test("a file that is not what the manifest pins is refused with its digest")
-  func pins() throws {
-    let path = try FixturePlugin.compile("loading", into: folder)
+  func pins() async throws {
+    let path = try await FixturePlugin.compile("loading", into: folder)
     let digest = try PluginNote.inspect(path: path).digest
     #expect(refusal(of: path, pin: digest) == nil)
     let wrong = refusal(of: path, pin: String(repeating: "0", count: 64))
@@ -206,8 +206,8 @@ struct LoadingTests {
   }
 
   @Test("overwriting, truncating or deleting the file of a loaded plugin harms nobody")
-  func fileChangesUnderneath() throws {
-    let path = try FixturePlugin.compile("loading", defining: ["CHANGED_LATER"], into: folder)
+  func fileChangesUnderneath() async throws {
+    let path = try await FixturePlugin.compile("loading", defining: ["CHANGED_LATER"], into: folder)
     let library = try PluginLibrary.load(path: path)
     try Data("garbage in place".utf8).write(to: URL(filePath: path), options: [])
     unsafe truncate(path, 0)
@@ -219,8 +219,8 @@ struct LoadingTests {
   }
 
   @Test("the identity is read without running the plugin's code")
-  func inspectDoesNotRun() throws {
-    let path = try FixturePlugin.compile("loading", defining: ["ENTRY_CRASHES"], into: folder)
+  func inspectDoesNotRun() async throws {
+    let path = try await FixturePlugin.compile("loading", defining: ["ENTRY_CRASHES"], into: folder)
     #expect(try PluginNote.inspect(path: path).note.version == "1.0.0")
   }
 }

@@ -76,7 +76,7 @@ struct ManifestSchemaTests {
     let folder = try FixturePlugin.Folder()
     let texts = try Self.accepted.map { try String(contentsOfFile: $0, encoding: .utf8) } + Self.refusals.map(\.text)
     let values = try texts.map(ManifestFixtures.value)
-    let verdicts = try JSONOracle.verdicts(document, values, in: folder)
+    let verdicts = try await JSONOracle.verdicts(document, values, in: folder)
     #expect(verdicts == texts.indices.map { $0 < Self.accepted.count })
   }
 
@@ -166,7 +166,7 @@ struct ManifestSchemaTests {
     let mutations = try mutations()
     #expect(mutations.count > 1000)
     let folder = try FixturePlugin.Folder()
-    let oracle = try JSONOracle.verdicts(document, mutations.map(\.value), in: folder)
+    let oracle = try await JSONOracle.verdicts(document, mutations.map(\.value), in: folder)
     try #require(oracle.count == mutations.count)
     for (mutation, verdict) in zip(mutations, oracle) {
       let violations = schema.violations(in: mutation.value)

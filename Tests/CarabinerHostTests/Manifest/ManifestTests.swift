@@ -49,7 +49,7 @@ struct ManifestTests {
   @Test("a configuration that breaks the plugin's schema is refused with the place")
   func configuration() async throws {
     let folder = try FixturePlugin.Folder()
-    let path = try FixturePlugin.compile("misbehave", into: folder)
+    let path = try await FixturePlugin.compile("misbehave", into: folder)
     let manifest = try Manifest(
       text: "{carabiner: 1, plugins: [{name: p, file: \(path), config: {mod: x}}], chain: {graphql: [p]}}")
     let error = try #require(throws: ManifestError.self) { try HostedChain(manifest) }
@@ -65,7 +65,7 @@ struct ManifestTests {
   @Test("a plugin in a list it has no stage for is refused")
   func misplaced() async throws {
     let folder = try FixturePlugin.Folder()
-    let path = try FixturePlugin.compile("misbehave", into: folder)
+    let path = try await FixturePlugin.compile("misbehave", into: folder)
     let manifest = try Manifest(
       text: "{carabiner: 1, plugins: [{name: p, file: \(path), config: {mode: x}}], chain: {http: [p]}}")
     let error = #expect(throws: ManifestError.self) { try HostedChain(manifest) }

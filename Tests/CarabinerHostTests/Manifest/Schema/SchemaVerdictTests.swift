@@ -43,7 +43,7 @@ struct SchemaVerdictTests {
 
   @Test("the verdicts are those of Python's jsonschema")
   func python() async throws {
-    let verdicts = try JSONOracle.verdicts(ofTable: SchemaGroup.path)
+    let verdicts = try await JSONOracle.verdicts(ofTable: SchemaGroup.path)
     #expect(verdicts == SchemaGroup.all.flatMap { $0.cases.map(\.isValid) })
   }
 
