@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 import Testing
 
 /// The fixture plugin of one kit: the same plugin, written once in each language.
@@ -12,27 +11,22 @@ enum KitPlugin: String, CaseIterable, Sendable, CustomTestStringConvertible {
 
   /// The built library; built once for all tests, and only what changed.
   var path: String {
-    get throws { try Self.built[self]?.get().path ?? { throw FixturePlugin.CompilerFailure(output: "no \(rawValue)") }() }
-  }
-
-  // One lazy build for each language; whoever asks first builds, the others wait.
-  private static let built: [KitPlugin: Built] = Dictionary(uniqueKeysWithValues: allCases.map { ($0, Built($0)) })
-
-  private final class Built: Sendable {
-    private let plugin: KitPlugin
-    private let result = Mutex<Result<URL, any Error>?>(nil)
-
-    init(_ plugin: KitPlugin) { self.plugin = plugin }
-
-    func get() throws -> URL {
-      try result.withLock { result in
-        if let result { return result }
-        let made = Result { try plugin.build() }
-        result = made
-        return made
-      }.get()
+    get async throws {
+      guard let build = Self.builds[self] else { throw FixturePlugin.CompilerFailure(output: "no kit \(rawValue)") }
+      return try await build.value.path
     }
   }
+
+  /// Whoever asks first starts all builds. They run on threads of their own: tests of other suites go on meanwhile.
+  private static let builds: [KitPlugin: Task<URL, any Error>] = Dictionary(
+    uniqueKeysWithValues: allCases.map { kit in
+      let build = Task {
+        try await withCheckedThrowingContinuation { continuation in
+          Thread.detachNewThread { continuation.resume(with: Result { try kit.build() }) }
+        }
+      }
+      return (kit, build)
+    })
 
   private func build() throws -> URL {
     let root = FixturePlugin.root
