@@ -66,11 +66,18 @@ impl Failure {
     }
 
     pub(crate) fn panicked(payload: Box<dyn Any + Send>) -> Failure {
-        let text = payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-        let failure = Failure::new(format!("the plugin panicked: {}", text.unwrap_or("no message")));
-        // A payload whose drop panics would end the process here.
-        std::mem::forget(payload);
-        failure
+        let text = match payload.downcast::<String>().map(|text| Cow::Owned(*text)) {
+            Ok(text) => text,
+            Err(payload) => match payload.downcast::<&'static str>() {
+                Ok(text) => Cow::Borrowed(*text),
+                Err(payload) => {
+                    // A payload whose drop panics would end the process here.
+                    std::mem::forget(payload);
+                    Cow::Borrowed("no message")
+                }
+            },
+        };
+        Failure::new(format!("the plugin panicked: {text}"))
     }
 }
 
