@@ -201,6 +201,18 @@ struct DemoServerTests {
     #expect(slow.answer().text.contains("CANCELLED"))
   }
 
+  @Test("a client that sends half a request does not keep the server from ending")
+  func halfRequest() throws {
+    let server = try DemoServerProcess()
+    // curl waits for the server, which waits for the rest of the body.
+    let half = try RawRequest(server.endpoint, body: "{", headers: ["Content-Length: 100"])
+    usleep(300_000)
+    let start = ContinuousClock.now
+    #expect(server.end(with: SIGTERM) == 0)
+    #expect(ContinuousClock.now - start < .seconds(10))
+    #expect(half.answer().status != 200)
+  }
+
   @Test("a port that is taken is exit status 4 and says what to do")
   func takenPort() throws {
     let server = try DemoServerProcess()
