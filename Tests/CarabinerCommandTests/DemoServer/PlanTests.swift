@@ -60,6 +60,12 @@ struct PlanTests {
     #expect(problem.locations == [GraphQLPlaces.Place(line: line, column: column)])
   }
 
+  @Test("an answer does not repeat a name of any length")
+  func longName() throws {
+    let problem = try #require(problems("{ \(String(repeating: "x", count: 100_000)) }").first)
+    #expect(problem.json["message"]?.string?.count == 500)
+  }
+
   @Test("all that is wrong is told at once")
   func several() {
     #expect(problems("{ a b books { c } book { id } }").count == 4)

@@ -9,9 +9,13 @@ struct GraphQLProblem: Error, Sendable, Hashable {
   /// What `extensions.code` says.
   var code: String
 
+  /// A request may have names of any length, and its answer need not repeat them.
+  private static let maximumMessage = 500
+
   /// The entry as it is sent.
   var json: JSONValue {
-    var entry: JSONObject = ["message": .string(message)]
+    let text = message.count <= Self.maximumMessage ? message : message.prefix(Self.maximumMessage - 1) + "…"
+    var entry: JSONObject = ["message": .string(text)]
     if !locations.isEmpty {
       entry["locations"] = .array(
         locations.map { ["line": .number(JSONNumber($0.line)), "column": .number(JSONNumber($0.column))] })

@@ -1,0 +1,58 @@
+import Foundation
+
+/// A request that curl, which knows nothing of GraphQL, has under way.
+struct RawRequest {
+  private let process = Process()
+  private let output = Pipe()
+
+  /// Starts it.
+  ///
+  /// - Parameter seconds: How long the transfer may take before it is broken off.
+  init(_ url: String, body: String? = nil, headers: [String] = [], within seconds: Double = 20) throws {
+    let isLarge = body.map { $0.utf8.count > 10_000 } ?? false
+    process.executableURL = URL(filePath: "/usr/bin/curl")
+    process.arguments =
+      ["-sS", "-i", "-N", "--max-time", "\(seconds)", "-H", "Content-Type: application/json"]
+      + headers.flatMap { ["-H", $0] } + (body.map { ["--data-binary", isLarge ? "@-" : $0] } ?? []) + [url]
+    let input = Pipe()
+    process.standardInput = input
+    process.standardOutput = output
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    // curl reads all of its input before it sends any.
+    if let body, isLarge { try input.fileHandleForWriting.write(contentsOf: Data(body.utf8)) }
+    try input.fileHandleForWriting.close()
+  }
+
+  /// Waits for the answer.
+  func answer() -> RawAnswer {
+    let data = output.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    return RawAnswer(data, curlStatus: process.terminationStatus)
+  }
+}
+
+/// An answer byte for byte, but for the chunks it came in.
+struct RawAnswer {
+  let status: Int
+  /// The head's lines.
+  let head: [String]
+  let body: Data
+  /// What curl says of the transfer; 28 if it was broken off after the time it had.
+  let curlStatus: Int32
+
+  var text: String { String(decoding: body, as: UTF8.self) }
+
+  init(_ data: Data, curlStatus: Int32) {
+    let end = data.firstRange(of: Data("\r\n\r\n".utf8))
+    head = String(decoding: data[..<(end?.lowerBound ?? data.endIndex)], as: UTF8.self).components(separatedBy: "\r\n")
+    body = Data(data[(end?.upperBound ?? data.endIndex)...])
+    status = head.first?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+    self.curlStatus = curlStatus
+  }
+
+  /// Sends a request and waits for the answer.
+  init(_ url: String, body: String? = nil, headers: [String] = [], within seconds: Double = 20) throws {
+    self = try RawRequest(url, body: body, headers: headers, within: seconds).answer()
+  }
+}
