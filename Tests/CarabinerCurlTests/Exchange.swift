@@ -29,7 +29,7 @@ extension CurlTransport {
     _ url: String, method: String = "POST", timeout: Double = 60, sourceLocation: SourceLocation = #_sourceLocation
   ) async throws -> TransportError {
     try await #require(throws: TransportError.self, sourceLocation: sourceLocation) {
-      _ = try await fetch(url, method: method, timeout: timeout)
+      _ = try await fetch(url, method: method, body: method == "GET" ? nil : "{}", timeout: timeout)
     }
   }
 
