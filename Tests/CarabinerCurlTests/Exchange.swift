@@ -29,7 +29,7 @@ extension CurlTransport {
     _ url: String, method: String = "POST", timeout: Double = 60, sourceLocation: SourceLocation = #_sourceLocation
   ) async throws -> TransportError {
     try await #require(throws: TransportError.self, sourceLocation: sourceLocation) {
-      _ = try await fetch(url, method: method, timeout: timeout)
+      _ = try await fetch(url, method: method, body: method == "GET" ? nil : "{}", timeout: timeout)
     }
   }
 
@@ -51,12 +51,14 @@ extension ScriptedServer {
   }
 }
 
-/// Whether `condition` holds within ten seconds; the thread is free meanwhile.
+/// Whether `condition` holds within a minute; the thread is free meanwhile.
 func eventually(_ condition: () async throws -> Bool) async -> Bool {
-  let end = ContinuousClock.now + .seconds(10)
-  repeat {
+  let end = ContinuousClock.now + .seconds(60)
+  while true {
+    // Looked at again after the end, for the sleep may have been a long one.
+    let isOver = ContinuousClock.now >= end
     if (try? await condition()) == true { return true }
+    if isOver { return false }
     try? await Task.sleep(for: .milliseconds(5))
-  } while ContinuousClock.now < end
-  return false
+  }
 }

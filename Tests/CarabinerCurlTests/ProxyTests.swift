@@ -66,8 +66,8 @@ struct ProxyTests {
     var configuration = Self.configuration(.url(proxy.origin))
     configuration.certificateAuthorityFile = server.authorityFile
     let transport = try CurlTransport(configuration: configuration)
-    let answer = try await transport.fetch("\(server.origin)/")
-    #expect(answer.text.hasSuffix("HTTP/2.0 POST"))
+    let answer = try await transport.fetch("\(server.origin)/", method: "GET", body: nil)
+    #expect(answer.text.hasSuffix("HTTP/2.0 GET"))
     #expect(answer.head.headers["X-Proxy"] == nil)
     #expect(answer.head.headers["Server"]?.hasPrefix("nginx") == true)
     #expect(proxy.requests.map(\.target) == ["127.0.0.1:\(server.port)"])

@@ -68,7 +68,7 @@ final class WebServer: Sendable {
           listen 127.0.0.1:\(port) ssl http2; ssl_certificate \(folder.path)/server.pem; ssl_certificate_key \(folder.path)/server.key;
           location /large { root \(folder.path); }
           location /down { return 302 http://127.0.0.1:\(port)/; }
-          location /upstream { proxy_pass http://127.0.0.1:\(upstream); }
+          location /upstream { add_header X-Connection $connection; proxy_pass http://127.0.0.1:\(upstream); }
           location / { return 200 "$connection $server_protocol $request_method"; }
         }
       }

@@ -9,7 +9,7 @@ public final class Peer: Sendable {
   }
 
   /// No script waits longer than this for a client: a test that hangs is a test that fails.
-  private static let patienceSeconds = 20
+  private static let patienceSeconds = 90
 
   private let state: Mutex<State>
   private let ledger: Ledger
