@@ -221,9 +221,3 @@ final class GraphQLAscent<Request: GraphQLRequest>: @unchecked Sendable {
       cacheRecords: original?.cacheRecords == nil ? nil : ApolloStore.records(of: body, operation: request.operation))
   }
 }
-
-/// An error and the stage it came from: only stages further out handle it.
-private struct StageFailure: Error {
-  let error: any Error
-  let depth: Int
-}

@@ -1,28 +1,6 @@
 internal import CCarabiner
 internal import Carabiner
 internal import FoundationEssentials
-internal import Synchronization
-
-/// Consecutive HTTP stages of plugins, run in one loop: to the chain they are one interceptor.
-final class HTTPPluginRun: HTTPInterceptor {
-  private let lanes: LaneOwner
-
-  init(_ row: StageRow, call: PluginCall) {
-    lanes = LaneOwner(row, call: call)
-  }
-
-  var stageName: String { "plugins" }
-  var traits: StageTraits { [.tracesItself, .bindsNoTaskLocals] }
-
-  func intercept(request: URLRequest, next: NextHTTPInterceptorFunction) async throws -> HTTPResponse {
-    let ascent = HTTPAscent(
-      pass: try lanes.beginPass(timeout: request.timeoutInterval), message: HTTPMessage(request: request))
-    return try await ascent.handlingErrors {
-      if let answer = try await ascent.descend() { return try await ascent.ascend(answer) }
-      return try await ascent.ascend(try await next(ascent.message.request))
-    }
-  }
-}
 
 /// One pass of an HTTP exchange through a run of stages.
 final class HTTPAscent: @unchecked Sendable {
@@ -220,61 +198,5 @@ final class HTTPAscent: @unchecked Sendable {
     } catch let error where !(error is StageFailure) && !error.isChainControl {
       throw StageFailure(error: error, depth: index)
     }
-  }
-}
-
-/// An error and the stage it came from: only stages further out see it.
-private struct StageFailure: Error {
-  let error: any Error
-  let depth: Int
-}
-
-extension HTTPMessage {
-  /// Lets what `on_request` staged take effect. The setters have checked it.
-  func apply(_ answer: StagedAnswer) {
-    guard answer.isTouched else { return }
-    if let headers = answer.headers { request.headers = headers }
-    for (part, bytes) in answer.fields {
-      switch Parts(rawValue: part) {
-      case .body: request.httpBody = bytes
-      case .url:
-        if let bytes, let url = URL(string: String(decoding: bytes, as: UTF8.self)) { request.url = url }
-      case .method:
-        if let bytes { request.httpMethod = String(decoding: bytes, as: UTF8.self) }
-      default: break
-      }
-    }
-  }
-}
-
-extension CallRecord {
-  /// A response's head as a plugin sees it.
-  func view(ofHead response: HTTPURLResponse, for stage: StageBinding) -> crb_head {
-    var head = unsafe crb_head()
-    unsafe head.size = unsafe UInt32(MemoryLayout<crb_head>.size)
-    unsafe head.status = UInt32(clamping: response.statusCode)
-    unsafe head.attempt = attempt.load(ordering: .relaxed)
-    unsafe head.http_version =
-      switch response.httpVersion {
-      case .http10: 10
-      case .http11: 11
-      case .http2: 20
-      case .http3: 30
-      case .unknown: 0
-      }
-    unsafe head.url = unsafe view(of: response.url.absoluteString)
-    if stage.needs.contains(.headers) {
-      unsafe head.headers = unsafe headerArray(response.headers).map { unsafe UnsafePointer($0) }
-      unsafe head.header_count = response.headers.count
-    }
-    return unsafe head
-  }
-
-  func view(ofChunk chunk: Data, sequence: UInt64) -> crb_chunk {
-    var event = unsafe crb_chunk()
-    unsafe event.size = unsafe UInt32(MemoryLayout<crb_chunk>.size)
-    unsafe event.seq = sequence
-    unsafe event.bytes = unsafe view(of: chunk)
-    return unsafe event
   }
 }

@@ -1,0 +1,22 @@
+internal import Carabiner
+
+/// Consecutive HTTP stages of plugins, run in one loop: to the chain they are one interceptor.
+final class HTTPPluginRun: HTTPInterceptor {
+  private let lanes: LaneOwner
+
+  init(_ row: StageRow, call: PluginCall) {
+    lanes = LaneOwner(row, call: call)
+  }
+
+  var stageName: String { "plugins" }
+  var traits: StageTraits { [.tracesItself, .bindsNoTaskLocals] }
+
+  func intercept(request: URLRequest, next: NextHTTPInterceptorFunction) async throws -> HTTPResponse {
+    let ascent = HTTPAscent(
+      pass: try lanes.beginPass(timeout: request.timeoutInterval), message: HTTPMessage(request: request))
+    return try await ascent.handlingErrors {
+      if let answer = try await ascent.descend() { return try await ascent.ascend(answer) }
+      return try await ascent.ascend(try await next(ascent.message.request))
+    }
+  }
+}
