@@ -54,15 +54,17 @@ internal import Glibc
       handle,
       { bytes, size, count, context in
         guard let bytes = unsafe bytes, let context = unsafe context else { return 0 }
-        let transfer = unsafe Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
-        return unsafe transfer.receiveBody(UnsafeRawBufferPointer(start: bytes, count: size * count))
+        return unsafe Unmanaged<Transfer>.fromOpaque(context)._withUnsafeGuaranteedRef {
+          unsafe $0.receiveBody(UnsafeRawBufferPointer(start: bytes, count: size * count))
+        }
       }, nil)
     _ = unsafe CCurl_setHeaderFunction(
       handle,
       { bytes, size, count, context in
         guard let bytes = unsafe bytes, let context = unsafe context else { return 0 }
-        let transfer = unsafe Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
-        return unsafe transfer.receiveHeadLine(UnsafeRawBufferPointer(start: bytes, count: size * count))
+        return unsafe Unmanaged<Transfer>.fromOpaque(context)._withUnsafeGuaranteedRef {
+          unsafe $0.receiveHeadLine(UnsafeRawBufferPointer(start: bytes, count: size * count))
+        }
       }, nil)
     _ = unsafe CCurl_setReadFunction(
       handle,

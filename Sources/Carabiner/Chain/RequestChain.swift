@@ -32,13 +32,8 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
 
   // MARK: The journey
 
-  /// One attempt, from the first GraphQL interceptor to the results on their way back.
-  func travel(_ request: Request) async -> InterceptorResultStream<Request> {
-    await passGraphQL(request, from: 0)
-  }
-
-  /// The GraphQL interceptors from `index` on, then cache and network.
-  private func passGraphQL(_ request: Request, from index: Int) async -> InterceptorResultStream<Request> {
+  /// One attempt: the GraphQL interceptors from `index` on, then cache and network, and the results on their way back.
+  func passGraphQL(_ request: Request, from index: Int) async -> InterceptorResultStream<Request> {
     guard index < interceptors.graphQL.count else { return await fetch(request) }
     let interceptor = interceptors.graphQL[index]
     do {
@@ -112,8 +107,16 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
   private func fetchFromNetwork(_ request: Request) async -> InterceptorResultStream<Request> {
     while true {
       do {
-        let results = try await sendOnce(request)
-        return try await results.started(rethrowing: HTTPRetry.self)
+        let response = try await passHTTP(try request.toURLRequest(), from: 0, context: request.context)
+        request.context.httpResponse = response.response
+        let parser = interceptors.parser
+        let includesRecords = request.writeResultsToCache && !interceptors.cache.traits.contains(.keepsNothing)
+        let results = try await parser.parse(response: response, for: request, includeCacheRecords: includesRecords)
+        guard let tracer = request.context.tracer, !parser.traits.contains(.tracesItself) else {
+          return try await results.started(rethrowing: HTTPRetry.self)
+        }
+        let span = StageSpan(tracer: tracer, kind: .parsing, stage: parser.stageName)
+        return try await span.traced(results).started(rethrowing: HTTPRetry.self)
       } catch let retry as HTTPRetry {
         do {
           try beginAttempt(of: request)
@@ -125,18 +128,6 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
         return .failing(error)
       }
     }
-  }
-
-  private func sendOnce(_ request: Request) async throws -> InterceptorResultStream<Request> {
-    let response = try await passHTTP(try request.toURLRequest(), from: 0, context: request.context)
-    request.context.httpResponse = response.response
-    let parser = interceptors.parser
-    let includesRecords = request.writeResultsToCache && !interceptors.cache.traits.contains(.keepsNothing)
-    guard let tracer = request.context.tracer, !parser.traits.contains(.tracesItself) else {
-      return try await parser.parse(response: response, for: request, includeCacheRecords: includesRecords)
-    }
-    let span = StageSpan(tracer: tracer, kind: .parsing, stage: parser.stageName)
-    return span.traced(try await parser.parse(response: response, for: request, includeCacheRecords: includesRecords))
   }
 
   /// The HTTP interceptors from `index` on, then the transport.

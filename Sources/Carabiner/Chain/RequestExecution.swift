@@ -63,7 +63,7 @@ final class RequestExecution<Request: GraphQLRequest>: @unchecked Sendable {
     if let started = attempt.results {
       results = started
     } else {
-      results = await chain.travel(request)
+      results = await chain.passGraphQL(request, from: 0)
       attempt.results = results
     }
     switch try await results.pull() {

@@ -15,18 +15,22 @@ public struct GraphQLResponse<Operation: GraphQLOperation>: Sendable {
   }
 
   /// The whole response as raw JSON, with its members located.
-  public let body: ResponseBody
+  public var body: ResponseBody { content.body }
   /// Where the result came from.
   public var source: Source
   /// The head of the HTTP response that carried it; nil if none did.
-  public var httpResponse: HTTPURLResponse?
-  private let decoded = DecodedOnce<Operation.Data?>()
+  public var httpResponse: HTTPURLResponse? {
+    get { content.httpResponse }
+    set { content = Content(body: content.body, httpResponse: newValue) }
+  }
+
+  /// A result passes many hands; all they count is this one reference.
+  private var content: Content
 
   /// A response of these bytes.
   public init(body: ResponseBody, source: Source = .server, httpResponse: HTTPURLResponse? = nil) {
-    self.body = body
+    content = Content(body: body, httpResponse: httpResponse)
     self.source = source
-    self.httpResponse = httpResponse
   }
 
   /// A response that says this.
@@ -41,7 +45,7 @@ public struct GraphQLResponse<Operation: GraphQLOperation>: Sendable {
   /// - Throws: ``ResponseParsingError`` with code `dataMismatch` if it does not fit `Operation.Data`.
   public var data: Operation.Data? {
     get throws {
-      try decoded.value {
+      try content.decoded {
         guard let bytes = body.data, bytes != ResponseBody.null else { return nil }
         return try Self.decode(bytes)
       }
@@ -77,14 +81,23 @@ public struct GraphQLResponse<Operation: GraphQLOperation>: Sendable {
   }
 }
 
-/// A value that is made when it is first asked for.
-private final class DecodedOnce<Value: Sendable>: Sendable {
-  private let state = Mutex<Value?>(nil)
+extension GraphQLResponse {
+  /// What all copies of a response share, its data decoded when somebody first asks.
+  private final class Content: Sendable {
+    let body: ResponseBody
+    let httpResponse: HTTPURLResponse?
+    private let data = Mutex<Operation.Data??>(nil)
 
-  func value(_ make: () throws -> Value) throws -> Value {
-    if let value = state.withLock({ $0 }) { return value }
-    let value = try make()
-    state.withLock { $0 = value }
-    return value
+    init(body: ResponseBody, httpResponse: HTTPURLResponse?) {
+      self.body = body
+      self.httpResponse = httpResponse
+    }
+
+    func decoded(_ make: () throws -> Operation.Data?) throws -> Operation.Data? {
+      if let known = data.withLock({ $0 }) { return known }
+      let made = try make()
+      data.withLock { $0 = .some(made) }
+      return made
+    }
   }
 }

@@ -1,7 +1,7 @@
 internal import Carabiner
 
 /// A plan with everything looked up: what is left to do for a request is to make the interceptors that keep its state.
-struct CompiledPlan: Sendable {
+final class CompiledPlan: Sendable {
   private enum GraphQLMember: Sendable {
     case interceptor(any GraphQLInterceptor)
     case persistedQueries(AutomaticPersistedQueryInterceptor.Configuration)
