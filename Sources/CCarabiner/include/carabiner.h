@@ -583,7 +583,8 @@ typedef struct crb_interceptor {
   /* [load]  May be NULL.  Says whether a config is good, without any effect.  On failure fills `why` with static or
    *         host-scratch text. */
   crb_status (*validate)(const crb_host *host, crb_view config_json, crb_error *why);
-  /* [load]  Mandatory.  Stores the instance (NULL is fine).  On failure stores nothing, frees everything, fills `why`.
+  /* [load]  Mandatory.  Stores the instance (NULL is fine).  On failure stores nothing, frees everything, fills `why`; the
+   *         host reads its text at once, on this thread.
    *         For CRB_THREADS_PER_CALL it runs at the start of each call, [owner]. */
   crb_status (*create)(const crb_host *host, const crb_create_info *info, void **inst, crb_error *why);
   /* [any]   May be NULL.  No new calls will come; those under way finish. */

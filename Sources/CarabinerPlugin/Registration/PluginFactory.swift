@@ -29,15 +29,8 @@ internal import Synchronization
       unsafe instance.pointee = unsafe Unmanaged.passRetained(PluginBox(plugin, host)).toOpaque()
       return crb_status(CRB_OK)
     } catch {
-      unsafe why?.pointee.message = unsafe immortalText("\(error)")
+      unsafe why?.pointee.message = unsafe RefusalText.keep("\(error)")
       return crb_status(CRB_E_INVAL)
     }
-  }
-
-  /// The host reads it after `create` returned; a refused plugin is rare enough to leave the text where it is.
-  private static func immortalText(_ text: String) -> crb_view {
-    let memory = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: max(text.utf8.count, 1))
-    _ = unsafe memory.update(fromContentsOf: text.utf8)
-    return unsafe crb_view(ptr: memory.baseAddress.map { unsafe UnsafePointer($0) }, len: text.utf8.count)
   }
 }

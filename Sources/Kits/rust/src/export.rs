@@ -1,5 +1,6 @@
 //! From the traits a type implements to the tables of the contract: what it lacks stays NULL.
 
+use std::cell::RefCell;
 use std::ffi::c_void;
 use std::marker::PhantomData;
 use std::panic::{catch_unwind, AssertUnwindSafe};
@@ -28,6 +29,11 @@ struct Instance<P> {
 
 // -- The functions the host calls
 
+thread_local! {
+    /// Why the last instance this thread was to make was refused.
+    static REFUSAL: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
 /// # Safety
 /// Called by the host, as the header says; so are all functions here.
 pub unsafe extern "C" fn create<P: Plugin>(
@@ -52,8 +58,12 @@ pub unsafe extern "C" fn create<P: Plugin>(
             0
         }
         Err(failure) => {
-            // The host reads the reason after this returned; a refused plugin is rare enough to leave it where it is.
-            unsafe { (*why).message = view(Box::leak(failure.message.into_owned().into_boxed_str()).as_bytes()) };
+            // The host reads the reason after this returned, on this thread: it stays until the next refusal here.
+            REFUSAL.with(|kept| {
+                let mut kept = kept.borrow_mut();
+                *kept = failure.message.into_owned();
+                unsafe { (*why).message = view(kept.as_bytes()) };
+            });
             -1
         }
     }

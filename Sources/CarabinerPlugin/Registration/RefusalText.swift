@@ -1,0 +1,29 @@
+internal import CCarabiner
+internal import Synchronization
+
+/// Why an instance was refused. The host reads it after `create` returned, so it outlives the call, and gives way to later ones.
+@safe final class RefusalText: @unchecked Sendable {
+  // Written in `init` and never after.
+
+  /// How many texts are kept: `create` of different instances may run at once, but each is read at once.
+  private static let maximumKept = 16
+  private static let kept = Mutex<[RefusalText]>([])
+
+  private let memory: UnsafeMutableBufferPointer<UInt8>
+
+  private init(_ text: String) {
+    unsafe memory = .allocate(capacity: max(text.utf8.count, 1))
+    _ = unsafe memory.initialize(from: text.utf8)
+  }
+
+  deinit { unsafe memory.deallocate() }
+
+  static func keep(_ text: String) -> crb_view {
+    let refusal = RefusalText(text)
+    kept.withLock { kept in
+      if kept.count == maximumKept { kept.removeFirst() }
+      kept.append(refusal)
+    }
+    return unsafe crb_view(ptr: refusal.memory.baseAddress.map { unsafe UnsafePointer($0) }, len: text.utf8.count)
+  }
+}
