@@ -34,8 +34,8 @@ package struct FieldTable: Sendable {
   /// How many fields there are.
   package var count: Int { names.count }
 
-  /// About how many bytes of memory this takes; names are counted although they are often shared.
-  var cost: Int { slots.reduce(into: 0) { $0 += Int($1.length) } + slots.count * 40 }
+  /// About how many bytes of memory this takes if its buffer is its own; names are mostly shared and not counted.
+  var cost: Int { buffer.count - garbage + slots.count * 40 }
 
   /// Where a field is.
   ///
