@@ -21,6 +21,7 @@ let package = Package(
     .library(name: "Carabiner", targets: ["Carabiner"]),
     .library(name: "CarabinerCurl", targets: ["CarabinerCurl"]),
     .library(name: "CarabinerHost", targets: ["CarabinerHost"]),
+    .library(name: "CarabinerSQLite", targets: ["CarabinerSQLite"]),
     .library(name: "CarabinerPlugin", targets: ["CarabinerPlugin"]),
   ],
   dependencies: [
@@ -29,10 +30,11 @@ let package = Package(
     .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
   ],
   targets: [
-    // The contract, the two system libraries, and what of Linux the Glibc module lacks.
+    // The contract, the system libraries, and what of Linux the Glibc module lacks.
     .target(name: "CCarabiner"),
     .systemLibrary(
       name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+    .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CLinux"),
     .systemLibrary(name: "CFFI", pkgConfig: "libffi", providers: [.apt(["libffi-dev"])]),
 
@@ -48,6 +50,7 @@ let package = Package(
       swiftSettings: swiftSettings),
     .target(
       name: "CarabinerCurl", dependencies: ["Carabiner", "CCurl", "CLinux"], swiftSettings: swiftSettings),
+    .target(name: "CarabinerSQLite", dependencies: ["Carabiner", "CSQLite"], swiftSettings: swiftSettings),
     .target(
       name: "CarabinerHost",
       dependencies: [
@@ -66,6 +69,13 @@ let package = Package(
     .testTarget(
       name: "CarabinerTests", dependencies: ["Carabiner", "CarabinerWire"],
       swiftSettings: swiftSettings),
+    // Writes to a store until it is killed.
+    .executableTarget(
+      name: "StoreWriter", dependencies: ["Carabiner", "CarabinerSQLite"], path: "Tests/StoreWriter", swiftSettings: swiftSettings
+    ),
+    .testTarget(
+      name: "CarabinerSQLiteTests",
+      dependencies: ["CarabinerSQLite", "Carabiner", "CarabinerWire", "StoreWriter", "TestTools"], swiftSettings: swiftSettings),
     // A server that misbehaves on purpose, for the tests of the transport and of the command.
     .target(name: "ScriptedServer", path: "Tests/ScriptedServer", swiftSettings: swiftSettings),
     .testTarget(

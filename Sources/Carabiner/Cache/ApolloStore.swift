@@ -1,59 +1,92 @@
 internal import CarabinerWire
 internal import FoundationEssentials
+internal import Synchronization
 
-/// What the cache stage reads from and writes to.
+/// What the cache stage reads from and writes to: records in a cache, made of responses by what their operations ask for.
 ///
-/// A response is one record of the query root, under a key made of the operation's document, name and variables.
+/// An object is kept once, under its type and key fields, whichever operations brought it. One that has no key, because its
+/// type has no key fields or the operation does not ask for them and `__typename`, is kept under its path.
+///
+/// What a document asks for by type conditions is decided by what the server answers: a fragment applies to an object if the
+/// response has all of its fields, and the record remembers it. A response that cannot be taken apart is kept whole.
 public final class ApolloStore: Sendable {
   /// Where the records are kept.
   public let cache: any NormalizedCache
+  /// How objects are named and how long values count.
+  public let policy: CacheKeyPolicy
+  let lock = StoreLock()
+  let subscribers = StoreSubscribers()
 
   /// A store over `cache`.
-  public init(cache: any NormalizedCache = InMemoryNormalizedCache()) {
+  public init(cache: any NormalizedCache = InMemoryNormalizedCache(), policy: CacheKeyPolicy = .default) {
     self.cache = cache
+    self.policy = policy
   }
 
-  /// The stored response of an operation, or nil if there is none.
+  /// The stored response of an operation, or nil if something of it is missing or too old.
+  ///
+  /// - Throws: What the cache throws; ``StoreError``: `reentrantTransaction`, `malformedRecord`.
   public func load<Operation: GraphQLOperation>(
     _ operation: Operation
   ) async throws -> GraphQLResponse<Operation>? {
-    let key = Self.cacheKey(for: operation)
-    guard let bytes = try await cache.loadRecords(forKeys: [key])[key]?.fields[Self.responseField] else { return nil }
-    return GraphQLResponse(body: try ResponseBody(bytes), source: .cache)
+    try TransactionScope.checkOutside(self)
+    return try await lock.with(.read) { try await self.read(operation, from: self.cache)?.response }
   }
 
   /// Merges records into the store.
+  ///
+  /// - Throws: What the cache throws; ``StoreError`` with code `reentrantTransaction`.
   public func publish(records: RecordSet) async throws {
-    _ = try await cache.merge(records: records)
+    try TransactionScope.checkOutside(self)
+    let records = RecordSet(records.list(policy: policy))
+    let changed = try await lock.with(.write) { try await self.cache.merge(records: records) }
+    subscribers.notify(changed, of: self)
   }
 
   /// Removes everything.
+  ///
+  /// - Throws: What the cache throws; ``StoreError`` with code `reentrantTransaction`.
   public func clearCache() async throws {
-    try await cache.clear()
+    try TransactionScope.checkOutside(self)
+    try await lock.with(.write) { try await self.cache.clear() }
+    subscribers.notifyCleared(self)
   }
 
   /// The records of a response: none if it has no data.
   package static func records<Operation: GraphQLOperation>(
     of response: ResponseBody, operation: Operation
   ) -> RecordSet? {
-    guard response.hasData else { return nil }
-    return RecordSet([Record(key: cacheKey(for: operation), fields: [responseField: response.bytes])])
+    response.hasData ? RecordSet(response: ResponseRecords(response, operation)) : nil
   }
 
-  private static let responseField = "response"
+  // MARK: Reading
 
-  /// Equal operations have equal keys; the order of variables does not matter.
-  package static func cacheKey(for operation: some GraphQLOperation) -> String {
-    var text: [UInt8] = []
-    text.reserveCapacity(operation.document.utf8.count + 64)
-    text.append(contentsOf: "QUERY_ROOT.".utf8)
-    text.append(contentsOf: (operation.operationName ?? "").utf8)
-    text.append(0)
-    text.append(contentsOf: operation.document.utf8)
-    text.append(0)
-    if !operation.variables.isEmpty {
-      text.append(contentsOf: JSONValue.object(operation.variables).serialized(sortedKeys: true))
+  /// A response put together from a cache.
+  struct Reading<Operation: GraphQLOperation> {
+    let response: GraphQLResponse<Operation>
+    /// What it was made of, as `record.field`.
+    let dependentKeys: Set<String>
+  }
+
+  func read<Operation: GraphQLOperation>(
+    _ operation: Operation, from cache: any NormalizedCache, wantsDependentKeys: Bool = false
+  ) async throws -> Reading<Operation>? {
+    let (document, name, variables) = (operation.document, operation.operationName, operation.variables)
+    let now = StoreClock.now
+    if let plan = PlanLibrary.shared.plan(document: document, operationName: name) {
+      var loader = ResponseLoader(plan, variables: variables, policy: policy, now: now)
+      if let loaded = try await loader.load(from: cache, wantsDependentKeys: wantsDependentKeys) {
+        return Reading(
+          response: GraphQLResponse(body: loaded.body, source: .cache), dependentKeys: loaded.dependentKeys)
+      }
     }
-    return String(decoding: text, as: UTF8.self)
+    let key = WholeResponse.key(document: document, operationName: name, variables: variables)
+    guard let record = try await cache.records(forKeys: [key]).first ?? nil, let bytes = record[WholeResponse.field],
+      let received = record.received(WholeResponse.field)
+    else { return nil }
+    if let age = policy.maximumAge(of: "", type: "Query"), received + age <= now { return nil }
+    return Reading(
+      response: GraphQLResponse(body: try ResponseBody(Data(bytes)), source: .cache),
+      dependentKeys: ["\(key).\(WholeResponse.field)"])
   }
 }

@@ -2,79 +2,52 @@ internal import Synchronization
 
 /// A cache in memory that drops its least recently used records when it is full.
 public final class InMemoryNormalizedCache: NormalizedCache {
-  private struct Entry {
-    var record: Record
-    var lastUse: UInt64
-  }
-
-  private struct State {
-    var entries: [String: Entry] = [:]
-    var clock: UInt64 = 0
-
-    mutating func tick() -> UInt64 {
-      clock += 1
-      return clock
-    }
-  }
-
-  private let maximumRecords: Int?
-  private let state = Mutex(State())
+  private let state: Mutex<RecordTable>
 
   /// An empty cache.
   ///
-  /// - Parameter maximumRecords: How many records it holds at most; nil for no limit.
-  public init(maximumRecords: Int? = nil) {
-    self.maximumRecords = maximumRecords
+  /// - Parameters:
+  ///   - maximumRecords: How many records it holds at most; nil for no limit.
+  ///   - maximumBytes: About how many bytes its records take at most; nil for no limit.
+  public init(maximumRecords: Int? = nil, maximumBytes: Int? = nil) {
+    state = Mutex(RecordTable(maximumRecords: maximumRecords, maximumBytes: maximumBytes))
   }
 
   public func loadRecords(forKeys keys: Set<String>) async throws -> [String: Record] {
     state.withLock { state in
-      var found: [String: Record] = [:]
-      for key in keys {
-        guard let record = state.entries[key]?.record else { continue }
-        let now = state.tick()
-        state.entries[key]?.lastUse = now
-        found[key] = record
-      }
-      return found
+      keys.reduce(into: [:]) { found, key in found[key] = state.record(key) }
     }
   }
 
-  public func merge(records: RecordSet) async throws -> Set<String> {
-    state.withLock { state in
-      var changed: Set<String> = []
-      for (key, record) in records.records {
-        let now = state.tick()
-        guard let index = state.entries.index(forKey: key) else {
-          state.entries[key] = Entry(record: record, lastUse: now)
-          for field in record.fields.keys { changed.insert("\(key).\(field)") }
-          continue
-        }
-        state.entries.values[index].lastUse = now
-        for (field, value) in record.fields where state.entries.values[index].record.fields[field] != value {
-          state.entries.values[index].record.fields[field] = value
-          changed.insert("\(key).\(field)")
-        }
-      }
-      evict(&state)
+  public func records(forKeys keys: [String]) async throws -> [Record?] {
+    state.withLock { state in keys.map { state.record($0) } }
+  }
+
+  public func merge(records: RecordSet) async throws -> ChangedKeys {
+    let list = records.list(policy: .default)
+    return state.withLock { state in
+      var changed = ChangedKeys()
+      for record in list { changed.insert(state.merge(record), of: record.key) }
+      state.evict()
       return changed
     }
   }
 
   public func removeRecord(for key: String) async throws {
-    state.withLock { _ = $0.entries.removeValue(forKey: key) }
+    state.withLock { $0.remove(key) }
+  }
+
+  public func keys(matching pattern: String?) async throws -> [String] {
+    let pattern = pattern.map { KeyPattern($0) }
+    return state.withLock { state in state.keys.filter { pattern?.matches($0) ?? true } }
   }
 
   public func clear() async throws {
-    state.withLock { $0.entries.removeAll() }
+    state.withLock { $0.removeAll() }
   }
 
-  /// Drops a tenth at once, so that a full cache does not sort itself at every write.
-  private func evict(_ state: inout State) {
-    guard let maximumRecords, state.entries.count > maximumRecords else { return }
-    let excess = state.entries.count - maximumRecords + maximumRecords / 10
-    for (key, _) in state.entries.sorted(by: { $0.value.lastUse < $1.value.lastUse }).prefix(excess) {
-      state.entries.removeValue(forKey: key)
-    }
-  }
+  /// How many records there are.
+  public var recordCount: Int { state.withLock { $0.keys.count } }
+  /// About how many bytes the records take.
+  public var byteCount: Int { state.withLock { $0.cost } }
 }

@@ -1,16 +1,47 @@
 /// Where an ``ApolloStore`` keeps its records.
+///
+/// The store lets in many readers or one writer at a time.
 public protocol NormalizedCache: Sendable {
   /// The records among `keys` that are there.
   func loadRecords(forKeys keys: Set<String>) async throws -> [String: Record]
 
-  /// Merges records into the cache.
+  /// The records of `keys`, each in the place of its key; nil where there is none.
+  func records(forKeys keys: [String]) async throws -> [Record?]
+
+  /// Merges records into the cache, all or none of them.
   ///
-  /// - Returns: The changed fields, as `key.field`.
-  func merge(records: RecordSet) async throws -> Set<String>
+  /// - Returns: The changed fields.
+  func merge(records: RecordSet) async throws -> ChangedKeys
+
+  /// Removes records and then merges others, all or nothing if the cache can.
+  ///
+  /// - Returns: The changed fields, those of the removed records among them.
+  func apply(removing keys: [String], merging records: RecordSet) async throws -> ChangedKeys
 
   /// Removes a record; nothing happens if there is none.
   func removeRecord(for key: String) async throws
 
+  /// The keys of the records that fit a pattern in which `*` stands for any text; all of them for nil.
+  func keys(matching pattern: String?) async throws -> [String]
+
   /// Removes all records.
   func clear() async throws
+}
+
+extension NormalizedCache {
+  public func apply(removing keys: [String], merging records: RecordSet) async throws -> ChangedKeys {
+    var changed = ChangedKeys()
+    for record in try await self.records(forKeys: keys) {
+      guard let record else { continue }
+      try await removeRecord(for: record.key)
+      changed.insert(record.names, of: record.key)
+    }
+    if !records.isEmpty { changed.formUnion(try await merge(records: records)) }
+    return changed
+  }
+
+  public func records(forKeys keys: [String]) async throws -> [Record?] {
+    let found = try await loadRecords(forKeys: Set(keys))
+    return keys.map { found[$0] }
+  }
 }

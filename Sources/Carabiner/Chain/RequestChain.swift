@@ -66,9 +66,9 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
   /// Cache and network, as the request's fetch behaviour says.
   private func fetch(_ request: Request) async -> InterceptorResultStream<Request> {
     let behavior = request.fetchBehavior
-    guard behavior.cacheRead == .beforeNetworkFetch, request.operation.isCacheable else {
+    guard behavior.cacheRead == .beforeNetworkFetch, request.operation.isReadFromCache else {
       let network = await fetchFromNetwork(request)
-      guard behavior.cacheRead == .onNetworkFailure, request.operation.isCacheable else { return network }
+      guard behavior.cacheRead == .onNetworkFailure, request.operation.isReadFromCache else { return network }
       return network.mapErrors { error in
         guard let cached = await self.readCacheReportingErrors(request) else { throw error }
         return cached
@@ -182,8 +182,8 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
 }
 
 extension GraphQLOperation {
-  /// Results of mutations are never kept or read back; nor is there anything to keep of an upload.
-  var isCacheable: Bool { operationType != .mutation }
+  /// What a mutation brings is written to the cache, but a mutation is never answered from there.
+  var isReadFromCache: Bool { operationType != .mutation }
 
   /// What messages call this operation.
   package var displayName: String { operationName.map { "\(operationType) \($0)" } ?? "an anonymous \(operationType)" }

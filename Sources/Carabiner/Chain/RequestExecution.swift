@@ -80,7 +80,7 @@ final class RequestExecution<Request: GraphQLRequest>: @unchecked Sendable {
     _ result: ParsedResult<Request.Operation>, of request: Request
   ) async -> GraphQLResponse<Request.Operation> {
     delivered += 1
-    guard result.result.source == .server, request.writeResultsToCache, request.operation.isCacheable,
+    guard result.result.source == .server, request.writeResultsToCache,
       result.cacheRecords?.isEmpty == false
     else { return result.result }
     let cache = chain.interceptors.cache

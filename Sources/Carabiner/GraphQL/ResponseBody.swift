@@ -33,6 +33,17 @@ public struct ResponseBody: Sendable {
     self.bytes = bytes
   }
 
+  /// A response that is nothing but data, made here and known to be well-formed.
+  ///
+  /// - Parameter data: Where in the bytes the data is.
+  init(located bytes: Data, data: Range<Int>) {
+    self.bytes = bytes
+    dataRange = data
+    errorsRange = nil
+    extensionsRange = nil
+    duplicateMembers = 0
+  }
+
   /// The raw `data` member; nil if it is absent.
   public var data: Data? { dataRange.map(slice) }
   /// The raw `errors` member; nil if it is absent.

@@ -88,7 +88,8 @@ struct CachePolicyTests {
     struct Broken: NormalizedCache {
       struct Full: Error {}
       func loadRecords(forKeys keys: Set<String>) async throws -> [String: Record] { throw Full() }
-      func merge(records: RecordSet) async throws -> Set<String> { throw Full() }
+      func merge(records: RecordSet) async throws -> ChangedKeys { throw Full() }
+      func keys(matching pattern: String?) async throws -> [String] { [] }
       func removeRecord(for key: String) async throws {}
       func clear() async throws {}
     }
@@ -107,7 +108,9 @@ struct CachePolicyTests {
     #expect(try await store.load(HeroQuery()) == nil)
     _ = try await client(RecordingTransport(json: #"{"data":{"hero":null},"errors":[{"message":"no"}]}"#)).fetch(
       query: HeroQuery(), cachePolicy: .networkOnly)
-    #expect(try await store.load(HeroQuery())?.hasErrors == true)
+    let stored = try #require(try await store.load(HeroQuery()))
+    #expect(try stored.data?.hero == nil)
+    #expect(!stored.hasErrors, "errors belong to a response, not to the records made of it")
   }
 
   @Test("a full cache drops what was used longest ago")

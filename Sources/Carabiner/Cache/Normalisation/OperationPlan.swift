@@ -1,0 +1,61 @@
+internal import CarabinerWire
+
+/// An operation of a document, ready to take responses apart and to put them together.
+final class OperationPlan: Sendable {
+  /// The key of the record the operation begins at.
+  let rootKey: String
+  /// What policies call the type of that record.
+  let rootType: String
+  let root: SelectionPlan
+  let source: PlanSource
+  private let defaults: [(name: String, value: JSONValue)]
+
+  init(document: String, operationName: String?) throws {
+    let parsed = try GraphQLDocument(parsing: document)
+    guard let operation = parsed.operation(named: operationName) else { throw PlanError.noSuchOperation }
+    (rootKey, rootType) =
+      switch operation.type {
+      case .query: ("QUERY_ROOT", "Query")
+      case .mutation: ("MUTATION_ROOT", "Mutation")
+      case .subscription: ("SUBSCRIPTION_ROOT", "Subscription")
+      }
+    var source = try PlanSource(parsed)
+    let set = try source.add(operation.selectionSet)
+    self.source = source
+    root = try SelectionPlan([set], source)
+    defaults = operation.variables.compactMap { variable in
+      variable.defaultValue?.resolved(with: [:]).map { (variable.name, $0) }
+    }
+  }
+
+  /// What the values of the variables mean for the plan.
+  func call(variables: JSONObject) -> PlanCall {
+    guard !source.conditions.isEmpty || !source.dynamicKeys.isEmpty else { return PlanCall(conditions: [], dynamicKeys: []) }
+    let variables = completed(variables)
+    return PlanCall(
+      conditions: source.conditions.map { condition in
+        variables[condition.variable]?.bool.map { $0 == condition.expected } ?? !condition.expected
+      },
+      dynamicKeys: source.dynamicKeys.map { FieldKeyText.text($0.name, $0.arguments, variables: variables) })
+  }
+
+  /// The variables with defaults for those without a value.
+  func completed(_ variables: JSONObject) -> JSONObject {
+    var variables = variables
+    for (name, value) in defaults where !variables.contains(name) { variables[name] = value }
+    return variables
+  }
+}
+
+/// A plan's answers to the variables of one request.
+struct PlanCall: Sendable {
+  /// Whether each condition holds.
+  let conditions: [Bool]
+  /// The keys that depend on variables.
+  let dynamicKeys: [String]
+
+  func allows(_ part: SelectionPlan.Part) -> Bool {
+    for guardian in part.guards where !conditions[guardian] { return false }
+    return true
+  }
+}

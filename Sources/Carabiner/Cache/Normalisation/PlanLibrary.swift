@@ -1,0 +1,64 @@
+internal import Synchronization
+
+/// The plans of the documents used lately.
+///
+/// Two generations: what is used moves to the young one, and when that is full the old one is dropped.
+final class PlanLibrary: Sendable {
+  /// The plans of all stores.
+  static let shared = PlanLibrary()
+
+  private static var maximumPlans: Int { 256 }
+  private static var maximumBytes: Int { 4 << 20 }
+
+  private struct Key: Hashable, Sendable {
+    let document: String
+    let operationName: String?
+
+    /// A document is long and its hash would cost more than all else, so only a sample of it is hashed.
+    func hash(into hasher: inout Hasher) {
+      let bytes = document.utf8Span.span
+      hasher.combine(bytes.count)
+      hasher.combine(operationName)
+      let step = bytes.count / 24 + 1
+      var (sample, offset): (UInt64, Int) = (0, 0)
+      while offset < bytes.count {
+        sample = (sample &<< 5 | sample &>> 59) ^ UInt64(bytes[offset])
+        offset += step
+      }
+      hasher.combine(sample)
+    }
+  }
+
+  private struct State {
+    var young: [Key: OperationPlan?] = [:]
+    var old: [Key: OperationPlan?] = [:]
+    var youngBytes = 0
+  }
+
+  private let state = Mutex(State())
+
+  /// The plan of an operation; nil if its document cannot have one.
+  func plan(document: String, operationName: String?) -> OperationPlan? {
+    let key = Key(document: document, operationName: operationName)
+    if let known = state.withLock({ Self.find(key, in: &$0) }) { return known }
+    let plan = try? OperationPlan(document: document, operationName: operationName)
+    state.withLock { Self.keep(plan, for: key, in: &$0) }
+    return plan
+  }
+
+  private static func find(_ key: Key, in state: inout State) -> OperationPlan?? {
+    if let plan = state.young[key] { return plan }
+    guard let plan = state.old[key] else { return nil }
+    keep(plan, for: key, in: &state)
+    return plan
+  }
+
+  private static func keep(_ plan: OperationPlan?, for key: Key, in state: inout State) {
+    let bytes = key.document.utf8.count
+    if state.young.count >= maximumPlans / 2 || state.youngBytes + bytes > maximumBytes / 2 {
+      (state.old, state.young, state.youngBytes) = (state.young, [:], 0)
+    }
+    state.young[key] = .some(plan)
+    state.youngBytes += bytes
+  }
+}

@@ -1,0 +1,44 @@
+internal import CarabinerWire
+
+/// How a record names another: `{"$ref":"KEY"}`.
+enum Reference {
+  static let opening = Array(#"{"$ref":"#.utf8)
+
+  /// The key of the reference at `offset`, which moves behind it; nil if there is none.
+  static func key(in bytes: Span<UInt8>, at offset: inout Int) -> String? {
+    guard let name = nameRange(in: bytes, at: offset) else { return nil }
+    offset = name.range.upperBound + 2
+    if name.hasEscapes {
+      let quoted = bytes.extracting(name.range.lowerBound - 1..<name.range.upperBound + 1)
+      return (try? JSONValue(parsing: quoted))?.string
+    }
+    do {
+      return String(copying: try UTF8Span(validating: bytes.extracting(name.range)))
+    } catch {
+      return nil
+    }
+  }
+
+  /// Goes behind the reference at `offset`; tells whether there is one.
+  static func skip(in bytes: Span<UInt8>, at offset: inout Int) -> Bool {
+    guard let name = nameRange(in: bytes, at: offset) else { return false }
+    offset = name.range.upperBound + 2
+    return true
+  }
+
+  private static func nameRange(in bytes: Span<UInt8>, at offset: Int) -> (range: Range<Int>, hasEscapes: Bool)? {
+    let start = offset + opening.count
+    guard start < bytes.count, bytes[start] == UInt8(ascii: "\"") else { return nil }
+    for place in opening.indices where bytes[offset + place] != opening[place] { return nil }
+    var (end, hasEscapes) = (start + 1, false)
+    while end < bytes.count, bytes[end] != UInt8(ascii: "\"") {
+      if bytes[end] == UInt8(ascii: "\\") {
+        hasEscapes = true
+        end += 1
+      }
+      end += 1
+    }
+    guard end + 1 < bytes.count, bytes[end + 1] == UInt8(ascii: "}") else { return nil }
+    return (start + 1..<end, hasEscapes)
+  }
+}

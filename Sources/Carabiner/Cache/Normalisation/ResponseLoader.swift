@@ -1,0 +1,248 @@
+internal import CarabinerWire
+internal import FoundationEssentials
+
+/// Puts a response together from records, level by level, so that each level is one question to the cache.
+struct ResponseLoader {
+  /// A response from the cache.
+  struct Loaded {
+    /// The response as JSON; its data is all between ``opening`` and the last brace.
+    let text: [UInt8]
+    /// The fields it was made of, as `record.field`; empty unless asked for.
+    let dependentKeys: Set<String>
+
+    static let opening = Array(#"{"data":"#.utf8)
+
+    var body: ResponseBody {
+      ResponseBody(located: Data(text), data: Self.opening.count..<text.count - 1)
+    }
+  }
+
+  private struct Node {
+    let record: Record
+    let variant: SelectionVariant
+    /// Where in `places` those of this object's fields begin.
+    let places: Int
+    /// The node of the first object below this one.
+    let firstChild: Int
+  }
+
+  private struct Pending {
+    let key: String
+    let plan: SelectionPlan
+  }
+
+  private let plan: OperationPlan
+  private let call: PlanCall
+  private let variables: JSONObject
+  private let policy: CacheKeyPolicy
+  private let now: Int64
+  private var nodes: [Node] = []
+  /// For each field of each node where it is in the record; below 0 the number of a reference a field policy made.
+  private var places: [Int] = []
+  private var made: [[UInt8]] = []
+  private var next: [Pending] = []
+
+  init(_ plan: OperationPlan, variables: JSONObject, policy: CacheKeyPolicy, now: Int64) {
+    self.plan = plan
+    call = plan.call(variables: variables)
+    self.variables = variables
+    self.policy = policy
+    self.now = now
+    nodes.reserveCapacity(16)
+    places.reserveCapacity(64)
+  }
+
+  /// The response; nil if something of it is missing or too old.
+  ///
+  /// - Throws: What the cache throws; ``StoreError`` with code `malformedRecord`.
+  mutating func load(from cache: any NormalizedCache, wantsDependentKeys: Bool = false) async throws -> Loaded? {
+    next = [Pending(key: plan.rootKey, plan: plan.root)]
+    while !next.isEmpty {
+      let level = next
+      next = []
+      let records = try await cache.records(forKeys: level.map(\.key))
+      let firstOfNext = nodes.count + level.count
+      for (position, pending) in level.enumerated() {
+        guard let record = records[position], try add(record, pending, firstOfNext) else { return nil }
+      }
+    }
+    var data: [UInt8] = []
+    data.reserveCapacity(nodes.reduce(into: 64) { $0 += $1.variant.fields.count * 32 })
+    data += Loaded.opening
+    try append(0, to: &data)
+    data.append(UInt8(ascii: "}"))
+    return Loaded(text: data, dependentKeys: wantsDependentKeys ? dependentKeys() : [])
+  }
+
+  // MARK: Gathering
+
+  /// Adds an object and asks for those below it; tells whether nothing is missing.
+  private mutating func add(_ record: Record, _ pending: Pending, _ firstOfNext: Int) throws -> Bool {
+    guard let choice = choice(record, pending.plan) else { return false }
+    let variant = try pending.plan.variant(choice)
+    let node = Node(record: record, variant: variant, places: places.count, firstChild: firstOfNext + next.count)
+    nodes.append(node)
+    let type = policy.isAgeless ? "" : typeName(of: record)
+    for (position, field) in variant.fields.enumerated() {
+      let name = name(field.key)
+      guard let place = record.table.position(of: name, hint: position) else {
+        guard let reference = reference(field, record) else { return false }
+        made.append(reference)
+        places.append(-made.count)
+        try ask(reference.span, field, of: record)
+        continue
+      }
+      if !policy.isAgeless, let age = policy.maximumAge(of: field.name[...], type: type),
+        record.table.slots[place].received + age <= now
+      {
+        return false
+      }
+      places.append(place)
+      if field.selection != nil {
+        try ask(record.table.buffer.span.extracting(record.table.slots[place].range), field, of: record)
+      }
+    }
+    return true
+  }
+
+  private mutating func ask(_ value: Span<UInt8>, _ field: SelectionVariant.Field, of record: Record) throws {
+    guard let selection = field.selection else { return }
+    var offset = 0
+    while offset < value.count {
+      if value[offset] == UInt8(ascii: "{") {
+        guard let key = Reference.key(in: value, at: &offset) else {
+          throw StoreError.malformed(record: record.key, field: field.name)
+        }
+        next.append(Pending(key: key, plan: selection))
+      } else {
+        offset += 1
+      }
+    }
+  }
+
+  /// Which parts apply to an object; nil if nobody knows.
+  private func choice(_ record: Record, _ plan: SelectionPlan) -> SelectionVariant.Choice? {
+    var choice = SelectionVariant.Choice()
+    guard plan.parts.count > 1 else { return choice }
+    let type = plan.hasTypeConditions ? typeName(of: record) : ""
+    for number in plan.parts.indices.dropFirst() {
+      let (part, bit) = (plan.parts[number], 1 << UInt64(number) as UInt64)
+      guard choice.applied & 1 << UInt64(part.parent ?? 0) != 0, call.allows(part) else { continue }
+      guard let condition = part.typeCondition, let fact = part.fact, condition != type else {
+        choice.applied |= bit
+        continue
+      }
+      if let place = record.table.position(of: fact) {
+        if record.table.bytes(at: place).first == UInt8(ascii: "t") { choice.applied |= bit }
+      } else if part.fields.allSatisfy({ record.table.position(of: name($0.field.key)) != nil }) {
+        choice.applied |= bit
+      } else {
+        return nil
+      }
+    }
+    return choice
+  }
+
+  private func name(_ key: PlanSource.FieldKey) -> String {
+    switch key {
+    case .constant(let name): name
+    case .dynamic(let number): call.dynamicKeys[number]
+    }
+  }
+
+  private func typeName(of record: Record) -> String {
+    guard let place = record.table.position(of: "__typename") else {
+      return record.key == plan.rootKey ? plan.rootType : ""
+    }
+    return String(decoding: record.table.bytes(at: place).dropFirst().dropLast(), as: UTF8.self)
+  }
+
+  // MARK: Field policies
+
+  /// What a field policy says about a field that no response brought.
+  private func reference(_ field: SelectionVariant.Field, _ record: Record) -> [UInt8]? {
+    guard !policy.fieldPolicies.isEmpty, field.selection != nil,
+      let policy = policy.fieldPolicies["\(typeName(of: record)).\(field.name)"]
+    else { return nil }
+    let variables = plan.completed(variables)
+    let values = policy.keyArguments.map { name in
+      field.arguments.first { $0.name == name }?.value.resolved(with: variables)
+    }
+    var text: [UInt8] = []
+    if case .array(let elements)?? = values.first, values.count == 1 {
+      text.append(UInt8(ascii: "["))
+      for (position, element) in elements.enumerated() {
+        if position > 0 { text.append(UInt8(ascii: ",")) }
+        guard let key = Self.key(of: policy.type, [element]) else { return nil }
+        Normalizer.appendReference(key, to: &text)
+      }
+      text.append(UInt8(ascii: "]"))
+    } else {
+      guard let key = Self.key(of: policy.type, values) else { return nil }
+      Normalizer.appendReference(key, to: &text)
+    }
+    return text
+  }
+
+  private static func key(of type: String, _ values: [JSONValue?]) -> String? {
+    var key = Array("\(type):".utf8)
+    for (position, value) in values.enumerated() {
+      if position > 0 { key.append(UInt8(ascii: "+")) }
+      switch value {
+      case .string(let text)?:
+        CacheKeyPolicy.appendKeyPart(text.utf8Span.span, isOnlyOne: values.count == 1, to: &key)
+      case .number(let number)?:
+        CacheKeyPolicy.appendKeyPart(number.lexeme.utf8Span.span, isOnlyOne: values.count == 1, to: &key)
+      case .bool(let value)?: key.append(contentsOf: (value ? "true" : "false").utf8)
+      case .null?, .array?, .object?, nil: return nil
+      }
+    }
+    return values.isEmpty ? nil : String(decoding: key, as: UTF8.self)
+  }
+
+  // MARK: Writing
+
+  private func append(_ number: Int, to data: inout [UInt8]) throws {
+    let node = nodes[number]
+    var child = node.firstChild
+    data.append(UInt8(ascii: "{"))
+    for position in node.variant.fields.indices {
+      if position > 0 { data.append(UInt8(ascii: ",")) }
+      data.append(contentsOf: node.variant.fields[position].label)
+      let place = places[node.places + position]
+      if node.variant.fields[position].selection == nil {
+        data.append(contentsOf: node.record.table.bytes(at: place))
+      } else if place < 0 {
+        let reference = made[-place - 1]
+        try appendObjects(reference.span, &child, to: &data)
+      } else {
+        let table = node.record.table
+        try appendObjects(table.buffer.span.extracting(table.slots[place].range), &child, to: &data)
+      }
+    }
+    data.append(UInt8(ascii: "}"))
+  }
+
+  /// Writes a value with each reference replaced by its object.
+  private func appendObjects(_ value: Span<UInt8>, _ child: inout Int, to data: inout [UInt8]) throws {
+    var offset = 0
+    while offset < value.count {
+      if value[offset] == UInt8(ascii: "{"), Reference.skip(in: value, at: &offset) {
+        try append(child, to: &data)
+        child += 1
+      } else {
+        data.append(value[offset])
+        offset += 1
+      }
+    }
+  }
+
+  private func dependentKeys() -> Set<String> {
+    var keys: Set<String> = []
+    for node in nodes {
+      for field in node.variant.fields { keys.insert("\(node.record.key).\(name(field.key))") }
+      for part in node.variant.facts { keys.insert("\(node.record.key).\(part.name)") }
+    }
+    return keys
+  }
+}

@@ -1,0 +1,99 @@
+internal import Synchronization
+
+/// What is asked of an object, flattened: fragments without a condition have become fields, the others are parts.
+final class SelectionPlan: Sendable {
+  /// Fields that are there or not together.
+  struct Part: Sendable {
+    let parent: Int?
+    let guards: [Int]
+    let typeCondition: String?
+    /// The field of a record that says whether its type fits the condition.
+    let fact: String?
+    let isDeferred: Bool
+    fileprivate(set) var fields: [(order: Int, field: PlanSource.Field)] = []
+  }
+
+  private static var maximumParts: Int { 64 }
+  private static var maximumSelections: Int { 20_000 }
+  private static var maximumVariants: Int { 128 }
+
+  let parts: [Part]
+  /// Whether there are type conditions to decide.
+  let hasTypeConditions: Bool
+  private let source: PlanSource
+  private let variants = Mutex(Variants())
+
+  /// The variants made so far; made only when asked for, as fragments may contain themselves in their fields.
+  private struct Variants {
+    var last: (choice: SelectionVariant.Choice, variant: SelectionVariant)?
+    var all: [SelectionVariant.Choice: SelectionVariant] = [:]
+  }
+
+  convenience init(_ sets: [Int], _ source: PlanSource) throws(PlanError) {
+    var flattening = Flattening(source: source)
+    for set in sets { try flattening.flatten(set, into: 0, path: []) }
+    self.init(flattening.parts, source)
+  }
+
+  private init(_ parts: [Part], _ source: PlanSource) {
+    self.parts = parts
+    self.source = source
+    hasTypeConditions = parts.contains { $0.typeCondition != nil }
+  }
+
+  /// The fields of the parts that were chosen, merged.
+  func variant(_ choice: SelectionVariant.Choice) throws(PlanError) -> SelectionVariant {
+    let known = variants.withLock { variants in
+      if let last = variants.last, last.choice == choice { return last.variant as SelectionVariant? }
+      return variants.all[choice]
+    }
+    if let known { return known }
+    let variant = try SelectionVariant(choice, parts, source)
+    variants.withLock { variants in
+      if variants.all.count >= Self.maximumVariants { variants.all.removeAll() }
+      variants.all[choice] = variant
+      variants.last = (choice, variant)
+    }
+    return variant
+  }
+
+  private struct Flattening {
+    let source: PlanSource
+    var parts = [Part(parent: nil, guards: [], typeCondition: nil, fact: nil, isDeferred: false)]
+    private var count = 0
+
+    init(source: PlanSource) { self.source = source }
+
+    mutating func flatten(_ set: Int, into part: Int, path: [Int]) throws(PlanError) {
+      // A fragment within itself is no valid document; what stands in it is there already.
+      if path.contains(set) { return }
+      for node in source.sets[set] {
+        count += 1
+        guard count <= SelectionPlan.maximumSelections else { throw .tooComplex }
+        switch node {
+        case .field(let field):
+          let place = field.guards.isEmpty ? part : try add(parent: part, field.guards)
+          parts[place].fields.append((count, field))
+        case .fragment(let fragment):
+          let isSameType = fragment.typeCondition == nil || fragment.typeCondition == parts[part].typeCondition
+          let place =
+            isSameType && fragment.guards.isEmpty && !fragment.isDeferred
+            ? part
+            : try add(parent: part, fragment.guards, isSameType ? nil : fragment.typeCondition, fragment.isDeferred)
+          try flatten(fragment.set, into: place, path: path + [set])
+        }
+      }
+    }
+
+    private mutating func add(
+      parent: Int, _ guards: [Int], _ type: String? = nil, _ isDeferred: Bool = false
+    ) throws(PlanError) -> Int {
+      guard parts.count < SelectionPlan.maximumParts else { throw .tooComplex }
+      parts.append(
+        Part(
+          parent: parent == 0 ? nil : parent, guards: guards, typeCondition: type, fact: type.map { "... on \($0)" },
+          isDeferred: isDeferred))
+      return parts.count - 1
+    }
+  }
+}

@@ -1,0 +1,93 @@
+internal import CarabinerWire
+
+/// The fields asked of an object once it is decided which parts of the selection set apply.
+final class SelectionVariant: Sendable {
+  /// Which parts apply, one bit each.
+  struct Choice: Hashable, Sendable {
+    var applied: UInt64 = 1
+    /// The parts for which that is known and not only assumed.
+    var known: UInt64 = 0
+  }
+
+  struct Field: Sendable {
+    let responseKey: String
+    let name: String
+    let key: PlanSource.FieldKey
+    let arguments: [GraphQLDocument.Argument]
+    /// The field's name in the response with its quotes and colon.
+    let label: [UInt8]
+    /// What is asked of the field's objects; nil for a scalar.
+    let selection: SelectionPlan?
+  }
+
+  let fields: [Field]
+  /// What a record says about type conditions, each `true` or `false`.
+  let facts: [(name: String, value: Bool)]
+  /// The keys of the fields and the facts, if no variable has a say in them.
+  let constantNames: [String]?
+  /// Which field is `__typename`.
+  let typeField: Int?
+  /// Which field is `id`.
+  let idField: Int?
+
+  init(_ choice: Choice, _ parts: [SelectionPlan.Part], _ source: PlanSource) throws(PlanError) {
+    var chosen: [(order: Int, field: PlanSource.Field)] = []
+    var facts: [(name: String, value: Bool)] = []
+    for (number, part) in parts.enumerated() {
+      let applies = choice.applied & 1 << UInt64(number) != 0
+      if applies { chosen += part.fields }
+      if let fact = part.fact, choice.known & 1 << UInt64(number) != 0, !facts.contains(where: { $0.name == fact }) {
+        facts.append((fact, applies))
+      }
+    }
+    if parts.count > 1 { chosen.sort { $0.order < $1.order } }
+    var positions: [String: Int] = [:]
+    var merged: [(field: PlanSource.Field, sets: [Int])] = []
+    for (_, field) in chosen {
+      if let position = positions[field.responseKey] {
+        if let set = field.set, !merged[position].sets.contains(set) { merged[position].sets.append(set) }
+      } else {
+        positions[field.responseKey] = merged.count
+        merged.append((field, field.set.map { [$0] } ?? []))
+      }
+    }
+    var fields: [Field] = []
+    for (field, sets) in merged {
+      var label: [UInt8] = []
+      JSONWriter.appendString(field.responseKey, to: &label)
+      label.append(UInt8(ascii: ":"))
+      fields.append(
+        Field(
+          responseKey: field.responseKey, name: field.name, key: field.key, arguments: field.arguments, label: label,
+          selection: sets.isEmpty ? nil : try SelectionPlan(sets, source)))
+    }
+    self.fields = fields
+    self.facts = facts
+    typeField = fields.firstIndex { $0.name == "__typename" }
+    idField = fields.firstIndex { $0.name == "id" && $0.arguments.isEmpty }
+    constantNames = Self.names(fields, facts) { _ in nil }
+  }
+
+  /// The keys of the fields and the facts; nil if one is not to be had.
+  func names(_ call: PlanCall) -> [String] {
+    if let constantNames { return constantNames }
+    return Self.names(fields, facts) { call.dynamicKeys[$0] } ?? []
+  }
+
+  private static func names(
+    _ fields: [Field], _ facts: [(name: String, value: Bool)], _ dynamic: (Int) -> String?
+  ) -> [String]? {
+    var names: [String] = []
+    names.reserveCapacity(fields.count + facts.count)
+    for field in fields {
+      switch field.key {
+      case .constant(let name): names.append(name)
+      case .dynamic(let number):
+        guard let name = dynamic(number) else { return nil }
+        names.append(name)
+      }
+    }
+    for fact in facts { names.append(fact.name) }
+    return names
+  }
+}

@@ -1,0 +1,40 @@
+/// Which fields a write changed.
+public struct ChangedKeys: Sendable {
+  /// Fields of one record.
+  public struct Entry: Sendable {
+    /// The record's key.
+    public let key: String
+    /// The fields.
+    public let fields: [String]
+
+    /// Fields of one record.
+    public init(key: String, fields: [String]) {
+      self.key = key
+      self.fields = fields
+    }
+  }
+
+  /// The changed fields, record by record; a record may come twice.
+  public private(set) var entries: [Entry] = []
+
+  /// Nothing changed.
+  public init() {}
+
+  /// Adds fields of a record.
+  public mutating func insert(_ fields: [String], of key: String) {
+    if !fields.isEmpty { entries.append(Entry(key: key, fields: fields)) }
+  }
+
+  /// Adds what another write changed.
+  public mutating func formUnion(_ other: ChangedKeys) { entries += other.entries }
+
+  /// Whether nothing changed.
+  public var isEmpty: Bool { entries.isEmpty }
+
+  /// The changed fields as `record.field`; made when it is asked for, as most writes have nobody watching.
+  public var keys: Set<String> {
+    entries.reduce(into: []) { keys, entry in
+      for field in entry.fields { keys.insert("\(entry.key).\(field)") }
+    }
+  }
+}

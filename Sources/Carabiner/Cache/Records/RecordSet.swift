@@ -1,0 +1,39 @@
+/// Records to be published, or a response whose records the store makes when it is.
+///
+/// Which fields are keys is the store's business, so a parser hands on the response and not what becomes of it.
+public struct RecordSet: Sendable, Hashable {
+  private var list: [Record] = []
+  package private(set) var response: ResponseRecords?
+
+  /// A set of these records; of two with one key the fields are merged, the later winning.
+  public init(_ records: some Sequence<Record> = []) { list = Array(records) }
+
+  package init(response: ResponseRecords) { self.response = response }
+
+  /// Adds a record; fields of a record already there are merged, the new ones winning.
+  public mutating func insert(_ record: Record) { list.append(record) }
+
+  /// The records, by key; those of a response as the default policy has them.
+  public var records: [String: Record] {
+    list(policy: .default).reduce(into: [:]) { records, record in
+      if records[record.key] == nil {
+        records[record.key] = record
+      } else {
+        _ = records[record.key]?.table.merge(record.table)
+      }
+    }
+  }
+
+  /// Whether there are no records.
+  public var isEmpty: Bool { list.isEmpty && response == nil }
+
+  /// The records in the order they came; of two with one key the later wins.
+  package func list(policy: CacheKeyPolicy) -> [Record] {
+    guard let response else { return list }
+    return response.records(policy: policy) + list
+  }
+
+  public static func == (left: RecordSet, right: RecordSet) -> Bool { left.records == right.records }
+
+  public func hash(into hasher: inout Hasher) { hasher.combine(records) }
+}

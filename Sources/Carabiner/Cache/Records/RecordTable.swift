@@ -1,0 +1,104 @@
+/// Records by key, in a list from the least to the most recently used.
+struct RecordTable {
+  private struct Entry {
+    var record: Record
+    var cost: Int
+    var older: Int
+    var newer: Int
+  }
+
+  private static var none: Int { -1 }
+
+  private let maximumRecords: Int?
+  private let maximumBytes: Int?
+  private var places: [String: Int] = [:]
+  private var entries: [Entry] = []
+  private var free: [Int] = []
+  private var oldest = -1
+  private var newest = -1
+  /// About how many bytes the records take.
+  private(set) var cost = 0
+
+  init(maximumRecords: Int?, maximumBytes: Int?) {
+    self.maximumRecords = maximumRecords
+    self.maximumBytes = maximumBytes
+  }
+
+  var keys: Dictionary<String, Int>.Keys { places.keys }
+
+  mutating func record(_ key: String) -> Record? {
+    guard let place = places[key] else { return nil }
+    touch(place)
+    return entries[place].record
+  }
+
+  /// Merges a record; gives the names of the fields that changed.
+  mutating func merge(_ record: Record) -> [String] {
+    guard let place = places[record.key] else {
+      insert(Record(key: record.key, table: record.table.compacted()))
+      return record.names
+    }
+    touch(place)
+    let changed = entries[place].record.table.merge(record.table)
+    if !changed.isEmpty { setCost(of: place) }
+    return changed
+  }
+
+  mutating func remove(_ key: String) {
+    guard let place = places.removeValue(forKey: key) else { return }
+    unlink(place)
+    cost -= entries[place].cost
+    entries[place].record = Record(key: "", table: FieldTable())
+    free.append(place)
+  }
+
+  mutating func removeAll() {
+    self = RecordTable(maximumRecords: maximumRecords, maximumBytes: maximumBytes)
+  }
+
+  /// Drops the least recently used records until the limits hold.
+  mutating func evict() {
+    while oldest != Self.none, places.count > maximumRecords ?? .max || cost > maximumBytes ?? .max {
+      remove(entries[oldest].record.key)
+    }
+  }
+
+  // MARK: The list
+
+  private mutating func insert(_ record: Record) {
+    let entry = Entry(record: record, cost: 0, older: newest, newer: Self.none)
+    let place: Int
+    if let reused = free.popLast() {
+      place = reused
+      entries[place] = entry
+    } else {
+      place = entries.count
+      entries.append(entry)
+    }
+    places[record.key] = place
+    if newest == Self.none { oldest = place } else { entries[newest].newer = place }
+    newest = place
+    setCost(of: place)
+  }
+
+  private mutating func setCost(of place: Int) {
+    let new = entries[place].record.table.cost + 160 + 2 * entries[place].record.key.utf8.count
+    cost += new - entries[place].cost
+    entries[place].cost = new
+  }
+
+  private mutating func touch(_ place: Int) {
+    guard place != newest else { return }
+    unlink(place)
+    entries[place].older = newest
+    entries[place].newer = Self.none
+    if newest == Self.none { oldest = place } else { entries[newest].newer = place }
+    newest = place
+  }
+
+  private mutating func unlink(_ place: Int) {
+    let (older, newer) = (entries[place].older, entries[place].newer)
+    if older == Self.none { oldest = newer } else { entries[older].newer = newer }
+    if newer == Self.none { newest = older } else { entries[newer].older = older }
+  }
+}

@@ -1,0 +1,21 @@
+extension ApolloClient {
+  /// Runs an operation and then brings its result again whenever something it is made of changes in the store.
+  ///
+  /// If a change leaves something missing, as a removal does, the server is asked again.
+  ///
+  /// - Parameters:
+  ///   - operation: A query.
+  ///   - cachePolicy: How the first result is found.
+  ///   - refetchesMissing: Whether the server is asked when a change leaves something missing; else only the store is watched.
+  public func watch<Operation: GraphQLOperation>(
+    _ operation: Operation, cachePolicy: CachePolicy = .default, refetchesMissing: Bool = true,
+    configuration: RequestConfiguration = RequestConfiguration()
+  ) -> WatchedResults<Operation> {
+    let transport = networkTransport
+    return WatchedResults(operation: operation, store: store) { isFirst in
+      let later: FetchBehavior = refetchesMissing && cachePolicy != .cacheOnly ? .networkOnly : .cacheOnly
+      return try transport.send(
+        operation, fetchBehavior: isFirst ? cachePolicy.fetchBehavior : later, configuration: configuration)
+    }
+  }
+}

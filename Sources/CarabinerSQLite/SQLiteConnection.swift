@@ -1,0 +1,88 @@
+internal import CSQLite
+internal import Carabiner
+
+/// A connection to a database with its prepared statements.
+@safe final class SQLiteConnection: @unchecked Sendable {
+  // Only whoever took it out of a pool or holds the writer's lock uses it, one at a time.
+
+  private let database: OpaquePointer
+  private let path: String
+  private var statements: [String: SQLiteStatement] = [:]
+
+  /// Opens a database, and makes the file if there is none.
+  ///
+  /// - Throws: ``StoreError``.
+  init(path: String, busyTimeout: Double, isReadOnly: Bool) throws(StoreError) {
+    var opened: OpaquePointer?
+    let flags = (isReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE) | SQLITE_OPEN_NOMUTEX
+    let code = unsafe sqlite3_open_v2(path, &opened, flags, nil)
+    guard let database = unsafe opened else {
+      throw StoreError(.database, "there is no memory to open the database \(path)")
+    }
+    unsafe self.database = unsafe database
+    self.path = path
+    // Kept although opening failed: what comes next fails with the text of the database, and `deinit` closes it.
+    if code != SQLITE_OK { throw error(code) }
+    unsafe sqlite3_busy_timeout(database, Int32(max(0, busyTimeout) * 1000))
+    unsafe sqlite3_extended_result_codes(database, 1)
+  }
+
+  deinit {
+    statements.removeAll()
+    unsafe sqlite3_close_v2(database)
+  }
+
+  /// Runs statements without values.
+  func execute(_ text: String) throws(StoreError) {
+    let code = unsafe sqlite3_exec(database, text, nil, nil, nil)
+    guard code == SQLITE_OK else { throw error(code) }
+  }
+
+  /// The one number a statement brings; 0 if it brings none.
+  func number(_ text: String) throws(StoreError) -> Int64 {
+    let statement = try statement(text)
+    defer { statement.reset() }
+    return try statement.step() ? statement.int(0) : 0
+  }
+
+  /// A prepared statement; prepared once for each text.
+  func statement(_ text: String) throws(StoreError) -> SQLiteStatement {
+    if let known = statements[text] { return known }
+    var prepared: OpaquePointer?
+    let code = unsafe sqlite3_prepare_v3(database, text, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
+    guard code == SQLITE_OK, let pointer = unsafe prepared else { throw error(code) }
+    let statement = unsafe SQLiteStatement(pointer, of: self)
+    statements[text] = statement
+    return statement
+  }
+
+  /// Runs work as one transaction: all of it, or nothing if it throws.
+  func transaction<Result>(_ begin: String, _ work: () throws -> Result) throws -> Result {
+    try execute(begin)
+    do {
+      let result = try work()
+      try execute("COMMIT")
+      return result
+    } catch {
+      // Some errors have rolled back already; there is nothing to say about a second one.
+      try? execute("ROLLBACK")
+      throw error
+    }
+  }
+
+  /// An error with the meaning of a result code and the words of the database.
+  func error(_ result: Int32) -> StoreError {
+    let words = unsafe sqlite3_errmsg(database).map { unsafe String(cString: $0) } ?? "code \(result)"
+    return switch result & 0xFF {
+    case SQLITE_CORRUPT, SQLITE_NOTADB:
+      StoreError(.corrupt, "\(path) is damaged or no database (\(words)); remove it and its -wal and -shm files")
+    case SQLITE_BUSY, SQLITE_LOCKED:
+      StoreError(.locked, "\(path) is held by somebody else (\(words)); end the other transaction or raise the busy timeout")
+    case SQLITE_READONLY, SQLITE_PERM:
+      StoreError(.readOnly, "\(path) cannot be written (\(words)); check the permissions of the file and its folder")
+    case SQLITE_FULL:
+      StoreError(.diskFull, "there is no room to write \(path) (\(words)); free some, nothing was changed")
+    default: StoreError(.database, "\(path) failed: \(words) (code \(result))")
+    }
+  }
+}

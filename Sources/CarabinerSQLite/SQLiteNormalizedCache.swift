@@ -1,0 +1,183 @@
+public import Carabiner
+internal import FoundationEssentials
+internal import Synchronization
+
+/// A cache in a SQLite database, which keeps its records when the process ends, however it ends.
+///
+/// The table `fields` has a row for each field of a record: its record's key, its name, its raw JSON, and when it was received
+/// in milliseconds since 1970. Every write is one transaction of a write-ahead log, so a record is never half written; what was
+/// committed survives the end of the process, and the last commits may be lost when the machine loses power.
+public final class SQLiteNormalizedCache: NormalizedCache {
+  /// The layout of the database this version reads and writes.
+  public static let schemaVersion: Int64 = 1
+
+  private static let idleReaders = 4
+  /// "CRBS", which says whose file it is.
+  private static let applicationID: Int64 = 0x4352_4253
+
+  /// Where the database is.
+  public let path: String
+  private let busyTimeout: Double
+  private let isReadOnly: Bool
+  private let writer: Mutex<SQLiteConnection>
+  private let readers = Mutex<[SQLiteConnection]>([])
+
+  /// Opens a database, and makes it if there is none.
+  ///
+  /// - Parameters:
+  ///   - path: Where the file is; next to it are others with `-wal` and `-shm` behind the name.
+  ///   - busyTimeout: Seconds to wait for another process that writes.
+  ///   - isReadOnly: Whether a write is refused even if the file allows it.
+  /// - Throws: ``StoreError``: `corrupt`, `locked`, `readOnly`, `newerVersion`, `diskFull`, `database`.
+  public init(path: String, busyTimeout: Double = 5, isReadOnly: Bool = false) throws {
+    self.path = path
+    self.busyTimeout = busyTimeout
+    self.isReadOnly = isReadOnly
+    let connection = try SQLiteConnection(path: path, busyTimeout: busyTimeout, isReadOnly: isReadOnly)
+    try Self.prepare(connection, path: path, isReadOnly: isReadOnly)
+    writer = Mutex(connection)
+  }
+
+  private static func prepare(_ connection: SQLiteConnection, path: String, isReadOnly: Bool) throws {
+    let version = try connection.number("PRAGMA user_version")
+    guard version <= schemaVersion else {
+      throw StoreError(
+        .newerVersion, "\(path) has version \(version) and this program reads \(schemaVersion); update it or use another file")
+    }
+    if version == schemaVersion {
+      guard try connection.number("PRAGMA application_id") == applicationID else {
+        throw StoreError(.corrupt, "\(path) is another program's database; use another file")
+      }
+    } else {
+      guard try connection.number("SELECT count(*) FROM sqlite_master") == 0 else {
+        throw StoreError(.corrupt, "\(path) is another program's database; use another file")
+      }
+      guard !isReadOnly else {
+        throw StoreError(.readOnly, "\(path) is empty and was opened for reading only")
+      }
+      try connection.execute("PRAGMA journal_mode = WAL")
+      try connection.transaction("BEGIN IMMEDIATE") {
+        // Another process may have made it meanwhile.
+        try connection.execute(
+          """
+          CREATE TABLE IF NOT EXISTS fields (
+            key TEXT NOT NULL, field TEXT NOT NULL, value TEXT NOT NULL, received INTEGER NOT NULL, PRIMARY KEY (key, field)
+          ) WITHOUT ROWID;
+          PRAGMA application_id = \(applicationID);
+          PRAGMA user_version = \(schemaVersion);
+          """)
+      }
+    }
+    try connection.execute("PRAGMA synchronous = NORMAL")
+  }
+
+  // MARK: Reading
+
+  public func records(forKeys keys: [String]) async throws -> [Record?] {
+    try reading { connection in
+      let statement = try connection.statement("SELECT field, value, received FROM fields WHERE key = ?")
+      return try keys.map { try Self.record($0, statement) }
+    }
+  }
+
+  public func loadRecords(forKeys keys: Set<String>) async throws -> [String: Record] {
+    try await records(forKeys: Array(keys)).reduce(into: [:]) { found, record in
+      if let record { found[record.key] = record }
+    }
+  }
+
+  public func keys(matching pattern: String?) async throws -> [String] {
+    let pattern = pattern.map { KeyPattern($0) }
+    return try reading { connection in
+      let statement = try connection.statement("SELECT DISTINCT key FROM fields")
+      defer { statement.reset() }
+      var keys: [String] = []
+      while try statement.step() {
+        let key = statement.string(0)
+        if pattern?.matches(key) ?? true { keys.append(key) }
+      }
+      return keys
+    }
+  }
+
+  private static func record(_ key: String, _ statement: SQLiteStatement) throws -> Record? {
+    try statement.bind(key.utf8Span.span, at: 1)
+    defer { statement.reset() }
+    var table = FieldTable()
+    while try statement.step() {
+      table.set(statement.string(0), to: statement.bytes(1)[...], received: statement.int(2), hint: table.count)
+    }
+    return table.count == 0 ? nil : Record(key: key, table: table)
+  }
+
+  /// Reads with a connection of its own, so that readers do not wait for each other.
+  private func reading<Result>(_ work: (SQLiteConnection) throws -> Result) throws -> Result {
+    let connection =
+      try readers.withLock { $0.popLast() }
+      ?? SQLiteConnection(path: path, busyTimeout: busyTimeout, isReadOnly: isReadOnly)
+    defer { readers.withLock { if $0.count < Self.idleReaders { $0.append(connection) } } }
+    return try work(connection)
+  }
+
+  // MARK: Writing
+
+  public func merge(records: RecordSet) async throws -> ChangedKeys {
+    try await apply(removing: [], merging: records)
+  }
+
+  public func apply(removing keys: [String], merging records: RecordSet) async throws -> ChangedKeys {
+    let list = records.list(policy: .default)
+    guard !keys.isEmpty || !list.isEmpty else { return ChangedKeys() }
+    return try writer.withLock { connection in
+      try connection.transaction("BEGIN IMMEDIATE") {
+        var changed = ChangedKeys()
+        for key in keys { changed.insert(try Self.remove(key, connection), of: key) }
+        for record in list { changed.insert(try Self.merge(record, connection), of: record.key) }
+        return changed
+      }
+    }
+  }
+
+  public func removeRecord(for key: String) async throws { _ = try await apply(removing: [key], merging: RecordSet()) }
+
+  public func clear() async throws {
+    try writer.withLock { connection in
+      try connection.transaction("BEGIN IMMEDIATE") { try connection.execute("DELETE FROM fields") }
+    }
+  }
+
+  /// Removes a record; gives the names of its fields.
+  private static func remove(_ key: String, _ connection: SQLiteConnection) throws -> [String] {
+    let statement = try connection.statement("DELETE FROM fields WHERE key = ? RETURNING field")
+    try statement.bind(key.utf8Span.span, at: 1)
+    defer { statement.reset() }
+    var names: [String] = []
+    while try statement.step() { names.append(statement.string(0)) }
+    return names
+  }
+
+  /// Writes the fields of a record; gives the names of those that changed.
+  private static func merge(_ record: Record, _ connection: SQLiteConnection) throws -> [String] {
+    let find = try connection.statement("SELECT value FROM fields WHERE key = ? AND field = ?")
+    let write = try connection.statement(
+      """
+      INSERT INTO fields (key, field, value, received) VALUES (?, ?, ?, ?)
+      ON CONFLICT (key, field) DO UPDATE SET value = excluded.value, received = excluded.received
+      """)
+    var changed: [String] = []
+    for name in record.names {
+      guard let value = record[name], let received = record.received(name) else { continue }
+      try find.bind(record.key.utf8Span.span, at: 1)
+      try find.bind(name.utf8Span.span, at: 2)
+      let isSame = try find.step() && find.bytes(0) == value
+      find.reset()
+      if !isSame { changed.append(name) }
+      try write.bind(record.key.utf8Span.span, at: 1)
+      try write.bind(name.utf8Span.span, at: 2)
+      try write.bind(value.span, at: 3)
+      try write.bind(received, at: 4)
+      try write.run()
+    }
+    return changed
+  }
+}

@@ -1,0 +1,88 @@
+/// The places of all values of a text in one flat list, for those who walk through it without building a tree.
+///
+/// A container comes before its parts, a member's name before its value; each entry knows where the one behind it and its
+/// parts is.
+package struct JSONTape: Sendable {
+  /// What stands at a place.
+  package enum Kind: UInt8, Sendable {
+    case null
+    /// A number or a truth value.
+    case scalar
+    case string
+    /// A string with escapes in it.
+    case escapedString
+    case object
+    case array
+  }
+
+  /// A place.
+  package struct Entry: Sendable {
+    /// What stands there.
+    package let kind: Kind
+    /// Where the text begins; that of a string or a name without its quote.
+    package let start: Int32
+    /// Where the text ends; that of a string or a name without its quote.
+    package fileprivate(set) var end: Int32
+    /// The entry that follows this and its parts.
+    package fileprivate(set) var next: Int32
+  }
+
+  /// The places, in the order of the text.
+  package let entries: [Entry]
+
+  /// Checks a text and notes where its values are.
+  ///
+  /// - Throws: ``JSONError`` with the offset of the first fault; a text of 2 GiB or more is `tooDeep`.
+  package init(scanning bytes: Span<UInt8>, limits: JSONLimits = JSONLimits()) throws(JSONError) {
+    guard bytes.count < Int(Int32.max) else { throw .fault(.tooDeep, at: 0, "the text is too large") }
+    var sink = TapeSink(capacity: bytes.count / 8 + 8)
+    try JSONScanner(limits: limits).scan(bytes, into: &sink)
+    entries = sink.entries
+  }
+
+  /// The string an entry of kind `string`, `escapedString` or a member's name stands for.
+  package static func string(_ entry: Entry, in bytes: Span<UInt8>) -> String {
+    JSONStringRange(range: Int(entry.start)..<Int(entry.end), hasEscapes: entry.kind == .escapedString).string(in: bytes)
+  }
+}
+
+private struct TapeSink: JSONSink {
+  private(set) var entries: [JSONTape.Entry] = []
+  /// The entries of the open containers.
+  private var open: [Int] = []
+
+  init(capacity: Int) {
+    entries.reserveCapacity(capacity)
+    open.reserveCapacity(16)
+  }
+
+  mutating func scalar(_ scalar: JSONScalar, at range: Range<Int>, in bytes: Span<UInt8>) {
+    switch scalar {
+    case .null: append(.null, range)
+    case .bool, .number: append(.scalar, range)
+    case .string(let text): append(text.hasEscapes ? .escapedString : .string, text.range)
+    }
+  }
+
+  mutating func key(_ string: JSONStringRange, in bytes: Span<UInt8>) {
+    append(string.hasEscapes ? .escapedString : .string, string.range)
+  }
+
+  mutating func begin(_ kind: JSONContainer, at offset: Int) {
+    open.append(entries.count)
+    append(kind == .object ? .object : .array, offset..<offset)
+  }
+
+  mutating func end(_ kind: JSONContainer, at offset: Int) {
+    guard let place = open.popLast() else { return }
+    entries[place].end = Int32(truncatingIfNeeded: offset)
+    entries[place].next = Int32(truncatingIfNeeded: entries.count)
+  }
+
+  private mutating func append(_ kind: JSONTape.Kind, _ range: Range<Int>) {
+    entries.append(
+      JSONTape.Entry(
+        kind: kind, start: Int32(truncatingIfNeeded: range.lowerBound), end: Int32(truncatingIfNeeded: range.upperBound),
+        next: Int32(truncatingIfNeeded: entries.count + 1)))
+  }
+}

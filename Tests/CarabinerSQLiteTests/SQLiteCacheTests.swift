@@ -1,0 +1,210 @@
+import Carabiner
+import CarabinerSQLite
+import CarabinerWire
+import Foundation
+import TestTools
+import Testing
+
+@Suite("SQLite cache (SEMANTICS D6)")
+struct SQLiteCacheTests {
+  private let folder: TemporaryFolder
+  private var path: String { folder.file("store.sqlite") }
+  private let hero = DynamicOperation(document: "{ hero(e: A) { __typename id name friends { __typename id } } }")
+  private static let data =
+    #"{"hero":{"__typename":"Human","id":"é\"1","name":"Luke","friends":[{"__typename":"Droid","id":2},null]}}"#
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func publish(_ data: String, to store: ApolloStore) async throws {
+    let body = try ResponseBody(Data(#"{"data":\#(data)}"#.utf8))
+    if let records = ApolloStore.records(of: body, operation: hero) { try await store.publish(records: records) }
+  }
+
+  private func code(_ body: () async throws -> Void) async -> StoreError.Code? {
+    do {
+      try await body()
+      return nil
+    } catch {
+      return (error as? StoreError)?.code
+    }
+  }
+
+  @Test("D6: records are there when the file is opened again, and sqlite3 can read them")
+  func persistence() async throws {
+    try await publish(Self.data, to: ApolloStore(cache: try SQLiteNormalizedCache(path: path)))
+    let again = ApolloStore(cache: try SQLiteNormalizedCache(path: path))
+    #expect(try await again.load(hero)?.data == JSONValue(parsing: Self.data))
+    let shown = try await ToolRun(
+      URL(filePath: "/usr/bin/env"),
+      ["sqlite3", path, "SELECT value FROM fields WHERE key = 'QUERY_ROOT' AND field = 'hero(e:A)'; PRAGMA integrity_check;"])
+    #expect(shown.output == #"{"$ref":"Human:é\"1"}"# + "\nok\n")
+  }
+
+  @Test("D5, D6: changed keys are the same as in memory, removals and clearing included")
+  func changedKeys() async throws {
+    for cache in [try SQLiteNormalizedCache(path: path), InMemoryNormalizedCache()] as [any NormalizedCache] {
+      let first = RecordSet([
+        Record(key: "a", fields: ["x": Data("1".utf8), "y": Data("2".utf8)]), Record(key: "b", fields: ["x": Data("1".utf8)]),
+      ])
+      #expect(try await cache.merge(records: first).keys == ["a.x", "a.y", "b.x"])
+      #expect(try await cache.merge(records: first).isEmpty)
+      let second = RecordSet([Record(key: "a", fields: ["y": Data("3".utf8), "z": Data("4".utf8)])])
+      #expect(try await cache.merge(records: second).keys == ["a.y", "a.z"])
+      #expect(try await cache.apply(removing: ["a", "none"], merging: first).keys.isSuperset(of: ["a.x", "a.y", "a.z"]))
+      #expect(try await cache.keys(matching: "*").sorted() == ["a", "b"])
+      #expect(try await cache.records(forKeys: ["b", "none", "a"]).map { $0?.names.sorted() } == [["x"], nil, ["x", "y"]])
+      try await cache.removeRecord(for: "a")
+      #expect(try await cache.loadRecords(forKeys: ["a", "b"]).keys.sorted() == ["b"])
+      try await cache.clear()
+      #expect(try await cache.keys(matching: nil).isEmpty)
+    }
+  }
+
+  @Test("D4, D6: a transaction that throws leaves the file as it was")
+  func rollback() async throws {
+    struct Failure: Error {}
+    let store = ApolloStore(cache: try SQLiteNormalizedCache(path: path))
+    try await publish(Self.data, to: store)
+    await #expect(throws: Failure.self) {
+      try await store.withinReadWriteTransaction { transaction in
+        try await transaction.removeObjects(matching: "*")
+        throw Failure()
+      }
+    }
+    #expect(try await store.load(hero) != nil)
+  }
+
+  @Test("D6: many readers and writers at once")
+  func concurrency() async throws {
+    let store = ApolloStore(cache: try SQLiteNormalizedCache(path: path))
+    try await publish(Self.data, to: store)
+    let hero = hero
+    try await withThrowingTaskGroup(of: Bool.self) { group in
+      for number in 0..<60 {
+        group.addTask {
+          if number % 3 > 0 { return try await store.load(hero) != nil }
+          return try await store.update(hero) { $0 = $0 }
+        }
+      }
+      for try await isThere in group { #expect(isThere) }
+    }
+  }
+
+  @Test("D6: no record is torn and nothing that was committed is lost when the writer is killed", .timeLimit(.minutes(2)))
+  func killed() async throws {
+    let program = URL(filePath: CommandLine.arguments[0]).resolvingSymlinksInPath().deletingLastPathComponent()
+      .appending(path: "StoreWriter")
+    let (path, total) = (path, 1_000)
+    var (next, kills) = (0, 0)
+    while next < total || kills < 5 {
+      let pause = UInt32.random(in: 20_000...150_000)
+      let run = try await ToolRun(program, [path, "\(next)", next < total - 300 ? "1000000" : "100000"]) { process in
+        usleep(pause)
+        kill(process, SIGKILL)
+      }
+      #expect(run.status == -SIGKILL, "\(run.errors)")
+      kills += 1
+      let written = run.output.split(separator: "\n").last.flatMap { Int($0) }
+      guard FileManager.default.fileExists(atPath: path), written != nil || next > 0 else { continue }
+      let cache = try SQLiteNormalizedCache(path: path)
+      let records = try await cache.records(forKeys: (0..<10).map { "T:\($0)" })
+      let numbers = Set(records.map { $0?["number"].flatMap { Int(String(decoding: $0, as: UTF8.self)) } })
+      #expect(numbers.count == 1, "all ten records have the number of one publish")
+      let number = try #require(numbers.first ?? nil)
+      #expect(number >= written ?? next - 1, "what was reported as written is there")
+      #expect(Set(records.map { $0?["long"]?.count }) == [1 + number % 500])
+      next = number + 1
+    }
+    let check = try await ToolRun(URL(filePath: "/usr/bin/env"), ["sqlite3", path, "PRAGMA integrity_check"])
+    #expect(check.output == "ok\n")
+  }
+
+  // MARK: Bad files
+
+  @Test(
+    "D6: a file that is no database, or another program's, is refused and left alone", arguments: ["garbage", "other", "cut"])
+  func notOurs(_ kind: String) async throws {
+    let path = path
+    switch kind {
+    case "garbage": try Data(repeating: 0x5A, count: 5_000).write(to: URL(filePath: path))
+    case "other": _ = try await ToolRun(URL(filePath: "/usr/bin/env"), ["sqlite3", path, "CREATE TABLE t (x)"])
+    default:
+      let store = ApolloStore(cache: try SQLiteNormalizedCache(path: path))
+      try await publish(Self.data, to: store)
+      _ = try await ToolRun(URL(filePath: "/usr/bin/env"), ["sqlite3", path, "PRAGMA wal_checkpoint(TRUNCATE)"])
+      var bytes = try Data(contentsOf: URL(filePath: path))
+      for offset in 100..<min(bytes.count, 4_096) { bytes[offset] = 0xFF }
+      let copy = folder.file("damaged.sqlite")
+      try bytes.write(to: URL(filePath: copy))
+      #expect(
+        await code {
+          _ = try await ApolloStore(cache: try SQLiteNormalizedCache(path: copy)).load(hero)
+        } == .corrupt)
+      return
+    }
+    let before = try Data(contentsOf: URL(filePath: path))
+    #expect(await code { _ = try SQLiteNormalizedCache(path: path) } == .corrupt)
+    #expect(try Data(contentsOf: URL(filePath: path)) == before)
+  }
+
+  @Test("D6: a database of a newer version is refused")
+  func newerVersion() async throws {
+    _ = try SQLiteNormalizedCache(path: path)
+    _ = try await ToolRun(URL(filePath: "/usr/bin/env"), ["sqlite3", path, "PRAGMA user_version = 2"])
+    #expect(await code { _ = try SQLiteNormalizedCache(path: path) } == .newerVersion)
+  }
+
+  @Test("D6: a database another process holds is an error after the timeout, and works when it is free again")
+  func locked() async throws {
+    let (path, cache) = (path, try SQLiteNormalizedCache(path: path, busyTimeout: 0.05))
+    let store = ApolloStore(cache: cache)
+    try await publish(Self.data, to: store)
+    let holder = folder.file("holder")
+    async let held = ToolRun(
+      URL(filePath: "/usr/bin/env"), ["sqlite3", path],
+      input: "BEGIN IMMEDIATE;\n.shell touch \(holder)\n.shell while test -e \(holder); do sleep 0.02; done\nCOMMIT;\n")
+    while !FileManager.default.fileExists(atPath: holder) { try await Task.sleep(for: .milliseconds(10)) }
+    #expect(await code { try await publish(Self.data, to: store) } == .locked)
+    #expect(try await store.load(hero) != nil, "readers do not wait for a writer")
+    try FileManager.default.removeItem(atPath: holder)
+    #expect(try await held.status == 0)
+    try await publish(Self.data, to: store)
+  }
+
+  @Test("D6: a database that is opened for reading is read and refuses to be written; an absent one is an error")
+  func readOnly() async throws {
+    #expect(await code { _ = try SQLiteNormalizedCache(path: path, isReadOnly: true) } == .database)
+    try await publish(Self.data, to: ApolloStore(cache: try SQLiteNormalizedCache(path: path)))
+    let store = ApolloStore(cache: try SQLiteNormalizedCache(path: path, isReadOnly: true))
+    #expect(try await store.load(hero) != nil)
+    #expect(await code { try await publish(Self.data, to: store) } == .readOnly)
+    #expect(await code { _ = try SQLiteNormalizedCache(path: folder.file("no/such/folder")) } == .database)
+  }
+
+  @Test("D6: a full disk is an error, changes nothing, and what was there is still read", .enabled(if: getuid() == 0))
+  func diskFull() async throws {
+    let small = folder.file("small")
+    try FileManager.default.createDirectory(atPath: small, withIntermediateDirectories: true)
+    let mounted = try await ToolRun(
+      URL(filePath: "/usr/bin/env"), ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", small])
+    // A container may be forbidden to mount.
+    guard mounted.status == 0 else { return }
+    let refusal = await code {
+      let store = ApolloStore(cache: try SQLiteNormalizedCache(path: small + "/store.sqlite"))
+      try await publish(Self.data, to: store)
+      let large = Data(repeating: UInt8(ascii: "1"), count: 60_000)
+      var failure: (any Error)?
+      for number in 0..<20 where failure == nil {
+        do {
+          try await store.publish(records: RecordSet([Record(key: "L:\(number)", fields: ["a": large])]))
+        } catch {
+          failure = error
+        }
+      }
+      #expect(try await store.load(hero)?.data == JSONValue(parsing: Self.data))
+      if let failure { throw failure }
+    }
+    #expect(refusal == .diskFull)
+    _ = try await ToolRun(URL(filePath: "/usr/bin/env"), ["umount", small])
+  }
+}

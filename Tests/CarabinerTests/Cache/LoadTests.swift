@@ -1,0 +1,101 @@
+import Carabiner
+import CarabinerWire
+import FoundationEssentials
+import Testing
+
+@Suite("Normalised store: loading (SEMANTICS D3)")
+struct LoadTests {
+  private let store = ApolloStore()
+
+  @Test(
+    "D3: a missing field is a miss, at the root, in an object and in a list",
+    arguments: [
+      "{ hero { name } }", "{ hero { id } other }", "{ list { a b } }", "{ hero(x: 1) { id } }",
+    ])
+  func missing(_ document: String) async throws {
+    try await store.publish(
+      #"{"hero":{"id":1},"list":[{"a":1},{"a":2}]}"#, for: .query("{ hero { id } list { a } }"))
+    #expect(try await store.data(.query("{ hero { id } list { a } }")) != nil)
+    #expect(try await store.data(.query(document)) == nil)
+  }
+
+  @Test("D3: null is a value")
+  func null() async throws {
+    let query = DynamicOperation.query("{ hero { id friends { name } } a }")
+    let data = #"{"hero":{"id":null,"friends":[null,{"name":null}]},"a":null}"#
+    try await store.publish(data, for: query)
+    #expect(try await store.data(query) == json(data))
+  }
+
+  @Test("D3: a field the server left out is a miss and not null")
+  func leftOut() async throws {
+    let query = DynamicOperation.query("{ a b }")
+    try await store.publish(#"{"a":1}"#, for: query)
+    #expect(try await store.data(query) == nil)
+    #expect(try await store.data(.query("{ a }")) == ["a": 1])
+  }
+
+  @Test("D3: null where the type has no null is an error")
+  func nullForNonNull() async throws {
+    struct Strict: GraphQLQuery {
+      struct Data: Codable, Sendable { var name: String }
+      var operationName: String? { nil }
+      var document: String { "{ name }" }
+    }
+    try await store.publish(#"{"name":null}"#, for: .query("{ name }"))
+    let response = try #require(try await store.load(Strict()))
+    let error = #expect(throws: ResponseParsingError.self) { try response.data }
+    #expect(error?.code == .dataMismatch)
+  }
+
+  @Test("D3: the operation of one query reads what another wrote, newer values winning")
+  func acrossOperations() async throws {
+    try await store.publish(
+      #"{"hero":{"__typename":"H","id":1,"name":"old"}}"#, for: .query("{ hero { __typename id name } }"))
+    try await store.publish(
+      #"{"all":[{"__typename":"H","id":1,"name":"new","mass":3}]}"#, for: .query("{ all { __typename id name mass } }"))
+    #expect(try await store.data(.query("{ hero { name mass } }")) == ["hero": ["name": "new", "mass": 3]])
+  }
+
+  @Test("D3: an object whose record is gone is a miss")
+  func danglingReference() async throws {
+    let query = DynamicOperation.query("{ hero { __typename id } }")
+    try await store.publish(#"{"hero":{"__typename":"H","id":1}}"#, for: query)
+    try await store.cache.removeRecord(for: "H:1")
+    #expect(try await store.data(query) == nil)
+  }
+
+  @Test("D3: a record that holds no reference where one must be is an error that names it")
+  func malformed() async throws {
+    try await store.publish(
+      records: RecordSet([Record(key: "QUERY_ROOT", fields: ["hero": Data(#"{"name":1}"#.utf8)])]))
+    let error = await #expect(throws: StoreError.self) { try await store.load(DynamicOperation.query("{ hero { name } }")) }
+    #expect(error?.code == .malformedRecord)
+    #expect(error?.message.contains("QUERY_ROOT") == true)
+  }
+
+  @Test("D3: fields come back in the order they were asked for, whatever order the server chose")
+  func order() async throws {
+    let query = DynamicOperation.query("{ a b { c d } e }")
+    try await store.publish(#"{"e":5,"b":{"d":4,"c":3},"a":1}"#, for: query)
+    let body = try #require(try await store.load(query)).body
+    #expect(String(decoding: body.bytes, as: UTF8.self) == #"{"data":{"a":1,"b":{"c":3,"d":4},"e":5}}"#)
+    #expect(body.data.map { String(decoding: $0, as: UTF8.self) } == #"{"a":1,"b":{"c":3,"d":4},"e":5}"#)
+  }
+
+  @Test("a name that comes twice in an object has its last value")
+  func duplicates() async throws {
+    try await store.publish(#"{"a":1,"b":2,"a":3}"#, for: .query("{ a b }"))
+    #expect(try await store.data(.query("{ a b }")) == ["a": 3, "b": 2])
+  }
+
+  @Test("500 levels are taken apart and put together")
+  func deep() async throws {
+    let document = "{ n { ...N } } fragment N on N { v n { ...N } }"
+    let data =
+      String(repeating: #"{"n":"#, count: 1) + String(repeating: #"{"v":1,"n":"#, count: 500) + "null"
+      + String(repeating: "}", count: 501)
+    try await store.publish(data, for: .query(document))
+    #expect(try await store.data(.query(document)) == json(data))
+  }
+}
