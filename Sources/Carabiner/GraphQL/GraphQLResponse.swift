@@ -20,6 +20,8 @@ public struct GraphQLResponse<Operation: GraphQLOperation>: Sendable {
   public var source: Source
   /// The head of the HTTP response that carried it; nil if none did.
   public var httpResponse: HTTPURLResponse?
+  /// Where the result stands in a response that comes in parts; nil if it came whole.
+  public var delivery: ResultDelivery?
   private let decoded = DecodedOnce<Operation.Data?>()
 
   /// A response of these bytes.
@@ -61,6 +63,9 @@ public struct GraphQLResponse<Operation: GraphQLOperation>: Sendable {
   public var extensions: JSONObject? {
     body.extensions.flatMap { try? JSONValue(parsing: [UInt8]($0)).object }
   }
+
+  /// Whether more results follow; of a subscription, whether more may.
+  public var hasNext: Bool { delivery?.hasNext ?? false }
 
   private static func decode(_ bytes: Data) throws -> Operation.Data {
     do {
