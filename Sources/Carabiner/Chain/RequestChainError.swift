@@ -10,6 +10,8 @@ public struct RequestChainError: Error, Sendable, CustomStringConvertible {
     case retryLimit
     /// The request's timeout passed.
     case timedOut
+    /// A response in parts brought no result for too long.
+    case idle
     /// Two tasks asked for the next result at the same time.
     case concurrentUse
   }
@@ -23,6 +25,12 @@ public struct RequestChainError: Error, Sendable, CustomStringConvertible {
   public init(_ code: Code, _ message: String) {
     self.code = code
     self.message = message
+  }
+
+  static func idle(_ duration: Duration) -> Self {
+    Self(
+      .idle,
+      "no result came for \(duration), whatever else the server sent; find out why it is silent, or raise the idle timeout")
   }
 
   public var description: String { "\(message) [\(code.rawValue)]" }

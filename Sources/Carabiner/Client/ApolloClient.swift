@@ -59,6 +59,20 @@ public final class ApolloClient: Sendable {
     try networkTransport.send(query, fetchBehavior: .cacheAndNetwork, configuration: configuration)
   }
 
+  // MARK: Subscriptions
+
+  /// Subscribes, and brings each result as it comes; before the first of the server what the cache has, unless told otherwise.
+  ///
+  /// The transfer ends with the stream, and when the task that reads it is cancelled.
+  ///
+  /// - Throws: While it is read: what the chain or an interceptor throws, ``SubscriptionError`` if the server ends with errors.
+  public func subscribe<Subscription: GraphQLSubscription>(
+    subscription: Subscription, cachePolicy: CachePolicy.Subscription = .default,
+    configuration: RequestConfiguration = RequestConfiguration()
+  ) throws -> PullStream<GraphQLResponse<Subscription>> {
+    try networkTransport.send(subscription, fetchBehavior: cachePolicy.fetchBehavior, configuration: configuration)
+  }
+
   // MARK: Mutations and operations known at run time
 
   /// Runs a mutation and brings its result.
@@ -74,10 +88,14 @@ public final class ApolloClient: Sendable {
     of operation: Operation, cachePolicy: CachePolicy = .default,
     configuration: RequestConfiguration = RequestConfiguration()
   ) throws -> PullStream<GraphQLResponse<Operation>> {
-    try networkTransport.send(
-      operation,
-      fetchBehavior: operation.operationType == .mutation ? .networkOnly : cachePolicy.fetchBehavior,
-      configuration: configuration)
+    let behavior: FetchBehavior =
+      switch operation.operationType {
+      case .query: cachePolicy.fetchBehavior
+      case .mutation: .networkOnly
+      // A result in the cache is no reason not to subscribe.
+      case .subscription: cachePolicy == .cacheFirst ? .cacheAndNetwork : cachePolicy.fetchBehavior
+      }
+    return try networkTransport.send(operation, fetchBehavior: behavior, configuration: configuration)
   }
 
   /// The first result; what would follow is cancelled with the stream.

@@ -23,6 +23,8 @@ public struct GraphQLResponse<Operation: GraphQLOperation>: Sendable {
     get { content.httpResponse }
     set { content = Content(body: content.body, httpResponse: newValue) }
   }
+  /// Where the result stands in a response that comes in parts; nil if it came whole.
+  public var delivery: ResultDelivery?
 
   /// A result passes many hands; all they count is this one reference.
   private var content: Content
@@ -65,6 +67,9 @@ public struct GraphQLResponse<Operation: GraphQLOperation>: Sendable {
   public var extensions: JSONObject? {
     body.extensions.flatMap { try? JSONValue(parsing: [UInt8]($0)).object }
   }
+
+  /// Whether more results follow; of a subscription, whether more may.
+  public var hasNext: Bool { delivery?.hasNext ?? false }
 
   private static func decode(_ bytes: Data) throws -> Operation.Data {
     do {

@@ -98,7 +98,8 @@ public struct JSONRequest<Operation: GraphQLOperation>: GraphQLRequest {
     if !additionalHeaders.isEmpty { headers.replace(with: additionalHeaders) }
     var request = URLRequest(
       url: graphQLEndpoint, httpMethod: "POST", headers: headers, httpBody: Data(body()),
-      timeoutInterval: requestTimeout ?? 0)
+      // A subscription lives as long as its caller wants.
+      timeoutInterval: operation.operationType == .subscription ? .infinity : requestTimeout ?? 0)
     request.isIdempotent = operation.operationType != .mutation
     return request
   }
@@ -150,6 +151,7 @@ private enum JSONRequestHeaders {
   ]
   static let subscription: HTTPHeaders = [
     "Content-Type": "application/json",
-    "Accept": "multipart/mixed;subscriptionSpec=1.0,application/graphql-response+json,application/json",
+    // Some servers recognise the type only by this boundary, the others take no notice.
+    "Accept": "multipart/mixed;boundary=graphql;subscriptionSpec=1.0,application/graphql-response+json,application/json",
   ]
 }

@@ -44,6 +44,15 @@ public struct ResponseBody: Sendable {
     duplicateMembers = 0
   }
 
+  /// A response that was put together of checked parts.
+  init(_ merged: MergedResponse) {
+    bytes = Data(merged.text)
+    dataRange = merged.data
+    errorsRange = merged.errors
+    extensionsRange = merged.extensions
+    duplicateMembers = 0
+  }
+
   /// The raw `data` member; nil if it is absent.
   public var data: Data? { dataRange.map(slice) }
   /// The raw `errors` member; nil if it is absent.
@@ -69,12 +78,40 @@ public struct ResponseBody: Sendable {
 public struct ResponseLimits: Sendable, Hashable {
   /// How deep arrays and objects may be nested.
   public static let defaultMaximumDepth = 512
+  /// How large a part of a response may be, 64 MiB.
+  public static let defaultMaximumPartBytes = MultipartLimits.defaultMaximumPartBytes
+  /// How large the headers of a part may be, 16 KiB.
+  public static let defaultMaximumPartHeaderBytes = MultipartLimits.defaultMaximumHeaderBytes
+  /// How much may follow the last part before the connection is given up, 64 KiB.
+  static let maximumEpilogueBytes = 64 << 10
 
   /// How deep arrays and objects may be nested.
   public var maximumDepth: Int
+  /// How large a part of a response may be.
+  public var maximumPartBytes: Int
+  /// How large the headers of a part may be.
+  public var maximumPartHeaderBytes: Int
+  /// How long to wait for the next result of a response in parts; nil for as long as it takes.
+  ///
+  /// Signs of life are no results, so this ends a subscription of which nothing else comes. Many are silent for hours and well,
+  /// which is why there is no limit unless one is set.
+  public var idleTimeout: Duration?
+  /// How long the server may take to end a response after its last part.
+  var epilogueTimeout = Duration.milliseconds(100)
 
   /// Limits, each with its default.
-  public init(maximumDepth: Int = Self.defaultMaximumDepth) {
+  public init(
+    maximumDepth: Int = Self.defaultMaximumDepth, maximumPartBytes: Int = Self.defaultMaximumPartBytes,
+    maximumPartHeaderBytes: Int = Self.defaultMaximumPartHeaderBytes, idleTimeout: Duration? = nil
+  ) {
     self.maximumDepth = maximumDepth
+    self.maximumPartBytes = maximumPartBytes
+    self.maximumPartHeaderBytes = maximumPartHeaderBytes
+    self.idleTimeout = idleTimeout
+  }
+
+  var json: JSONLimits { JSONLimits(maximumDepth: maximumDepth) }
+  var multipart: MultipartLimits {
+    MultipartLimits(maximumPartBytes: maximumPartBytes, maximumHeaderBytes: maximumPartHeaderBytes)
   }
 }

@@ -1,6 +1,10 @@
+internal import CarabinerWire
 package import FoundationEssentials
 
-/// Reads a GraphQL response in JSON.
+/// Reads a GraphQL response in JSON, whole or in parts.
+///
+/// A response whose media type is `multipart/...` brings a result for each part that says something new, as soon as the part is
+/// there. Any other is read as one JSON text, whatever its media type.
 public struct JSONResponseParsingInterceptor: ResponseParsingInterceptor {
   private let limits: ResponseLimits
 
@@ -14,6 +18,13 @@ public struct JSONResponseParsingInterceptor: ResponseParsingInterceptor {
     response: HTTPResponse, for request: Request, includeCacheRecords: Bool
   ) async throws -> InterceptorResultStream<Request> {
     let head = response.response
+    if let contentType = head.headers["Content-Type"], contentType.utf8.first.map({ $0 | 0x20 }) == UInt8(ascii: "m"),
+      let type = MediaType(contentType), type.isMultipart
+    {
+      let results = try MultipartResults(
+        response, type, request: request, includesRecords: includeCacheRecords, limits: limits)
+      return PullStream { try await results.next() }
+    }
     return PullStream { [limits, chunks = response.chunks] in
       let body = try ResponseBody(try await chunks.collected(), limits: limits)
       return .last(

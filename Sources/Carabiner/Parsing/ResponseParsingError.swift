@@ -13,6 +13,18 @@ public struct ResponseParsingError: Error, Sendable, CustomStringConvertible {
     case dataMismatch
     /// No parser reads this content type.
     case unsupportedContentType
+    /// A response in parts names no boundary.
+    case missingBoundary
+    /// The parts of a response are not what RFC 2046 has.
+    case invalidMultipart
+    /// A response in parts ends before its close delimiter.
+    case truncated
+    /// A part of a response, or its headers, are longer than allowed.
+    case partTooLarge
+    /// A part does not fit to what came before.
+    case invalidPatch
+    /// The parts end although the last one said that more follow.
+    case incomplete
     /// Anything else a parser says.
     case other
   }
@@ -41,6 +53,23 @@ public struct ResponseParsingError: Error, Sendable, CustomStringConvertible {
     Self(
       .notAGraphQLResponse,
       "the response is JSON but has neither data nor errors; is the endpoint a GraphQL server? It begins with \(head(of: body))")
+  }
+
+  init(_ error: MultipartError, contentType: String?) {
+    let code: Code =
+      switch error.code {
+      case .missingBoundary: .missingBoundary
+      case .truncated: .truncated
+      case .partTooLarge, .headerTooLarge: .partTooLarge
+      case .invalidBoundary, .malformedDelimiter, .malformedHeader: .invalidMultipart
+      }
+    self.init(
+      code, "the response in parts (\(contentType ?? "of no Content-Type")) cannot be read: \(error.message)", cause: error)
+  }
+
+  init(_ error: IncrementalError) {
+    let code: Code = error.code == .incomplete ? .incomplete : .invalidPatch
+    self.init(code, "the parts of the response do not fit together: \(error.message)", cause: error)
   }
 
   private static func head(of body: Data) -> String {

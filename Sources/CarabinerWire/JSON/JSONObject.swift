@@ -35,6 +35,14 @@ public struct JSONObject: Sendable {
     }
   }
 
+  /// Changes the value of a member in place; nil if there is no member of this name.
+  mutating func change<Result, Failure: Error>(
+    _ key: String, _ body: (inout JSONValue) throws(Failure) -> Result
+  ) throws(Failure) -> Result? {
+    guard let position = storage.position(of: key) else { return nil }
+    return try body(&storage[position])
+  }
+
   /// Whether there is a member of this name.
   public func contains(_ key: String) -> Bool { storage.position(of: key) != nil }
 }

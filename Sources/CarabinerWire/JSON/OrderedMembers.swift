@@ -25,7 +25,11 @@ struct OrderedMembers<Value> {
   }
 
   /// The value at a position that ``position(of:)`` gave.
-  subscript(position: Int) -> Value { members[position].value }
+  subscript(position: Int) -> Value {
+    get { members[position].value }
+    // Without this a change in place would copy the value.
+    _modify { yield &members[position].value }
+  }
 
   /// Sets a member, in its place if it has one; tells whether it had.
   @discardableResult

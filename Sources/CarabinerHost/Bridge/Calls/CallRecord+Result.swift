@@ -16,6 +16,25 @@ extension CallRecord {
   }
 }
 
+extension CallRecord {
+  /// Says where a result stands in a response that comes in parts.
+  func show(_ delivery: ResultDelivery, in event: inout crb_result) {
+    if delivery.hasNext { unsafe event.flags |= UInt32(CRB_RESULT_HAS_NEXT) }
+    if delivery.isIncremental { unsafe event.flags |= UInt32(CRB_RESULT_INCREMENTAL) }
+    if let path = delivery.path { unsafe event.path = unsafe view(of: path) }
+    if let label = delivery.label { unsafe event.label = unsafe view(of: label) }
+  }
+}
+
+extension ResultDelivery {
+  /// The place a plugin gives a result it makes; nil if it says nothing about it.
+  convenience init?(flags: UInt32) {
+    let (hasNext, isIncremental) = (flags & UInt32(CRB_RESULT_HAS_NEXT) != 0, flags & UInt32(CRB_RESULT_INCREMENTAL) != 0)
+    guard hasNext || isIncremental else { return nil }
+    self.init(hasNext: hasNext, isIncremental: isIncremental)
+  }
+}
+
 extension crb_result {
   /// The same result without the parts a stage did not ask for (rule R11).
   func restricted(to needs: Parts) -> crb_result {

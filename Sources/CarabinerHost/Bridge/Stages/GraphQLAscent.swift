@@ -207,6 +207,7 @@ final class GraphQLAscent<Request: GraphQLRequest>: @unchecked Sendable {
     unsafe event.http_status = Int32(response.httpResponse?.statusCode ?? 0)
     if response.source == .cache { unsafe event.flags |= UInt32(CRB_RESULT_CACHE) }
     if response.source == .interceptor { unsafe event.flags |= UInt32(CRB_RESULT_SYNTHETIC) }
+    if let delivery = response.delivery { unsafe lane.record.show(delivery, in: &event) }
     return unsafe event
   }
 
@@ -215,9 +216,11 @@ final class GraphQLAscent<Request: GraphQLRequest>: @unchecked Sendable {
     let source: GraphQLResponse<Request.Operation>.Source =
       element.flags & UInt32(CRB_RESULT_CACHE) != 0 ? .cache : original?.result.source ?? .interceptor
     let body = try ResponseBody(element.bytes)
+    var response = GraphQLResponse<Request.Operation>(
+      body: body, source: source, httpResponse: original?.result.httpResponse)
+    response.delivery = original?.result.delivery ?? ResultDelivery(flags: element.flags)
     return Result(
-      result: GraphQLResponse(
-        body: body, source: source, httpResponse: original?.result.httpResponse),
+      result: response,
       cacheRecords: original?.cacheRecords == nil ? nil : ApolloStore.records(of: body, operation: request.operation))
   }
 }

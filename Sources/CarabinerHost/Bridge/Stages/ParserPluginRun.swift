@@ -149,9 +149,11 @@ final class PluginParsing<Request: GraphQLRequest>: @unchecked Sendable {
   private func take(_ answer: StagedAnswer) throws {
     for element in answer.elements {
       let body = try ResponseBody(element.bytes)
+      var parsed = GraphQLResponse<Request.Operation>(body: body, source: .server, httpResponse: response.response)
+      parsed.delivery = ResultDelivery(flags: element.flags)
       ready.append(
         Result(
-          result: GraphQLResponse(body: body, source: .server, httpResponse: response.response),
+          result: parsed,
           cacheRecords: includesRecords ? ApolloStore.records(of: body, operation: request.operation) : nil))
     }
   }

@@ -1,0 +1,47 @@
+/// What a part adds to a response: one entry of its `incremental`.
+public struct IncrementalPatch: Sendable, Hashable {
+  /// Where it belongs, as a JSON list of names and indices.
+  public let path: JSONValue
+  /// The label of the `@defer` or `@stream` that asked for it; nil if it has none.
+  public let label: String?
+}
+
+/// What a part brought.
+public struct IncrementalUpdate: Sendable, Hashable {
+  /// The whole response with everything that came so far, as JSON text.
+  public let response: MergedResponse
+  /// What the part added; empty for the first part.
+  public let patches: [IncrementalPatch]
+  /// Whether more parts follow.
+  public let hasNext: Bool
+}
+
+/// A response as text, and where its members stand in it.
+public struct MergedResponse: Sendable, Hashable {
+  /// The whole object.
+  public let text: [UInt8]
+  /// Where `data` is; nil if it is absent.
+  public let data: Range<Int>?
+  /// Where `errors` is; nil if it is absent.
+  public let errors: Range<Int>?
+  /// Where `extensions` is; nil if it is absent.
+  public let extensions: Range<Int>?
+
+  init(data: JSONValue?, errors: [JSONValue], extensions: JSONValue?, capacity: Int) {
+    var text: [UInt8] = []
+    text.reserveCapacity(capacity)
+    func member(_ name: StaticString, _ value: JSONValue?) -> Range<Int>? {
+      guard let value else { return nil }
+      text.append(text.isEmpty ? UInt8(ascii: "{") : UInt8(ascii: ","))
+      text.append(contentsOf: "\"\(name)\":".utf8)
+      let start = text.count
+      JSONWriter.append(value, sortedKeys: false, indent: nil, to: &text)
+      return start..<text.count
+    }
+    self.data = member("data", data)
+    self.errors = member("errors", errors.isEmpty ? nil : .array(errors))
+    self.extensions = member("extensions", extensions)
+    text.append(contentsOf: text.isEmpty ? "{}".utf8 : "}".utf8)
+    self.text = text
+  }
+}

@@ -1,0 +1,250 @@
+/// Puts the parts of a response with `@defer` and `@stream` together: a part in, the whole response so far out.
+///
+/// It reads the format of 2022-08-24 (patches with a `path`) and the later one (patches with the `id` of something `pending`).
+/// Merging a patch takes time in proportion to the patch and the length of its path; writing the response down takes time in
+/// proportion to the response, once for each part.
+public struct IncrementalResponse: Sendable {
+  /// Something that was announced and has not come to its end.
+  struct Pending: Sendable {
+    let path: ResponsePath
+    let label: String?
+  }
+
+  private let limits: JSONLimits
+  private var data: JSONValue?
+  private var errors: [JSONValue] = []
+  private var extensions: JSONValue?
+  /// What is pending, by id.
+  private var pending: [String: Pending] = [:]
+  /// Ids that are no longer pending.
+  private var completed: Set<String> = []
+  /// Places and labels of what was deferred and has come.
+  private var delivered: Set<String> = []
+  private var hasBegun = false
+  private var textBytes = 0
+  /// Whether more parts follow.
+  public private(set) var hasNext = true
+
+  /// A response of which nothing came yet.
+  public init(limits: JSONLimits = JSONLimits()) { self.limits = limits }
+
+  /// Takes in a part.
+  ///
+  /// - Returns: What the part brought; nil if it changed nothing, as a last `{"hasNext":false}` does.
+  /// - Throws: ``JSONError`` if the part is not JSON, ``IncrementalError`` if it does not fit.
+  public mutating func merge(_ part: [UInt8]) throws -> IncrementalUpdate? {
+    guard let part = try JSONValue(parsing: part, limits: limits).object else {
+      throw IncrementalError(.malformedPart, "a part of the response is no JSON object; is the endpoint a GraphQL server?")
+    }
+    return hasBegun ? try mergeLater(part) : try begin(part)
+  }
+
+  /// Says that no more parts come.
+  ///
+  /// - Throws: ``IncrementalError`` with code `incomplete` if more were announced.
+  public func finish() throws(IncrementalError) {
+    guard hasNext else { return }
+    throw IncrementalError(
+      .incomplete,
+      hasBegun
+        ? "the server ended the response although its last part said that more follows; what came before is incomplete"
+        : "the server sent no part at all; look at its log")
+  }
+
+  // MARK: Parts
+
+  private mutating func begin(_ part: JSONObject) throws(IncrementalError) -> IncrementalUpdate {
+    guard part.contains("data") || part.contains("errors") else {
+      throw IncrementalError(.malformedPart, "the first part of the response has neither data nor errors")
+    }
+    hasBegun = true
+    data = part["data"]
+    hasNext = part["hasNext"]?.bool ?? false
+    try takeErrors(of: part)
+    mergeExtensions(of: part)
+    try announce(part["pending"])
+    let patches = try apply(part["incremental"])
+    try complete(part["completed"])
+    return update(patches)
+  }
+
+  private mutating func mergeLater(_ part: JSONObject) throws(IncrementalError) -> IncrementalUpdate? {
+    let errorCount = errors.count
+    let says = part.contains { $0.key != "hasNext" }
+    guard hasNext || !says else {
+      throw IncrementalError(.afterEnd, "a part follows the one with hasNext:false; the server must not send more")
+    }
+    // A part of the older format may be a patch itself.
+    let isPatch = part.contains("path") && !part.contains("incremental")
+    try announce(part["pending"])
+    let patches = try apply(isPatch ? [.object(part)] : part["incremental"])
+    if !isPatch {
+      try takeErrors(of: part)
+      mergeExtensions(of: part)
+    }
+    try complete(part["completed"])
+    if let more = part["hasNext"]?.bool { hasNext = more }
+    guard !patches.isEmpty || errors.count != errorCount || part.contains("extensions") else { return nil }
+    return update(patches)
+  }
+
+  private mutating func update(_ patches: [IncrementalPatch]) -> IncrementalUpdate {
+    // A little more than before: most patches are small.
+    let response = MergedResponse(
+      data: data, errors: errors, extensions: extensions, capacity: textBytes + textBytes / 8 + 256)
+    textBytes = response.text.count
+    return IncrementalUpdate(response: response, patches: patches, hasNext: hasNext)
+  }
+
+  private mutating func takeErrors(of object: JSONObject) throws(IncrementalError) {
+    guard let value = object["errors"], !value.isNull else { return }
+    guard let entries = value.array else { throw IncrementalError(.malformedPart, "errors is no list but \(value.kind)") }
+    errors.append(contentsOf: entries)
+  }
+
+  private mutating func mergeExtensions(of object: JSONObject) {
+    guard let value = object["extensions"], !value.isNull else { return }
+    if case .some = extensions { extensions?.merge(value) } else { extensions = value }
+  }
+
+  // MARK: What is pending
+
+  private mutating func announce(_ list: JSONValue?) throws(IncrementalError) {
+    for entry in try Self.objects(list, "pending") {
+      let id = try Self.id(of: entry)
+      guard pending[id] == nil, !completed.contains(id) else {
+        throw IncrementalError(.duplicate, "the id \(id) is announced as pending for the second time")
+      }
+      pending[id] = Pending(path: try ResponsePath(entry["path"]), label: entry["label"]?.string)
+    }
+  }
+
+  private mutating func complete(_ list: JSONValue?) throws(IncrementalError) {
+    for entry in try Self.objects(list, "completed") {
+      let id = try Self.id(of: entry)
+      guard pending.removeValue(forKey: id) != nil else { throw notPending(id) }
+      completed.insert(id)
+      try takeErrors(of: entry)
+    }
+  }
+
+  private func notPending(_ id: String) -> IncrementalError {
+    completed.contains(id)
+      ? IncrementalError(.duplicate, "the id \(id) is used again after it was completed")
+      : IncrementalError(.unknownID, "the id \(id) was never announced as pending")
+  }
+
+  // MARK: Patches
+
+  private mutating func apply(_ list: JSONValue?) throws(IncrementalError) -> [IncrementalPatch] {
+    var patches: [IncrementalPatch] = []
+    for entry in try Self.objects(list, "incremental") {
+      patches.append(entry.contains("id") ? try applyByID(entry) : try applyByPath(entry))
+      try takeErrors(of: entry)
+      mergeExtensions(of: entry)
+    }
+    return patches
+  }
+
+  /// A patch of the later format.
+  private mutating func applyByID(_ entry: JSONObject) throws(IncrementalError) -> IncrementalPatch {
+    let id = try Self.id(of: entry)
+    guard let target = pending[id] else { throw notPending(id) }
+    let path = target.path.appending(try ResponsePath(entry["subPath"]))
+    if let items = entry["items"] {
+      if let items = try Self.list(items) { try append(items, to: path, from: nil) }
+    } else if let value = entry["data"] {
+      try mergeObject(value, at: path)
+    } else {
+      throw Self.isNoPatch
+    }
+    return IncrementalPatch(path: path.json, label: target.label)
+  }
+
+  /// A patch of the format of 2022-08-24.
+  private mutating func applyByPath(_ entry: JSONObject) throws(IncrementalError) -> IncrementalPatch {
+    let path = try ResponsePath(entry["path"])
+    let label = entry["label"]?.string
+    if let items = entry["items"] {
+      // Null items carry errors: the rest of the list cannot be had.
+      if let items = try Self.list(items) {
+        guard let (list, index) = path.element else {
+          throw IncrementalError(.malformedPart, "a patch with items has the path \(path), which does not end with an index")
+        }
+        try append(items, to: list, from: index)
+      }
+    } else if let value = entry["data"] {
+      // Without a label two fragments of one place cannot be told from one that comes twice.
+      if let label, !delivered.insert("\(label)\u{0}\(path)").inserted {
+        throw IncrementalError(.duplicate, "the patch \(label.debugDescription) for \(path) came twice")
+      }
+      try mergeObject(value, at: path)
+    } else {
+      throw Self.isNoPatch
+    }
+    return IncrementalPatch(path: path.json, label: label)
+  }
+
+  private mutating func mergeObject(_ value: JSONValue, at path: ResponsePath) throws(IncrementalError) {
+    // Null data carries errors: the fragment cannot be had.
+    guard !value.isNull else { return }
+    guard case .object = value else {
+      throw IncrementalError(.malformedPart, "the data of a patch is no object but \(value.kind)")
+    }
+    let isMerged = data?.change(at: path.steps[...]) { target in
+      guard case .object = target else { return false }
+      target.merge(value)
+      return true
+    }
+    guard isMerged == true else {
+      throw IncrementalError(.unknownPath, "there is no object at \(path) for the patch that came")
+    }
+  }
+
+  private mutating func append(_ items: [JSONValue], to path: ResponsePath, from index: Int?) throws(IncrementalError) {
+    let count = data?.change(at: path.steps[...]) { (target: inout JSONValue) -> Int in
+      guard case .array(var array) = target else { return -1 }
+      let count = array.count
+      guard index == nil || index == count else { return count }
+      target = .null
+      array.append(contentsOf: items)
+      target = .array(array)
+      return count
+    }
+    guard let count, count >= 0 else {
+      throw IncrementalError(.unknownPath, "there is no list at \(path) for the items that came")
+    }
+    guard let index, index != count else { return }
+    throw index < count
+      ? IncrementalError(.duplicate, "items for \(path) came twice: from index \(index), where the list has \(count)")
+      : IncrementalError(.unknownPath, "items for \(path) begin at index \(index), but the list has only \(count)")
+  }
+
+  // MARK: Reading
+
+  private static let isNoPatch = IncrementalError(.malformedPart, "a patch has neither data nor items")
+
+  private static func objects(_ list: JSONValue?, _ name: String) throws(IncrementalError) -> [JSONObject] {
+    guard let list, !list.isNull else { return [] }
+    let objects = list.array?.compactMap(\.object)
+    guard let objects, objects.count == list.array?.count else {
+      throw IncrementalError(.malformedPart, "\(name) is no list of objects")
+    }
+    return objects
+  }
+
+  private static func list(_ value: JSONValue) throws(IncrementalError) -> [JSONValue]? {
+    if value.isNull { return nil }
+    guard let list = value.array else {
+      throw IncrementalError(.malformedPart, "the items of a patch are no list but \(value.kind)")
+    }
+    return list
+  }
+
+  private static func id(of entry: JSONObject) throws(IncrementalError) -> String {
+    guard let id = entry["id"]?.string else {
+      throw IncrementalError(.malformedPart, "an entry of pending, incremental or completed has no id")
+    }
+    return id
+  }
+}

@@ -1,0 +1,157 @@
+extension MultipartReader {
+  // MARK: Headers
+
+  /// Reads a line of a part's headers; false if it takes more bytes.
+  mutating func readHeader() throws(MultipartError) -> Bool {
+    guard let lineFeed = lineFeed() else {
+      scanned = buffer.count
+      guard buffer.count - start <= limits.maximumHeaderBytes else { throw headerTooLarge }
+      // A close delimiter may be the end of the body.
+      guard isFinished, lineStart == start, case .close = delimiter(buffer[lineStart...]) else { return false }
+      close()
+      return true
+    }
+    guard lineFeed + 1 - start <= limits.maximumHeaderBytes else { throw headerTooLarge }
+    var line = buffer[lineStart..<lineFeed]
+    if line.last == 0x0D { line.removeLast() }
+    guard let first = line.first else {
+      state = .body
+      start = lineFeed
+      scanned = lineFeed
+      return true
+    }
+    if lineStart == start {
+      switch delimiter(buffer[lineStart...lineFeed]) {
+      case .delimiter:
+        beginHeaders(at: lineFeed + 1)
+        return true
+      case .close:
+        close()
+        return true
+      case .text, .undecided: break
+      }
+    }
+    if first.isBlank, let last = headers.popLast() {
+      headers.append(last.continued(by: line))
+    } else if let header = MultipartPart.Header(line: line) {
+      headers.append(header)
+    } else {
+      throw MultipartError(
+        .malformedHeader,
+        "a part's header line \(String(decoding: line.prefix(80), as: UTF8.self).debugDescription) has no name and colon")
+    }
+    lineStart = lineFeed + 1
+    scanned = lineStart
+    return true
+  }
+
+  private func lineFeed() -> Int? {
+    let bytes = buffer.span
+    var place = scanned
+    while place < bytes.count {
+      if bytes[place] == 0x0A { return place }
+      place += 1
+    }
+    return nil
+  }
+
+  private var headerTooLarge: MultipartError {
+    MultipartError(.headerTooLarge, "the headers of a part are longer than \(limits.maximumHeaderBytes) bytes")
+  }
+
+  // MARK: Body
+
+  /// Reads a part's body to its end; nil if it takes more bytes.
+  mutating func readBody() throws(MultipartError) -> MultipartPart? {
+    while true {
+      let (place, isFound) = search.first(in: buffer.span, from: scanned)
+      scanned = place
+      // Whether a carriage return before the place belongs to the body is not yet known.
+      guard isFound else {
+        guard place - 2 - start <= limits.maximumPartBytes else { throw partTooLarge }
+        return nil
+      }
+      let behind = place + search.pattern.count
+      let line = partEnd == .atBoundary ? .undecided : lineEnd(behind: behind)
+      if partEnd == .atLineEnd {
+        if case .text = line {
+          scanned = place + 1
+          continue
+        }
+        if case .undecided = line {
+          guard place - 2 - start <= limits.maximumPartBytes else { throw partTooLarge }
+          return nil
+        }
+      }
+      let part = try part(endingAt: place)
+      switch line {
+      case .delimiter(let next): beginHeaders(at: next)
+      case .close: close()
+      case .undecided, .text:
+        state = .boundary
+        start = behind
+        scanned = behind
+      }
+      return part
+    }
+  }
+
+  private func part(endingAt place: Int) throws(MultipartError) -> MultipartPart {
+    var end = place
+    if end > start + 1, buffer[end - 1] == 0x0D { end -= 1 }
+    // The line feed that ended the headers may also begin the delimiter.
+    let body = buffer[min(start + 1, end)..<end]
+    guard body.count <= limits.maximumPartBytes else { throw partTooLarge }
+    return MultipartPart(headers: headers, body: Array(body))
+  }
+
+  private var partTooLarge: MultipartError {
+    MultipartError(.partTooLarge, "a part is longer than \(limits.maximumPartBytes) bytes; ask for less, or raise the limit")
+  }
+
+  // MARK: The rest of a delimiter's line
+
+  /// What stands between a boundary and the end of its line.
+  enum LineEnd {
+    /// Nothing: a part begins at this place.
+    case delimiter(next: Int)
+    /// Two hyphens: there are no more parts.
+    case close
+    /// Text: the line is no delimiter.
+    case text
+    /// It takes more bytes to tell.
+    case undecided
+  }
+
+  /// Reads what follows a boundary that ended before `place`.
+  func lineEnd(behind place: Int) -> LineEnd {
+    let bytes = buffer.span
+    guard place < bytes.count else { return .undecided }
+    var place = place
+    var isClose = false
+    if bytes[place] == UInt8(ascii: "-") {
+      guard place + 1 < bytes.count else { return .undecided }
+      guard bytes[place + 1] == UInt8(ascii: "-") else { return .text }
+      // Nobody but the end of the body is waited for once no part can contain the line.
+      if partEnd == .atBoundary { return .close }
+      isClose = true
+      place += 2
+    }
+    let padding = place
+    while place < bytes.count, bytes[place].isBlank {
+      place += 1
+      if place - padding > MultipartLimits.maximumPaddingBytes { return .text }
+    }
+    if place < bytes.count, bytes[place] == 0x0D { place += 1 }
+    guard place < bytes.count else { return isFinished && isClose ? .close : .undecided }
+    guard bytes[place] == 0x0A else { return .text }
+    return isClose ? .close : .delimiter(next: place + 1)
+  }
+
+  /// Whether a whole line is a delimiter.
+  private func delimiter(_ line: ArraySlice<UInt8>) -> LineEnd {
+    let pattern = search.pattern.dropFirst()
+    guard line.starts(with: pattern) else { return .text }
+    return lineEnd(behind: line.startIndex + pattern.count)
+  }
+}
