@@ -35,7 +35,6 @@ internal import Glibc
     _ = unsafe CCurl_setPointer(handle, CURLOPT_ERRORBUFFER, errorText)
     set(CURLOPT_NOSIGNAL, 1)
     set(CURLOPT_FOLLOWLOCATION, 0)
-    set(CURLOPT_PIPEWAIT, 1)
     set(CURLOPT_PROTOCOLS_STR, "http,https")
     set(CURLOPT_USERAGENT, configuration.userAgent)
     set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
@@ -90,6 +89,9 @@ internal import Glibc
     let url = request.url.absoluteString
     if url != lastURL {
       set(CURLOPT_URL, url)
+      // Whether a connection can carry several requests is known after the TLS handshake. Without TLS it never can, but libcurl
+      // would wait for the head of the first response to find out, and so would every other request to that host.
+      set(CURLOPT_PIPEWAIT, url.utf8.starts(with: "http:".utf8) ? 0 : 1)
       lastURL = url
     }
     set(CURLOPT_TIMEOUT_MS, timeout.isFinite ? Self.milliseconds(timeout) : 0)
