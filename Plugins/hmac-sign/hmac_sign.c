@@ -92,7 +92,10 @@ static crb_verdict on_request(void *inst, crb_call call, void **state) {
   crb_view method, url, body = {NULL, 0};
   if (host->field_get(call, CRB_PART_METHOD, &method) != CRB_OK || host->field_get(call, CRB_PART_URL, &url) != CRB_OK)
     return fail(call, "the host does not show the request");
-  host->field_get(call, CRB_PART_BODY, &body);
+  crb_status status = host->field_get(call, CRB_PART_BODY, &body);
+  if (status == CRB_E_UNSUPPORTED)
+    return fail(call, "an upload is read while it is sent and cannot be signed; take this plugin out of the chain of uploads");
+  if (status != CRB_OK && status != CRB_E_NOTFOUND) return fail(call, "the host does not show the body");
 
   unsigned char hash[DIGEST];
   if (EVP_Digest(body.ptr ? (const void *)body.ptr : "", body.len, hash, NULL, EVP_sha256(), NULL) != 1)

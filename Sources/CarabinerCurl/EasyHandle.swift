@@ -14,6 +14,8 @@ internal import Glibc
   private var lastURL = ""
   /// What is left of a body that libcurl can have only once.
   private var upload = Data()
+  /// What is left of a body that is read while it is sent.
+  private var reader: BodyReader?
 
   init(_ configuration: CurlTransport.Configuration) throws {
     guard let easy = unsafe curl_easy_init() else {
@@ -35,7 +37,6 @@ internal import Glibc
     _ = unsafe CCurl_setPointer(handle, CURLOPT_ERRORBUFFER, errorText)
     set(CURLOPT_NOSIGNAL, 1)
     set(CURLOPT_FOLLOWLOCATION, 0)
-    set(CURLOPT_PIPEWAIT, 1)
     set(CURLOPT_PROTOCOLS_STR, "http,https")
     set(CURLOPT_USERAGENT, configuration.userAgent)
     set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
@@ -92,37 +93,56 @@ internal import Glibc
     let url = request.url.absoluteString
     if url != lastURL {
       set(CURLOPT_URL, url)
+      // Whether a connection can carry several requests is known after the TLS handshake. Without TLS it never can, but libcurl
+      // would wait for the head of the first response to find out, and so would every other request to that host.
+      set(CURLOPT_PIPEWAIT, url.utf8.starts(with: "http:".utf8) ? 0 : 1)
       lastURL = url
     }
     set(CURLOPT_TIMEOUT_MS, timeout.isFinite ? Self.milliseconds(timeout) : 0)
     try setHeaders(request)
-    let body = request.httpBody
+    let body = request.body
     // libcurl sends a request again if a kept connection ends before an answer, unless it cannot have its body again. One that
     // has no body must not meet a kept connection.
-    set(CURLOPT_FRESH_CONNECT, !request.isIdempotent && (body ?? Data()).isEmpty ? 1 : 0)
+    set(CURLOPT_FRESH_CONNECT, !request.isIdempotent && (body?.length ?? 0) == 0 ? 1 : 0)
     switch request.httpMethod {
     case "POST":
-      setBody(body ?? Data(), isIdempotent: request.isIdempotent)
+      try setBody(body ?? .data(Data()), isIdempotent: request.isIdempotent)
     case "GET" where body == nil:
       set(CURLOPT_HTTPGET, 1)
     case "HEAD" where body == nil:
       set(CURLOPT_NOBODY, 1)
     default:
-      if let body { setBody(body, isIdempotent: request.isIdempotent) } else { set(CURLOPT_HTTPGET, 1) }
+      if let body { try setBody(body, isIdempotent: request.isIdempotent) } else { set(CURLOPT_HTTPGET, 1) }
       set(CURLOPT_CUSTOMREQUEST, request.httpMethod)
     }
   }
 
   /// Whether the next request may use this handle: one with an unusual method has options that would stay behind.
   func isReusable(after request: URLRequest) -> Bool {
-    request.httpMethod == "POST" || (request.httpMethod == "GET" && request.httpBody == nil)
+    request.httpMethod == "POST" || (request.httpMethod == "GET" && request.body == nil)
+  }
+
+  private func setBody(_ body: HTTPBody, isIdempotent: Bool) throws {
+    switch body {
+    case .data(let data): setBody(data, isIdempotent: isIdempotent)
+    case .segmented(let segments) where segments.length == 0: setBody(Data(), isIdempotent: isIdempotent)
+    case .segmented(let segments):
+      reader = try BodyReader(segments, url: lastURL)
+      set(CURLOPT_POST, 1)
+      readBody(length: segments.length)
+    }
+  }
+
+  /// Lets libcurl ask for the body: it can have it only once.
+  private func readBody(length: Int) {
+    _ = unsafe CCurl_setPointer(handle, CURLOPT_COPYPOSTFIELDS, nil)
+    _ = unsafe CCurl_setOffset(handle, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(length))
   }
 
   private func setBody(_ body: Data, isIdempotent: Bool) {
     set(CURLOPT_POST, 1)
     guard isIdempotent || body.isEmpty else {
-      _ = unsafe CCurl_setPointer(handle, CURLOPT_COPYPOSTFIELDS, nil)
-      _ = unsafe CCurl_setOffset(handle, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(body.count))
+      readBody(length: body.count)
       upload = body
       return
     }
@@ -134,6 +154,7 @@ internal import Glibc
 
   /// Gives libcurl the next bytes of a body it can have only once.
   private func takeUpload(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
+    if let reader { return unsafe reader.read(into: buffer) }
     let count = min(buffer.count, upload.count)
     _ = unsafe upload.prefix(count).copyBytes(to: buffer)
     upload = upload.dropFirst(count)
@@ -165,7 +186,16 @@ internal import Glibc
     lastHeaders = request.headers
   }
 
+  /// Closes the file that is being sent, and forgets the rest of the body.
+  func dropBody() {
+    reader = nil
+    upload = Data()
+  }
+
   // MARK: What came of it
+
+  /// Why the body could not be read to its end; nil if it could.
+  var bodyFailure: TransportError? { reader?.failure }
 
   var bytesSent: Int { unsafe CCurl_getLong(handle, CURLINFO_REQUEST_SIZE) }
 

@@ -38,7 +38,7 @@ extension URLRequest {
     let keepsMethod = response.statusCode == 307 || response.statusCode == 308
     if !keepsMethod, httpMethod != "GET", httpMethod != "HEAD" {
       request.httpMethod = "GET"
-      request.httpBody = nil
+      request.body = nil
       request.isIdempotent = true
       for name in ["Content-Type", "Content-Length", "Content-Encoding"] { request.headers.remove(name) }
     }

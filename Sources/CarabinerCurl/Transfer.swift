@@ -122,7 +122,7 @@ final class Transfer: @unchecked Sendable {
     defer { giveBack() }
     guard code != CURLE_OK else { return end(headLines.isComplete ? .success(()) : .failure(endedInHead)) }
     let failure = CurlFailure(code, of: easy, request: request, isHeadComplete: headLines.isComplete)
-    end(.failure(refusal ?? failure.error(sent: easy.bytesSent > 0, began: headBytes > 0)))
+    end(.failure(refusal ?? easy.bodyFailure ?? failure.error(sent: easy.bytesSent > 0, began: headBytes > 0)))
   }
 
   /// libcurl takes a connection that ends between header lines for a complete response.
@@ -145,6 +145,7 @@ final class Transfer: @unchecked Sendable {
 
   private func giveBack() {
     unsafe easy.setContext(nil)
+    easy.dropBody()
     if easy.isReusable(after: request) { pool.giveBack(easy) }
   }
 

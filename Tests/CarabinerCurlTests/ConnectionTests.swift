@@ -47,6 +47,21 @@ struct ConnectionTests {
     try await transport.expectIntact(server)
   }
 
+  @Test("a first request whose answer takes its time holds up no other")
+  func slowFirst() async throws {
+    let server = try ScriptedServer { peer in
+      guard peer.number == 1 else { return try ScriptedServer.answering { _, peer in try peer.respond(body: "good") }(peer) }
+      _ = try peer.request()
+      peer.waitForHangUp()
+    }
+    let transport = try CurlTransport()
+    let slow = Task { try await transport.fetch(server.origin) }
+    #expect(await eventually { server.requests.count == 1 })
+    #expect(try await transport.fetch("\(server.origin)/good", timeout: 20).text == "good")
+    slow.cancel()
+    await #expect(throws: CancellationError.self) { _ = try await slow.value }
+  }
+
   @Test("the limit of connections to a host is kept")
   func limited() async throws {
     let server = try ScriptedServer(otherwise: { _, peer in

@@ -77,7 +77,7 @@
  *                      | on_request   after   |       | on_request  on_head  on_chunk  on_error  | all hooks
  *     -----------------+----------------------+-------+------------------------------------------+----------
  *     HEADERS          | r w          r       | r     | r w         r w (1)  r (1)     r         | r (1)
- *     BODY             | -            -       | -     | r w         r        r         r         | -
+ *     BODY             | -            -       | -     | r w (3)     r (3)    r (3)     r (3)     | -
  *     URL, METHOD      | -            -       | -     | r w         r        r         r         | -
  *     DOCUMENT         | r w          r       | r     | -           -        -         -         | -
  *     VARIABLES        | r w          r       | r     | -           -        -         -         | -
@@ -88,6 +88,7 @@
  *
  *     (1) the response's headers; before the head arrived, CRB_E_STATE
  *     (2) in crb_result; replace the result with emit() and CRB_PART_JSON declared in `mutates`
+ *     (3) an upload is read from disk while it is sent: field_get answers CRB_E_UNSUPPORTED, field_set replaces it as a whole
  *
  *
  * 5.  Which verdict, from which hook
@@ -482,7 +483,8 @@ typedef struct crb_host {
   crb_status (*header_get)(crb_call call, crb_view name, crb_view *out);
   /* [owner] Sets or appends a header; a value of {NULL, 0} removes all fields of that name. */
   crb_status (*header_set)(crb_call call, crb_view name, crb_view value, uint32_t flags);
-  /* [owner] One part of the message.  CRB_E_NOTFOUND if it is absent. */
+  /* [owner] One part of the message.  CRB_E_NOTFOUND if it is absent, CRB_E_UNSUPPORTED for the
+   *         body of an upload. */
   crb_status (*field_get)(crb_call call, uint32_t part, crb_view *out);
   /* [owner] Replaces one part.  Takes over one reference of `bytes`, also when it fails; 0 removes the part. */
   crb_status (*field_set)(crb_call call, uint32_t part, crb_buf bytes);

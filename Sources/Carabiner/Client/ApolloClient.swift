@@ -98,11 +98,42 @@ public final class ApolloClient: Sendable {
     return try networkTransport.send(operation, fetchBehavior: behavior, configuration: configuration)
   }
 
+  // MARK: Uploads
+
+  /// Runs an operation some of whose variables are files, and brings its result.
+  ///
+  /// The files are read while they are sent, however long they are.
+  ///
+  /// - Parameter files: What is uploaded, each with the variable it is; those variables are left out of the operation's own.
+  public func upload<Operation: GraphQLOperation>(
+    operation: Operation, files: [GraphQLFile], configuration: RequestConfiguration = RequestConfiguration()
+  ) async throws -> GraphQLResponse<Operation> {
+    try await first(of: results(of: operation, uploading: files, configuration: configuration), operation)
+  }
+
+  /// Runs an operation some of whose variables are files, and brings its results as they come.
+  public func results<Operation: GraphQLOperation>(
+    of operation: Operation, uploading files: [GraphQLFile], configuration: RequestConfiguration = RequestConfiguration()
+  ) throws -> PullStream<GraphQLResponse<Operation>> {
+    guard let transport = networkTransport as? any UploadingNetworkTransport else {
+      throw RequestChainError(
+        .invalidRequest,
+        "\(type(of: networkTransport)) cannot upload files; use a transport that conforms to UploadingNetworkTransport")
+    }
+    return try transport.upload(operation, files: files, configuration: configuration)
+  }
+
   /// The first result; what would follow is cancelled with the stream.
   private func first<Operation: GraphQLOperation>(
     of operation: Operation, _ behavior: FetchBehavior, _ configuration: RequestConfiguration
   ) async throws -> GraphQLResponse<Operation> {
-    let results = try networkTransport.send(operation, fetchBehavior: behavior, configuration: configuration)
+    try await first(
+      of: try networkTransport.send(operation, fetchBehavior: behavior, configuration: configuration), operation)
+  }
+
+  private func first<Operation: GraphQLOperation>(
+    of results: PullStream<GraphQLResponse<Operation>>, _ operation: Operation
+  ) async throws -> GraphQLResponse<Operation> {
     switch try await results.pull() {
     case .element(let response), .last(let response):
       // A typed value that does not fit is an error of the fetch, not a surprise later.

@@ -6,6 +6,14 @@ public protocol NetworkTransport: Sendable {
   ) throws -> PullStream<GraphQLResponse<Operation>>
 }
 
+/// Runs operations, and uploads files with them.
+public protocol UploadingNetworkTransport: NetworkTransport {
+  /// Runs an operation some of whose variables are files, and brings its results.
+  func upload<Operation: GraphQLOperation>(
+    _ operation: Operation, files: [GraphQLFile], configuration: RequestConfiguration
+  ) throws -> PullStream<GraphQLResponse<Operation>>
+}
+
 /// What a caller asks for beside the operation.
 public struct RequestConfiguration: Sendable {
   /// Seconds an attempt may take from the first interceptor on; nil for no limit.
@@ -14,17 +22,20 @@ public struct RequestConfiguration: Sendable {
   public var writeResultsToCache: Bool
   /// Headers of this request beside the transport's.
   public var additionalHeaders: HTTPHeaders
+  /// How the operation is put into an HTTP request; nil for what the transport does.
+  public var wireOptions: WireOptions?
   /// Who is told what each stage does.
   public var tracer: (any ChainTracer)?
 
   /// A configuration, each value with its default.
   public init(
     requestTimeout: Double? = nil, writeResultsToCache: Bool = true, additionalHeaders: HTTPHeaders = [:],
-    tracer: (any ChainTracer)? = nil
+    wireOptions: WireOptions? = nil, tracer: (any ChainTracer)? = nil
   ) {
     self.requestTimeout = requestTimeout
     self.writeResultsToCache = writeResultsToCache
     self.additionalHeaders = additionalHeaders
+    self.wireOptions = wireOptions
     self.tracer = tracer
   }
 }

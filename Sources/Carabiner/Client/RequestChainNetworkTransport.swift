@@ -1,7 +1,7 @@
 public import FoundationEssentials
 
 /// Runs each operation through a request chain of its own.
-public struct RequestChainNetworkTransport: NetworkTransport {
+public struct RequestChainNetworkTransport: UploadingNetworkTransport {
   /// How often a request may be started before the chain gives up.
   public static let defaultMaximumAttempts = 10
 
@@ -11,6 +11,8 @@ public struct RequestChainNetworkTransport: NetworkTransport {
   public let endpointURL: URL
   /// Headers of every request.
   public let additionalHeaders: HTTPHeaders
+  /// How operations are put into HTTP requests, unless a request says otherwise.
+  public let wireOptions: WireOptions
   /// What sends the HTTP requests.
   public let httpTransport: any HTTPTransport
   /// What the cache stage reads and writes.
@@ -24,13 +26,15 @@ public struct RequestChainNetworkTransport: NetworkTransport {
   public init(
     interceptorProvider: any InterceptorProvider = DefaultInterceptorProvider.shared, endpointURL: URL,
     httpTransport: any HTTPTransport, store: ApolloStore = ApolloStore(), additionalHeaders: HTTPHeaders = [:],
-    maximumAttempts: Int = Self.defaultMaximumAttempts, observer: any ChainObserver = CacheFailureLog()
+    wireOptions: WireOptions = WireOptions(), maximumAttempts: Int = Self.defaultMaximumAttempts,
+    observer: any ChainObserver = CacheFailureLog()
   ) {
     self.interceptorProvider = interceptorProvider
     self.endpointURL = endpointURL
     self.httpTransport = httpTransport
     self.store = store
     self.additionalHeaders = additionalHeaders
+    self.wireOptions = wireOptions
     self.maximumAttempts = maximumAttempts
     self.observer = observer
   }
@@ -40,13 +44,26 @@ public struct RequestChainNetworkTransport: NetworkTransport {
   public func send<Operation: GraphQLOperation>(
     _ operation: Operation, fetchBehavior: FetchBehavior, configuration: RequestConfiguration
   ) throws -> PullStream<GraphQLResponse<Operation>> {
+    try send(jsonRequest(operation, fetchBehavior: fetchBehavior, configuration: configuration))
+  }
+
+  public func upload<Operation: GraphQLOperation>(
+    _ operation: Operation, files: [GraphQLFile], configuration: RequestConfiguration
+  ) throws -> PullStream<GraphQLResponse<Operation>> {
+    let request = jsonRequest(operation, fetchBehavior: .networkOnly, configuration: configuration)
+    return try send(UploadRequest(request, files: files))
+  }
+
+  /// The request for an operation, with what transport and caller ask for.
+  private func jsonRequest<Operation: GraphQLOperation>(
+    _ operation: Operation, fetchBehavior: FetchBehavior, configuration: RequestConfiguration
+  ) -> JSONRequest<Operation> {
     var headers = additionalHeaders
     if !configuration.additionalHeaders.isEmpty { headers.replace(with: configuration.additionalHeaders) }
-    return try send(
-      JSONRequest(
-        operation: operation, endpoint: endpointURL, additionalHeaders: headers, fetchBehavior: fetchBehavior,
-        writeResultsToCache: configuration.writeResultsToCache, requestTimeout: configuration.requestTimeout,
-        context: RequestContext(tracer: configuration.tracer)))
+    return JSONRequest(
+      operation: operation, endpoint: endpointURL, additionalHeaders: headers, fetchBehavior: fetchBehavior,
+      writeResultsToCache: configuration.writeResultsToCache, requestTimeout: configuration.requestTimeout,
+      wireOptions: configuration.wireOptions ?? wireOptions, context: RequestContext(tracer: configuration.tracer))
   }
 
   /// Runs a request of any kind.

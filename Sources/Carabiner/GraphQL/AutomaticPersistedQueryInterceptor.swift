@@ -5,15 +5,23 @@ internal import Synchronization
 
 /// Sends the hash of a document first and the document only if the server does not know it.
 ///
-/// It is off unless configured. Results of the request pass through untouched.
+/// It is off unless configured. Results of the request pass through untouched. Subscriptions and uploads are sent with their
+/// documents: the one has no second attempt, the other would send its files twice.
 public final class AutomaticPersistedQueryInterceptor: GraphQLInterceptor {
   /// How persisted queries are used.
   public struct Configuration: Sendable, Hashable {
     /// Whether hashes are sent at all.
     public var isEnabled: Bool
+    /// Whether the hash of a query is sent with GET, even if queries are not: the URL is short and can be cached.
+    ///
+    /// The retry with the document is sent as queries are: with POST unless ``WireOptions/usesGETForQueries`` says otherwise.
+    public var usesGETForHashes: Bool
 
     /// A configuration; off unless told otherwise.
-    public init(isEnabled: Bool = false) { self.isEnabled = isEnabled }
+    public init(isEnabled: Bool = false, usesGETForHashes: Bool = false) {
+      self.isEnabled = isEnabled
+      self.usesGETForHashes = usesGETForHashes
+    }
   }
 
   private enum Phase {
@@ -22,33 +30,47 @@ public final class AutomaticPersistedQueryInterceptor: GraphQLInterceptor {
     case documentOnly
   }
 
-  private let configuration: Configuration
+  private let configuration: Configuration?
+  private let support: PersistedQuerySupport
   private let phase = Mutex(Phase.hashOnly)
 
   /// An interceptor for one request.
-  public init(configuration: Configuration = Configuration()) {
+  ///
+  /// - Parameters:
+  ///   - configuration: How persisted queries are used; nil for what the request's ``WireOptions`` say.
+  ///   - support: Where endpoints that refuse persisted queries are remembered.
+  public init(configuration: Configuration? = nil, support: PersistedQuerySupport = .shared) {
     self.configuration = configuration
+    self.support = support
   }
 
   @_specialize(where Request == JSONRequest<DynamicOperation>)
   public func intercept<Request: GraphQLRequest>(
     request: Request, next: NextInterceptorFunction<Request>
   ) async throws -> InterceptorResultStream<Request> {
-    guard configuration.isEnabled, request.operation.operationType != .subscription else { return await next(request) }
-    let phase = phase.withLock { $0 }
+    let configuration = configuration ?? request.wireOptions.persistedQueries
+    guard configuration.isEnabled, request.operation.operationType != .subscription, !request.carriesFiles,
+      let document = request.sentDocument
+    else { return await next(request) }
+    let endpoint = request.graphQLEndpoint.absoluteString
+    let phase = support.isRefused(by: endpoint) ? .documentOnly : phase.withLock { $0 }
     var persisted = request
-    persisted.wireOverrides.document = phase == .hashOnly ? .omitted : .original
+    if phase == .hashOnly {
+      persisted.wireOverrides.document = .omitted
+      if configuration.usesGETForHashes { persisted.wireOverrides.usesGET = true }
+    }
     persisted.wireOverrides.extensions["persistedQuery"] =
-      phase == .documentOnly
-      ? nil : ["version": 1, "sha256Hash": .string(Self.hash(of: request.operation.document))]
-    return await next(persisted).map { [persisted] result in
+      phase == .documentOnly ? nil : ["version": 1, "sha256Hash": .string(Self.hash(of: document))]
+    return await next(persisted).map { result in
       guard phase != .documentOnly, let refusal = PersistedQueryRefusal(result.result.errors ?? []) else { return result }
       switch (phase, refusal) {
       case (.hashOnly, .notFound): self.phase.withLock { $0 = .documentAndHash }
-      case (_, .notSupported): self.phase.withLock { $0 = .documentOnly }
+      case (_, .notSupported):
+        self.support.refused(by: endpoint)
+        self.phase.withLock { $0 = .documentOnly }
       case (_, .notFound): throw AutomaticPersistedQueryError(operationName: request.operation.operationName)
       }
-      throw RequestChain<Request>.Retry(request: persisted)
+      throw RequestChain<Request>.Retry(request: request)
     }
   }
 
@@ -69,6 +91,17 @@ public struct AutomaticPersistedQueryError: Error, Sendable, Hashable, CustomStr
   public var description: String {
     "the server does not find the persisted query of \(operationName ?? "an anonymous operation") although it was sent with its "
       + "document; turn persisted queries off or look at the server's store [\(code)]"
+  }
+}
+
+extension GraphQLRequest {
+  /// The document that goes on the wire; nil if none does.
+  fileprivate var sentDocument: String? {
+    switch wireOverrides.document {
+    case .original: operation.document
+    case .replaced(let document): document
+    case .omitted: nil
+    }
   }
 }
 

@@ -19,6 +19,10 @@ public protocol GraphQLRequest<Operation>: Sendable {
   var requestTimeout: TimeInterval? { get set }
   /// What goes on the wire instead of the operation's own document, variables and extensions.
   var wireOverrides: WireOverrides { get set }
+  /// How the operation is put into an HTTP request; the defaults unless a kind of request keeps others.
+  var wireOptions: WireOptions { get }
+  /// Whether files travel with the operation; false unless a kind of request says otherwise.
+  var carriesFiles: Bool { get }
   /// What the stages of this request share, retries included.
   var context: RequestContext { get }
 
@@ -26,4 +30,9 @@ public protocol GraphQLRequest<Operation>: Sendable {
   ///
   /// - Throws: ``RequestChainError`` with code `invalidRequest`.
   func toURLRequest() throws -> URLRequest
+}
+
+extension GraphQLRequest {
+  public var wireOptions: WireOptions { WireOptions() }
+  public var carriesFiles: Bool { false }
 }

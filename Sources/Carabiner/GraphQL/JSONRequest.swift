@@ -1,7 +1,7 @@
 internal import CarabinerWire
 public import FoundationEssentials
 
-/// A request that is sent as GraphQL over HTTP: POST with a JSON body.
+/// A request that is sent as GraphQL over HTTP: POST with a JSON body, or GET where its options say so.
 ///
 /// Its parts lie behind one reference: every stage passes the request on, and a copy then counts one reference and not ten.
 public struct JSONRequest<Operation: GraphQLOperation>: GraphQLRequest {
@@ -12,11 +12,11 @@ public struct JSONRequest<Operation: GraphQLOperation>: GraphQLRequest {
   public init(
     operation: Operation, endpoint: URL, additionalHeaders: HTTPHeaders = [:],
     fetchBehavior: FetchBehavior = .networkOnly, writeResultsToCache: Bool = true, requestTimeout: TimeInterval? = nil,
-    context: RequestContext = RequestContext()
+    wireOptions: WireOptions = WireOptions(), context: RequestContext = RequestContext()
   ) {
     parts = Parts(
       graphQLEndpoint: endpoint, operation: operation, additionalHeaders: additionalHeaders, fetchBehavior: fetchBehavior,
-      writeResultsToCache: writeResultsToCache, requestTimeout: requestTimeout)
+      writeResultsToCache: writeResultsToCache, requestTimeout: requestTimeout, wireOptions: wireOptions)
     self.context = context
   }
 
@@ -55,6 +55,11 @@ public struct JSONRequest<Operation: GraphQLOperation>: GraphQLRequest {
     set { own().wireOverrides = newValue }
   }
 
+  public var wireOptions: WireOptions {
+    get { parts.wireOptions }
+    set { own().wireOptions = newValue }
+  }
+
   /// The parts, belonging to this copy alone.
   private mutating func own() -> Parts {
     if !isKnownUniquelyReferenced(&parts) { parts = Parts(parts) }
@@ -70,11 +75,12 @@ public struct JSONRequest<Operation: GraphQLOperation>: GraphQLRequest {
     var fetchBehavior: FetchBehavior
     var writeResultsToCache: Bool
     var requestTimeout: TimeInterval?
+    var wireOptions: WireOptions
     var wireOverrides = WireOverrides()
 
     init(
       graphQLEndpoint: URL, operation: Operation, additionalHeaders: HTTPHeaders, fetchBehavior: FetchBehavior,
-      writeResultsToCache: Bool, requestTimeout: TimeInterval?
+      writeResultsToCache: Bool, requestTimeout: TimeInterval?, wireOptions: WireOptions
     ) {
       self.graphQLEndpoint = graphQLEndpoint
       self.operation = operation
@@ -82,36 +88,48 @@ public struct JSONRequest<Operation: GraphQLOperation>: GraphQLRequest {
       self.fetchBehavior = fetchBehavior
       self.writeResultsToCache = writeResultsToCache
       self.requestTimeout = requestTimeout
+      self.wireOptions = wireOptions
     }
 
     convenience init(_ other: Parts) {
       self.init(
         graphQLEndpoint: other.graphQLEndpoint, operation: other.operation, additionalHeaders: other.additionalHeaders,
         fetchBehavior: other.fetchBehavior, writeResultsToCache: other.writeResultsToCache,
-        requestTimeout: other.requestTimeout)
+        requestTimeout: other.requestTimeout, wireOptions: other.wireOptions)
       wireOverrides = other.wireOverrides
     }
   }
 
   public func toURLRequest() throws -> URLRequest {
-    var headers = operation.operationType == .subscription ? JSONRequestHeaders.subscription : JSONRequestHeaders.singleResult
-    if !additionalHeaders.isEmpty { headers.replace(with: additionalHeaders) }
+    if operation.operationType == .query, wireOverrides.usesGET ?? wireOptions.usesGETForQueries { return try getRequest() }
     var request = URLRequest(
-      url: graphQLEndpoint, httpMethod: "POST", headers: headers, httpBody: Data(body()),
+      url: graphQLEndpoint, httpMethod: "POST", headers: headers(), httpBody: Data(body()),
       // A subscription lives as long as its caller wants.
       timeoutInterval: operation.operationType == .subscription ? .infinity : requestTimeout ?? 0)
     request.isIdempotent = operation.operationType != .mutation
     return request
   }
 
+  /// The defaults, then what is told about the client, then what the caller asks for.
+  func headers() -> HTTPHeaders {
+    var headers = operation.operationType == .subscription ? JSONRequestHeaders.subscription : JSONRequestHeaders.singleResult
+    if let client = wireOptions.clientAwareness { headers.replace(with: client.headers) }
+    if !additionalHeaders.isEmpty { headers.replace(with: additionalHeaders) }
+    return headers
+  }
+
+  // MARK: POST
+
   /// The body with its members sorted by name, so that equal requests are equal bytes.
-  private func body() -> [UInt8] {
+  ///
+  /// - Parameter variables: What stands for the variables; nil for the request's own.
+  func body(variables: [UInt8]? = nil) -> [UInt8] {
     var body: [UInt8] = []
     body.reserveCapacity(operation.document.utf8.count + 128)
     body.append(UInt8(ascii: "{"))
-    if !wireOverrides.extensions.isEmpty {
+    if let extensions {
       body.append(contentsOf: #""extensions":"#.utf8)
-      body.append(contentsOf: JSONValue.object(wireOverrides.extensions).serialized(sortedKeys: true))
+      body.append(contentsOf: extensions)
       body.append(UInt8(ascii: ","))
     }
     if let name = operation.operationName {
@@ -119,27 +137,60 @@ public struct JSONRequest<Operation: GraphQLOperation>: GraphQLRequest {
       JSONWriter.appendString(name, to: &body)
       body.append(UInt8(ascii: ","))
     }
-    switch wireOverrides.document {
-    case .omitted: break
-    case .original: appendQuery(operation.document, to: &body)
-    case .replaced(let document): appendQuery(document, to: &body)
+    if let document {
+      body.append(contentsOf: #""query":"#.utf8)
+      JSONWriter.appendString(document, to: &body)
+      body.append(UInt8(ascii: ","))
     }
     body.append(contentsOf: #""variables":"#.utf8)
-    if let variables = wireOverrides.variables {
-      body.append(contentsOf: variables.bytes)
-    } else if operation.variables.isEmpty {
-      body.append(contentsOf: "{}".utf8)
-    } else {
-      body.append(contentsOf: JSONValue.object(operation.variables).serialized())
-    }
+    body.append(contentsOf: variables ?? self.variables)
     body.append(UInt8(ascii: "}"))
     return body
   }
 
-  private func appendQuery(_ document: String, to body: inout [UInt8]) {
-    body.append(contentsOf: #""query":"#.utf8)
-    JSONWriter.appendString(document, to: &body)
-    body.append(UInt8(ascii: ","))
+  // MARK: GET
+
+  /// The same members as items of the URL's query, after those that stand there already.
+  private func getRequest() throws -> URLRequest {
+    var query = URLQueryText(endpoint: graphQLEndpoint.absoluteString)
+    if let extensions { query.append("extensions", extensions) }
+    if let name = operation.operationName { query.append("operationName", name.utf8) }
+    if let document { query.append("query", document.utf8) }
+    query.append("variables", variables)
+    guard let url = URL(string: query.url) else {
+      throw RequestChainError(
+        .invalidRequest, "\(graphQLEndpoint.absoluteString) takes no query items; correct the endpoint, or send queries with POST"
+      )
+    }
+    var headers = headers()
+    if additionalHeaders["Content-Type"] == nil { headers.remove("Content-Type") }
+    // Servers refuse a GET that a web page could have sent without asking, unless a header tells it apart.
+    if additionalHeaders["Apollo-Require-Preflight"] == nil { headers.add(name: "Apollo-Require-Preflight", value: "true") }
+    return URLRequest(url: url, httpMethod: "GET", headers: headers, timeoutInterval: requestTimeout ?? 0)
+  }
+
+  // MARK: Members
+
+  private var document: String? {
+    switch wireOverrides.document {
+    case .omitted: nil
+    case .original: operation.document
+    case .replaced(let document): document
+    }
+  }
+
+  private var variables: [UInt8] {
+    if let variables = wireOverrides.variables { return variables.bytes }
+    return operation.variables.isEmpty
+      ? Array("{}".utf8) : JSONValue.object(operation.variables).serialized(sortedKeys: true)
+  }
+
+  private var extensions: [UInt8]? {
+    var extensions = wireOverrides.extensions
+    if wireOptions.clientAwareness?.includesLibrary == true, !extensions.contains("clientLibrary") {
+      extensions["clientLibrary"] = ClientAwareness.library
+    }
+    return extensions.isEmpty ? nil : JSONValue.object(extensions).serialized(sortedKeys: true)
   }
 }
 

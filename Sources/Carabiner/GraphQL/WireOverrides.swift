@@ -21,6 +21,8 @@ public struct WireOverrides: Sendable, Hashable {
   public var variables: JSONText?
   /// The members of `extensions`, in order.
   public var extensions: JSONObject = [:]
+  /// Whether a query is sent with GET; nil for what the request's options say.
+  public var usesGET: Bool?
 
   /// No overrides.
   public init() {}

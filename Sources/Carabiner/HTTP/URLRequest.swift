@@ -11,7 +11,7 @@ public struct URLRequest: Sendable, Hashable {
   /// The header fields in order, duplicates kept.
   public var headers: HTTPHeaders
   /// The body; nil for none.
-  public var httpBody: Data?
+  public var body: HTTPBody?
   /// Seconds the whole exchange may take; 0 for what the transport is configured to.
   public var timeoutInterval: TimeInterval
   /// Whether sending the request twice does no more than sending it once.
@@ -28,9 +28,15 @@ public struct URLRequest: Sendable, Hashable {
     self.url = url
     self.httpMethod = httpMethod
     self.headers = headers
-    self.httpBody = httpBody
+    body = httpBody.map { .data($0) }
     self.timeoutInterval = timeoutInterval
     isIdempotent = httpMethod != "POST" && httpMethod != "PATCH"
+  }
+
+  /// The body, if its bytes are at hand; nil for none, and for one that is read while it is sent. Setting it replaces either.
+  public var httpBody: Data? {
+    get { body?.data }
+    set { body = newValue.map { .data($0) } }
   }
 
   /// All header fields as a dictionary; values of one name are joined with a comma.

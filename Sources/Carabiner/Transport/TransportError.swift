@@ -6,6 +6,10 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
     case unsupportedURL
     /// A header of the request is malformed.
     case invalidHeader
+    /// A file of the body is missing, cannot be read, or is no regular file.
+    case fileUnreadable
+    /// A file of the body became longer or shorter since the request was made.
+    case fileChanged
     /// The host name has no address.
     case nameNotResolved
     /// Nobody accepted the connection.

@@ -35,7 +35,7 @@ struct RunHost: Sendable {
       networkTransport: RequestChainNetworkTransport(
         interceptorProvider: chain, endpointURL: url, httpTransport: transport,
         store: ApolloStore(cache: InMemoryNormalizedCache(maximumRecords: manifest.settings.storeRecords)),
-        additionalHeaders: all, maximumAttempts: manifest.settings.maximumAttempts))
+        additionalHeaders: all, wireOptions: manifest.wireOptions, maximumAttempts: manifest.settings.maximumAttempts))
     self.timeout = timeout ?? manifest.settings.timeout?.seconds
   }
 

@@ -47,6 +47,16 @@ package struct FFIDeclaration: Sendable, Hashable {
   package let header: String
   package let format: Format
 
+  /// Whether an argument is the request's body or its length.
+  package var readsBody: Bool {
+    arguments.contains { argument in
+      switch argument {
+      case .body, .bodyLength: true
+      default: false
+      }
+    }
+  }
+
   private static let keys = ["library", "function", "returns", "arguments", "header", "format"]
 
   /// Reads a declaration.

@@ -39,6 +39,7 @@ extension Manifest {
       },
       "$defs": {
         "text": {"type": "string", "minLength": 1},
+        "headerText": {"type": "string", "minLength": 1, "not": {"pattern": "[\\\\r\\\\n\\\\u0000]"}},
         "name": {"type": "string", "pattern": "^[a-z0-9-]+$"},
         "names": {
           "oneOf": [{"$ref": "#/$defs/text"}, {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/text"}}]
@@ -70,7 +71,18 @@ extension Manifest {
             "plugin-retries": {"type": "integer", "minimum": 0, "maximum": 1000, "default": 3},
             "cancel-grace": {"$ref": "#/$defs/delay", "default": "1s"},
             "ca-file": {"$ref": "#/$defs/text", "description": "Certificates to trust instead of the system's."},
-            "store-records": {"type": "integer", "minimum": 0, "maximum": 100000000, "default": 10000}
+            "store-records": {"type": "integer", "minimum": 0, "maximum": 100000000, "default": 10000},
+            "get-for-queries": {"type": "boolean", "default": false, "description": "Queries by GET, so that caches can answer."},
+            "client-awareness": {
+              "description": "What servers are told about the program that asks; nothing unless this is here.",
+              "type": "object",
+              "additionalProperties": false,
+              "properties": {
+                "name": {"$ref": "#/$defs/headerText", "description": "Sent as apollographql-client-name."},
+                "version": {"$ref": "#/$defs/headerText", "description": "Sent as apollographql-client-version."},
+                "library": {"type": "boolean", "default": true, "description": "Name this library in the extensions."}
+              }
+            }
           }
         },
         "plugin": {
@@ -145,7 +157,10 @@ extension Manifest {
             "persisted-queries": {
               "type": "object",
               "additionalProperties": false,
-              "properties": {"enabled": {"type": "boolean", "default": false}}
+              "properties": {
+                "enabled": {"type": "boolean", "default": false},
+                "get-for-hashes": {"type": "boolean", "default": false, "description": "Hashes by GET, documents by POST."}
+              }
             }
           }
         },

@@ -1,4 +1,13 @@
+package import Carabiner
+
 extension Manifest {
+  /// How operations are put into HTTP requests.
+  package var wireOptions: WireOptions {
+    WireOptions(
+      usesGETForQueries: settings.usesGETForQueries, persistedQueries: persistedQueries, clientAwareness: settings.clientAwareness
+    )
+  }
+
   /// Limits and timeouts for the whole host.
   package struct Settings: Sendable, Hashable {
     /// Where the copies of plugins are kept that are mapped.
@@ -20,5 +29,9 @@ extension Manifest {
     package var certificateAuthorityFile: String?
     /// How many records the in-memory store keeps.
     package var storeRecords = 10_000
+    /// Whether queries are sent with GET.
+    package var usesGETForQueries = false
+    /// What servers are told about the program that asks; nil for nothing.
+    package var clientAwareness: ClientAwareness?
   }
 }

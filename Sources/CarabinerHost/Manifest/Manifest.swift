@@ -18,8 +18,8 @@ package struct Manifest: Sendable, Equatable {
   package var plugins: [Plugin] = [] { didSet { pluginIndex = Self.index(plugins) } }
   /// How the built-in `max-retry` works.
   package var maxRetry = MaxRetryInterceptor.Configuration()
-  /// Whether the built-in `persisted-queries` does anything.
-  package var persistedQueries = false
+  /// What the built-in `persisted-queries` does; nothing unless it is enabled.
+  package var persistedQueries = AutomaticPersistedQueryInterceptor.Configuration()
   /// The lists of the chain.
   package var lists = Lists()
   /// Other lists for some operations; of each list the first rule that matches and names it wins.

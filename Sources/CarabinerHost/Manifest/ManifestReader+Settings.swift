@@ -5,7 +5,7 @@ internal import Glibc
 extension ManifestReader {
   private static let settingKeys = [
     "staging", "timeout", "connect-timeout", "maximum-head", "maximum-body", "maximum-attempts", "plugin-retries",
-    "cancel-grace", "ca-file", "store-records",
+    "cancel-grace", "ca-file", "store-records", "get-for-queries", "client-awareness",
   ]
 
   mutating func readSettings(_ json: JSONValue, _ pointer: JSONPointer) {
@@ -24,10 +24,31 @@ extension ManifestReader {
       case "plugin-retries": settings.pluginRetries = count(value, place, 0...1000) ?? settings.pluginRetries
       case "store-records": settings.storeRecords = count(value, place, 0...100_000_000) ?? settings.storeRecords
       case "ca-file": settings.certificateAuthorityFile = existing(value, place, "correct the path, or remove the key")
+      case "get-for-queries": settings.usesGETForQueries = truth(value, place) ?? settings.usesGETForQueries
+      case "client-awareness": settings.clientAwareness = clientAwareness(value, place)
       default: break
       }
     }
     manifest.settings = settings
+  }
+
+  private mutating func clientAwareness(_ json: JSONValue, _ pointer: JSONPointer) -> ClientAwareness? {
+    guard let object = object(json, pointer, knowing: ["name", "version", "library"]) else { return nil }
+    var client = ClientAwareness()
+    if let name = object["name"] { client.applicationName = headerText(name, pointer.appending("name")) }
+    if let version = object["version"] { client.applicationVersion = headerText(version, pointer.appending("version")) }
+    if let library = object["library"] { client.includesLibrary = truth(library, pointer.appending("library")) ?? true }
+    return client
+  }
+
+  /// A text that goes into a header as it is.
+  private mutating func headerText(_ json: JSONValue, _ pointer: JSONPointer) -> String? {
+    guard let text = text(json, pointer) else { return nil }
+    guard HeaderText.isValue(text) else {
+      problem(.invalidValue, pointer, "a header value cannot hold a line end or NUL; remove it")
+      return nil
+    }
+    return text
   }
 
   private mutating func staging(_ json: JSONValue, _ pointer: JSONPointer) -> StagedCopy.Mode? {
@@ -53,8 +74,13 @@ extension ManifestReader {
     if let retry = object["max-retry"] { readMaxRetry(retry, pointer.appending("max-retry")) }
     if let persisted = object["persisted-queries"] {
       let place = pointer.appending("persisted-queries")
-      guard let object = self.object(persisted, place, knowing: ["enabled"]) else { return }
-      if let enabled = object["enabled"] { manifest.persistedQueries = truth(enabled, place.appending("enabled")) ?? false }
+      guard let object = self.object(persisted, place, knowing: ["enabled", "get-for-hashes"]) else { return }
+      var configuration = AutomaticPersistedQueryInterceptor.Configuration()
+      if let enabled = object["enabled"] { configuration.isEnabled = truth(enabled, place.appending("enabled")) ?? false }
+      if let get = object["get-for-hashes"] {
+        configuration.usesGETForHashes = truth(get, place.appending("get-for-hashes")) ?? false
+      }
+      manifest.persistedQueries = configuration
     }
   }
 

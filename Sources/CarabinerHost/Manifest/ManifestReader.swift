@@ -90,7 +90,7 @@ struct ManifestReader {
         .unusedPlugin, plugin.pointer,
         "the plugin \(plugin.name) stands in no list and will not run; put it under chain, or remove it")
     }
-    if used.contains("persisted-queries"), !manifest.persistedQueries {
+    if used.contains("persisted-queries"), !manifest.persistedQueries.isEnabled {
       warn(
         .unusedPlugin, JSONPointer(components: ["chain", "graphql"]),
         "persisted-queries does nothing unless it is enabled; write built-ins: {persisted-queries: {enabled: true}}")

@@ -37,7 +37,7 @@ final class CompiledPlan: Sendable {
         switch name {
         case "max-retry": .interceptor(MaxRetryInterceptor(configuration: manifest.maxRetry))
         // Switched off, the interceptor lets everything pass.
-        case "persisted-queries" where manifest.persistedQueries: .persistedQueries(.init(isEnabled: true))
+        case "persisted-queries" where manifest.persistedQueries.isEnabled: .persistedQueries(manifest.persistedQueries)
         default: nil
         }
       })

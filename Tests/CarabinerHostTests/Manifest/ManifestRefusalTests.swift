@@ -102,6 +102,21 @@ struct ManifestRefusalTests {
     Refusal(
       "an unknown setting", "carabiner: 1\nsettings: {time-out: 1s}", .unknownKey, "/settings/time-out", "(did you mean timeout?)"
     ),
+    Refusal(
+      "GET for mutations too", "carabiner: 1\nsettings: {get-for-queries: all}", .wrongType, "/settings/get-for-queries",
+      "true or false"),
+    Refusal(
+      "a client as text", "carabiner: 1\nsettings: {client-awareness: shop}", .wrongType, "/settings/client-awareness",
+      "must be an object"),
+    Refusal(
+      "a client's name with a line end", "carabiner: 1\nsettings: {client-awareness: {name: \"a\\r\\nX: b\"}}", .invalidValue,
+      "/settings/client-awareness/name", "cannot hold a line end"),
+    Refusal(
+      "an empty version of a client", "carabiner: 1\nsettings: {client-awareness: {version: ''}}", .invalidValue,
+      "/settings/client-awareness/version", "this text is empty"),
+    Refusal(
+      "an unknown thing about persisted queries", "carabiner: 1\nbuilt-ins: {persisted-queries: {get: true}}", .unknownKey,
+      "/built-ins/persisted-queries/get", "known are enabled, get-for-hashes"),
     Refusal("no such certificates", "carabiner: 1\nsettings: {ca-file: no.pem}", .missing, "/settings/ca-file", "no file"),
     Refusal(
       "a built-in that does not exist", "carabiner: 1\nbuilt-ins: {maxretry: {}}", .unknownKey, "/built-ins/maxretry",

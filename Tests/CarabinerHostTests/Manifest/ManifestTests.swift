@@ -30,6 +30,22 @@ struct ManifestTests {
     #expect(plan(nil) == [["max-retry"], ["response-code"]])
   }
 
+  @Test("E2, E3, E4: GET, client awareness and persisted queries are what settings and built-ins say")
+  func wireOptions() throws {
+    #expect(try Manifest(text: "carabiner: 1").wireOptions == WireOptions())
+    let manifest = try Manifest(
+      text: """
+        carabiner: 1
+        settings: {get-for-queries: true, client-awareness: {name: shop, version: "3"}}
+        built-ins: {persisted-queries: {enabled: true, get-for-hashes: true}}
+        """)
+    #expect(
+      manifest.wireOptions
+        == WireOptions(
+          usesGETForQueries: true, persistedQueries: .init(isEnabled: true, usesGETForHashes: true),
+          clientAwareness: ClientAwareness(applicationName: "shop", applicationVersion: "3")))
+  }
+
   @Test("an override switches plugins off, but never a mandatory one")
   func overrides() throws {
     let manifest = try Manifest(

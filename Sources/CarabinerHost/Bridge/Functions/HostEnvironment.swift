@@ -10,7 +10,7 @@ package struct HostEnvironment: Sendable {
   /// What the host calls itself.
   package var name = "carabiner"
   /// Its version.
-  package var version = "1.0.0"
+  package var version = ClientAwareness.libraryVersion
 
   /// An environment with a clock and, if plugins may be granted it, a network.
   package init(

@@ -141,8 +141,10 @@ extension CallRecord {
     case (.http(let message), .url): unsafe out.pointee = unsafe view(of: message.request.url.absoluteString)
     case (.http(let message), .method): unsafe out.pointee = unsafe view(of: message.request.httpMethod)
     case (.http(let message), .body):
-      guard let body = message.request.httpBody else { return Status.notFound }
-      unsafe out.pointee = unsafe view(of: body)
+      guard let body = message.request.body else { return Status.notFound }
+      // An upload is never wholly in memory.
+      guard let bytes = body.data else { return Status.unsupported }
+      unsafe out.pointee = unsafe view(of: bytes)
     case (_, .operationName):
       guard let name = call?.operationName else { return Status.notFound }
       unsafe out.pointee = unsafe view(of: name)

@@ -1,0 +1,70 @@
+public import FoundationEssentials
+
+/// A file that is uploaded as the value of a variable.
+public struct GraphQLFile: Sendable, Hashable {
+  /// Where the bytes are.
+  public enum Content: Sendable, Hashable {
+    /// In memory.
+    case data(Data)
+    /// In a regular file, which is read while it is sent.
+    case path(String)
+  }
+
+  /// The variable, or a place in one: `avatar`, `files.0`, `input.attachments.2`.
+  public var fieldName: String
+  /// What the server is told the file is called.
+  public var originalName: String
+  /// What the server is told the bytes are.
+  public var mimeType: String
+  /// Where the bytes are.
+  public var content: Content
+
+  /// The media type of bytes nobody knows anything about.
+  public static let octetStream = "application/octet-stream"
+
+  /// A file whose bytes are at hand.
+  public init(fieldName: String, originalName: String, mimeType: String = Self.octetStream, data: Data) {
+    self.fieldName = fieldName
+    self.originalName = originalName
+    self.mimeType = mimeType
+    content = .data(data)
+  }
+
+  /// A file on disk.
+  ///
+  /// - Parameter originalName: What the server is told it is called; nil for the last part of the path.
+  public init(fieldName: String, path: String, originalName: String? = nil, mimeType: String = Self.octetStream) {
+    self.fieldName = fieldName
+    self.originalName = originalName ?? path.split(separator: "/").last.map(String.init) ?? path
+    self.mimeType = mimeType
+    content = .path(path)
+  }
+
+  /// The bytes as a part of a body.
+  ///
+  /// - Throws: ``RequestChainError`` with code `invalidRequest` if the file is missing, unreadable or no regular file.
+  func segment() throws -> SegmentedBody.Segment {
+    switch content {
+    case .data(let data): return .data(data)
+    case .path(let path):
+      let target = URL(filePath: path).resolvingSymlinksInPath().path
+      let attributes: [FileAttributeKey: Any]
+      do {
+        attributes = try FileManager.default.attributesOfItem(atPath: target)
+      } catch {
+        throw refusal("there is no file \(path)", "correct the path")
+      }
+      guard attributes[.type] as? FileAttributeType == .typeRegular else {
+        throw refusal("\(path) is no regular file", "copy what is to be sent into one")
+      }
+      guard FileManager.default.isReadableFile(atPath: target), let size = attributes[.size] as? UInt64,
+        let length = Int(exactly: size)
+      else { throw refusal("the file \(path) cannot be read", "look at its permissions") }
+      return .file(path: path, length: length)
+    }
+  }
+
+  private func refusal(_ fact: String, _ advice: String) -> RequestChainError {
+    RequestChainError(.invalidRequest, "\(fact), which the variable \(fieldName) is to be; \(advice)")
+  }
+}

@@ -1,0 +1,52 @@
+/// A URL whose query grows by items.
+struct URLQueryText {
+  /// The URL with the items appended so far.
+  private(set) var url: String
+  private var isFirst: Bool
+
+  /// An endpoint; what stands in its query stays as it is, and its fragment, which is never sent, goes.
+  init(endpoint: String) {
+    var text = String(endpoint.prefix { $0 != "#" })
+    if let mark = text.firstIndex(of: "?") {
+      let query = text[text.index(after: mark)...]
+      isFirst = query.isEmpty || query.last == "&"
+    } else {
+      text.append("?")
+      isFirst = true
+    }
+    url = text
+  }
+
+  /// Appends an item; of its value every byte is escaped that could mean anything in a URL or a form.
+  mutating func append(_ name: String, _ value: some Sequence<UInt8>) {
+    if !isFirst { url.append("&") }
+    isFirst = false
+    url.append(name)
+    url.append("=")
+    var text: [UInt8] = []
+    for byte in value {
+      if byte.isUnreservedInURLs {
+        text.append(byte)
+      } else {
+        text.append(UInt8(ascii: "%"))
+        text.append((byte >> 4).upperHexDigit)
+        text.append((byte & 15).upperHexDigit)
+      }
+    }
+    url.append(String(decoding: text, as: UTF8.self))
+  }
+}
+
+extension UInt8 {
+  /// Whether RFC 3986 lets the byte stand for itself anywhere.
+  fileprivate var isUnreservedInURLs: Bool {
+    switch self {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+      UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"):
+      true
+    default: false
+    }
+  }
+
+  fileprivate var upperHexDigit: UInt8 { self < 10 ? UInt8(ascii: "0") + self : UInt8(ascii: "A") - 10 + self }
+}

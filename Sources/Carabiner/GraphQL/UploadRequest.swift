@@ -1,0 +1,145 @@
+internal import CarabinerWire
+public import FoundationEssentials
+
+/// A request whose files travel with it, by the GraphQL multipart request specification.
+///
+/// Nothing of an upload is cached, and persisted queries do not apply to it.
+public struct UploadRequest<Operation: GraphQLOperation>: GraphQLRequest {
+  private var request: JSONRequest<Operation>
+  private let boundary: String
+  /// What is uploaded, each file with the variable it is.
+  public var files: [GraphQLFile]
+
+  /// An upload of `files`.
+  ///
+  /// - Parameters:
+  ///   - request: The operation and how to send it.
+  ///   - files: What is uploaded.
+  ///   - boundary: What separates the parts; it must not occur in any. Random unless given.
+  public init(_ request: JSONRequest<Operation>, files: [GraphQLFile], boundary: String = Self.randomBoundary()) {
+    self.request = request
+    self.files = files
+    self.boundary = boundary
+    self.request.fetchBehavior = .networkOnly
+    self.request.writeResultsToCache = false
+  }
+
+  /// A boundary nobody can guess, so that no file can hold it on purpose.
+  public static func randomBoundary() -> String {
+    var generator = SystemRandomNumberGenerator()
+    return "carabiner-" + (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) }.hexDigits
+  }
+
+  public var carriesFiles: Bool { true }
+  public var context: RequestContext { request.context }
+  public var wireOptions: WireOptions { request.wireOptions }
+
+  public var graphQLEndpoint: URL {
+    get { request.graphQLEndpoint }
+    set { request.graphQLEndpoint = newValue }
+  }
+
+  public var operation: Operation {
+    get { request.operation }
+    set { request.operation = newValue }
+  }
+
+  public var additionalHeaders: HTTPHeaders {
+    get { request.additionalHeaders }
+    set { request.additionalHeaders = newValue }
+  }
+
+  public var fetchBehavior: FetchBehavior {
+    get { request.fetchBehavior }
+    set { request.fetchBehavior = newValue }
+  }
+
+  public var writeResultsToCache: Bool {
+    get { request.writeResultsToCache }
+    set { request.writeResultsToCache = newValue }
+  }
+
+  public var requestTimeout: TimeInterval? {
+    get { request.requestTimeout }
+    set { request.requestTimeout = newValue }
+  }
+
+  public var wireOverrides: WireOverrides {
+    get { request.wireOverrides }
+    set { request.wireOverrides = newValue }
+  }
+
+  public func toURLRequest() throws -> URLRequest {
+    guard !files.isEmpty else {
+      throw RequestChainError(.invalidRequest, "there is no file to upload with \(operation.displayName); give it one")
+    }
+    var sent = URLRequest(
+      url: graphQLEndpoint, headers: request.headers(), timeoutInterval: requestTimeout ?? 0)
+    sent.headers["Content-Type"] = "multipart/form-data; boundary=\(boundary)"
+    // Servers refuse a form, which any web page may send without asking, unless a header tells it apart.
+    if additionalHeaders["Apollo-Require-Preflight"] == nil {
+      sent.headers.add(name: "Apollo-Require-Preflight", value: "true")
+    }
+    sent.body = .segmented(try body())
+    sent.isIdempotent = operation.operationType != .mutation
+    return sent
+  }
+
+  // MARK: The form
+
+  private func body() throws -> SegmentedBody {
+    var body = SegmentedBody()
+    var text = formField("operations", request.body(variables: try variables()))
+    text += formField("map", map())
+    for (index, file) in files.enumerated() {
+      guard file.mimeType.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) else {
+        throw RequestChainError(
+          .invalidRequest, "\(file.mimeType.debugDescription) is no media type; correct that of \(file.fieldName)")
+      }
+      text += Array(
+        "--\(boundary)\r\nContent-Disposition: form-data; name=\"\(index)\"; filename=\"\(file.originalName.escapedForForms)\"\r\n"
+          .utf8)
+      text += Array("Content-Type: \(file.mimeType)\r\n\r\n".utf8)
+      body.append(.data(Data(text)))
+      body.append(try file.segment())
+      text = Array("\r\n".utf8)
+    }
+    text += Array("--\(boundary)--\r\n".utf8)
+    body.append(.data(Data(text)))
+    return body
+  }
+
+  private func formField(_ name: String, _ json: [UInt8]) -> [UInt8] {
+    Array("--\(boundary)\r\nContent-Disposition: form-data; name=\"\(name)\"\r\nContent-Type: application/json\r\n\r\n".utf8)
+      + json + Array("\r\n".utf8)
+  }
+
+  /// Which file is which variable.
+  private func map() -> [UInt8] {
+    let members = files.enumerated().map { (key: "\($0)", value: JSONValue.array([.string("variables.\($1.fieldName)")])) }
+    return JSONValue.object(JSONObject(members)).serialized()
+  }
+
+  private func variables() throws -> [UInt8] {
+    var variables = operation.variables
+    // An interceptor may have changed them; what it set was checked to be JSON.
+    if let replaced = wireOverrides.variables { variables = try JSONValue(parsing: replaced.bytes).object ?? [:] }
+    return try FileVariables(variables, files: files).value.serialized(sortedKeys: true)
+  }
+}
+
+extension String {
+  /// The text inside the quotes of a form's file name, as browsers write it.
+  fileprivate var escapedForForms: String {
+    var escaped = ""
+    for scalar in unicodeScalars {
+      switch scalar {
+      case "\"": escaped += "%22"
+      case "\r": escaped += "%0D"
+      case "\n": escaped += "%0A"
+      default: escaped.unicodeScalars.append(scalar)
+      }
+    }
+    return escaped
+  }
+}

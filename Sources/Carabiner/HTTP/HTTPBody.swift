@@ -1,0 +1,53 @@
+public import FoundationEssentials
+
+/// The body of an HTTP request.
+public enum HTTPBody: Sendable, Hashable {
+  /// Bytes at hand.
+  case data(Data)
+  /// Parts of which some are read from files while they are sent.
+  case segmented(SegmentedBody)
+
+  /// The bytes, if they are at hand; nil for a body that is read while it is sent.
+  public var data: Data? { if case .data(let data) = self { data } else { nil } }
+
+  /// How many bytes the body has.
+  public var length: Int {
+    switch self {
+    case .data(let data): data.count
+    case .segmented(let body): body.length
+    }
+  }
+}
+
+/// A body of known length that is never wholly in memory.
+public struct SegmentedBody: Sendable, Hashable {
+  /// A part of it.
+  public enum Segment: Sendable, Hashable {
+    /// Bytes at hand.
+    case data(Data)
+    /// A regular file that must have exactly this many bytes while it is sent.
+    case file(path: String, length: Int)
+
+    /// How many bytes the part has.
+    public var length: Int {
+      switch self {
+      case .data(let data): data.count
+      case .file(_, let length): length
+      }
+    }
+  }
+
+  /// The parts, in order.
+  public private(set) var segments: [Segment] = []
+  /// How many bytes all parts have together.
+  public private(set) var length = 0
+
+  /// A body without parts.
+  public init() {}
+
+  /// Adds a part at the end.
+  public mutating func append(_ segment: Segment) {
+    segments.append(segment)
+    length += segment.length
+  }
+}

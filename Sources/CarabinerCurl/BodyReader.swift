@@ -1,0 +1,128 @@
+internal import CCurl
+internal import Carabiner
+internal import FoundationEssentials
+internal import Glibc
+
+/// Reads a segmented body in order, one file open at a time, as fast as libcurl can send it. Belongs to the loop's thread.
+///
+/// Files are read where libcurl asks for them: what comes next is read when there is room for it and not before.
+final class BodyReader {
+  private let segments: [SegmentedBody.Segment]
+  private let url: String
+  private var index = 0
+  /// How many bytes of the segment were read.
+  private var offset = 0
+  private var file: RegularFile?
+  /// Why reading stopped; nil if it did not.
+  private(set) var failure: TransportError?
+
+  /// A reader at the beginning of a body.
+  ///
+  /// - Throws: ``Carabiner/TransportError`` if some file cannot be read or is not as long as it was, before anything is sent.
+  init(_ body: SegmentedBody, url: String) throws(TransportError) {
+    segments = body.segments
+    self.url = url
+    for case .file(let path, let length) in segments { _ = try RegularFile(path, length: length, url: url) }
+  }
+
+  /// Fills a buffer.
+  ///
+  /// - Returns: How many bytes were read, 0 at the end; `CURL_READFUNC_ABORT` if there is a ``failure``.
+  func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+    do throws(TransportError) {
+      var count = 0
+      while count < buffer.count, index < segments.count {
+        let room = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[count...])
+        count += unsafe try readSegment(into: room)
+      }
+      return count
+    } catch {
+      failure = error
+      file = nil
+      return Int(CURL_READFUNC_ABORT)
+    }
+  }
+
+  private func readSegment(into room: UnsafeMutableRawBufferPointer) throws(TransportError) -> Int {
+    let segment = segments[index]
+    let wanted = min(room.count, segment.length - offset)
+    var count = wanted
+    switch segment {
+    case .data(let data):
+      let start = data.startIndex + offset
+      unsafe data.copyBytes(to: room, from: start..<(start + wanted))
+    case .file(let path, let length):
+      let file = try opened(path, length)
+      if wanted > 0 { count = unsafe try file.read(into: UnsafeMutableRawBufferPointer(rebasing: room[..<wanted])) }
+      if offset + count == length { try file.checkLength() }
+    }
+    offset += count
+    if offset == segment.length {
+      index += 1
+      offset = 0
+      file = nil
+    }
+    return count
+  }
+
+  private func opened(_ path: String, _ length: Int) throws(TransportError) -> RegularFile {
+    if let file { return file }
+    let opened = try RegularFile(path, length: length, url: url)
+    file = opened
+    return opened
+  }
+}
+
+/// An open file that must stay as long as it is.
+private final class RegularFile {
+  private let descriptor: Int32
+  private let path: String
+  private let length: Int
+  private let url: String
+
+  init(_ path: String, length: Int, url: String) throws(TransportError) {
+    self.path = path
+    self.length = length
+    self.url = url
+    // Nobody may be kept waiting by a pipe without a writer.
+    descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else { throw unreadable(Self.reason(errno)) }
+    try checkLength()
+  }
+
+  deinit { if descriptor >= 0 { close(descriptor) } }
+
+  func read(into buffer: UnsafeMutableRawBufferPointer) throws(TransportError) -> Int {
+    while true {
+      let count = unsafe Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+      if count > 0 { return count }
+      if count == 0 { throw changed("it ended before") }
+      if errno != EINTR { throw unreadable(Self.reason(errno)) }
+    }
+  }
+
+  /// Whether the file is still one, and still as long.
+  func checkLength() throws(TransportError) {
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0 else { throw unreadable(Self.reason(errno)) }
+    guard status.st_mode & S_IFMT == S_IFREG else { throw unreadable("it is no regular file") }
+    guard status.st_size == length else { throw changed("it has \(status.st_size) now") }
+  }
+
+  private static func reason(_ code: Int32) -> String {
+    guard let text = unsafe strerror(code) else { return "errno \(code)" }
+    return unsafe String(cString: text)
+  }
+
+  private func unreadable(_ reason: String) -> TransportError {
+    TransportError(
+      .fileUnreadable, "the file \(path) cannot be sent: \(reason); look at the path and its permissions", url: url)
+  }
+
+  private func changed(_ fact: String) -> TransportError {
+    TransportError(
+      .fileChanged,
+      "the file \(path) had \(length) bytes when the request was made, and \(fact); send a copy that nobody writes to", url: url,
+      mayHaveBeenSent: true)
+  }
+}

@@ -1,0 +1,156 @@
+import Carabiner
+import CarabinerWire
+import FoundationEssentials
+import Synchronization
+import Testing
+
+@Suite("Automatic persisted queries (SEMANTICS E4)")
+struct PersistedQueryTests {
+  private struct Rename: GraphQLMutation {
+    typealias Data = JSONValue
+
+    var operationName: String? { "Rename" }
+    var document: String { "mutation Rename { rename }" }
+  }
+
+  private static let notFound = #"{"errors":[{"message":"PersistedQueryNotFound"}]}"#
+  private static let notFoundByCode = #"{"errors":[{"message":"?","extensions":{"code":"PERSISTED_QUERY_NOT_FOUND"}}]}"#
+  private static let notSupported = #"{"errors":[{"message":"PersistedQueryNotSupported"}]}"#
+  private static let notSupportedByCode =
+    #"{"data":null,"errors":[{"message":"?","extensions":{"code":"PERSISTED_QUERY_NOT_SUPPORTED"}}]}"#
+
+  /// What a request was: its method, and which of hash and document it held.
+  private static func shape(_ request: URLRequest) -> String {
+    let text = request.httpBody.map { String(decoding: $0, as: UTF8.self) } ?? request.url.absoluteString
+    var shape = [request.httpMethod]
+    if text.contains("sha256Hash") { shape.append("hash") }
+    if text.contains(#""query":"#) || text.contains("&query=") { shape.append("document") }
+    return shape.joined(separator: " ")
+  }
+
+  private func client(
+    _ transport: RecordingTransport, _ configuration: AutomaticPersistedQueryInterceptor.Configuration,
+    support: PersistedQuerySupport = PersistedQuerySupport(), getsQueries: Bool = false,
+    inside: [any GraphQLInterceptor] = []
+  ) throws -> ApolloClient {
+    struct Provider: InterceptorProvider {
+      let support: PersistedQuerySupport
+      let outside: [any GraphQLInterceptor]
+
+      func graphQLInterceptors<Operation: GraphQLOperation>(for operation: Operation) -> [any GraphQLInterceptor] {
+        outside + [AutomaticPersistedQueryInterceptor(support: support)]
+      }
+    }
+    return ApolloClient(
+      networkTransport: RequestChainNetworkTransport(
+        interceptorProvider: Provider(support: support, outside: inside),
+        endpointURL: try #require(URL(string: "http://127.0.0.1:1/graphql")), httpTransport: transport,
+        wireOptions: WireOptions(usesGETForQueries: getsQueries, persistedQueries: configuration)))
+  }
+
+  /// Answers each request with the next of these bodies, and the last of them from then on.
+  private func answering(_ bodies: String...) -> RecordingTransport {
+    RecordingTransport { request, number in .json(bodies[min(number, bodies.count) - 1], to: request) }
+  }
+
+  @Test("E4: it is off unless it is asked for")
+  func off() async throws {
+    let transport = answering(heroJSON)
+    _ = try await client(transport, .init()).fetch(query: HeroQuery(), cachePolicy: .networkOnly)
+    #expect(transport.requests.map(Self.shape) == ["POST document"])
+  }
+
+  @Test("E4: a hash the server knows is all that is sent")
+  func known() async throws {
+    let transport = answering(heroJSON)
+    let response = try await client(transport, .init(isEnabled: true)).fetch(query: HeroQuery(), cachePolicy: .networkOnly)
+    #expect(try response.data?.hero?.name == "R2-D2")
+    #expect(transport.requests.map(Self.shape) == ["POST hash"])
+  }
+
+  @Test(
+    "E4: a hash the server does not know is sent again with its document, and the refusal is not shown",
+    arguments: [notFound, notFoundByCode],
+    [
+      (false, false, ["POST hash", "POST hash document"]), (true, false, ["GET hash", "POST hash document"]),
+      (false, true, ["GET hash", "GET hash document"]), (true, true, ["GET hash", "GET hash document"]),
+    ])
+  func unknown(refusal: String, methods: (hashes: Bool, queries: Bool, sent: [String])) async throws {
+    let transport = answering(refusal, heroJSON)
+    let client = try client(
+      transport, .init(isEnabled: true, usesGETForHashes: methods.hashes), getsQueries: methods.queries)
+    let response = try await client.fetch(query: HeroQuery(), cachePolicy: .networkOnly)
+    #expect(!response.hasErrors)
+    #expect(transport.requests.map(Self.shape) == methods.sent)
+  }
+
+  @Test("E4: a second refusal of the same hash is persistedQueryRetryFailed")
+  func retryFailed() async throws {
+    let transport = answering(Self.notFound)
+    let client = try client(transport, .init(isEnabled: true))
+    let error = await #expect(throws: AutomaticPersistedQueryError.self) {
+      _ = try await client.fetch(query: HeroQuery(), cachePolicy: .networkOnly)
+    }
+    #expect(error?.code == "persistedQueryRetryFailed")
+    #expect(error?.operationName == "Hero")
+    #expect(transport.requests.count == 2)
+  }
+
+  @Test("E4: an endpoint that does not support it gets documents from then on", arguments: [notSupported, notSupportedByCode])
+  func rememberedRefusal(refusal: String) async throws {
+    let transport = answering(refusal, heroJSON)
+    let support = PersistedQuerySupport()
+    let client = try client(transport, .init(isEnabled: true, usesGETForHashes: true), support: support)
+    for _ in 0..<2 {
+      let response = try await client.fetch(query: HeroQuery(), cachePolicy: .networkOnly)
+      #expect(try response.data?.hero?.name == "R2-D2")
+    }
+    #expect(transport.requests.map(Self.shape) == ["GET hash", "POST document", "POST document"])
+    #expect(support.isRefused(by: "http://127.0.0.1:1/graphql"))
+    #expect(!support.isRefused(by: "http://127.0.0.1:2/graphql"))
+  }
+
+  @Test("E4: a server that first knows nothing and then refuses gets the document alone")
+  func refusedLate() async throws {
+    let transport = answering(Self.notFound, Self.notSupported, heroJSON)
+    _ = try await client(transport, .init(isEnabled: true)).fetch(query: HeroQuery(), cachePolicy: .networkOnly)
+    #expect(transport.requests.map(Self.shape) == ["POST hash", "POST hash document", "POST document"])
+  }
+
+  @Test("E4: the hash of a mutation goes by POST whatever the options say")
+  func mutation() async throws {
+    let transport = answering(Self.notFound, #"{"data":{"rename":1}}"#)
+    _ = try await client(transport, .init(isEnabled: true, usesGETForHashes: true), getsQueries: true).perform(mutation: Rename())
+    #expect(transport.requests.map(Self.shape) == ["POST hash", "POST hash document"])
+  }
+
+  @Test("E4: another error of the server passes untouched")
+  func otherErrors() async throws {
+    let transport = answering(#"{"errors":[{"message":"no hero"}],"data":null}"#)
+    let response = try await client(transport, .init(isEnabled: true)).fetch(query: HeroQuery(), cachePolicy: .networkOnly)
+    #expect(response.errors?.first?.message == "no hero")
+    #expect(transport.requests.count == 1)
+  }
+
+  @Test("E4: the hash is that of the text that is sent, also if an interceptor changed it")
+  func changedDocument() async throws {
+    struct Changing: GraphQLInterceptor {
+      func intercept<Request: GraphQLRequest>(
+        request: Request, next: NextInterceptorFunction<Request>
+      ) async throws -> InterceptorResultStream<Request> {
+        var request = request
+        request.wireOverrides.document = .replaced("{ hero { name __typename } }")
+        return await next(request)
+      }
+    }
+    let transport = answering(Self.notFound, heroJSON)
+    let client = try client(transport, .init(isEnabled: true), inside: [Changing()])
+    _ = try await client.fetch(query: HeroQuery(), cachePolicy: .networkOnly)
+    let bodies = try transport.requests.map { try JSONValue(parsing: [UInt8]($0.httpBody ?? Data())) }
+    #expect(bodies[1]["query"]?.string == "{ hero { name __typename } }")
+    let hashes = bodies.map { $0["extensions"]?["persistedQuery"]?["sha256Hash"]?.string }
+    #expect(hashes == [Self.changedHash, Self.changedHash])
+  }
+
+  private static let changedHash = "c9ae24c8eb15c6f6053bb176011c0d6d7524633435fb62372a69188f23a97529"
+}

@@ -1,0 +1,138 @@
+import Carabiner
+import CarabinerWire
+import FoundationEssentials
+import Testing
+
+@Suite("Requests on the wire (SEMANTICS E1 to E3)")
+struct RequestWireTests {
+  private static let document = "query Hero($a: String) { hero(a: $a) { name } }"
+
+  private func request(
+    _ type: GraphQLOperationType = .query, endpoint: String = "http://127.0.0.1:1/graphql", variables: JSONObject = [:],
+    headers: HTTPHeaders = [:], options: WireOptions = WireOptions()
+  ) throws -> JSONRequest<DynamicOperation> {
+    JSONRequest(
+      operation: DynamicOperation(
+        document: Self.document, operationName: "Hero", operationType: type, variables: variables),
+      endpoint: try #require(URL(string: endpoint)), additionalHeaders: headers, wireOptions: options)
+  }
+
+  private func body(_ request: URLRequest) -> String { String(decoding: request.httpBody ?? Data(), as: UTF8.self) }
+
+  // MARK: POST
+
+  @Test("E1: members are sorted at every level, whatever the order they were given in")
+  func sortedBody() throws {
+    var request = try request(variables: ["b": ["y": 1, "x": 2], "a": "é"])
+    request.wireOverrides.extensions = ["z": true, "persistedQuery": ["version": 1, "sha256Hash": "00"]]
+    let sent = try request.toURLRequest()
+    #expect(
+      body(sent)
+        == #"{"extensions":{"persistedQuery":{"sha256Hash":"00","version":1},"z":true},"operationName":"Hero","#
+        + #""query":"query Hero($a: String) { hero(a: $a) { name } }","variables":{"a":"é","b":{"x":2,"y":1}}}"#)
+    #expect(sent.headers["Content-Type"] == "application/json")
+  }
+
+  @Test("E1: subscriptions accept the parts of their own specification")
+  func subscriptionAccept() throws {
+    #expect(
+      try request(.subscription).toURLRequest().headers["Accept"]
+        == "multipart/mixed;subscriptionSpec=1.0,application/graphql-response+json,application/json")
+  }
+
+  // MARK: GET
+
+  @Test("E2: a query goes by GET if the options say so, its items sorted and after those of the endpoint")
+  func get() throws {
+    let sent = try request(
+      endpoint: "http://127.0.0.1:1/graphql?tenant=a%20b&k#top", variables: ["b": 1, "a": "x"],
+      options: WireOptions(usesGETForQueries: true, clientAwareness: ClientAwareness())
+    ).toURLRequest()
+    #expect(sent.httpMethod == "GET")
+    #expect(sent.httpBody == nil)
+    #expect(sent.isIdempotent)
+    #expect(
+      sent.url.absoluteString
+        == "http://127.0.0.1:1/graphql?tenant=a%20b&k"
+        + "&extensions=%7B%22clientLibrary%22%3A%7B%22name%22%3A%22carabiner%22%2C%22version%22%3A%221.0.0%22%7D%7D"
+        + "&operationName=Hero&query=query%20Hero%28%24a%3A%20String%29%20%7B%20hero%28a%3A%20%24a%29%20%7B%20name%20%7D%20%7D"
+        + "&variables=%7B%22a%22%3A%22x%22%2C%22b%22%3A1%7D")
+    #expect(sent.headers["Content-Type"] == nil)
+    #expect(sent.headers["Apollo-Require-Preflight"] == "true")
+    #expect(sent.headers["Accept"] == "multipart/mixed;deferSpec=20220824,application/graphql-response+json,application/json")
+  }
+
+  @Test(
+    "E2: what has a meaning in URLs or forms is escaped",
+    arguments: [
+      ("a+b", "a%2Bb"), ("a;b", "a%3Bb"), ("a&b", "a%26b"), ("a#b", "a%23b"), ("a=b", "a%3Db"), ("a%b", "a%25b"),
+      ("a b", "a%20b"), ("é", "%C3%A9"), ("🪝", "%F0%9F%AA%9D"), ("~-._", "~-._"),
+    ])
+  func escaping(value: String, escaped: String) throws {
+    let sent = try request(variables: ["a": .string(value)], options: WireOptions(usesGETForQueries: true)).toURLRequest()
+    #expect(sent.url.absoluteString.hasSuffix("&variables=%7B%22a%22%3A%22\(escaped)%22%7D"))
+  }
+
+  @Test(
+    "E2: the first item follows what the endpoint ends with",
+    arguments: [("/g", "/g?"), ("/g?", "/g?"), ("/g?a=1&", "/g?a=1&"), ("/g?a", "/g?a&"), ("/g#f?x", "/g?")])
+  func joining(endpoint: String, begin: String) throws {
+    let sent = try request(endpoint: "http://127.0.0.1:1\(endpoint)", options: WireOptions(usesGETForQueries: true))
+      .toURLRequest()
+    #expect(sent.url.absoluteString.hasPrefix("http://127.0.0.1:1\(begin)operationName=Hero&query="))
+  }
+
+  @Test("E2: mutations and subscriptions never go by GET", arguments: [GraphQLOperationType.mutation, .subscription])
+  func neverGET(type: GraphQLOperationType) throws {
+    var request = try request(type, options: WireOptions(usesGETForQueries: true))
+    request.wireOverrides.usesGET = true
+    let sent = try request.toURLRequest()
+    #expect(sent.httpMethod == "POST")
+    #expect(sent.headers["Content-Type"] == "application/json")
+    #expect(!sent.url.absoluteString.contains("?"))
+  }
+
+  @Test("E2: GET can be asked for by the transport, and by one request alone")
+  func whoAsks() async throws {
+    let recording = RecordingTransport(json: heroJSON)
+    let url = try #require(URL(string: "http://127.0.0.1:1/graphql"))
+    let client = ApolloClient(
+      networkTransport: RequestChainNetworkTransport(
+        endpointURL: url, httpTransport: recording, wireOptions: WireOptions(usesGETForQueries: true)))
+    _ = try await client.fetch(query: HeroQuery(), cachePolicy: .networkOnly)
+    _ = try await client.fetch(
+      query: HeroQuery(), cachePolicy: .networkOnly, configuration: RequestConfiguration(wireOptions: WireOptions()))
+    #expect(recording.requests.map(\.httpMethod) == ["GET", "POST"])
+  }
+
+  // MARK: Headers and client awareness
+
+  @Test("E3: nothing is said about the client unless it is asked for")
+  func silent() throws {
+    let sent = try request().toURLRequest()
+    #expect(!sent.headers.contains { $0.name.lowercased().hasPrefix("apollographql") })
+    #expect(!body(sent).contains("extensions"))
+  }
+
+  @Test("E3: client awareness names program and library, and additional headers win in any case")
+  func clientAwareness() throws {
+    let client = ClientAwareness(applicationName: "shop", applicationVersion: "2.1")
+    let sent = try request(
+      headers: ["ApolloGraphQL-Client-Version": "9", "CONTENT-type": "application/json; charset=utf-8"],
+      options: WireOptions(clientAwareness: client)
+    ).toURLRequest()
+    #expect(sent.headers.values(for: "apollographql-client-name") == ["shop"])
+    #expect(sent.headers.values(for: "apollographql-client-version") == ["9"])
+    #expect(sent.headers.values(for: "Content-Type") == ["application/json; charset=utf-8"])
+    #expect(body(sent).hasPrefix(#"{"extensions":{"clientLibrary":{"name":"carabiner","version":"1.0.0"}},"operationName""#))
+  }
+
+  @Test("E3: an interceptor's own clientLibrary stays, and the library can be left out")
+  func libraryIsOptional() throws {
+    var request = try request(options: WireOptions(clientAwareness: ClientAwareness()))
+    request.wireOverrides.extensions["clientLibrary"] = ["name": "mine"]
+    #expect(body(try request.toURLRequest()).hasPrefix(#"{"extensions":{"clientLibrary":{"name":"mine"}},"#))
+    let silent = try self.request(options: WireOptions(clientAwareness: ClientAwareness(includesLibrary: false)))
+    #expect(!body(try silent.toURLRequest()).contains("clientLibrary"))
+  }
+}

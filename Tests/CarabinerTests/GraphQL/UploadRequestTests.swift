@@ -1,0 +1,181 @@
+import Carabiner
+import CarabinerWire
+import FoundationEssentials
+import Testing
+
+@Suite("Uploads by the GraphQL multipart request specification (SEMANTICS E5)")
+struct UploadRequestTests {
+  private struct Save: GraphQLMutation {
+    typealias Data = JSONValue
+
+    var operationName: String? { "Save" }
+    var document: String { "mutation Save($file: Upload!) { save(file: $file) }" }
+    var variables: JSONObject = [:]
+  }
+
+  private static let endpoint = "http://127.0.0.1:1/graphql"
+
+  private func request(
+    _ files: [GraphQLFile], variables: JSONObject = [:], headers: HTTPHeaders = [:]
+  ) throws -> UploadRequest<Save> {
+    let request = JSONRequest(
+      operation: Save(variables: variables), endpoint: try #require(URL(string: Self.endpoint)), additionalHeaders: headers)
+    return UploadRequest(request, files: files, boundary: "b")
+  }
+
+  private func data(_ fieldName: String, _ text: String = "x", name: String = "x.txt") -> GraphQLFile {
+    GraphQLFile(fieldName: fieldName, originalName: name, mimeType: "text/plain", data: Data(text.utf8))
+  }
+
+  /// The bytes of a body; files as their paths in brackets.
+  private func text(_ request: URLRequest) throws -> String {
+    guard case .segmented(let body)? = request.body else { throw CancellationError() }
+    return body.segments.map { segment in
+      switch segment {
+      case .data(let data): String(decoding: data, as: UTF8.self)
+      case .file(let path, let length): "[\(path) \(length)]"
+      }
+    }.joined()
+  }
+
+  @Test("E5: operations, map and files follow each other, the variable of a file is null")
+  func form() throws {
+    let sent = try request([data("file", "hello")], variables: ["n": 1]).toURLRequest()
+    let operations =
+      #"{"operationName":"Save","query":"mutation Save($file: Upload!) { save(file: $file) }","variables":{"file":null,"n":1}}"#
+    let lines = [
+      "--b", #"Content-Disposition: form-data; name="operations""#, "Content-Type: application/json", "", operations,
+      "--b", #"Content-Disposition: form-data; name="map""#, "Content-Type: application/json", "", #"{"0":["variables.file"]}"#,
+      "--b", #"Content-Disposition: form-data; name="0"; filename="x.txt""#, "Content-Type: text/plain", "", "hello", "--b--", "",
+    ]
+    #expect(try text(sent) == lines.joined(separator: "\r\n"))
+    #expect(sent.body?.length == lines.joined(separator: "\r\n").utf8.count)
+    #expect(sent.httpBody == nil)
+    #expect(sent.httpMethod == "POST")
+    #expect(!sent.isIdempotent)
+    #expect(sent.headers["Content-Type"] == "multipart/form-data; boundary=b")
+    #expect(sent.headers["Apollo-Require-Preflight"] == "true")
+    #expect(sent.headers["Accept"]?.contains("application/graphql-response+json") == true)
+  }
+
+  @Test(
+    "E5: files may lie in lists and input objects",
+    arguments: [
+      (["a"], "{}", #"{"a":null}"#), (["a.0", "a.1"], "{}", #"{"a":[null,null]}"#), (["a.1"], "{}", #"{"a":[null,null]}"#),
+      (["i.f"], #"{"i":{"x":1}}"#, #"{"i":{"f":null,"x":1}}"#), (["i.l.0.f"], "{}", #"{"i":{"l":[{"f":null}]}}"#),
+      (["a.0"], #"{"a":[null,null]}"#, #"{"a":[null,null]}"#), (["a"], #"{"a":null}"#, #"{"a":null}"#),
+      (["o.0"], #"{"o":{"1":2}}"#, #"{"o":{"0":null,"1":2}}"#),
+    ])
+  func places(files: [String], variables: String, expected: String) throws {
+    let variables = try #require(try JSONValue(parsing: variables).object)
+    let sent = try text(request(files.map { data($0) }, variables: variables).toURLRequest())
+    #expect(sent.contains(#""variables":\#(expected)}"#), "\(sent)")
+    for (index, file) in files.enumerated() { #expect(sent.contains(#""\#(index)":["variables.\#(file)"]"#)) }
+  }
+
+  @Test(
+    "E5: a place that cannot hold a file is refused",
+    arguments: [
+      (["a"], #"{"a":1}"#, "has a value already"), (["a", "a"], "{}", "is given two files"),
+      (["a", "a.b"], "{}", "is a file and has parts"), (["a.b", "a"], "{}", "has a value already"),
+      (["a.b"], #"{"a":"x"}"#, "no parts"),
+      (["a.x"], #"{"a":[]}"#, "x is no index"), (["a.99999"], "{}", "no index from 0 to 9999"), (["a..b"], "{}", "is no place"),
+      ([""], "{}", "is no place"),
+    ])
+  func refusedPlaces(files: [String], variables: String, fragment: String) throws {
+    let variables = try #require(try JSONValue(parsing: variables).object)
+    let error = #expect(throws: RequestChainError.self) {
+      _ = try request(files.map { data($0) }, variables: variables).toURLRequest()
+    }
+    #expect(error?.code == .invalidRequest)
+    #expect(error?.message.contains(fragment) == true, "\(String(describing: error))")
+  }
+
+  @Test("E5: a file's name cannot end the line it stands on, and no media type can")
+  func hostileNames() throws {
+    let sent = try text(request([data("a", name: "a\"; x=\"\r\nX: é")]).toURLRequest())
+    #expect(sent.contains(#"filename="a%22; x=%22%0D%0AX: é""#))
+    let file = GraphQLFile(fieldName: "a", originalName: "a", mimeType: "text/plain\r\nX: y", data: Data())
+    #expect(throws: RequestChainError.self) { _ = try request([file]).toURLRequest() }
+  }
+
+  @Test("E5: variables that an interceptor changed get their nulls too")
+  func changedVariables() throws {
+    var request = try request([data("file")], variables: ["n": 1])
+    request.wireOverrides.variables = JSONText(["n": 2])
+    #expect(try text(request.toURLRequest()).contains(#""variables":{"file":null,"n":2}}"#))
+  }
+
+  // MARK: Files on disk
+
+  /// A folder of its own for one test.
+  private func withFolder(_ body: (String) throws -> Void) throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "carabiner-upload-\(UUID().uuidString)").path
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    try body(folder)
+  }
+
+  @Test("E5: a file on disk is not read when the request is made, only measured, links followed")
+  func files() throws {
+    try withFolder { folder in
+      try Data("12345".utf8).write(to: URL(filePath: "\(folder)/five.bin"))
+      try FileManager.default.createSymbolicLink(atPath: "\(folder)/link", withDestinationPath: "five.bin")
+      let sent = try text(
+        request([GraphQLFile(fieldName: "a", path: "\(folder)/five.bin"), GraphQLFile(fieldName: "b", path: "\(folder)/link")])
+          .toURLRequest())
+      #expect(sent.contains("[\(folder)/five.bin 5]"))
+      #expect(sent.contains("[\(folder)/link 5]"))
+      #expect(sent.contains(#"filename="five.bin""#))
+      #expect(sent.contains("Content-Type: application/octet-stream\r\n"))
+    }
+  }
+
+  @Test("E5: a missing file, a folder and a device are refused before anything is sent")
+  func refusedFiles() throws {
+    try withFolder { folder in
+      for (path, fragment) in [
+        ("\(folder)/none", "there is no file"), (folder, "no regular file"), ("/dev/null", "no regular file"),
+      ] {
+        let error = #expect(throws: RequestChainError.self) {
+          _ = try request([GraphQLFile(fieldName: "a", path: path)]).toURLRequest()
+        }
+        #expect(error?.message.contains(fragment) == true, "\(String(describing: error))")
+      }
+    }
+  }
+
+  // MARK: Through the chain
+
+  @Test("E5: an upload is sent once with its document, is not cached, and brings its result")
+  func throughTheChain() async throws {
+    let transport = RecordingTransport(json: #"{"data":{"save":5}}"#)
+    let client = ApolloClient(
+      networkTransport: RequestChainNetworkTransport(
+        endpointURL: try #require(URL(string: Self.endpoint)), httpTransport: transport,
+        wireOptions: WireOptions(usesGETForQueries: true, persistedQueries: .init(isEnabled: true, usesGETForHashes: true))))
+    let response = try await client.upload(operation: Save(), files: [data("file")])
+    #expect(try response.data?["save"]?.int == 5)
+    let sent = try #require(transport.requests.first)
+    #expect(transport.requests.count == 1)
+    #expect(sent.httpMethod == "POST")
+    #expect(try text(sent).contains(#""query":"mutation Save"#))
+    #expect(try !text(sent).contains("persistedQuery"))
+  }
+
+  @Test("E5: an upload without files, and a transport that cannot upload, are refused")
+  func misuse() async throws {
+    struct Deaf: NetworkTransport {
+      func send<Operation: GraphQLOperation>(
+        _ operation: Operation, fetchBehavior: FetchBehavior, configuration: RequestConfiguration
+      ) throws -> PullStream<GraphQLResponse<Operation>> { .empty }
+    }
+    let client = try ApolloClient.testing(RecordingTransport(json: heroJSON))
+    await #expect(throws: RequestChainError.self) { _ = try await client.upload(operation: Save(), files: []) }
+    let deaf = ApolloClient(networkTransport: Deaf(), store: ApolloStore())
+    let error = await #expect(throws: RequestChainError.self) {
+      _ = try await deaf.upload(operation: Save(), files: [data("file")])
+    }
+    #expect(error?.message.contains("UploadingNetworkTransport") == true)
+  }
+}
