@@ -218,7 +218,7 @@ final class GraphQLAscent<Request: GraphQLRequest>: @unchecked Sendable {
     return Result(
       result: GraphQLResponse(
         body: body, source: source, httpResponse: original?.result.httpResponse),
-      cacheRecords: original?.cacheRecords == nil ? nil : ApolloStore.records(of: body, operation: request.operation))
+      cacheRecords: original?.cacheRecords == nil ? nil : ApolloStore.records(of: body, to: request))
   }
 }
 

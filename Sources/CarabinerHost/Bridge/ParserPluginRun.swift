@@ -152,7 +152,7 @@ final class PluginParsing<Request: GraphQLRequest>: @unchecked Sendable {
       ready.append(
         Result(
           result: GraphQLResponse(body: body, source: .server, httpResponse: response.response),
-          cacheRecords: includesRecords ? ApolloStore.records(of: body, operation: request.operation) : nil))
+          cacheRecords: includesRecords ? ApolloStore.records(of: body, to: request) : nil))
     }
   }
 
