@@ -59,6 +59,11 @@ public final class ApolloStore: Sendable {
     response.hasData ? RecordSet(response: ResponseRecords(response, operation)) : nil
   }
 
+  /// The records of a response to a request: none if it has no data.
+  package static func records<Request: GraphQLRequest>(of response: ResponseBody, to request: Request) -> RecordSet? {
+    response.hasData ? RecordSet(response: ResponseRecords(response, to: request)) : nil
+  }
+
   // MARK: Reading
 
   /// A response put together from a cache.

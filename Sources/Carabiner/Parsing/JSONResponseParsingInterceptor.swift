@@ -30,7 +30,7 @@ public struct JSONResponseParsingInterceptor: ResponseParsingInterceptor {
       return .last(
         ParsedResult(
           result: GraphQLResponse(body: body, source: .server, httpResponse: head),
-          cacheRecords: includeCacheRecords ? ApolloStore.records(of: body, operation: request.operation) : nil))
+          cacheRecords: includeCacheRecords ? ApolloStore.records(of: body, to: request) : nil))
     }
   }
 }

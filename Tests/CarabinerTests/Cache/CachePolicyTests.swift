@@ -1,4 +1,5 @@
 import Carabiner
+import CarabinerWire
 import FoundationEssentials
 import Testing
 
@@ -70,7 +71,7 @@ struct CachePolicyTests {
     await #expect(throws: TransportError.self) { try await iterator.next() }
   }
 
-  @Test("mutations never touch the cache")
+  @Test("mutations are never answered from the cache")
   func mutation() async throws {
     struct Rename: GraphQLMutation {
       typealias Data = HeroQuery.Data
@@ -111,6 +112,26 @@ struct CachePolicyTests {
     let stored = try #require(try await store.load(HeroQuery()))
     #expect(try stored.data?.hero == nil)
     #expect(!stored.hasErrors, "errors belong to a response, not to the records made of it")
+  }
+
+  @Test("D2: a response answers the document and the variables that were sent, and is kept as an answer to these")
+  func wireOverrides() async throws {
+    struct Rewriter: GraphQLInterceptor {
+      func intercept<Request: GraphQLRequest>(
+        request: Request, next: NextInterceptorFunction<Request>
+      ) async throws -> InterceptorResultStream<Request> {
+        var request = request
+        request.wireOverrides.document = .replaced("query Hero($e: E) { hero { name } extra(e: $e) }")
+        request.wireOverrides.variables = JSONText(["e": "JEDI"])
+        return await next(request)
+      }
+    }
+    let client = try ApolloClient.testing(
+      RecordingTransport(json: #"{"data":{"hero":{"name":"R2-D2"},"extra":1}}"#), provider: ListProvider(graphQL: [Rewriter()]),
+      store: store)
+    _ = try await client.fetch(query: HeroQuery(), cachePolicy: .networkOnly)
+    #expect(try await store.load(HeroQuery())?.data?.hero?.name == "R2-D2")
+    #expect(try await store.record("QUERY_ROOT")?["extra(e:JEDI)"] == 1)
   }
 
   @Test("a full cache drops what was used longest ago")

@@ -8,6 +8,9 @@ package struct ResponseRecords: Sendable {
   private let operationName: String?
   private let variables: JSONObject
   private let isMutation: Bool
+  /// What was sent instead of the operation's own document and variables; the response answers these.
+  private var sentDocument: String?
+  private var sentVariables: JSONText?
   private let received: Int64
 
   /// A response that has data.
@@ -20,12 +23,22 @@ package struct ResponseRecords: Sendable {
     received = StoreClock.now
   }
 
+  /// A response that has data, to a request that may have been sent otherwise than its operation says.
+  package init(_ body: ResponseBody, to request: some GraphQLRequest) {
+    self.init(body, request.operation)
+    let overrides = request.wireOverrides
+    if case .replaced(let document) = overrides.document { sentDocument = document }
+    sentVariables = overrides.variables
+  }
+
   /// The records of the response.
   ///
   /// A document that cannot be read, or a response of another shape than its document asks for, becomes one record that holds
   /// the whole response, so that the same operation finds it again.
   package func records(policy: CacheKeyPolicy) -> [Record] {
-    if let data = body.data, let plan = PlanLibrary.shared.plan(document: document, operationName: operationName),
+    let variables = sentVariables.map { (try? JSONValue(parsing: $0.bytes))?.object ?? [:] } ?? variables
+    if let data = body.data,
+      let plan = PlanLibrary.shared.plan(document: sentDocument ?? document, operationName: operationName),
       let records = try? Normalizer.records(
         of: [UInt8](data), plan, plan.call(variables: variables), policy: policy, received: received)
     {
@@ -33,7 +46,7 @@ package struct ResponseRecords: Sendable {
     }
     guard !isMutation else { return [] }
     var whole = Record(
-      key: WholeResponse.key(document: document, operationName: operationName, variables: variables), table: FieldTable())
+      key: WholeResponse.key(document: document, operationName: operationName, variables: self.variables), table: FieldTable())
     whole.set(WholeResponse.field, to: [UInt8](body.bytes), received: received)
     return [whole]
   }

@@ -221,6 +221,6 @@ final class GraphQLAscent<Request: GraphQLRequest>: @unchecked Sendable {
     response.delivery = original?.result.delivery ?? ResultDelivery(flags: element.flags)
     return Result(
       result: response,
-      cacheRecords: original?.cacheRecords == nil ? nil : ApolloStore.records(of: body, operation: request.operation))
+      cacheRecords: original?.cacheRecords == nil ? nil : ApolloStore.records(of: body, to: request))
   }
 }

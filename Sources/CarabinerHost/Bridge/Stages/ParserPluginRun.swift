@@ -154,7 +154,7 @@ final class PluginParsing<Request: GraphQLRequest>: @unchecked Sendable {
       ready.append(
         Result(
           result: parsed,
-          cacheRecords: includesRecords ? ApolloStore.records(of: body, operation: request.operation) : nil))
+          cacheRecords: includesRecords ? ApolloStore.records(of: body, to: request) : nil))
     }
   }
 
