@@ -21,7 +21,8 @@ enum ExitStatus: Int32, Error {
     case is ManifestError, is ManifestProblem, is LoadRefusal: self = .refused
     case is CancellationError: self = .cancelled
     case is TransportError: self = .network
-    case let error as RequestChainError where error.code == .timedOut: self = .network
+    case let error as RequestChainError where error.code == .timedOut || error.code == .idle: self = .network
+    case is SubscriptionError: self = .graphQLErrors
     case let error as PluginError where error.code == .timedOut: self = .interceptor
     case is ResponseCodeError: self = .httpStatus
     case is ResponseParsingError: self = .parsing

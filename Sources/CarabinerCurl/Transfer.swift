@@ -52,6 +52,8 @@ final class Transfer: @unchecked Sendable {
   private var headLines = ResponseHeadReader()
   private var headBytes = 0
   private var bodyBytes = 0
+  /// Whether the body has parts, and no limit as a whole.
+  private var isEndless = false
   /// Why a callback told libcurl to stop.
   private var refusal: TransportError?
 
@@ -89,12 +91,14 @@ final class Transfer: @unchecked Sendable {
   }
 
   private func headArrived(_ head: HTTPURLResponse) {
+    // A subscription may go on for ever; its parser limits the parts, and nobody keeps the whole.
+    isEndless = head.mediaType?.hasPrefix("multipart/") ?? false
     wake { $0.head = head }
   }
 
   func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
     guard unsafe !bytes.isEmpty else { return 0 }
-    guard bodyBytes + bytes.count <= limits.bodyBytes else {
+    guard isEndless || bodyBytes + bytes.count <= limits.bodyBytes else {
       refusal = failure(
         .bodyTooLarge,
         "the body of the response is longer than \(limits.bodyBytes) bytes after decompression; ask for less, or "

@@ -8,6 +8,7 @@ import argparse
 import asyncio
 import secrets
 import socket
+from collections.abc import AsyncGenerator
 
 import strawberry
 import uvicorn
@@ -70,6 +71,17 @@ class Mutation:
         return Book(id=id, title=title, author="somebody")
 
 
+@strawberry.type
+class Subscription:
+    @strawberry.subscription
+    async def countdown(self, start: int = 3, every: float = 0.05, fail_at: int | None = None) -> AsyncGenerator[int, None]:
+        for number in range(start, -1, -1):
+            if number == fail_at:
+                raise GraphQLError("the countdown broke off", extensions={"code": "BROKEN"})
+            yield number
+            await asyncio.sleep(every)
+
+
 class Tokens:
     """Tokens and how many requests each is still good for."""
 
@@ -125,7 +137,7 @@ def main() -> None:
                 return Response(status_code=401, content="no valid token")
             return await call_next(request)
 
-    app.include_router(GraphQLRouter(strawberry.Schema(query=Query, mutation=Mutation)), prefix="/graphql")
+    app.include_router(GraphQLRouter(strawberry.Schema(query=Query, mutation=Mutation, subscription=Subscription)), prefix="/graphql")
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.bind(("127.0.0.1", options.port))

@@ -253,7 +253,7 @@ typedef struct crb_chunk {
 /* crb_result.flags and the flags of emit() */
 enum {
   CRB_RESULT_CACHE = 1 << 0,        /* came out of a cache */
-  CRB_RESULT_HAS_NEXT = 1 << 1,     /* more results follow */
+  CRB_RESULT_HAS_NEXT = 1 << 1,     /* more results follow; of a subscription: may follow */
   CRB_RESULT_INCREMENTAL = 1 << 2,  /* a part of a deferred or streamed response */
   CRB_RESULT_SYNTHETIC = 1 << 3     /* made by a plugin, not by a server */
 };
@@ -267,8 +267,8 @@ typedef struct crb_result {
   crb_view data;        /* CRB_PART_DATA */
   crb_view errors;      /* CRB_PART_ERRORS: absent when the response has none */
   crb_view extensions;  /* with CRB_PART_JSON */
-  crb_view path;        /* of an incremental result */
-  crb_view label;       /* of an incremental result */
+  crb_view path;        /* of an incremental result: a JSON list; absent if it has several patches */
+  crb_view label;       /* of an incremental result: as the document has it; absent likewise */
   int32_t http_status;  /* of the response that carried it; 0 if none did */
   uint32_t reserved;
 } crb_result;

@@ -36,22 +36,22 @@ extension PullStream {
   func followed(by next: @escaping @Sendable () async -> Self) -> Self {
     let successor = StreamSuccessor<Element>()
     return Self { [pull] in
-      if let later = successor.stream { return try await later.pull() }
-      switch try await pull() {
-      case .element(let element):
-        return .element(element)
-      case .last(let element):
-        successor.stream = Self { [next] in
-          let stream = await next()
-          successor.stream = stream
-          return try await stream.pull()
+      switch successor.place {
+      case .here:
+        switch try await pull() {
+        case .element(let element): return .element(element)
+        case .last(let element):
+          // A closure kept here that knows the successor would keep both for ever, and what they read from with them.
+          successor.place = .due
+          return .element(element)
+        case .end: break
         }
-        return .element(element)
-      case .end:
-        let stream = await next()
-        successor.stream = stream
-        return try await stream.pull()
+      case .due: break
+      case .there(let later): return try await later.pull()
       }
+      let later = await next()
+      successor.place = .there(later)
+      return try await later.pull()
     }
   }
 }

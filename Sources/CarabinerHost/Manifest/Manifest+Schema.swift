@@ -67,6 +67,11 @@ extension Manifest {
             "connect-timeout": {"$ref": "#/$defs/duration", "default": "10s"},
             "maximum-head": {"$ref": "#/$defs/size", "default": "256KiB"},
             "maximum-body": {"$ref": "#/$defs/size", "default": "64MiB"},
+            "maximum-part": {"$ref": "#/$defs/size", "default": "64MiB", "description": "Of a response in parts, which has no other limit."},
+            "idle-timeout": {
+              "$ref": "#/$defs/duration",
+              "description": "How long a response in parts may go without a result, whatever signs of life come; without it no limit."
+            },
             "maximum-attempts": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 10},
             "plugin-retries": {"type": "integer", "minimum": 0, "maximum": 1000, "default": 3},
             "cancel-grace": {"$ref": "#/$defs/delay", "default": "1s"},

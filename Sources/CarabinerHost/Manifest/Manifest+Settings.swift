@@ -19,6 +19,10 @@ extension Manifest {
     package var maximumHeadBytes = 256 << 10
     /// How large the body of a response may be.
     package var maximumBodyBytes = 64 << 20
+    /// How large one part of a response in parts may be; the whole of it has no limit.
+    package var maximumPartBytes = ResponseLimits.defaultMaximumPartBytes
+    /// How long a response in parts may go without a result, whatever signs of life come; nil for as long as it takes.
+    package var idleTimeout: Duration?
     /// How often a request may go through the chain, whoever asks for it.
     package var maximumAttempts = 10
     /// How often plugins may ask for a retry of one request.

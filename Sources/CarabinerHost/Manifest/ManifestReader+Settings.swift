@@ -4,8 +4,8 @@ internal import Glibc
 
 extension ManifestReader {
   private static let settingKeys = [
-    "staging", "timeout", "connect-timeout", "maximum-head", "maximum-body", "maximum-attempts", "plugin-retries",
-    "cancel-grace", "ca-file", "store-records", "get-for-queries", "client-awareness",
+    "staging", "timeout", "connect-timeout", "maximum-head", "maximum-body", "maximum-part", "idle-timeout", "maximum-attempts",
+    "plugin-retries", "cancel-grace", "ca-file", "store-records", "get-for-queries", "client-awareness",
   ]
 
   mutating func readSettings(_ json: JSONValue, _ pointer: JSONPointer) {
@@ -20,6 +20,8 @@ extension ManifestReader {
       case "cancel-grace": settings.cancelGrace = duration(value, place, orZero: true) ?? settings.cancelGrace
       case "maximum-head": settings.maximumHeadBytes = bytes(value, place) ?? settings.maximumHeadBytes
       case "maximum-body": settings.maximumBodyBytes = bytes(value, place) ?? settings.maximumBodyBytes
+      case "maximum-part": settings.maximumPartBytes = bytes(value, place) ?? settings.maximumPartBytes
+      case "idle-timeout": settings.idleTimeout = duration(value, place)
       case "maximum-attempts": settings.maximumAttempts = count(value, place, 1...1000) ?? settings.maximumAttempts
       case "plugin-retries": settings.pluginRetries = count(value, place, 0...1000) ?? settings.pluginRetries
       case "store-records": settings.storeRecords = count(value, place, 0...100_000_000) ?? settings.storeRecords

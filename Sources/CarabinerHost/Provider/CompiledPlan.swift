@@ -52,7 +52,12 @@ final class CompiledPlan: Sendable {
       builtIn: { $0 == "store" ? .store(DefaultCacheInterceptor()) : nil })
     (parsers, parserRow) = Self.entries(
       plan.active(.parsing), .parsing, binding: { binding($0, .parsing) }, plugin: { .plugin($0) },
-      builtIn: { $0 == "json" ? .json(JSONResponseParsingInterceptor()) : nil })
+      builtIn: { name in
+        guard name == "json" else { return nil }
+        let limits = ResponseLimits(
+          maximumPartBytes: manifest.settings.maximumPartBytes, idleTimeout: manifest.settings.idleTimeout)
+        return .json(JSONResponseParsingInterceptor(limits: limits))
+      })
     shared = Self.stateless(graphQL, http, caches, parsers)
   }
 

@@ -13,6 +13,10 @@ internal import CCarabiner
   public var httpStatus: Int { unsafe Int(raw.pointee.http_status) }
   /// Whether it came out of a cache.
   public var isCached: Bool { unsafe raw.pointee.flags & UInt32(CRB_RESULT_CACHE) != 0 }
+  /// Whether more results follow; of a subscription, whether more may.
+  public var hasNext: Bool { unsafe raw.pointee.flags & UInt32(CRB_RESULT_HAS_NEXT) != 0 }
+  /// Whether what is new in it was deferred or streamed.
+  public var isIncremental: Bool { unsafe raw.pointee.flags & UInt32(CRB_RESULT_INCREMENTAL) != 0 }
   /// Whether the response has errors; costs nothing.
   public var hasErrors: Bool { unsafe raw.pointee.errors.ptr != nil }
   /// The whole response object.

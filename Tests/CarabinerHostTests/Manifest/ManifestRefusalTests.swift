@@ -94,6 +94,7 @@ struct ManifestRefusalTests {
     ("maximum-head: 64MB", "maximum-head", "\"MB\" is no unit of size"), ("maximum-body: 0", "maximum-body", "leaves no room"),
     ("maximum-body: 1.5", "maximum-body", "no whole number of bytes"), ("maximum-body: -1", "maximum-body", "no size"),
     ("maximum-attempts: 0", "maximum-attempts", "from 1 to 1000"), ("plugin-retries: 1.5", "plugin-retries", "from 0 to 1000"),
+    ("maximum-part: 0", "maximum-part", "leaves no room"), ("idle-timeout: 0s", "idle-timeout", "leaves no time at all"),
     ("cancel-grace: [1s]", "cancel-grace", "no duration"), ("store-records: many", "store-records", "no whole number"),
   ].map { Refusal("settings: {\($0)}", "carabiner: 1\nsettings: {\($0)}", .invalidValue, "/settings/\($1)", $2) }
 

@@ -104,6 +104,14 @@ impl<'a> ResultEvent<'a> {
     pub fn flags(&self) -> u32 {
         self.0.flags
     }
+    /// Whether more results follow; of a subscription, whether more may.
+    pub fn has_next(&self) -> bool {
+        self.0.flags & 1 << 1 != 0
+    }
+    /// Whether what is new in it was deferred or streamed.
+    pub fn is_incremental(&self) -> bool {
+        self.0.flags & 1 << 2 != 0
+    }
     /// 0, 1, 2 ... within this call.
     pub fn seq(&self) -> u64 {
         self.0.seq

@@ -84,6 +84,11 @@ class Kit {
   Verdict on_result(crb::graphql::Call &call, const crb::Result &result) {
     throw_in("graphql.on_result");
     if (is("drop")) return Verdict::Drop;
+    if (is("parts")) {
+      const auto truth = [&](uint32_t flag) { return std::string(result.flags & flag ? "true " : "false "); };
+      const std::string place = truth(CRB_RESULT_HAS_NEXT) + truth(CRB_RESULT_INCREMENTAL) + (result.path ? "path " : "- ");
+      return call.replace(R"({"data":{"hero":{"name":")" + place + std::string(result.label.value_or("-")) + "\"}}}");
+    }
     std::string json(result.json.value_or(""));
     const size_t end = json.rfind("\"}}}");
     if (end == std::string::npos) return Verdict::Continue;

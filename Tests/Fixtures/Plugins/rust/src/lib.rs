@@ -123,6 +123,12 @@ impl graphql::OnResult for Kit {
         if self.mode == "drop" {
             return Ok(Verdict::DROP);
         }
+        if self.mode == "parts" {
+            let (has_next, is_incremental) = (result.has_next(), result.is_incremental());
+            let path = if result.path().is_some() { "path" } else { "-" };
+            let place = format!("{has_next} {is_incremental} {path} {}", result.label().unwrap_or("-"));
+            return call.replace(&format!("{{\"data\":{{\"hero\":{{\"name\":\"{place}\"}}}}}}"));
+        }
         match result.json().and_then(|json| json.rsplit_once("\"}}}")) {
             Some((start, _)) => call.replace(&format!("{start}+result\"}}}}}}")),
             None => Ok(Verdict::CONTINUE),

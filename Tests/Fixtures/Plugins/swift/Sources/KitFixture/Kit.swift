@@ -112,6 +112,10 @@ extension Kit: GraphQL.Stage, GraphQL.OnResult, GraphQL.OnError {
   func onResult(_ call: GraphQL.Call, _ result: borrowing ResultEvent, _ passes: inout Passes) throws -> Verdict {
     try throwing(in: "graphql.on_result")
     if mode == "drop" { return .drop }
+    if mode == "parts" {
+      let place = "\(result.hasNext) \(result.isIncremental) \(result.path == nil ? "-" : "path") \(result.label ?? "-")"
+      return try call.replace(#"{"data":{"hero":{"name":"\#(place)"}}}"#)
+    }
     guard let json = result.json, json.hasSuffix("\"}}}") else { return .continue }
     return try call.replace(json.dropLast(4) + "+result\"}}}")
   }
