@@ -3,8 +3,9 @@ import Foundation
 import PackageDescription
 
 /// Sanitizer runs build everything again. With `CARABINER_PACKAGE=libraries` the package leaves out the executable and the
-/// server frameworks only it needs, so such a run takes a minute and not ten.
-let librariesOnly = ProcessInfo.processInfo.environment["CARABINER_PACKAGE"] == "libraries"
+/// server frameworks only it needs, so such a run takes a minute and not ten. `fuzz` does so too, and adds what `Scripts/fuzz` runs.
+let flavor = ProcessInfo.processInfo.environment["CARABINER_PACKAGE"]
+let librariesOnly = flavor == "libraries" || flavor == "fuzz"
 
 let swiftSettings: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
@@ -81,14 +82,29 @@ let package = Package(
     .testTarget(
       name: "CarabinerCurlTests", dependencies: ["CarabinerCurl", "Carabiner", "ScriptedServer"],
       swiftSettings: swiftSettings),
+    // What is checked of any bytes whatever, by libFuzzer and by the replay of its findings.
+    .target(
+      name: "FuzzTargets", dependencies: ["Carabiner", "CarabinerHost", "CarabinerWire"], path: "Tests/FuzzTargets",
+      swiftSettings: swiftSettings),
     .testTarget(
       name: "CarabinerHostTests",
-      dependencies: ["CarabinerHost", "Carabiner", "CarabinerCurl", "CarabinerWire", "CCarabiner", "TestTools"],
+      dependencies: [
+        "CarabinerHost", "Carabiner", "CarabinerCurl", "CarabinerWire", "CCarabiner", "FuzzTargets", "TestTools",
+      ],
       swiftSettings: swiftSettings),
   ],
   swiftLanguageModes: [.v6],
   cLanguageStandard: .c11
 )
+
+if flavor == "fuzz" {
+  package.products.append(.executable(name: "carabiner-fuzz", targets: ["Fuzz"]))
+  package.targets += [
+    .systemLibrary(name: "CLibFuzzer", path: "Tests/CLibFuzzer"),
+    .executableTarget(
+      name: "Fuzz", dependencies: ["CLibFuzzer", "FuzzTargets"], path: "Tests/Fuzz", swiftSettings: swiftSettings),
+  ]
+}
 
 if !librariesOnly {
   package.products.append(.executable(name: "carabiner", targets: ["CarabinerCommand"]))

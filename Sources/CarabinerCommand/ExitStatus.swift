@@ -20,8 +20,10 @@ enum ExitStatus: Int32, Error {
     case let status as ExitStatus: self = status
     case is ManifestError, is ManifestProblem, is LoadRefusal: self = .refused
     case is CancellationError: self = .cancelled
+    case let error as TransportError where error.code == .fileUnreadable || error.code == .fileChanged: self = .usage
     case is TransportError: self = .network
     case let error as RequestChainError where error.code == .timedOut || error.code == .idle: self = .network
+    case let error as RequestChainError where error.code == .invalidRequest: self = .usage
     case is SubscriptionError: self = .graphQLErrors
     case let error as PluginError where error.code == .timedOut: self = .interceptor
     case is ResponseCodeError: self = .httpStatus

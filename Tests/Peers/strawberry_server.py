@@ -1,20 +1,23 @@
 """A real GraphQL server for the tests: strawberry-graphql on FastAPI and uvicorn.
 
 Prints "listening PORT" once it accepts connections. --require-auth makes /graphql answer 401 without a token of /token;
---token-uses N makes a token good for N requests.
+--token-uses N makes a token good for N requests. /persisted is the same with automatic persisted queries.
 """
 
 import argparse
 import asyncio
+import hashlib
 import secrets
 import socket
 from collections.abc import AsyncGenerator
 
 import strawberry
 import uvicorn
+from strawberry.file_uploads import Upload
 from fastapi import FastAPI, Form, Request, Response
 from graphql import GraphQLError
-from strawberry.fastapi import GraphQLRouter
+from strawberry.fastapi import BaseContext, GraphQLRouter
+from strawberry_persisted_queries import PersistedQueriesExtension
 
 BOOKS = [
     ("1", "The Left Hand of Darkness", "Ursula K. Le Guin"),
@@ -41,6 +44,10 @@ class Query:
         return next((b for b in self_books() if b.id == id), None)
 
     @strawberry.field
+    def echo(self, info: strawberry.Info, text: str) -> str:
+        return f"{info.context['request'].method} {text}"
+
+    @strawberry.field
     def failing(self) -> str | None:
         raise GraphQLError("this field always fails", extensions={"code": "BROKEN"})
 
@@ -65,7 +72,42 @@ def self_books() -> list[Book]:
 
 
 @strawberry.type
+class Received:
+    variable: str
+    name: str
+    media_type: str
+    size: float
+    sha256: str
+
+
+async def receive(variable: str, file: Upload) -> Received:
+    digest = hashlib.sha256()
+    size = 0
+    while piece := await file.read(1 << 20):
+        digest.update(piece)
+        size += len(piece)
+    return Received(variable=variable, name=file.filename, media_type=file.content_type, size=size, sha256=digest.hexdigest())
+
+
+@strawberry.input
+class Folder:
+    name: str
+    cover: Upload
+
+
+@strawberry.type
 class Mutation:
+    @strawberry.mutation
+    async def upload(self, file: Upload) -> Received:
+        return await receive("file", file)
+
+    @strawberry.mutation
+    async def upload_all(self, files: list[Upload], folder: Folder | None = None) -> list[Received]:
+        received = [await receive(f"files.{i}", file) for i, file in enumerate(files)]
+        if folder is not None:
+            received.append(await receive(f"folder {folder.name}", folder.cover))
+        return received
+
     @strawberry.mutation
     def rename(self, id: strawberry.ID, title: str) -> Book:
         return Book(id=id, title=title, author="somebody")
@@ -105,6 +147,7 @@ class Tokens:
 
 
 tokens = Tokens()
+requests_seen: list[str] = []
 app = FastAPI()
 
 
@@ -119,6 +162,32 @@ def token(grant_type: str = Form(), client_id: str = Form(""), client_secret: st
 @app.get("/tokens-issued")
 def tokens_issued() -> int:
     return tokens.issued
+
+
+class PersistedContext(BaseContext):
+    """What the persisted-queries extension, written for Django, looks into: a request with its body as bytes."""
+
+    def __init__(self, body: bytes) -> None:
+        super().__init__()
+        self.body = body
+
+    @property
+    def request(self):
+        return self
+
+    @request.setter
+    def request(self, request) -> None:
+        """The router puts its own here, which has no bytes."""
+
+
+async def persisted_context(request: Request) -> PersistedContext:
+    requests_seen.append(request.method)
+    return PersistedContext(await request.body())
+
+
+@app.get("/persisted-requests")
+def persisted_requests() -> list[str]:
+    return requests_seen
 
 
 def main() -> None:
@@ -137,7 +206,10 @@ def main() -> None:
                 return Response(status_code=401, content="no valid token")
             return await call_next(request)
 
-    app.include_router(GraphQLRouter(strawberry.Schema(query=Query, mutation=Mutation, subscription=Subscription)), prefix="/graphql")
+    schema = strawberry.Schema(query=Query, mutation=Mutation, subscription=Subscription)
+    app.include_router(GraphQLRouter(schema, multipart_uploads_enabled=True), prefix="/graphql")
+    persisted = strawberry.Schema(query=Query, extensions=[PersistedQueriesExtension()])
+    app.include_router(GraphQLRouter(persisted, context_getter=persisted_context), prefix="/persisted")
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.bind(("127.0.0.1", options.port))

@@ -167,6 +167,6 @@ final class MultipartResults<Request: GraphQLRequest>: @unchecked Sendable {
     var result = GraphQLResponse<Request.Operation>(body: body, source: .server, httpResponse: response.response)
     result.delivery = delivery
     return Result(
-      result: result, cacheRecords: includesRecords ? ApolloStore.records(of: body, operation: request.operation) : nil)
+      result: result, cacheRecords: includesRecords ? ApolloStore.records(of: body, to: request) : nil)
   }
 }

@@ -6,8 +6,9 @@ struct DemoServerCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "demo-server", abstract: "Serve a small GraphQL library on this machine, to try Carabiner with.",
     discussion: """
-      POST /graphql answers JSON, or CBOR to Accept: application/cbor; queries with @defer in parts to
+      POST and GET /graphql answer JSON, or CBOR to Accept: application/cbor; queries with @defer in parts to
       multipart/mixed;deferSpec=20220824, and the subscription countdown to multipart/mixed;subscriptionSpec=1.0.
+      GET is for queries, with the header Apollo-Require-Preflight. A document that came with its SHA-256 is known by it.
       POST /token gives out tokens (OAuth 2 client credentials), GET /schema shows the schema, GET /counters what happened.
 
       Prints "listening PORT" once it accepts connections, and a line for each request on standard error. SIGTERM and Ctrl-C
@@ -62,6 +63,9 @@ struct DemoServerCommand: AsyncParsableCommand {
     name: .long, help: ArgumentHelp("After how long a silence a subscription shows it is alive.", valueName: "seconds"))
   var heartbeat = 5.0
 
+  @Flag(name: .long, help: "Refuse hashes in place of documents (automatic persisted queries).")
+  var noPersistedQueries = false
+
   @Flag(name: .long, help: "Do not write a line for each request.")
   var quiet = false
 
@@ -91,6 +95,7 @@ struct DemoServerCommand: AsyncParsableCommand {
     settings.signature = (hmacKey ?? environment[Self.keyVariable]).map(MessageSignature.init)
     settings.limits.depth = maximumDepth
     settings.limits.fields = maximumFields
+    settings.keepsDocuments = !noPersistedQueries
     settings.heartbeat = .seconds(heartbeat)
     let server = DemoServer(
       site: DemoSite(settings: settings, pause: DemoServer.pause), host: host, port: port, maximumBodyBytes: maximumBody,

@@ -13,6 +13,8 @@ final class DemoSite: Sendable {
     /// Requests must be signed with it, and responses are.
     var signature: MessageSignature?
     var limits = RequestLimits()
+    /// Whether documents are kept by their hashes.
+    var keepsDocuments = true
     var heartbeat = Duration.seconds(5)
   }
 
@@ -25,6 +27,7 @@ final class DemoSite: Sendable {
   let settings: Settings
   private let tokens: TokenMint
   private let library = Library()
+  private let documents = PersistedDocuments()
   private let counters = Mutex(Counters())
   private let pause: @Sendable (Duration) async throws -> Void
 
@@ -54,16 +57,18 @@ final class DemoSite: Sendable {
 
   private func route(_ request: DemoRequest) async throws(Refusal) -> DemoReply {
     switch (request.path, request.method) {
-    case ("/graphql", "POST"): return try await graphQL(request)
+    case ("/graphql", "POST"), ("/graphql", "GET"): return try await graphQL(request)
     case ("/token", "POST"): return token(request)
     case ("/schema", "GET"): return DemoReply(200, "text/plain; charset=utf-8", .whole(Array(Schema.library.description.utf8)))
     case ("/counters", "GET"): return DemoReply(200, ResponseFormat.json.contentType, .whole(countersText()))
-    case ("/graphql", _), ("/token", _):
+    case ("/graphql", _):
+      throw Refusal(405, "only POST and GET are served at /graphql", code: "METHOD_NOT_ALLOWED", headers: ["Allow": "GET, POST"])
+    case ("/token", _):
       throw Refusal(405, "only POST is served at \(request.path)", code: "METHOD_NOT_ALLOWED", headers: ["Allow": "POST"])
     case ("/schema", _), ("/counters", _):
       throw Refusal(405, "only GET is served at \(request.path)", code: "METHOD_NOT_ALLOWED", headers: ["Allow": "GET"])
     default:
-      throw Refusal(404, "there is POST /graphql, POST /token, GET /schema and GET /counters", code: "NOT_FOUND")
+      throw Refusal(404, "there is POST and GET /graphql, POST /token, GET /schema and GET /counters", code: "NOT_FOUND")
     }
   }
 
@@ -82,11 +87,32 @@ final class DemoSite: Sendable {
       throw Refusal(
         406, "there is application/json, application/graphql-response+json and application/cbor", code: "NOT_ACCEPTABLE")
     }
-    let body = try GraphQLRequestBody(request.body, contentType: request.headers["content-type"])
+    let parameters = try parameters(of: request)
+    let document = try document(for: parameters)
     let exchange = GraphQLExchange(
       library: library, acceptance: acceptance, settings: settings,
       surroundings: RequestSurroundings(isAuthenticated: isAuthenticated, headers: request.headers, pause: pause))
-    return try await exchange.reply(to: body)
+    return try await exchange.reply(to: document, with: parameters)
+  }
+
+  private func parameters(of request: DemoRequest) throws(Refusal) -> GraphQLParameters {
+    guard request.method == "GET" else {
+      return try GraphQLParameters(body: request.body, contentType: request.headers["content-type"])
+    }
+    // A page of any other site can have a browser send a GET, but not with a header of its own unless this server agreed.
+    guard request.headers["apollo-require-preflight"] != nil else {
+      throw Refusal(400, "a GET needs the header Apollo-Require-Preflight, which shows that no other site's page made it")
+    }
+    return try GraphQLParameters(urlQuery: request.target.dropFirst(request.path.count + 1))
+  }
+
+  private func document(for parameters: GraphQLParameters) throws(Refusal) -> String {
+    guard !settings.keepsDocuments else { return try documents.document(for: parameters) }
+    guard let query = parameters.query, parameters.hash == nil else {
+      throw Refusal(
+        200, "PersistedQueryNotSupported", code: "PERSISTED_QUERY_NOT_SUPPORTED", headers: PersistedDocuments.uncached)
+    }
+    return query
   }
 
   private func verifySignature(of request: DemoRequest) throws(Refusal) {

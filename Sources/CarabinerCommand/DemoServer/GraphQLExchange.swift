@@ -7,13 +7,16 @@ struct GraphQLExchange: Sendable {
   let settings: DemoSite.Settings
   let surroundings: RequestSurroundings
 
-  func reply(to body: GraphQLRequestBody) async throws(Refusal) -> DemoReply {
+  func reply(to document: String, with parameters: GraphQLParameters) async throws(Refusal) -> DemoReply {
     let plan: RequestPlan
     do {
       plan = try RequestPlan(
-        document: body.query, operationName: body.operationName, variables: body.variables, limits: settings.limits)
+        document: document, operationName: parameters.operationName, variables: parameters.variables, limits: settings.limits)
     } catch {
       return try whole(GraphQLProblem.response(error.problems), status: acceptance.format.requestErrorStatus)
+    }
+    guard plan.type == .query || !parameters.isGET else {
+      throw Refusal(405, "a \(plan.type) needs POST", code: "METHOD_NOT_ALLOWED", headers: ["Allow": "POST"])
     }
     if plan.type == .subscription { return try subscription(plan) }
     var executor = Executor(

@@ -25,6 +25,7 @@ struct LoadRun: Sendable {
 
   let host: RunHost
   let operation: DynamicOperation
+  let files: [GraphQLFile]
   let policy: CachePolicy
   let count: Int
   let concurrency: Int
@@ -69,7 +70,7 @@ struct LoadRun: Sendable {
     }), !Task.isCancelled {
       let start = ContinuousClock.now
       do {
-        let results = try host.client.results(of: operation, cachePolicy: policy, configuration: host.configuration(nil))
+        let results = try host.results(of: operation, files, cachePolicy: policy, tracer: nil)
         var hasErrors = false
         for try await response in results { hasErrors = hasErrors || response.hasErrors }
         let latency = ContinuousClock.now - start

@@ -13,6 +13,13 @@ struct RunCommand: AsyncParsableCommand {
       Results go to standard output as they come, everything else to standard error.
 
       Example: carabiner run -m chain.yaml --endpoint http://127.0.0.1:8000/graphql --variables '{"id":"1"}' hero.graphql
+
+      Variables that are files are given with --file and read while they are sent:
+      carabiner run --endpoint http://127.0.0.1:8000/graphql --file picture=cat.png --file pages.0=a.txt upload.graphql
+
+      --get and --apq ask for what the manifest has as settings: {get-for-queries: true} and
+      built-ins: {persisted-queries: {enabled: true}}; that the hashes go by GET and the documents by POST is
+      built-ins: {persisted-queries: {get-for-hashes: true}} alone.
       """)
 
   @OptionGroup var source: ManifestOptions
@@ -35,6 +42,18 @@ struct RunCommand: AsyncParsableCommand {
 
   @Option(name: .long, help: "Seconds an attempt may take, interceptors included.")
   var timeout: Double?
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "A variable that is a file, as in picture=cat.png or pages.0=a.txt; may be repeated.", valueName: "variable=path"))
+  var file: [FileArgument] = []
+
+  @Flag(name: .long, help: "Send queries with GET; mutations, subscriptions and uploads still go by POST.")
+  var get = false
+
+  @Flag(name: .long, help: "Send the hash of the document first, and the document if the server asks for it.")
+  var apq = false
 
   @Flag(name: .long, help: "Draw the request's way through the stages on standard error.")
   var trace = false
@@ -61,10 +80,15 @@ struct RunCommand: AsyncParsableCommand {
   func run() async throws {
     do {
       let operation = try operation()
-      let host = try RunHost(manifest: try source.manifest(), endpoint: endpoint, headers: try parsedHeaders(), timeout: timeout)
+      let host = try RunHost(
+        manifest: try source.manifest(), endpoint: endpoint, headers: try parsedHeaders(),
+        wire: WireChoice(usesGET: get, usesPersistedQueries: apq), timeout: timeout)
+      if apq { try host.requirePersistedQueries(for: operation) }
       if let count = self.repeat {
-        try await LoadRun(host: host, operation: operation, policy: cachePolicy, count: count, concurrency: concurrency)
-          .run(format: output)
+        try await LoadRun(
+          host: host, operation: operation, files: file.map(\.file), policy: cachePolicy, count: count, concurrency: concurrency
+        )
+        .run(format: output)
       } else {
         try await runOnce(host, operation)
       }
@@ -80,11 +104,12 @@ struct RunCommand: AsyncParsableCommand {
     let drawing = trace ? TraceDrawing() : nil
     defer { drawing?.finish() }
     let policy = cachePolicy
+    let files = file.map(\.file)
     let format = output
     // One task that Ctrl-C can cancel; it prefers the loop, so the request never changes threads.
     let task = Task(executorPreference: host.transport.loop) {
       var hasErrors = false
-      let results = try host.client.results(of: operation, cachePolicy: policy, configuration: host.configuration(drawing))
+      let results = try host.results(of: operation, files, cachePolicy: policy, tracer: drawing)
       for try await response in results {
         Terminal.emit(try format.text(of: response))
         hasErrors = hasErrors || response.hasErrors

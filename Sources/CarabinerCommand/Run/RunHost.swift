@@ -7,9 +7,11 @@ internal import Foundation
 struct RunHost: Sendable {
   let client: ApolloClient
   let transport: CurlTransport
+  private let chain: HostedChain
   private let timeout: Double?
 
-  init(manifest: Manifest, endpoint: String?, headers: HTTPHeaders, timeout: Double?) throws {
+  init(manifest: Manifest, endpoint: String?, headers: HTTPHeaders, wire: WireChoice, timeout: Double?) throws {
+    let manifest = wire.applied(to: manifest)
     for warning in manifest.warnings { Terminal.complain("warning: \(warning)") }
     let secrets = SecretReferences(directory: manifest.directory)
     guard let text = try endpoint ?? manifest.resolvedEndpoint(secrets)?.value else {
@@ -31,6 +33,7 @@ struct RunHost: Sendable {
     all.replace(with: headers)
     let chain = try HostedChain(
       manifest, overrides: StageOverrides(ProcessInfo.processInfo.environment[StageOverrides.variable]))
+    self.chain = chain
     client = ApolloClient(
       networkTransport: RequestChainNetworkTransport(
         interceptorProvider: chain, endpointURL: url, httpTransport: transport,
@@ -39,7 +42,26 @@ struct RunHost: Sendable {
     self.timeout = timeout ?? manifest.settings.timeout?.seconds
   }
 
-  func configuration(_ tracer: (any ChainTracer)?) -> RequestConfiguration {
+  /// Checks that this operation passes the stage that sends hashes.
+  ///
+  /// - Throws: A usage error if it does not.
+  func requirePersistedQueries(for operation: DynamicOperation) throws {
+    let plan = chain.plan(operation.operationName, operation.operationType)
+    guard plan.active(.graphql).contains(where: { $0.name == "persisted-queries" }) else {
+      throw usageError(
+        "--apq needs the stage persisted-queries, which this operation does not pass; put it into the graphql list")
+    }
+  }
+
+  /// Runs an operation, with the files that are some of its variables.
+  func results(
+    of operation: DynamicOperation, _ files: [GraphQLFile], cachePolicy: CachePolicy, tracer: (any ChainTracer)?
+  ) throws -> PullStream<GraphQLResponse<DynamicOperation>> {
+    guard files.isEmpty else { return try client.results(of: operation, uploading: files, configuration: configuration(tracer)) }
+    return try client.results(of: operation, cachePolicy: cachePolicy, configuration: configuration(tracer))
+  }
+
+  private func configuration(_ tracer: (any ChainTracer)?) -> RequestConfiguration {
     RequestConfiguration(requestTimeout: timeout, tracer: tracer)
   }
 }

@@ -58,9 +58,9 @@ struct DemoSiteTests {
   }
 
   @Test(
-    "only POST with JSON is served",
+    "only JSON by POST, and GET, are served",
     arguments: [
-      ("GET", "/graphql", "application/json", 405), ("PUT", "/graphql?x", "application/json", 405),
+      ("DELETE", "/graphql", "application/json", 405), ("PUT", "/graphql?x", "application/json", 405),
       ("POST", "/graphql", "text/plain", 415), ("POST", "/graphql", "application/json; charset=latin1", 415),
       ("POST", "/graphql", "", 415), ("POST", "/nowhere", "application/json", 404), ("GET", "/token", "", 405),
       ("POST", "/schema", "", 405),
@@ -106,7 +106,7 @@ struct DemoSiteTests {
     #expect(answer.text == #"{"data":{"__typename":"Query"}}"#)
     let persisted = await ask(#"{"extensions":{"persistedQuery":{"version":1,"sha256Hash":"00"}}}"#)
     #expect(persisted.status == 200)
-    #expect(try persisted.code() == "PERSISTED_QUERY_NOT_SUPPORTED")
+    #expect(try persisted.code() == "PERSISTED_QUERY_NOT_FOUND")
   }
 
   @Test("a subscription that breaks off ends with its error")

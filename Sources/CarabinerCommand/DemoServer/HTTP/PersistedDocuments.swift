@@ -1,0 +1,58 @@
+internal import Carabiner
+internal import Crypto
+internal import Foundation
+internal import Synchronization
+
+/// The documents clients sent with their hashes, so that from then on a hash is enough.
+final class PersistedDocuments: Sendable {
+  private struct State {
+    var documents: [String: String] = [:]
+    /// The hashes, the oldest first.
+    var order: [String] = []
+    var bytes = 0
+  }
+
+  /// How many bytes of documents are kept unless it is told otherwise; the oldest go first.
+  static let maximumBytes = 16 << 20
+
+  private let maximumBytes: Int
+  private let state = Mutex(State())
+
+  init(maximumBytes: Int = PersistedDocuments.maximumBytes) { self.maximumBytes = maximumBytes }
+
+  /// The document a request means.
+  ///
+  /// - Throws: A ``Refusal``: status 200 and `PERSISTED_QUERY_NOT_FOUND` if only a hash was sent and it is not known, 400 if the
+  ///   hash is not the document's.
+  func document(for parameters: GraphQLParameters) throws(Refusal) -> String {
+    switch (parameters.query, parameters.hash) {
+    case (let query?, nil): return query
+    case (let query?, let hash?):
+      guard SHA256.hash(data: Data(query.utf8)).hexDigits == hash else {
+        throw Refusal(400, "sha256Hash is not the SHA-256 of the query, in lower-case hexadecimal digits")
+      }
+      keep(query, hash)
+      return query
+    case (nil, let hash):
+      guard let hash, let query = state.withLock({ $0.documents[hash] }) else {
+        throw Refusal(200, "PersistedQueryNotFound", code: "PERSISTED_QUERY_NOT_FOUND", headers: Self.uncached)
+      }
+      return query
+    }
+  }
+
+  /// What keeps a cache on the way from answering the next client with a refusal.
+  static let uncached = ["Cache-Control": "private, no-cache, must-revalidate"]
+
+  private func keep(_ query: String, _ hash: String) {
+    state.withLock { state in
+      guard state.documents.updateValue(query, forKey: hash) == nil else { return }
+      state.order.append(hash)
+      state.bytes += query.utf8.count
+      while state.bytes > maximumBytes, let oldest = state.order.first {
+        state.order.removeFirst()
+        state.bytes -= state.documents.removeValue(forKey: oldest)?.utf8.count ?? 0
+      }
+    }
+  }
+}

@@ -1,0 +1,105 @@
+internal import Carabiner
+internal import CarabinerHost
+internal import CarabinerWire
+internal import FoundationEssentials
+
+/// What is checked of any bytes whatever: no reader crashes or hangs, and what it accepts, it can write and read again.
+///
+/// Each case has seeds and every input that ever broke it under `Tests/Fixtures/Corpus`, in a folder of its name. A new reader
+/// needs a case here and such a folder: `Scripts/fuzz` and the replay of the corpora go by them.
+package enum FuzzTarget: String, CaseIterable, Sendable {
+  /// The JSON scanner with all that is built on it.
+  case json
+  /// Parser and printer of GraphQL documents.
+  case document
+  /// The reader of manifests, as YAML and as JSON.
+  case manifest
+
+  /// Checks an input.
+  ///
+  /// - Throws: ``FuzzFinding`` if some property does not hold; a crash needs no words.
+  package func check(_ bytes: [UInt8]) throws {
+    switch self {
+    case .json: try checkJSON(bytes)
+    case .document: try checkDocument(bytes)
+    case .manifest: try checkManifest(bytes)
+    }
+  }
+
+  // MARK: JSON
+
+  private func checkJSON(_ bytes: [UInt8]) throws {
+    let tree: JSONTree
+    do {
+      tree = try JSONTree(parsing: bytes.span)
+    } catch {
+      try require(error.offset <= bytes.count, "the fault lies beyond the text")
+      try require((try? JSONMembers(locating: bytes.span)) == nil, "members are found in what is no JSON")
+      return
+    }
+    for sorted in [false, true] {
+      let again = try? JSONValue(parsing: tree.value.serialized(sortedKeys: sorted, pretty: sorted))
+      try require(again == tree.value, "what was written is read as something else")
+    }
+    let members = try JSONMembers(locating: bytes.span)
+    try require(members.isObject == (tree.value.object != nil), "tree and members do not agree")
+    for name in members.names {
+      let part = try members.range(of: name).map { try JSONValue(parsing: Array(bytes[$0])) }
+      try require(part != nil && part == tree.value[name], "the member \(name) is not where it is said to be")
+    }
+    if let body = try? ResponseBody(Data(bytes)) {
+      try require(body.hasData == (tree.value["data"].map { !$0.isNull } ?? false), "data is seen differently")
+    }
+  }
+
+  // MARK: Documents
+
+  private func checkDocument(_ bytes: [UInt8]) throws {
+    let document: GraphQLDocument
+    do {
+      document = try GraphQLDocument(parsing: bytes.span)
+    } catch {
+      try require(error.line >= 1 && error.column >= 1, "the fault has no place")
+      return
+    }
+    let printed = document.description
+    let again: GraphQLDocument
+    do {
+      again = try GraphQLDocument(parsing: printed)
+    } catch {
+      throw FuzzFinding("what was printed cannot be read: \(error): \(printed)")
+    }
+    try require(again == document, "what was printed is read as something else: \(printed)")
+    try require(again.description == printed, "printing twice gives two texts")
+  }
+
+  // MARK: Manifests
+
+  private func checkManifest(_ bytes: [UInt8]) throws {
+    guard let text = String(validating: bytes, as: UTF8.self) else { return }
+    for format in [Manifest.Format.yaml, .json] {
+      do {
+        let manifest = try Manifest(text: text, format: format, directory: "/nowhere")
+        _ = manifest.stagePlan(operationName: "Operation", type: .query)
+      } catch let error as ManifestError {
+        try require(!error.problems.isEmpty, "refused without a reason")
+        for problem in error.problems { try require(!problem.message.isEmpty, "a problem without words") }
+      }
+    }
+    guard let value = (try? ManifestDocument(text))?.value else { return }
+    let again = (try? ManifestDocument(value.description))?.value
+    try require(again == value, "the JSON of a manifest is read as something else: \(value)")
+  }
+
+  private func require(_ holds: Bool, _ finding: @autoclosure () -> String) throws {
+    if !holds { throw FuzzFinding(finding()) }
+  }
+}
+
+/// A property that does not hold for some input.
+package struct FuzzFinding: Error, Sendable, CustomStringConvertible {
+  /// What is wrong.
+  package let description: String
+
+  init(_ description: String) { self.description = description }
+}
