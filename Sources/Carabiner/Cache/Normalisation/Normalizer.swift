@@ -2,8 +2,9 @@ internal import CarabinerWire
 
 /// Takes a response apart into records.
 ///
-/// The records share one buffer: the text of the response, and behind it the references the records hold.
-struct Normalizer {
+/// The records share one buffer: the text of the response, and behind it the references the records hold. It cannot be copied,
+/// as a copy counts ten references and the compiler would make one for many a call.
+struct Normalizer: ~Copyable {
   /// Where an object is if it has no key of its own.
   private struct Place {
     let base: String

@@ -2,7 +2,7 @@ internal import CarabinerWire
 internal import FoundationEssentials
 
 /// Puts a response together from records, level by level, so that each level is one question to the cache.
-struct ResponseLoader {
+struct ResponseLoader: ~Copyable {
   /// A response from the cache.
   struct Loaded {
     /// The response as JSON; its data is all between ``opening`` and the last brace.
@@ -17,13 +17,21 @@ struct ResponseLoader {
     }
   }
 
-  private struct Node {
+  /// An object of the response; a class, as a record is half a dozen references.
+  private final class Node {
     let record: Record
     let variant: SelectionVariant
     /// Where in `places` those of this object's fields begin.
     let places: Int
     /// The node of the first object below this one.
     let firstChild: Int
+
+    init(_ record: Record, _ variant: SelectionVariant, places: Int, firstChild: Int) {
+      self.record = record
+      self.variant = variant
+      self.places = places
+      self.firstChild = firstChild
+    }
   }
 
   private struct Pending {
@@ -80,10 +88,10 @@ struct ResponseLoader {
   private mutating func add(_ record: Record, _ pending: Pending, _ firstOfNext: Int) throws -> Bool {
     guard let choice = choice(record, pending.plan) else { return false }
     let variant = try pending.plan.variant(choice)
-    let node = Node(record: record, variant: variant, places: places.count, firstChild: firstOfNext + next.count)
-    nodes.append(node)
+    nodes.append(Node(record, variant, places: places.count, firstChild: firstOfNext + next.count))
     let type = policy.isAgeless ? "" : typeName(of: record)
-    for (position, field) in variant.fields.enumerated() {
+    for position in variant.fields.indices {
+      let field = variant.fields[position]
       let name = name(field.key)
       guard let place = record.table.position(of: name, hint: position) else {
         guard let reference = reference(field, record) else { return false }
@@ -216,8 +224,8 @@ struct ResponseLoader {
         let reference = made[-place - 1]
         try appendObjects(reference.span, &child, to: &data)
       } else {
-        let table = node.record.table
-        try appendObjects(table.buffer.span.extracting(table.slots[place].range), &child, to: &data)
+        let buffer = node.record.table.buffer
+        try appendObjects(buffer.span.extracting(node.record.table.slots[place].range), &child, to: &data)
       }
     }
     data.append(UInt8(ascii: "}"))

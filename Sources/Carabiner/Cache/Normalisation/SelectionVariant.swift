@@ -9,7 +9,8 @@ final class SelectionVariant: Sendable {
     var known: UInt64 = 0
   }
 
-  struct Field: Sendable {
+  /// A class, as a value with six references in it costs much to pass on.
+  final class Field: Sendable {
     let responseKey: String
     let name: String
     let key: PlanSource.FieldKey
@@ -18,6 +19,18 @@ final class SelectionVariant: Sendable {
     let label: [UInt8]
     /// What is asked of the field's objects; nil for a scalar.
     let selection: SelectionPlan?
+
+    init(_ field: PlanSource.Field, _ selection: SelectionPlan?) {
+      responseKey = field.responseKey
+      name = field.name
+      key = field.key
+      arguments = field.arguments
+      var label: [UInt8] = []
+      JSONWriter.appendString(field.responseKey, to: &label)
+      label.append(UInt8(ascii: ":"))
+      self.label = label
+      self.selection = selection
+    }
   }
 
   let fields: [Field]
@@ -53,13 +66,7 @@ final class SelectionVariant: Sendable {
     }
     var fields: [Field] = []
     for (field, sets) in merged {
-      var label: [UInt8] = []
-      JSONWriter.appendString(field.responseKey, to: &label)
-      label.append(UInt8(ascii: ":"))
-      fields.append(
-        Field(
-          responseKey: field.responseKey, name: field.name, key: field.key, arguments: field.arguments, label: label,
-          selection: sets.isEmpty ? nil : try SelectionPlan(sets, source)))
+      fields.append(Field(field, sets.isEmpty ? nil : try SelectionPlan(sets, source)))
     }
     self.fields = fields
     self.facts = facts
