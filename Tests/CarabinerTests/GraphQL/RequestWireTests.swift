@@ -37,7 +37,7 @@ struct RequestWireTests {
   func subscriptionAccept() throws {
     #expect(
       try request(.subscription).toURLRequest().headers["Accept"]
-        == "multipart/mixed;subscriptionSpec=1.0,application/graphql-response+json,application/json")
+        == "multipart/mixed;boundary=graphql;subscriptionSpec=1.0,application/graphql-response+json,application/json")
   }
 
   // MARK: GET
