@@ -156,7 +156,7 @@ struct KitTests {
     let chain = try await Chain(kit, "late", extra: "timeout: 20ms")
     let error = await #expect(throws: PluginError.self) { try await chain.pass(.networkOnly) }
     #expect(error?.code == .timedOut)
-    for _ in 0..<50 where chain.server.requests.isEmpty {
+    for _ in 0..<1_000 where chain.server.requests.isEmpty {
       try await Task.sleep(for: .milliseconds(20))
       _ = try? await chain.pass(.networkOnly)
     }

@@ -67,7 +67,7 @@ class Kit {
         return Verdict::Continue;
       }
       call.make_state<Pass>();
-      return call.after(80ms, [this](crb::graphql::Call &later) { try_late(later); });
+      return call.after(2s, [this](crb::graphql::Call &later) { try_late(later); });
     }
     if (is("cancel")) {
       Pass &pass = call.make_state<Pass>();

@@ -96,7 +96,7 @@ impl graphql::Stage for Kit {
                 }
                 // The call will be over by then: what the host says is told to the next.
                 let late = Arc::clone(&self.late);
-                return call.after(Duration::from_millis(80), move |call| {
+                return call.after(Duration::from_secs(2), move |call| {
                     if let Err(failure) = call.set_header("X-Kit-Late", "yes") {
                         *late.lock().unwrap() = failure.to_string();
                     }

@@ -99,7 +99,7 @@ extension Kit: GraphQL.Stage, GraphQL.OnResult, GraphQL.OnError {
     }
     return .later { [self] in
       // Whatever cancels this task, it comes late.
-      await Task.detached { [host] in try? await host.sleep(for: .milliseconds(80)) }.value
+      await Task.detached { [host] in try? await host.sleep(for: .seconds(2)) }.value
       do {
         try call.setHeader("X-Kit-Late", to: "yes")
       } catch {
