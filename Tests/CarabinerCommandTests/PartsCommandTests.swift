@@ -41,6 +41,28 @@ struct PartsCommandTests {
     #expect(lines == [#"{"data":{"countdown":2}}"#])
   }
 
+  @Test("F4: a deferred query of strawberry prints each merged result on a line")
+  func strawberryDeferred() async throws {
+    let server = try await StrawberryServer()
+    let (run, lines) = try await run(server.endpoint, #"{ book(id: "2") { title ... @defer(label: "r") { review } } }"#)
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(
+      lines == [
+        #"{"data":{"book":{"title":"Solaris"}}}"#,
+        #"{"data":{"book":{"title":"Solaris","review":"Solaris, read in one night"}}}"#,
+      ])
+  }
+
+  @Test("F4: a list that strawberry streams grows, and nothing is lost or twice in it")
+  func strawberryStreamed() async throws {
+    let server = try await StrawberryServer()
+    let (run, lines) = try await run(server.endpoint, "{ counted(to: 30) @stream(initialCount: 2) }")
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(lines.first == #"{"data":{"counted":[1,2]}}"#)
+    #expect(lines.last == #"{"data":{"counted":[\#((1...30).map(String.init).joined(separator: ","))]}}"#)
+    #expect(zip(lines, lines.dropFirst()).allSatisfy { $1.hasPrefix($0.dropLast(3)) })
+  }
+
   @Test("F5: a multipart subscription of strawberry")
   func strawberry() async throws {
     let server = try await StrawberryServer()

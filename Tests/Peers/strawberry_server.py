@@ -6,6 +6,7 @@ Prints "listening PORT" once it accepts connections. --require-auth makes /graph
 
 import argparse
 import asyncio
+import functools
 import hashlib
 import secrets
 import socket
@@ -17,6 +18,7 @@ from strawberry.file_uploads import Upload
 from fastapi import FastAPI, Form, Request, Response
 from graphql import GraphQLError
 from strawberry.fastapi import BaseContext, GraphQLRouter
+from strawberry.schema.config import StrawberryConfig
 from strawberry_persisted_queries import PersistedQueriesExtension
 
 BOOKS = [
@@ -32,12 +34,23 @@ class Book:
     title: str
     author: str
 
+    @strawberry.field
+    async def review(self) -> str:
+        await asyncio.sleep(0.05)
+        return f"{self.title}, read in one night"
+
 
 @strawberry.type
 class Query:
     @strawberry.field
     def books(self) -> list[Book]:
         return [Book(id=strawberry.ID(i), title=t, author=a) for i, t, a in BOOKS]
+
+    @strawberry.field
+    async def counted(self, to: int) -> strawberry.Streamable[int]:
+        for number in range(1, to + 1):
+            yield number
+            await asyncio.sleep(0.01)
 
     @strawberry.field
     def book(self, id: strawberry.ID) -> Book | None:
@@ -206,9 +219,18 @@ def main() -> None:
                 return Response(status_code=401, content="no valid token")
             return await call_next(request)
 
-    schema = strawberry.Schema(query=Query, mutation=Mutation, subscription=Subscription)
-    app.include_router(GraphQLRouter(schema, multipart_uploads_enabled=True), prefix="/graphql")
-    persisted = strawberry.Schema(query=Query, extensions=[PersistedQueriesExtension()])
+    schema = strawberry.Schema(
+        query=Query,
+        mutation=Mutation,
+        subscription=Subscription,
+        config=StrawberryConfig(enable_experimental_incremental_execution=True),
+    )
+    protocols = ["graphql-transport-ws", "graphql-ws", "multipart-subscription"]
+    router = GraphQLRouter(schema, multipart_uploads_enabled=True, subscription_protocols=protocols)
+    app.include_router(router, prefix="/graphql")
+    # It still wants the context that newer extensions are given later.
+    persisted_queries = functools.partial(PersistedQueriesExtension(), execution_context=None)
+    persisted = strawberry.Schema(query=Query, extensions=[persisted_queries])
     app.include_router(GraphQLRouter(persisted, context_getter=persisted_context), prefix="/persisted")
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
