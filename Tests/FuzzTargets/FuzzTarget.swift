@@ -14,6 +14,8 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
   case document
   /// The reader of manifests, as YAML and as JSON.
   case manifest
+  /// The reader of multipart bodies, and what puts deferred parts together.
+  case multipart
 
   /// Checks an input.
   ///
@@ -23,6 +25,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case .json: try checkJSON(bytes)
     case .document: try checkDocument(bytes)
     case .manifest: try checkManifest(bytes)
+    case .multipart: try checkMultipart(bytes)
     }
   }
 
@@ -89,6 +92,71 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     guard let value = (try? ManifestDocument(text))?.value else { return }
     let again = (try? ManifestDocument(value.description))?.value
     try require(again == value, "the JSON of a manifest is read as something else: \(value)")
+  }
+
+  // MARK: Multipart
+
+  /// The boundary of every input.
+  private static let boundary = "-"
+
+  private func checkMultipart(_ bytes: [UInt8]) throws {
+    let boundary = try MultipartBoundary(Self.boundary)
+    for partEnd in MultipartReader.PartEnd.allCases {
+      let whole = Self.read(bytes, boundary, partEnd, chunk: bytes.count)
+      for chunk in [1, 2, 7] {
+        try require(
+          Self.read(bytes, boundary, partEnd, chunk: chunk) == whole, "chunks of \(chunk) bytes are read as something else")
+      }
+      for part in whole.parts {
+        let total = part.body.count + part.headers.reduce(0) { $0 + $1.name.utf8.count }
+        try require(total <= bytes.count, "a part is longer than what it came in")
+      }
+      try checkMerging(whole.parts)
+    }
+  }
+
+  private struct Reading: Equatable {
+    var parts: [MultipartPart] = []
+    var error: MultipartError?
+  }
+
+  private static func read(
+    _ bytes: [UInt8], _ boundary: MultipartBoundary, _ partEnd: MultipartReader.PartEnd, chunk: Int
+  ) -> Reading {
+    // Small, so that inputs can be larger.
+    let limits = MultipartLimits(maximumPartBytes: 2000, maximumHeaderBytes: 200)
+    var reader = MultipartReader(boundary: boundary, partEnd: partEnd, limits: limits)
+    var reading = Reading()
+    do throws(MultipartError) {
+      var place = 0
+      while place < bytes.count {
+        let end = min(place + max(chunk, 1), bytes.count)
+        reader.append(bytes[place..<end])
+        while let part = try reader.next() { reading.parts.append(part) }
+        place = end
+      }
+      reader.finish()
+      while let part = try reader.next() { reading.parts.append(part) }
+    } catch {
+      reading.error = error
+    }
+    return reading
+  }
+
+  private func checkMerging(_ parts: [MultipartPart]) throws {
+    var merged = IncrementalResponse()
+    for part in parts {
+      do {
+        guard let update = try merged.merge(part.body) else { continue }
+        let text = update.response.text
+        try require((try? JSONValue(parsing: Array(text))) != nil, "merged parts are no JSON")
+        try require(update.hasNext == merged.hasNext, "the parts disagree about their end")
+      } catch is JSONError {
+        return
+      } catch is IncrementalError {
+        return
+      }
+    }
   }
 
   private func require(_ holds: Bool, _ finding: @autoclosure () -> String) throws {
