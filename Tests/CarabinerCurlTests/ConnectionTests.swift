@@ -94,7 +94,7 @@ struct ConnectionTests {
     return request
   }
 
-  @Test("a query whose kept connection dies before the answer is sent again")
+  @Test("H1: a query whose kept connection dies before the answer is sent again")
   func queryAgain() async throws {
     let server = try forgetful()
     let transport = try CurlTransport()
@@ -105,7 +105,7 @@ struct ConnectionTests {
     #expect(server.connections == 2)
   }
 
-  @Test("a mutation whose kept connection dies before the answer is not", arguments: [2, 100_000])
+  @Test("H1: a mutation whose kept connection dies before the answer is not", arguments: [2, 100_000])
   func mutationOnce(length: Int) async throws {
     let server = try forgetful()
     let transport = try CurlTransport()
@@ -122,7 +122,7 @@ struct ConnectionTests {
     #expect(server.requests.last?.body == Array("{}".utf8))
   }
 
-  @Test("a request without body that must not be repeated never meets a kept connection")
+  @Test("H1: a request without body that must not be repeated never meets a kept connection")
   func emptyOnce() async throws {
     let server = try forgetful()
     let transport = try CurlTransport()
@@ -133,7 +133,7 @@ struct ConnectionTests {
     #expect(server.connections == 3)
   }
 
-  @Test("a kept connection that the server has closed meanwhile is not used, even for a mutation")
+  @Test("H1: a kept connection that the server has closed meanwhile is not used, even for a mutation")
   func closedMeanwhile() async throws {
     let server = try ScriptedServer { peer in
       _ = try peer.request()

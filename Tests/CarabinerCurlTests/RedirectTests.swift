@@ -5,7 +5,7 @@ import ScriptedServer
 import Testing
 
 /// SEMANTICS E6.
-@Suite("Redirects")
+@Suite("Redirects (SEMANTICS E6)")
 struct RedirectTests {
   /// A server that redirects to `location` with `status`, and says of other requests what it got.
   private func redirecting(_ status: Int, to location: String, body: String = "moved") throws -> ScriptedServer {
@@ -18,7 +18,7 @@ struct RedirectTests {
     })
   }
 
-  @Test("307 and 308 keep method and body; 301, 302 and 303 become a GET without", arguments: [301, 302, 303, 307, 308])
+  @Test("E6: 307 and 308 keep method and body; 301, 302 and 303 become a GET without", arguments: [301, 302, 303, 307, 308])
   func method(status: Int) async throws {
     let server = try redirecting(status, to: "/to?a=b")
     let transport = try CurlTransport()
@@ -33,7 +33,7 @@ struct RedirectTests {
     try await transport.expectIntact(server)
   }
 
-  @Test("HEAD and GET stay what they are", arguments: ["GET", "HEAD"])
+  @Test("E6: HEAD and GET stay what they are", arguments: ["GET", "HEAD"])
   func safeMethod(method: String) async throws {
     let server = try redirecting(302, to: "/to")
     let transport = try CurlTransport()
@@ -41,7 +41,7 @@ struct RedirectTests {
     #expect(server.requests.map(\.method) == [method, method])
   }
 
-  @Test("credentials do not follow to another origin, other headers do")
+  @Test("E6: credentials do not follow to another origin, other headers do")
   func otherOrigin() async throws {
     let other = try redirecting(307, to: "/never")
     let server = try redirecting(307, to: "\(other.origin)/to")
@@ -56,7 +56,7 @@ struct RedirectTests {
     #expect(server.requests.first?.header("Cookie") == "a=b")
   }
 
-  @Test("a password in the first URL is not sent to another origin")
+  @Test("E6: a password in the first URL is not sent to another origin")
   func userInformation() async throws {
     let other = try redirecting(307, to: "/never")
     let server = try redirecting(307, to: "\(other.origin)/to")
@@ -66,7 +66,7 @@ struct RedirectTests {
     #expect(try #require(other.requests.first).header("Authorization") == nil)
   }
 
-  @Test("a loop ends after five, and is called one")
+  @Test("E6: a loop ends after five, and is called one")
   func loop() async throws {
     let server = try redirecting(302, to: "/from")
     let transport = try CurlTransport()
@@ -79,7 +79,7 @@ struct RedirectTests {
   }
 
   @Test(
-    "places that are not http or https are refused, and nothing of them is read",
+    "E6: places that are not http or https are refused, and nothing of them is read",
     arguments: ["file:///etc/passwd", "gopher://127.0.0.1/", "javascript:alert(1)", "http://", "http:///x", ""])
   func refused(location: String) async throws {
     let server = try redirecting(302, to: location)
@@ -91,7 +91,7 @@ struct RedirectTests {
     try await transport.expectIntact(server)
   }
 
-  @Test("a relative location is relative to where the request went")
+  @Test("E6: a relative location is relative to where the request went")
   func relative() async throws {
     let server = try ScriptedServer(otherwise: { request, peer in
       if request.target == "/a/b?x" {
@@ -104,7 +104,7 @@ struct RedirectTests {
     #expect(try await transport.fetch("\(server.origin)/a/b?x").text == "/c/d")
   }
 
-  @Test("a redirect whose body has no end is followed without it")
+  @Test("E6: a redirect whose body has no end is followed without it")
   func endlessBody() async throws {
     let server = try ScriptedServer(otherwise: { request, peer in
       guard request.target == "/from" else { return try peer.respond(body: "there") }

@@ -26,6 +26,14 @@ struct Failing: GraphQLInterceptor {
   }
 }
 
+struct Dropping: GraphQLInterceptor {
+  func intercept<Request: GraphQLRequest>(
+    request: Request, next: NextInterceptorFunction<Request>
+  ) async throws -> InterceptorResultStream<Request> {
+    await next(request).compactMap { _ in nil }
+  }
+}
+
 struct AlwaysRetrying: GraphQLInterceptor {
   func intercept<Request: GraphQLRequest>(
     request: Request, next: NextInterceptorFunction<Request>
@@ -130,6 +138,19 @@ struct ChainBehaviourTests {
   func backoff(retry: Int, seconds: Double) {
     let configuration = MaxRetryInterceptor.Configuration(enableExponentialBackoff: true)
     #expect(abs(configuration.delay(beforeRetry: retry) - seconds) < 1e-9)
+  }
+
+  @Test("A10: a stream that ends with nothing says which step ended it")
+  func nothingSaysWhere() async throws {
+    let dropped = await #expect(throws: RequestChainError.self) { try await fetch([Dropping()]) }
+    #expect(dropped?.code == .noResults)
+    #expect(dropped?.message.contains("the response with status 200 held no result, or an interceptor dropped it") == true)
+    let early = await #expect(throws: RequestChainError.self) { try await fetch([ErrorMapping { _ in }, Failing()]) }
+    #expect(early?.message.contains("an interceptor ended the stream before the network was asked") == true)
+    let missed = await #expect(throws: RequestChainError.self) {
+      for try await _ in try ApolloClient.testing(transport).results(of: HeroQuery(), cachePolicy: .cacheOnly) {}
+    }
+    #expect(missed?.message.contains("the cache had nothing") == true)
   }
 
   @Test("A12: a cancelled request surfaces as CancellationError")

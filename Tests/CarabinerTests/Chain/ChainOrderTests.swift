@@ -73,6 +73,29 @@ struct ChainOrderTests {
       store: store)
   }
 
+  @Test("B1: the default provider has these stages, and a provider overrides only what it changes")
+  func defaults() throws {
+    struct OwnCache: InterceptorProvider {
+      func cacheInterceptor<Operation: GraphQLOperation>(for operation: Operation) -> any CacheInterceptor {
+        JournalingCache(journal: Journal())
+      }
+    }
+    let context = RequestContext()
+    let defaults = try DefaultInterceptorProvider.shared.interceptors(for: HeroQuery(), context: context)
+    #expect(defaults.graphQL.count == 2)
+    #expect(defaults.graphQL.first is MaxRetryInterceptor)
+    #expect(defaults.graphQL.last is AutomaticPersistedQueryInterceptor)
+    #expect(defaults.http.count == 1)
+    #expect(defaults.http.first is ResponseCodeInterceptor)
+    #expect(defaults.cache is DefaultCacheInterceptor)
+    #expect(defaults.parser is JSONResponseParsingInterceptor)
+    #expect(defaults.additionalError == nil)
+    let own = try OwnCache().interceptors(for: HeroQuery(), context: context)
+    #expect(own.cache is JournalingCache)
+    #expect(own.graphQL.map { "\(type(of: $0))" } == defaults.graphQL.map { "\(type(of: $0))" })
+    #expect(own.parser is JSONResponseParsingInterceptor)
+  }
+
   @Test("A1: a request goes down in order and its response comes up reversed, with the cache write last")
   func order() async throws {
     let transport = RecordingTransport { [journal] request, _ in
