@@ -26,6 +26,15 @@ static inline CURLcode CCurl_setReadFunction(CURL *easy, CCurl_writeFunction fun
   return code == CURLE_OK ? curl_easy_setopt(easy, CURLOPT_READDATA, context) : code;
 }
 
+typedef curl_socket_t (*CCurl_openFunction)(void *context, curlsocktype purpose, struct curl_sockaddr *address);
+typedef int (*CCurl_closeFunction)(void *context, curl_socket_t socket);
+static inline void CCurl_setSocketFunctions(CURL *easy, CCurl_openFunction open, CCurl_closeFunction close, void *context) {
+  curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open);
+  curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, context);
+  curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, close);
+  curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, context);
+}
+
 /* curl_easy_getinfo is variadic. */
 static inline long CCurl_getLong(CURL *easy, CURLINFO info) {
   long value = 0;

@@ -5,6 +5,7 @@
 #include <spawn.h>
 #include <stdint.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -13,8 +14,11 @@
 /* The event's data is a union and its struct is packed: both are awkward in Swift. */
 static inline int CLinux_watch(int epoll, int descriptor, uint32_t events) {
   struct epoll_event event = {.events = events, .data = {.fd = descriptor}};
-  if (epoll_ctl(epoll, EPOLL_CTL_MOD, descriptor, &event) == 0) return 0;
   return epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event);
+}
+static inline int CLinux_rewatch(int epoll, int descriptor, uint32_t events) {
+  struct epoll_event event = {.events = events, .data = {.fd = descriptor}};
+  return epoll_ctl(epoll, EPOLL_CTL_MOD, descriptor, &event);
 }
 static inline int CLinux_forget(int epoll, int descriptor) {
   return epoll_ctl(epoll, EPOLL_CTL_DEL, descriptor, NULL);
@@ -27,6 +31,7 @@ static inline int CLinux_isWritable(uint32_t events) { return (events & EPOLLOUT
 static inline int CLinux_isBroken(uint32_t events) { return (events & (EPOLLERR | EPOLLHUP)) != 0; }
 static const uint32_t CLinux_READABLE = EPOLLIN;
 static const uint32_t CLinux_WRITABLE = EPOLLOUT;
+static const int CLinux_CLOSE_ON_EXEC = SOCK_CLOEXEC;
 
 /* glibc declares it only for GNU programs. The prototype is spelled out because other modules may have included
  * <pthread.h> first, without it. */

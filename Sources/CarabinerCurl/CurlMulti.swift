@@ -10,24 +10,21 @@ internal import Glibc
   private static let globalInitialization: CURLcode = curl_global_init(Int(CURL_GLOBAL_ALL))
 
   private let handle: UnsafeMutableRawPointer
-  private weak var poll: Poll?
+  private let poll: Poll
   /// When libcurl wants to be called, in nanoseconds of the monotonic clock.
   private var due: UInt64?
   /// The transfers under way; each knows its place.
   private var transfers: [Transfer] = []
 
-  init(maximumConnectionsPerHost: Int) throws {
+  /// A handle that lets libcurl tell `poll` which sockets it waits for.
+  init(poll: Poll, maximumConnectionsPerHost: Int) throws {
     guard Self.globalInitialization == CURLE_OK, let multi = unsafe curl_multi_init() else {
       throw TransportError(.other, "libcurl cannot be initialised; is memory exhausted?", url: "")
     }
     unsafe handle = multi
+    self.poll = poll
     unsafe CCurl_setMultiLong(multi, CURLMOPT_MAX_HOST_CONNECTIONS, maximumConnectionsPerHost)
     unsafe CCurl_setMultiLong(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
-  }
-
-  /// Lets libcurl tell `poll` which sockets it waits for. The owner keeps both alive together.
-  func attach(to poll: Poll) {
-    self.poll = poll
     unsafe CCurl_setMultiFunctions(
       handle,
       { _, socket, action, context, _ in
@@ -51,6 +48,7 @@ internal import Glibc
     transfer.place = transfers.count
     transfers.append(transfer)
     unsafe transfer.easy.setContext(Unmanaged.passUnretained(transfer).toOpaque())
+    transfer.easy.openSockets(with: poll)
     guard unsafe curl_multi_add_handle(handle, transfer.easy.handle) == CURLM_OK else {
       remove(transfer)
       return transfer.finish(CURLE_FAILED_INIT)
@@ -131,9 +129,9 @@ internal import Glibc
 
   private func socketChanged(_ socket: Int32, _ action: Int32) {
     if action == CURL_POLL_REMOVE {
-      poll?.forget(socket)
+      poll.forget(socket)
     } else {
-      poll?.watch(socket, curlAction: action)
+      poll.watch(socket, curlAction: action)
     }
   }
 

@@ -3,7 +3,7 @@ extension CurlTransport {
   public struct Configuration: Sendable {
     /// Where requests go first.
     public enum Proxy: Sendable, Hashable {
-      /// Where `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` say.
+      /// Where `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` say; a transport that begins without any keeps none.
       case environment
       /// Straight to the server.
       case none

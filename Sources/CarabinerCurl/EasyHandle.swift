@@ -10,6 +10,8 @@ internal import Glibc
   let handle: UnsafeMutableRawPointer
   private let errorText: UnsafeMutablePointer<CChar>
   private var headerList: UnsafeMutablePointer<curl_slist>?
+  /// Whether sockets are opened by the loop's poll.
+  private var opensSockets = false
   private var lastHeaders: HTTPHeaders?
   private var lastURL = ""
   /// What is left of a body that libcurl can have only once.
@@ -81,6 +83,24 @@ internal import Glibc
     _ = unsafe CCurl_setPointer(handle, CURLOPT_PRIVATE, context)
     _ = unsafe CCurl_setPointer(handle, CURLOPT_WRITEDATA, context)
     _ = unsafe CCurl_setPointer(handle, CURLOPT_HEADERDATA, context)
+  }
+
+  /// Has sockets opened and closed by `poll`, which outlives every connection of the multi handle.
+  func openSockets(with poll: Poll) {
+    guard !opensSockets else { return }
+    opensSockets = true
+    unsafe CCurl_setSocketFunctions(
+      handle,
+      { context, _, address in
+        guard let context = unsafe context, let address = unsafe address?.pointee else { return -1 }
+        return unsafe Unmanaged<Poll>.fromOpaque(context)._withUnsafeGuaranteedRef {
+          $0.openConnection(family: address.family, type: address.socktype, protocol: address.protocol)
+        }
+      },
+      { context, socket in
+        guard let context = unsafe context else { return -1 }
+        return unsafe Unmanaged<Poll>.fromOpaque(context)._withUnsafeGuaranteedRef { $0.closeConnection(socket) }
+      }, Unmanaged.passUnretained(poll).toOpaque())
   }
 
   // MARK: One request
@@ -235,9 +255,10 @@ extension UInt8 {
   /// Whether a header's name may have this byte in it (RFC 9110).
   var isTokenByte: Bool {
     switch self {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+      UInt8(ascii: "-"):
       true
-    default: "!#$%&'*+-.^_`|~".utf8.contains(self)
+    default: "!#$%&'*+.^_`|~".utf8.contains(self)
     }
   }
 }

@@ -34,8 +34,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
   /// - Throws: ``Carabiner/TransportError`` if the system has no more descriptors or threads.
   public init(maximumConnectionsPerHost: Int = 0) throws {
     poll = try Poll()
-    multi = try CurlMulti(maximumConnectionsPerHost: maximumConnectionsPerHost)
-    multi.attach(to: poll)
+    multi = try CurlMulti(poll: poll, maximumConnectionsPerHost: maximumConnectionsPerHost)
     let box = unsafe Unmanaged.passRetained(self)
     var handle = pthread_t()
     let code = unsafe pthread_create(

@@ -4,6 +4,10 @@ internal import Carabiner
 internal import Glibc
 
 /// The loop's epoll set and the descriptor that wakes it.
+///
+/// A connection between two requests stays in the set: taking it out and putting it back in would cost each request two calls of
+/// the system. If its server says something meanwhile, it leaves the set then. Only sockets whose closing we see are kept so: the
+/// number of one that was closed behind our back may come back as another.
 @safe final class Poll: @unchecked Sendable {
   // `wake` is a single write and may come from any thread; everything else belongs to the loop's thread.
 
@@ -12,10 +16,22 @@ internal import Glibc
     let bits: Int32
   }
 
+  /// What the set holds of a descriptor.
+  private struct Interest {
+    /// The events it stands in the set for; 0 if it does not.
+    var events: UInt32 = 0
+    /// Whether anybody wants to hear of them.
+    var isWanted = false
+    /// Whether ``closeConnection(_:)`` will be called before the number is used for something else.
+    var isConnection = false
+  }
+
   private static let eventsPerWait = 64
 
   private let epoll: Int32
   private let wakeUp: Int32
+  /// By descriptor.
+  private var interests: [Interest] = []
   private let buffer = UnsafeMutablePointer<epoll_event>.allocate(capacity: Poll.eventsPerWait)
 
   init() throws {
@@ -41,15 +57,57 @@ internal import Glibc
     _ = unsafe write(wakeUp, &one, MemoryLayout<UInt64>.size)
   }
 
+  // MARK: Sockets
+
   func watch(_ descriptor: Int32, curlAction action: Int32) {
     var events: UInt32 = 0
     if action & CURL_POLL_IN != 0 { events |= CLinux_READABLE }
     if action & CURL_POLL_OUT != 0 { events |= CLinux_WRITABLE }
-    _ = CLinux_watch(epoll, descriptor, events)
+    change(descriptor) { interest in
+      interest.isWanted = true
+      guard interest.events != events else { return }
+      let isChanged = interest.events != 0 && CLinux_rewatch(epoll, descriptor, events) == 0
+      interest.events = isChanged || CLinux_watch(epoll, descriptor, events) == 0 ? events : 0
+    }
   }
 
   func forget(_ descriptor: Int32) {
+    change(descriptor) { interest in
+      interest.isWanted = false
+      guard !interest.isConnection else { return }
+      _ = CLinux_forget(epoll, descriptor)
+      interest.events = 0
+    }
+  }
+
+  /// Opens a socket of libcurl's; -1 if the system refuses.
+  func openConnection(family: Int32, type: Int32, protocol: Int32) -> Int32 {
+    let descriptor = socket(family, type | CLinux_CLOSE_ON_EXEC, `protocol`)
+    if descriptor >= 0 { change(descriptor) { $0 = Interest(isConnection: true) } }
+    return descriptor
+  }
+
+  /// Closes a socket, which takes it out of the set.
+  func closeConnection(_ descriptor: Int32) -> Int32 {
+    change(descriptor) { $0 = Interest() }
+    return close(descriptor)
+  }
+
+  private func change(_ descriptor: Int32, _ body: (inout Interest) -> Void) {
+    let index = Int(descriptor)
+    guard index >= 0 else { return }
+    if index >= interests.count {
+      interests.append(contentsOf: repeatElement(Interest(), count: index + 1 - interests.count))
+    }
+    body(&interests[index])
+  }
+
+  /// Whether somebody wants to hear of this descriptor; if not, it leaves the set.
+  private func isWanted(_ descriptor: Int32) -> Bool {
+    guard interests.indices.contains(Int(descriptor)), !interests[Int(descriptor)].isWanted else { return true }
     _ = CLinux_forget(epoll, descriptor)
+    interests[Int(descriptor)].events = 0
+    return false
   }
 
   /// Waits for sockets and tells which are ready; wake-ups are swallowed here.
@@ -67,6 +125,7 @@ internal import Glibc
         _ = unsafe read(wakeUp, &value, MemoryLayout<UInt64>.size)
         continue
       }
+      guard isWanted(descriptor) else { continue }
       var bits: Int32 = 0
       if CLinux_isReadable(ready) != 0 { bits |= CURL_CSELECT_IN }
       if CLinux_isWritable(ready) != 0 { bits |= CURL_CSELECT_OUT }

@@ -62,13 +62,20 @@ struct ResponseHeadReader {
       return nil
     }
     state = .body
-    let headers = HTTPHeaders(fields)
-    let lengths = Set(headers.values(for: "Content-Length"))
-    guard lengths.count <= 1 else { throw Malformed(reason: "it declares several lengths") }
-    if let length = lengths.first, !length.utf8.allSatisfy({ (0x30...0x39).contains($0) }) || Int64(length) == nil {
+    try checkLength()
+    return HTTPURLResponse(url: url, statusCode: status, headers: HTTPHeaders(fields), httpVersion: version)
+  }
+
+  /// Refuses a length that is no number, or of which there are two.
+  private func checkLength() throws(Malformed) {
+    var length: String?
+    for field in fields where field.name.isSameHeaderName(as: "Content-Length") {
+      guard length == nil || length == field.value else { throw Malformed(reason: "it declares several lengths") }
+      length = field.value
+    }
+    if let length, !length.utf8.allSatisfy({ (0x30...0x39).contains($0) }) || Int64(length) == nil {
       throw Malformed(reason: "it declares a length that is no number: \(length.prefix(40).debugDescription)")
     }
-    return HTTPURLResponse(url: url, statusCode: status, headers: headers, httpVersion: version)
   }
 
   private mutating func readField(_ line: UnsafeRawBufferPointer) throws(Malformed) {

@@ -92,7 +92,7 @@ final class Transfer: @unchecked Sendable {
 
   private func headArrived(_ head: HTTPURLResponse) {
     // A subscription may go on for ever; its parser limits the parts, and nobody keeps the whole.
-    isEndless = head.mediaType?.hasPrefix("multipart/") ?? false
+    isEndless = head.isMultipart
     wake { $0.head = head }
   }
 

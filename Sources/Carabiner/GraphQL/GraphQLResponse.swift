@@ -21,17 +21,17 @@ public struct GraphQLResponse<Operation: GraphQLOperation>: Sendable {
   /// The head of the HTTP response that carried it; nil if none did.
   public var httpResponse: HTTPURLResponse? {
     get { content.httpResponse }
-    set { content = Content(body: content.body, httpResponse: newValue) }
+    set { content = ResponseContent(body: content.body, httpResponse: newValue) }
   }
   /// Where the result stands in a response that comes in parts; nil if it came whole.
   public var delivery: ResultDelivery?
 
   /// A result passes many hands; all they count is this one reference.
-  private var content: Content
+  private var content: ResponseContent
 
   /// A response of these bytes.
   public init(body: ResponseBody, source: Source = .server, httpResponse: HTTPURLResponse? = nil) {
-    content = Content(body: body, httpResponse: httpResponse)
+    content = ResponseContent(body: body, httpResponse: httpResponse)
     self.source = source
   }
 
@@ -86,23 +86,27 @@ public struct GraphQLResponse<Operation: GraphQLOperation>: Sendable {
   }
 }
 
-extension GraphQLResponse {
-  /// What all copies of a response share, its data decoded when somebody first asks.
-  private final class Content: Sendable {
-    let body: ResponseBody
-    let httpResponse: HTTPURLResponse?
-    private let data = Mutex<Operation.Data??>(nil)
+/// What all copies of a response share, its data decoded when somebody first asks.
+///
+/// Not generic: every request makes and ends one, and what a generic class is made of is looked up each time.
+private final class ResponseContent: Sendable {
+  private struct Decoded {
+    let value: (any Sendable)?
+  }
 
-    init(body: ResponseBody, httpResponse: HTTPURLResponse?) {
-      self.body = body
-      self.httpResponse = httpResponse
-    }
+  let body: ResponseBody
+  let httpResponse: HTTPURLResponse?
+  private let data = Mutex<Decoded?>(nil)
 
-    func decoded(_ make: () throws -> Operation.Data?) throws -> Operation.Data? {
-      if let known = data.withLock({ $0 }) { return known }
-      let made = try make()
-      data.withLock { $0 = .some(made) }
-      return made
-    }
+  init(body: ResponseBody, httpResponse: HTTPURLResponse?) {
+    self.body = body
+    self.httpResponse = httpResponse
+  }
+
+  func decoded<Value: Sendable>(_ make: () throws -> Value?) throws -> Value? {
+    if let known = data.withLock({ $0 }) { return known.value as? Value }
+    let made = try make()
+    data.withLock { $0 = Decoded(value: made) }
+    return made
   }
 }

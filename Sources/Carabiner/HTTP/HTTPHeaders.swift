@@ -85,9 +85,11 @@ extension HTTPHeaders: RandomAccessCollection {
 extension String {
   /// Whether two header names are the same: ASCII letters match in either case.
   package func isSameHeaderName(as other: String) -> Bool {
+    // Most are written alike, and most that are not differ in length.
+    if self == other { return true }
     let left = utf8
     let right = other.utf8
-    guard left.count == right.count else { return false }
+    guard left.count == right.count, left.first?.asciiLowercased == right.first?.asciiLowercased else { return false }
     return zip(left, right).allSatisfy { $0 == $1 || $0.asciiLowercased == $1.asciiLowercased }
   }
 }

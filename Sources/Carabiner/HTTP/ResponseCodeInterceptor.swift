@@ -56,6 +56,15 @@ extension HTTPURLResponse {
     return String(decoding: type.map(\.asciiLowercased), as: UTF8.self)
   }
 
+  /// Whether the body has parts.
+  package var isMultipart: Bool {
+    // Nearly every response is JSON, and its first letter says so.
+    guard let value = headers["Content-Type"], let first = value.utf8.first,
+      [UInt8(ascii: "m"), UInt8(ascii: " "), 9].contains(first.asciiLowercased)
+    else { return false }
+    return mediaType?.hasPrefix("multipart/") == true
+  }
+
   /// Whether the server says that the body is a GraphQL response, whatever the status.
   package var isGraphQLResponse: Bool { mediaType == "application/graphql-response+json" }
 }
