@@ -3,9 +3,10 @@ import Foundation
 import PackageDescription
 
 /// Sanitizer runs build everything again. With `CARABINER_PACKAGE=libraries` the package leaves out the executable and the
-/// server frameworks only it needs, so such a run takes a minute and not ten. `fuzz` does so too, and adds what `Scripts/fuzz` runs.
+/// server frameworks only it needs, so such a run takes a minute and not ten. `fuzz` and `bench` do so too, and add what `Scripts/fuzz` and
+/// `Scripts/bench` run.
 let flavor = ProcessInfo.processInfo.environment["CARABINER_PACKAGE"]
-let librariesOnly = flavor == "libraries" || flavor == "fuzz"
+let librariesOnly = ["libraries", "fuzz", "bench"].contains(flavor)
 
 let swiftSettings: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
@@ -94,7 +95,8 @@ let package = Package(
       swiftSettings: swiftSettings),
   ],
   swiftLanguageModes: [.v6],
-  cLanguageStandard: .c11
+  cLanguageStandard: .c11,
+  cxxLanguageStandard: .cxx17
 )
 
 if flavor == "fuzz" {
@@ -103,6 +105,31 @@ if flavor == "fuzz" {
     .systemLibrary(name: "CLibFuzzer", path: "Tests/CLibFuzzer"),
     .executableTarget(
       name: "Fuzz", dependencies: ["CLibFuzzer", "FuzzTargets"], path: "Tests/Fuzz", swiftSettings: swiftSettings),
+  ]
+}
+
+if flavor == "bench" {
+  package.products.append(.executable(name: "carabiner-bench", targets: ["Bench"]))
+  package.dependencies += [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.0.0"),
+    // A peer.
+    .package(url: "https://github.com/swift-server/async-http-client", from: "1.0.0"),
+  ]
+  package.targets += [
+    .target(
+      name: "CBenchmark", path: "Tests/Benchmarks/CBenchmark",
+      linkerSettings: [.linkedLibrary("curl"), .linkedLibrary("simdjson")]),
+    .executableTarget(
+      name: "Bench",
+      dependencies: [
+        "CBenchmark", "Carabiner", "CarabinerCurl", "CarabinerHost", "CarabinerSQLite", "CarabinerWire",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "AsyncHTTPClient", package: "async-http-client"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+      ],
+      path: "Tests/Benchmarks/Bench", swiftSettings: swiftSettings),
   ]
 }
 

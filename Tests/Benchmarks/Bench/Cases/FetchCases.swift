@@ -1,0 +1,138 @@
+internal import AsyncHTTPClient
+internal import CBenchmark
+internal import Carabiner
+internal import CarabinerCurl
+internal import CarabinerHost
+internal import CarabinerWire
+internal import Foundation
+internal import NIOCore
+internal import NIOHTTP1
+internal import Synchronization
+
+extension Benchmark {
+  /// Requests of one sample.
+  private static let requests = 8000
+
+  static let fetches: [Benchmark] = [
+    Benchmark(name: "libcurl.c32.us", summary: "peer: C over libcurl's multi interface, 32 at once") { surroundings in
+      let server = try surroundings.requireServer()
+      return try await [Figure("libcurl.c32.us", peer(server, 32))]
+    },
+    Benchmark(name: "libcurl.c1.us", summary: "peer: the same, one at a time") { surroundings in
+      let server = try surroundings.requireServer()
+      return try await [Figure("libcurl.c1.us", peer(server, 1))]
+    },
+    Benchmark(name: "fetch.c32.us", summary: "the default chain and ten C stages over libcurl, 32 at once") { surroundings in
+      [Figure("fetch.c32.us", try await fetch(surroundings, stages: 10, concurrency: 32))]
+    },
+    Benchmark(name: "fetch.c1.us", summary: "the same, one at a time") { surroundings in
+      [Figure("fetch.c1.us", try await fetch(surroundings, stages: 10, concurrency: 1))]
+    },
+    Benchmark(name: "fetch.plain.c32.us", summary: "the chain without plugins and cache, 32 at once") { surroundings in
+      [Figure("fetch.plain.c32.us", try await fetch(surroundings, stages: 0, concurrency: 32, cache: false))]
+    },
+    Benchmark(name: "transport.c32.us", summary: "our transport alone, 32 at once") { surroundings in
+      let server = try surroundings.requireServer()
+      guard let url = URL(string: server) else { throw Surroundings.Missing(description: "no URL: \(server)") }
+      let transport = try CurlTransport()
+      var request = Carabiner.URLRequest(url: url)
+      request.httpMethod = "POST"
+      request.body = .data(Data(body.utf8))
+      request.headers.add(name: "Content-Type", value: "application/json")
+      return [
+        Figure(
+          "transport.c32.us",
+          try await cost(32, on: transport.loop) { [request] in
+            var count = 0
+            for try await chunk in try await transport.send(request).chunks { count += chunk.count }
+            guard count > 0 else { throw CancellationError() }
+          })
+      ]
+    },
+    Benchmark(name: "asynchttpclient.c32.us", summary: "peer: AsyncHTTPClient with JSON decoding, 32 at once") { surroundings in
+      let server = try surroundings.requireServer()
+      var configuration = HTTPClient.Configuration()
+      configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 32
+      let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+      let figure = try await cost(32, on: globalConcurrentExecutor) {
+        var request = HTTPClientRequest(url: server)
+        request.method = .POST
+        request.headers.add(name: "Content-Type", value: "application/json")
+        request.body = .bytes(ByteBuffer(string: body))
+        let response = try await client.execute(request, timeout: .seconds(10))
+        let bytes = try await response.body.collect(upTo: 1 << 20)
+        _ = try JSONDecoder().decode(Answer.self, from: Data(bytes.readableBytesView))
+      }
+      try await client.shutdown()
+      return [Figure("asynchttpclient.c32.us", figure)]
+    },
+  ]
+
+  /// What every response of the server has.
+  private struct Answer: Decodable {
+    struct Contents: Decodable {}
+
+    let data: Contents
+  }
+
+  private static let body = JSONValue.object([
+    "operationName": "Items", "query": .string(Samples.itemsDocument), "variables": .object([:]),
+  ]).description
+
+  private static func peer(_ server: String, _ concurrency: Int) async throws -> Double {
+    try await Measurement.of(seconds: 0.3) { count in
+      let failed = unsafe bench_libcurl(server, body, count, concurrency)
+      guard failed == 0 else { throw Surroundings.Missing(description: "\(failed) requests failed; is the server running?") }
+    }.nanoseconds / 1000
+  }
+
+  private static func fetch(
+    _ surroundings: Surroundings, stages: Int, concurrency: Int, cache: Bool = true
+  ) async throws -> Double {
+    let server = try surroundings.requireServer()
+    guard let url = URL(string: server) else { throw Surroundings.Missing(description: "no URL: \(server)") }
+    let names = (0..<stages).map { "n\($0)" }
+    let entries = names.map { "  - {name: \($0), file: \(surroundings.plugins)/noop.so}\n" }.joined()
+    let text = """
+      carabiner: 1
+      plugins:\(stages == 0 ? " []" : "\n" + entries)
+      chain:
+        graphql: [\((["max-retry"] + names).joined(separator: ", "))]\(cache ? "" : "\n  cache: []")
+      """
+    let transport = try CurlTransport()
+    let client = ApolloClient(
+      networkTransport: RequestChainNetworkTransport(
+        interceptorProvider: try HostedChain(Manifest(text: text)), endpointURL: url, httpTransport: transport))
+    let operation = DynamicOperation(document: Samples.itemsDocument, operationName: "Items")
+    return try await cost(concurrency, on: transport.loop) {
+      for try await response in try client.results(of: operation, cachePolicy: .networkOnly) where response.hasErrors {
+        throw CancellationError()
+      }
+    }
+  }
+
+  /// CPU time of one run of `work` in microseconds, with so many running at once.
+  private static func cost(
+    _ concurrency: Int, on executor: any TaskExecutor, _ work: @escaping @Sendable () async throws -> Void
+  ) async throws -> Double {
+    try await Measurement.of(seconds: 0.3) { count in
+      let started = Counter()
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for _ in 0..<min(concurrency, count) {
+          group.addTask(executorPreference: executor) {
+            while started.next() <= count { try await work() }
+          }
+        }
+        try await group.waitForAll()
+      }
+    }.nanoseconds / 1000
+  }
+}
+
+/// Counts what several tasks do together.
+private final class Counter: Sendable {
+  private let value = Atomic(0)
+
+  /// 1, 2, 3 and so on.
+  func next() -> Int { value.add(1, ordering: .relaxed).newValue }
+}

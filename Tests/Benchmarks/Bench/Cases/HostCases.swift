@@ -1,0 +1,59 @@
+internal import CBenchmark
+internal import Carabiner
+internal import CarabinerCurl
+internal import CarabinerHost
+internal import Foundation
+
+extension Benchmark {
+  static let hosts: [Benchmark] = [
+    Benchmark(name: "route.ns", summary: "the stages of an operation found among 1,000 rules") { surroundings in
+      var points: [Figure] = []
+      for count in [1, 100, 1000] {
+        let manifest = try Manifest(text: rules(count))
+        let cost = try await Measurement.of(seconds: surroundings.sampleSeconds) { iterations in
+          for iteration in 0..<iterations {
+            let plan = manifest.stagePlan(operationName: "Operation\(iteration % count)", type: .query)
+            guard plan.active(.graphql).count == 1 else { throw CancellationError() }
+          }
+        }
+        points.append(Figure(count == 1000 ? "route.ns" : "route.ns.at.\(count)", cost.nanoseconds))
+      }
+      return points
+    },
+    Benchmark(name: "load.ms", summary: "a manifest of 20 plugins read, staged, loaded, brought up") { surroundings in
+      let entries = (0..<20).map { "  - {name: p\($0), file: \(surroundings.plugins)/noop.so}\n" }.joined()
+      let names = (0..<20).map { "p\($0)" }.joined(separator: ", ")
+      let text = "carabiner: 1\nplugins:\n\(entries)chain: {graphql: [\(names)]}\n"
+      let cost = try await Measurement.of(seconds: surroundings.sampleSeconds) { count in
+        for _ in 0..<count { _ = try HostedChain(Manifest(text: text)) }
+      }
+      return [Figure("load.ms", cost.nanoseconds / 1e6)]
+    },
+    Benchmark(name: "rss", summary: "memory at rest, and per request that waits for its server") { surroundings in
+      let transport = try CurlTransport()
+      let host = try MockedHost()
+      try await host.run(10)
+      let idle = bench_rss_bytes()
+      let held = HeldTransport()
+      guard let url = URL(string: "http://127.0.0.1/graphql") else { throw Surroundings.Missing(description: "no URL") }
+      let client = ApolloClient(
+        networkTransport: RequestChainNetworkTransport(endpointURL: url, httpTransport: held))
+      let count = 10_000
+      let tasks = (0..<count).map { _ in
+        Task(executorPreference: transport.loop) { try await client.results(of: host.operation).first { _ in true } }
+      }
+      while held.count < count { try await Task.sleep(for: .milliseconds(10)) }
+      let loaded = bench_rss_bytes()
+      for task in tasks { task.cancel() }
+      for task in tasks { _ = await task.result }
+      let each = Double(loaded - min(idle, loaded)) / Double(count)
+      return [Figure("rss.idle.mb", Double(idle) / 1e6), Figure("rss.inflight.kb", each / 1000)]
+    },
+  ]
+
+  /// A manifest with so many rules, none of them for the operation of the mock.
+  static func rules(_ count: Int) -> String {
+    let rules = (0..<count).map { "  - {when: {operation: Operation\($0)}, chain: {graphql: [max-retry]}}\n" }.joined()
+    return "carabiner: 1\nplugins: []\nrules:\n\(rules)"
+  }
+}

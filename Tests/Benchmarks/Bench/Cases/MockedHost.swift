@@ -1,0 +1,58 @@
+internal import Carabiner
+internal import CarabinerHost
+internal import CarabinerWire
+internal import Foundation
+
+/// A transport that has the answer already.
+struct CannedTransport: HTTPTransport {
+  let head: HTTPURLResponse
+  let body: Data
+
+  init(_ body: [UInt8]) throws {
+    guard let url = URL(string: "http://127.0.0.1/graphql") else { throw Surroundings.Missing(description: "no URL") }
+    head = HTTPURLResponse(
+      url: url, statusCode: 200, headers: ["Content-Type": "application/json", "Content-Length": "\(body.count)"])
+    self.body = Data(body)
+  }
+
+  func send(_ request: Carabiner.URLRequest) async throws -> HTTPResponse {
+    HTTPResponse(response: head, chunks: PullStream(body))
+  }
+}
+
+/// A client over a chain whose network is a constant.
+struct MockedHost: Sendable {
+  let client: ApolloClient
+  let operation = DynamicOperation(document: Samples.itemsDocument, operationName: "Items")
+
+  init(_ provider: any InterceptorProvider = DefaultInterceptorProvider.shared, items: Int = 9) throws {
+    guard let url = URL(string: "http://127.0.0.1/graphql") else { throw Surroundings.Missing(description: "no URL") }
+    client = ApolloClient(
+      networkTransport: RequestChainNetworkTransport(
+        interceptorProvider: provider, endpointURL: url, httpTransport: try CannedTransport(Samples.response(items: items))))
+  }
+
+  /// Over a manifest with `count` entries of one plugin in a list.
+  init(_ count: Int, of plugin: String, interceptor: String? = nil, in list: String) throws {
+    let identity = interceptor.map { ", interceptor: \($0)" } ?? ""
+    let names = (0..<count).map { "p\($0)" }
+    let entries = names.map { "  - {name: \($0), file: \(plugin)\(identity)}\n" }.joined()
+    let graphQL = ["max-retry"] + (list == "graphql" ? names : [])
+    let http = (list == "http" ? names : []) + ["response-code"]
+    let text = """
+      carabiner: 1
+      plugins:\(count == 0 ? " []" : "\n" + entries)
+      chain: {graphql: [\(graphQL.joined(separator: ", "))], cache: [], http: [\(http.joined(separator: ", "))]}
+      """
+    try self.init(HostedChain(Manifest(text: text)))
+  }
+
+  /// Runs the operation `count` times, each to its end.
+  func run(_ count: Int) async throws {
+    for _ in 0..<count {
+      for try await response in try client.results(of: operation, cachePolicy: .networkOnly) where response.hasErrors {
+        throw Surroundings.Missing(description: "the answer has errors")
+      }
+    }
+  }
+}

@@ -1,0 +1,96 @@
+internal import Carabiner
+internal import CarabinerHost
+
+/// A native interceptor that looks at every result.
+private struct NativeMap: GraphQLInterceptor {
+  func intercept<Request: GraphQLRequest>(
+    request: Request, next: NextInterceptorFunction<Request>
+  ) async throws -> InterceptorResultStream<Request> {
+    await next(request).map { $0 }
+  }
+}
+
+/// A provider with native interceptors in front of the usual ones.
+private struct NativeProvider: InterceptorProvider {
+  let count: Int
+
+  func graphQLInterceptors<Operation: GraphQLOperation>(for operation: Operation) -> [any GraphQLInterceptor] {
+    [MaxRetryInterceptor()] + [any GraphQLInterceptor](repeating: NativeMap(), count: count)
+  }
+}
+
+extension Benchmark {
+  /// What one more stage costs: the slope over chains of these lengths.
+  private static let lengths = [0, 10, 50, 200]
+
+  static let stages: [Benchmark] = [
+    plugin("stage.c.noop.ns", "a C plugin that does nothing", "noop.so"),
+    plugin("stage.swift.noop.ns", "a Swift plugin that does nothing", "swift-noop.so"),
+    plugin("stage.rust.noop.ns", "a Rust plugin that does nothing", "rust-noop.so"),
+    slope("stage.http.chunk.ns", "a C plugin that lets a request and its chunk pass") { count, surroundings in
+      try MockedHost(count, of: "\(surroundings.plugins)/stages.so", interceptor: "org.carabiner.bench.chunk", in: "http")
+    },
+    slope("stage.native.map.ns", "a Swift interceptor of the program that maps results") { count, _ in
+      try MockedHost(NativeProvider(count: count))
+    },
+    Benchmark(name: "stage.pending.us", summary: "a stage that is resumed by another thread") { surroundings in
+      let file = "\(surroundings.plugins)/stages.so"
+      let slope = try await measured([0, 1, 4], surroundings) { count in
+        try MockedHost(count, of: file, interceptor: "org.carabiner.bench.pending", in: "graphql")
+      }
+      return [Figure("stage.pending.us", slope.each / 1000)]
+    },
+    Benchmark(name: "stage.ffi.ns", summary: "a C function called as a stage") { surroundings in
+      let slope = try await measured([0, 4, 16], surroundings) { count in
+        let entries = (0..<count).map { number in
+          """
+            - name: f\(number)
+              ffi: {library: libc.so.6, function: labs, returns: u64, header: X-\(number), arguments: [{type: u64, value: 5}]}
+
+          """
+        }
+        let text = """
+          carabiner: 1
+          plugins:\(count == 0 ? " []\n" : "\n" + entries.joined())
+          chain: {cache: [], http: [\((0..<count).map { "f\($0), " }.joined())response-code]}
+          """
+        return try MockedHost(HostedChain(Manifest(text: text)))
+      }
+      return slope.figures("stage.ffi.ns")
+    },
+  ]
+
+  private static func plugin(_ name: String, _ summary: String, _ file: String) -> Benchmark {
+    slope(name, summary) { count, surroundings in
+      try MockedHost(count, of: "\(surroundings.plugins)/\(file)", in: "graphql")
+    }
+  }
+
+  private static func slope(
+    _ name: String, _ summary: String, _ host: @escaping @Sendable (Int, Surroundings) throws -> MockedHost
+  ) -> Benchmark {
+    Benchmark(name: name, summary: summary) { surroundings in
+      try await measured(lengths, surroundings) { try host($0, surroundings) }.figures(name)
+    }
+  }
+
+  /// Chains of several lengths, measured in turns so that the machine's moods fall on all of them.
+  private static func measured(
+    _ lengths: [Int], _ surroundings: Surroundings, _ host: (Int) throws -> MockedHost
+  ) async throws -> Slope {
+    var hosts: [(count: Int, host: MockedHost, iterations: Int, costs: [Double])] = []
+    for count in lengths {
+      let host = try host(count)
+      let iterations = try await Measurement.calibrated(surroundings.sampleSeconds) { try await host.run($0) }
+      hosts.append((count, host, iterations, []))
+    }
+    for _ in 0..<Measurement.samples {
+      for index in hosts.indices {
+        let host = hosts[index].host
+        let sample = try await Measurement.sample(hosts[index].iterations) { try await host.run($0) }
+        hosts[index].costs.append(sample.nanoseconds)
+      }
+    }
+    return Slope(points: hosts.map { ($0.count, $0.costs.median) })
+  }
+}

@@ -1,0 +1,85 @@
+internal import CBenchmark
+internal import CarabinerWire
+internal import Foundation
+
+extension Benchmark {
+  static let texts: [Benchmark] = [
+    Benchmark(name: "json.parse", summary: "a tree of 100 KB of JSON; peers: simdjson, Foundation") { surroundings in
+      let text = Samples.large()
+      let data = Data(text)
+      func perByte(_ body: (Int) throws -> Void) async throws -> Double {
+        try await Measurement.of(seconds: surroundings.sampleSeconds) { try body($0) }.nanoseconds / Double(text.count)
+      }
+      let ours = try await perByte { for _ in 0..<$0 { _ = try JSONValue(parsing: text) } }
+      let foundation = try await perByte { for _ in 0..<$0 { _ = try JSONSerialization.jsonObject(with: data) } }
+      let peer = try await simdjson(text, onDemand: false, surroundings)
+      return [
+        Figure("json.parse.ns_per_byte", ours), Figure("json.parse.foundation.ns_per_byte", foundation),
+        Figure("json.parse.simdjson.ns_per_byte", peer),
+      ]
+    },
+    Benchmark(name: "json.locate", summary: "the members of a response found; peer: simdjson on demand") { surroundings in
+      let text = Samples.large()
+      let measured = try await Measurement.of(seconds: surroundings.sampleSeconds) { count in
+        for _ in 0..<count where try JSONMembers(locating: text.span).names.isEmpty { throw CancellationError() }
+      }
+      return [
+        Figure("json.locate.ns_per_byte", measured.nanoseconds / Double(text.count)),
+        Figure("json.locate.simdjson.ns_per_byte", try await simdjson(text, onDemand: true, surroundings)),
+      ]
+    },
+    Benchmark(name: "multipart", summary: "parts of 64 KB in chunks of 16 KB; peer: memchr over the same bytes") { surroundings in
+      let part = Samples.large().prefix(64 << 10)
+      var body: [UInt8] = []
+      for _ in 0..<16 { body += Array("--b\r\nContent-Type: application/json\r\n\r\n".utf8) + part + Array("\r\n".utf8) }
+      body += Array("--b--\r\n".utf8)
+      let boundary = try MultipartBoundary("b")
+      let measured = try await Measurement.of(seconds: surroundings.sampleSeconds) { [body] count in
+        for _ in 0..<count {
+          var reader = MultipartReader(boundary: boundary, partEnd: .atBoundary)
+          var parts = 0
+          var place = 0
+          while place < body.count {
+            let end = min(place + 16 << 10, body.count)
+            reader.append(body[place..<end])
+            while try reader.next() != nil { parts += 1 }
+            place = end
+          }
+          guard parts == 16 else { throw CancellationError() }
+        }
+      }
+      let peer = try await Measurement.of(seconds: surroundings.sampleSeconds) { [body] count in
+        for _ in 0..<count {
+          let found = unsafe body.withUnsafeBytes { unsafe bench_memchr($0.baseAddress, $0.count, 10) }
+          guard found > 0 else { throw CancellationError() }
+        }
+      }
+      return [
+        Figure("multipart.ns_per_byte", measured.nanoseconds / Double(body.count)),
+        Figure("multipart.memchr.ns_per_byte", peer.nanoseconds / Double(body.count)),
+      ]
+    },
+    Benchmark(name: "document.parse", summary: "a GraphQL document of 2 KB") { surroundings in
+      let text = Samples.longDocument
+      let measured = try await Measurement.of(seconds: surroundings.sampleSeconds) { count in
+        for _ in 0..<count where try GraphQLDocument(parsing: text).definitions.isEmpty { throw CancellationError() }
+      }
+      return [
+        Figure("document.parse.us", measured.nanoseconds / 1000), Figure("document.parse.allocs", measured.allocations),
+      ]
+    },
+  ]
+
+  private static func simdjson(_ text: [UInt8], onDemand: Bool, _ surroundings: Surroundings) async throws -> Double {
+    let padded = text + [UInt8](repeating: 0, count: bench_json_padding)
+    let measured = try await Measurement.of(seconds: surroundings.sampleSeconds) { iterations in
+      for _ in 0..<iterations {
+        let seen = unsafe padded.withUnsafeBytes {
+          unsafe bench_simdjson($0.baseAddress?.assumingMemoryBound(to: CChar.self), text.count, onDemand ? 1 : 0)
+        }
+        guard seen > 0 else { throw Surroundings.Missing(description: "simdjson does not take the text") }
+      }
+    }
+    return measured.nanoseconds / Double(text.count)
+  }
+}

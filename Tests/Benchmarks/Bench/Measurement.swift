@@ -1,0 +1,85 @@
+internal import CBenchmark
+
+/// CPU time and allocations of a piece of work.
+struct Measurement: Sendable {
+  /// CPU time of the whole process for one iteration, in nanoseconds.
+  var nanoseconds: Double
+  /// Allocations for one iteration.
+  var allocations: Double
+
+  /// Both numbers as figures, the time in microseconds.
+  func figures(_ name: String) -> [Figure] {
+    [Figure("\(name).us", nanoseconds / 1000), Figure("\(name).allocs", allocations)]
+  }
+
+  /// Samples of one measurement; odd, so that the median is one of them.
+  static let samples = 5
+
+  /// Measures `body`, which runs the work as often as it is told.
+  ///
+  /// - Returns: The median of several samples, each about `seconds` long.
+  static func of(seconds: Double, _ body: (Int) async throws -> Void) async throws -> Measurement {
+    let iterations = try await calibrated(seconds, body)
+    var taken: [Measurement] = []
+    for _ in 0..<samples { taken.append(try await sample(iterations, body)) }
+    return Measurement(
+      nanoseconds: taken.map(\.nanoseconds).median, allocations: taken.map(\.allocations).median)
+  }
+
+  /// One sample of a known number of iterations.
+  static func sample(_ iterations: Int, _ body: (Int) async throws -> Void) async throws -> Measurement {
+    let allocations = bench_allocations()
+    let start = bench_cpu_ns()
+    try await body(iterations)
+    let end = bench_cpu_ns()
+    return Measurement(
+      nanoseconds: Double(end - start) / Double(iterations),
+      allocations: Double(bench_allocations() - allocations) / Double(iterations))
+  }
+
+  /// How many iterations take about this long; runs some, which warms caches up.
+  static func calibrated(_ seconds: Double, _ body: (Int) async throws -> Void) async throws -> Int {
+    var iterations = 1
+    while true {
+      let start = bench_cpu_ns()
+      try await body(iterations)
+      let taken = Double(bench_cpu_ns() - start) / 1e9
+      if taken > seconds / 4 { return max(1, Int(Double(iterations) * seconds / taken)) }
+      iterations *= taken < seconds / 40 ? 8 : 2
+    }
+  }
+}
+
+extension [Double] {
+  /// The middle one.
+  var median: Double {
+    let sorted = sorted()
+    guard !sorted.isEmpty else { return .nan }
+    return sorted.count % 2 == 1
+      ? sorted[sorted.count / 2] : (sorted[sorted.count / 2 - 1] + sorted[sorted.count / 2]) / 2
+  }
+}
+
+/// What a further one of something costs: the slope of cost over number.
+struct Slope: Sendable {
+  /// Cost of one more.
+  let each: Double
+  /// The costs it was made of, by number.
+  let points: [(count: Int, cost: Double)]
+
+  /// The line of least squares through the points.
+  init(points: [(count: Int, cost: Double)]) {
+    self.points = points
+    let number = Double(points.count)
+    let x = points.reduce(0) { $0 + Double($1.count) } / number
+    let y = points.reduce(0) { $0 + $1.cost } / number
+    let above = points.reduce(0) { $0 + (Double($1.count) - x) * ($1.cost - y) }
+    let below = points.reduce(0) { $0 + (Double($1.count) - x) * (Double($1.count) - x) }
+    each = below > 0 ? above / below : 0
+  }
+
+  /// The figure, and the points as figures of their own.
+  func figures(_ name: String) -> [Figure] {
+    [Figure(name, each)] + points.map { Figure("\(name).at.\($0.count)", $0.cost) }
+  }
+}

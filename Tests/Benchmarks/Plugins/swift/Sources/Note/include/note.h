@@ -1,0 +1,2 @@
+#pragma once
+void noop_note_is_linked(void);
