@@ -64,14 +64,14 @@ final class GraphQLAscent<Request: GraphQLRequest>: @unchecked Sendable {
     let record = lane.record
     record.endStep()
     defer { record.endStep() }
-    let whole = unsafe record.view(of: result.result.body, row.needs)
+    let whole = unsafe event(for: result)
     var index = outermost
     while index >= 0 {
       guard let onResult = unsafe row.graphQL[index].on_result else {
         index -= 1
         continue
       }
-      var event = unsafe shown(whole, of: result, to: row.stages[index])
+      var event = unsafe whole.restricted(to: row.needsByStage[index])
       let made = lane.invoke(.onResult, at: index) {
         unsafe onResult(lane.instance(index), record.handle, lane.states[index], &event)
       }
@@ -199,10 +199,10 @@ final class GraphQLAscent<Request: GraphQLRequest>: @unchecked Sendable {
 
   // MARK: What crosses the border
 
-  /// What of a result a stage asked to see.
-  private func shown(_ whole: crb_result, of result: Result, to stage: StageBinding) -> crb_result {
+  /// What all stages together asked to see of a result; the same for each but for the parts it did not ask for.
+  private func event(for result: Result) -> crb_result {
     let response = result.result
-    var event = unsafe whole.restricted(to: stage.needs)
+    var event = unsafe lane.record.view(of: response.body, lane.row.needs)
     unsafe event.seq = sequence
     unsafe event.http_status = Int32(response.httpResponse?.statusCode ?? 0)
     if response.source == .cache { unsafe event.flags |= UInt32(CRB_RESULT_CACHE) }

@@ -27,6 +27,8 @@ internal import CCarabiner
   let isConcurrent: [Bool]
   /// What any of the stages wants to see.
   let needs: Parts
+  /// What each of them wants to see.
+  let needsByStage: [Parts]
   /// Whether some plugin wants an instance of its own for each call.
   let hasInstancesPerCall: Bool
   /// The shared instances, one a stage.
@@ -36,6 +38,7 @@ internal import CCarabiner
     self.kind = kind
     self.stages = stages
     needs = stages.reduce(into: Parts()) { $0.formUnion($1.needs) }
+    needsByStage = stages.map(\.needs)
     isConcurrent = stages.map { $0.plugin.threadClass != UInt32(CRB_THREADS_SERIAL) }
     hasInstancesPerCall = stages.contains { $0.plugin.threadClass == UInt32(CRB_THREADS_PER_CALL) }
     graphQL = kind == .graphQL ? stages.map { $0.plugin.table.graphQL ?? crb_graphql_stage() } : []
