@@ -98,7 +98,7 @@ internal import Synchronization
   /// a hook does goes on with ``outcome(of:_:)``.
   @inline(__always)
   func invoke(_ hook: Hook, at index: Int, _ body: () -> crb_verdict) -> HookCall {
-    let start = isTraced ? ContinuousClock.now : nil
+    let start = isTraced ? MonotonicClock.nanoseconds : 0
     record.open(hook, index)
     let verdict = row.isConcurrent[index] ? body() : row.stages[index].plugin.alone(body)
     return HookCall(
@@ -130,11 +130,12 @@ internal import Synchronization
     let answer = record.takeAnswer()
     if verdict < 0 { verdict = Verdict.fail }
     if fault == nil { fault = violation(verdict, answer, made.hook, stage) }
-    if let start = made.start {
+    if isTraced {
       call.context.tracer?.record(
         StageEvent(
           kind: stage.kind.traceKind, stage: stage.plugin.name, hook: made.hook.name, direction: direction,
-          outcome: fault.map { "fault: \($0.message)" } ?? Verdict.name(verdict), duration: .now - start))
+          outcome: fault.map { "fault: \($0.message)" } ?? Verdict.name(verdict),
+          duration: .nanoseconds(MonotonicClock.nanoseconds - made.start)))
     }
     guard let fault else { return (verdict, answer) }
     guard stage.plugin.options.skipsOnFault else { throw fault }
