@@ -37,7 +37,7 @@ struct RunHost: Sendable {
     client = ApolloClient(
       networkTransport: RequestChainNetworkTransport(
         interceptorProvider: chain, endpointURL: url, httpTransport: transport,
-        store: ApolloStore(cache: InMemoryNormalizedCache(maximumRecords: manifest.settings.storeRecords)),
+        store: try manifest.openStore(),
         additionalHeaders: all, wireOptions: manifest.wireOptions, maximumAttempts: manifest.settings.maximumAttempts))
     self.timeout = timeout ?? manifest.settings.timeout?.seconds
   }
