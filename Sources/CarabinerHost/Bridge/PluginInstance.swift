@@ -50,9 +50,14 @@ internal import Synchronization
     unsafe host = unsafe library.host
     let registered = PluginRegistry.shared.register(
       name: options.name, grants: options.grants, redaction: options.redaction, store: options.store)
-    unsafe instance =
-      unsafe threadClass == UInt32(CRB_THREADS_PER_CALL)
-      ? nil : try Self.create(table, host, options, library.path, registered)
+    do {
+      unsafe instance =
+        unsafe threadClass == UInt32(CRB_THREADS_PER_CALL)
+        ? nil : try Self.create(table, host, options, library.path, registered)
+    } catch {
+      PluginRegistry.shared.retire(registered)
+      throw error
+    }
     selfID = registered
     origin = library.path
   }

@@ -175,6 +175,19 @@ struct StoreServiceTests {
     #expect(log.readFailures == 1)
   }
 
+  @Test("when a chain goes, its hold on the store goes with it, also that of a plugin that refused to be made")
+  func release() async throws {
+    weak var released: ApolloStore?
+    do {
+      let store = ApolloStore()
+      released = store
+      _ = try await run(client(.c, caches: ["store write"], store: store))
+      await #expect(throws: LoadRefusal.self) { try await client(.cpp, caches: ["refuse"], store: store) }
+    }
+    for _ in 0..<500 where released != nil { try await Task.sleep(for: .milliseconds(10)) }
+    #expect(released == nil)
+  }
+
   // MARK: What is refused
 
   @Test("what breaks a rule of the header is refused with its status, and done is not called for it")
