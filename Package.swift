@@ -90,7 +90,8 @@ let package = Package(
     .testTarget(
       name: "CarabinerHostTests",
       dependencies: [
-        "CarabinerHost", "Carabiner", "CarabinerCurl", "CarabinerWire", "CCarabiner", "FuzzTargets", "TestTools",
+        "CarabinerHost", "Carabiner", "CarabinerCurl", "CarabinerSQLite", "CarabinerWire", "CCarabiner", "FuzzTargets",
+        "TestTools",
       ],
       swiftSettings: swiftSettings),
   ],
@@ -147,7 +148,7 @@ if !librariesOnly {
     .executableTarget(
       name: "CarabinerCommand",
       dependencies: [
-        "Carabiner", "CarabinerCurl", "CarabinerHost", "CarabinerWire",
+        "Carabiner", "CarabinerCurl", "CarabinerHost", "CarabinerSQLite", "CarabinerWire",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "HTTPTypes", package: "swift-http-types"),

@@ -122,6 +122,16 @@ FIELD(crb_fetch_request, body, 64);
 SIZE(crb_fetch_service, 16);
 FIELD(crb_fetch_service, start, 8);
 
+SIZE(crb_store_answer, 32);
+FIELD(crb_store_answer, count, 8);
+FIELD(crb_store_answer, records, 16);
+
+SIZE(crb_store_service, 40);
+FIELD(crb_store_service, load, 8);
+FIELD(crb_store_service, publish, 16);
+FIELD(crb_store_service, remove, 24);
+FIELD(crb_store_service, remove_matching, 32);
+
 SIZE(crb_create_info, 72);
 FIELD(crb_create_info, self, 8);
 FIELD(crb_create_info, generation, 16);

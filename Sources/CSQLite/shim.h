@@ -1,4 +1,4 @@
-/* What Swift does not see of SQLite: a destructor that is a number in disguise. */
+/* What Swift does not see of SQLite: a destructor that is a number in disguise, and codes that are expressions. */
 #pragma once
 #include <sqlite3.h>
 
@@ -6,3 +6,5 @@
 static inline int CSQLite_bindText(sqlite3_stmt *statement, int index, const char *bytes, int count) {
   return sqlite3_bind_text(statement, index, bytes ? bytes : "", count, SQLITE_TRANSIENT);
 }
+
+static const int CSQLite_noRoomForIndex = SQLITE_IOERR_SHMSIZE;

@@ -16,7 +16,8 @@ struct CarabinerCommand: AsyncParsableCommand {
       """,
     version: "1.0.0",
     subcommands: [
-      RunCommand.self, CheckCommand.self, ChainCommand.self, InspectCommand.self, ProbeCommand.self, DemoServerCommand.self,
+      RunCommand.self, CheckCommand.self, ChainCommand.self, InspectCommand.self, CacheCommand.self, ProbeCommand.self,
+      DemoServerCommand.self,
     ])
 
   /// Parses the arguments by hand so that a wrong one exits with 2, as the help says.

@@ -14,11 +14,14 @@ enum ExitStatus: Int32, Error {
   case interceptor = 7
   case cancelled = 8
 
+  /// What `carabiner cache` was asked for is not there.
+  static let noSuchRecord = Self.graphQLErrors
+
   /// The status for an error of a request or of bringing up its chain.
   init(_ error: any Error) {
     switch error {
     case let status as ExitStatus: self = status
-    case is ManifestError, is ManifestProblem, is LoadRefusal: self = .refused
+    case is ManifestError, is ManifestProblem, is LoadRefusal, is StoreError: self = .refused
     case is CancellationError: self = .cancelled
     case let error as TransportError where error.code == .fileUnreadable || error.code == .fileChanged: self = .usage
     case is TransportError: self = .network

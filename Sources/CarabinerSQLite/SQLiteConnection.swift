@@ -73,6 +73,8 @@ internal import Carabiner
   /// An error with the meaning of a result code and the words of the database.
   func error(_ result: Int32) -> StoreError {
     let words = unsafe sqlite3_errmsg(database).map { unsafe String(cString: $0) } ?? "code \(result)"
+    // The log's index is a file of its own, and the first to find no room.
+    if result == CSQLite_noRoomForIndex { return .diskFull(path, words) }
     return switch result & 0xFF {
     case SQLITE_CORRUPT, SQLITE_NOTADB:
       StoreError(.corrupt, "\(path) is damaged or no database (\(words)); remove it and its -wal and -shm files")
@@ -81,8 +83,18 @@ internal import Carabiner
     case SQLITE_READONLY, SQLITE_PERM:
       StoreError(.readOnly, "\(path) cannot be written (\(words)); check the permissions of the file and its folder")
     case SQLITE_FULL:
-      StoreError(.diskFull, "there is no room to write \(path) (\(words)); free some, nothing was changed")
+      .diskFull(path, words)
+    case SQLITE_CANTOPEN:
+      StoreError(
+        .database,
+        "\(path) cannot be opened (\(words)); check that it is a file that may be read, in a folder that may be written")
     default: StoreError(.database, "\(path) failed: \(words) (code \(result))")
     }
+  }
+}
+
+extension StoreError {
+  fileprivate static func diskFull(_ path: String, _ words: String) -> StoreError {
+    StoreError(.diskFull, "there is no room to write \(path) (\(words)); free some, nothing was changed")
   }
 }

@@ -111,7 +111,7 @@ public final class SQLiteNormalizedCache: NormalizedCache {
   }
 
   /// Reads with a connection of its own, so that readers do not wait for each other.
-  private func reading<Result>(_ work: (SQLiteConnection) throws -> Result) throws -> Result {
+  func reading<Result>(_ work: (SQLiteConnection) throws -> Result) throws -> Result {
     let connection =
       try readers.withLock { $0.popLast() }
       ?? SQLiteConnection(path: path, busyTimeout: busyTimeout, isReadOnly: isReadOnly)
@@ -128,26 +128,29 @@ public final class SQLiteNormalizedCache: NormalizedCache {
   public func apply(removing keys: [String], merging records: RecordSet) async throws -> ChangedKeys {
     let list = records.list(policy: .default)
     guard !keys.isEmpty || !list.isEmpty else { return ChangedKeys() }
-    return try writer.withLock { connection in
-      try connection.transaction("BEGIN IMMEDIATE") {
-        var changed = ChangedKeys()
-        for key in keys { changed.insert(try Self.remove(key, connection), of: key) }
-        for record in list { changed.insert(try Self.merge(record, connection), of: record.key) }
-        return changed
-      }
+    return try writing { connection in
+      var changed = ChangedKeys()
+      for key in keys { changed.insert(try Self.remove(key, connection), of: key) }
+      for record in list { changed.insert(try Self.merge(record, connection), of: record.key) }
+      return changed
     }
   }
 
   public func removeRecord(for key: String) async throws { _ = try await apply(removing: [key], merging: RecordSet()) }
 
   public func clear() async throws {
+    try writing { try $0.execute("DELETE FROM fields") }
+  }
+
+  /// Changes things in one transaction; nobody else writes meanwhile, in this process or another.
+  func writing<Result: Sendable>(_ work: (SQLiteConnection) throws -> Result) throws -> Result {
     try writer.withLock { connection in
-      try connection.transaction("BEGIN IMMEDIATE") { try connection.execute("DELETE FROM fields") }
+      try connection.transaction("BEGIN IMMEDIATE") { try work(connection) }
     }
   }
 
   /// Removes a record; gives the names of its fields.
-  private static func remove(_ key: String, _ connection: SQLiteConnection) throws -> [String] {
+  static func remove(_ key: String, _ connection: SQLiteConnection) throws -> [String] {
     let statement = try connection.statement("DELETE FROM fields WHERE key = ? RETURNING field")
     try statement.bind(key.utf8Span.span, at: 1)
     defer { statement.reset() }

@@ -51,6 +51,9 @@ internal import Carabiner
   /// A number of the row, counted from 0.
   func int(_ column: Int32) -> Int64 { unsafe sqlite3_column_int64(statement, column) }
 
+  /// Whether there is no value in a column of the row, counted from 0.
+  func isNull(_ column: Int32) -> Bool { unsafe sqlite3_column_type(statement, column) == SQLITE_NULL }
+
   /// A text of the row, counted from 0, as bytes.
   func bytes(_ column: Int32) -> [UInt8] {
     guard let text = unsafe sqlite3_column_text(statement, column) else { return [] }

@@ -379,6 +379,8 @@ typedef struct crb_http_stage {
  * on_write   [owner]  a result came from a server.  CONTINUE also offers it to the next cache, DROP keeps it from them.
  *                     A FAIL is logged and counted; the caller gets the result all the same.
  *
+ * It may keep results itself, or their objects in the store of the host: see crb.store/1.
+ *
  * A cache stage is asked and told; nothing flows through it.  Its on_error and on_end are not called: rule R9 is for
  * the stages a request passes.  release() comes as for every stage.
  */
@@ -507,7 +509,8 @@ typedef struct crb_host {
 } crb_host;
 
 /* ------------------------------------------------------------------------------------------------------------------
- * Services: host->query(self, id).  Always granted: crb.timer/1.  By the manifest's `grants`: crb.fetch/1.
+ * Services: host->query(self, id).  Always granted: crb.timer/1.  By the manifest's `grants`: crb.fetch/1 (fetch) and
+ * crb.store/1 (store).
  * ---------------------------------------------------------------------------------------------------------------- */
 
 /* "crb.timer/1" */
@@ -544,6 +547,63 @@ typedef struct crb_fetch_service {
   crb_status (*start)(crb_self who, const crb_fetch_request *request,
                       void (*done)(void *user, const crb_head *head, crb_view body, const crb_error *error), void *user);
 } crb_fetch_service;
+
+/* Limits of crb.store/1; what is beyond them gets CRB_E_LIMIT. */
+#define CRB_STORE_MAX_KEYS 65536u         /* keys of one operation */
+#define CRB_STORE_MAX_KEY_BYTES 65536u    /* bytes of one key or pattern */
+#define CRB_STORE_MAX_BYTES (64u << 20)   /* bytes of what is published at once */
+#define CRB_STORE_MAX_UNDER_WAY 1024u     /* operations one instance may have under way */
+
+/* What an operation on the store brought. */
+typedef struct crb_store_answer {
+  uint32_t size;
+  uint32_t reserved;
+  uint64_t count;    /* load: records found; publish: fields whose value changed; remove: records there were */
+  crb_view records;  /* load: the records, as publish() takes them; else absent */
+} crb_store_answer;
+
+/* Brings the outcome of an operation on the store.  Either `answer` or `error` is NULL; both end with this call.
+ *
+ * It runs exactly once, on a thread of the host and outside of all its locks, if and only if the operation was started.  It
+ * must not block; it may start other operations, and resume() a hook that waits for this one.  An error has the domain
+ * "carabiner.store" and the flag CRB_ERROR_CACHE, and CRB_ERROR_RETRYABLE if the same may work later. */
+typedef void (*crb_store_done)(void *user, const crb_store_answer *answer, const crb_error *error);
+
+/* "crb.store/1": the store of the host, which its built-in cache stage `store` fills and which may be in a file.
+ *
+ * A RECORD is what is kept of one object under its key: "Book:1", the type and the key fields; "QUERY_ROOT"; or a path for an
+ * object without a key.  Here records are one JSON object of them, each a JSON object of its fields:
+ *
+ *     {"QUERY_ROOT": {"book(id:1)": {"$ref": "Book:1"}}, "Book:1": {"__typename": "Book", "id": "1", "title": "Solaris"}}
+ *
+ * A field is named as in GraphQL, with its arguments sorted and without spaces.  Another object stands there as
+ * {"$ref": KEY}, also within lists.  "... on TYPE" notes whether a fragment applies to the object.
+ *
+ * TRANSACTIONS.  Each operation is one: it sees the store at one moment, and others see all it did or nothing; if it fails,
+ * nothing happened.  Operations that are under way together have no order; start the next in done() to give them one.  Whoever
+ * watches what an operation changed is told after it.
+ *
+ * BLOCKING.  No function here waits: each copies what it is given, starts the operation and returns.  A hook that needs the
+ * outcome suspends.  An operation may have to wait for others, and for other processes if the store is in a file.
+ *
+ * What each may answer beside CRB_OK, and then done() never runs:
+ *     CRB_E_UNSUPPORTED  the manifest does not grant `store`, `who` is not an instance, or this host has no store
+ *     CRB_E_INVAL        done is NULL; a key or pattern is empty or not UTF-8; what is published is not such an object
+ *     CRB_E_LIMIT        see CRB_STORE_MAX_* */
+typedef struct crb_store_service {
+  uint32_t size;
+  uint32_t reserved;
+  /* [any]   Reads records.  Keys without a record, and fields that are older than the manifest's maximum ages, are left
+   *         out of the answer. */
+  crb_status (*load)(crb_self who, const crb_view *keys, size_t count, crb_store_done done, void *user);
+  /* [any]   Writes records: fields that are there are replaced, others stay.  They count as received now.  The JSON is checked
+   *         before this returns. */
+  crb_status (*publish)(crb_self who, crb_view records, crb_store_done done, void *user);
+  /* [any]   Removes the records under these keys. */
+  crb_status (*remove)(crb_self who, const crb_view *keys, size_t count, crb_store_done done, void *user);
+  /* [any]   Removes the records whose keys fit a pattern in which `*` stands for any text. */
+  crb_status (*remove_matching)(crb_self who, crb_view pattern, crb_store_done done, void *user);
+} crb_store_service;
 
 /* ------------------------------------------------------------------------------------------------------------------
  * Registration: what the entry function returns

@@ -36,11 +36,15 @@ public final class ApolloStore: Sendable {
   /// Merges records into the store.
   ///
   /// - Throws: What the cache throws; ``StoreError`` with code `reentrantTransaction`.
-  public func publish(records: RecordSet) async throws {
+  public func publish(records: RecordSet) async throws { _ = try await merge(records) }
+
+  /// Merges records into the store; gives the fields that changed.
+  package func merge(_ records: RecordSet) async throws -> ChangedKeys {
     try TransactionScope.checkOutside(self)
     let records = RecordSet(records.list(policy: policy))
     let changed = try await lock.with(.write) { try await self.cache.merge(records: records) }
     subscribers.notify(changed, of: self)
+    return changed
   }
 
   /// Removes everything.

@@ -7,6 +7,9 @@ package struct KeyPattern: Sendable {
     pieces = text.utf8.split(separator: UInt8(ascii: "*"), omittingEmptySubsequences: false).map { Array($0) }
   }
 
+  /// What all keys that fit begin with.
+  package var prefix: [UInt8] { pieces.first ?? [] }
+
   /// Whether a key fits.
   package func matches(_ key: String) -> Bool {
     let key = Array(key.utf8)

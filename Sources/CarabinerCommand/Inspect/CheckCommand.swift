@@ -56,6 +56,7 @@ struct CheckCommand: AsyncParsableCommand {
     var found = (loaded.warnings + loaded.warnings(about: overrides)).map { Diagnostic($0, severity: .warning) }
     found += loaded.refusals(of: overrides).map { Diagnostic($0) }
     found += loaded.problems(of: SecretReferences(directory: loaded.directory)).map { Diagnostic($0) }
+    found += loaded.storeProblems().map { Diagnostic($0) }
     found += pluginProblems(of: loaded, at: path)
     return Diagnostic.placed(found, in: loaded)
   }

@@ -31,13 +31,14 @@ struct RunHost: Sendable {
     }
     var all = try manifest.resolvedHeaders(secrets)
     all.replace(with: headers)
+    let store = try manifest.openStore()
     let chain = try HostedChain(
-      manifest, overrides: StageOverrides(ProcessInfo.processInfo.environment[StageOverrides.variable]))
+      manifest, store: store, overrides: StageOverrides(ProcessInfo.processInfo.environment[StageOverrides.variable]))
     self.chain = chain
     client = ApolloClient(
       networkTransport: RequestChainNetworkTransport(
         interceptorProvider: chain, endpointURL: url, httpTransport: transport,
-        store: ApolloStore(cache: InMemoryNormalizedCache(maximumRecords: manifest.settings.storeRecords)),
+        store: store,
         additionalHeaders: all, wireOptions: manifest.wireOptions, maximumAttempts: manifest.settings.maximumAttempts))
     self.timeout = timeout ?? manifest.settings.timeout?.seconds
   }

@@ -1,5 +1,5 @@
 internal import CCarabiner
-internal import Carabiner
+package import Carabiner
 internal import Synchronization
 
 /// One manifest entry's instance of an interceptor.
@@ -16,6 +16,8 @@ internal import Synchronization
     package var redaction = SecretRedaction()
     /// The services it may ask for.
     package var grants: Set<String> = []
+    /// The store of the chain it stands in.
+    package var store: ApolloStore?
     /// Whether a fault of this plugin fails the call or is passed over.
     package var skipsOnFault = false
     /// How long one hook may stay pending; nil for no limit beside the request's own.
@@ -47,10 +49,15 @@ internal import Synchronization
     table = interceptor.table
     unsafe host = unsafe library.host
     let registered = PluginRegistry.shared.register(
-      name: options.name, grants: options.grants, redaction: options.redaction)
-    unsafe instance =
-      unsafe threadClass == UInt32(CRB_THREADS_PER_CALL)
-      ? nil : try Self.create(table, host, options, library.path, registered)
+      name: options.name, grants: options.grants, redaction: options.redaction, store: options.store)
+    do {
+      unsafe instance =
+        unsafe threadClass == UInt32(CRB_THREADS_PER_CALL)
+        ? nil : try Self.create(table, host, options, library.path, registered)
+    } catch {
+      PluginRegistry.shared.retire(registered)
+      throw error
+    }
     selfID = registered
     origin = library.path
   }
@@ -105,6 +112,7 @@ internal import Synchronization
   }
 
   deinit {
+    defer { PluginRegistry.shared.retire(selfID) }
     guard threadClass != UInt32(CRB_THREADS_PER_CALL) else { return }
     unsafe table.interceptor.drain?(instance)
     unsafe table.interceptor.destroy?(instance)

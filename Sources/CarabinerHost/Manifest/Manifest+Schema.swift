@@ -76,7 +76,9 @@ extension Manifest {
             "plugin-retries": {"type": "integer", "minimum": 0, "maximum": 1000, "default": 3},
             "cancel-grace": {"$ref": "#/$defs/delay", "default": "1s"},
             "ca-file": {"$ref": "#/$defs/text", "description": "Certificates to trust instead of the system's."},
-            "store-records": {"type": "integer", "minimum": 0, "maximum": 100000000, "default": 10000},
+            "store-records": {
+              "type": "integer", "minimum": 0, "maximum": 100000000, "default": 10000, "description": "Of a store in memory."
+            },
             "get-for-queries": {"type": "boolean", "default": false, "description": "Queries by GET, so that caches can answer."},
             "client-awareness": {
               "description": "What servers are told about the program that asks; nothing unless this is here.",
@@ -166,8 +168,57 @@ extension Manifest {
                 "enabled": {"type": "boolean", "default": false},
                 "get-for-hashes": {"type": "boolean", "default": false, "description": "Hashes by GET, documents by POST."}
               }
-            }
+            },
+            "store": {"$ref": "#/$defs/store"}
           }
+        },
+        "store": {
+          "description": "Where results are kept, and how. The types of the roots are Query, Mutation and Subscription.",
+          "type": "object",
+          "additionalProperties": false,
+          "properties": {
+            "file": {
+              "$ref": "#/$defs/text",
+              "description": "A SQLite database, relative to the manifest, made if it is not there; without it records are in memory."
+            },
+            "key-fields": {
+              "description": "The fields that name an object, by type; an empty list for none.",
+              "type": "object",
+              "propertyNames": {"$ref": "#/$defs/graphqlName"},
+              "additionalProperties": {"$ref": "#/$defs/graphqlNames"}
+            },
+            "default-key-fields": {
+              "$ref": "#/$defs/graphqlNames", "default": "id", "description": "The fields that name an object of any other type."
+            },
+            "field-policies": {
+              "description": "Fields, as in Query.book, whose arguments name the object they bring.",
+              "type": "object",
+              "propertyNames": {"pattern": "^[_A-Za-z][_0-9A-Za-z]*[.][_A-Za-z][_0-9A-Za-z]*$"},
+              "additionalProperties": {
+                "type": "object",
+                "required": ["type", "arguments"],
+                "additionalProperties": false,
+                "properties": {
+                  "type": {"$ref": "#/$defs/graphqlName"},
+                  "arguments": {"$ref": "#/$defs/graphqlNames", "minItems": 1, "description": "One for each key field, in their order."}
+                }
+              }
+            },
+            "maximum-ages": {
+              "description": "How long a value counts, by type, as in Book, or field, as in Book.price; the field wins.",
+              "type": "object",
+              "propertyNames": {"pattern": "^[_A-Za-z][_0-9A-Za-z]*([.][_A-Za-z][_0-9A-Za-z]*)?$"},
+              "additionalProperties": {"$ref": "#/$defs/delay"}
+            },
+            "default-maximum-age": {"$ref": "#/$defs/delay", "description": "How long any other value counts; without it for ever."},
+            "results-with-errors": {"type": "boolean", "default": true, "description": "Keep the data of results that carry errors."}
+          }
+        },
+        "graphqlName": {"type": "string", "pattern": "^[_A-Za-z][_0-9A-Za-z]*$"},
+        "graphqlNames": {
+          "oneOf": [
+            {"$ref": "#/$defs/graphqlName"}, {"type": "array", "uniqueItems": true, "items": {"$ref": "#/$defs/graphqlName"}}
+          ]
         },
         "lists": {
           "description": "The stages of each kind; the list is the order.",

@@ -31,7 +31,7 @@ extension Manifest {
     package var cancelGrace = Duration.seconds(1)
     /// A file of certificates to trust instead of the system's.
     package var certificateAuthorityFile: String?
-    /// How many records the in-memory store keeps.
+    /// How many records a store in memory keeps.
     package var storeRecords = 10_000
     /// Whether queries are sent with GET.
     package var usesGETForQueries = false

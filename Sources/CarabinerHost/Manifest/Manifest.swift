@@ -20,6 +20,8 @@ package struct Manifest: Sendable, Equatable {
   package var maxRetry = MaxRetryInterceptor.Configuration()
   /// What the built-in `persisted-queries` does; nothing unless it is enabled.
   package var persistedQueries = AutomaticPersistedQueryInterceptor.Configuration()
+  /// Where the built-in `store` keeps records, and how.
+  package var store = Store()
   /// The lists of the chain.
   package var lists = Lists()
   /// Other lists for some operations; of each list the first rule that matches and names it wins.

@@ -16,6 +16,7 @@ package struct ManifestProblem: Error, Sendable, Hashable, CustomStringConvertib
     case duplicateName
     case unknownStage
     case unusedPlugin
+    case unusedSetting
     case orderUnsatisfied
     case orderCycle
     case malformedReference

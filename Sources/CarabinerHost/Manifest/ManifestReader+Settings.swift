@@ -72,8 +72,9 @@ extension ManifestReader {
   }
 
   mutating func readBuiltIns(_ json: JSONValue, _ pointer: JSONPointer) {
-    guard let object = object(json, pointer, knowing: ["max-retry", "persisted-queries"]) else { return }
+    guard let object = object(json, pointer, knowing: ["max-retry", "persisted-queries", "store"]) else { return }
     if let retry = object["max-retry"] { readMaxRetry(retry, pointer.appending("max-retry")) }
+    if let store = object["store"] { readStore(store, pointer.appending("store")) }
     if let persisted = object["persisted-queries"] {
       let place = pointer.appending("persisted-queries")
       guard let object = self.object(persisted, place, knowing: ["enabled", "get-for-hashes"]) else { return }

@@ -45,6 +45,11 @@ struct ManifestReader {
     if let chain = top["chain"] { manifest.lists = readLists(chain, root.appending("chain")) }
     if let rules = top["rules"] { readRules(rules, root.appending("rules")) }
     warnAboutIdle()
+    if manifest.store.file != nil, top["settings"]?.object?.contains("store-records") == true {
+      warn(
+        .unusedSetting, root.appending("settings").appending("store-records"),
+        "store-records does nothing: it is for a store in memory, and this one is in a file; remove it")
+    }
   }
 
   private mutating func readEndpoint(_ json: JSONValue, _ pointer: JSONPointer) {

@@ -49,7 +49,9 @@ final class CompiledPlan: Sendable {
       })
     (caches, cacheRow) = Self.entries(
       plan.active(.cache), .cache, binding: { binding($0, .cache) }, plugin: { .plugin($0) },
-      builtIn: { $0 == "store" ? .store(DefaultCacheInterceptor()) : nil })
+      builtIn: {
+        $0 == "store" ? .store(DefaultCacheInterceptor(storesResultsWithErrors: manifest.store.keepsResultsWithErrors)) : nil
+      })
     (parsers, parserRow) = Self.entries(
       plan.active(.parsing), .parsing, binding: { binding($0, .parsing) }, plugin: { .plugin($0) },
       builtIn: { name in

@@ -34,8 +34,11 @@ package final class HostedChain: InterceptorProvider {
 
   /// Loads everything a manifest names.
   ///
+  /// - Parameter store: What plugins get that are granted the store; it should be that of the client's transport.
   /// - Throws: ``ManifestError``, or ``LoadRefusal`` with the entry it is about.
-  package init(_ manifest: Manifest, overrides: StageOverrides = StageOverrides(nil)) throws {
+  package init(
+    _ manifest: Manifest, store: ApolloStore? = nil, overrides: StageOverrides = StageOverrides(nil)
+  ) throws {
     let refusals = manifest.refusals(of: overrides)
     guard refusals.isEmpty else { throw ManifestError(path: manifest.path, problems: manifest.placed(refusals)) }
     var problems: [ManifestProblem] = []
@@ -55,7 +58,7 @@ package final class HostedChain: InterceptorProvider {
           let interceptor = try library.interceptor(plugin.interceptor)
           let instance = try PluginInstance(
             interceptor, library: library,
-            options: try Self.options(plugin, interceptor, secrets))
+            options: try Self.options(plugin, interceptor, secrets, store))
           libraries[plugin.name] = library
           members[plugin.name] = .plugin(instance)
           for list in StageList.allCases where interceptor.stages.contains(list.rawValue) {
@@ -110,7 +113,7 @@ package final class HostedChain: InterceptorProvider {
   // MARK: Bringing up
 
   private static func options(
-    _ plugin: Manifest.Plugin, _ interceptor: PluginInterceptor, _ secrets: SecretReferences
+    _ plugin: Manifest.Plugin, _ interceptor: PluginInterceptor, _ secrets: SecretReferences, _ store: ApolloStore?
   ) throws -> PluginInstance.Options {
     let pointer = plugin.pointer.appending("config")
     try check(plugin, interceptor, pointer)
@@ -119,6 +122,7 @@ package final class HostedChain: InterceptorProvider {
     options.configuration = try secrets.resolve(plugin.configuration, at: pointer).description
     options.redaction = try secrets.redaction(of: plugin.configuration, at: pointer)
     options.grants = plugin.grants
+    options.store = store
     options.skipsOnFault = plugin.skipsOnFault
     options.hookTimeout = plugin.timeout
     return options

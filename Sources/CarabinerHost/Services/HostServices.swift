@@ -6,13 +6,14 @@ internal import Synchronization
 /// The services plugins may ask for by name.
 enum HostServices {
   /// What the manifest's `grants` may name.
-  static let grantable: Set<String> = ["fetch"]
+  static let grantable: Set<String> = ["fetch", "store"]
 
   static func query(_ who: crb_self, _ id: UnsafePointer<CChar>?) -> UnsafeRawPointer? {
     guard let id = unsafe id, let member = PluginRegistry.shared[who] else { return nil }
     switch unsafe String(cString: id) {
     case "crb.timer/1": return unsafe tables.timer
     case "crb.fetch/1": return unsafe member.grants.contains("fetch") ? tables.fetch : nil
+    case "crb.store/1": return unsafe member.grants.contains("store") ? tables.store : nil
     default: return nil
     }
   }
@@ -23,6 +24,7 @@ enum HostServices {
 
     let timer: UnsafeRawPointer
     let fetch: UnsafeRawPointer
+    let store: UnsafeRawPointer
   }
 
   private static let tables: Tables = {
@@ -36,6 +38,14 @@ enum HostServices {
     unsafe fetch.initialize(to: crb_fetch_service())
     unsafe fetch.pointee.size = UInt32(MemoryLayout<crb_fetch_service>.size)
     unsafe fetch.pointee.start = { unsafe PluginFetch.start($0, $1, $2, $3) }
-    return unsafe Tables(timer: UnsafeRawPointer(timer), fetch: UnsafeRawPointer(fetch))
+    let store = UnsafeMutablePointer<crb_store_service>.allocate(capacity: 1)
+    unsafe store.initialize(to: crb_store_service())
+    unsafe store.pointee.size = UInt32(MemoryLayout<crb_store_service>.size)
+    unsafe store.pointee.load = { unsafe PluginStore.load($0, $1, $2, $3, $4) }
+    unsafe store.pointee.publish = { unsafe PluginStore.publish($0, $1, $2, $3) }
+    unsafe store.pointee.remove = { unsafe PluginStore.remove($0, $1, $2, $3, $4) }
+    unsafe store.pointee.remove_matching = { unsafe PluginStore.removeMatching($0, $1, $2, $3) }
+    return unsafe Tables(
+      timer: UnsafeRawPointer(timer), fetch: UnsafeRawPointer(fetch), store: UnsafeRawPointer(store))
   }()
 }

@@ -8,12 +8,14 @@ internal import CCarabiner
   let identity: crb_self
   let timer: UnsafePointer<crb_timer_service>?
   let fetching: UnsafePointer<crb_fetch_service>?
+  let storing: UnsafePointer<crb_store_service>?
 
   init(_ table: UnsafePointer<crb_host>, _ identity: crb_self) {
     unsafe self.table = unsafe table
     self.identity = identity
     unsafe timer = unsafe table.pointee.query(identity, "crb.timer/1")?.assumingMemoryBound(to: crb_timer_service.self)
     unsafe fetching = unsafe table.pointee.query(identity, "crb.fetch/1")?.assumingMemoryBound(to: crb_fetch_service.self)
+    unsafe storing = unsafe table.pointee.query(identity, "crb.store/1")?.assumingMemoryBound(to: crb_store_service.self)
   }
 
   /// How important a log line is.

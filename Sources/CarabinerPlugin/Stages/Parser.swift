@@ -45,6 +45,11 @@ public enum Parser {
 
     /// Stages a result, a whole GraphQL response: in `onChunk` as soon as one is complete, or in `onEnd`.
     public func emit(_ json: String) throws { try emit(try core.host.buffer(json.utf8)) }
+    /// Stages a result of a response in parts: whether it adds to those before, and whether more follow.
+    public func emit(_ json: String, isIncremental: Bool, hasNext: Bool) throws {
+      let flags = (isIncremental ? CRB_RESULT_INCREMENTAL : 0) | (hasNext ? CRB_RESULT_HAS_NEXT : 0)
+      try stage(CRB_EMIT_RESULT, try core.host.buffer(json.utf8), flags)
+    }
     /// Stages a result without a copy.
     public func emit(_ json: consuming Buffer) throws { try stage(CRB_EMIT_RESULT, json, 0) }
   }

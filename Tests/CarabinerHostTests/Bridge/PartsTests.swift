@@ -44,10 +44,13 @@ struct PartsTests {
 
   private func results(
     _ mode: String, _ transport: PartsTransport, chain: String = "graphql: [p]", type: GraphQLOperationType = .query,
-    plugin path: String
+    plugin path: String, describing: Bool = false
   ) async throws -> (texts: [String], hasNext: [Bool]) {
+    let describer =
+      describing
+      ? "\n  - {name: d, file: \(try await FixturePlugin.compile("parts", into: folder)), config: {mode: describe}}" : ""
     let manifest = try Manifest(
-      text: "carabiner: 1\nplugins:\n  - {name: p, file: \(path), config: {mode: \(mode)}}\nchain: {\(chain)}")
+      text: "carabiner: 1\nplugins:\n  - {name: p, file: \(path), config: {mode: \(mode)}}\(describer)\nchain: {\(chain)}")
     let url = try #require(URL(string: "http://127.0.0.1:1/graphql"))
     let client = ApolloClient(
       networkTransport: RequestChainNetworkTransport(
@@ -94,6 +97,25 @@ struct PartsTests {
       try await results("finish-second", Self.subscription, type: .subscription).texts == [
         #"{"data":{"n":1}}"#, #"{"data":{"n":2}}"#,
       ])
+  }
+
+  @Test("plugins on the kits drop results, or end the stream with one", arguments: KitPlugin.allCases)
+  func kitsDropAndEnd(kit: KitPlugin) async throws {
+    let dropped = try await results("drop incremental", Self.deferred, plugin: try await kit.path)
+    #expect(dropped.texts == [#"{"data":{"hero":{}}}"#])
+    let ended = try await results("finish second", Self.subscription, type: .subscription, plugin: try await kit.path)
+    #expect(ended.texts == [#"{"data":{"n":1}}"#, #"{"data":{"n":2}}"#])
+  }
+
+  @Test("parser plugins on the kits emit many results of one response, each with its flags", arguments: KitPlugin.allCases)
+  func kitsParseMany(kit: KitPlugin) async throws {
+    let transport = PartsTransport(contentType: "text/x-kit", chunks: ["na", "me=ab", "c"])
+    let found = try await results("many", transport, chain: "parsing: [p, json]", plugin: try await kit.path)
+    #expect(found.texts == ["a", "b", "c"].map { #"{"data":{"hero":{"name":"\#($0)"}}}"# })
+    #expect(found.hasNext == [true, true, false])
+    let seen = try await results(
+      "many", transport, chain: "graphql: [d], parsing: [p]", plugin: try await kit.path, describing: true)
+    #expect(seen.texts.map { $0.contains(#""incremental":1"#) } == [false, true, true])
   }
 
   @Test("a parser plugin emits many results of one response, each with its flags")

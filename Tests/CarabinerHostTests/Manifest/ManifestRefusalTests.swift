@@ -200,7 +200,7 @@ struct ManifestRefusalTests {
   ]
 
   /// Every manifest with one fault.
-  static let all = documents + settings + others + plugins + chains
+  static let all = documents + settings + others + Refusal.stores + plugins + chains
 
   @Test("each fault is the only problem reported", arguments: all)
   func refusal(_ refusal: Refusal) throws {

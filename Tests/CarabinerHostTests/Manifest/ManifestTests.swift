@@ -46,6 +46,36 @@ struct ManifestTests {
           clientAwareness: ClientAwareness(applicationName: "shop", applicationVersion: "3")))
   }
 
+  @Test("D1, D6, D7: the store's file, keys, policies and ages are what built-ins say")
+  func store() throws {
+    #expect(try Manifest(text: "carabiner: 1").store == Manifest.Store())
+    let manifest = try Manifest(
+      text: """
+        carabiner: 1
+        settings: {store-records: 5}
+        built-ins:
+          store:
+            file: cache.sqlite
+            key-fields: {Book: isbn, Edition: [isbn, number], Money: []}
+            default-key-fields: []
+            field-policies: {Query.edition: {type: Edition, arguments: [book, number]}}
+            maximum-ages: {Book: 10m, Book.price: 0s}
+            default-maximum-age: 1.5h
+            results-with-errors: false
+        """, path: "chain.yaml", directory: "/tmp")
+    #expect(manifest.store.file == "/tmp/cache.sqlite")
+    #expect(!manifest.store.keepsResultsWithErrors)
+    #expect(
+      manifest.store.policy
+        == CacheKeyPolicy(
+          keyFields: ["Book": ["isbn"], "Edition": ["isbn", "number"], "Money": []], defaultKeyFields: [],
+          fieldPolicies: ["Query.edition": .init(type: "Edition", keyArguments: ["book", "number"])],
+          maximumAges: ["Book": 600, "Book.price": 0], defaultMaximumAge: 5400))
+    // A limit for a store in memory means nothing to one in a file.
+    #expect(manifest.warnings.map(\.pointer.description) == ["/settings/store-records"])
+    #expect(manifest.warnings.first?.position?.line == 2)
+  }
+
   @Test("an override switches plugins off, but never a mandatory one")
   func overrides() throws {
     let manifest = try Manifest(

@@ -13,12 +13,14 @@ final class OperationPlan: Sendable {
   init(document: String, operationName: String?) throws {
     let parsed = try GraphQLDocument(parsing: document)
     guard let operation = parsed.operation(named: operationName) else { throw PlanError.noSuchOperation }
-    (rootKey, rootType) =
+    let rootRecord: RootRecord =
       switch operation.type {
-      case .query: ("QUERY_ROOT", "Query")
-      case .mutation: ("MUTATION_ROOT", "Mutation")
-      case .subscription: ("SUBSCRIPTION_ROOT", "Subscription")
+      case .query: .query
+      case .mutation: .mutation
+      case .subscription: .subscription
       }
+    rootKey = rootRecord.rawValue
+    rootType = rootRecord.typeName
     var source = try PlanSource(parsed)
     let set = try source.add(operation.selectionSet)
     self.source = source

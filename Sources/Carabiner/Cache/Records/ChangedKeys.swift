@@ -31,6 +31,9 @@ public struct ChangedKeys: Sendable {
   /// Whether nothing changed.
   public var isEmpty: Bool { entries.isEmpty }
 
+  /// How many fields there are; one that was changed twice counts twice.
+  package var fieldCount: Int { entries.reduce(0) { $0 + $1.fields.count } }
+
   /// The changed fields as `record.field`; made when it is asked for, as most writes have nobody watching.
   public var keys: Set<String> {
     entries.reduce(into: []) { keys, entry in

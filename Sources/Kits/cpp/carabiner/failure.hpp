@@ -9,7 +9,7 @@
 
 namespace crb {
 
-/// What a hook answers. To fail, throw; to wait, return what later(), after() or fetch() gave.
+/// What a hook answers. To fail, throw; to wait, return what later(), after(), fetch(), load() ... gave.
 enum class Verdict : crb_verdict {
   Continue = CRB_CONTINUE,
   Respond = CRB_RESPOND,

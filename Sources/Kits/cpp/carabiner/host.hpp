@@ -1,4 +1,4 @@
-// What a plugin may call at any time and on any thread: the log, the clock, timers, requests of its own.
+// What a plugin may call at any time and on any thread: the log, the clock, timers, requests of its own, the host's store.
 #ifndef CARABINER_HOST_HPP
 #define CARABINER_HOST_HPP
 
@@ -36,6 +36,14 @@ struct FetchResponse {
   std::string_view body;
 };
 
+/// What an operation on the host's store brought; borrowed until the function that is given it returns.
+struct StoreAnswer {
+  /// Records found, fields that changed, or records there were to remove.
+  uint64_t count;
+  /// The records that were loaded, a JSON object as `publish` takes it.
+  std::string_view records;
+};
+
 /// One armed timer.
 class Timer {
  public:
@@ -61,7 +69,8 @@ class Host {
  public:
   explicit Host(crb_self self) noexcept
       : self_(self), timer_(static_cast<const crb_timer_service *>(table->query(self, "crb.timer/1"))),
-        fetch_(static_cast<const crb_fetch_service *>(table->query(self, "crb.fetch/1"))) {}
+        fetch_(static_cast<const crb_fetch_service *>(table->query(self, "crb.fetch/1"))),
+        store_(static_cast<const crb_store_service *>(table->query(self, "crb.store/1"))) {}
 
   crb_self self() const noexcept { return self_; }
 
@@ -132,6 +141,42 @@ class Host {
     waiting.release();
   }
 
+  /// Reads records of the host's store and calls `done(const StoreAnswer *, const Error *)`, one of them NULL, on a thread of the
+  /// host. The manifest must grant `store`. What `done` throws goes to the log.
+  template <class Done>
+  void load(const std::vector<std::string> &keys, Done done) const {
+    const std::vector<crb_view> views = views_of(keys);
+    use_store("the keys to load", std::move(done), [&](const crb_store_service &store, crb_store_done came, void *user) {
+      return store.load(self_, views.data(), views.size(), came, user);
+    });
+  }
+
+  /// Writes records, a JSON object of them by key: `{"Book:1": {"title": "Solaris"}}`. Otherwise as `load`.
+  template <class Done>
+  void publish(std::string_view records, Done done) const {
+    use_store("the records; look at their JSON", std::move(done),
+              [&](const crb_store_service &store, crb_store_done came, void *user) {
+                return store.publish(self_, view(records), came, user);
+              });
+  }
+
+  /// Removes the records under these keys. Otherwise as `load`.
+  template <class Done>
+  void remove(const std::vector<std::string> &keys, Done done) const {
+    const std::vector<crb_view> views = views_of(keys);
+    use_store("the keys to remove", std::move(done), [&](const crb_store_service &store, crb_store_done came, void *user) {
+      return store.remove(self_, views.data(), views.size(), came, user);
+    });
+  }
+
+  /// Removes the records whose keys fit a pattern in which `*` stands for any text. Otherwise as `load`.
+  template <class Done>
+  void remove_matching(std::string_view pattern, Done done) const {
+    use_store("the pattern", std::move(done), [&](const crb_store_service &store, crb_store_done came, void *user) {
+      return store.remove_matching(self_, view(pattern), came, user);
+    });
+  }
+
   /// The key of a baggage name, such as "org.example.user": make it once.
   crb_key key(std::string_view name) const {
     const crb_key made = table->key(self_, view(name));
@@ -154,6 +199,39 @@ class Host {
     }
   }
 
+  static std::vector<crb_view> views_of(const std::vector<std::string> &texts) {
+    std::vector<crb_view> views;
+    views.reserve(texts.size());
+    for (const auto &each : texts) views.push_back(view(each));
+    return views;
+  }
+
+  /// Starts an operation on the store: `start(service, came, user)`.
+  template <class Done, class Start>
+  void use_store(const char *what, Done done, Start start) const {
+    if (!store_) throw Failure("the manifest does not grant this plugin the service store; add grants: [store]");
+    using Waiting = Kept<Done>;
+    auto waiting = std::make_unique<Waiting>(Waiting{*this, std::move(done)});
+    const crb_status status = start(
+        *store_,
+        [](void *user, const crb_store_answer *answer, const crb_error *error) {
+          const std::unique_ptr<Waiting> came(static_cast<Waiting *>(user));
+          came->host.contained([&] {
+            if (answer) {
+              const StoreAnswer brought{answer->count, text(answer->records)};
+              came->work(&brought, nullptr);
+            } else {
+              const crb_error none{};
+              const Error why(error ? *error : none);
+              came->work(nullptr, &why);
+            }
+          });
+        },
+        waiting.get());
+    detail::check(status, what);
+    waiting.release();
+  }
+
   const crb_timer_service &timer() const {
     if (!timer_) throw Failure("this host has no timers");
     return *timer_;
@@ -162,6 +240,7 @@ class Host {
   crb_self self_;
   const crb_timer_service *timer_;
   const crb_fetch_service *fetch_;
+  const crb_store_service *store_;
 };
 
 /// Work and the host it is for, while the host holds a pointer to them.

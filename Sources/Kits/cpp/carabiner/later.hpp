@@ -2,6 +2,7 @@
 //
 //     return call.after(10ms, [](crb::graphql::Call &call) { ...; return crb::Verdict::Continue; });
 //     return call.fetch({"https://..."}, [](crb::graphql::Call &call, const crb::FetchResponse &response) { ... });
+//     return call.load({"Book:1"}, [](crb::cache::Call &call, const crb::StoreAnswer &answer) { ... });
 //     return call.later([](auto later) { queue.push([later = std::move(later)]() mutable {
 //       later.finish([](crb::graphql::Call &call) { ... });
 //     }); });
@@ -104,9 +105,41 @@ class Later {
     });
   }
 
+  /// Finishes the hook with `work(call, answer)` when the host's store has brought records; a failure fails the hook.
+  template <class Work>
+  void load(const std::vector<std::string> &keys, Work work) noexcept {
+    hand_over([&](auto later) { later->host().load(keys, answered(later, std::move(work))); });
+  }
+  /// Finishes the hook with `work(call, answer)` when the records are written; a failure fails the hook.
+  template <class Work>
+  void publish(std::string_view records, Work work) noexcept {
+    hand_over([&](auto later) { later->host().publish(records, answered(later, std::move(work))); });
+  }
+  /// Finishes the hook with `work(call, answer)` when the records are removed; a failure fails the hook.
+  template <class Work>
+  void remove(const std::vector<std::string> &keys, Work work) noexcept {
+    hand_over([&](auto later) { later->host().remove(keys, answered(later, std::move(work))); });
+  }
+  /// Finishes the hook with `work(call, answer)` when the records that fit are removed; a failure fails the hook.
+  template <class Work>
+  void remove_matching(std::string_view pattern, Work work) noexcept {
+    hand_over([&](auto later) { later->host().remove_matching(pattern, answered(later, std::move(work))); });
+  }
+
   const Host &host() const noexcept { return core_->host; }
 
  private:
+  /// What finishes the hook with what the store brought.
+  template <class Work>
+  static auto answered(std::shared_ptr<Later> later, Work work) {
+    return [later = std::move(later), work = std::move(work)](const StoreAnswer *answer, const Error *error) mutable {
+      later->finish([&](Call &call) {
+        if (!answer) throw Failure(std::string(error->message), error->code, error->flags);
+        return work(call, *answer);
+      });
+    };
+  }
+
   /// Work that cannot even be started fails the hook with the reason.
   template <class Start>
   void hand_over(Start start) noexcept {
@@ -228,6 +261,30 @@ class Suspendable : public Watched {
   template <class Work>
   Verdict fetch(const FetchRequest &request, Work &&work) {
     suspend().fetch(request, std::forward<Work>(work));
+    return pending;
+  }
+  /// Finishes this hook with `work(call, answer)` when the host's store has brought records. `return call.load(...);`
+  template <class Work>
+  Verdict load(const std::vector<std::string> &keys, Work &&work) {
+    suspend().load(keys, std::forward<Work>(work));
+    return pending;
+  }
+  /// Finishes this hook with `work(call, answer)` when the records are written. `return call.publish(...);`
+  template <class Work>
+  Verdict publish(std::string_view records, Work &&work) {
+    suspend().publish(records, std::forward<Work>(work));
+    return pending;
+  }
+  /// Finishes this hook with `work(call, answer)` when the records are removed. `return call.remove(...);`
+  template <class Work>
+  Verdict remove(const std::vector<std::string> &keys, Work &&work) {
+    suspend().remove(keys, std::forward<Work>(work));
+    return pending;
+  }
+  /// Finishes this hook with `work(call, answer)` when the records that fit are removed. `return call.remove_matching(...);`
+  template <class Work>
+  Verdict remove_matching(std::string_view pattern, Work &&work) {
+    suspend().remove_matching(pattern, std::forward<Work>(work));
     return pending;
   }
 

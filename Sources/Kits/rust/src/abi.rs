@@ -266,6 +266,26 @@ pub struct FetchService {
     pub start: unsafe extern "C" fn(u64, *const FetchRequest, FetchDone, *mut c_void) -> Status,
 }
 
+#[repr(C)]
+pub struct StoreAnswer {
+    pub size: u32,
+    pub reserved: u32,
+    pub count: u64,
+    pub records: View,
+}
+
+pub type StoreDone = unsafe extern "C" fn(*mut c_void, *const StoreAnswer, *const ErrorInfo);
+
+#[repr(C)]
+pub struct StoreService {
+    pub size: u32,
+    pub reserved: u32,
+    pub load: unsafe extern "C" fn(u64, *const View, usize, StoreDone, *mut c_void) -> Status,
+    pub publish: unsafe extern "C" fn(u64, View, StoreDone, *mut c_void) -> Status,
+    pub remove: unsafe extern "C" fn(u64, *const View, usize, StoreDone, *mut c_void) -> Status,
+    pub remove_matching: unsafe extern "C" fn(u64, View, StoreDone, *mut c_void) -> Status,
+}
+
 /// The ELF note.
 #[repr(C, align(4))]
 pub struct Note {
@@ -302,5 +322,5 @@ macro_rules! size_is {
 size_is! {
     View: 16, ErrorInfo: 88, Header: 40, Head: 48, Chunk: 32, ResultInfo: 120, Value: 32, GraphQlStage: 64, HttpStage: 72,
     CacheStage: 64, ParserStage: 64, CreateInfo: 72, Interceptor: 128, Plugin: 40, Host: 288, TimerService: 32,
-    FetchRequest: 80, FetchService: 16, Note: 272,
+    FetchRequest: 80, FetchService: 16, StoreAnswer: 32, StoreService: 40, Note: 272,
 }

@@ -11,6 +11,7 @@ use crate::failure::{check, Answer, Failure, Verdict};
 use crate::fetch::{FetchRequest, FetchResponse};
 use crate::host::{self, Host, Level};
 use crate::later::{Gate, Later};
+use crate::store::{StoreAnswer, StoreRequest};
 use crate::values::{bytes, view, Key, Operation, Parts, Scope, Value, ABSENT};
 
 /// A call, inside a hook or the work of a suspended one. `Kind` is the kind of stage: write `graphql::Call` and so on.
@@ -138,6 +139,14 @@ impl<Kind: 'static> Call<Kind> {
         work: impl FnOnce(&mut Call<Kind>, FetchResponse) -> Answer + Send + 'static,
     ) -> Answer {
         self.later(|later| later.fetch(request, work))
+    }
+    /// Finishes this hook with `work` when the host's store has answered. `return call.store(...)`
+    pub fn store(
+        &mut self,
+        request: &StoreRequest,
+        work: impl FnOnce(&mut Call<Kind>, StoreAnswer) -> Answer + Send + 'static,
+    ) -> Answer {
+        self.later(|later| later.store(request, work))
     }
 
     fn suspend(&mut self) -> Result<Later<Kind>, Failure> {

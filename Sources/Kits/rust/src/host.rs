@@ -1,4 +1,4 @@
-//! What a plugin may call at any time and on any thread: the log, the clock, timers, requests of its own.
+//! What a plugin may call at any time and on any thread: the log, the clock, timers, requests of its own, the host's store.
 
 use std::ffi::{c_void, CStr};
 use std::panic::{catch_unwind, AssertUnwindSafe};
@@ -41,6 +41,7 @@ pub struct Host {
     pub(crate) self_: u64,
     timer: Option<&'static abi::TimerService>,
     pub(crate) fetch: Option<&'static abi::FetchService>,
+    pub(crate) store: Option<&'static abi::StoreService>,
 }
 
 impl Host {
@@ -49,7 +50,8 @@ impl Host {
             // SAFETY: what the host answers for this id is such a table, and it is kept as long as the process.
             unsafe { ((table().query)(self_, id.as_ptr()) as *const T).as_ref() }
         }
-        Host { self_, timer: query(self_, c"crb.timer/1"), fetch: query(self_, c"crb.fetch/1") }
+        let (timer, fetch) = (query(self_, c"crb.timer/1"), query(self_, c"crb.fetch/1"));
+        Host { self_, timer, fetch, store: query(self_, c"crb.store/1") }
     }
 
     /// Whether a line of this level would be kept: ask before you format.

@@ -9,6 +9,7 @@ use crate::call::Call;
 use crate::failure::{Answer, Failure, Verdict};
 use crate::fetch::{FetchRequest, FetchResponse};
 use crate::host::{self, Host};
+use crate::store::{StoreAnswer, StoreRequest};
 use crate::values::{view, ABSENT};
 
 /// Stages the error of a hook that fails.
@@ -164,6 +165,19 @@ impl<Kind: 'static> Later<Kind> {
     ) {
         let host = self.host;
         let started = host.try_fetch(request, move |response| self.finish(|call| work(call, response?)));
+        if let Err((failure, done)) = started {
+            done(Err(failure));
+        }
+    }
+
+    /// Finishes the hook with `work` when the store has answered; an operation that fails, fails the hook.
+    pub fn store(
+        self,
+        request: &StoreRequest,
+        work: impl FnOnce(&mut Call<Kind>, StoreAnswer) -> Answer + Send + 'static,
+    ) {
+        let host = self.host;
+        let started = host.try_store(request, move |answer| self.finish(|call| work(call, answer?)));
         if let Err((failure, done)) = started {
             done(Err(failure));
         }

@@ -34,8 +34,8 @@
 //! | [`parser`]  | `on_head`             | `OnChunk`, `OnError`, `OnEnd`, `OnCancel`              |
 //!
 //! A hook whose trait is not implemented leaves its slot NULL, and the host does not call it. An `Err` fails the call with its
-//! message, and so does a panic; neither leaves the plugin. To wait, return what [`Call::after`], [`Call::fetch`] or
-//! [`Call::later`] gave. `State` is the stage's own value for one call; `()` costs nothing.
+//! message, and so does a panic; neither leaves the plugin. To wait, return what [`Call::after`], [`Call::fetch`],
+//! [`Call::store`] or [`Call::later`] gave. `State` is the stage's own value for one call; `()` costs nothing.
 #![warn(missing_docs)]
 
 #[cfg(panic = "abort")]
@@ -52,6 +52,7 @@ mod host;
 mod later;
 mod plugin;
 mod stages;
+mod store;
 mod values;
 
 #[doc(hidden)]
@@ -67,4 +68,5 @@ pub use host::{Host, Level, Timer};
 pub use later::Later;
 pub use plugin::{Plugin, Setup};
 pub use stages::{cache, graphql, http, parser};
+pub use store::{StoreAnswer, StoreRequest};
 pub use values::{Key, Operation, Parts, Scope, Value};

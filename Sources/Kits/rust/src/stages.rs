@@ -12,6 +12,8 @@ use crate::values::Parts;
 const EMIT_RESULT: u32 = 1;
 const EMIT_CHUNK: u32 = 2;
 const RESULT_CACHE: u32 = 1 << 0;
+const RESULT_HAS_NEXT: u32 = 1 << 1;
+const RESULT_INCREMENTAL: u32 = 1 << 2;
 const RESULT_SYNTHETIC: u32 = 1 << 3;
 const RETRY_STAGE: u32 = 1;
 const RETRY_CHAIN: u32 = 2;
@@ -297,6 +299,11 @@ pub mod parser {
         /// Stages a result, a whole GraphQL response: in `on_chunk` as soon as one is complete, or in `on_end`.
         pub fn emit(&self, json: &str) -> Result<(), Failure> {
             self.stage(EMIT_RESULT, self.buffer(json.as_bytes())?, 0)
+        }
+        /// As [`Call::emit`], for a response in parts: whether this one adds to those before, and whether more follow.
+        pub fn emit_part(&self, json: &str, is_incremental: bool, has_next: bool) -> Result<(), Failure> {
+            let flags = (if is_incremental { RESULT_INCREMENTAL } else { 0 }) | (if has_next { RESULT_HAS_NEXT } else { 0 });
+            self.stage(EMIT_RESULT, self.buffer(json.as_bytes())?, flags)
         }
         /// As [`Call::emit`], without a copy.
         pub fn emit_buffer(&self, json: Buffer) -> Result<(), Failure> {

@@ -28,6 +28,9 @@ class Kit {
   static constexpr crb::Parts cache{CRB_PART_DOCUMENT | CRB_PART_JSON};
   static constexpr crb::Parts parser{CRB_PART_HEADERS | CRB_PART_CHUNK};
 
+  /// How the one record begins that this cache keeps in the host's store.
+  static constexpr std::string_view opening = R"({"Kit:1":{"answer":)";
+
   explicit Kit(const crb::Setup &setup)
       : host_(setup.host), note_(host_.key("org.carabiner.test.note")), mode_(setup.config.text("mode").value_or("")),
         url_(setup.config.text("url").value_or("")) {
@@ -83,7 +86,8 @@ class Kit {
 
   Verdict on_result(crb::graphql::Call &call, const crb::Result &result) {
     throw_in("graphql.on_result");
-    if (is("drop")) return Verdict::Drop;
+    if (is("drop") || (is("drop incremental") && result.flags & CRB_RESULT_INCREMENTAL)) return Verdict::Drop;
+    if (is("finish second") && result.seq == 1) return Verdict::Finish;
     if (is("parts")) {
       const auto truth = [&](uint32_t flag) { return std::string(result.flags & flag ? "true " : "false "); };
       const std::string place = truth(CRB_RESULT_HAS_NEXT) + truth(CRB_RESULT_INCREMENTAL) + (result.path ? "path " : "- ");
@@ -132,15 +136,32 @@ class Kit {
 
   Verdict on_read(crb::cache::Call &call) {
     throw_in("cache.on_read");
+    if (is("store read")) {
+      return call.load({"Kit:1"}, [](crb::cache::Call &later, const crb::StoreAnswer &answer) {
+        if (answer.count == 0) return Verdict::Continue;
+        const std::string_view json = answer.records.substr(opening.size());
+        return later.respond(json.substr(0, json.size() - 2));
+      });
+    }
+    if (mode_.rfind("store", 0) == 0) return Verdict::Continue;
     const std::lock_guard lock(mutex_);
     const auto found = kept_.find(std::string(call.document().value_or("")));
     return found == kept_.end() ? Verdict::Continue : call.respond(found->second);
   }
 
-  void on_write(crb::cache::Call &call, const crb::Result &result) {
+  Verdict on_write(crb::cache::Call &call, const crb::Result &result) {
     throw_in("cache.on_write");
+    const auto go_on = [](crb::cache::Call &, const crb::StoreAnswer &) { return Verdict::Continue; };
+    if (is("store write")) {
+      return call.publish(std::string(opening) + std::string(result.json.value_or("null")) + "}}", go_on);
+    }
+    if (is("store remove")) return call.remove({"Kit:1", "Kit:2"}, go_on);
+    if (is("store remove matching")) return call.remove_matching("Kit:*", go_on);
+    if (is("store skip")) return Verdict::Drop;
+    if (mode_.rfind("store", 0) == 0) return Verdict::Continue;
     const std::lock_guard lock(mutex_);
     kept_[std::string(call.document().value_or(""))] = result.json.value_or("");
+    return Verdict::Continue;
   }
 
   // Parser: name=NAME
@@ -161,6 +182,16 @@ class Kit {
     throw_in("parser.on_end");
     const std::string_view body = *call.state<std::string>();
     if (body.substr(0, 5) != "name=") throw crb::Failure("the body has no name");
+    if (is("many")) {
+      // One result for each letter, as a response in parts would bring them.
+      for (size_t place = 5; place < body.size(); ++place) {
+        uint32_t flags = 0;
+        if (place > 5) flags |= CRB_RESULT_INCREMENTAL;
+        if (place + 1 < body.size()) flags |= CRB_RESULT_HAS_NEXT;
+        call.emit(R"({"data":{"hero":{"name":")" + std::string(1, body[place]) + "\"}}}", flags);
+      }
+      return;
+    }
     call.emit(R"({"data":{"hero":{"name":")" + std::string(body.substr(5)) + "+" + std::string(call.header("X-Kit-Head").value_or("")) + "\"}}}");
   }
 

@@ -7,8 +7,11 @@ use std::time::Duration;
 
 use carabiner::{
     cache, graphql, http, parser, Answer, Cancelled, Chunk, ErrorEvent, Failure, FetchRequest, Head, Key, Later, Parts, Plugin,
-    ResultEvent, Scope, Setup, Value, Verdict,
+    ResultEvent, Scope, Setup, StoreRequest, Value, Verdict,
 };
+
+/// How the one record begins that this cache keeps in the host's store.
+const OPENING: &str = r#"{"Kit:1":{"answer":"#;
 
 struct Kit {
     note: Key,
@@ -120,8 +123,11 @@ impl graphql::Stage for Kit {
 impl graphql::OnResult for Kit {
     fn on_result(&self, call: &mut graphql::Call, _: &mut u32, result: &ResultEvent) -> Answer {
         self.panic_in("graphql.on_result");
-        if self.mode == "drop" {
+        if self.mode == "drop" || self.mode == "drop incremental" && result.is_incremental() {
             return Ok(Verdict::DROP);
+        }
+        if self.mode == "finish second" && result.seq() == 1 {
+            return Ok(Verdict::FINISH);
         }
         if self.mode == "parts" {
             let (has_next, is_incremental) = (result.has_next(), result.is_incremental());
@@ -198,6 +204,17 @@ impl cache::Stage for Kit {
 
     fn on_read(&self, call: &mut cache::Call, _: &mut ()) -> Answer {
         self.panic_in("cache.on_read");
+        if self.mode == "store read" {
+            return call.store(&StoreRequest::load(["Kit:1"]), |call, answer| {
+                match answer.records.strip_prefix(OPENING).and_then(|rest| rest.strip_suffix("}}")) {
+                    Some(json) => call.respond(json),
+                    None => Ok(Verdict::CONTINUE),
+                }
+            });
+        }
+        if self.mode.starts_with("store") {
+            return Ok(Verdict::CONTINUE);
+        }
         match self.kept.lock().unwrap().get(call.document()?.unwrap_or("")) {
             Some(json) => call.respond(json),
             None => Ok(Verdict::CONTINUE),
@@ -208,6 +225,17 @@ impl cache::Stage for Kit {
 impl cache::OnWrite for Kit {
     fn on_write(&self, call: &mut cache::Call, _: &mut (), result: &ResultEvent) -> Answer {
         self.panic_in("cache.on_write");
+        let request = match self.mode.as_str() {
+            "store write" => Some(StoreRequest::publish(format!("{OPENING}{}}}}}", result.json().unwrap_or("null")))),
+            "store remove" => Some(StoreRequest::remove(["Kit:1", "Kit:2"])),
+            "store remove matching" => Some(StoreRequest::RemoveMatching("Kit:*".into())),
+            "store skip" => return Ok(Verdict::DROP),
+            "store read" => return Ok(Verdict::CONTINUE),
+            _ => None,
+        };
+        if let Some(request) = request {
+            return call.store(&request, |_, _| Ok(Verdict::CONTINUE));
+        }
         let (document, json) = (call.document()?.unwrap_or(""), result.json().unwrap_or(""));
         self.kept.lock().unwrap().insert(document.into(), json.into());
         Ok(Verdict::CONTINUE)
@@ -237,6 +265,14 @@ impl parser::OnEnd for Kit {
     fn on_end(&self, call: &mut parser::Call, body: &mut Vec<u8>) -> Answer {
         self.panic_in("parser.on_end");
         let name = body.strip_prefix(b"name=").ok_or("the body has no name")?;
+        if self.mode == "many" {
+            // One result for each letter, as a response in parts would bring them.
+            for (place, letter) in name.iter().enumerate() {
+                let json = format!(r#"{{"data":{{"hero":{{"name":"{}"}}}}}}"#, *letter as char);
+                call.emit_part(&json, place > 0, place + 1 < name.len())?;
+            }
+            return Ok(Verdict::CONTINUE);
+        }
         let (name, head) = (String::from_utf8_lossy(name), call.header("X-Kit-Head")?.unwrap_or(""));
         call.emit(&format!(r#"{{"data":{{"hero":{{"name":"{name}+{head}"}}}}}}"#))?;
         Ok(Verdict::CONTINUE)

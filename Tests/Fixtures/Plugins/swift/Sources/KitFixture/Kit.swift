@@ -17,6 +17,9 @@ final class Kit: Plugin {
     let url: String?
   }
 
+  /// How the one record begins that this cache keeps in the host's store.
+  static let opening = #"{"Kit:1":{"answer":"#
+
   let mode: String
   let url: String
   let note: BaggageKey
@@ -111,7 +114,8 @@ extension Kit: GraphQL.Stage, GraphQL.OnResult, GraphQL.OnError {
 
   func onResult(_ call: GraphQL.Call, _ result: borrowing ResultEvent, _ passes: inout Passes) throws -> Verdict {
     try throwing(in: "graphql.on_result")
-    if mode == "drop" { return .drop }
+    if mode == "drop" || mode == "drop incremental" && result.isIncremental { return .drop }
+    if mode == "finish second" && result.sequence == 1 { return .finish }
     if mode == "parts" {
       let place = "\(result.hasNext) \(result.isIncremental) \(result.path == nil ? "-" : "path") \(result.label ?? "-")"
       return try call.replace(#"{"data":{"hero":{"name":"\#(place)"}}}"#)
@@ -157,6 +161,14 @@ extension Kit: Cache.Stage, Cache.OnWrite {
 
   func onRead(_ call: Cache.Call, _ state: inout NoState) throws -> Verdict {
     try throwing(in: "cache.on_read")
+    if mode == "store read" {
+      return .later { [host] in
+        let records = try await host.store.load(["Kit:1"])
+        guard records.hasPrefix(Self.opening) else { return .continue }
+        return try call.respond(String(records.dropFirst(Self.opening.count).dropLast(2)))
+      }
+    }
+    guard !mode.hasPrefix("store") else { return .continue }
     let document = try call.document ?? ""
     guard let json = kept.withLock({ $0[document] }) else { return .continue }
     return try call.respond(json)
@@ -164,6 +176,19 @@ extension Kit: Cache.Stage, Cache.OnWrite {
 
   func onWrite(_ call: Cache.Call, _ result: borrowing ResultEvent, _ state: inout NoState) throws -> Verdict {
     try throwing(in: "cache.on_write")
+    if mode == "store skip" { return .drop }
+    if mode.hasPrefix("store") {
+      let json = result.json ?? "null"
+      return .later { [host, mode] in
+        switch mode {
+        case "store write": try await host.store.publish("\(Self.opening)\(json)}}")
+        case "store remove": try await host.store.remove(["Kit:1", "Kit:2"])
+        case "store remove matching": try await host.store.remove(matching: "Kit:*")
+        default: break
+        }
+        return .continue
+      }
+    }
     let document = try call.document ?? ""
     let json = result.json
     kept.withLock { $0[document] = json }
@@ -195,6 +220,15 @@ extension Kit: Parser.Stage, Parser.OnChunk, Parser.OnEnd {
     try throwing(in: "parser.on_end")
     let text = String(decoding: body.bytes, as: UTF8.self)
     guard text.hasPrefix("name=") else { throw PluginFailure("the body has no name") }
+    if mode == "many" {
+      // One result for each letter, as a response in parts would bring them.
+      let letters = Array(text.dropFirst(5))
+      for (place, letter) in letters.enumerated() {
+        try call.emit(
+          #"{"data":{"hero":{"name":"\#(letter)"}}}"#, isIncremental: place > 0, hasNext: place + 1 < letters.count)
+      }
+      return .continue
+    }
     try call.emit(#"{"data":{"hero":{"name":"\#(text.dropFirst(5))+\#(try call.header("X-Kit-Head") ?? "")"}}}"#)
     return .continue
   }

@@ -1,0 +1,39 @@
+extension ApolloStore {
+  /// The records under some keys as they are at one moment, without the fields that are too old; keys that have none are left out.
+  ///
+  /// - Throws: What the cache throws; ``StoreError`` with code `reentrantTransaction`.
+  package func currentRecords(forKeys keys: [String]) async throws -> [Record] {
+    try TransactionScope.checkOutside(self)
+    let found = try await lock.with(.read) { try await self.cache.records(forKeys: keys) }.compactMap(\.self)
+    guard !policy.isAgeless else { return found }
+    let now = StoreClock.now
+    return found.compactMap { record in
+      let current = withoutOldFields(record, now: now)
+      return current.table.count == 0 ? nil : current
+    }
+  }
+
+  private func withoutOldFields(_ record: Record, now: Int64) -> Record {
+    let type = record["__typename"].map { String(decoding: $0.dropFirst().dropLast(), as: UTF8.self) }
+    let name = type ?? RootRecord(rawValue: record.key)?.typeName ?? ""
+    return record.names.reduce(into: record) { current, field in
+      // What the store notes about fragments has no age.
+      guard !field.hasPrefix("..."), let received = record.received(field),
+        let age = policy.maximumAge(of: field.prefix { $0 != "(" }, type: name)
+      else { return }
+      if received + age <= now { current.remove(field) }
+    }
+  }
+
+  /// Removes the records under some keys, all or none; gives how many there were.
+  package func removeObjects(for keys: [String]) async throws -> Int {
+    try await withinReadWriteTransaction { transaction in
+      var count = 0
+      for key in Set(keys) where try await transaction.record(for: key) != nil {
+        try await transaction.removeObject(for: key)
+        count += 1
+      }
+      return count
+    }
+  }
+}

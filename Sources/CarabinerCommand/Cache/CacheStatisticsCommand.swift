@@ -1,0 +1,66 @@
+internal import ArgumentParser
+internal import CarabinerSQLite
+internal import CarabinerWire
+
+/// `carabiner cache stats`
+struct CacheStatisticsCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "stats", abstract: "Print how much a store holds: records by type, bytes, how old they are.")
+
+  @OptionGroup var store: StoreOptions
+
+  func run() async throws {
+    try await store.withStore { cache in
+      let statistics = try cache.statistics()
+      switch store.format {
+      case .text: Terminal.emit(text(statistics, cache.path))
+      case .json: Terminal.emit(String(decoding: json(statistics, cache.path).serialized(pretty: true), as: UTF8.self))
+      }
+    }
+  }
+
+  /// The types, the one with most records first; what has none comes last.
+  private func types(_ statistics: StoreStatistics) -> [(name: String?, share: StoreStatistics.TypeShare)] {
+    let sorted = statistics.types.sorted { left, right in
+      guard left.key.isEmpty == right.key.isEmpty else { return right.key.isEmpty }
+      guard left.value.recordCount == right.value.recordCount else { return left.value.recordCount > right.value.recordCount }
+      return left.key < right.key
+    }
+    return sorted.map { ($0.key.isEmpty ? nil : $0.key, $0.value) }
+  }
+
+  private func text(_ statistics: StoreStatistics, _ path: String) -> String {
+    func row(_ name: String, _ value: String) -> String {
+      name + String(repeating: " ", count: max(1, 17 - name.count)) + value
+    }
+    var lines = [
+      row("store", PrintableText.escaping(path)), row("schema version", "\(statistics.schemaVersion)"),
+      row("file", "\(statistics.fileBytes) bytes"), row("write-ahead log", "\(statistics.logBytes) bytes"),
+      row("records", "\(statistics.recordCount)"),
+      row("fields", "\(statistics.fieldCount), \(statistics.byteCount) bytes of names and values"),
+    ]
+    if let oldest = statistics.oldest, let newest = statistics.newest {
+      lines.append(row("received", "\(PrintableText.time(oldest)) to \(PrintableText.time(newest))"))
+    }
+    if !statistics.types.isEmpty { lines.append("\n  records      bytes  type") }
+    lines += types(statistics).map { name, share in
+      "\(PrintableText.right(share.recordCount, 9)) \(PrintableText.right(share.byteCount, 10))  "
+        + (name.map { PrintableText.escaping($0) } ?? "(none)")
+    }
+    return lines.joined(separator: "\n")
+  }
+
+  private func json(_ statistics: StoreStatistics, _ path: String) -> JSONValue {
+    func number(_ value: some BinaryInteger) -> JSONValue { .number(JSONNumber(Int(value))) }
+    return [
+      "store": .string(path), "schemaVersion": number(statistics.schemaVersion), "fileBytes": number(statistics.fileBytes),
+      "logBytes": number(statistics.logBytes), "records": number(statistics.recordCount), "fields": number(statistics.fieldCount),
+      "bytes": number(statistics.byteCount), "oldest": statistics.oldest.map { number($0) } ?? .null,
+      "newest": statistics.newest.map { number($0) } ?? .null,
+      "types": .array(
+        types(statistics).map { name, share in
+          ["type": name.map { .string($0) } ?? .null, "records": number(share.recordCount), "bytes": number(share.byteCount)]
+        }),
+    ]
+  }
+}

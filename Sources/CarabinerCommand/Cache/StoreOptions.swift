@@ -1,0 +1,48 @@
+internal import ArgumentParser
+internal import Carabiner
+internal import CarabinerHost
+internal import CarabinerSQLite
+internal import Foundation
+
+/// Which store is meant, and how what it holds is printed.
+struct StoreOptions: ParsableArguments {
+  @Option(name: .long, help: "The store's file.")
+  var store: String?
+
+  @Option(name: [.customShort("m"), .customLong("manifest")], help: "A manifest that names the store's file.")
+  var manifest: String?
+
+  @Option(name: .long, help: "text or json.")
+  var format: CacheCommand.Format = .text
+
+  func validate() throws {
+    guard (store == nil) != (manifest == nil) else { throw ValidationError("give either --store FILE or -m MANIFEST") }
+  }
+
+  /// Opens the store and hands it on; whatever fails ends the command with a message.
+  func withStore(forWriting: Bool = false, _ body: (SQLiteNormalizedCache) async throws -> Void) async throws {
+    do {
+      let path = try path()
+      var isFolder: ObjCBool = false
+      guard unsafe FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
+        throw StoreError(.database, "there is no store \(path); check the path, or run something that makes it")
+      }
+      guard !isFolder.boolValue else { throw StoreError(.database, "\(path) is a folder; name the store's file in it") }
+      // A file that is empty is no store yet, and looking must not make it one.
+      var cache = try SQLiteNormalizedCache(path: path, isReadOnly: true)
+      if forWriting { cache = try SQLiteNormalizedCache(path: path) }
+      try await body(cache)
+    } catch {
+      if !(error is ExitStatus) { Terminal.complain("error: \(error)") }
+      throw ExitStatus(error)
+    }
+  }
+
+  private func path() throws -> String {
+    if let store { return store }
+    guard let manifest, let file = try Manifest.load(path: manifest).store.file else {
+      throw usageError("the manifest keeps its store in memory; there is no file to look into")
+    }
+    return file
+  }
+}

@@ -1,0 +1,33 @@
+internal import Carabiner
+internal import CarabinerHost
+internal import CarabinerSQLite
+internal import CarabinerWire
+internal import FoundationEssentials
+
+extension Manifest {
+  /// Opens the store, and makes its file if there is none.
+  ///
+  /// - Throws: ``StoreError``.
+  func openStore() throws -> ApolloStore {
+    let cache: any NormalizedCache =
+      if let file = store.file {
+        try SQLiteNormalizedCache(path: file)
+      } else {
+        InMemoryNormalizedCache(maximumRecords: settings.storeRecords)
+      }
+    return ApolloStore(cache: cache, policy: store.policy)
+  }
+
+  /// What keeps the store's file from being used; nothing is made or changed.
+  func storeProblems() -> [ManifestProblem] {
+    guard let file = store.file, let size = try? FileManager.default.attributesOfItem(atPath: file)[.size] as? Int, size > 0
+    else { return [] }
+    do {
+      _ = try SQLiteNormalizedCache(path: file, isReadOnly: true)
+      return []
+    } catch {
+      let place = JSONPointer(components: ["built-ins", "store", "file"])
+      return [ManifestProblem(.unreadable, at: place, (error as? StoreError)?.message ?? "\(error)")]
+    }
+  }
+}

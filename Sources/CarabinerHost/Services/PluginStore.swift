@@ -1,0 +1,199 @@
+internal import CCarabiner
+internal import Carabiner
+internal import CarabinerWire
+internal import FoundationEssentials
+internal import Synchronization
+
+/// What plugins do with the store of their host: `crb.store/1`.
+enum PluginStore {
+  typealias Done = crb_store_done
+
+  /// What an operation brought.
+  private struct Answer: Sendable {
+    var count = 0
+    var records: [UInt8]?
+  }
+
+  /// An operation with copies of all it was given.
+  private typealias Operation = @Sendable (ApolloStore) async throws -> Answer
+
+  /// An argument that is refused with a status.
+  private struct Refusal: Error {
+    let status: crb_status
+  }
+
+  /// How many operations of each instance are under way.
+  private static let underWay = Mutex<[crb_self: Int]>([:])
+
+  // MARK: The functions of the table
+
+  static func load(
+    _ who: crb_self, _ keys: UnsafePointer<crb_view>?, _ count: Int, _ done: Done?, _ user: UnsafeMutableRawPointer?
+  ) -> crb_status {
+    unsafe start(who, done, user) { () throws(Refusal) in
+      let keys = Array(Set(try unsafe texts(keys, count)))
+      return { store in
+        let records = try await store.currentRecords(forKeys: keys)
+        return Answer(count: records.count, records: text(of: records))
+      }
+    }
+  }
+
+  static func publish(
+    _ who: crb_self, _ records: crb_view, _ done: Done?, _ user: UnsafeMutableRawPointer?
+  ) -> crb_status {
+    unsafe start(who, done, user) { () throws(Refusal) in
+      let records = try unsafe parsed(records)
+      return { store in Answer(count: try await store.merge(RecordSet(records)).fieldCount) }
+    }
+  }
+
+  static func remove(
+    _ who: crb_self, _ keys: UnsafePointer<crb_view>?, _ count: Int, _ done: Done?, _ user: UnsafeMutableRawPointer?
+  ) -> crb_status {
+    unsafe start(who, done, user) { () throws(Refusal) in
+      let keys = try unsafe texts(keys, count)
+      return { store in Answer(count: try await store.removeObjects(for: keys)) }
+    }
+  }
+
+  static func removeMatching(
+    _ who: crb_self, _ pattern: crb_view, _ done: Done?, _ user: UnsafeMutableRawPointer?
+  ) -> crb_status {
+    unsafe start(who, done, user) { () throws(Refusal) in
+      let pattern = try unsafe text(pattern)
+      return { store in Answer(count: try await store.removeObjects(matching: pattern)) }
+    }
+  }
+
+  // MARK: Running one
+
+  private static func start(
+    _ who: crb_self, _ done: Done?, _ user: UnsafeMutableRawPointer?, _ make: () throws(Refusal) -> Operation
+  ) -> crb_status {
+    guard let member = PluginRegistry.shared[who], member.grants.contains("store"), let store = member.store else {
+      return Status.unsupported
+    }
+    guard let done = unsafe done else { return Status.invalid }
+    let operation: Operation
+    do throws(Refusal) {
+      operation = try make()
+    } catch {
+      return error.status
+    }
+    guard begin(who) else { return Status.limit }
+    let context = unsafe CallbackContext(user)
+    // Task-locals are kept on purpose: they tell the store of a transaction around the hook that this operation would wait for.
+    Task {
+      let outcome: Result<Answer, any Error>
+      do {
+        outcome = .success(try await operation(store))
+      } catch {
+        outcome = .failure(error)
+      }
+      // Before it is told, as it may start the next.
+      end(who)
+      unsafe report(outcome, done, context)
+    }
+    return Status.ok
+  }
+
+  private static func begin(_ who: crb_self) -> Bool {
+    underWay.withLock { underWay in
+      guard underWay[who, default: 0] < CRB_STORE_MAX_UNDER_WAY else { return false }
+      underWay[who, default: 0] += 1
+      return true
+    }
+  }
+
+  private static func end(_ who: crb_self) {
+    underWay.withLock { underWay in
+      let count = underWay[who, default: 0] - 1
+      underWay[who] = count > 0 ? count : nil
+    }
+  }
+
+  private static func report(_ outcome: Result<Answer, any Error>, _ done: Done, _ context: CallbackContext) {
+    switch outcome {
+    case .success(let answer):
+      var event = unsafe crb_store_answer()
+      unsafe event.size = unsafe UInt32(MemoryLayout<crb_store_answer>.size)
+      unsafe event.count = UInt64(answer.count)
+      guard let records = answer.records else { return unsafe done(context.pointer, &event, nil) }
+      unsafe records.withUnsafeBufferPointer { bytes in
+        unsafe event.records = unsafe crb_view(ptr: bytes.baseAddress, len: bytes.count)
+        unsafe done(context.pointer, &event, nil)
+      }
+    case .failure(let error):
+      var views = Arena()
+      defer { views.deallocate() }
+      var event = unsafe crb_error()
+      unsafe event.size = unsafe UInt32(MemoryLayout<crb_error>.size)
+      let mayWorkLater = (error as? StoreError).map { [.locked, .diskFull].contains($0.code) } ?? false
+      unsafe event.flags = UInt32(CRB_ERROR_CACHE) | (mayWorkLater ? UInt32(CRB_ERROR_RETRYABLE) : 0)
+      unsafe event.message = unsafe views.copy("\(error)", limit: .max) ?? (unsafe .absent)
+      unsafe event.domain = unsafe views.copy("carabiner.store", limit: .max) ?? .absent
+      unsafe done(context.pointer, nil, &event)
+    }
+  }
+
+  // MARK: Arguments and answers
+
+  private static func texts(_ views: UnsafePointer<crb_view>?, _ count: Int) throws(Refusal) -> [String] {
+    // What is larger than Swift's numbers arrives below nought.
+    guard count >= 0, count <= CRB_STORE_MAX_KEYS else { throw Refusal(status: Status.limit) }
+    guard count > 0 else { return [] }
+    guard let views = unsafe views else { throw Refusal(status: Status.invalid) }
+    var texts: [String] = []
+    texts.reserveCapacity(count)
+    for place in 0..<count { texts.append(try unsafe text(views[place])) }
+    return texts
+  }
+
+  private static func text(_ view: crb_view) throws(Refusal) -> String {
+    guard unsafe !view.isAbsent, unsafe view.len != 0 else { throw Refusal(status: Status.invalid) }
+    guard unsafe view.len > 0, unsafe view.len <= CRB_STORE_MAX_KEY_BYTES else { throw Refusal(status: Status.limit) }
+    guard let text = unsafe String(validating: view.bytes, as: UTF8.self) else { throw Refusal(status: Status.invalid) }
+    return text
+  }
+
+  private static func parsed(_ view: crb_view) throws(Refusal) -> [Record] {
+    guard unsafe view.len >= 0, unsafe view.len <= CRB_STORE_MAX_BYTES else { throw Refusal(status: Status.limit) }
+    let bytes = unsafe Array(view.bytes)
+    guard let objects = (try? JSONValue(parsing: bytes))?.object else { throw Refusal(status: Status.invalid) }
+    guard objects.count <= CRB_STORE_MAX_KEYS else { throw Refusal(status: Status.limit) }
+    let now = StoreClock.now
+    var records: [Record] = []
+    records.reserveCapacity(objects.count)
+    for (key, value) in objects {
+      guard !key.isEmpty, let fields = value.object else { throw Refusal(status: Status.invalid) }
+      guard key.utf8.count <= CRB_STORE_MAX_KEY_BYTES else { throw Refusal(status: Status.limit) }
+      var record = Record(key: key, fields: [:])
+      for (name, value) in fields {
+        guard !name.isEmpty else { throw Refusal(status: Status.invalid) }
+        // Written anew, as the store knows references by their bytes.
+        record.set(name, to: value.serialized(), received: now)
+      }
+      if record.table.count > 0 { records.append(record) }
+    }
+    return records
+  }
+
+  private static func text(of records: [Record]) -> [UInt8] {
+    var text = [UInt8(ascii: "{")]
+    for record in records {
+      if text.count > 1 { text.append(UInt8(ascii: ",")) }
+      JSONWriter.appendString(record.key, to: &text)
+      text += ":{".utf8
+      for (place, name) in record.names.enumerated() {
+        if place > 0 { text.append(UInt8(ascii: ",")) }
+        JSONWriter.appendString(name, to: &text)
+        text.append(UInt8(ascii: ":"))
+        text += record[name] ?? []
+      }
+      text.append(UInt8(ascii: "}"))
+    }
+    text.append(UInt8(ascii: "}"))
+    return text
+  }
+}

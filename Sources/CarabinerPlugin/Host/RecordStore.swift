@@ -1,0 +1,132 @@
+internal import CCarabiner
+
+/// The store of the host: its records, under their keys. Each operation is one transaction.
+@safe public struct RecordStore: @unchecked Sendable {
+  // The table is the host's, static and read-only; its functions may be called from any thread.
+
+  private let service: UnsafePointer<crb_store_service>
+  private let identity: crb_self
+
+  fileprivate init(_ service: UnsafePointer<crb_store_service>, _ identity: crb_self) {
+    unsafe self.service = unsafe service
+    self.identity = identity
+  }
+
+  /// The records under these keys, as ``publish(_:)`` takes them, without those that are not there and fields that are too old.
+  ///
+  /// - Throws: ``PluginFailure``; `CancellationError`.
+  public func load(_ keys: [String]) async throws -> String {
+    unsafe try await run("the keys to load") { done, user in
+      unsafe KeyBlock(keys).with { unsafe service.pointee.load(identity, $0.baseAddress, $0.count, done, user) }
+    }.records
+  }
+
+  /// Writes records, a JSON object of them by key: `{"Book:1": {"title": "Solaris"}}`.
+  ///
+  /// - Returns: How many fields changed.
+  /// - Throws: ``PluginFailure``; `CancellationError`, and then the records may be written all the same.
+  @discardableResult
+  public func publish(_ records: String) async throws -> Int {
+    unsafe try await run("the records; look at their JSON") { done, user in
+      unsafe records.withView { unsafe service.pointee.publish(identity, $0, done, user) }
+    }.count
+  }
+
+  /// Removes the records under these keys.
+  ///
+  /// - Returns: How many there were.
+  /// - Throws: ``PluginFailure``; `CancellationError`, and then the records may be removed all the same.
+  @discardableResult
+  public func remove(_ keys: [String]) async throws -> Int {
+    unsafe try await run("the keys to remove") { done, user in
+      unsafe KeyBlock(keys).with { unsafe service.pointee.remove(identity, $0.baseAddress, $0.count, done, user) }
+    }.count
+  }
+
+  /// Removes the records whose keys fit a pattern in which `*` stands for any text.
+  ///
+  /// - Returns: How many there were.
+  /// - Throws: ``PluginFailure``; `CancellationError`, and then the records may be removed all the same.
+  @discardableResult
+  public func remove(matching pattern: String) async throws -> Int {
+    unsafe try await run("the pattern") { done, user in
+      unsafe pattern.withView { unsafe service.pointee.remove_matching(identity, $0, done, user) }
+    }.count
+  }
+
+  private func run(
+    _ what: String, _ start: (crb_store_done, UnsafeMutableRawPointer) -> crb_status
+  ) async throws -> StoreReply.Answer {
+    let waiter = Waiter<StoreReply.Answer>()
+    let reply = unsafe Unmanaged.passRetained(StoreReply(waiter))
+    let status = unsafe start(StoreReply.done, reply.toOpaque())
+    // done() runs if and only if the start succeeded.
+    if status != crb_status(CRB_OK) { unsafe reply.release() }
+    try PluginFailure.check(status, what)
+    return try await waiter.value
+  }
+}
+
+extension PluginHost {
+  /// The store of the host. The manifest must grant `store`.
+  ///
+  /// - Throws: ``PluginFailure`` if it does not.
+  public var store: RecordStore {
+    get throws {
+      guard let service = unsafe storing else {
+        throw PluginFailure("the manifest does not grant this plugin the service store; add grants: [store]")
+      }
+      return unsafe RecordStore(service, identity)
+    }
+  }
+}
+
+/// Takes the host's call back.
+private final class StoreReply: Sendable {
+  struct Answer: Sendable {
+    let count: Int
+    let records: String
+  }
+
+  private let waiter: Waiter<Answer>
+
+  init(_ waiter: Waiter<Answer>) { self.waiter = waiter }
+
+  static let done: crb_store_done = { user, answer, error in
+    guard let user = unsafe user else { return }
+    let waiter = unsafe Unmanaged<StoreReply>.fromOpaque(user).takeRetainedValue().waiter
+    if let answer = unsafe answer {
+      waiter.finish(
+        .success(Answer(count: unsafe Int(answer.pointee.count), records: unsafe answer.pointee.records.text)))
+    } else {
+      let message = unsafe error?.pointee.message.text ?? "the operation on the store failed"
+      waiter.finish(.failure(PluginFailure(message, code: unsafe error?.pointee.code ?? 0)))
+    }
+  }
+}
+
+/// Keys, laid out as C wants them.
+private struct KeyBlock {
+  private var bytes: [UInt8] = []
+  private var lengths: [Int] = []
+
+  init(_ keys: [String]) {
+    for key in keys {
+      bytes.append(contentsOf: key.utf8)
+      lengths.append(key.utf8.count)
+    }
+  }
+
+  /// Shows them to C for the length of `body`.
+  func with<Value>(_ body: (UnsafeBufferPointer<crb_view>) -> Value) -> Value {
+    unsafe bytes.withView { all in
+      var views: [crb_view] = unsafe []
+      var offset = 0
+      for length in lengths {
+        unsafe views.append(crb_view(ptr: all.ptr.map { unsafe $0 + offset }, len: length))
+        offset += length
+      }
+      return unsafe views.withUnsafeBufferPointer { unsafe body($0) }
+    }
+  }
+}

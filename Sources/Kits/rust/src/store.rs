@@ -1,0 +1,113 @@
+//! What a plugin does with the store of its host.
+
+use std::ffi::c_void;
+
+use crate::abi::{self, Status, View};
+use crate::events::ErrorEvent;
+use crate::failure::{check, Failure};
+use crate::host::Host;
+use crate::values::{bytes, view};
+
+/// What an operation on the store brought, while it is being looked at.
+pub struct StoreAnswer<'a> {
+    /// Records found, fields that changed, or records there were to remove.
+    pub count: u64,
+    /// The records that were loaded, a JSON object as [`StoreRequest::Publish`] takes it; empty for other operations.
+    pub records: &'a str,
+}
+
+/// An operation on the store; each is one transaction.
+#[derive(Clone, Debug)]
+pub enum StoreRequest {
+    /// Reads the records under these keys.
+    Load(Vec<String>),
+    /// Writes records, a JSON object of them by key: `{"Book:1": {"title": "Solaris"}}`.
+    Publish(String),
+    /// Removes the records under these keys.
+    Remove(Vec<String>),
+    /// Removes the records whose keys fit a pattern in which `*` stands for any text.
+    RemoveMatching(String),
+}
+
+impl StoreRequest {
+    /// Reads the records under these keys.
+    pub fn load(keys: impl IntoIterator<Item = impl Into<String>>) -> StoreRequest {
+        StoreRequest::Load(keys.into_iter().map(Into::into).collect())
+    }
+
+    /// Writes records.
+    pub fn publish(records: impl Into<String>) -> StoreRequest {
+        StoreRequest::Publish(records.into())
+    }
+
+    /// Removes the records under these keys.
+    pub fn remove(keys: impl IntoIterator<Item = impl Into<String>>) -> StoreRequest {
+        StoreRequest::Remove(keys.into_iter().map(Into::into).collect())
+    }
+
+    /// # Safety
+    /// `user` must be what `done` expects.
+    unsafe fn start(&self, service: &abi::StoreService, who: u64, done: abi::StoreDone, user: *mut c_void) -> Status {
+        let views = |keys: &[String]| keys.iter().map(|key| view(key.as_bytes())).collect::<Vec<View>>();
+        match self {
+            StoreRequest::Load(keys) => {
+                let keys = views(keys);
+                (service.load)(who, keys.as_ptr(), keys.len(), done, user)
+            }
+            StoreRequest::Publish(records) => (service.publish)(who, view(records.as_bytes()), done, user),
+            StoreRequest::Remove(keys) => {
+                let keys = views(keys);
+                (service.remove)(who, keys.as_ptr(), keys.len(), done, user)
+            }
+            StoreRequest::RemoveMatching(pattern) => (service.remove_matching)(who, view(pattern.as_bytes()), done, user),
+        }
+    }
+}
+
+impl Host {
+    /// Starts an operation on the store and calls `done` on a thread of the host. The manifest must grant `store`.
+    pub fn store<Done>(&self, request: &StoreRequest, done: Done) -> Result<(), Failure>
+    where
+        Done: FnOnce(Result<StoreAnswer, Failure>) + Send + 'static,
+    {
+        self.try_store(request, done).map_err(|(failure, _)| failure)
+    }
+
+    /// As [`Host::store`]; if the operation could not be started, `done` comes back.
+    pub(crate) fn try_store<Done>(&self, request: &StoreRequest, done: Done) -> Result<(), (Failure, Done)>
+    where
+        Done: FnOnce(Result<StoreAnswer, Failure>) + Send + 'static,
+    {
+        unsafe extern "C" fn came<Done: FnOnce(Result<StoreAnswer, Failure>)>(
+            user: *mut c_void,
+            answer: *const abi::StoreAnswer,
+            error: *const abi::ErrorInfo,
+        ) {
+            // SAFETY: made below, and this runs once; the views are good until it returns.
+            unsafe {
+                let (host, done) = *Box::from_raw(user as *mut (Host, Done));
+                host.contained(|| match (answer.as_ref(), error.as_ref()) {
+                    (Some(answer), _) => match std::str::from_utf8(bytes(answer.records)) {
+                        Ok(records) => done(Ok(StoreAnswer { count: answer.count, records })),
+                        Err(_) => done(Err("the store brought what is not UTF-8".into())),
+                    },
+                    (None, Some(error)) => {
+                        let event = ErrorEvent(error);
+                        done(Err(Failure { code: event.code(), flags: event.flags(), ..event.message().to_string().into() }))
+                    }
+                    (None, None) => done(Err("the operation on the store failed".into())),
+                });
+            }
+        }
+        let Some(service) = self.store else {
+            return Err(("the manifest does not grant this plugin the service store; add grants: [store]".into(), done));
+        };
+        let user = Box::into_raw(Box::new((*self, done)));
+        // SAFETY: the host copies what it is given; it calls `came` if and only if it answers OK.
+        unsafe {
+            let status = request.start(service, self.self_, came::<Done>, user as *mut c_void);
+            check(status, "the operation on the store; look at its keys and JSON")
+                .map_err(|failure| (failure, Box::from_raw(user).1))
+        }
+    }
+}
