@@ -135,20 +135,44 @@ if flavor == "bench" {
 }
 
 if !librariesOnly {
-  package.products.append(.executable(name: "carabiner", targets: ["CarabinerCommand"]))
+  package.products += [
+    .executable(name: "carabiner", targets: ["CarabinerCommand"]),
+    .library(name: "CarabinerWebSocket", targets: ["CarabinerWebSocket"]),
+  ]
   package.dependencies += [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.0.0"),
     // What Hummingbird's own interface speaks of.
     .package(url: "https://github.com/apple/swift-http-types", from: "1.0.0"),
-    .package(url: "https://github.com/apple/swift-nio", from: "2.0.0"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.81.0"),
+    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.29.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.0.0"),
   ]
   package.targets += [
+    .target(
+      name: "CarabinerWebSocket",
+      dependencies: [
+        "Carabiner", "CarabinerWire",
+        .product(name: "Crypto", package: "swift-crypto"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOSSL", package: "swift-nio-ssl"),
+        .product(name: "NIOWebSocket", package: "swift-nio"),
+      ],
+      swiftSettings: swiftSettings),
+    .testTarget(
+      name: "CarabinerWebSocketTests",
+      dependencies: [
+        "CarabinerWebSocket", "Carabiner", "CarabinerCurl", "CarabinerHost", "CarabinerWire", "ScriptedServer", "TestTools",
+        .product(name: "Crypto", package: "swift-crypto"),
+      ],
+      swiftSettings: swiftSettings),
     .executableTarget(
       name: "CarabinerCommand",
       dependencies: [
-        "Carabiner", "CarabinerCurl", "CarabinerHost", "CarabinerSQLite", "CarabinerWire",
+        "Carabiner", "CarabinerCurl", "CarabinerHost", "CarabinerSQLite", "CarabinerWebSocket", "CarabinerWire",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "HTTPTypes", package: "swift-http-types"),

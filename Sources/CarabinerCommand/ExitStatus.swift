@@ -25,6 +25,7 @@ enum ExitStatus: Int32, Error {
     case is CancellationError: self = .cancelled
     case let error as TransportError where error.code == .fileUnreadable || error.code == .fileChanged: self = .usage
     case is TransportError: self = .network
+    case let error as WebSocketError: self = error.exitStatus
     case let error as RequestChainError where error.code == .timedOut || error.code == .idle: self = .network
     case let error as RequestChainError where error.code == .invalidRequest: self = .usage
     case is SubscriptionError: self = .graphQLErrors
@@ -33,6 +34,18 @@ enum ExitStatus: Int32, Error {
     case is ResponseParsingError: self = .parsing
     case is ValidationError: self = .usage
     default: self = .interceptor
+    }
+  }
+}
+
+extension WebSocketError {
+  /// What kind of failure it is among all those of a run.
+  fileprivate var exitStatus: ExitStatus {
+    switch code {
+    case .unsupportedURL, .invalidHeader: .usage
+    case .upgradeRefused: .httpStatus
+    case .invalidMessage: .parsing
+    default: .network
     }
   }
 }

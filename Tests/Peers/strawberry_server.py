@@ -1,7 +1,9 @@
 """A real GraphQL server for the tests: strawberry-graphql on FastAPI and uvicorn.
 
 Prints "listening PORT" once it accepts connections. --require-auth makes /graphql answer 401 without a token of /token;
---token-uses N makes a token good for N requests. /persisted is the same with automatic persisted queries.
+--token-uses N makes a token good for N requests. /persisted is the same with automatic persisted queries. /graphql also speaks both
+protocols of GraphQL over WebSocket; /guarded does so for those whose connection_init has the token "open sesame". --tls-certificate and
+--tls-key make it speak TLS.
 """
 
 import argparse
@@ -17,6 +19,7 @@ import uvicorn
 from strawberry.file_uploads import Upload
 from fastapi import FastAPI, Form, Request, Response
 from graphql import GraphQLError
+from strawberry.exceptions import ConnectionRejectionError
 from strawberry.fastapi import BaseContext, GraphQLRouter
 from strawberry.schema.config import StrawberryConfig
 from strawberry_persisted_queries import PersistedQueriesExtension
@@ -74,6 +77,10 @@ class Query:
     async def slow(self, seconds: float) -> str:
         await asyncio.sleep(min(seconds, 30))
         return "done"
+
+    @strawberry.field
+    def connection_param(self, info: strawberry.Info, name: str) -> str | None:
+        return (info.context.get("connection_params") or {}).get(name)
 
     @strawberry.field
     def echo_header(self, info: strawberry.Info, name: str) -> str | None:
@@ -136,6 +143,45 @@ class Subscription:
             yield number
             await asyncio.sleep(every)
 
+    @strawberry.subscription
+    async def favourites(self, titles: list[str]) -> AsyncGenerator[Book, None]:
+        for title in titles:
+            yield Book(id=strawberry.ID("1"), title=title, author="somebody")
+            await asyncio.sleep(0.02)
+
+    @strawberry.subscription
+    async def forever(self) -> AsyncGenerator[int, None]:
+        number = 0
+        ends.running += 1
+        try:
+            while True:
+                yield number
+                number += 1
+                await asyncio.sleep(0.02)
+        finally:
+            ends.running -= 1
+            ends.ended += 1
+
+
+class Ends:
+    """How many endless subscriptions run, and how many were ended."""
+
+    def __init__(self) -> None:
+        self.running = 0
+        self.ended = 0
+
+
+ends = Ends()
+
+
+class Guarded(GraphQLRouter):
+    """Refuses WebSockets without the token."""
+
+    async def on_ws_connect(self, context):
+        if (context.get("connection_params") or {}).get("token") != "open sesame":
+            raise ConnectionRejectionError({"reason": "who are you?"})
+        return await super().on_ws_connect(context)
+
 
 class Tokens:
     """Tokens and how many requests each is still good for."""
@@ -170,6 +216,11 @@ def token(grant_type: str = Form(), client_id: str = Form(""), client_secret: st
         return Response(status_code=401)
     body = f'{{"access_token":"{tokens.issue()}","expires_in":3600,"token_type":"Bearer"}}'
     return Response(content=body, media_type="application/json")
+
+
+@app.get("/subscriptions")
+def subscriptions() -> dict[str, int]:
+    return {"running": ends.running, "ended": ends.ended}
 
 
 @app.get("/tokens-issued")
@@ -208,6 +259,8 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--require-auth", action="store_true")
     parser.add_argument("--token-uses", type=int, default=1_000_000)
+    parser.add_argument("--tls-certificate")
+    parser.add_argument("--tls-key")
     options = parser.parse_args()
     tokens.uses = options.token_uses
 
@@ -228,6 +281,7 @@ def main() -> None:
     protocols = ["graphql-transport-ws", "graphql-ws", "multipart-subscription"]
     router = GraphQLRouter(schema, multipart_uploads_enabled=True, subscription_protocols=protocols)
     app.include_router(router, prefix="/graphql")
+    app.include_router(Guarded(schema, subscription_protocols=protocols), prefix="/guarded")
     # It still wants the context that newer extensions are given later.
     persisted_queries = functools.partial(PersistedQueriesExtension(), execution_context=None)
     persisted = strawberry.Schema(query=Query, extensions=[persisted_queries])
@@ -237,7 +291,8 @@ def main() -> None:
     listener.bind(("127.0.0.1", options.port))
     listener.listen(512)
     print(f"listening {listener.getsockname()[1]}", flush=True)
-    uvicorn.Server(uvicorn.Config(app, log_level="error")).run(sockets=[listener])
+    tls = {"ssl_certfile": options.tls_certificate, "ssl_keyfile": options.tls_key} if options.tls_certificate else {}
+    uvicorn.Server(uvicorn.Config(app, log_level="error", ws="websockets", **tls)).run(sockets=[listener])
 
 
 main()

@@ -14,17 +14,17 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
   }
 
   let interceptors: RequestInterceptors
-  let transport: any HTTPTransport
+  let leg: NetworkLeg
   let store: ApolloStore
   let maximumAttempts: Int
   let observer: any ChainObserver
 
   init(
-    interceptors: RequestInterceptors, transport: any HTTPTransport, store: ApolloStore, maximumAttempts: Int,
+    interceptors: RequestInterceptors, leg: NetworkLeg, store: ApolloStore, maximumAttempts: Int,
     observer: any ChainObserver
   ) {
     self.interceptors = interceptors
-    self.transport = transport
+    self.leg = leg
     self.store = store
     self.maximumAttempts = maximumAttempts
     self.observer = observer
@@ -103,14 +103,46 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
     }
   }
 
-  /// The HTTP leg: HTTP interceptors, transport, parser. An ``HTTPRetry`` builds the HTTP request again.
   private func fetchFromNetwork(_ request: Request) async -> InterceptorResultStream<Request> {
+    switch leg {
+    case .http: await fetchOverHTTP(request)
+    case .results(let transport): await fetch(request, over: transport)
+    }
+  }
+
+  /// Whether the cache stage wants records of what the server brings.
+  private func keepsRecords(of request: Request) -> Bool {
+    request.writeResultsToCache && !interceptors.cache.traits.contains(.keepsNothing)
+  }
+
+  /// The leg without HTTP: the transport brings results.
+  private func fetch(_ request: Request, over transport: any ResultTransport) async -> InterceptorResultStream<Request> {
+    let span = StageSpan(
+      tracer: request.context.tracer, kind: .transport, stage: request.graphQLEndpoint.host() ?? "")
+    do {
+      let results = try await transport.results(for: request)
+      span.finish("subscribe", .down, "asked")
+      let includesRecords = keepsRecords(of: request)
+      let parsed: InterceptorResultStream<Request> = results.compactMap { response in
+        ParsedResult<Request.Operation>(
+          result: response, cacheRecords: includesRecords ? ApolloStore.records(of: response.body, to: request) : nil)
+      }
+      return span.traced(parsed)
+    } catch {
+      span.finish("subscribe", .down, "failed: \(error)")
+      return .failing(error)
+    }
+  }
+
+  /// The HTTP leg: HTTP interceptors, transport, parser. An ``HTTPRetry`` builds the HTTP request again.
+  private func fetchOverHTTP(_ request: Request) async -> InterceptorResultStream<Request> {
     while true {
       do {
         let response = try await passHTTP(try request.toURLRequest(), from: 0, context: request.context)
         request.context.httpResponse = response.response
+        if response.response.isSuccessful { request.context.subscription?.advance(to: .active) }
         let parser = interceptors.parser
-        let includesRecords = request.writeResultsToCache && !interceptors.cache.traits.contains(.keepsNothing)
+        let includesRecords = keepsRecords(of: request)
         let results = try await parser.parse(response: response, for: request, includeCacheRecords: includesRecords)
         guard let tracer = request.context.tracer, !parser.traits.contains(.tracesItself) else {
           return try await results.started(rethrowing: HTTPRetry.self)
@@ -155,6 +187,9 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
   }
 
   private func send(_ request: URLRequest, context: RequestContext) async throws -> HTTPResponse {
+    guard case .http(let transport) = leg else {
+      throw RequestChainError(.invalidRequest, "this chain brings results without HTTP; send them through its result transport")
+    }
     guard let tracer = context.tracer else { return try await transport.send(request) }
     let span = StageSpan(tracer: tracer, kind: .transport, stage: request.url.host() ?? "")
     do {

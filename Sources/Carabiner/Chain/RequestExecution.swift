@@ -48,6 +48,7 @@ final class RequestExecution<Request: GraphQLRequest>: @unchecked Sendable {
         } catch let retry as RequestChain<Request>.Retry {
           try chain.beginAttempt(of: retry.request)
           attempt = Attempt(retry.request)
+          retry.request.context.subscription?.advance(to: .reconnecting)
         }
       }
     } catch {
@@ -104,7 +105,7 @@ final class RequestExecution<Request: GraphQLRequest>: @unchecked Sendable {
         request.context.httpResponse.map {
           "the response with status \($0.statusCode) held no result, or an interceptor dropped it"
         }
-          ?? "an interceptor ended the stream before the network was asked"
+          ?? "the server ended it without a result, or an interceptor did before the network was asked"
       }
     return RequestChainError(
       .noResults, "\(request.operation.displayName) brought no result: \(step); trace the request to see where it ended")

@@ -63,14 +63,19 @@ public final class ApolloClient: Sendable {
 
   /// Subscribes, and brings each result as it comes; before the first of the server what the cache has, unless told otherwise.
   ///
-  /// The transfer ends with the stream, and when the task that reads it is cancelled.
+  /// The subscription ends with the stream, and when the task that reads it is cancelled. The stream also tells where the
+  /// subscription is, which begins as soon as somebody asks for the first result.
   ///
   /// - Throws: While it is read: what the chain or an interceptor throws, ``SubscriptionError`` if the server ends with errors.
   public func subscribe<Subscription: GraphQLSubscription>(
     subscription: Subscription, cachePolicy: CachePolicy.Subscription = .default,
     configuration: RequestConfiguration = RequestConfiguration()
-  ) throws -> PullStream<GraphQLResponse<Subscription>> {
-    try networkTransport.send(subscription, fetchBehavior: cachePolicy.fetchBehavior, configuration: configuration)
+  ) throws -> SubscriptionStream<Subscription> {
+    let progress = SubscriptionProgress()
+    var configuration = configuration
+    configuration.subscription = progress
+    return SubscriptionStream(
+      try networkTransport.send(subscription, fetchBehavior: cachePolicy.fetchBehavior, configuration: configuration), progress)
   }
 
   // MARK: Mutations and operations known at run time
@@ -116,9 +121,7 @@ public final class ApolloClient: Sendable {
     of operation: Operation, uploading files: [GraphQLFile], configuration: RequestConfiguration = RequestConfiguration()
   ) throws -> PullStream<GraphQLResponse<Operation>> {
     guard let transport = networkTransport as? any UploadingNetworkTransport else {
-      throw RequestChainError(
-        .invalidRequest,
-        "\(type(of: networkTransport)) cannot upload files; use a transport that conforms to UploadingNetworkTransport")
+      throw RequestChainError.cannotUpload(networkTransport)
     }
     return try transport.upload(operation, files: files, configuration: configuration)
   }

@@ -26,6 +26,8 @@ public struct RequestConfiguration: Sendable {
   public var wireOptions: WireOptions?
   /// Who is told what each stage does.
   public var tracer: (any ChainTracer)?
+  /// Who is told the state of a subscription; the client sets it.
+  public internal(set) var subscription: SubscriptionProgress?
 
   /// A configuration, each value with its default.
   public init(

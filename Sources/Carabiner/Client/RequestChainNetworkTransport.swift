@@ -13,8 +13,7 @@ public struct RequestChainNetworkTransport: UploadingNetworkTransport {
   public let additionalHeaders: HTTPHeaders
   /// How operations are put into HTTP requests, unless a request says otherwise.
   public let wireOptions: WireOptions
-  /// What sends the HTTP requests.
-  public let httpTransport: any HTTPTransport
+  private let leg: NetworkLeg
   /// What the cache stage reads and writes.
   public let store: ApolloStore
   /// How often a request may be started, retries of both scopes together.
@@ -29,9 +28,31 @@ public struct RequestChainNetworkTransport: UploadingNetworkTransport {
     wireOptions: WireOptions = WireOptions(), maximumAttempts: Int = Self.defaultMaximumAttempts,
     observer: any ChainObserver = CacheFailureLog()
   ) {
+    self.init(
+      interceptorProvider: interceptorProvider, endpointURL: endpointURL, leg: .http(httpTransport), store: store,
+      additionalHeaders: additionalHeaders, wireOptions: wireOptions, maximumAttempts: maximumAttempts, observer: observer)
+  }
+
+  /// A transport to one endpoint that is reached by other means than HTTP.
+  ///
+  /// Interceptors for GraphQL, cache and retries work as ever; those for HTTP and the parser are not passed.
+  public init(
+    interceptorProvider: any InterceptorProvider = DefaultInterceptorProvider.shared, endpointURL: URL,
+    resultTransport: any ResultTransport, store: ApolloStore = ApolloStore(), wireOptions: WireOptions = WireOptions(),
+    maximumAttempts: Int = Self.defaultMaximumAttempts, observer: any ChainObserver = CacheFailureLog()
+  ) {
+    self.init(
+      interceptorProvider: interceptorProvider, endpointURL: endpointURL, leg: .results(resultTransport), store: store,
+      additionalHeaders: [:], wireOptions: wireOptions, maximumAttempts: maximumAttempts, observer: observer)
+  }
+
+  private init(
+    interceptorProvider: any InterceptorProvider, endpointURL: URL, leg: NetworkLeg, store: ApolloStore,
+    additionalHeaders: HTTPHeaders, wireOptions: WireOptions, maximumAttempts: Int, observer: any ChainObserver
+  ) {
     self.interceptorProvider = interceptorProvider
     self.endpointURL = endpointURL
-    self.httpTransport = httpTransport
+    self.leg = leg
     self.store = store
     self.additionalHeaders = additionalHeaders
     self.wireOptions = wireOptions
@@ -63,7 +84,8 @@ public struct RequestChainNetworkTransport: UploadingNetworkTransport {
     return JSONRequest(
       operation: operation, endpoint: endpointURL, additionalHeaders: headers, fetchBehavior: fetchBehavior,
       writeResultsToCache: configuration.writeResultsToCache, requestTimeout: configuration.requestTimeout,
-      wireOptions: configuration.wireOptions ?? wireOptions, context: RequestContext(tracer: configuration.tracer))
+      wireOptions: configuration.wireOptions ?? wireOptions,
+      context: RequestContext(tracer: configuration.tracer, subscription: configuration.subscription))
   }
 
   /// Runs a request of any kind.
@@ -73,7 +95,7 @@ public struct RequestChainNetworkTransport: UploadingNetworkTransport {
   ) throws -> PullStream<GraphQLResponse<Request.Operation>> {
     let chain = RequestChain<Request>(
       interceptors: try interceptorProvider.interceptors(for: request.operation, context: request.context),
-      transport: httpTransport, store: store, maximumAttempts: maximumAttempts, observer: observer)
+      leg: leg, store: store, maximumAttempts: maximumAttempts, observer: observer)
     let execution = RequestExecution(chain: chain, request: request)
     return PullStream { try await execution.next() }
   }

@@ -13,14 +13,17 @@ public final class RequestContext: Sendable {
   public let id: UInt64
   /// Who is told what each stage does; nil if nobody asked.
   public let tracer: (any ChainTracer)?
+  /// Who is told the state of a subscription; nil of other operations, and if nobody wants to know.
+  public let subscription: SubscriptionProgress?
   private let state = Mutex(State())
 
   private static let lastID = Atomic<UInt64>(0)
 
   /// The context of a new request.
-  public init(tracer: (any ChainTracer)? = nil) {
+  public init(tracer: (any ChainTracer)? = nil, subscription: SubscriptionProgress? = nil) {
     id = Self.lastID.add(1, ordering: .relaxed).newValue
     self.tracer = tracer
+    self.subscription = subscription
   }
 
   /// The head of the last HTTP response of this request.

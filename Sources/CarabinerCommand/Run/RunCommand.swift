@@ -2,7 +2,7 @@ public import ArgumentParser
 public import Carabiner
 internal import CarabinerCurl
 internal import CarabinerHost
-internal import CarabinerWire
+public import CarabinerWire
 internal import Foundation
 
 /// `carabiner run`: one operation, or many.
@@ -17,6 +17,9 @@ struct RunCommand: AsyncParsableCommand {
       Variables that are files are given with --file and read while they are sent:
       carabiner run --endpoint http://127.0.0.1:8000/graphql --file picture=cat.png --file pages.0=a.txt upload.graphql
 
+      Subscriptions go over multipart HTTP, or over a WebSocket where --websocket or the manifest's settings: {websocket: …} name one:
+      carabiner run --websocket ws://127.0.0.1:8000/graphql --output jsonl countdown.graphql
+
       --get and --apq ask for what the manifest has as settings: {get-for-queries: true} and
       built-ins: {persisted-queries: {enabled: true}}; that the hashes go by GET and the documents by POST is
       built-ins: {persisted-queries: {get-for-hashes: true}} alone.
@@ -26,6 +29,18 @@ struct RunCommand: AsyncParsableCommand {
 
   @Option(name: .long, help: "Where the GraphQL server is; wins over the manifest's endpoint.")
   var endpoint: String?
+
+  @Option(
+    name: .long,
+    help:
+      "Where subscriptions go over a WebSocket, ws or wss; all operations do if there is no endpoint. Wins over the manifest's."
+  )
+  var websocket: String?
+
+  @Option(
+    name: .long,
+    help: "What is spoken over the WebSocket: \(WebSocketProtocol.allCases.map(\.rawValue).joined(separator: ", ")).")
+  var websocketProtocol: WebSocketProtocol?
 
   @Option(name: .long, help: ArgumentHelp("Variables as a JSON object, or @FILE to read them.", valueName: "json|@file"))
   var variables: String?
@@ -82,15 +97,15 @@ struct RunCommand: AsyncParsableCommand {
       let operation = try operation()
       let host = try RunHost(
         manifest: try source.manifest(), endpoint: endpoint, headers: try parsedHeaders(),
-        wire: WireChoice(usesGET: get, usesPersistedQueries: apq), timeout: timeout)
+        wire: WireChoice(
+          usesGET: get, usesPersistedQueries: apq, webSocket: websocket, webSocketProtocol: websocketProtocol), timeout: timeout)
       if apq { try host.requirePersistedQueries(for: operation) }
       if let count = self.repeat {
-        try await LoadRun(
-          host: host, operation: operation, files: file.map(\.file), policy: cachePolicy, count: count, concurrency: concurrency
-        )
-        .run(format: output)
+        let load = LoadRun(
+          host: host, operation: operation, files: file.map(\.file), policy: cachePolicy, count: count, concurrency: concurrency)
+        try await host.untilShutDown { try await load.run(format: output) }
       } else {
-        try await runOnce(host, operation)
+        try await host.untilShutDown { try await runOnce(host, operation) }
       }
     } catch let status as ExitStatus {
       throw status
@@ -171,6 +186,7 @@ struct RunCommand: AsyncParsableCommand {
 func usageError(_ message: String) -> ValidationError { ValidationError(message) }
 
 extension CachePolicy: ExpressibleByArgument {}
+extension WebSocketProtocol: ExpressibleByArgument {}
 
 /// How results are written.
 enum OutputFormat: String, ExpressibleByArgument, CaseIterable {

@@ -1,29 +1,35 @@
 internal import Carabiner
 internal import CarabinerCurl
 internal import CarabinerHost
+internal import CarabinerWebSocket
 internal import Foundation
 
-/// A client over the chain of a manifest and the libcurl transport.
+/// A client over the chain of a manifest, the libcurl transport, and a WebSocket if one is named.
 struct RunHost: Sendable {
   let client: ApolloClient
   let transport: CurlTransport
+  private let webSocket: WebSocketTransport?
   private let chain: HostedChain
   private let timeout: Double?
 
   init(manifest: Manifest, endpoint: String?, headers: HTTPHeaders, wire: WireChoice, timeout: Double?) throws {
-    let manifest = wire.applied(to: manifest)
+    let manifest = try wire.applied(to: manifest)
     for warning in manifest.warnings { Terminal.complain("warning: \(warning)") }
     let secrets = SecretReferences(directory: manifest.directory)
-    guard let text = try endpoint ?? manifest.resolvedEndpoint(secrets)?.value else {
-      throw usageError("no endpoint: give --endpoint URL, or endpoint: in the manifest")
+    let endpointText = try endpoint ?? manifest.resolvedEndpoint(secrets)?.value
+    let webSocketText = try manifest.resolvedWebSocketURL(secrets)
+    guard let text = endpointText ?? webSocketText?.value else {
+      throw usageError("no endpoint: give --endpoint URL, or endpoint: in the manifest; or --websocket URL")
     }
-    guard let url = URL(string: text), ["http", "https"].contains(url.scheme?.lowercased()), url.host() != nil else {
+    guard let url = URL(string: text), url.host() != nil,
+      endpointText == nil || ["http", "https"].contains(url.scheme?.lowercased())
+    else {
       throw usageError("the endpoint is no http or https URL with a host; check --endpoint, or endpoint: in the manifest")
     }
     // As a URL it may look different, so the whole of it is hidden as well.
     let hidden = manifest.redaction(secrets)
     Terminal.hide(
-      endpoint == nil && text != manifest.endpoint
+      endpoint == nil && endpointText != nil && text != manifest.endpoint
         ? hidden.hiding(url.absoluteString, behind: manifest.endpoint ?? "") : hidden)
     transport = try CurlTransport(configuration: CurlTransport.Configuration(manifest.settings))
     HostEnvironment.current = HostEnvironment(transport: transport) { [loop = transport.loop] delay, body in
@@ -35,11 +41,17 @@ struct RunHost: Sendable {
     let chain = try HostedChain(
       manifest, store: store, overrides: StageOverrides(ProcessInfo.processInfo.environment[StageOverrides.variable]))
     self.chain = chain
-    client = ApolloClient(
-      networkTransport: RequestChainNetworkTransport(
-        interceptorProvider: chain, endpointURL: url, httpTransport: transport,
-        store: store,
-        additionalHeaders: all, wireOptions: manifest.wireOptions, maximumAttempts: manifest.settings.maximumAttempts))
+    let http = RequestChainNetworkTransport(
+      interceptorProvider: chain, endpointURL: url, httpTransport: transport, store: store, additionalHeaders: all,
+      wireOptions: manifest.wireOptions, maximumAttempts: manifest.settings.maximumAttempts)
+    webSocket = try webSocketText.map {
+      try WebSocketTransport($0, manifest, secrets, headers: all, chain: chain, store: store)
+    }
+    var network: any NetworkTransport = http
+    if let webSocket {
+      network = endpointText == nil ? webSocket : SplitNetworkTransport(subscriptions: webSocket, others: http)
+    }
+    client = ApolloClient(networkTransport: network, store: store)
     self.timeout = timeout ?? manifest.settings.timeout?.seconds
   }
 
@@ -62,6 +74,18 @@ struct RunHost: Sendable {
     return try client.results(of: operation, cachePolicy: cachePolicy, configuration: configuration(tracer))
   }
 
+  /// Runs `body`, and then tells a WebSocket's server that nobody wants more.
+  func untilShutDown<Value>(_ body: () async throws -> Value) async throws -> Value {
+    do {
+      let value = try await body()
+      await webSocket?.shutDown()
+      return value
+    } catch {
+      await webSocket?.shutDown()
+      throw error
+    }
+  }
+
   private func configuration(_ tracer: (any ChainTracer)?) -> RequestConfiguration {
     RequestConfiguration(requestTimeout: timeout, tracer: tracer)
   }
@@ -74,5 +98,32 @@ extension CurlTransport.Configuration {
     maximumHeadBytes = settings.maximumHeadBytes
     maximumBodyBytes = settings.maximumBodyBytes
     certificateAuthorityFile = settings.certificateAuthorityFile
+  }
+}
+
+extension WebSocketTransport {
+  /// The WebSocket of a manifest, with the chain and the store that HTTP has as well.
+  init(
+    _ text: SecretText, _ manifest: Manifest, _ secrets: SecretReferences, headers: HTTPHeaders, chain: HostedChain,
+    store: ApolloStore
+  ) throws {
+    guard let url = URL(string: text.value) else {
+      throw usageError("\(text) is no URL of a WebSocket; check --websocket, or settings: {websocket: {url: …}} in the manifest")
+    }
+    if text.value != text.written { Terminal.hide(SecretRedaction().hiding(url.absoluteString, behind: text.written)) }
+    var configuration = Configuration()
+    if let settings = manifest.settings.webSocket {
+      configuration.webSocketProtocol = settings.webSocketProtocol
+      configuration.acknowledgementTimeout = settings.acknowledgementTimeout
+      configuration.pingInterval = settings.pingInterval
+      configuration.maximumMessageBytes = settings.maximumMessageBytes
+      configuration.reconnection.maximumAttempts = settings.reconnects
+    }
+    if let payload = try manifest.resolvedConnectionInit(secrets) { configuration.connectionPayload = { payload } }
+    configuration.connectTimeout = manifest.settings.connectTimeout
+    configuration.certificateAuthorityFile = manifest.settings.certificateAuthorityFile
+    try self.init(
+      url: url, interceptorProvider: chain, store: store, additionalHeaders: headers, wireOptions: manifest.wireOptions,
+      configuration: configuration, maximumAttempts: manifest.settings.maximumAttempts)
   }
 }

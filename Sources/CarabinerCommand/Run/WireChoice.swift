@@ -1,5 +1,6 @@
 internal import Carabiner
 internal import CarabinerHost
+internal import CarabinerWire
 
 /// What the command line says about how operations go over the wire; it adds to the manifest.
 struct WireChoice: Sendable {
@@ -8,8 +9,26 @@ struct WireChoice: Sendable {
   /// Whether hashes are sent in place of documents.
   var usesPersistedQueries = false
 
-  func applied(to manifest: Manifest) -> Manifest {
+  /// Where the WebSocket is; nil for what the manifest says.
+  var webSocket: String?
+  /// What is spoken over it; nil for what the manifest says.
+  var webSocketProtocol: WebSocketProtocol?
+
+  /// - Throws: A usage error if a protocol is chosen and there is no WebSocket.
+  func applied(to manifest: Manifest) throws -> Manifest {
     var manifest = manifest
+    if let webSocket {
+      var settings = manifest.settings.webSocket ?? Manifest.WebSocket(url: webSocket)
+      settings.url = webSocket
+      manifest.settings.webSocket = settings
+    }
+    if let webSocketProtocol {
+      guard manifest.settings.webSocket != nil else {
+        throw usageError(
+          "--websocket-protocol needs a WebSocket; give --websocket URL, or settings: {websocket: …} in the manifest")
+      }
+      manifest.settings.webSocket?.webSocketProtocol = webSocketProtocol
+    }
     if usesGET { manifest.settings.usesGETForQueries = true }
     if usesPersistedQueries { manifest.persistedQueries.isEnabled = true }
     return manifest

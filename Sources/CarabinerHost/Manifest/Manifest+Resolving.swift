@@ -49,16 +49,19 @@ extension Manifest {
 
   /// What no message may show: all that the manifest's references stand for. Those that cannot be filled in are passed over.
   package func redaction(_ secrets: SecretReferences) -> SecretRedaction {
-    let texts = [endpoint.map { JSONValue.string($0) }].compactMap(\.self) + headers.fields.map { .string($0.value) }
+    let places = [endpoint, settings.webSocket?.url].compactMap { $0.map { JSONValue.string($0) } }
+    let texts = places + [settings.webSocket?.connectionInit].compactMap(\.self) + headers.fields.map { .string($0.value) }
     return (texts + plugins.map(\.configuration)).reduce(SecretRedaction()) { redaction, value in
       (try? secrets.redaction(of: value, at: JSONPointer())).map { redaction.joined(with: $0) } ?? redaction
     }
   }
 
-  /// Everything about endpoint and headers that cannot be filled in now.
+  /// Everything about endpoint, WebSocket and headers that cannot be filled in now.
   package func problems(of secrets: SecretReferences) -> [ManifestProblem] {
     var problems: [ManifestProblem] = []
     do { _ = try resolvedEndpoint(secrets) } catch { problems += (error as? ManifestError)?.problems ?? [] }
+    do { _ = try resolvedWebSocketURL(secrets) } catch { problems += (error as? ManifestError)?.problems ?? [] }
+    do { _ = try resolvedConnectionInit(secrets) } catch { problems += (error as? ManifestError)?.problems ?? [] }
     do { _ = try resolvedHeaders(secrets) } catch { problems += (error as? ManifestError)?.problems ?? [] }
     return problems
   }

@@ -37,5 +37,7 @@ extension Manifest {
     package var usesGETForQueries = false
     /// What servers are told about the program that asks; nil for nothing.
     package var clientAwareness: ClientAwareness?
+    /// Where and how subscriptions go over a WebSocket; nil if they go over HTTP.
+    package var webSocket: WebSocket?
   }
 }

@@ -6,6 +6,7 @@ extension ManifestReader {
   private static let settingKeys = [
     "staging", "timeout", "connect-timeout", "maximum-head", "maximum-body", "maximum-part", "idle-timeout", "maximum-attempts",
     "plugin-retries", "cancel-grace", "ca-file", "store-records", "get-for-queries", "client-awareness",
+    "websocket",
   ]
 
   mutating func readSettings(_ json: JSONValue, _ pointer: JSONPointer) {
@@ -28,6 +29,7 @@ extension ManifestReader {
       case "ca-file": settings.certificateAuthorityFile = existing(value, place, "correct the path, or remove the key")
       case "get-for-queries": settings.usesGETForQueries = truth(value, place) ?? settings.usesGETForQueries
       case "client-awareness": settings.clientAwareness = clientAwareness(value, place)
+      case "websocket": settings.webSocket = webSocket(value, place)
       default: break
       }
     }

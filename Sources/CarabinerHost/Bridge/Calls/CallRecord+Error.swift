@@ -33,6 +33,19 @@ extension CallRecord {
       if error.code == .headTooLarge || error.code == .bodyTooLarge { unsafe event.flags |= UInt32(CRB_ERROR_LIMIT) }
       unsafe event.domain = unsafe view(of: "carabiner.transport")
       unsafe event.message = unsafe view(of: error.description)
+    case let error as WebSocketError:
+      unsafe event.flags = UInt32(CRB_ERROR_TRANSPORT)
+      if [.connectTimeout, .acknowledgementTimeout, .keepAliveTimeout].contains(error.code) {
+        unsafe event.flags |= UInt32(CRB_ERROR_TIMEOUT)
+      }
+      if !error.mayHaveBeenSent { unsafe event.flags |= UInt32(CRB_ERROR_RETRYABLE) }
+      if [.messageTooLarge, .tooManyOperations].contains(error.code) { unsafe event.flags |= UInt32(CRB_ERROR_LIMIT) }
+      if let status = error.statusCode {
+        unsafe event.flags |= UInt32(CRB_ERROR_HTTP_STATUS)
+        unsafe event.http_status = Int32(clamping: status)
+      }
+      unsafe event.domain = unsafe view(of: "carabiner.websocket")
+      unsafe event.message = unsafe view(of: error.description)
     case let error as ResponseParsingError:
       unsafe event.flags = UInt32(CRB_ERROR_PARSE)
       unsafe event.domain = unsafe view(of: "carabiner.parsing")

@@ -1,0 +1,11 @@
+/// Where a subscription is.
+public enum SubscriptionState: String, Sendable, Hashable, CaseIterable {
+  /// The server was not asked yet, or did not take it up.
+  case pending
+  /// Results may come.
+  case active
+  /// The connection was lost and is being opened again, or an interceptor asked for another attempt.
+  case reconnecting
+  /// No more results come: it ended, failed, or was left.
+  case finished
+}

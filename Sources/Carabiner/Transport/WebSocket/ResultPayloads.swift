@@ -1,0 +1,76 @@
+internal import CarabinerWire
+package import FoundationEssentials
+
+/// Makes responses of the payloads that come for one operation, deferred ones put together.
+package struct ResultPayloads<Operation: GraphQLOperation>: Sendable {
+  private let isSubscription: Bool
+  private let limits: ResponseLimits
+  private var merged: IncrementalResponse?
+
+  /// For an operation of this type.
+  package init(_ type: GraphQLOperationType, limits: ResponseLimits) {
+    isSubscription = type == .subscription
+    self.limits = limits
+  }
+
+  /// The response a payload makes, and whether it is known to be the last; nil for one that brings nothing new.
+  ///
+  /// - Throws: ``ResponseParsingError``.
+  package mutating func response(_ payload: Data) throws -> (GraphQLResponse<Operation>, isLast: Bool)? {
+    if isSubscription {
+      var response = GraphQLResponse<Operation>(body: try ResponseBody(payload, limits: limits), source: .server)
+      response.delivery = ResultDelivery(hasNext: true)
+      return (response, false)
+    }
+    if merged == nil {
+      let members: JSONMembers
+      do {
+        members = try JSONMembers(locating: payload.span, limits: limits.json)
+      } catch {
+        throw ResponseParsingError.invalidJSON(error, body: payload)
+      }
+      guard members.range(of: "hasNext") != nil else {
+        return (GraphQLResponse(body: try ResponseBody(payload, limits: limits), source: .server), true)
+      }
+    }
+    return try merge(payload)
+  }
+
+  /// What an operation's errors without a result make: a response that is nothing else.
+  ///
+  /// - Throws: ``ResponseParsingError``.
+  package func response(errors payload: Data) throws -> GraphQLResponse<Operation> {
+    // The older protocol sends one error and not a list.
+    let isList = payload.first == UInt8(ascii: "[")
+    let text = #"{"errors":"# + (isList ? "" : "[") + String(decoding: payload, as: UTF8.self) + (isList ? "}" : "]}")
+    return GraphQLResponse(body: try ResponseBody(Data(text.utf8), limits: limits), source: .server)
+  }
+
+  /// Checks that nothing is missing when the server says that this was all.
+  ///
+  /// - Throws: ``ResponseParsingError`` with code `incomplete`.
+  package func finish() throws {
+    do throws(IncrementalError) {
+      try merged?.finish()
+    } catch {
+      throw ResponseParsingError(error)
+    }
+  }
+
+  private mutating func merge(_ payload: Data) throws -> (GraphQLResponse<Operation>, isLast: Bool)? {
+    // Taken out while it changes: two of it would make every change a copy.
+    var merging = merged ?? IncrementalResponse(limits: limits.json)
+    merged = nil
+    defer { merged = merging }
+    do {
+      guard let update = try merging.merge([UInt8](payload)) else { return nil }
+      var response = GraphQLResponse<Operation>(body: ResponseBody(update.response), source: .server)
+      response.delivery = ResultDelivery(update)
+      return (response, !update.hasNext)
+    } catch let error as JSONError {
+      throw ResponseParsingError.invalidJSON(error, body: payload)
+    } catch let error as IncrementalError {
+      throw ResponseParsingError(error)
+    }
+  }
+}

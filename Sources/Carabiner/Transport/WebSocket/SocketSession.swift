@@ -1,0 +1,362 @@
+package import CarabinerWire
+package import FoundationEssentials
+
+/// GraphQL over WebSocket from the client's side: what happened goes in, what is to be done comes out. It does no I/O.
+///
+/// One session lives as long as its transport, over all connections. Whoever holds it carries out ``Action``s in their order, and
+/// calls it from one thread at a time.
+package struct SocketSession {
+  /// What may be chosen of a session.
+  package struct Options: Sendable {
+    package var dialect = WebSocketProtocol.graphQLTransportWS
+    /// Where the connection goes, for messages.
+    package var url = ""
+    package var acknowledgementTimeout = Duration.seconds(10)
+    /// How long after the last sign of life a ping is sent; nil for never.
+    package var pingInterval: Duration?
+    package var pongTimeout = Duration.seconds(10)
+    /// How long a connection without operations stays.
+    package var idleTimeout = Duration.seconds(60)
+    package var maximumWaitingOperations = 1000
+    package var reconnection = WebSocketReconnection()
+    package var json = JSONLimits()
+
+    /// The defaults.
+    package init() {}
+  }
+
+  /// Where the connection is.
+  package enum Phase: Sendable, Hashable {
+    /// There is none, and nobody needs one.
+    case idle
+    /// It is being opened.
+    case connecting
+    /// It is open; the server has not acknowledged.
+    case initialising
+    /// Operations can be sent.
+    case ready
+    /// It was lost; the next attempt waits for its time.
+    case waiting
+    /// There will be none any more.
+    case ended
+  }
+
+  private struct Operation {
+    let type: GraphQLOperationType
+    let payload: [UInt8]
+    /// What the server knows it by; nil while it waits.
+    var id: UInt64?
+    var hasResults = false
+  }
+
+  let options: Options
+  /// Where the connection is.
+  package private(set) var phase = Phase.idle
+  private var operations: [Token: Operation] = [:]
+  private var tokens: [UInt64: Token] = [:]
+  /// The last id that was given; none is given twice, also not to an operation that is sent again.
+  private var lastID: UInt64 = 0
+  /// How often a connection was tried since the last one that worked.
+  private var attempts = 0
+  private var isPongDue = false
+  private var isReadingPaused = false
+  var actions: [Action] = []
+
+  /// A session without a connection.
+  package init(_ options: Options) { self.options = options }
+
+  /// What is to be done since the last call.
+  package mutating func takeActions() -> [Action] {
+    defer { actions.removeAll(keepingCapacity: true) }
+    return actions
+  }
+
+  // MARK: Operations
+
+  /// Starts an operation, or lets it wait for the connection.
+  ///
+  /// - Parameter payload: The operation as a JSON object.
+  package mutating func subscribe(_ token: Token, _ type: GraphQLOperationType, payload: [UInt8]) {
+    guard phase != .ended else {
+      return actions.append(
+        .deliver(token, .failed(error(.shutDown, "the WebSocket transport was shut down; make another one"))))
+    }
+    guard phase == .ready || operations.count < options.maximumWaitingOperations else {
+      return actions.append(
+        .deliver(
+          token,
+          .failed(
+            error(
+              .tooManyOperations,
+              "\(operations.count) operations wait for the WebSocket already; find out why it does not open, or allow more"))))
+    }
+    if operations.isEmpty { actions.append(.stop(.idle)) }
+    operations[token] = Operation(type: type, payload: payload)
+    switch phase {
+    case .idle:
+      phase = .connecting
+      actions.append(.connect)
+    case .ready: send(token)
+    case .connecting, .initialising, .waiting, .ended: break
+    }
+  }
+
+  /// Ends an operation; one that is over already is left alone.
+  package mutating func unsubscribe(_ token: Token) {
+    guard let operation = operations[token] else { return }
+    if let id = operation.id, phase == .ready { send(.complete(id: String(id))) }
+    remove(token)
+  }
+
+  /// Ends all operations and the connection, for good.
+  package mutating func shutDown() {
+    guard phase != .ended else { return }
+    let isOpen = phase == .ready || phase == .initialising
+    for (token, operation) in operations.sorted(by: { $0.key < $1.key }) {
+      if let id = operation.id, phase == .ready { send(.complete(id: String(id))) }
+      actions.append(.deliver(token, .failed(error(.shutDown, "the WebSocket transport was shut down"))))
+    }
+    operations = [:]
+    tokens = [:]
+    stopTimers()
+    if isOpen { send(.terminate) }
+    if isOpen || phase == .connecting { actions.append(.close(.normal, reason: "")) }
+    phase = .ended
+  }
+
+  private mutating func send(_ token: Token) {
+    lastID += 1
+    tokens[lastID] = token
+    operations[token]?.id = lastID
+    guard let payload = operations[token]?.payload else { return }
+    send(.subscribe(id: String(lastID), payload: payload))
+    actions.append(.deliver(token, .state(.active)))
+  }
+
+  private mutating func send(_ message: ClientMessage) {
+    if let text = message.text(options.dialect) { actions.append(.send(text)) }
+  }
+
+  private mutating func remove(_ token: Token) {
+    if let id = operations.removeValue(forKey: token)?.id { tokens[id] = nil }
+    guard operations.isEmpty else { return }
+    switch phase {
+    case .ready: actions.append(.start(.idle, options.idleTimeout))
+    case .waiting:
+      actions.append(.stop(.reconnect))
+      attempts = 0
+      phase = .idle
+    case .idle, .connecting, .initialising, .ended: break
+    }
+  }
+
+  // MARK: The connection
+
+  /// A connection is open and both sides agree on the protocol.
+  ///
+  /// - Parameter payload: What `connection_init` carries; nil for nothing.
+  package mutating func opened(initialPayload payload: [UInt8]?) {
+    guard phase == .connecting else { return }
+    phase = .initialising
+    send(.initialise(payload: payload))
+    actions.append(.start(.acknowledgement, options.acknowledgementTimeout))
+  }
+
+  /// The connection could not be opened, or was given up on this side.
+  package mutating func failed(_ error: WebSocketError) {
+    guard phase != .idle, phase != .ended, phase != .waiting else { return }
+    lost(error)
+  }
+
+  /// The server closed the connection, or it ended.
+  package mutating func closed(_ code: WebSocketCloseCode, reason: String) {
+    failed(.closed(code, reason: reason, url: options.url))
+  }
+
+  /// Whether nothing is read for now, so that no answer can be expected.
+  package mutating func readingPaused(_ isPaused: Bool) {
+    isReadingPaused = isPaused
+    guard isPaused, isPongDue else { return }
+    isPongDue = false
+    actions.append(.stop(.pong))
+    startPing()
+  }
+
+  private mutating func lost(_ error: WebSocketError) {
+    let wasReady = phase == .ready
+    stopTimers()
+    tokens = [:]
+    for token in operations.keys.sorted() {
+      guard let operation = operations[token], operation.id != nil else { continue }
+      if operation.type == .mutation {
+        fail(token, error.ofSentMutation())
+      } else if operation.type == .query, operation.hasResults {
+        fail(token, error.ofBegunQuery())
+      } else {
+        operations[token]?.id = nil
+      }
+    }
+    let mayReconnect = !error.isFatal && (wasReady || attempts > 0) && attempts < options.reconnection.maximumAttempts
+    guard mayReconnect, !operations.isEmpty else {
+      let last = error.afterReconnects(attempts)
+      for token in operations.keys.sorted() { fail(token, last) }
+      attempts = 0
+      phase = .idle
+      return
+    }
+    attempts += 1
+    phase = .waiting
+    let delay = options.reconnection.delay(beforeAttempt: attempts)
+    actions.append(
+      .log(
+        "\(error); connecting again in \(delay), attempt \(attempts) of \(options.reconnection.maximumAttempts)", isWarning: true)
+    )
+    for token in operations.keys.sorted() { actions.append(.deliver(token, .state(.reconnecting))) }
+    actions.append(.start(.reconnect, delay))
+  }
+
+  private mutating func fail(_ token: Token, _ error: WebSocketError) {
+    operations[token] = nil
+    actions.append(.deliver(token, .failed(error)))
+  }
+
+  private mutating func stopTimers() {
+    isPongDue = false
+    isReadingPaused = false
+    for timer in Timer.allCases { actions.append(.stop(timer)) }
+  }
+
+  // MARK: Messages
+
+  /// A text message came.
+  package mutating func received(_ text: Data) {
+    sawSignOfLife()
+    let message: ServerMessage
+    do throws(ServerMessage.Fault) {
+      message = try ServerMessage(reading: text.span, options.dialect, limits: options.json)
+    } catch {
+      let head = String(decoding: text.prefix(100), as: UTF8.self).debugDescription
+      return giveUp(
+        .invalidMessage,
+        "a message of the server cannot be used: \(error); it begins with \(head). Check that the endpoint speaks "
+          + "\(options.dialect.rawValue)", closingWith: .badResponse)
+    }
+    let payload = message.payload.map { text[(text.startIndex + $0.lowerBound)..<(text.startIndex + $0.upperBound)] }
+    switch message.kind {
+    case .acknowledged: acknowledged()
+    case .refused:
+      let words = payload.map { String(decoding: $0.prefix(200), as: UTF8.self) } ?? "it does not say why"
+      giveUp(
+        .initialisationRefused, "the server refused connection_init: \(words); check its payload and the headers",
+        closingWith: .normal)
+    case .ping: send(.pong(payload: payload.map { [UInt8]($0) }))
+    case .pong: break
+    case .next, .errors, .complete: deliver(message, payload)
+    }
+  }
+
+  /// A binary message came, which the protocol does not have.
+  package mutating func receivedBinary() {
+    giveUp(
+      .invalidMessage,
+      "the server sent a binary message, and GraphQL over WebSocket has only text; check that the endpoint speaks "
+        + options.dialect.rawValue, closingWith: .unacceptableData)
+  }
+
+  /// Ends a connection that breaks the rules; the next one would do the same.
+  package mutating func giveUp(_ code: WebSocketError.Code, _ message: String, closingWith closeCode: WebSocketCloseCode) {
+    guard phase == .ready || phase == .initialising else { return }
+    actions.append(.close(closeCode, reason: code.rawValue))
+    lost(error(code, message))
+  }
+
+  private mutating func acknowledged() {
+    guard phase == .initialising else {
+      return actions.append(.log("the server acknowledged again; that is ignored", isWarning: true))
+    }
+    phase = .ready
+    actions.append(.stop(.acknowledgement))
+    if attempts > 0 { actions.append(.start(.stable, WebSocketReconnection.stableAfter)) }
+    startPing()
+    for token in operations.keys.sorted() { send(token) }
+    if operations.isEmpty { actions.append(.start(.idle, options.idleTimeout)) }
+  }
+
+  private mutating func deliver(_ message: ServerMessage, _ payload: Data?) {
+    guard let id = message.id.flatMap({ UInt64($0) }), let token = tokens[id] else {
+      // Results of an operation that was just ended may still be on their way.
+      let isOld = message.id.flatMap { UInt64($0) }.map { $0 > 0 && $0 <= lastID } ?? false
+      return actions.append(
+        .log(
+          "a message for the unknown operation \((message.id ?? "").prefix(100).debugDescription) is ignored", isWarning: !isOld))
+    }
+    switch message.kind {
+    case .next:
+      operations[token]?.hasResults = true
+      actions.append(.deliver(token, .result(payload ?? Data())))
+    case .errors:
+      actions.append(.deliver(token, .errors(payload ?? Data())))
+      remove(token)
+    default:
+      actions.append(.deliver(token, .complete))
+      remove(token)
+    }
+  }
+
+  // MARK: Time
+
+  /// A timer's time has come.
+  package mutating func fired(_ timer: Timer) {
+    switch timer {
+    case .acknowledgement:
+      guard phase == .initialising else { return }
+      actions.append(.close(.acknowledgementTimeout, reason: "Connection acknowledgement timeout"))
+      lost(
+        error(
+          .acknowledgementTimeout,
+          "the server did not acknowledge within \(options.acknowledgementTimeout); check that it speaks "
+            + "\(options.dialect.rawValue), or raise the acknowledgement timeout"))
+    case .ping:
+      guard phase == .ready, !isPongDue else { return }
+      guard !isReadingPaused else { return startPing() }
+      if options.dialect == .graphQLTransportWS { send(.ping) } else { actions.append(.ping) }
+      isPongDue = true
+      actions.append(.start(.pong, options.pongTimeout))
+    case .pong:
+      guard phase == .ready, isPongDue else { return }
+      actions.append(.close(.goingAway, reason: "no answer to a ping"))
+      lost(
+        error(
+          .keepAliveTimeout,
+          "the server did not answer a ping within \(options.pongTimeout); find out whether it is up, or raise the pong timeout"))
+    case .reconnect:
+      guard phase == .waiting else { return }
+      phase = .connecting
+      actions.append(.connect)
+    case .stable: attempts = 0
+    case .idle:
+      guard phase == .ready, operations.isEmpty else { return }
+      stopTimers()
+      send(.terminate)
+      actions.append(.close(.normal, reason: ""))
+      attempts = 0
+      phase = .idle
+    }
+  }
+
+  /// Anything at all came from the server.
+  package mutating func sawSignOfLife() {
+    guard isPongDue else { return }
+    isPongDue = false
+    actions.append(.stop(.pong))
+    startPing()
+  }
+
+  private mutating func startPing() {
+    if let interval = options.pingInterval { actions.append(.start(.ping, interval)) }
+  }
+
+  private func error(_ code: WebSocketError.Code, _ message: String) -> WebSocketError {
+    WebSocketError(code, message, url: options.url)
+  }
+}

@@ -1,0 +1,73 @@
+package import CarabinerWire
+
+extension WebSocketError {
+  /// The error that a connection closed by the server is.
+  ///
+  /// - Parameter reason: What the server gave as the reason; may be empty.
+  package static func closed(_ closeCode: WebSocketCloseCode, reason: String, url: String) -> WebSocketError {
+    let (code, advice) = meaning(of: closeCode)
+    let words = reason.isEmpty ? "" : " (\(reason.prefix(200).debugDescription))"
+    let happened =
+      switch closeCode {
+      case .abnormal: "the connection ended without a close frame"
+      case .none: "the server closed the WebSocket without saying why"
+      default: "the server closed the WebSocket with \(closeCode.rawValue)\(words)"
+      }
+    return WebSocketError(code, "\(happened); \(advice)", url: url, closeCode: closeCode)
+  }
+
+  private static func meaning(of closeCode: WebSocketCloseCode) -> (Code, advice: String) {
+    switch closeCode {
+    case .badRequest: (.badRequest, "it does not understand what was sent; check that both sides speak the same protocol")
+    case .unauthorized: (.unauthorized, "it does not know this client; check the payload of connection_init and the headers")
+    case .forbidden: (.forbidden, "it refuses this client; check the credentials in connection_init and the headers")
+    case .subprotocolRefused: (.subprotocolRefused, "it speaks another subprotocol; choose the other one")
+    case .initialisationTimeout: (.acknowledgementTimeout, "it waited too long for connection_init; find out what slows the way")
+    case .subscriberExists: (.subscriberExists, "it has an operation of that id already; look at the server's log")
+    case .tooManyInitialisations: (.tooManyInitialisations, "it was asked to begin twice; look for a proxy that repeats messages")
+    case .internalServerError, .serverFailed: (.serverFailed, "it failed; look at the server's log")
+    case .normal, .none: (.connectionLost, "operations were under way; look at the server's log")
+    case .goingAway: (.connectionLost, "it is going away; ask again when it is back")
+    case .abnormal: (.connectionLost, "find out whether the server is up, and what on the way may have cut the connection")
+    case .messageTooLarge: (.closed, "it takes no message of this size; send a shorter document or fewer variables")
+    default: (.closed, "look up what the server means by that code")
+    }
+  }
+
+  /// Whether the next connection would end in the same way, so that there is no use in another.
+  var isFatal: Bool {
+    switch code {
+    case .unsupportedURL, .invalidHeader, .proxyUnsupported, .tls, .invalidUpgrade, .subprotocolRefused, .initialisationFailed,
+      .initialisationRefused, .invalidMessage, .messageTooLarge, .protocolViolation, .tooManyOperations, .shutDown:
+      true
+    case .upgradeRefused: (300..<500).contains(statusCode ?? 0) && statusCode != 408 && statusCode != 429
+    case .cannotConnect, .connectTimeout, .acknowledgementTimeout, .connectionLost, .keepAliveTimeout, .badRequest, .unauthorized,
+      .forbidden, .subscriberExists, .tooManyInitialisations, .serverFailed, .closed:
+      closeCode?.isFatal ?? false
+    }
+  }
+
+  /// The same, of an operation that is not sent again because it may have been executed.
+  func ofSentMutation() -> WebSocketError {
+    var error = self
+    error.mayHaveBeenSent = true
+    error.message += "; the mutation may have been executed, so it is not sent again: find out before you repeat it"
+    return error
+  }
+
+  /// The same, of an operation that is not sent again because some of its results were delivered.
+  func ofBegunQuery() -> WebSocketError {
+    var error = self
+    error.mayHaveBeenSent = true
+    error.message += "; some results were delivered already, so the query is not sent again: repeat it from the start"
+    return error
+  }
+
+  /// The same, after that many attempts to connect again.
+  func afterReconnects(_ attempts: Int) -> WebSocketError {
+    guard attempts > 0 else { return self }
+    var error = self
+    error.message += "; connecting again was tried \(attempts == 1 ? "once" : "\(attempts) times")"
+    return error
+  }
+}

@@ -1,0 +1,116 @@
+internal import Carabiner
+internal import CarabinerWire
+internal import Foundation
+internal import NIOCore
+internal import NIOWebSocket
+
+/// Puts messages together of frames, answers pings, and watches over the rules of RFC 6455.
+final class FrameHandler: ChannelInboundHandler {
+  typealias InboundIn = WebSocketFrame
+  typealias OutboundOut = WebSocketFrame
+
+  private struct Fragments {
+    let opcode: WebSocketOpcode
+    var bytes: ByteBuffer
+  }
+
+  private let connection: SocketConnection
+  private let maximumMessageBytes: Int
+  private var fragments: Fragments?
+
+  init(_ connection: SocketConnection, maximumMessageBytes: Int) {
+    self.connection = connection
+    self.maximumMessageBytes = maximumMessageBytes
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    let frame = unwrapInboundIn(data)
+    if connection.isClosing {
+      // The server's answer to a close frame, or its own that crossed it.
+      if frame.opcode == .connectionClose { context.close(promise: nil) }
+      return
+    }
+    guard frame.maskKey == nil, frame.reservedBits.isEmpty else {
+      return violated("the server sent a frame that is masked, or has reserved bits set")
+    }
+    switch frame.opcode {
+    case .text, .binary: begin(frame)
+    case .continuation: goOn(frame)
+    case .ping: answer(frame, context)
+    case .pong: connection.report(.signOfLife)
+    case .connectionClose: closed(frame.data, context)
+    default: violated("the server sent a frame of an unknown kind")
+    }
+  }
+
+  // MARK: Messages
+
+  private func begin(_ frame: WebSocketFrame) {
+    guard fragments == nil else { return violated("the server began a message inside of another") }
+    guard !frame.fin else { return deliver(frame.opcode, frame.data) }
+    fragments = Fragments(opcode: frame.opcode, bytes: frame.data)
+  }
+
+  private func goOn(_ frame: WebSocketFrame) {
+    guard var message = fragments else { return violated("the server continued a message that was not begun") }
+    // Given back when it has changed: two of it would make every change a copy.
+    fragments = nil
+    guard message.bytes.readableBytes + frame.data.readableBytes <= maximumMessageBytes else { return tooLarge() }
+    message.bytes.writeImmutableBuffer(frame.data)
+    if frame.fin { deliver(message.opcode, message.bytes) } else { fragments = message }
+  }
+
+  private func deliver(_ opcode: WebSocketOpcode, _ bytes: ByteBuffer) {
+    connection.report(opcode == .text ? .text(Data(bytes.readableBytesView)) : .binary)
+  }
+
+  // MARK: Control frames
+
+  private func answer(_ frame: WebSocketFrame, _ context: ChannelHandlerContext) {
+    // A server that pings and does not read gets no answer: the answers would fill the memory.
+    if context.channel.isWritable {
+      let pong = WebSocketFrame(fin: true, opcode: .pong, maskKey: .random(), data: frame.data)
+      context.writeAndFlush(wrapOutboundOut(pong), promise: nil)
+    }
+    connection.report(.signOfLife)
+  }
+
+  private func closed(_ data: ByteBuffer, _ context: ChannelHandlerContext) {
+    var data = data
+    guard data.readableBytes != 1 else { return violated("the server sent a close frame with half a code") }
+    let code = data.readInteger(as: UInt16.self).map(WebSocketCloseCode.init(rawValue:))
+    let answer = WebSocketFrame.closing(code ?? .normal, reason: "")
+    context.writeAndFlush(wrapOutboundOut(answer), promise: nil)
+    connection.report(.closed(code ?? .none, reason: String(decoding: data.readableBytesView, as: UTF8.self)))
+  }
+
+  // MARK: Faults
+
+  private func violated(_ what: String) {
+    connection.report(
+      .violation(
+        .protocolViolation, "\(what), against the rules of WebSockets; look at the server, and at what stands on the way to it",
+        closingWith: .protocolError))
+  }
+
+  private func tooLarge() {
+    connection.report(
+      .violation(
+        .messageTooLarge,
+        "a message of the server is longer than \(maximumMessageBytes) bytes; ask for less at once, or raise the maximum message size",
+        closingWith: .messageTooLarge))
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    switch error {
+    case NIOWebSocketError.invalidFrameLength: tooLarge()
+    case is NIOWebSocketError: violated("the server sent a control frame that is too long or comes in pieces")
+    default: connection.report(.closed(.abnormal, reason: ""))
+    }
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    connection.report(.closed(.abnormal, reason: ""))
+    context.fireChannelInactive()
+  }
+}

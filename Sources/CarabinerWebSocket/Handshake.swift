@@ -1,0 +1,86 @@
+internal import Carabiner
+internal import CarabinerWire
+internal import Crypto
+internal import Foundation
+
+/// What a client asks of a server, and what the answer has to be (RFC 6455, 4.1).
+struct Handshake: Sendable {
+  /// What the key is joined with before it is hashed, as the standard has it.
+  private static let keySuffix = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
+
+  private let opening: SocketOpening
+  private let key: String
+
+  init(_ opening: SocketOpening) {
+    self.opening = opening
+    var generator = SystemRandomNumberGenerator()
+    key = Data((0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) }).base64EncodedString()
+  }
+
+  /// What the server must answer to the key.
+  private var expectedAnswer: String {
+    Data(Insecure.SHA1.hash(data: Data((key + Self.keySuffix).utf8))).base64EncodedString()
+  }
+
+  /// The header fields of the request: those that were asked for, and those of the handshake.
+  var fields: [Carabiner.HTTPHeaders.Field] {
+    let own: Carabiner.HTTPHeaders = [
+      "Host": opening.endpoint.authority, "Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Version": "13",
+      "Sec-WebSocket-Key": key, "Sec-WebSocket-Protocol": opening.configuration.webSocketProtocol.rawValue,
+    ]
+    var all = own
+    for field in opening.headers where field.name.lowercased() == "host" { all["Host"] = field.value }
+    for field in opening.headers where own[field.name] == nil { all.add(name: field.name, value: field.value) }
+    return all.fields
+  }
+
+  /// Checks an answer with status 101.
+  ///
+  /// - Parameter values: Brings all values of a header.
+  func check(_ values: (String) -> [String]) throws(WebSocketError) {
+    func has(_ header: String, _ word: String) -> Bool {
+      values(header).flatMap { $0.split(separator: ",") }.contains {
+        $0.trimmingCharacters(in: .whitespaces).lowercased() == word
+      }
+    }
+    guard has("upgrade", "websocket"), has("connection", "upgrade") else {
+      throw invalid("it does not say that it is one")
+    }
+    guard values("sec-websocket-accept") == [expectedAnswer] else {
+      throw invalid("its Sec-WebSocket-Accept does not fit the key that was sent")
+    }
+    guard values("sec-websocket-extensions").isEmpty else { throw invalid("it uses extensions nobody asked for") }
+    let wanted = opening.configuration.webSocketProtocol.rawValue
+    let chosen = values("sec-websocket-protocol")
+    guard chosen == [wanted] else {
+      let answer = chosen.isEmpty ? "named none" : "chose \(chosen.joined(separator: ", ").prefix(100).debugDescription)"
+      let other = WebSocketProtocol.allCases.first { $0.rawValue != wanted }?.rawValue ?? ""
+      throw opening.error(
+        .subprotocolRefused,
+        "the subprotocol \(wanted) was asked for, and the server \(answer); choose the other one, \(other), if the server speaks that"
+      )
+    }
+  }
+
+  private func invalid(_ reason: String) -> WebSocketError {
+    opening.error(
+      .invalidUpgrade,
+      "the server's answer to the handshake is not that of a WebSocket: \(reason); check that the URL is that of a WebSocket")
+  }
+
+  /// The error that another answer than 101 is.
+  func refusal(_ status: Int, location: String?, body: String) -> WebSocketError {
+    let advice =
+      switch status {
+      case 300..<400: "redirects are not followed: use the URL it names\(location.map { ", \($0.prefix(200))" } ?? "")"
+      case 401, 403: "check the headers of the handshake"
+      case 404: "check the path of the URL"
+      case 426, 400, 405: "check that the URL is that of a WebSocket, and which protocol it speaks"
+      case 500...: "look at the server's log"
+      default: "check the URL"
+      }
+    let words = body.isEmpty ? "" : ", saying \(body.prefix(200).debugDescription)"
+    return opening.error(
+      .upgradeRefused, "the server refused the WebSocket with status \(status)\(words); \(advice)", statusCode: status)
+  }
+}

@@ -1,0 +1,24 @@
+internal import Foundation
+
+/// Which proxy the environment names for a URL, by the rules libcurl follows for HTTP.
+struct ProxyEnvironment: Sendable {
+  private let variables: [String: String]
+
+  init(_ variables: [String: String] = ProcessInfo.processInfo.environment) { self.variables = variables }
+
+  /// The name of the variable that names a proxy; nil if there is none for this endpoint.
+  func variable(for endpoint: WebSocketEndpoint) -> String? {
+    // HTTP_PROXY in capitals can be set by whoever sends a header to a CGI program.
+    let names = endpoint.usesTLS ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"]
+    guard let name = (names + ["all_proxy", "ALL_PROXY"]).first(where: { variables[$0]?.isEmpty == false }) else { return nil }
+    return isExempt(endpoint.host.lowercased()) ? nil : name
+  }
+
+  private func isExempt(_ host: String) -> Bool {
+    let list = variables["no_proxy"] ?? variables["NO_PROXY"] ?? ""
+    return list.split { $0 == "," || $0.isWhitespace }.contains { entry in
+      let name = entry.lowercased().drop { $0 == "." }
+      return name == "*" || host == name || host.hasSuffix(".\(name)")
+    }
+  }
+}

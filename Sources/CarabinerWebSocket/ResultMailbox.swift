@@ -1,0 +1,118 @@
+internal import Carabiner
+internal import Foundation
+internal import Synchronization
+
+/// Where the connection leaves what came for one operation, and its reader takes it.
+final class ResultMailbox: Sendable {
+  private typealias Reader = CheckedContinuation<SocketSession.Event, any Error>
+
+  private struct State {
+    var events: [SocketSession.Event] = []
+    var taken = 0
+    var bytes = 0
+    var reader: Reader?
+    var isFull = false
+    var isCancelled = false
+
+    var count: Int { events.count - taken }
+
+    mutating func takeFirst() -> SocketSession.Event? {
+      guard taken < events.count else { return nil }
+      let event = events[taken]
+      taken += 1
+      if taken == events.count {
+        events.removeAll(keepingCapacity: true)
+        taken = 0
+      } else if taken >= 64, taken * 2 >= events.count {
+        events.removeFirst(taken)
+        taken = 0
+      }
+      bytes -= event.bytes
+      return event
+    }
+  }
+
+  private let maximumResults: Int
+  private let maximumBytes: Int
+  private let state = Mutex(State())
+
+  init(maximumResults: Int, maximumBytes: Int) {
+    self.maximumResults = maximumResults
+    self.maximumBytes = maximumBytes
+  }
+
+  /// Leaves an event.
+  ///
+  /// - Returns: Whether there is no more room, and there was before.
+  func put(_ event: SocketSession.Event) -> Bool {
+    let (reader, becameFull): (Reader?, Bool) = state.withLock { state in
+      guard !state.isCancelled else { return (nil, false) }
+      if let reader = state.reader {
+        state.reader = nil
+        return (reader, false)
+      }
+      state.events.append(event)
+      state.bytes += event.bytes
+      guard !state.isFull, state.count >= maximumResults || state.bytes >= maximumBytes else { return (nil, false) }
+      state.isFull = true
+      return (nil, true)
+    }
+    reader?.resume(returning: event)
+    return becameFull
+  }
+
+  /// Takes the next event, and waits for it if there is none.
+  ///
+  /// - Returns: The event, and whether there is room again and was none before.
+  /// - Throws: `CancellationError` if the task is cancelled while it waits.
+  func take() async throws -> (event: SocketSession.Event, hasRoomAgain: Bool) {
+    if let (event, hasRoomAgain) = takeKept() { return (event, hasRoomAgain) }
+    let event = try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { (reader: Reader) in
+        let kept: Result<SocketSession.Event, any Error>? = state.withLock { state in
+          if state.isCancelled { return .failure(CancellationError()) }
+          if let event = state.takeFirst() { return .success(event) }
+          state.reader = reader
+          return nil
+        }
+        if let kept { reader.resume(with: kept) }
+      }
+    } onCancel: {
+      cancel()
+    }
+    return (event, false)
+  }
+
+  /// Ends the waiting of whoever reads, and keeps nothing from now on.
+  func cancel() {
+    let reader: Reader? = state.withLock { state in
+      state.isCancelled = true
+      state.events = []
+      state.taken = 0
+      state.bytes = 0
+      defer { state.reader = nil }
+      return state.reader
+    }
+    reader?.resume(throwing: CancellationError())
+  }
+
+  private func takeKept() -> (SocketSession.Event, Bool)? {
+    state.withLock { state in
+      guard let event = state.takeFirst() else { return nil }
+      // Half of it, so that reading does not go on and off with each result.
+      guard state.isFull, state.count <= maximumResults / 2, state.bytes <= maximumBytes / 2 else { return (event, false) }
+      state.isFull = false
+      return (event, true)
+    }
+  }
+}
+
+extension SocketSession.Event {
+  /// How much room it takes.
+  fileprivate var bytes: Int {
+    switch self {
+    case .result(let payload), .errors(let payload): payload.count
+    case .state, .complete, .failed: 0
+    }
+  }
+}

@@ -1,0 +1,195 @@
+internal import Carabiner
+internal import CarabinerWire
+internal import Foundation
+internal import NIOCore
+internal import NIOHTTP1
+internal import NIOPosix
+internal import NIOSSL
+internal import NIOWebSocket
+
+/// One connection: opened once, closed once.
+final class SocketConnection: @unchecked Sendable {
+  // Everything is touched on the loop alone.
+
+  /// What becomes of a connection.
+  enum Event {
+    /// The handshake is done.
+    case opened(initialPayload: [UInt8]?)
+    case text(Data)
+    case binary
+    /// A ping or pong frame came.
+    case signOfLife
+    /// The server broke the rules; the connection is still open.
+    case violation(WebSocketError.Code, String, closingWith: WebSocketCloseCode)
+    /// The server closed it, or it ended.
+    case closed(WebSocketCloseCode, reason: String)
+    /// It could not be opened.
+    case failed(WebSocketError)
+  }
+
+  /// How long the server may take to answer a close frame.
+  private static let closeGrace = TimeAmount.seconds(1)
+
+  private let opening: SocketOpening
+  private let loop: any EventLoop
+  private let observer: (SocketConnection, Event) -> Void
+  private var channel: (any Channel)?
+  private var initialPayload: [UInt8]?
+  private var openTimeout: Scheduled<Void>?
+  private var isOver = false
+  private var isOpen = false
+  private var unsentBytes = 0
+  private let closing: EventLoopPromise<Void>
+
+  init(_ opening: SocketOpening, _ loop: any EventLoop, _ observer: @escaping (SocketConnection, Event) -> Void) {
+    self.opening = opening
+    self.loop = loop
+    self.observer = observer
+    closing = loop.makePromise()
+  }
+
+  /// Done when the connection is closed.
+  var closed: EventLoopFuture<Void> { closing.futureResult }
+
+  // MARK: Opening
+
+  /// - Parameter payload: What the first message will carry.
+  func open(initialPayload payload: [UInt8]?) {
+    guard !isOver else { return }
+    initialPayload = payload
+    let endpoint = opening.endpoint
+    if let variable = ProxyEnvironment().variable(for: endpoint) {
+      return fail(
+        opening.error(
+          .proxyUnsupported,
+          "\(variable) names a proxy, and WebSockets do not go through one; add \(endpoint.host) to NO_PROXY to connect directly")
+      )
+    }
+    openTimeout = loop.scheduleTask(in: TimeAmount(opening.configuration.connectTimeout)) { self.openingTookTooLong() }
+    ClientBootstrap(group: loop)
+      .connectTimeout(TimeAmount(opening.configuration.connectTimeout))
+      .channelOption(.socketOption(.tcp_nodelay), value: 1)
+      .channelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture { try self.addHandlers(to: channel) }
+      }
+      .connect(host: endpoint.host, port: endpoint.port)
+      .whenComplete { self.connected($0) }
+  }
+
+  private func addHandlers(to channel: any Channel) throws {
+    let pipeline = channel.pipeline.syncOperations
+    if opening.endpoint.usesTLS {
+      let name = opening.endpoint.isAddress ? nil : opening.endpoint.host
+      try pipeline.addHandler(NIOSSLClientHandler(context: try opening.tlsContext(), serverHostname: name))
+    }
+    let encoder = HTTPRequestEncoder()
+    let decoder = ByteToMessageHandler(HTTPResponseDecoder(leftOverBytesStrategy: .forwardBytes))
+    try pipeline.addHandler(encoder)
+    try pipeline.addHandler(decoder)
+    try pipeline.addHandler(HandshakeHandler(opening, self, encoder, decoder))
+  }
+
+  private func connected(_ result: Result<any Channel, any Error>) {
+    switch result {
+    case .success(let channel):
+      self.channel = channel
+      channel.closeFuture.whenComplete { _ in self.closing.succeed() }
+      if isOver { channel.close(promise: nil) }
+    case .failure(let error):
+      fail(opening.failure(of: error))
+      closing.succeed()
+    }
+  }
+
+  private func openingTookTooLong() {
+    guard !isOpen else { return }
+    fail(
+      opening.error(
+        .connectTimeout,
+        "no WebSocket came about within \(opening.configuration.connectTimeout); find out whether the server is up, or raise the "
+          + "connect timeout"))
+  }
+
+  /// The server agreed; frames follow.
+  func upgraded(_ channel: any Channel) {
+    guard !isOver else { return }
+    self.channel = channel
+    isOpen = true
+    openTimeout?.cancel()
+    observer(self, .opened(initialPayload: initialPayload))
+  }
+
+  /// The connection cannot be used; there is nothing to say to the server.
+  func fail(_ error: WebSocketError) { report(.failed(error)) }
+
+  // MARK: Events
+
+  /// Passes on what happened, and nothing after the end.
+  func report(_ event: Event) {
+    guard !isOver else { return }
+    switch event {
+    case .opened, .text, .binary, .signOfLife, .violation: break
+    case .closed, .failed:
+      isOver = true
+      openTimeout?.cancel()
+      if let channel { channel.close(promise: nil) } else { closing.succeed() }
+    }
+    observer(self, event)
+  }
+
+  // MARK: What is asked of it
+
+  func send(_ text: [UInt8]) {
+    guard isOpen, !isOver, let channel else { return }
+    unsentBytes += text.count
+    guard unsentBytes <= opening.configuration.maximumMessageBytes else {
+      return report(
+        .failed(
+          opening.error(
+            .connectionLost,
+            "\(unsentBytes) bytes wait to be sent and the server does not read; look at the server, or raise the maximum message size"
+          )))
+    }
+    let frame = WebSocketFrame(fin: true, opcode: .text, maskKey: .random(), data: ByteBuffer(bytes: text))
+    channel.write(frame).whenComplete { _ in self.unsentBytes -= text.count }
+  }
+
+  func ping() {
+    guard isOpen, !isOver, let channel else { return }
+    channel.write(WebSocketFrame(fin: true, opcode: .ping, maskKey: .random(), data: ByteBuffer()), promise: nil)
+  }
+
+  func flush() { channel?.flush() }
+
+  /// Whether it reads without being asked.
+  func readsByItself(_ reads: Bool) {
+    guard !isOver, let channel else { return }
+    try? channel.syncOptions?.setOption(.autoRead, value: reads)
+  }
+
+  /// Says why, waits a moment for the answer, and closes.
+  func close(_ code: WebSocketCloseCode, reason: String) {
+    guard !isOver else { return }
+    isOver = true
+    openTimeout?.cancel()
+    guard let channel else { return closing.succeed() }
+    guard isOpen else { return channel.close(promise: nil) }
+    // The answer has to be read, also if nothing else is.
+    try? channel.syncOptions?.setOption(.autoRead, value: true)
+    channel.writeAndFlush(WebSocketFrame.closing(code, reason: reason), promise: nil)
+    let grace = loop.scheduleTask(in: Self.closeGrace) { channel.close(promise: nil) }
+    closed.whenComplete { _ in grace.cancel() }
+  }
+
+  /// Whether nothing that comes is of interest any more.
+  var isClosing: Bool { isOver }
+}
+
+extension WebSocketFrame {
+  /// A close frame; a reason that is too long for one is cut.
+  static func closing(_ code: WebSocketCloseCode, reason: String) -> WebSocketFrame {
+    var data = ByteBuffer(integer: code.rawValue)
+    data.writeBytes(reason.utf8.prefix(100))
+    return WebSocketFrame(fin: true, opcode: .connectionClose, maskKey: .random(), data: data)
+  }
+}

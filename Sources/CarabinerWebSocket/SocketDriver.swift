@@ -1,0 +1,192 @@
+internal import Carabiner
+internal import Foundation
+internal import Logging
+internal import NIOCore
+internal import NIOPosix
+internal import Synchronization
+
+/// Carries out what a session asks for, on one event loop.
+final class SocketDriver: @unchecked Sendable {
+  // What is `var` is touched on the loop alone.
+
+  private let loop: any EventLoop
+  private let opening: SocketOpening
+  private let logger = Logger(label: "carabiner.websocket")
+  private let lastToken = Atomic<UInt64>(0)
+  private var session: SocketSession
+  private var mailboxes: [SocketSession.Token: ResultMailbox] = [:]
+  private var progresses: [SocketSession.Token: SubscriptionProgress] = [:]
+  private var timers: [SocketSession.Timer: Scheduled<Void>] = [:]
+  private var connection: SocketConnection?
+  /// Operations whose results found no room; while there is one nothing is read.
+  private var crowded: Set<SocketSession.Token> = []
+  private var isPerforming = false
+
+  init(_ opening: SocketOpening) {
+    loop = MultiThreadedEventLoopGroup.singleton.next()
+    self.opening = opening
+    session = SocketSession(opening.configuration.session(url: opening.endpoint.url.absoluteString))
+  }
+
+  // MARK: From any thread
+
+  /// Starts an operation.
+  ///
+  /// - Throws: ``RequestChainError`` if it cannot be sent over a WebSocket.
+  func start<Request: GraphQLRequest>(_ request: Request) throws -> SocketResults<Request.Operation> {
+    let payload = try request.operationPayload()
+    let type = request.operation.operationType
+    let progress = request.context.subscription
+    let token = lastToken.add(1, ordering: .relaxed).newValue
+    let mailbox = ResultMailbox(
+      maximumResults: opening.configuration.maximumBufferedResults, maximumBytes: opening.configuration.maximumBufferedBytes)
+    loop.execute {
+      self.mailboxes[token] = mailbox
+      self.progresses[token] = progress
+      self.session.subscribe(token, type, payload: payload)
+      self.perform()
+    }
+    let limits = ResponseLimits(maximumDepth: opening.configuration.maximumDepth)
+    return SocketResults(token, mailbox, self, ResultPayloads(type, limits: limits))
+  }
+
+  /// Ends an operation, if it is not over.
+  func end(_ token: SocketSession.Token) {
+    loop.execute {
+      guard self.forget(token) else { return }
+      self.session.unsubscribe(token)
+      self.perform()
+    }
+  }
+
+  /// Reads on for this operation.
+  func resumeReading(for token: SocketSession.Token) {
+    loop.execute { self.hasRoom(token) }
+  }
+
+  func beginShutDown() {
+    loop.execute { _ = self.closeDown() }
+  }
+
+  func shutDown() async {
+    let closed = try? await loop.submit { self.closeDown() }.get()
+    try? await closed?.get()
+  }
+
+  // MARK: On the loop
+
+  private func closeDown() -> EventLoopFuture<Void>? {
+    let connection = connection
+    session.shutDown()
+    perform()
+    return connection?.closed
+  }
+
+  private func perform() {
+    // What is done may report back at once; that is done after what is under way.
+    guard !isPerforming else { return }
+    isPerforming = true
+    defer { isPerforming = false }
+    while true {
+      let actions = session.takeActions()
+      guard !actions.isEmpty else { break }
+      for action in actions { perform(action) }
+      connection?.flush()
+    }
+  }
+
+  private func perform(_ action: SocketSession.Action) {
+    switch action {
+    case .connect: connect()
+    case .send(let text): connection?.send(text)
+    case .ping: connection?.ping()
+    case .close(let code, let reason):
+      connection?.close(code, reason: reason)
+      connection = nil
+    case .start(let timer, let delay):
+      timers[timer]?.cancel()
+      timers[timer] = loop.scheduleTask(in: TimeAmount(delay)) {
+        self.timers[timer] = nil
+        self.session.fired(timer)
+        self.perform()
+      }
+    case .stop(let timer): timers.removeValue(forKey: timer)?.cancel()
+    case .deliver(let token, let event): deliver(event, to: token)
+    case .log(let line, let isWarning): logger.log(level: isWarning ? .warning : .debug, "\(line)")
+    }
+  }
+
+  private func deliver(_ event: SocketSession.Event, to token: SocketSession.Token) {
+    guard let mailbox = mailboxes[token] else { return }
+    switch event {
+    case .state(let state): progresses[token]?.advance(to: state)
+    case .result:
+      guard mailbox.put(event) else { return }
+      if crowded.isEmpty { pauseReading(true) }
+      crowded.insert(token)
+    case .errors, .complete, .failed:
+      _ = mailbox.put(event)
+      _ = forget(token)
+    }
+  }
+
+  /// Lets go of an operation; false if that was done before.
+  private func forget(_ token: SocketSession.Token) -> Bool {
+    progresses[token] = nil
+    hasRoom(token)
+    return mailboxes.removeValue(forKey: token) != nil
+  }
+
+  private func hasRoom(_ token: SocketSession.Token) {
+    guard crowded.remove(token) != nil, crowded.isEmpty else { return }
+    pauseReading(false)
+  }
+
+  private func pauseReading(_ isPaused: Bool) {
+    connection?.readsByItself(!isPaused)
+    session.readingPaused(isPaused)
+    perform()
+  }
+
+  // MARK: The connection
+
+  private func connect() {
+    let connection = SocketConnection(opening, loop) { [weak self] connection, event in
+      // One that was given up has nothing more to say.
+      guard let self, connection === self.connection else { return }
+      take(event)
+    }
+    self.connection = connection
+    guard let makePayload = opening.configuration.connectionPayload else { return connection.open(initialPayload: nil) }
+    Task {
+      do {
+        let payload = try await makePayload().map { InitialPayload.text(of: $0) }
+        loop.execute { connection.open(initialPayload: payload) }
+      } catch {
+        let failure = WebSocketError(
+          .initialisationFailed, "the payload of connection_init could not be made: \(error)",
+          url: opening.endpoint.url.absoluteString)
+        loop.execute { connection.report(.failed(failure)) }
+      }
+    }
+  }
+
+  private func take(_ event: SocketConnection.Event) {
+    switch event {
+    case .opened(let payload):
+      session.opened(initialPayload: payload)
+      if !crowded.isEmpty { pauseReading(true) }
+    case .text(let text): session.received(text)
+    case .binary: session.receivedBinary()
+    case .signOfLife: session.sawSignOfLife()
+    case .violation(let code, let message, let closeCode): session.giveUp(code, message, closingWith: closeCode)
+    case .closed(let code, let reason):
+      connection = nil
+      session.closed(code, reason: reason)
+    case .failed(let error):
+      connection = nil
+      session.failed(error)
+    }
+    perform()
+  }
+}

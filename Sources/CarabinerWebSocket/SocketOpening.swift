@@ -1,0 +1,62 @@
+internal import Carabiner
+internal import Foundation
+internal import NIOSSL
+internal import Synchronization
+
+/// What every connection of a transport is opened with.
+final class SocketOpening: Sendable {
+  let endpoint: WebSocketEndpoint
+  let headers: HTTPHeaders
+  let configuration: WebSocketTransport.Configuration
+  private let context = Mutex<NIOSSLContext?>(nil)
+
+  /// - Throws: ``WebSocketError`` if a header is malformed.
+  init(endpoint: WebSocketEndpoint, headers: HTTPHeaders, configuration: WebSocketTransport.Configuration) throws(WebSocketError)
+  {
+    for field in headers where !field.isWellFormed {
+      throw WebSocketError(
+        .invalidHeader, "the header \(field.name.debugDescription) is malformed; correct its name or value",
+        url: endpoint.url.absoluteString)
+    }
+    self.endpoint = endpoint
+    self.headers = headers
+    self.configuration = configuration
+  }
+
+  func error(_ code: WebSocketError.Code, _ message: String, statusCode: Int? = nil) -> WebSocketError {
+    WebSocketError(code, message, url: endpoint.url.absoluteString, statusCode: statusCode)
+  }
+
+  /// What TLS connections are made with; made once, because it reads all certificates of the system.
+  ///
+  /// - Throws: ``WebSocketError`` if the certificates cannot be read.
+  func tlsContext() throws -> NIOSSLContext {
+    try context.withLock { context in
+      if let context { return context }
+      var tls = TLSConfiguration.makeClientConfiguration()
+      tls.applicationProtocols = ["http/1.1"]
+      do {
+        if let file = configuration.certificateAuthorityFile {
+          tls.trustRoots = .certificates(try NIOSSLCertificate.fromPEMFile(file))
+        }
+        let made = try NIOSSLContext(configuration: tls)
+        context = made
+        return made
+      } catch {
+        throw self.error(
+          .tls, "the certificates to trust cannot be read: \(error); check that ca-file names a file of certificates in PEM")
+      }
+    }
+  }
+}
+
+extension HTTPHeaders.Field {
+  /// Whether the field can stand in a message without ending a line early.
+  fileprivate var isWellFormed: Bool {
+    !name.isEmpty && name.utf8.allSatisfy { Self.nameBytes.contains($0) }
+      && value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
+  }
+
+  private static let nameBytes = Set(
+    "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ".utf8)
+}

@@ -1,0 +1,49 @@
+internal import Carabiner
+internal import Foundation
+
+/// The results of one operation over a WebSocket, for one reader.
+final class SocketResults<Operation: GraphQLOperation>: @unchecked Sendable {
+  // Pulled by one consumer at a time, as every stream of the chain is.
+
+  typealias Step = PullStream<GraphQLResponse<Operation>>.Step
+
+  private let token: SocketSession.Token
+  private let mailbox: ResultMailbox
+  private let driver: SocketDriver
+  private var payloads: ResultPayloads<Operation>
+
+  init(
+    _ token: SocketSession.Token, _ mailbox: ResultMailbox, _ driver: SocketDriver, _ payloads: ResultPayloads<Operation>
+  ) {
+    self.token = token
+    self.mailbox = mailbox
+    self.driver = driver
+    self.payloads = payloads
+  }
+
+  deinit { driver.end(token) }
+
+  func next() async throws -> Step {
+    do {
+      while true {
+        let (event, hasRoomAgain) = try await mailbox.take()
+        if hasRoomAgain { driver.resumeReading(for: token) }
+        switch event {
+        case .result(let payload):
+          guard let (response, isLast) = try payloads.response(payload) else { continue }
+          return isLast ? .last(response) : .element(response)
+        case .errors(let payload): return .last(try payloads.response(errors: payload))
+        case .complete:
+          try payloads.finish()
+          return .end
+        case .failed(let error): throw error
+        case .state: continue
+        }
+      }
+    } catch {
+      // The server may not know yet that nobody wants more.
+      driver.end(token)
+      throw error
+    }
+  }
+}

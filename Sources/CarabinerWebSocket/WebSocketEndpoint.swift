@@ -1,0 +1,43 @@
+internal import Carabiner
+internal import Foundation
+
+/// Where a WebSocket goes, taken apart once.
+struct WebSocketEndpoint: Sendable {
+  let url: URL
+  let host: String
+  let port: Int
+  let usesTLS: Bool
+  /// Path and query as they stand in the request line.
+  let target: String
+
+  /// - Throws: ``WebSocketError`` with code `unsupportedURL`.
+  init(_ url: URL) throws(WebSocketError) {
+    let scheme = url.scheme?.lowercased()
+    guard scheme == "ws" || scheme == "wss", let host = url.host(percentEncoded: false), !host.isEmpty else {
+      throw WebSocketError(
+        .unsupportedURL, "this is no URL of a WebSocket; write one that begins with ws:// or wss:// and has a host",
+        url: url.absoluteString)
+    }
+    self.url = url
+    self.host = host
+    usesTLS = scheme == "wss"
+    port = url.port ?? (usesTLS ? 443 : 80)
+    guard (1...65535).contains(port) else {
+      throw WebSocketError(.unsupportedURL, "\(port) is no port; write one from 1 to 65535", url: url.absoluteString)
+    }
+    let path = url.path(percentEncoded: true)
+    target = (path.isEmpty ? "/" : path) + (url.query(percentEncoded: true).map { "?\($0)" } ?? "")
+  }
+
+  /// What the Host header says.
+  var authority: String {
+    let name = host.contains(":") ? "[\(host)]" : host
+    return url.port == nil ? name : "\(name):\(port)"
+  }
+
+  /// Whether the host is an address and not a name, which a server cannot be told in the TLS handshake.
+  var isAddress: Bool {
+    host.contains(":")
+      || (host.split(separator: ".", omittingEmptySubsequences: false).map { UInt8($0) }.allSatisfy { $0 != nil })
+  }
+}

@@ -1,0 +1,63 @@
+public import Carabiner
+public import Foundation
+
+/// Runs operations of every kind over one WebSocket.
+///
+/// The connection opens with the first operation and closes when there was none for a while. GraphQL interceptors, cache and
+/// retries work as over HTTP; HTTP interceptors and the parser are not passed, and files cannot be sent. All operations share the
+/// connection, so a reader that does not keep up with its subscription holds up the others: give a subscription whose reader waits
+/// for other operations a transport of its own.
+public struct WebSocketTransport: NetworkTransport {
+  /// What the cache stage reads and writes.
+  public let store: ApolloStore
+  private let chain: RequestChainNetworkTransport
+  private let socket: SocketHandle
+
+  /// A transport to one endpoint.
+  ///
+  /// - Parameters:
+  ///   - url: Where the server is; ws or wss.
+  ///   - additionalHeaders: Headers of the handshake. Those of single requests have no place to go.
+  /// - Throws: ``WebSocketError`` if the URL is none of a WebSocket, or if a header is malformed.
+  public init(
+    url: URL, interceptorProvider: any InterceptorProvider = DefaultInterceptorProvider.shared,
+    store: ApolloStore = ApolloStore(), additionalHeaders: HTTPHeaders = [:], wireOptions: WireOptions = WireOptions(),
+    configuration: Configuration = Configuration(),
+    maximumAttempts: Int = RequestChainNetworkTransport.defaultMaximumAttempts, observer: any ChainObserver = CacheFailureLog()
+  ) throws {
+    let opening = try SocketOpening(
+      endpoint: WebSocketEndpoint(url), headers: additionalHeaders, configuration: configuration)
+    socket = SocketHandle(SocketDriver(opening))
+    self.store = store
+    chain = RequestChainNetworkTransport(
+      interceptorProvider: interceptorProvider, endpointURL: url, resultTransport: socket, store: store,
+      wireOptions: wireOptions, maximumAttempts: maximumAttempts, observer: observer)
+  }
+
+  public func send<Operation: GraphQLOperation>(
+    _ operation: Operation, fetchBehavior: FetchBehavior, configuration: RequestConfiguration
+  ) throws -> PullStream<GraphQLResponse<Operation>> {
+    try chain.send(operation, fetchBehavior: fetchBehavior, configuration: configuration)
+  }
+
+  /// Ends all operations, tells the server, and closes the connection for good.
+  ///
+  /// A transport that nobody holds any more does so by itself; this waits until it is done, at most a second.
+  public func shutDown() async { await socket.driver.shutDown() }
+}
+
+/// Closes the connection when neither a transport nor a stream needs it any more.
+final class SocketHandle: ResultTransport {
+  let driver: SocketDriver
+
+  init(_ driver: SocketDriver) { self.driver = driver }
+
+  deinit { driver.beginShutDown() }
+
+  func results<Request: GraphQLRequest>(
+    for request: Request
+  ) async throws -> PullStream<GraphQLResponse<Request.Operation>> {
+    let results = try driver.start(request)
+    return PullStream { try await results.next() }
+  }
+}

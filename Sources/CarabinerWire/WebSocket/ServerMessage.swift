@@ -1,0 +1,102 @@
+/// What a server says in one message of GraphQL over WebSocket.
+package struct ServerMessage: Sendable, Hashable {
+  /// What kind of message it is, whatever the protocol calls it.
+  package enum Kind: Sendable, Hashable {
+    /// The server is ready for operations.
+    case acknowledged
+    /// The server refuses the connection, in the older protocol.
+    case refused
+    /// The server wants a sign of life.
+    case ping
+    /// The server gives a sign of life.
+    case pong
+    /// A result of an operation.
+    case next
+    /// An operation ended with errors.
+    case errors
+    /// An operation ended.
+    case complete
+  }
+
+  /// Why a text is no message.
+  package enum Fault: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The text is not JSON.
+    case invalidJSON(JSONError)
+    /// The text is JSON and yet no message.
+    case malformed(String)
+    /// No message of the protocol has this type.
+    case unknownType(String)
+
+    package var description: String {
+      switch self {
+      case .invalidJSON(let error): "it is not valid JSON: \(error)"
+      case .malformed(let reason): reason
+      case .unknownType(let type): "the protocol has no message of type \(type.prefix(100).debugDescription)"
+      }
+    }
+  }
+
+  /// What kind of message it is.
+  package let kind: Kind
+  /// Which operation it is about; of `next`, `errors` and `complete` never nil.
+  package let id: String?
+  /// Where the payload stands in the text; of `next` and `errors` never nil.
+  package let payload: Range<Int>?
+
+  /// Reads a message.
+  ///
+  /// - Throws: ``Fault``.
+  package init(
+    reading text: Span<UInt8>, _ dialect: WebSocketProtocol, limits: JSONLimits = JSONLimits()
+  ) throws(Fault) {
+    let members: JSONMembers
+    do throws(JSONError) {
+      members = try JSONMembers(locating: text, limits: limits)
+    } catch {
+      throw .invalidJSON(error)
+    }
+    guard members.isObject else { throw .malformed("it is no JSON object") }
+    guard let type = Self.string(members.range(of: "type"), in: text) else { throw .malformed("its type is no text") }
+    guard let kind = Self.kind(of: type, dialect) else { throw .unknownType(type) }
+    self.kind = kind
+    id = Self.string(members.range(of: "id"), in: text)
+    payload = members.range(of: "payload")
+    try checkParts(type, in: text, dialect)
+  }
+
+  private func checkParts(_ type: String, in text: Span<UInt8>, _ dialect: WebSocketProtocol) throws(Fault) {
+    switch kind {
+    case .acknowledged, .refused, .ping, .pong: return
+    case .next, .errors, .complete:
+      guard id != nil else { throw .malformed("a message of type \(type) has no id that is a text") }
+    }
+    guard kind != .complete else { return }
+    let first = payload.map { text[$0.lowerBound] }
+    switch (kind, dialect, first) {
+    case (.next, _, UInt8(ascii: "{")), (.errors, _, UInt8(ascii: "[")), (.errors, .graphQLWS, UInt8(ascii: "{")): return
+    default: throw .malformed("the payload of a message of type \(type) is not what the protocol has")
+    }
+  }
+
+  private static func kind(of type: String, _ dialect: WebSocketProtocol) -> Kind? {
+    switch (type, dialect) {
+    case ("connection_ack", _): .acknowledged
+    case ("complete", _): .complete
+    case ("error", _): .errors
+    case ("next", .graphQLTransportWS), ("data", .graphQLWS): .next
+    case ("ping", .graphQLTransportWS): .ping
+    case ("pong", .graphQLTransportWS), ("ka", .graphQLWS): .pong
+    case ("connection_error", .graphQLWS): .refused
+    default: nil
+    }
+  }
+
+  /// The string at a place; nil if another value stands there, or none.
+  private static func string(_ range: Range<Int>?, in text: Span<UInt8>) -> String? {
+    guard let range, text[range.lowerBound] == UInt8(ascii: "\"") else { return nil }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(range.count)
+    for offset in range { bytes.append(text[offset]) }
+    return (try? JSONValue(parsing: bytes))?.string
+  }
+}

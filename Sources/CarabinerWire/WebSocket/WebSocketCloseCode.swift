@@ -1,0 +1,64 @@
+/// A number that says why a WebSocket was closed (RFC 6455, and what GraphQL over WebSocket adds).
+public struct WebSocketCloseCode: RawRepresentable, Sendable, Hashable {
+  public let rawValue: UInt16
+
+  public init(rawValue: UInt16) { self.rawValue = rawValue }
+
+  /// Nothing more to do.
+  public static let normal = Self(rawValue: 1000)
+  /// The server stops, or the client leaves.
+  public static let goingAway = Self(rawValue: 1001)
+  /// The other side broke the rules of WebSockets.
+  public static let protocolError = Self(rawValue: 1002)
+  /// The other side sent a kind of data nobody expects.
+  public static let unacceptableData = Self(rawValue: 1003)
+  /// The close frame named no number.
+  public static let none = Self(rawValue: 1005)
+  /// The connection ended without a close frame.
+  public static let abnormal = Self(rawValue: 1006)
+  /// Text was not UTF-8.
+  public static let invalidData = Self(rawValue: 1007)
+  /// Against the server's policy.
+  public static let policyViolation = Self(rawValue: 1008)
+  /// A message was too large.
+  public static let messageTooLarge = Self(rawValue: 1009)
+  /// The client wanted an extension the server lacks.
+  public static let missingExtension = Self(rawValue: 1010)
+  /// The server failed.
+  public static let serverFailed = Self(rawValue: 1011)
+  /// What the server sent could not be understood; sent by clients.
+  public static let badResponse = Self(rawValue: 4004)
+  /// What the client sent could not be understood.
+  public static let badRequest = Self(rawValue: 4400)
+  /// An operation was sent before the connection was acknowledged.
+  public static let unauthorized = Self(rawValue: 4401)
+  /// The server refuses this client.
+  public static let forbidden = Self(rawValue: 4403)
+  /// The subprotocol is not one the server speaks.
+  public static let subprotocolRefused = Self(rawValue: 4406)
+  /// The client was too slow with `connection_init`.
+  public static let initialisationTimeout = Self(rawValue: 4408)
+  /// Two operations had the same id.
+  public static let subscriberExists = Self(rawValue: 4409)
+  /// The client sent `connection_init` twice.
+  public static let tooManyInitialisations = Self(rawValue: 4429)
+  /// The server failed while it served an operation.
+  public static let internalServerError = Self(rawValue: 4500)
+  /// The server was too slow with `connection_ack`; sent by clients.
+  public static let acknowledgementTimeout = Self(rawValue: 4504)
+
+  /// Whether the next connection would end in the same way, so that there is no use in another.
+  package var isFatal: Bool {
+    switch self {
+    case .normal, .goingAway, .none, .abnormal, .serverFailed, .initialisationTimeout, .acknowledgementTimeout,
+      .internalServerError:
+      false
+    // Restart of the service, try again later, and a gateway's failure.
+    case Self(rawValue: 1012), Self(rawValue: 1013), Self(rawValue: 1014): false
+    case .badResponse, Self(rawValue: 4005), .badRequest, .unauthorized, .forbidden, .subprotocolRefused, .subscriberExists,
+      .tooManyInitialisations:
+      true
+    default: rawValue < 3000
+    }
+  }
+}

@@ -1,0 +1,112 @@
+import CarabinerWire
+import Foundation
+import ScriptedServer
+import TestTools
+import Testing
+
+@Suite("carabiner run over WebSocket (SEMANTICS I)")
+struct WebSocketCommandTests {
+  private static let countdown = "subscription { countdown(start: 3, every: 0.01) }"
+  private static let lines = [3, 2, 1, 0].map { #"{"data":{"countdown":\#($0)}}"# }
+
+  private func run(
+    _ arguments: [String], _ document: String, environment: [String: String] = [:],
+    meanwhile: @escaping @Sendable (Int32) -> Void = { _ in }
+  ) async throws -> (run: CommandRun, lines: [String]) {
+    let run = try await CommandRun(
+      ["run", "--output", "jsonl"] + arguments + ["-"], input: document, environment: environment, meanwhile: meanwhile)
+    return (run, run.output.split(separator: "\n").map(String.init))
+  }
+
+  private func address(_ server: StrawberryServer, _ path: String = "/graphql") -> String {
+    "ws://127.0.0.1:\(server.port)\(path)"
+  }
+
+  @Test("I1, I3: --websocket alone takes every operation, in both protocols", arguments: WebSocketProtocol.allCases)
+  func alone(dialect: WebSocketProtocol) async throws {
+    let server = try await StrawberryServer()
+    let options = ["--websocket", address(server), "--websocket-protocol", dialect.rawValue]
+    let (run, lines) = try await run(options, Self.countdown)
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(lines == Self.lines)
+    // In the older protocol this server takes nothing but subscriptions.
+    let query = try await self.run(["--websocket", address(server), "--trace"], "{ books { title } }")
+    #expect(query.run.status == 0, "\(query.run.errors)")
+    #expect(query.lines.first?.contains("Solaris") == true)
+    #expect(query.run.errors.contains("transport 127.0.0.1"), "\(query.run.errors)")
+    #expect(query.run.errors.contains("subscribe"), "\(query.run.errors)")
+  }
+
+  @Test("I1: the manifest says where subscriptions go, with secrets in connection_init; all else goes over HTTP")
+  func manifest() async throws {
+    let server = try await StrawberryServer()
+    let manifest = try TemporaryFile(
+      """
+      carabiner: 1
+      endpoint: \(server.endpoint)
+      settings:
+        websocket: {url: "\(address(server, "/guarded"))", connection-init: {token: "open ${env:WORD}"}}
+      """)
+    let (run, lines) = try await run(["-m", manifest.path], Self.countdown, environment: ["WORD": "sesame"])
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(lines == Self.lines)
+    let query = try await self.run(["-m", manifest.path], #"{ echo(text: "x") }"#, environment: ["WORD": "wrong"])
+    #expect(query.run.status == 0, "\(query.run.errors)")
+    #expect(query.lines == [#"{"data":{"echo":"POST x"}}"#])
+    let refused = try await self.run(["-m", manifest.path], Self.countdown, environment: ["WORD": "wrong"])
+    #expect(refused.run.status == 4, "\(refused.run.errors)")
+    #expect(refused.run.errors.contains("4403"), "\(refused.run.errors)")
+    let unset = try await self.run(["-m", manifest.path], Self.countdown)
+    #expect(unset.run.status == 3, "\(unset.run.errors)")
+  }
+
+  @Test("Ctrl-C ends a subscription with an unsubscribe")
+  func interrupt() async throws {
+    let server = try await StrawberryServer()
+    let (run, lines) = try await run(["--websocket", address(server)], "subscription { forever }") { process in
+      usleep(3_000_000)
+      kill(process, SIGINT)
+    }
+    #expect(run.status == 8, "\(run.errors)")
+    #expect(lines.first == #"{"data":{"forever":0}}"#)
+    let ends = try JSONValue(parsing: RawAnswer("http://127.0.0.1:\(server.port)/subscriptions").text)
+    #expect(ends == ["running": 0, "ended": 1])
+  }
+
+  @Test("failures have the exit status of their kind")
+  func failures() async throws {
+    let nobody = try await run(["--websocket", "ws://127.0.0.1:1/"], Self.countdown)
+    #expect(nobody.run.status == 4)
+    #expect(nobody.run.errors.contains("nobody accepts connections"), "\(nobody.run.errors)")
+    let refusing = try ScriptedServer(ScriptedServer.answering { _, peer in try peer.respond("401 Unauthorized") })
+    let refused = try await run(["--websocket", "ws://127.0.0.1:\(refusing.port)/"], Self.countdown)
+    #expect(refused.run.status == 5)
+    for (arguments, fragment) in [
+      (["--websocket", "http://127.0.0.1/"], "ws://"),
+      (["--endpoint", "http://h", "--websocket-protocol", "graphql-ws"], "--websocket URL"),
+      (["--websocket", "ws://h", "--websocket-protocol", "mqtt"], "graphql-transport-ws"), ([], "--websocket URL"),
+    ] {
+      let mistake = try await run(arguments, Self.countdown)
+      #expect(mistake.run.status == 2 || mistake.run.status == 64, "\(arguments) \(mistake.run.status) \(mistake.run.errors)")
+      #expect(mistake.run.errors.contains(fragment), "\(mistake.run.errors)")
+    }
+    let proxied = try await run(
+      ["--websocket", "ws://127.0.0.1:1/"], Self.countdown, environment: ["http_proxy": "http://127.0.0.1:2", "no_proxy": ""])
+    #expect(proxied.run.status == 4)
+    #expect(proxied.run.errors.contains("add 127.0.0.1 to NO_PROXY"), "\(proxied.run.errors)")
+  }
+}
+
+/// The short form of `Scripts/soak`, with the command as the tests have it.
+@Suite("Long subscriptions keep memory flat", .timeLimit(.minutes(10)))
+struct SoakTests {
+  @Test("I2, F5: 5,000 results over multipart HTTP and over both WebSocket protocols")
+  func short() async throws {
+    let root = CommandRun.root
+    let run = try await ToolRun(root.appending(path: "Scripts/soak"), ["--debug", "--results", "5000"], in: root)
+    #expect(run.status == 0, "\(run.errors)\(run.output)")
+    let lines = run.output.split(separator: "\n")
+    #expect(lines.count == 3, "\(run.output)")
+    #expect(lines.allSatisfy { $0.contains(": 5000 results, ") }, "\(run.output)")
+  }
+}

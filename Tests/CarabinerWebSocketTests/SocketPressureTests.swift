@@ -1,0 +1,107 @@
+import Carabiner
+import CarabinerWebSocket
+import CarabinerWire
+import Foundation
+import ScriptedServer
+import Testing
+
+@Suite("Much at once over WebSocket (SEMANTICS I2, A11)", .timeLimit(.minutes(5)))
+struct SocketPressureTests {
+  /// A server that sends so many results as fast as they are taken.
+  private func server(_ count: Int, padding: Int = 0) throws -> ScriptedServer {
+    try ScriptedServer.sockets { socket in
+      try socket.begin()
+      guard let id = try socket.id(of: "subscribe") else { return }
+      let filler = padding == 0 ? "" : #","x":"\#(String(repeating: "x", count: padding))""#
+      var bytes: [UInt8] = []
+      for number in 0..<count {
+        bytes += SocketPeer.frame(
+          SocketPeer.Opcode.text,
+          Array(#"{"id":"\#(id)","type":"next","payload":{"data":{"count":\#(number)\#(filler)}}}"#.utf8))
+        if bytes.count > 1 << 16 {
+          try socket.peer.send(bytes)
+          bytes = []
+        }
+      }
+      try socket.peer.send(bytes)
+      try socket.complete(id)
+      _ = socket.closeCode()
+    }
+  }
+
+  @Test("I2: a burst of 10,000 results loses nothing and keeps their order")
+  func burst() async throws {
+    let server = try server(10_000)
+    var next = 0
+    for try await response in try ApolloClient.socket(server.socketURL).subscribe(subscription: CountSubscription()) {
+      try #require(try response.data?.count == next)
+      next += 1
+    }
+    #expect(next == 10_000)
+  }
+
+  @Test("A11: while nobody takes results nothing more is read than there is room for")
+  func slowReader() async throws {
+    let server = try server(4000, padding: 10_000)
+    let client = try ApolloClient.socket(server.socketURL) { $0.maximumBufferedResults = 8 }
+    let results = try client.subscribe(subscription: CountSubscription()).results
+    guard case .element = try await results.pull() else {
+      Issue.record("no result")
+      return
+    }
+    // Until the server can send no more.
+    var sent = -1
+    while server.bytesSent != sent {
+      sent = server.bytesSent
+      try await Task.sleep(for: .milliseconds(300))
+    }
+    #expect(sent < 25_000_000, "forty megabytes wait, of which the buffers of the system take some")
+    var count = 1
+    for try await response in results {
+      try #require(try response.data?.count == count)
+      count += 1
+    }
+    #expect(count == 4000)
+    #expect(server.bytesSent > 40_000_000)
+  }
+
+  @Test("what one reader leaves lying stops no other for good: leaving the subscription frees the socket")
+  func leavingFull() async throws {
+    let server = try ScriptedServer.sockets { socket in
+      try socket.begin()
+      guard let id = try socket.id(of: "subscribe") else { return }
+      for number in 0..<2000 { try socket.next(id, number) }
+      while let message = try socket.message() {
+        guard message["type"]?.string == "subscribe", let id = message["id"]?.string else { continue }
+        try socket.next(id, -1)
+        try socket.complete(id)
+      }
+    }
+    let client = try ApolloClient.socket(server.socketURL) { $0.maximumBufferedResults = 4 }
+    do {
+      let full = try client.subscribe(subscription: CountSubscription())
+      guard case .element = try await full.results.pull() else {
+        Issue.record("no result")
+        return
+      }
+      try await Task.sleep(for: .milliseconds(50))
+    }
+    #expect(try await client.fetch(query: CountQuery(), cachePolicy: .networkOnly).data?.count == -1)
+  }
+
+  @Test("A12: cancelling twenty readers at any moment ends each of them")
+  func cancellations() async throws {
+    let server = try server(1_000_000)
+    await withTaskGroup(of: Void.self) { group in
+      for number in 0..<20 {
+        group.addTask {
+          let task = Task { try await ApolloClient.socket(server.socketURL).counts() }
+          try? await Task.sleep(for: .milliseconds(number * 5))
+          task.cancel()
+          let outcome = try? await task.value
+          #expect(outcome?.error is CancellationError, "\(String(describing: outcome?.error))")
+        }
+      }
+    }
+  }
+}

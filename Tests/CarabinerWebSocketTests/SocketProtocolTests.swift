@@ -1,0 +1,233 @@
+import Carabiner
+import CarabinerWebSocket
+import CarabinerWire
+import Foundation
+import ScriptedServer
+import Testing
+
+@Suite("Subscriptions over WebSocket (SEMANTICS I1 to I3)", .timeLimit(.minutes(2)))
+struct SocketProtocolTests {
+  @Test("I1: handshake, init with payload and headers, acknowledgement, results and completion")
+  func whole() async throws {
+    let journal = Journal()
+    let server = try ScriptedServer.sockets { socket in
+      journal.note(socket.request.target)
+      journal.note(socket.request.header("X-Team") ?? "")
+      journal.note(socket.request.header("Sec-WebSocket-Protocol") ?? "")
+      journal.note(try socket.begin()?.description ?? "")
+      let message = try socket.message()
+      journal.note(message?["payload"]?["query"]?.string ?? "")
+      journal.note(message?["payload"]?["operationName"]?.string ?? "")
+      let id = message?["id"]?.string ?? ""
+      for count in 1...3 { try socket.next(id, count) }
+      try socket.complete(id)
+      journal.note("closed with \(socket.closeCode() ?? 0)")
+    }
+    let url = try #require(URL(string: "ws://127.0.0.1:\(server.port)/graphql?x=1"))
+    let client = try ApolloClient.socket(url, headers: ["X-Team": "red"]) { configuration in
+      configuration.connectionPayload = { ["token": "t"] }
+      configuration.idleTimeout = .milliseconds(50)
+    }
+    let outcome = await client.counts()
+    #expect(outcome.error == nil)
+    #expect(outcome.counts == [1, 2, 3])
+    try await journal.wait(for: 7)
+    #expect(
+      journal.entries == [
+        "/graphql?x=1", "red", "graphql-transport-ws", #"{"token":"t"}"#, "subscription Count { count }", "Count",
+        "closed with 1000",
+      ])
+  }
+
+  @Test("I3: the older protocol, with keep-alives, by option")
+  func legacy() async throws {
+    let journal = Journal()
+    let server = try ScriptedServer.sockets { socket in
+      try socket.begin()
+      try socket.send(#"{"type":"ka"}"#)
+      guard let id = try socket.id(of: "start") else { return }
+      try socket.send(#"{"id":"\#(id)","type":"data","payload":{"data":{"count":1}}}"#)
+      try socket.send(#"{"type":"ka"}"#)
+      try socket.send(#"{"id":"\#(id)","type":"data","payload":{"data":{"count":2}}}"#)
+      journal.note(try socket.message()?["type"]?.string ?? "gone")
+      journal.note(try socket.message()?["type"]?.string ?? "gone")
+    }
+    let client = try ApolloClient.socket(server.socketURL) { $0.webSocketProtocol = .graphQLWS }
+    var counts: [Int?] = []
+    for try await response in try client.subscribe(subscription: CountSubscription()) {
+      counts.append(try response.data?.count)
+      if counts.count == 2 { break }
+    }
+    #expect(counts == [1, 2])
+    await (client.networkTransport as? WebSocketTransport)?.shutDown()
+    try await journal.wait(for: 2)
+    #expect(journal.entries == ["stop", "connection_terminate"])
+  }
+
+  @Test("queries and mutations go over the socket too, and one connection serves many at once")
+  func everything() async throws {
+    let server = try ScriptedServer.sockets { socket in
+      try socket.begin()
+      while let message = try socket.message() {
+        guard message["type"]?.string == "subscribe", let id = message["id"]?.string else { continue }
+        let isMutation = message["payload"]?["query"]?.string?.hasPrefix("mutation") == true
+        try socket.next(id, isMutation ? 1000 : Int(id) ?? 0)
+        try socket.complete(id)
+      }
+    }
+    let client = try ApolloClient.socket(server.socketURL)
+    let counts = try await withThrowingTaskGroup(of: Int?.self) { group in
+      for _ in 0..<50 {
+        group.addTask { try await client.fetch(query: CountQuery(), cachePolicy: .networkOnly).data?.count }
+      }
+      return try await group.reduce(into: Set<Int?>()) { $0.insert($1) }
+    }
+    #expect(counts == Set((1...50).map { Int?($0) }))
+    #expect(try await client.perform(mutation: CountMutation()).data?.count == 1000)
+    #expect(server.connections == 1)
+  }
+
+  @Test("I1: an error message is a result with errors, and the last", arguments: WebSocketProtocol.allCases)
+  func errorMessage(dialect: WebSocketProtocol) async throws {
+    let isOld = dialect == .graphQLWS
+    let server = try ScriptedServer.sockets { socket in
+      try socket.begin()
+      guard let id = try socket.id(of: isOld ? "start" : "subscribe") else { return }
+      let error = #"{"message":"no such field","extensions":{"code":"BAD"}}"#
+      try socket.send(#"{"id":"\#(id)","type":"error","payload":\#(isOld ? error : "[\(error)]")}"#)
+      _ = socket.closeCode()
+    }
+    let outcome = try await ApolloClient.socket(server.socketURL) { $0.webSocketProtocol = dialect }.counts()
+    #expect(outcome.error == nil)
+    #expect(outcome.errors == ["no such field"])
+    #expect(outcome.counts == [nil])
+  }
+
+  @Test("I1: leaving the loop tells the server, and so does cancelling the task")
+  func leaving() async throws {
+    let journal = Journal()
+    let server = try ScriptedServer.sockets { socket in
+      try socket.begin()
+      while let message = try socket.message() {
+        let id = message["id"]?.string ?? ""
+        journal.note("\(message["type"]?.string ?? "") \(id)")
+        if message["type"]?.string == "subscribe" { try socket.next(id, 1) }
+      }
+    }
+    let client = try ApolloClient.socket(server.socketURL)
+    for try await _ in try client.subscribe(subscription: CountSubscription()) { break }
+    try await journal.wait(for: 2)
+    let task = Task { await client.counts() }
+    try await journal.wait(for: 3)
+    task.cancel()
+    let outcome = await task.value
+    #expect(outcome.error is CancellationError)
+    try await journal.wait(for: 4)
+    #expect(journal.entries == ["subscribe 1", "complete 1", "subscribe 2", "complete 2"])
+  }
+
+  @Test("I2: a server that goes in the middle and comes back is subscribed to again, with a new id")
+  func reconnecting() async throws {
+    let journal = Journal()
+    let server = try ScriptedServer.sockets { socket in
+      try socket.begin()
+      guard let id = try socket.id(of: "subscribe") else { return }
+      journal.note(id)
+      try socket.next(id, socket.peer.number)
+      if socket.peer.number == 1 { return }
+      if socket.peer.number == 2 { return socket.peer.reset() }
+      if socket.peer.number == 3 { return try socket.close(1011, "sorry") }
+      try socket.complete(id)
+      _ = socket.closeCode()
+    }
+    let client = try ApolloClient.socket(server.socketURL)
+    let stream = try client.subscribe(subscription: CountSubscription())
+    #expect(stream.state == .pending)
+    let states = Task { await stream.states.reduce(into: []) { $0.append($1) } }
+    var counts: [Int?] = []
+    for try await response in stream { counts.append(try response.data?.count) }
+    #expect(counts == [1, 2, 3, 4])
+    #expect(Set(journal.entries).count == 4)
+    #expect(stream.state == .finished)
+    #expect(
+      await states.value.drop { $0 == .pending } == [
+        .active, .reconnecting, .active, .reconnecting, .active, .reconnecting, .active, .finished,
+      ])
+  }
+
+  @Test("I2: attempts to connect again are bounded, and the error says how many there were")
+  func givingUp() async throws {
+    let server = try ScriptedServer.sockets { socket in
+      guard socket.peer.number == 1 else { return }
+      try socket.begin()
+      guard let id = try socket.id(of: "subscribe") else { return }
+      try socket.next(id, 1)
+    }
+    let outcome = try await ApolloClient.socket(server.socketURL) { $0.reconnection.maximumAttempts = 3 }.counts()
+    #expect(outcome.counts == [1])
+    #expect(outcome.code == .cannotConnect)
+    #expect("\(outcome.error as Any)".contains("tried 3 times"))
+    #expect(server.connections == 4)
+  }
+
+  @Test("I2: a mutation in flight is not sent again when the connection is lost")
+  func mutation() async throws {
+    let journal = Journal()
+    let server = try ScriptedServer.sockets { socket in
+      try socket.begin()
+      journal.note(try socket.id(of: "subscribe") ?? "gone")
+    }
+    let client = try ApolloClient.socket(server.socketURL)
+    let error = await #expect(throws: WebSocketError.self) { try await client.perform(mutation: CountMutation()) }
+    #expect(error?.code == .connectionLost)
+    #expect(error?.mayHaveBeenSent == true)
+    #expect(journal.entries == ["1"])
+    #expect(server.connections == 1)
+  }
+
+  @Test("results and watchers: what comes over the socket is in the store")
+  func store() async throws {
+    let server = try ScriptedServer.sockets { socket in
+      try socket.begin()
+      guard let id = try socket.id(of: "subscribe") else { return }
+      try socket.send(
+        #"{"id":"\#(id)","type":"next","payload":{"data":{"book":{"__typename":"Book","id":"1","title":"Kindred"}}}}"#)
+      try socket.complete(id)
+      _ = socket.closeCode()
+    }
+    let store = ApolloStore()
+    let client = try ApolloClient.socket(server.socketURL, store: store)
+    try await store.write(["book": ["__typename": "Book", "id": "1", "title": "Solaris"]], for: BookQuery())
+    var titles: [String?] = []
+    for try await response in client.watch(BookQuery(), cachePolicy: .cacheOnly) {
+      titles.append(try response.data?.book.title)
+      if titles.count == 2 { break }
+      for try await _ in try client.subscribe(subscription: BookSubscription()) {}
+    }
+    #expect(titles == ["Solaris", "Kindred"])
+    for try await response in try client.subscribe(subscription: BookSubscription()) {
+      #expect(response.source == .cache)
+      break
+    }
+  }
+}
+
+struct Book: Decodable, Sendable {
+  let title: String
+}
+
+struct BookQuery: GraphQLQuery {
+  struct Data: Decodable, Sendable {
+    let book: Book
+  }
+
+  var operationName: String? { "B" }
+  var document: String { "query B { book { __typename id title } }" }
+}
+
+struct BookSubscription: GraphQLSubscription {
+  typealias Data = BookQuery.Data
+
+  var operationName: String? { "S" }
+  var document: String { "subscription S { book { __typename id title } }" }
+}
