@@ -43,9 +43,9 @@ final class ResultMailbox: Sendable {
 
   /// Leaves an event.
   ///
-  /// - Returns: Whether there is no more room, and there was before.
+  /// - Returns: Whether there is no more room.
   func put(_ event: SocketSession.Event) -> Bool {
-    let (reader, becameFull): (Reader?, Bool) = state.withLock { state in
+    let (reader, isFull): (Reader?, Bool) = state.withLock { state in
       guard !state.isCancelled else { return (nil, false) }
       if let reader = state.reader {
         state.reader = nil
@@ -53,12 +53,11 @@ final class ResultMailbox: Sendable {
       }
       state.events.append(event)
       state.bytes += event.bytes
-      guard !state.isFull, state.count >= maximumResults || state.bytes >= maximumBytes else { return (nil, false) }
-      state.isFull = true
-      return (nil, true)
+      if state.count >= maximumResults || state.bytes >= maximumBytes { state.isFull = true }
+      return (nil, state.isFull)
     }
     reader?.resume(returning: event)
-    return becameFull
+    return isFull
   }
 
   /// Takes the next event, and waits for it if there is none.

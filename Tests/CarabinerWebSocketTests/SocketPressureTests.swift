@@ -89,7 +89,7 @@ struct SocketPressureTests {
     #expect(try await client.fetch(query: CountQuery(), cachePolicy: .networkOnly).data?.count == -1)
   }
 
-  @Test("A12: cancelling twenty readers at any moment ends each of them")
+  @Test("A12: cancelling twenty readers at any moment ends each of them, and their connections")
   func cancellations() async throws {
     let server = try server(1_000_000)
     await withTaskGroup(of: Void.self) { group in
@@ -103,5 +103,8 @@ struct SocketPressureTests {
         }
       }
     }
+    let end = ContinuousClock.now + .seconds(30)
+    while server.openConnections > 0, ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(20)) }
+    #expect(server.openConnections == 0)
   }
 }
