@@ -292,7 +292,7 @@ def main() -> None:
     listener.listen(512)
     print(f"listening {listener.getsockname()[1]}", flush=True)
     tls = {"ssl_certfile": options.tls_certificate, "ssl_keyfile": options.tls_key} if options.tls_certificate else {}
-    uvicorn.Server(uvicorn.Config(app, log_level="error", ws="websockets", **tls)).run(sockets=[listener])
+    uvicorn.Server(uvicorn.Config(app, log_level="error", **tls)).run(sockets=[listener])
 
 
 main()
