@@ -99,13 +99,13 @@ final class RequestExecution<Request: GraphQLRequest>: @unchecked Sendable {
 
   private func noResults(_ request: Request) -> RequestChainError {
     let step =
-      switch request.fetchBehavior.networkFetch {
-      case .never: "the cache had nothing"
-      case .always, .onCacheMiss:
+      switch (request.fetchBehavior.networkFetch, chain.leg) {
+      case (.never, _): "the cache had nothing"
+      case (_, .http):
         request.context.httpResponse.map {
           "the response with status \($0.statusCode) held no result, or an interceptor dropped it"
-        }
-          ?? "the server ended it without a result, or an interceptor did before the network was asked"
+        } ?? "an interceptor ended the stream before the network was asked"
+      case (_, .results): "the server ended it without a result, or an interceptor dropped it or did not ask the server"
       }
     return RequestChainError(
       .noResults, "\(request.operation.displayName) brought no result: \(step); trace the request to see where it ended")
