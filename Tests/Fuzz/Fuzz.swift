@@ -17,7 +17,7 @@ enum Fuzz {
     }
     unsafe target = chosen
     var count = Int32(arguments.count)
-    let copies = unsafe UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.allocate(capacity: arguments.count + 1)
+    let copies = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.allocate(capacity: arguments.count + 1)
     for index in arguments.indices { unsafe copies[index] = unsafe strdup(arguments[index]) }
     unsafe copies[arguments.count] = nil
     var pointer: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = unsafe copies

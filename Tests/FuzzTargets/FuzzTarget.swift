@@ -16,6 +16,8 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
   case manifest
   /// The reader of multipart bodies, and what puts deferred parts together.
   case multipart
+  /// What servers say over WebSocket, in both protocols.
+  case websocket
 
   /// Checks an input.
   ///
@@ -26,6 +28,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case .document: try checkDocument(bytes)
     case .manifest: try checkManifest(bytes)
     case .multipart: try checkMultipart(bytes)
+    case .websocket: try checkServerMessage(bytes)
     }
   }
 
@@ -155,6 +158,31 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         return
       } catch is IncrementalError {
         return
+      }
+    }
+  }
+
+  // MARK: WebSocket
+
+  private func checkServerMessage(_ bytes: [UInt8]) throws {
+    let value = try? JSONValue(parsing: bytes)
+    for dialect in WebSocketProtocol.allCases {
+      let message: ServerMessage
+      do {
+        message = try ServerMessage(reading: bytes.span, dialect)
+      } catch {
+        try require(!error.description.isEmpty, "a fault without words")
+        continue
+      }
+      let payload = message.payload.flatMap { try? JSONValue(parsing: Array(bytes[$0])) }
+      try require(value?["type"]?.string != nil, "a message without a type is taken")
+      try require(payload == value?["payload"], "the payload is not where it is said to be")
+      try require(message.id == value?["id"]?.string, "the id is another")
+      switch message.kind {
+      case .next: try require(message.id != nil && payload?.object != nil, "a result without id or payload is taken")
+      case .errors: try require(message.id != nil && payload != nil, "errors without id or payload are taken")
+      case .complete: try require(message.id != nil, "the end of no operation is taken")
+      case .acknowledged, .refused, .ping, .pong: break
       }
     }
   }
