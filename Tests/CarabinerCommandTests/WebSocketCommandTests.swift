@@ -37,6 +37,29 @@ struct WebSocketCommandTests {
     #expect(query.run.errors.contains("subscribe"), "\(query.run.errors)")
   }
 
+  @Test("I1, E4: documents are sent over a WebSocket also with persisted queries, as its protocol has nothing else")
+  func persisted() async throws {
+    let server = try await StrawberryServer()
+    let manifest = try TemporaryFile("carabiner: 1\nbuilt-ins: {persisted-queries: {enabled: true}}\n")
+    let (run, lines) = try await run(
+      ["-m", manifest.path, "--apq", "--websocket", address(server)], #"{ book(id: "2") { title } }"#)
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(lines == [#"{"data":{"book":{"title":"Solaris"}}}"#])
+  }
+
+  @Test("I1, I3: a server of another family speaks both protocols too", arguments: WebSocketProtocol.allCases)
+  func ariadne(dialect: WebSocketProtocol) async throws {
+    let server = try await AriadneServer(dialect == .graphQLWS ? ["--legacy-websocket"] : [])
+    let options = ["--websocket", "ws://127.0.0.1:\(server.port)/", "--websocket-protocol", dialect.rawValue]
+    let (run, lines) = try await run(options, #"subscription { labels(of: "2", count: 3) { id label room { name } } }"#)
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(
+      lines == (0..<3).map { #"{"data":{"labels":{"id":"2","label":"label \#($0)","room":{"name":"North"}}}}"# })
+    let refused = try await self.run(options, "subscription { refused }")
+    #expect(refused.run.status == 1, "\(refused.run.errors)")
+    #expect(refused.run.output.contains("nobody may subscribe to this"), "\(refused.run.output)\(refused.run.errors)")
+  }
+
   @Test("I1: the manifest says where subscriptions go, with secrets in connection_init; all else goes over HTTP")
   func manifest() async throws {
     let server = try await StrawberryServer()

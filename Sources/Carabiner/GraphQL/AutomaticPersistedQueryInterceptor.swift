@@ -53,6 +53,8 @@ public final class AutomaticPersistedQueryInterceptor: GraphQLInterceptor {
       let document = request.sentDocument
     else { return await next(request) }
     let endpoint = request.graphQLEndpoint.absoluteString
+    // The protocols over WebSocket have no message without a document: servers close the connection.
+    if ["ws", "wss"].contains(request.graphQLEndpoint.scheme?.lowercased()) { return await next(request) }
     let phase = support.isRefused(by: endpoint) ? .documentOnly : phase.withLock { $0 }
     var persisted = request
     if phase == .hashOnly {
