@@ -102,7 +102,8 @@ enum StageKind: String {
 extension crb_view {
   static var absent: crb_view { unsafe crb_view(ptr: nil, len: 0) }
 
-  var bytes: UnsafeRawBufferPointer { unsafe UnsafeRawBufferPointer(start: ptr, count: ptr == nil ? 0 : len) }
+  /// The bytes; none of a view whose length is none: a `size_t` beyond half its range arrives here below zero.
+  var bytes: UnsafeRawBufferPointer { unsafe UnsafeRawBufferPointer(start: ptr, count: ptr == nil ? 0 : max(len, 0)) }
 
   var isAbsent: Bool { unsafe ptr == nil }
 

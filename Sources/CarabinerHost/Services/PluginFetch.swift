@@ -36,7 +36,7 @@ enum PluginFetch {
 
   private static func urlRequest(_ request: crb_fetch_request) -> URLRequest? {
     guard let url = unsafe URL(string: request.url.text), ["http", "https"].contains(url.scheme?.lowercased()),
-      unsafe request.header_count <= maximumHeaders, unsafe request.headers != nil || request.header_count == 0
+      unsafe (0...maximumHeaders).contains(request.header_count), unsafe request.headers != nil || request.header_count == 0
     else { return nil }
     var headers = HTTPHeaders()
     let fields = unsafe UnsafeBufferPointer(start: request.headers, count: request.header_count)

@@ -111,7 +111,7 @@ struct HookTests {
     arguments: [
       ("header-crlf", "status -1"), ("undeclared-edit", "status -9"), ("undeclared-read", "status -5"),
       ("stale-handle", "status -4"),
-      ("stale-buffer", "status -4"),
+      ("stale-buffer", "status -4"), ("endless-sizes", "refused 10"),
     ])
   func refusals(mode: String, message: String) async throws {
     #expect(try await error([mode])?.message == message)

@@ -109,7 +109,8 @@ struct MultipartSubscriptionTests {
     #expect(outcome.results == [data(1)])
     #expect((outcome.error as? RequestChainError)?.code == .idle)
     #expect(ContinuousClock.now - start >= .milliseconds(200))
-    #expect(transport.asks > 2)
+    // One part and a sign of life at least; how many more depends on the machine.
+    #expect(transport.asks >= 2)
   }
 
   @Test("A12: cancelling the reader ends a subscription that says nothing", .timeLimit(.minutes(1)))

@@ -99,6 +99,26 @@ static crb_verdict on_request(void *inst, crb_call call, void **state) {
     snprintf(number, sizeof number, "status %d", host->header_set(call, text("X-Bad"), text("a\r\nb"), 0));
     return fail(call, number);
   }
+  if (is(i, "endless-sizes")) {
+    uint8_t *target = NULL;
+    crb_view endless = {(const uint8_t *)"x", SIZE_MAX};
+    crb_head head = {.size = sizeof head, .status = 200, .headers = (const crb_header[]){{text("A"), text("b"), 0}}, .header_count = SIZE_MAX};
+    int refused = host->buf_alloc(i->self, SIZE_MAX, &target) == 0;
+    refused += host->buf_alloc(i->self, SIZE_MAX / 2, &target) == 0;
+    refused += host->buf_adopt(i->self, "x", SIZE_MAX, NULL, NULL) == 0;
+    crb_buf b = host->buf_alloc(i->self, 4, &target);
+    refused += host->buf_slice(b, SIZE_MAX, 1) == 0;
+    refused += host->buf_slice(b, 1, SIZE_MAX) == 0;
+    host->buf_release(b);
+    refused += host->scratch(call, SIZE_MAX, 8) == NULL;
+    refused += host->scratch(call, 8, SIZE_MAX) == NULL;
+    refused += host->header_set(call, endless, text("b"), 0) != CRB_OK;
+    refused += host->header_set(call, text("X-A"), endless, 0) != CRB_OK;
+    refused += host->set_head(call, &head) != CRB_OK;
+    host->log(i->self, CRB_LOG_INFO, call, endless);
+    snprintf(number, sizeof number, "refused %d", refused);
+    return fail(call, number);
+  }
   if (is(i, "undeclared-edit")) {
     uint8_t *target;
     crb_buf b = host->buf_alloc(i->self, 1, &target);

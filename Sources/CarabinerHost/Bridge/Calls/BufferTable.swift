@@ -40,7 +40,7 @@ final class BufferTable: Sendable {
   static let shared = BufferTable()
 
   func allocate(_ count: Int, limit: Int) -> (handle: crb_buf, bytes: UnsafeMutablePointer<UInt8>)? {
-    guard count <= limit else { return nil }
+    guard (0...limit).contains(count) else { return nil }
     let memory = UnsafeMutableRawPointer.allocate(byteCount: max(count, 1), alignment: 16)
     let storage = unsafe Storage(bytes: UnsafeRawBufferPointer(start: memory, count: count)) { unsafe memory.deallocate() }
     guard let handle = insert(storage, 0..<count) else { return nil }

@@ -34,7 +34,9 @@ extension HostFunctions {
   }
 
   static func headerSet(_ call: crb_call, _ name: crb_view, _ value: crb_view, _ flags: UInt32) -> crb_status {
-    guard unsafe name.isHeaderName, unsafe value.isHeaderValue, unsafe name.len + value.len <= maximumHeaderBytes else {
+    guard unsafe name.len <= maximumHeaderBytes, unsafe value.len <= maximumHeaderBytes - max(name.len, 0),
+      unsafe name.isHeaderName, unsafe value.isHeaderValue
+    else {
       return Status.invalid
     }
     return CallTable.shared.enter(call) { record, hook, stage in
@@ -226,5 +228,5 @@ extension crb_view {
   }
 
   /// Nothing that ends the line the value stands on.
-  var isHeaderValue: Bool { unsafe !bytes.contains { $0 == 0 || $0 == 10 || $0 == 13 } }
+  var isHeaderValue: Bool { unsafe len >= 0 && !bytes.contains { $0 == 0 || $0 == 10 || $0 == 13 } }
 }

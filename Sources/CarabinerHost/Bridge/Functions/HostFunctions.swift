@@ -10,6 +10,8 @@ enum HostFunctions {
   static let maximumBufferBytes = 256 << 20
   /// How much scratch memory one call may take, 16 MiB.
   static let maximumScratchBytes = 16 << 20
+  /// How many headers one head or request may have.
+  static let maximumHeaders = 1024
   /// How many elements one hook may stage.
   static let maximumStagedElements = 65_536
 
@@ -99,7 +101,9 @@ enum HostFunctions {
       guard case .http(let message) = record.message, hook == .onRequest || hook == .onHead else { return Status.state }
       guard stage.mutates.contains(.headers) else { return Status.readOnly }
       let copy = unsafe InterceptorTable.copy(head, crb_head())
-      guard unsafe (100...599).contains(copy.status), unsafe copy.headers != nil || copy.header_count == 0 else {
+      guard unsafe (100...599).contains(copy.status), unsafe (0...maximumHeaders).contains(copy.header_count),
+        unsafe copy.headers != nil || copy.header_count == 0
+      else {
         return Status.invalid
       }
       var headers = HTTPHeaders()

@@ -37,6 +37,8 @@ package enum HostTable {
       return unsafe made.handle
     }
     unsafe table.pointee.buf_adopt = { _, bytes, count, drop, user in
+      // A `size_t` beyond half its range arrives below zero.
+      guard count >= 0 else { return 0 }
       let context = unsafe CallbackContext(user)
       return unsafe BufferTable.shared.adopt(UnsafeRawBufferPointer(start: bytes, count: bytes == nil ? 0 : count)) {
         unsafe drop?(context.pointer)
