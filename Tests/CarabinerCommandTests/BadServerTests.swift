@@ -76,7 +76,8 @@ struct BadServerTests {
       })
     let run = try await CommandRun(["run", "--endpoint", server.origin, "--timeout", "0.5", "-"], input: "{ a }")
     #expect(run.status == 4, "\(run.errors)")
-    #expect(run.errors.contains("0.5 s"), "\(run.errors)")
+    // On a busy machine libcurl's own clock is sometimes the first to say so.
+    #expect(run.errors.contains("[timedOut"), "\(run.errors)")
     #expect(run.output.isEmpty)
   }
 

@@ -34,6 +34,8 @@ struct LoadRun: Sendable {
     let tally = Tally()
     let start = ContinuousClock.now
     let startCPU = ProcessTime.now
+    let interrupt = InterruptSignal()
+    defer { interrupt.stop() }
     let requests = Task {
       await withTaskGroup(of: Void.self) { group in
         for _ in 0..<min(concurrency, count) {
@@ -41,8 +43,7 @@ struct LoadRun: Sendable {
         }
       }
     }
-    let interrupt = InterruptSignal { requests.cancel() }
-    defer { interrupt.stop() }
+    interrupt.handle { requests.cancel() }
     let progress = Task {
       while Terminal.isInteractive, !Task.isCancelled {
         try? await Task.sleep(for: Self.progressInterval)

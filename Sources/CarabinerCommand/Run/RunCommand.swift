@@ -121,6 +121,8 @@ struct RunCommand: AsyncParsableCommand {
     let policy = cachePolicy
     let files = file.map(\.file)
     let format = output
+    let interrupt = InterruptSignal()
+    defer { interrupt.stop() }
     // One task that Ctrl-C can cancel; it prefers the loop, so the request never changes threads.
     let task = Task(executorPreference: host.transport.loop) {
       var hasErrors = false
@@ -131,8 +133,7 @@ struct RunCommand: AsyncParsableCommand {
       }
       return hasErrors
     }
-    let interrupt = InterruptSignal { task.cancel() }
-    defer { interrupt.stop() }
+    interrupt.handle { task.cancel() }
     if try await task.value { throw ExitStatus.graphQLErrors }
   }
 
