@@ -4,9 +4,9 @@ import PackageDescription
 
 /// Sanitizer runs build everything again. With `CARABINER_PACKAGE=libraries` the package leaves out the executable and the
 /// server frameworks only it needs, so such a run takes a minute and not ten. `fuzz` and `bench` do so too, and add what `Scripts/fuzz` and
-/// `Scripts/bench` run.
+/// `Scripts/bench` run; `bench-own` is `bench` without the peer that takes most of the building.
 let flavor = ProcessInfo.processInfo.environment["CARABINER_PACKAGE"]
-let librariesOnly = ["libraries", "fuzz", "bench"].contains(flavor)
+let librariesOnly = ["libraries", "fuzz", "bench", "bench-own"].contains(flavor)
 
 let swiftSettings: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
@@ -109,28 +109,32 @@ if flavor == "fuzz" {
   ]
 }
 
-if flavor == "bench" {
+if flavor == "bench" || flavor == "bench-own" {
   package.products.append(.executable(name: "carabiner-bench", targets: ["Bench"]))
-  package.dependencies += [
-    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
-    .package(url: "https://github.com/apple/swift-nio", from: "2.0.0"),
-    // A peer.
-    .package(url: "https://github.com/swift-server/async-http-client", from: "1.0.0"),
-  ]
+  package.dependencies.append(.package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"))
+  let bench = Target.executableTarget(
+    name: "Bench",
+    dependencies: [
+      "CBenchmark", "Carabiner", "CarabinerCurl", "CarabinerHost", "CarabinerSQLite", "CarabinerWire",
+      .product(name: "ArgumentParser", package: "swift-argument-parser"),
+    ],
+    path: "Tests/Benchmarks/Bench", swiftSettings: swiftSettings)
+  if flavor == "bench" {
+    package.dependencies += [
+      .package(url: "https://github.com/apple/swift-nio", from: "2.0.0"),
+      .package(url: "https://github.com/swift-server/async-http-client", from: "1.0.0"),
+    ]
+    bench.dependencies += [
+      .product(name: "AsyncHTTPClient", package: "async-http-client"),
+      .product(name: "NIOCore", package: "swift-nio"),
+      .product(name: "NIOHTTP1", package: "swift-nio"),
+    ]
+  }
   package.targets += [
     .target(
       name: "CBenchmark", path: "Tests/Benchmarks/CBenchmark",
       linkerSettings: [.linkedLibrary("curl"), .linkedLibrary("simdjson")]),
-    .executableTarget(
-      name: "Bench",
-      dependencies: [
-        "CBenchmark", "Carabiner", "CarabinerCurl", "CarabinerHost", "CarabinerSQLite", "CarabinerWire",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
-        .product(name: "AsyncHTTPClient", package: "async-http-client"),
-        .product(name: "NIOCore", package: "swift-nio"),
-        .product(name: "NIOHTTP1", package: "swift-nio"),
-      ],
-      path: "Tests/Benchmarks/Bench", swiftSettings: swiftSettings),
+    bench,
   ]
 }
 

@@ -1,12 +1,9 @@
-internal import AsyncHTTPClient
 internal import CBenchmark
 internal import Carabiner
 internal import CarabinerCurl
 internal import CarabinerHost
 internal import CarabinerWire
 internal import Foundation
-internal import NIOCore
-internal import NIOHTTP1
 internal import Synchronization
 
 extension Benchmark {
@@ -49,33 +46,9 @@ extension Benchmark {
           })
       ]
     },
-    Benchmark(name: "asynchttpclient.c32.us", summary: "peer: AsyncHTTPClient with JSON decoding, 32 at once") { surroundings in
-      let server = try surroundings.requireServer()
-      var configuration = HTTPClient.Configuration()
-      configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 32
-      let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
-      let figure = try await cost(32, on: globalConcurrentExecutor) {
-        var request = HTTPClientRequest(url: server)
-        request.method = .POST
-        request.headers.add(name: "Content-Type", value: "application/json")
-        request.body = .bytes(ByteBuffer(string: body))
-        let response = try await client.execute(request, timeout: .seconds(10))
-        let bytes = try await response.body.collect(upTo: 1 << 20)
-        _ = try JSONDecoder().decode(Answer.self, from: Data(bytes.readableBytesView))
-      }
-      try await client.shutdown()
-      return [Figure("asynchttpclient.c32.us", figure)]
-    },
   ]
 
-  /// What every response of the server has.
-  private struct Answer: Decodable {
-    struct Contents: Decodable {}
-
-    let data: Contents
-  }
-
-  private static let body = JSONValue.object([
+  static let body = JSONValue.object([
     "operationName": "Items", "query": .string(Samples.itemsDocument), "variables": .object([:]),
   ]).description
 
@@ -112,7 +85,7 @@ extension Benchmark {
   }
 
   /// CPU time of one run of `work` in microseconds, with so many running at once.
-  private static func cost(
+  static func cost(
     _ concurrency: Int, on executor: any TaskExecutor, _ work: @escaping @Sendable () async throws -> Void
   ) async throws -> Double {
     try await Measurement.of(seconds: 0.3) { count in

@@ -1,0 +1,41 @@
+#if canImport(AsyncHTTPClient)
+  internal import AsyncHTTPClient
+  internal import Foundation
+  internal import NIOCore
+  internal import NIOHTTP1
+
+  extension Benchmark {
+    /// Clients of others, as far as they were built in.
+    static let otherClients: [Benchmark] = [
+      Benchmark(name: "asynchttpclient.c32.us", summary: "peer: AsyncHTTPClient with JSON decoding, 32 at once") { surroundings in
+        let server = try surroundings.requireServer()
+        var configuration = HTTPClient.Configuration()
+        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 32
+        let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+        let figure = try await cost(32, on: globalConcurrentExecutor) {
+          var request = HTTPClientRequest(url: server)
+          request.method = .POST
+          request.headers.add(name: "Content-Type", value: "application/json")
+          request.body = .bytes(ByteBuffer(string: body))
+          let response = try await client.execute(request, timeout: .seconds(10))
+          let bytes = try await response.body.collect(upTo: 1 << 20)
+          _ = try JSONDecoder().decode(Answer.self, from: Data(bytes.readableBytesView))
+        }
+        try await client.shutdown()
+        return [Figure("asynchttpclient.c32.us", figure)]
+      }
+    ]
+
+    /// What every response of the server has.
+    private struct Answer: Decodable {
+      struct Contents: Decodable {}
+
+      let data: Contents
+    }
+  }
+#else
+  extension Benchmark {
+    /// Built without the clients of others.
+    static let otherClients: [Benchmark] = []
+  }
+#endif
