@@ -140,9 +140,10 @@ struct HookTests {
     #expect(try await error(["resume-with-fail"])?.code == .failed)
   }
 
-  @Test("a hook that stays pending beyond its timeout is revoked")
-  func pendingTooLong() async throws {
-    let results = try await client(["never-resume"], extra: ", timeout: 50ms").results(
+  @Test(
+    "a hook that stays pending beyond its timeout is revoked, however short that is", arguments: ["50ms", "0.000001ms"])
+  func pendingTooLong(timeout: String) async throws {
+    let results = try await client(["never-resume"], extra: ", timeout: \(timeout)").results(
       of: Self.operation, cachePolicy: .networkOnly)
     var iterator = results.makeAsyncIterator()
     let error = await #expect(throws: PluginError.self) { try await iterator.next() }

@@ -66,10 +66,9 @@ final class SuspendedHook: Sendable {
     }
   }
 
-  /// Waits until the token is resumed or revoked; `nil` if no token was armed.
-  func completion() async -> crb_verdict? {
-    guard isArmed else { return nil }
-    return await withCheckedContinuation { waiting in
+  /// Waits until the token is resumed or revoked, if that did not happen before.
+  func completion() async -> crb_verdict {
+    await withCheckedContinuation { waiting in
       continuation.withLock { $0 = waiting }
       while true {
         let old = word.load(ordering: .acquiring)

@@ -175,8 +175,13 @@ internal import Synchronization
   // MARK: Waiting
 
   private func completion(_ hook: Hook, at index: Int) async throws -> crb_verdict {
-    let generation = record.suspended.generation
     let suspended = record.suspended
+    let generation = suspended.generation
+    // Asked before anything can revoke the token, which a short limit may do before this comes to wait.
+    guard suspended.isArmed else {
+      _ = record.takeAnswer()
+      throw PluginError.fault(name(index), hook, "PENDING without a token from suspend()")
+    }
     if let limit = pendingLimit(index) {
       HostEnvironment.current.schedule(limit) { suspended.revoke(generation) }
     }
@@ -184,10 +189,6 @@ internal import Synchronization
       await suspended.completion()
     } onCancel: {
       cancel(index, generation)
-    }
-    guard let verdict else {
-      _ = record.takeAnswer()
-      throw PluginError.fault(name(index), hook, "PENDING without a token from suspend()")
     }
     guard verdict != SuspendedHook.revoked else {
       wasRevoked = true
