@@ -1,4 +1,4 @@
-internal import CarabinerWire
+package import CarabinerWire
 internal import FoundationEssentials
 internal import Synchronization
 
@@ -41,7 +41,7 @@ public final class ApolloStore: Sendable {
   /// Merges records into the store; gives the fields that changed.
   package func merge(_ records: RecordSet) async throws -> ChangedKeys {
     try TransactionScope.checkOutside(self)
-    let records = RecordSet(records.list(policy: policy))
+    let records = records.resolved(by: policy)
     let changed = try await lock.with(.write) { try await self.cache.merge(records: records) }
     subscribers.notify(changed, of: self)
     return changed
@@ -57,15 +57,15 @@ public final class ApolloStore: Sendable {
   }
 
   /// The records of a response: none if it has no data.
-  package static func records<Operation: GraphQLOperation>(
-    of response: ResponseBody, operation: Operation
+  package static func records(
+    of response: ResponseBody, operation: some GraphQLOperation, tape: JSONTape? = nil
   ) -> RecordSet? {
-    response.hasData ? RecordSet(response: ResponseRecords(response, operation)) : nil
+    response.hasData ? RecordSet(response: ResponseRecords(response, operation, tape: tape)) : nil
   }
 
   /// The records of a response to a request: none if it has no data.
-  package static func records<Request: GraphQLRequest>(of response: ResponseBody, to request: Request) -> RecordSet? {
-    response.hasData ? RecordSet(response: ResponseRecords(response, to: request)) : nil
+  package static func records(of response: ResponseBody, to request: some GraphQLRequest, tape: JSONTape? = nil) -> RecordSet? {
+    response.hasData ? RecordSet(response: ResponseRecords(response, to: request, tape: tape)) : nil
   }
 
   // MARK: Reading

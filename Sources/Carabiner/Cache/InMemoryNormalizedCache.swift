@@ -24,10 +24,13 @@ public final class InMemoryNormalizedCache: NormalizedCache {
   }
 
   public func merge(records: RecordSet) async throws -> ChangedKeys {
-    let list = records.list(policy: .default)
+    let records = records.resolved(by: .default)
     return state.withLock { state in
       var changed = ChangedKeys()
-      for record in list { changed.insert(state.merge(record), of: record.key) }
+      if let batch = records.batch {
+        for entry in batch.entries { changed.insert(state.merge(batch, entry), of: entry.key) }
+      }
+      for record in records.list { changed.insert(state.merge(record), of: record.key) }
       state.evict()
       return changed
     }

@@ -1,4 +1,4 @@
-internal import CarabinerWire
+package import CarabinerWire
 public import FoundationEssentials
 
 /// The bytes of a GraphQL response, checked once and with the members located.
@@ -19,10 +19,29 @@ public struct ResponseBody: Sendable {
   public init(_ bytes: Data, limits: ResponseLimits = ResponseLimits()) throws {
     let members: JSONMembers
     do {
-      members = try JSONMembers(locating: bytes.span, limits: JSONLimits(maximumDepth: limits.maximumDepth))
+      members = try JSONMembers(locating: bytes.span, limits: limits.json)
     } catch {
       throw ResponseParsingError.invalidJSON(error, body: bytes)
     }
+    try self.init(bytes, members)
+  }
+
+  /// Checks the bytes of a response and notes where all its values are, for a store that will ask.
+  ///
+  /// - Throws: As ``init(_:limits:)``.
+  package static func scanned(
+    _ bytes: Data, limits: ResponseLimits = ResponseLimits()
+  ) throws -> (body: ResponseBody, tape: JSONTape) {
+    let tape: JSONTape
+    do {
+      tape = try JSONTape(scanning: bytes.span, limits: limits.json)
+    } catch {
+      throw ResponseParsingError.invalidJSON(error, body: bytes)
+    }
+    return (try ResponseBody(bytes, JSONMembers(tape, in: bytes.span)), tape)
+  }
+
+  private init(_ bytes: Data, _ members: JSONMembers) throws(ResponseParsingError) {
     dataRange = members.range(of: "data")
     errorsRange = members.range(of: "errors")
     guard members.isObject, dataRange != nil || errorsRange != nil else {
@@ -68,6 +87,18 @@ public struct ResponseBody: Sendable {
 
   /// Whether `data` is present and not null.
   public var hasData: Bool { data.map { $0 != Self.null } ?? false }
+
+  /// Which entry of the response's tape is the data; nil if that is no object.
+  func dataPlace(on tape: JSONTape) -> Int? {
+    guard let dataRange else { return nil }
+    var place = 2
+    while place < tape.entries.count {
+      let value = tape.entries[place]
+      if Int(value.start) == dataRange.lowerBound, case .object = value.kind { return place }
+      place = Int(value.next) + 1
+    }
+    return nil
+  }
 
   private func slice(_ range: Range<Int>) -> Data {
     bytes[(bytes.startIndex + range.lowerBound)..<(bytes.startIndex + range.upperBound)]

@@ -26,11 +26,16 @@ public struct JSONResponseParsingInterceptor: ResponseParsingInterceptor {
       return PullStream { try await results.next() }
     }
     return PullStream { [limits, chunks = response.chunks] in
-      let body = try ResponseBody(try await chunks.collected(), limits: limits)
+      let bytes = try await chunks.collected()
+      guard includeCacheRecords else {
+        let body = try ResponseBody(bytes, limits: limits)
+        return .last(ParsedResult(result: GraphQLResponse(body: body, source: .server, httpResponse: head), cacheRecords: nil))
+      }
+      let (body, tape) = try ResponseBody.scanned(bytes, limits: limits)
       return .last(
         ParsedResult(
           result: GraphQLResponse(body: body, source: .server, httpResponse: head),
-          cacheRecords: includeCacheRecords ? ApolloStore.records(of: body, to: request) : nil))
+          cacheRecords: ApolloStore.records(of: body, to: request, tape: tape)))
     }
   }
 }

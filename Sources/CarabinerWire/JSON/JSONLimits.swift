@@ -15,4 +15,7 @@ public struct JSONLimits: Sendable, Hashable {
   public init(maximumDepth: Int = Self.defaultMaximumDepth) {
     self.maximumDepth = min(max(maximumDepth, 1), Self.highestMaximumDepth)
   }
+
+  /// As deep as any may be.
+  package static var highest: JSONLimits { JSONLimits(maximumDepth: highestMaximumDepth) }
 }

@@ -19,6 +19,25 @@ public struct JSONMembers: Sendable {
     members = sink.members
   }
 
+  /// Locates the members of the object whose tape this is.
+  package init(_ tape: JSONTape, in bytes: Span<UInt8>) {
+    var members = OrderedMembers<Range<Int>>(capacity: 4)
+    var duplicates = 0
+    if case .object? = tape.entries.first?.kind {
+      isObject = true
+      var place = 1
+      while place < tape.entries.count {
+        let (name, value) = (tape.entries[place], tape.entries[place + 1])
+        if members.set(value.range, for: JSONTape.string(name, in: bytes)) { duplicates += 1 }
+        place = Int(value.next)
+      }
+    } else {
+      isObject = false
+    }
+    self.members = members
+    self.duplicates = duplicates
+  }
+
   /// The names of the members, in order.
   public var names: [String] { members.members.map(\.key) }
 

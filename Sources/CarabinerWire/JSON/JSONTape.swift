@@ -25,6 +25,14 @@ package struct JSONTape: Sendable {
     package fileprivate(set) var end: Int32
     /// The entry that follows this and its parts.
     package fileprivate(set) var next: Int32
+
+    /// Where the value stands, with its quotes if it is a string.
+    package var range: Range<Int> {
+      switch kind {
+      case .string, .escapedString: Int(start) - 1..<Int(end) + 1
+      case .null, .scalar, .object, .array: Int(start)..<Int(end)
+      }
+    }
   }
 
   /// The places, in the order of the text.

@@ -17,21 +17,14 @@ struct ResponseLoader: ~Copyable {
     }
   }
 
-  /// An object of the response; a class, as a record is half a dozen references.
-  private final class Node {
+  /// An object of the response.
+  private struct Node {
     let record: Record
     let variant: SelectionVariant
-    /// Where in `places` those of this object's fields begin.
-    let places: Int
+    /// Where in `places` those of this object's fields begin; nil if the record's buffer is the object.
+    let places: Int?
     /// The node of the first object below this one.
     let firstChild: Int
-
-    init(_ record: Record, _ variant: SelectionVariant, places: Int, firstChild: Int) {
-      self.record = record
-      self.variant = variant
-      self.places = places
-      self.firstChild = firstChild
-    }
   }
 
   private struct Pending {
@@ -49,6 +42,8 @@ struct ResponseLoader: ~Copyable {
   private var places: [Int] = []
   private var made: [[UInt8]] = []
   private var next: [Pending] = []
+  /// What the last object was asked for, as the next one mostly is.
+  private var lastOfOnePart: (plan: SelectionPlan, variant: SelectionVariant)?
 
   init(_ plan: OperationPlan, variables: JSONObject, policy: CacheKeyPolicy, now: Int64) {
     self.plan = plan
@@ -75,7 +70,7 @@ struct ResponseLoader: ~Copyable {
       }
     }
     var data: [UInt8] = []
-    data.reserveCapacity(nodes.reduce(into: 64) { $0 += $1.variant.fields.count * 32 })
+    data.reserveCapacity(nodes.reduce(into: 64) { $0 += $1.record.table.buffer.count + $1.variant.labels.count + 16 })
     data += Loaded.opening
     try append(0, to: &data)
     data.append(UInt8(ascii: "}"))
@@ -86,9 +81,12 @@ struct ResponseLoader: ~Copyable {
 
   /// Adds an object and asks for those below it; tells whether nothing is missing.
   private mutating func add(_ record: Record, _ pending: Pending, _ firstOfNext: Int) throws -> Bool {
-    guard let choice = choice(record, pending.plan) else { return false }
-    let variant = try pending.plan.variant(choice)
-    nodes.append(Node(record, variant, places: places.count, firstChild: firstOfNext + next.count))
+    guard let variant = try variant(for: record, pending.plan) else { return false }
+    if variant.isFlat, policy.isAgeless, let names = variant.constantNames, record.table.isObjectText(for: names) {
+      nodes.append(Node(record: record, variant: variant, places: nil, firstChild: 0))
+      return true
+    }
+    nodes.append(Node(record: record, variant: variant, places: places.count, firstChild: firstOfNext + next.count))
     let type = policy.isAgeless ? "" : typeName(of: record)
     for position in variant.fields.indices {
       let field = variant.fields[position]
@@ -101,13 +99,14 @@ struct ResponseLoader: ~Copyable {
         continue
       }
       if !policy.isAgeless, let age = policy.maximumAge(of: field.name[...], type: type),
-        record.table.slots[place].received + age <= now
+        record.table.received(at: place) + age <= now
       {
         return false
       }
       places.append(place)
       if field.selection != nil {
-        try ask(record.table.buffer.span.extracting(record.table.slots[place].range), field, of: record)
+        let buffer = record.table.buffer
+        try ask(buffer.span.extracting(record.table.range(at: place)), field, of: record)
       }
     }
     return true
@@ -126,6 +125,15 @@ struct ResponseLoader: ~Copyable {
         offset += 1
       }
     }
+  }
+
+  /// What is asked of an object; nil if nobody knows.
+  private mutating func variant(for record: Record, _ plan: SelectionPlan) throws -> SelectionVariant? {
+    if plan.parts.count == 1, let lastOfOnePart, lastOfOnePart.plan === plan { return lastOfOnePart.variant }
+    guard let choice = choice(record, plan) else { return nil }
+    let variant = try plan.variant(choice)
+    if plan.parts.count == 1 { lastOfOnePart = (plan, variant) }
+    return variant
   }
 
   /// Which parts apply to an object; nil if nobody knows.
@@ -211,21 +219,26 @@ struct ResponseLoader: ~Copyable {
   // MARK: Writing
 
   private func append(_ number: Int, to data: inout [UInt8]) throws {
-    let node = nodes[number]
-    var child = node.firstChild
+    guard let places = nodes[number].places else {
+      data += nodes[number].record.table.buffer
+      return
+    }
+    let (table, variant) = (nodes[number].record.table, nodes[number].variant)
+    let buffer = table.buffer
+    var child = nodes[number].firstChild
     data.append(UInt8(ascii: "{"))
-    for position in node.variant.fields.indices {
+    for position in variant.fields.indices {
       if position > 0 { data.append(UInt8(ascii: ",")) }
-      data.append(contentsOf: node.variant.fields[position].label)
-      let place = places[node.places + position]
-      if node.variant.fields[position].selection == nil {
-        data.append(contentsOf: node.record.table.bytes(at: place))
+      let field = variant.fields[position]
+      data.append(contentsOf: field.label)
+      let place = self.places[places + position]
+      if field.selection == nil {
+        data.append(contentsOf: buffer[table.range(at: place)])
       } else if place < 0 {
         let reference = made[-place - 1]
         try appendObjects(reference.span, &child, to: &data)
       } else {
-        let buffer = node.record.table.buffer
-        try appendObjects(buffer.span.extracting(node.record.table.slots[place].range), &child, to: &data)
+        try appendObjects(buffer.span.extracting(table.range(at: place)), &child, to: &data)
       }
     }
     data.append(UInt8(ascii: "}"))

@@ -1,9 +1,11 @@
-internal import CarabinerWire
+package import CarabinerWire
 internal import FoundationEssentials
 
 /// A response on its way into a store, with the operation it answers.
 package struct ResponseRecords: Sendable {
   private let body: ResponseBody
+  /// Where the values of the body are, if that is known.
+  private let tape: JSONTape?
   private let document: String
   private let operationName: String?
   private let variables: JSONObject
@@ -14,8 +16,9 @@ package struct ResponseRecords: Sendable {
   private let received: Int64
 
   /// A response that has data.
-  package init(_ body: ResponseBody, _ operation: some GraphQLOperation) {
+  package init(_ body: ResponseBody, _ operation: some GraphQLOperation, tape: JSONTape? = nil) {
     self.body = body
+    self.tape = tape
     document = operation.document
     operationName = operation.operationName
     variables = operation.variables
@@ -24,8 +27,8 @@ package struct ResponseRecords: Sendable {
   }
 
   /// A response that has data, to a request that may have been sent otherwise than its operation says.
-  package init(_ body: ResponseBody, to request: some GraphQLRequest) {
-    self.init(body, request.operation)
+  package init(_ body: ResponseBody, to request: some GraphQLRequest, tape: JSONTape? = nil) {
+    self.init(body, request.operation, tape: tape)
     let overrides = request.wireOverrides
     if case .replaced(let document) = overrides.document { sentDocument = document }
     sentVariables = overrides.variables
@@ -35,20 +38,21 @@ package struct ResponseRecords: Sendable {
   ///
   /// A document that cannot be read, or a response of another shape than its document asks for, becomes one record that holds
   /// the whole response, so that the same operation finds it again.
-  package func records(policy: CacheKeyPolicy) -> [Record] {
+  func records(policy: CacheKeyPolicy) -> RecordSet {
     let variables = sentVariables.map { (try? JSONValue(parsing: $0.bytes))?.object ?? [:] } ?? variables
-    if let data = body.data,
-      let plan = PlanLibrary.shared.plan(document: sentDocument ?? document, operationName: operationName),
+    if let plan = PlanLibrary.shared.plan(document: sentDocument ?? document, operationName: operationName),
+      let tape = tape ?? (try? JSONTape(scanning: body.bytes.span, limits: .highest)),
+      let root = body.dataPlace(on: tape),
       let records = try? Normalizer.records(
-        of: [UInt8](data), plan, plan.call(variables: variables), policy: policy, received: received)
+        of: body.bytes, tape, root: root, plan, plan.call(variables: variables), policy: policy, received: received)
     {
-      return records
+      return RecordSet(records)
     }
-    guard !isMutation else { return [] }
+    guard !isMutation else { return RecordSet() }
     var whole = Record(
       key: WholeResponse.key(document: document, operationName: operationName, variables: self.variables), table: FieldTable())
     whole.set(WholeResponse.field, to: [UInt8](body.bytes), received: received)
-    return [whole]
+    return RecordSet([whole])
   }
 }
 

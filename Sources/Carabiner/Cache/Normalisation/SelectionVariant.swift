@@ -36,8 +36,14 @@ final class SelectionVariant: Sendable {
   let fields: [Field]
   /// What a record says about type conditions, each `true` or `false`.
   let facts: [(name: String, value: Bool)]
+  /// The fields' names in a response with their quotes and colons, one behind the other.
+  let labels: [UInt8]
+  /// Where the label of each field ends.
+  let labelEnds: [Int32]
+  /// Whether objects of this kind have only scalars and nothing is said about their type.
+  let isFlat: Bool
   /// The keys of the fields and the facts, if no variable has a say in them.
-  let constantNames: [String]?
+  let constantNames: FieldNames?
   /// Which field is `__typename`.
   let typeField: Int?
   /// Which field is `id`.
@@ -70,20 +76,26 @@ final class SelectionVariant: Sendable {
     }
     self.fields = fields
     self.facts = facts
+    isFlat = facts.isEmpty && fields.allSatisfy { $0.selection == nil }
+    labels = fields.flatMap(\.label)
+    var end: Int32 = 0
+    labelEnds = fields.map { field in
+      end += Int32(field.label.count)
+      return end
+    }
     typeField = fields.firstIndex { $0.name == "__typename" }
     idField = fields.firstIndex { $0.name == "id" && $0.arguments.isEmpty }
     constantNames = Self.names(fields, facts) { _ in nil }
   }
 
   /// The keys of the fields and the facts; nil if one is not to be had.
-  func names(_ call: PlanCall) -> [String] {
-    if let constantNames { return constantNames }
-    return Self.names(fields, facts) { call.dynamicKeys[$0] } ?? []
+  func names(_ call: PlanCall) -> FieldNames {
+    constantNames ?? Self.names(fields, facts) { call.dynamicKeys[$0] } ?? FieldNames()
   }
 
   private static func names(
     _ fields: [Field], _ facts: [(name: String, value: Bool)], _ dynamic: (Int) -> String?
-  ) -> [String]? {
+  ) -> FieldNames? {
     var names: [String] = []
     names.reserveCapacity(fields.count + facts.count)
     for field in fields {
@@ -95,6 +107,6 @@ final class SelectionVariant: Sendable {
       }
     }
     for fact in facts { names.append(fact.name) }
-    return names
+    return FieldNames(names)
   }
 }

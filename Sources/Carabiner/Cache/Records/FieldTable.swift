@@ -1,79 +1,159 @@
 /// The fields of a record: names, and raw JSON in one buffer.
-///
-/// The list of names is usually that of a selection set and shared by all records made of it; two records with the same list
-/// are compared and merged position by position.
 package struct FieldTable: Sendable {
+  /// Where a value is in its buffer.
   struct Slot: Sendable {
     var start: Int32
     var length: Int32
-    /// When the value was received, in milliseconds since 1970.
-    var received: Int64
 
     var range: Range<Int> { Int(start)..<Int(start) + Int(length) }
   }
 
-  /// From this many fields on, names are looked up in an index.
-  private static var indexThreshold: Int { 24 }
+  private struct Contents: Sendable {
+    var names = FieldNames()
+    var slots: [Slot] = []
+    var buffer: [UInt8] = []
+    /// When the values were received, in milliseconds since 1970.
+    var received: Int64 = 0
+    /// The same for each field; empty while it is the same for all.
+    var times: [Int64] = []
+    /// How many bytes of the buffer are no value.
+    var garbage = 0
+    /// Whether the buffer is the text of the object the record was made of, so that it can be written as it is.
+    var isObjectText = false
 
-  package private(set) var names: [String]
-  private(set) var slots: [Slot]
-  private(set) var buffer: [UInt8]
-  private var index: [String: Int]?
-  /// How many bytes of the buffer no field uses any more.
-  private var garbage = 0
+    func isSame(_ position: Int, _ value: Span<UInt8>) -> Bool {
+      FieldTable.areSame(buffer.span.extracting(slots[position].range), value)
+    }
 
-  /// No fields.
-  package init() { self.init(names: [], slots: [], buffer: []) }
+    func isObjectText(_ text: Span<UInt8>) -> Bool { isObjectText && FieldTable.areSame(buffer.span, text) }
 
-  init(names: [String], slots: [Slot], buffer: [UInt8]) {
-    self.names = names
-    self.slots = slots
-    self.buffer = buffer
+    mutating func setReceived(_ time: Int64, at position: Int) {
+      if times.isEmpty {
+        if time == received { return }
+        times = Array(repeating: received, count: slots.count)
+      }
+      times[position] = time
+    }
+
+    mutating func append(_ name: String, _ value: ArraySlice<UInt8>, _ time: Int64) {
+      names.append(name)
+      slots.append(Slot(start: Int32(buffer.count), length: Int32(value.count)))
+      buffer.append(contentsOf: value)
+      isObjectText = false
+      if slots.count == 1 { received = time }
+      if !times.isEmpty { times.append(time) } else { setReceived(time, at: slots.count - 1) }
+    }
+
+    mutating func replace(_ position: Int, _ value: ArraySlice<UInt8>) {
+      let range = slots[position].range
+      if value.count <= range.count {
+        buffer.replaceSubrange(range.lowerBound..<range.lowerBound + value.count, with: value)
+        garbage += range.count - value.count
+      } else {
+        garbage += range.count
+        slots[position].start = Int32(buffer.count)
+        buffer.append(contentsOf: value)
+      }
+      slots[position].length = Int32(value.count)
+      isObjectText = false
+      if garbage > 256, garbage > buffer.count / 2 { compact() }
+    }
+
+    mutating func remove(at position: Int) {
+      names.remove(at: position)
+      garbage += Int(slots.remove(at: position).length)
+      if !times.isEmpty { times.remove(at: position) }
+      isObjectText = false
+    }
+
+    /// Drops what of the buffer is no value.
+    private mutating func compact() {
+      var compacted: [UInt8] = []
+      compacted.reserveCapacity(buffer.count - garbage)
+      for position in slots.indices {
+        let range = slots[position].range
+        slots[position].start = Int32(compacted.count)
+        compacted += buffer[range]
+      }
+      buffer = compacted
+      garbage = 0
+    }
   }
 
-  /// How many fields there are.
-  package var count: Int { names.count }
+  /// Always one. An array, as records are handed on much and changed little: this is one reference to count, and unlike a class
+  /// it is copied when somebody else has it too, and needs no check for overlapping accesses.
+  private var box: [Contents]
 
-  /// About how many bytes of memory this takes if its buffer is its own; names are mostly shared and not counted.
-  var cost: Int { buffer.count - garbage + slots.count * 40 }
+  /// No fields.
+  package init() { box = [Contents()] }
+
+  /// The fields of a record of a response.
+  init(_ batch: RecordBatch, _ entry: RecordBatch.Entry) {
+    var contents = Contents(names: batch.names[entry.names], slots: Array(batch.slots[entry.slots]), received: batch.received)
+    let length = contents.slots.reduce(0) { $0 + Int($1.length) }
+    if let text = entry.objectText {
+      for position in contents.slots.indices { contents.slots[position].start -= Int32(text.lowerBound) }
+      contents.buffer = Array(batch.buffer[text])
+      contents.garbage = text.count - length
+      contents.isObjectText = true
+    } else {
+      contents.buffer.reserveCapacity(length)
+      for position in contents.slots.indices {
+        let range = contents.slots[position].range
+        contents.slots[position].start = Int32(contents.buffer.count)
+        contents.buffer += batch.buffer[range]
+      }
+    }
+    box = [contents]
+  }
+
+  // MARK: Reading
+
+  /// The names of the fields, in order.
+  package var names: [String] { box[0].names.list }
+
+  /// How many fields there are.
+  package var count: Int { box[0].slots.count }
+
+  /// About how many bytes of memory this takes; names are mostly shared and not counted.
+  var cost: Int { box[0].buffer.count + box[0].slots.count * 24 + box[0].times.count * 8 }
+
+  /// What ``range(at:)`` speaks of.
+  var buffer: [UInt8] { box[0].buffer }
 
   /// Where a field is.
   ///
   /// - Parameter hint: Where it is if this table was made for the selection set of the caller.
-  func position(of name: String, hint: Int = 0) -> Int? {
-    if hint < names.count, names[hint] == name { return hint }
-    if let index { return index[name] }
-    return names.firstIndex(of: name)
+  func position(of name: String, hint: Int = 0) -> Int? { box[0].names.position(of: name, hint: hint) }
+
+  /// Where the raw JSON of a field is in the buffer.
+  func range(at position: Int) -> Range<Int> { box[0].slots[position].range }
+
+  /// The raw JSON of a field.
+  package func bytes(at position: Int) -> ArraySlice<UInt8> { box[0].buffer[range(at: position)] }
+
+  /// When a field was received, in milliseconds since 1970.
+  package func received(at position: Int) -> Int64 {
+    box[0].times.isEmpty ? box[0].received : box[0].times[position]
   }
 
-  func bytes(at position: Int) -> ArraySlice<UInt8> { buffer[slots[position].range] }
+  /// Whether the buffer is the object that a selection set with these names asks for.
+  func isObjectText(for names: FieldNames) -> Bool {
+    box[0].isObjectText && names.identity != nil && box[0].names.identity == names.identity
+  }
+
+  // MARK: Changing
 
   /// Sets a field; tells whether its value was another before.
   @discardableResult
   package mutating func set(_ name: String, to value: ArraySlice<UInt8>, received: Int64, hint: Int = 0) -> Bool {
     guard let position = position(of: name, hint: hint) else {
-      slots.append(Slot(start: Int32(buffer.count), length: Int32(value.count), received: received))
-      buffer.append(contentsOf: value)
-      index?[name] = names.count
-      names.append(name)
-      if index == nil, names.count > Self.indexThreshold {
-        index = Dictionary(zip(names, names.indices), uniquingKeysWith: { first, _ in first })
-      }
+      box[0].append(name, value, received)
       return true
     }
-    slots[position].received = received
-    let range = slots[position].range
-    if Self.areSame(buffer.span.extracting(range), value.span) { return false }
-    if value.count <= range.count {
-      buffer.replaceSubrange(range.lowerBound..<range.lowerBound + value.count, with: value)
-      garbage += range.count - value.count
-    } else {
-      garbage += range.count
-      slots[position].start = Int32(buffer.count)
-      buffer.append(contentsOf: value)
-    }
-    slots[position].length = Int32(value.count)
-    if garbage > 256, garbage > buffer.count / 2 { self = compacted() }
+    box[0].setReceived(received, at: position)
+    if box[0].isSame(position, value.span) { return false }
+    box[0].replace(position, value)
     return true
   }
 
@@ -81,35 +161,50 @@ package struct FieldTable: Sendable {
   ///
   /// - Returns: The names of those whose value changed.
   mutating func merge(_ other: FieldTable) -> [String] {
+    if count == 0 {
+      self = other
+      return other.names
+    }
     var changed: [String] = []
-    for position in other.names.indices {
-      let name = other.names[position]
-      if set(name, to: other.bytes(at: position), received: other.slots[position].received, hint: position) {
-        changed.append(name)
-      }
+    for (position, name) in other.names.enumerated()
+    where set(name, to: other.bytes(at: position), received: other.received(at: position), hint: position) {
+      changed.append(name)
     }
     return changed
   }
 
-  /// The same fields in a buffer that holds nothing else.
-  func compacted() -> FieldTable {
-    var copy = self
-    copy.buffer = []
-    copy.garbage = 0
-    copy.buffer.reserveCapacity(slots.reduce(into: 0) { $0 += Int($1.length) })
-    for position in slots.indices {
-      copy.slots[position].start = Int32(copy.buffer.count)
-      copy.buffer.append(contentsOf: buffer[slots[position].range])
+  /// Takes over the fields of a record of a response.
+  ///
+  /// - Returns: The names of those whose value changed.
+  mutating func merge(_ batch: RecordBatch, _ entry: RecordBatch.Entry) -> [String] {
+    guard let identity = box[0].names.identity, identity == batch.names[entry.names].identity else {
+      return merge(FieldTable(batch, entry))
     }
-    return copy
+    let changed = changes(batch, entry)
+    if changed.isEmpty {
+      box[0].received = batch.received
+      if !box[0].times.isEmpty { box[0].times = [] }
+    } else {
+      self = FieldTable(batch, entry)
+    }
+    return changed
+  }
+
+  /// The names of the fields that have other values in a record with the same names.
+  private func changes(_ batch: RecordBatch, _ entry: RecordBatch.Entry) -> [String] {
+    if let text = entry.objectText, box[0].isObjectText(batch.buffer.span.extracting(text)) { return [] }
+    var changed: [String] = []
+    for position in box[0].slots.indices {
+      let range = batch.slots[entry.slots.lowerBound + position].range
+      if !box[0].isSame(position, batch.buffer.span.extracting(range)) { changed.append(box[0].names.list[position]) }
+    }
+    return changed
   }
 
   /// Removes a field; tells whether it was there.
   mutating func remove(_ name: String) -> Bool {
     guard let position = position(of: name) else { return false }
-    names.remove(at: position)
-    garbage += Int(slots.remove(at: position).length)
-    index = index == nil ? nil : Dictionary(zip(names, names.indices), uniquingKeysWith: { first, _ in first })
+    box[0].remove(at: position)
     return true
   }
 

@@ -26,7 +26,7 @@ public struct Record: Sendable, Hashable {
   /// Raw JSON by field.
   public var fields: [String: Data] {
     var fields: [String: Data] = [:]
-    for position in table.names.indices { fields[table.names[position]] = Data(table.bytes(at: position)) }
+    for (position, name) in table.names.enumerated() { fields[name] = Data(table.bytes(at: position)) }
     return fields
   }
 
@@ -37,7 +37,7 @@ public struct Record: Sendable, Hashable {
   public subscript(name: String) -> [UInt8]? { table.position(of: name).map { Array(table.bytes(at: $0)) } }
 
   /// When a field was received, in milliseconds since 1970; nil if there is none.
-  public func received(_ name: String) -> Int64? { table.position(of: name).map { table.slots[$0].received } }
+  public func received(_ name: String) -> Int64? { table.position(of: name).map { table.received(at: $0) } }
 
   /// Sets a field to raw JSON.
   public mutating func set(_ name: String, to value: [UInt8], received: Int64 = StoreClock.now) {

@@ -2,13 +2,18 @@
 ///
 /// Which fields are keys is the store's business, so a parser hands on the response and not what becomes of it.
 public struct RecordSet: Sendable, Hashable {
-  private var list: [Record] = []
+  /// What came one by one.
+  private(set) var list: [Record] = []
+  /// What was made of a response; older than the list.
+  private(set) var batch: RecordBatch?
   package private(set) var response: ResponseRecords?
 
   /// A set of these records; of two with one key the fields are merged, the later winning.
   public init(_ records: some Sequence<Record> = []) { list = Array(records) }
 
   package init(response: ResponseRecords) { self.response = response }
+
+  init(_ batch: RecordBatch) { self.batch = batch }
 
   /// Adds a record; fields of a record already there are merged, the new ones winning.
   public mutating func insert(_ record: Record) { list.append(record) }
@@ -25,12 +30,20 @@ public struct RecordSet: Sendable, Hashable {
   }
 
   /// Whether there are no records.
-  public var isEmpty: Bool { list.isEmpty && response == nil }
+  public var isEmpty: Bool { list.isEmpty && batch == nil && response == nil }
+
+  /// The same with the records of its response made.
+  func resolved(by policy: CacheKeyPolicy) -> RecordSet {
+    guard let response else { return self }
+    var set = response.records(policy: policy)
+    set.list += list
+    return set
+  }
 
   /// The records in the order they came; of two with one key the later wins.
   package func list(policy: CacheKeyPolicy) -> [Record] {
-    guard let response else { return list }
-    return response.records(policy: policy) + list
+    let set = resolved(by: policy)
+    return (set.batch?.records ?? []) + set.list
   }
 
   public static func == (left: RecordSet, right: RecordSet) -> Bool { left.records == right.records }

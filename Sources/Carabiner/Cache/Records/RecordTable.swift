@@ -35,11 +35,23 @@ struct RecordTable {
   /// Merges a record; gives the names of the fields that changed.
   mutating func merge(_ record: Record) -> [String] {
     guard let place = places[record.key] else {
-      insert(Record(key: record.key, table: record.table.compacted()))
+      insert(record)
       return record.names
     }
     touch(place)
     let changed = entries[place].record.table.merge(record.table)
+    if !changed.isEmpty { setCost(of: place) }
+    return changed
+  }
+
+  /// Merges a record of a response; gives the names of the fields that changed.
+  mutating func merge(_ batch: RecordBatch, _ entry: RecordBatch.Entry) -> [String] {
+    guard let place = places[entry.key] else {
+      insert(Record(key: entry.key, table: FieldTable(batch, entry)))
+      return batch.names[entry.names].list
+    }
+    touch(place)
+    let changed = entries[place].record.table.merge(batch, entry)
     if !changed.isEmpty { setCost(of: place) }
     return changed
   }

@@ -30,9 +30,11 @@ public struct ReadWriteTransaction: Sendable {
   ///   shape the operation asks for.
   public func write(_ data: JSONValue, for operation: some GraphQLOperation) async throws {
     try reader.scope.checkOpen()
-    guard let plan = PlanLibrary.shared.plan(document: operation.document, operationName: operation.operationName),
+    let text = data.serialized()
+    guard data.object != nil, let tape = try? JSONTape(scanning: text.span, limits: .highest),
+      let plan = PlanLibrary.shared.plan(document: operation.document, operationName: operation.operationName),
       let records = try? Normalizer.records(
-        of: data.serialized(), plan, plan.call(variables: operation.variables), policy: reader.store.policy,
+        of: text, tape, root: 0, plan, plan.call(variables: operation.variables), policy: reader.store.policy,
         received: StoreClock.now)
     else {
       throw StoreError(
@@ -63,7 +65,7 @@ public struct ReadWriteTransaction: Sendable {
   /// Merges records.
   public func merge(_ records: RecordSet) async throws {
     try reader.scope.checkOpen()
-    _ = try await overlay.merge(records: RecordSet(records.list(policy: reader.store.policy)))
+    _ = try await overlay.merge(records: records.resolved(by: reader.store.policy))
   }
 
   /// Removes the record under a key; nothing happens if there is none.

@@ -25,7 +25,8 @@ extension Benchmark {
       let body = Data(isSmall ? Samples.response(items: 9) : Samples.large())
       let written = try await Measurement.of(seconds: surroundings.sampleSeconds) { count in
         for _ in 0..<count {
-          guard let records = ApolloStore.records(of: try ResponseBody(body), operation: operation) else {
+          let (response, tape) = try ResponseBody.scanned(body)
+          guard let records = ApolloStore.records(of: response, operation: operation, tape: tape) else {
             throw CancellationError()
           }
           try await store.publish(records: records)

@@ -1,0 +1,44 @@
+internal import CarabinerWire
+
+extension Normalizer {
+  /// The key an object's fields give it; nil if they do not.
+  mutating func key(_ variant: SelectionVariant, _ base: Int) -> String? {
+    guard let typeField = variant.typeField, values[base + typeField] >= 0 else { return nil }
+    let type = tape[values[base + typeField]]
+    guard case .string = type.kind else { return nil }
+    var key: [UInt8] = []
+    swap(&key, &keyText)
+    defer { swap(&key, &keyText) }
+    key.removeAll(keepingCapacity: true)
+    key.append(contentsOf: buffer[Int(type.start)..<Int(type.end)])
+    key.append(UInt8(ascii: ":"))
+    if idKeys {
+      guard let idField = variant.idField, appendKeyPart(values[base + idField], isOnlyOne: true, to: &key) else { return nil }
+    } else {
+      let names = policy.keyFields(of: JSONTape.string(type, in: buffer.span))
+      guard !names.isEmpty else { return nil }
+      for (number, name) in names.enumerated() {
+        if number > 0 { key.append(UInt8(ascii: "+")) }
+        guard let field = variant.fields.firstIndex(where: { $0.name == name && $0.arguments.isEmpty }),
+          appendKeyPart(values[base + field], isOnlyOne: names.count == 1, to: &key)
+        else { return nil }
+      }
+    }
+    return String(decoding: key, as: UTF8.self)
+  }
+
+  private func appendKeyPart(_ value: Int, isOnlyOne: Bool, to key: inout [UInt8]) -> Bool {
+    guard value >= 0 else { return false }
+    let entry = tape[value]
+    switch entry.kind {
+    case .scalar, .string:
+      CacheKeyPolicy.appendKeyPart(
+        buffer.span.extracting(Int(entry.start)..<Int(entry.end)), isOnlyOne: isOnlyOne, to: &key)
+    case .escapedString:
+      let string = JSONTape.string(entry, in: buffer.span)
+      CacheKeyPolicy.appendKeyPart(string.utf8Span.span, isOnlyOne: isOnlyOne, to: &key)
+    case .null, .object, .array: return false
+    }
+    return true
+  }
+}

@@ -1,0 +1,111 @@
+import Carabiner
+import CarabinerWire
+import FoundationEssentials
+import Testing
+
+/// A record is kept as the text of its object if the server wrote it as the store would; nobody may notice.
+@Suite("Normalised store: objects kept as the text they came in")
+struct ObjectTextTests {
+  private let store = ApolloStore()
+  private let plain = DynamicOperation.query("{ item { __typename id name price } }")
+
+  private func written(_ object: String) async throws -> String {
+    try await store.publish(#"{"item":\#(object)}"#, for: plain)
+    let data = try #require(try await store.load(plain)?.body.data)
+    return String(decoding: data, as: UTF8.self)
+  }
+
+  @Test(
+    "whatever the order and the spacing of a response, the store answers in its own",
+    arguments: [
+      #"{"__typename":"I","id":1,"name":"a","price":2.50}"#,
+      #"{"__typename":"I","id":1,"name":"a", "price":2.50}"#,
+      #"{ "__typename" :"I","id":1,"name":"a","price":2.50}"#,
+      #"{"__typename":"I","id":1,"name":"a","price":2.50,"extra":{}}"#,
+      #"{"extra":[1,2],"__typename":"I","id":1,"name":"a","price":2.50}"#,
+      #"{"price":2.50,"name":"a","id":1,"__typename":"I"}"#,
+      #"{"__typename":"I","id":1,"name":"a","price":0,"price":2.50}"#,
+      #"{"__typename":"I","id":1,"n\u0061me":"a","price":2.50}"#,
+    ])
+  func formats(_ object: String) async throws {
+    #expect(try await written(object) == #"{"item":{"__typename":"I","id":1,"name":"a","price":2.50}}"#)
+  }
+
+  @Test("a value without meaning of its own is kept as it was written, spaces and all")
+  func rawValues() async throws {
+    #expect(
+      try await written(#"{"__typename":"I","id":1,"name":"\u0061\n","price":{ "a" : [1, 2] }}"#)
+        == #"{"item":{"__typename":"I","id":1,"name":"\u0061\n","price":{ "a" : [1, 2] }}}"#)
+  }
+
+  @Test("a field that another operation changes is changed for all")
+  func changedElsewhere() async throws {
+    _ = try await written(#"{"__typename":"I","id":1,"name":"a","price":2}"#)
+    try await store.publish(
+      #"{"other":{"__typename":"I","id":1,"title":"much longer than before","price":2}}"#,
+      for: .query("{ other { __typename id title: name price } }"))
+    #expect(
+      try await store.data(plain) == ["item": ["__typename": "I", "id": 1, "name": "much longer than before", "price": 2]])
+    // And back, by the operation whose text was kept.
+    #expect(try await written(#"{"__typename":"I","id":1,"name":"a","price":2}"#).contains(#""name":"a""#))
+    #expect(
+      try await store.data(.query("{ other { title: name } }")) == ["other": ["title": "a"]])
+  }
+
+  @Test("fields with arguments out of variables do not mix")
+  func variables() async throws {
+    let document = "query Q($unit: U) { item { __typename id size(unit: $unit) } }"
+    let (metres, feet) = (
+      DynamicOperation.query(document, name: "Q", ["unit": "M"]), DynamicOperation.query(document, name: "Q", ["unit": "FT"])
+    )
+    try await store.publish(#"{"item":{"__typename":"I","id":1,"size":1}}"#, for: metres)
+    #expect(try await store.data(feet) == nil)
+    try await store.publish(#"{"item":{"__typename":"I","id":1,"size":3}}"#, for: feet)
+    #expect(try await store.data(metres)?["item"]?["size"] == 1)
+    #expect(try await store.data(feet)?["item"]?["size"] == 3)
+  }
+
+  @Test("a thousand random writes by operations that share objects leave what a plain dictionary has", arguments: 0..<8)
+  func randomWrites(seed: UInt64) async throws {
+    var random = SeededGenerator(state: seed)
+    let fields = ["a", "b", "c", "d"]
+    var model: [String: [String: Int]] = [:]
+    for _ in 0..<1_000 {
+      let asked = fields.filter { _ in Bool.random(using: &random) }
+      let aliased = Bool.random(using: &random)
+      let selection = asked.map { aliased ? "x\($0): \($0)" : $0 }.joined(separator: " ")
+      let operation = DynamicOperation.query("{ list { __typename id \(selection) } }")
+      var objects: [String] = []
+      for id in Set((0..<3).map { _ in Int.random(in: 0..<6, using: &random) }).sorted() {
+        var members = ["\"__typename\":\"T\"", "\"id\":\(id)"]
+        for field in asked {
+          let value = Int.random(in: 0..<1_000, using: &random)
+          model["T:\(id)", default: [:]][field] = value
+          members.append("\"\(aliased ? "x" : "")\(field)\":\(value)")
+        }
+        if Bool.random(using: &random) { members.swapAt(0, members.count - 1) }
+        objects.append("{" + members.joined(separator: Bool.random(using: &random) ? "," : ", ") + "}")
+      }
+      let data = "{\"list\":[" + objects.joined(separator: ",") + "]}"
+      try await store.publish(data, for: operation)
+      #expect(try await store.data(operation) == json(data))
+    }
+    for (key, values) in model {
+      let record = try #require(try await store.record(key))
+      for (field, value) in values { #expect(record[field]?.number?.int == value, "\(key).\(field)") }
+    }
+  }
+}
+
+/// Random numbers that are the same in each run.
+private struct SeededGenerator: RandomNumberGenerator {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+}
