@@ -1,19 +1,16 @@
 /// Finds a line that begins with two hyphens and a boundary.
 ///
-/// It leaps as Boyer, Moore and Horspool do: the byte under the end of the pattern says how far the pattern may move. Their
-/// worst case is quadratic, this one is not: the pattern begins with the line break, which it has only once, so that two
-/// places where it fits for a while never overlap.
+/// Blocks without a line feed before a hyphen are passed over. What is left takes no longer than the bytes are long either: the
+/// pattern begins with the line feed, which it has only once, so that two places where it fits for a while never overlap.
 struct DelimiterSearch: Sendable {
   /// A line feed, two hyphens, the boundary.
   let pattern: [UInt8]
-  /// How far the pattern may move when a byte stands under its end.
-  private let leaps: [UInt8]
+
+  /// Bytes that are looked at together.
+  private static let block = 128
 
   init(_ boundary: MultipartBoundary) {
     pattern = [0x0A, UInt8(ascii: "-"), UInt8(ascii: "-")] + Array(boundary.description.utf8)
-    var leaps = [UInt8](repeating: UInt8(pattern.count), count: 256)
-    for (place, byte) in pattern.dropLast().enumerated() { leaps[Int(byte)] = UInt8(pattern.count - 1 - place) }
-    self.leaps = leaps
   }
 
   /// Where the pattern begins, from `start` on.
@@ -21,20 +18,43 @@ struct DelimiterSearch: Sendable {
   /// - Returns: Its place and true, or the first place where it may still begin once there are more bytes, and false.
   func first(in bytes: Span<UInt8>, from start: Int) -> (place: Int, isFound: Bool) {
     let pattern = pattern.span
-    let leaps = leaps.span
-    let last = pattern.count - 1
-    let end = pattern[last]
     var place = start
-    while place + last < bytes.count {
-      let byte = bytes[place + last]
-      if byte == end, Self.fits(pattern, bytes, at: place) { return (place, true) }
-      place += Int(leaps[Int(byte)])
+    while place < bytes.count {
+      if place < bytes.count - Self.block, !Self.mayBegin(inBlockAt: place, of: bytes) {
+        place += Self.block
+        continue
+      }
+      let end = min(place + Self.block, bytes.count)
+      while place < end {
+        if bytes[place] == 0x0A {
+          let visible = min(pattern.count, bytes.count - place)
+          if Self.fits(pattern.extracting(first: visible), bytes, at: place) { return (place, visible == pattern.count) }
+        }
+        place += 1
+      }
     }
     return (place, false)
   }
 
-  @inline(__always)
-  private static func fits(_ pattern: Span<UInt8>, _ bytes: Span<UInt8>, at place: Int) -> Bool {
+  // Of loops that only keep the least of some bytes the compiler makes instructions that compare many at once; zero is a hit.
+
+  /// Whether a block may have the beginning of a delimiter.
+  @inline(__always) private static func mayBegin(inBlockAt place: Int, of bytes: Span<UInt8>) -> Bool {
+    let bytes = bytes.extracting(place..<place &+ block &+ 1)
+    var least = UInt8.max
+    for offset in 0..<block { least = min(least, bytes[offset] ^ 0x0A) }
+    return least == 0 && hasHyphenBehindLineFeed(bytes)
+  }
+
+  /// Whether a line in a block begins with a hyphen; texts laid out for people have many lines and few of these.
+  private static func hasHyphenBehindLineFeed(_ bytes: Span<UInt8>) -> Bool {
+    let (ends, starts) = (bytes.extracting(first: block), bytes.extracting(last: block))
+    var least = UInt8.max
+    for offset in 0..<block { least = min(least, (ends[offset] ^ 0x0A) | (starts[offset] ^ UInt8(ascii: "-"))) }
+    return least == 0
+  }
+
+  @inline(__always) private static func fits(_ pattern: Span<UInt8>, _ bytes: Span<UInt8>, at place: Int) -> Bool {
     for offset in pattern.indices where bytes[place + offset] != pattern[offset] { return false }
     return true
   }

@@ -69,6 +69,7 @@ extension MultipartReader {
       // Whether a carriage return before the place belongs to the body is not yet known.
       guard isFound else {
         guard place - 2 - start <= limits.maximumPartBytes else { throw partTooLarge }
+        dropHeaders()
         return nil
       }
       let behind = place + search.pattern.count
@@ -83,26 +84,57 @@ extension MultipartReader {
           return nil
         }
       }
-      let part = try part(endingAt: place)
+      let body = try bodyRange(endingAt: place)
       switch line {
-      case .delimiter(let next): beginHeaders(at: next)
-      case .close: close()
+      case .delimiter(let next):
+        let part = takePart(body, next: next)
+        beginHeaders(at: start)
+        return part
+      case .close:
+        let part = takePart(body, next: behind)
+        close()
+        return part
       case .undecided, .text:
+        let part = takePart(body, next: behind)
         state = .boundary
-        start = behind
-        scanned = behind
+        scanned = start
+        return part
       }
-      return part
     }
   }
 
-  private func part(endingAt place: Int) throws(MultipartError) -> MultipartPart {
+  private func bodyRange(endingAt place: Int) throws(MultipartError) -> Range<Int> {
     var end = place
     if end > start + 1, buffer[end - 1] == 0x0D { end -= 1 }
     // The line feed that ended the headers may also begin the delimiter.
-    let body = buffer[min(start + 1, end)..<end]
+    let body = min(start + 1, end)..<end
     guard body.count <= limits.maximumPartBytes else { throw partTooLarge }
-    return MultipartPart(headers: headers, body: Array(body))
+    return body
+  }
+
+  /// Drops everything before a body that is not complete, so that the buffer can become that body without being moved.
+  private mutating func dropHeaders() {
+    guard start >= 0, scanned > start else { return }
+    buffer.removeSubrange(...start)
+    scanned -= start + 1
+    start = -1
+  }
+
+  /// Makes a part of its headers and some bytes of the buffer; `start` becomes the place of `next`.
+  private mutating func takePart(_ body: Range<Int>, next: Int) -> MultipartPart {
+    guard body.lowerBound == 0, body.count >= buffer.capacity / 4, body.count >= buffer.count - next else {
+      start = next
+      return MultipartPart(headers: headers, body: Array(buffer[body]))
+    }
+    // What is behind the body is less than the body: that is copied, and the buffer becomes the body.
+    var rest: [UInt8] = []
+    // Parts of one response are often alike.
+    rest.reserveCapacity(buffer.capacity)
+    rest.append(contentsOf: buffer[next...])
+    swap(&rest, &buffer)
+    rest.removeSubrange(body.upperBound...)
+    start = 0
+    return MultipartPart(headers: headers, body: rest)
   }
 
   private var partTooLarge: MultipartError {

@@ -23,7 +23,7 @@ public struct MultipartReader: Sendable {
     case preamble
     /// In the headers of a part, the first of which begins at `start`.
     case headers
-    /// In the body of a part; `start` is the line feed that ended its headers.
+    /// In the body of a part; `start` is the line feed that ended its headers, -1 if it is not in the buffer any more.
     case body
     /// Behind the boundary that ended a part; `start` is what follows it.
     case boundary

@@ -83,6 +83,26 @@ struct MultipartChunkingTests {
     #expect(closed > 300)
   }
 
+  @Test("F2, F6: long parts with what nearly is a delimiter, in long chunks", arguments: [1, 2, 3, 4] as [UInt64])
+  func longParts(seed: UInt64) throws {
+    var generator = SeededGenerator(seed: seed)
+    for _ in 0..<300 {
+      var bytes = Array("--b\r\n\r\n".utf8)
+      for _ in 0..<Int.random(in: 1..<12, using: &generator) {
+        bytes += [UInt8](repeating: UInt8(ascii: "x"), count: Int.random(in: 0..<700, using: &generator))
+        bytes += Array(
+          (["\n-", "\r\n--", "\r\n--b", "\n--b\n\n", "\r\n--b\r\nA: b\r\n\r\n"].randomElement(using: &generator) ?? "").utf8)
+      }
+      bytes += Array("\r\n--b--".utf8)
+      let chunks = Self.chunks(of: bytes, upTo: 400, &generator)
+      #expect(
+        try MultipartReading(chunks, boundary: "b") == MultipartReading(reference: bytes, boundary: "b"),
+        "\(String(decoding: bytes, as: UTF8.self).debugDescription) cut as \(chunks.map(\.count))")
+      let eager = try MultipartReading(chunks, boundary: "b", partEnd: .atBoundary)
+      #expect(try eager == MultipartReading([bytes[...]], boundary: "b", partEnd: .atBoundary))
+    }
+  }
+
   @Test("F6: limits strike at the same place however the body is cut", arguments: [1, 2, 3] as [UInt64])
   func limits(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
@@ -110,11 +130,11 @@ struct MultipartChunkingTests {
     }
   }
 
-  static func chunks(of bytes: [UInt8], _ generator: inout SeededGenerator) -> [ArraySlice<UInt8>] {
+  static func chunks(of bytes: [UInt8], upTo most: Int = 7, _ generator: inout SeededGenerator) -> [ArraySlice<UInt8>] {
     var chunks: [ArraySlice<UInt8>] = []
     var rest = bytes[...]
     while !rest.isEmpty {
-      let count = Int.random(in: 0...min(7, rest.count), using: &generator)
+      let count = Int.random(in: 0...min(most, rest.count), using: &generator)
       chunks.append(rest.prefix(count))
       rest = rest.dropFirst(count)
     }
