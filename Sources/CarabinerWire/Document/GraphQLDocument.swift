@@ -23,7 +23,7 @@ public struct GraphQLDocument: Sendable, Hashable {
   public init(
     parsing text: String, limits: GraphQLLimits = GraphQLLimits()
   ) throws(GraphQLSyntaxError) {
-    try self.init(parsing: text.utf8Span.span, limits: limits)
+    self = try Self.parsed(Array(text.utf8), limits: limits).document
   }
 
   /// Parses a document in UTF-8.
@@ -32,16 +32,22 @@ public struct GraphQLDocument: Sendable, Hashable {
   public init(
     parsing bytes: Span<UInt8>, limits: GraphQLLimits = GraphQLLimits()
   ) throws(GraphQLSyntaxError) {
+    // Assigned and not appended, so that many bytes are copied at once.
+    var copy = [UInt8](repeating: 0, count: bytes.count)
+    for offset in copy.indices { copy[offset] = bytes[offset] }
+    self = try Self.parsed(copy, limits: limits).document
+  }
+
+  /// A document, and the parser that has read it.
+  static func parsed(
+    _ bytes: [UInt8], limits: GraphQLLimits
+  ) throws(GraphQLSyntaxError) -> (document: GraphQLDocument, parser: GraphQLParser) {
     guard bytes.count <= limits.maximumBytes else {
       throw GraphQLSyntaxError(
-        .tooLarge, "the document has \(bytes.count) bytes and at most \(limits.maximumBytes) are allowed",
-        at: 0, in: bytes)
+        .tooLarge, "the document has \(bytes.count) bytes and at most \(limits.maximumBytes) are allowed", at: 0, in: bytes.span)
     }
-    var copy: [UInt8] = []
-    copy.reserveCapacity(bytes.count)
-    for offset in bytes.indices { copy.append(bytes[offset]) }
-    var parser = try GraphQLParser(copy, limits: limits)
-    definitions = try parser.document()
+    var parser = try GraphQLParser(bytes, limits: limits)
+    return (GraphQLDocument(definitions: try parser.document()), parser)
   }
 
   /// The operations, in order.

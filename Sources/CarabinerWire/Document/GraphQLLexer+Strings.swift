@@ -2,6 +2,11 @@ extension GraphQLLexer {
   /// Reads a string in single quotes; gives what it means.
   mutating func string() throws(GraphQLSyntaxError) -> String {
     let start = offset
+    let plainEnd = plainStringEnd()
+    if plainEnd < bytes.count, bytes[plainEnd] == UInt8(ascii: "\"") {
+      advance(by: plainEnd + 1 - start)
+      return text(at: start + 1..<plainEnd)
+    }
     var text: [UInt8] = []
     advance(by: 1)
     while let byte = peek() {
@@ -16,6 +21,19 @@ extension GraphQLLexer {
       }
     }
     throw error(.unterminatedString, "a string has no closing quote", at: start)
+  }
+
+  /// Where the bytes end that stand for themselves in the string that begins here.
+  private func plainStringEnd() -> Int {
+    let bytes = bytes.span
+    var place = offset + 1
+    while place < bytes.count {
+      switch bytes[place] {
+      case UInt8(ascii: "\""), UInt8(ascii: "\\"), 0x0A, 0x0D, 0x80...: return place
+      default: place += 1
+      }
+    }
+    return place
   }
 
   /// Reads a string in triple quotes; gives what it means, the common indentation removed.
@@ -53,7 +71,7 @@ extension GraphQLLexer {
   }
 
   private mutating func copyCharacter(into text: inout [UInt8]) throws(GraphQLSyntaxError) {
-    let length = try characterLength()
+    let length = try characterLength(at: offset)
     for place in offset..<offset + length { text.append(bytes[place]) }
     advance(by: length)
   }

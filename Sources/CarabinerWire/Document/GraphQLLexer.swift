@@ -1,36 +1,62 @@
 /// Splits a document into tokens; it knows the lexical grammar and nothing else.
+///
+/// A token is a place in the text: names and numbers become strings only where the document keeps them.
 struct GraphQLLexer {
   let bytes: [UInt8]
   private(set) var offset = 0
+  /// What the last string means.
+  private(set) var lastString = ""
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }
 
   /// The next token; at the end of the text the end, again and again.
   mutating func next() throws(GraphQLSyntaxError) -> GraphQLToken {
-    try skipIgnored()
+    offset = try ignoredEnd()
     let start = offset
-    guard let byte = peek() else { return GraphQLToken(kind: .end, range: start..<start) }
-    if let kind = Self.punctuator(byte) {
-      offset += 1
-      return GraphQLToken(kind: kind, range: start..<offset)
-    }
+    guard let byte = peek() else { return token(.end, from: start) }
+    let kind: GraphQLToken.Kind
     switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "_"):
+      offset = nameEnd()
+      return token(.name, from: start)
+    case UInt8(ascii: "{"): kind = .leftBrace
+    case UInt8(ascii: "}"): kind = .rightBrace
+    case UInt8(ascii: "("): kind = .leftParenthesis
+    case UInt8(ascii: ")"): kind = .rightParenthesis
+    case UInt8(ascii: "["): kind = .leftBracket
+    case UInt8(ascii: "]"): kind = .rightBracket
+    case UInt8(ascii: ":"): kind = .colon
+    case UInt8(ascii: "$"): kind = .dollar
+    case UInt8(ascii: "!"): kind = .exclamationMark
+    case UInt8(ascii: "="): kind = .equals
+    case UInt8(ascii: "@"): kind = .at
+    case UInt8(ascii: "&"): kind = .ampersand
+    case UInt8(ascii: "|"): kind = .verticalBar
     case UInt8(ascii: "."):
       guard peek(1) == byte, peek(2) == byte else {
         throw error(.invalidCharacter, "a dot stands alone; did you mean \"...\"?", at: start)
       }
       offset += 3
-      return GraphQLToken(kind: .spread, range: start..<offset)
-    case _ where Self.isNameStart(byte):
-      while let byte = peek(), Self.isNameStart(byte) || Self.isDigit(byte) { offset += 1 }
-      return token(.name, from: start)
+      return token(.spread, from: start)
     case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return try number()
     case UInt8(ascii: "\""):
-      let isBlock = peek(1) == byte && peek(2) == byte
-      let text = isBlock ? try blockString() : try string()
-      return GraphQLToken(kind: .string, range: start..<offset, text: text)
+      lastString = peek(1) == byte && peek(2) == byte ? try blockString() : try string()
+      return token(.string, from: start)
     default: throw try invalidCharacter()
     }
+    offset += 1
+    return token(kind, from: start)
+  }
+
+  /// What stands at a place.
+  func text(at range: Range<Int>) -> String { String(text: bytes.span.extracting(range)) }
+
+  /// Whether a word stands at a place.
+  func hasWord(_ word: String, at range: Range<Int>) -> Bool {
+    let (word, bytes) = (word.utf8Span.span, bytes.span)
+    guard word.count == range.count else { return false }
+    for place in word.indices where bytes[range.lowerBound + place] != word[place] { return false }
+    return true
   }
 
   func error(_ code: GraphQLSyntaxError.Code, _ message: String, at offset: Int) -> GraphQLSyntaxError {
@@ -44,8 +70,8 @@ struct GraphQLLexer {
 
   mutating func advance(by count: Int) { offset += count }
 
-  /// How many bytes the character at the offset has.
-  func characterLength() throws(GraphQLSyntaxError) -> Int {
+  /// How many bytes the character at a place has.
+  func characterLength(at offset: Int) throws(GraphQLSyntaxError) -> Int {
     guard bytes[offset] >= 0x80 else { return 1 }
     guard let length = UTF8Sequence.length(at: offset, in: bytes.span) else {
       throw error(.invalidUTF8, "the text is not valid UTF-8", at: offset)
@@ -55,20 +81,24 @@ struct GraphQLLexer {
 
   // MARK: Between tokens
 
-  private mutating func skipIgnored() throws(GraphQLSyntaxError) {
-    while let byte = peek() {
-      switch byte {
-      case 0x20, 0x09, 0x0A, 0x0D, UInt8(ascii: ","): offset += 1
+  /// Where the next token begins.
+  private func ignoredEnd() throws(GraphQLSyntaxError) -> Int {
+    let bytes = bytes.span
+    var place = offset
+    while place < bytes.count {
+      switch bytes[place] {
+      case 0x20, 0x09, 0x0A, 0x0D, UInt8(ascii: ","): place += 1
       case UInt8(ascii: "#"):
-        while let byte = peek(), byte != 0x0A, byte != 0x0D { offset += try characterLength() }
-      case 0xEF where peek(1) == 0xBB && peek(2) == 0xBF: offset += 3
-      default: return
+        while place < bytes.count, bytes[place] != 0x0A, bytes[place] != 0x0D { place += try characterLength(at: place) }
+      case 0xEF where place + 2 < bytes.count && bytes[place + 1] == 0xBB && bytes[place + 2] == 0xBF: place += 3
+      default: return place
       }
     }
+    return place
   }
 
   private func invalidCharacter() throws(GraphQLSyntaxError) -> GraphQLSyntaxError {
-    let length = try characterLength()
+    let length = try characterLength(at: offset)
     if bytes[offset] == UInt8(ascii: "'") {
       return error(.invalidCharacter, "strings are quoted with \", not with '", at: offset)
     }
@@ -82,8 +112,14 @@ struct GraphQLLexer {
   // MARK: Names and numbers
 
   private func token(_ kind: GraphQLToken.Kind, from start: Int) -> GraphQLToken {
-    GraphQLToken(
-      kind: kind, range: start..<offset, text: String(text: bytes.span.extracting(start..<offset)))
+    GraphQLToken(kind: kind, range: start..<offset)
+  }
+
+  private func nameEnd() -> Int {
+    let bytes = bytes.span
+    var place = offset
+    while place < bytes.count, Self.isNameStart(bytes[place]) || Self.isDigit(bytes[place]) { place += 1 }
+    return place
   }
 
   private mutating func number() throws(GraphQLSyntaxError) -> GraphQLToken {
@@ -109,23 +145,4 @@ struct GraphQLLexer {
   }
 
   private static func isDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") < 10 }
-
-  private static func punctuator(_ byte: UInt8) -> GraphQLToken.Kind? {
-    switch byte {
-    case UInt8(ascii: "{"): .leftBrace
-    case UInt8(ascii: "}"): .rightBrace
-    case UInt8(ascii: "("): .leftParenthesis
-    case UInt8(ascii: ")"): .rightParenthesis
-    case UInt8(ascii: "["): .leftBracket
-    case UInt8(ascii: "]"): .rightBracket
-    case UInt8(ascii: ":"): .colon
-    case UInt8(ascii: "$"): .dollar
-    case UInt8(ascii: "!"): .exclamationMark
-    case UInt8(ascii: "="): .equals
-    case UInt8(ascii: "@"): .at
-    case UInt8(ascii: "&"): .ampersand
-    case UInt8(ascii: "|"): .verticalBar
-    default: nil
-    }
-  }
 }

@@ -4,6 +4,7 @@ extension GraphQLParser {
     guard token.kind == .leftBrace else { throw unexpected("a selection set in braces") }
     try descend()
     var selections: [Document.Selection] = []
+    selections.reserveCapacity(4)
     repeat {
       selectionOffsets.append(token.range.lowerBound)
       selections.append(token.kind == .spread ? try fragmentSelection() : .field(try field()))
@@ -52,6 +53,7 @@ extension GraphQLParser {
   private mutating func arguments(areConstant: Bool = false) throws(GraphQLSyntaxError) -> [Document.Argument] {
     guard try take(.leftParenthesis) else { return [] }
     var arguments: [Document.Argument] = []
+    arguments.reserveCapacity(2)
     repeat {
       arguments.append(try argument("an argument", isConstant: areConstant))
     } while try !take(.rightParenthesis)

@@ -8,22 +8,13 @@ extension GraphQLParser {
 
   /// A value; in a constant one no variables are allowed.
   mutating func value(isConstant: Bool) throws(GraphQLSyntaxError) -> Document.Value {
-    let text = token.text
     switch token.kind {
     case .leftBracket: return .list(try list(isConstant: isConstant))
     case .leftBrace: return .object(try object(isConstant: isConstant))
-    case .int:
-      try advance()
-      return .int(JSONNumber(checked: text))
-    case .float:
-      try advance()
-      return .float(JSONNumber(checked: text))
-    case .string:
-      try advance()
-      return .string(text)
-    case .name:
-      try advance()
-      return Self.word(text)
+    case .int: return .int(JSONNumber(checked: try takeText()))
+    case .float: return .float(JSONNumber(checked: try takeText()))
+    case .string: return .string(try takeString())
+    case .name: return Self.word(try takeText())
     case .dollar where isConstant:
       throw error(.unexpectedToken, "a variable cannot stand here; the value must be constant")
     case .dollar:

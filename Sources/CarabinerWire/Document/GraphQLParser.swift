@@ -46,21 +46,38 @@ struct GraphQLParser {
   /// Steps over a name; gives it.
   mutating func name(_ what: String = "a name") throws(GraphQLSyntaxError) -> String {
     guard token.kind == .name else { throw unexpected(what) }
-    let name = token.text
+    return try takeText()
+  }
+
+  /// Steps over the current token; gives what stands there.
+  mutating func takeText() throws(GraphQLSyntaxError) -> String {
+    let text = lexer.text(at: token.range)
     try advance()
-    return name
+    return text
+  }
+
+  /// Steps over a string; gives what it means.
+  mutating func takeString() throws(GraphQLSyntaxError) -> String {
+    let string = lexer.lastString
+    try advance()
+    return string
   }
 
   /// Steps over the current token if it is this word.
   mutating func take(word: String) throws(GraphQLSyntaxError) -> Bool {
-    guard token.kind == .name, token.text == word else { return false }
+    guard isWord(word) else { return false }
     try advance()
     return true
   }
 
+  /// Whether the current token is this word.
+  private func isWord(_ word: String) -> Bool { token.kind == .name && lexer.hasWord(word, at: token.range) }
+
   /// The current token is not what must stand here.
   func unexpected(_ what: String) -> GraphQLSyntaxError {
-    error(token.kind == .end ? .unexpectedEnd : .unexpectedToken, "expected \(what), found \(token.summary)")
+    error(
+      token.kind == .end ? .unexpectedEnd : .unexpectedToken,
+      "expected \(what), found \(token.summary(lexer.text(at: token.range)))")
   }
 
   func error(_ code: GraphQLSyntaxError.Code, _ message: String) -> GraphQLSyntaxError {
@@ -95,14 +112,15 @@ struct GraphQLParser {
     }
     let what = "an operation or a fragment"
     guard token.kind == .name else { throw unexpected(what) }
-    if let type = Document.OperationDefinition.OperationType(rawValue: token.text) {
+    let word = lexer.text(at: token.range)
+    if let type = Document.OperationDefinition.OperationType(rawValue: word) {
       try advance()
       return .operation(try operation(type))
     }
     if try take(word: "fragment") { return .fragment(try fragment()) }
-    if Self.schemaWords.contains(token.text) {
+    if Self.schemaWords.contains(word) {
       throw error(
-        .notExecutable, "\"\(token.text)\" belongs into a schema; a request has operations and fragments only"
+        .notExecutable, "\"\(word)\" belongs into a schema; a request has operations and fragments only"
       )
     }
     throw unexpected(what)
@@ -122,7 +140,7 @@ struct GraphQLParser {
   }
 
   private mutating func fragment() throws(GraphQLSyntaxError) -> Document.FragmentDefinition {
-    guard token.text != "on" else { throw unexpected("the fragment's name") }
+    guard !isWord("on") else { throw unexpected("the fragment's name") }
     let name = try name("the fragment's name")
     guard try take(word: "on") else { throw unexpected("\"on\"") }
     return Document.FragmentDefinition(

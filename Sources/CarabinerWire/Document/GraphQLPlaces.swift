@@ -28,12 +28,7 @@ extension GraphQLDocument {
     _ text: String, limits: GraphQLLimits = GraphQLLimits()
   ) throws(GraphQLSyntaxError) -> (document: GraphQLDocument, places: GraphQLPlaces) {
     let bytes = Array(text.utf8)
-    guard bytes.count <= limits.maximumBytes else {
-      throw GraphQLSyntaxError(
-        .tooLarge, "the document has \(bytes.count) bytes and at most \(limits.maximumBytes) are allowed", at: 0, in: bytes.span)
-    }
-    var parser = try GraphQLParser(bytes, limits: limits)
-    let document = GraphQLDocument(definitions: try parser.document())
+    let (document, parser) = try GraphQLDocument.parsed(bytes, limits: limits)
     var counter = PlaceCounter(bytes)
     // Both lists ascend, but a definition lies between selections: each is counted through on its own.
     let selections = parser.selectionOffsets.map { counter.place(of: $0) }

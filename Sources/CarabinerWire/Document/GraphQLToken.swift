@@ -22,14 +22,12 @@ struct GraphQLToken {
     case string
   }
 
-  var kind: Kind
+  let kind: Kind
   /// Where it stands in the text.
-  var range: Range<Int>
-  /// What a name is, a number's digits, or what a string means.
-  var text = ""
+  let range: Range<Int>
 
-  /// What messages call it.
-  var summary: String {
+  /// What messages call it; `text` is what stands there.
+  func summary(_ text: String) -> String {
     switch kind {
     case .end: "the end of the document"
     case .exclamationMark: "\"!\""
