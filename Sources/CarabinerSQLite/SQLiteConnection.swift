@@ -58,10 +58,10 @@ internal import Carabiner
 
   /// Runs work as one transaction: all of it, or nothing if it throws.
   func transaction<Result>(_ begin: String, _ work: () throws -> Result) throws -> Result {
-    try execute(begin)
+    try statement(begin).run()
     do {
       let result = try work()
-      try execute("COMMIT")
+      try statement("COMMIT").run()
       return result
     } catch {
       // Some errors have rolled back already; there is nothing to say about a second one.

@@ -75,8 +75,10 @@ public final class SQLiteNormalizedCache: NormalizedCache {
 
   public func records(forKeys keys: [String]) async throws -> [Record?] {
     try reading { connection in
-      let statement = try connection.statement("SELECT field, value, received FROM fields WHERE key = ?")
-      return try keys.map { try Self.record($0, statement) }
+      var reader = try RecordReader(connection)
+      guard keys.count > 1 else { return try keys.map { try reader.record($0) } }
+      // As all of them were at one moment, and without a lock for each.
+      return try connection.transaction("BEGIN") { try keys.map { try reader.record($0) } }
     }
   }
 
@@ -100,16 +102,6 @@ public final class SQLiteNormalizedCache: NormalizedCache {
     }
   }
 
-  private static func record(_ key: String, _ statement: SQLiteStatement) throws -> Record? {
-    try statement.bind(key.utf8Span.span, at: 1)
-    defer { statement.reset() }
-    var table = FieldTable()
-    while try statement.step() {
-      table.set(statement.string(0), to: statement.bytes(1)[...], received: statement.int(2), hint: table.count)
-    }
-    return table.count == 0 ? nil : Record(key: key, table: table)
-  }
-
   /// Reads with a connection of its own, so that readers do not wait for each other.
   func reading<Result>(_ work: (SQLiteConnection) throws -> Result) throws -> Result {
     let connection =
@@ -131,7 +123,8 @@ public final class SQLiteNormalizedCache: NormalizedCache {
     return try writing { connection in
       var changed = ChangedKeys()
       for key in keys { changed.insert(try Self.remove(key, connection), of: key) }
-      for record in list { changed.insert(try Self.merge(record, connection), of: record.key) }
+      var writer = try RecordWriter(connection)
+      for record in list { changed.insert(try writer.merge(record), of: record.key) }
       return changed
     }
   }
@@ -157,30 +150,5 @@ public final class SQLiteNormalizedCache: NormalizedCache {
     var names: [String] = []
     while try statement.step() { names.append(statement.string(0)) }
     return names
-  }
-
-  /// Writes the fields of a record; gives the names of those that changed.
-  private static func merge(_ record: Record, _ connection: SQLiteConnection) throws -> [String] {
-    let find = try connection.statement("SELECT value FROM fields WHERE key = ? AND field = ?")
-    let write = try connection.statement(
-      """
-      INSERT INTO fields (key, field, value, received) VALUES (?, ?, ?, ?)
-      ON CONFLICT (key, field) DO UPDATE SET value = excluded.value, received = excluded.received
-      """)
-    var changed: [String] = []
-    for name in record.names {
-      guard let value = record[name], let received = record.received(name) else { continue }
-      try find.bind(record.key.utf8Span.span, at: 1)
-      try find.bind(name.utf8Span.span, at: 2)
-      let isSame = try find.step() && find.bytes(0) == value
-      find.reset()
-      if !isSame { changed.append(name) }
-      try write.bind(record.key.utf8Span.span, at: 1)
-      try write.bind(name.utf8Span.span, at: 2)
-      try write.bind(value.span, at: 3)
-      try write.bind(received, at: 4)
-      try write.run()
-    }
-    return changed
   }
 }

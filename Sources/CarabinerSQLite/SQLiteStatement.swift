@@ -60,6 +60,19 @@ internal import Carabiner
     return unsafe Array(UnsafeBufferPointer(start: text, count: Int(sqlite3_column_bytes(statement, column))))
   }
 
+  /// Appends a text of the row, counted from 0.
+  func append(_ column: Int32, to bytes: inout [UInt8]) {
+    guard let text = unsafe sqlite3_column_text(statement, column) else { return }
+    unsafe bytes.append(contentsOf: UnsafeBufferPointer(start: text, count: Int(sqlite3_column_bytes(statement, column))))
+  }
+
+  /// Whether a text of the row, counted from 0, has these bytes.
+  func has(_ bytes: Span<UInt8>, in column: Int32) -> Bool {
+    unsafe bytes.withUnsafeBufferPointer { buffer in
+      unsafe CSQLite_columnIs(statement, column, buffer.baseAddress, Int32(buffer.count)) != 0
+    }
+  }
+
   /// A text of the row, counted from 0.
   func string(_ column: Int32) -> String { String(decoding: bytes(column), as: UTF8.self) }
 }

@@ -1,0 +1,105 @@
+internal import Carabiner
+
+/// Merges records into the rows of their fields: writes what changed, and of the rest when it was received.
+struct RecordWriter {
+  /// What the row of a field says.
+  private enum Row {
+    /// There is none, or it has another value.
+    case differs
+    /// The value, received at another time.
+    case isOlder
+    case isSame
+  }
+
+  private let find: SQLiteStatement
+  private let write: SQLiteStatement
+  private let touch: SQLiteStatement
+  /// What the rows of the current record's fields say, by the position of the field.
+  private var rows: [Row] = []
+  /// The names of the last record's fields, and the positions among them of what its rows told of, in the order of the rows. The
+  /// next record mostly has the same.
+  private var names: [String] = []
+  private var positions: [Int] = []
+
+  init(_ connection: SQLiteConnection) throws {
+    find = try connection.statement("SELECT field, value, received FROM fields WHERE key = ?")
+    write = try connection.statement(
+      """
+      INSERT INTO fields (key, field, value, received) VALUES (?, ?, ?, ?)
+      ON CONFLICT (key, field) DO UPDATE SET value = excluded.value, received = excluded.received
+      """)
+    touch = try connection.statement("UPDATE fields SET received = ? WHERE key = ?")
+  }
+
+  /// Writes the fields of a record; gives the names of those that changed.
+  mutating func merge(_ record: Record) throws -> [String] {
+    let table = record.table
+    guard table.count > 0 else { return [] }
+    var isWhole = try compare(record)
+    // Everything that is there is in the record: one statement says when all of it was received.
+    let received = table.received(at: 0)
+    isWhole = isWhole && rows.contains(.isOlder) && table.names.indices.allSatisfy { table.received(at: $0) == received }
+    if isWhole {
+      try touch.bind(received, at: 1)
+      try touch.bind(record.key.utf8Span.span, at: 2)
+      try touch.run()
+    }
+    var changed: [String] = []
+    var isBound = false
+    for position in table.names.indices {
+      switch rows[position] {
+      case .isSame: continue
+      case .isOlder: if isWhole { continue }
+      case .differs:
+        if isWritten(position, of: table) { continue }
+        changed.append(table.names[position])
+      }
+      if !isBound { try write.bind(record.key.utf8Span.span, at: 1) }
+      isBound = true
+      try write.bind(table.names[position].utf8Span.span, at: 2)
+      try write.bind(table.value(at: position).span, at: 3)
+      try write.bind(table.received(at: position), at: 4)
+      try write.run()
+    }
+    return changed
+  }
+
+  /// Whether the record has the same field with the same value before a position: it does if a query asks for it under two names.
+  private func isWritten(_ position: Int, of table: FieldTable) -> Bool {
+    guard let earlier = table.names[..<position].lastIndex(of: table.names[position]) else { return false }
+    return table.value(at: earlier) == table.value(at: position)
+  }
+
+  /// Looks at the rows a record has so far; tells whether all of them are of fields the record has now.
+  private mutating func compare(_ record: Record) throws -> Bool {
+    let table = record.table
+    rows.removeAll(keepingCapacity: true)
+    for _ in 0..<table.count { rows.append(.differs) }
+    if table.names != names {
+      names = table.names
+      positions.removeAll(keepingCapacity: true)
+    }
+    var isWhole = true
+    var number = 0
+    try find.bind(record.key.utf8Span.span, at: 1)
+    defer { find.reset() }
+    while try find.step() {
+      guard let position = position(ofRow: number) else {
+        isWhole = false
+        continue
+      }
+      number += 1
+      guard find.has(table.value(at: position).span, in: 1) else { continue }
+      rows[position] = find.int(2) == table.received(at: position) ? .isSame : .isOlder
+    }
+    return isWhole
+  }
+
+  /// Where among the names the field of the current row stands; `number` counts the rows that had one of them.
+  private mutating func position(ofRow number: Int) -> Int? {
+    if number < positions.count, find.has(names[positions[number]].utf8Span.span, in: 0) { return positions[number] }
+    guard let position = names.firstIndex(where: { find.has($0.utf8Span.span, in: 0) }) else { return nil }
+    if number < positions.count { positions[number] = position } else { positions.append(position) }
+    return position
+  }
+}
