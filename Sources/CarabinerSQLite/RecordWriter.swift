@@ -57,7 +57,7 @@ struct RecordWriter {
       if !isBound { try write.bind(record.key.utf8Span.span, at: 1) }
       isBound = true
       try write.bind(table.names[position].utf8Span.span, at: 2)
-      try write.bind(table.value(at: position).span, at: 3)
+      try write.bind(table.bytes(at: position).span, at: 3)
       try write.bind(table.received(at: position), at: 4)
       try write.run()
     }
@@ -67,7 +67,7 @@ struct RecordWriter {
   /// Whether the record has the same field with the same value before a position: it does if a query asks for it under two names.
   private func isWritten(_ position: Int, of table: FieldTable) -> Bool {
     guard let earlier = table.names[..<position].lastIndex(of: table.names[position]) else { return false }
-    return table.value(at: earlier) == table.value(at: position)
+    return table.bytes(at: earlier) == table.bytes(at: position)
   }
 
   /// Looks at the rows a record has so far; tells whether all of them are of fields the record has now.
@@ -89,7 +89,7 @@ struct RecordWriter {
         continue
       }
       number += 1
-      guard find.has(table.value(at: position).span, in: 1) else { continue }
+      guard find.has(table.bytes(at: position).span, in: 1) else { continue }
       rows[position] = find.int(2) == table.received(at: position) ? .isSame : .isOlder
     }
     return isWhole

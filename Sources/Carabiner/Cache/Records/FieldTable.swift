@@ -107,6 +107,19 @@ package struct FieldTable: Sendable {
     box = [contents]
   }
 
+  /// Where in a buffer the raw JSON of a field stands, and when it was received.
+  package typealias Place = (value: Range<Int>, received: Int64)
+
+  /// A table whose values stand in a buffer, for caches that keep them as rows of their own.
+  package init(names: [String], places: [Place], buffer: [UInt8]) {
+    var contents = Contents(
+      names: FieldNames(names),
+      slots: places.map { Slot(start: Int32($0.value.lowerBound), length: Int32($0.value.count)) },
+      buffer: buffer, received: places.first?.received ?? 0)
+    if places.contains(where: { $0.received != contents.received }) { contents.times = places.map(\.received) }
+    box = [contents]
+  }
+
   // MARK: Reading
 
   /// The names of the fields, in order.
