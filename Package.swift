@@ -110,12 +110,14 @@ if flavor == "fuzz" {
 }
 
 if flavor == "bench" || flavor == "bench-own" {
-  package.products.append(.executable(name: "carabiner-bench", targets: ["Bench"]))
+  package.products += [
+    .executable(name: "carabiner-bench", targets: ["Bench"]), .executable(name: "carabiner-count", targets: ["Count"]),
+  ]
   package.dependencies.append(.package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"))
   let bench = Target.executableTarget(
     name: "Bench",
     dependencies: [
-      "CBenchmark", "Carabiner", "CarabinerCurl", "CarabinerHost", "CarabinerSQLite", "CarabinerWire",
+      "BenchSubjects", "CBenchmark", "Carabiner", "CarabinerCurl", "CarabinerHost", "CarabinerSQLite", "CarabinerWire",
       .product(name: "ArgumentParser", package: "swift-argument-parser"),
     ],
     path: "Tests/Benchmarks/Bench", swiftSettings: swiftSettings)
@@ -134,6 +136,12 @@ if flavor == "bench" || flavor == "bench-own" {
     .target(
       name: "CBenchmark", path: "Tests/Benchmarks/CBenchmark",
       linkerSettings: [.linkedLibrary("curl"), .linkedLibrary("simdjson")]),
+    .target(
+      name: "BenchSubjects", dependencies: ["Carabiner", "CarabinerHost", "CarabinerWire"], path: "Tests/Benchmarks/Subjects",
+      swiftSettings: swiftSettings),
+    .executableTarget(
+      name: "Count", dependencies: ["BenchSubjects", "CBenchmark"], path: "Tests/Benchmarks/Count",
+      swiftSettings: swiftSettings),
     bench,
   ]
 }

@@ -1,6 +1,6 @@
+internal import BenchSubjects
 internal import Carabiner
 internal import CarabinerSQLite
-internal import Foundation
 
 extension Benchmark {
   static let caches: [Benchmark] = [
@@ -16,27 +16,9 @@ extension Benchmark {
   ) -> Benchmark {
     Benchmark(name: "\(kind).\(size)", summary: summary) { surroundings in
       let path = "\(surroundings.scratch)/\(kind)-\(size).sqlite"
-      let store = ApolloStore(cache: try cache(path))
-      let isSmall = size == "1k"
-      let operation =
-        isSmall
-        ? DynamicOperation(document: Samples.itemsDocument, operationName: "Items")
-        : DynamicOperation(document: Samples.largeDocument, operationName: "Rows")
-      let body = Data(isSmall ? Samples.response(items: 9) : Samples.large())
-      let written = try await Measurement.of(seconds: surroundings.sampleSeconds) { count in
-        for _ in 0..<count {
-          let (response, tape) = try ResponseBody.scanned(body)
-          guard let records = ApolloStore.records(of: response, operation: operation, tape: tape) else {
-            throw CancellationError()
-          }
-          try await store.publish(records: records)
-        }
-      }
-      let read = try await Measurement.of(seconds: surroundings.sampleSeconds) { count in
-        for _ in 0..<count {
-          guard try await store.load(operation)?.body.hasData == true else { throw CancellationError() }
-        }
-      }
+      let work = StoreWork(try cache(path), isSmall: size == "1k")
+      let written = try await Measurement.of(seconds: surroundings.sampleSeconds, work.write)
+      let read = try await Measurement.of(seconds: surroundings.sampleSeconds, work.read)
       return written.figures("\(kind).write\(size)") + read.figures("\(kind).read\(size)")
     }
   }

@@ -1,3 +1,4 @@
+internal import BenchSubjects
 internal import Carabiner
 internal import CarabinerHost
 
@@ -12,7 +13,7 @@ extension Benchmark {
       return try MockedHost(HostedChain(Manifest(text: "carabiner: 1\nplugins:\n\(entries)")))
     },
     curve("curve.rules.us", "a request that falls under none of so many rules", [1, 100, 1000]) { count, _ in
-      try MockedHost(HostedChain(Manifest(text: rules(count))))
+      try MockedHost(HostedChain(Manifest(text: Samples.rules(count))))
     },
   ]
 

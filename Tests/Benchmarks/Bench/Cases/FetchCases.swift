@@ -1,3 +1,4 @@
+internal import BenchSubjects
 internal import CBenchmark
 internal import Carabiner
 internal import CarabinerCurl

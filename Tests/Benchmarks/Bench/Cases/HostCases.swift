@@ -1,3 +1,4 @@
+internal import BenchSubjects
 internal import CBenchmark
 internal import Carabiner
 internal import CarabinerCurl
@@ -9,7 +10,7 @@ extension Benchmark {
     Benchmark(name: "route.ns", summary: "the stages of an operation found among 1,000 rules") { surroundings in
       var points: [Figure] = []
       for count in [1, 100, 1000] {
-        let manifest = try Manifest(text: rules(count))
+        let manifest = try Manifest(text: Samples.rules(count))
         let cost = try await Measurement.of(seconds: surroundings.sampleSeconds) { iterations in
           for iteration in 0..<iterations {
             let plan = manifest.stagePlan(operationName: "Operation\(iteration % count)", type: .query)
@@ -50,10 +51,4 @@ extension Benchmark {
       return [Figure("rss.idle.mb", Double(idle) / 1e6), Figure("rss.inflight.kb", each / 1000)]
     },
   ]
-
-  /// A manifest with so many rules, none of them for the operation of the mock.
-  static func rules(_ count: Int) -> String {
-    let rules = (0..<count).map { "  - {when: {operation: Operation\($0)}, chain: {graphql: [max-retry]}}\n" }.joined()
-    return "carabiner: 1\nplugins: []\nrules:\n\(rules)"
-  }
 }

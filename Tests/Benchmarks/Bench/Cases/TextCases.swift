@@ -1,3 +1,4 @@
+internal import BenchSubjects
 internal import CBenchmark
 internal import CarabinerWire
 internal import Foundation
@@ -10,7 +11,7 @@ extension Benchmark {
       func perByte(_ body: (Int) throws -> Void) async throws -> Double {
         try await Measurement.of(seconds: surroundings.sampleSeconds) { try body($0) }.nanoseconds / Double(text.count)
       }
-      let ours = try await perByte { for _ in 0..<$0 { _ = try JSONValue(parsing: text) } }
+      let ours = try await measured("json.parse", surroundings).nanoseconds / Double(text.count)
       let foundation = try await perByte { for _ in 0..<$0 { _ = try JSONSerialization.jsonObject(with: data) } }
       let peer = try await simdjson(text, onDemand: false, surroundings)
       return [
@@ -20,35 +21,16 @@ extension Benchmark {
     },
     Benchmark(name: "json.locate", summary: "the members of a response found; peer: simdjson on demand") { surroundings in
       let text = Samples.large()
-      let measured = try await Measurement.of(seconds: surroundings.sampleSeconds) { count in
-        for _ in 0..<count where try JSONMembers(locating: text.span).names.isEmpty { throw CancellationError() }
-      }
+      let measured = try await measured("json.locate", surroundings)
       return [
         Figure("json.locate.ns_per_byte", measured.nanoseconds / Double(text.count)),
         Figure("json.locate.simdjson.ns_per_byte", try await simdjson(text, onDemand: true, surroundings)),
       ]
     },
     Benchmark(name: "multipart", summary: "parts of 64 KB in chunks of 16 KB; peer: memchr over the same bytes") { surroundings in
-      let part = Samples.large().prefix(64 << 10)
-      var body: [UInt8] = []
-      for _ in 0..<16 { body += Array("--b\r\nContent-Type: application/json\r\n\r\n".utf8) + part + Array("\r\n".utf8) }
-      body += Array("--b--\r\n".utf8)
-      let boundary = try MultipartBoundary("b")
-      let measured = try await Measurement.of(seconds: surroundings.sampleSeconds) { [body] count in
-        for _ in 0..<count {
-          var reader = MultipartReader(boundary: boundary, partEnd: .atBoundary)
-          var parts = 0
-          var place = 0
-          while place < body.count {
-            let end = min(place + 16 << 10, body.count)
-            reader.append(body[place..<end])
-            while try reader.next() != nil { parts += 1 }
-            place = end
-          }
-          guard parts == 16 else { throw CancellationError() }
-        }
-      }
-      let peer = try await Measurement.of(seconds: surroundings.sampleSeconds) { [body] count in
+      let body = Samples.parts()
+      let measured = try await measured("multipart", surroundings)
+      let peer = try await Measurement.of(seconds: surroundings.sampleSeconds) { count in
         for _ in 0..<count {
           let found = unsafe body.withUnsafeBytes { unsafe bench_memchr($0.baseAddress, $0.count, 10) }
           guard found > 0 else { throw CancellationError() }
@@ -60,15 +42,14 @@ extension Benchmark {
       ]
     },
     Benchmark(name: "document.parse", summary: "a GraphQL document of 2 KB") { surroundings in
-      let text = Samples.longDocument
-      let measured = try await Measurement.of(seconds: surroundings.sampleSeconds) { count in
-        for _ in 0..<count where try GraphQLDocument(parsing: text).definitions.isEmpty { throw CancellationError() }
-      }
-      return [
-        Figure("document.parse.us", measured.nanoseconds / 1000), Figure("document.parse.allocs", measured.allocations),
-      ]
+      try await measured("document.parse", surroundings).figures("document.parse")
     },
   ]
+
+  private static func measured(_ subject: String, _ surroundings: Surroundings) async throws -> Measurement {
+    try await Measurement.of(
+      seconds: surroundings.sampleSeconds, try await Subject.work(subject, plugins: surroundings.plugins))
+  }
 
   private static func simdjson(_ text: [UInt8], onDemand: Bool, _ surroundings: Surroundings) async throws -> Double {
     let padded = text + [UInt8](repeating: 0, count: bench_json_padding)

@@ -1,9 +1,9 @@
 internal import CarabinerWire
 
 /// Texts that cases work on.
-enum Samples {
+package enum Samples {
   /// A response to ``document``: 9 items make 1 KB and 10 records with the root.
-  static func response(items: Int) -> [UInt8] {
+  package static func response(items: Int) -> [UInt8] {
     let list = (0..<items).map { number in
       #"{"__typename":"Item","id":"\#(number)","name":"Item number \#(number)","price":\#(number).5,"inStock":true,"#
         + #""tags":["a","b"]}"#
@@ -12,10 +12,10 @@ enum Samples {
   }
 
   /// The document for ``response(items:)``.
-  static let itemsDocument = "query Items { items { __typename id name price inStock tags } }"
+  package static let itemsDocument = "query Items { items { __typename id name price inStock tags } }"
 
   /// A list of 1,000 items of five fields each: 1,001 records.
-  static func large() -> [UInt8] {
+  package static func large() -> [UInt8] {
     let list = (0..<1000).map { number in
       #"{"__typename":"Row","id":"\#(number)","title":"The title of row \#(number)","count":\#(number * 37),"ratio":0.\#(number),"#
         + #""isOpen":\#(number % 2 == 0),"note":"nothing to say here"}"#
@@ -24,10 +24,10 @@ enum Samples {
   }
 
   /// The document for ``large()``.
-  static let largeDocument = "query Rows { rows { __typename id title count ratio isOpen note } }"
+  package static let largeDocument = "query Rows { rows { __typename id title count ratio isOpen note } }"
 
   /// A document of about 2 KB with everything documents have.
-  static let longDocument: String = {
+  package static let longDocument: String = {
     var text = """
       query Catalog($first: Int = 20, $after: String, $filter: Filter = {states: [OPEN, HELD], near: {lat: 47.1, lon: 8.5}}) {
         catalog(first: $first, after: $after, filter: $filter) @include(if: true) { pageInfo { hasNextPage endCursor } total
@@ -41,4 +41,23 @@ enum Samples {
     }
     return text + "}\n"
   }()
+
+  /// What separates ``parts()``.
+  package static let boundary = "b"
+
+  /// 16 parts of 64 KB.
+  package static func parts() -> [UInt8] {
+    let part = large().prefix(64 << 10)
+    var body: [UInt8] = []
+    for _ in 0..<16 {
+      body += Array("--\(boundary)\r\nContent-Type: application/json\r\n\r\n".utf8) + part + Array("\r\n".utf8)
+    }
+    return body + Array("--\(boundary)--\r\n".utf8)
+  }
+
+  /// A manifest with so many rules, none of them for the operation of the mock.
+  package static func rules(_ count: Int) -> String {
+    let rules = (0..<count).map { "  - {when: {operation: Operation\($0)}, chain: {graphql: [max-retry]}}\n" }.joined()
+    return "carabiner: 1\nplugins: []\nrules:\n\(rules)"
+  }
 }

@@ -1,4 +1,4 @@
-internal import Carabiner
+package import Carabiner
 internal import CarabinerHost
 internal import CarabinerWire
 internal import Foundation
@@ -9,7 +9,7 @@ struct CannedTransport: HTTPTransport {
   let body: Data
 
   init(_ body: [UInt8]) throws {
-    guard let url = URL(string: "http://127.0.0.1/graphql") else { throw Surroundings.Missing(description: "no URL") }
+    guard let url = URL(string: "http://127.0.0.1/graphql") else { throw SubjectError(description: "no URL") }
     head = HTTPURLResponse(
       url: url, statusCode: 200, headers: ["Content-Type": "application/json", "Content-Length": "\(body.count)"])
     self.body = Data(body)
@@ -21,19 +21,19 @@ struct CannedTransport: HTTPTransport {
 }
 
 /// A client over a chain whose network is a constant.
-struct MockedHost: Sendable {
-  let client: ApolloClient
-  let operation = DynamicOperation(document: Samples.itemsDocument, operationName: "Items")
+package struct MockedHost: Sendable {
+  package let client: ApolloClient
+  package let operation = DynamicOperation(document: Samples.itemsDocument, operationName: "Items")
 
-  init(_ provider: any InterceptorProvider = DefaultInterceptorProvider.shared, items: Int = 9) throws {
-    guard let url = URL(string: "http://127.0.0.1/graphql") else { throw Surroundings.Missing(description: "no URL") }
+  package init(_ provider: any InterceptorProvider = DefaultInterceptorProvider.shared, items: Int = 9) throws {
+    guard let url = URL(string: "http://127.0.0.1/graphql") else { throw SubjectError(description: "no URL") }
     client = ApolloClient(
       networkTransport: RequestChainNetworkTransport(
         interceptorProvider: provider, endpointURL: url, httpTransport: try CannedTransport(Samples.response(items: items))))
   }
 
   /// Over a manifest with `count` entries of one plugin in a list.
-  init(_ count: Int, of plugin: String, interceptor: String? = nil, in list: String) throws {
+  package init(_ count: Int, of plugin: String, interceptor: String? = nil, in list: String) throws {
     let identity = interceptor.map { ", interceptor: \($0)" } ?? ""
     let names = (0..<count).map { "p\($0)" }
     let entries = names.map { "  - {name: \($0), file: \(plugin)\(identity)}\n" }.joined()
@@ -48,10 +48,10 @@ struct MockedHost: Sendable {
   }
 
   /// Runs the operation `count` times, each to its end.
-  func run(_ count: Int) async throws {
+  package func run(_ count: Int) async throws {
     for _ in 0..<count {
       for try await response in try client.results(of: operation, cachePolicy: .networkOnly) where response.hasErrors {
-        throw Surroundings.Missing(description: "the answer has errors")
+        throw SubjectError(description: "the answer has errors")
       }
     }
   }

@@ -1,0 +1,78 @@
+internal import Carabiner
+internal import Foundation
+
+/// The items of the mock response as a typed operation.
+private struct ItemsQuery: GraphQLQuery {
+  struct Data: Decodable, Sendable {
+    struct Item: Decodable, Sendable {
+      let id: String
+      let name: String
+      let price: Double
+      let inStock: Bool
+      let tags: [String]
+    }
+
+    let items: [Item]
+  }
+
+  var operationName: String? { "Items" }
+  var document: String { Samples.itemsDocument }
+}
+
+/// A parser that knows the result before it sees the response.
+private struct ConstantParser: ResponseParsingInterceptor {
+  let body: ResponseBody
+
+  func parse<Request: GraphQLRequest>(
+    response: HTTPResponse, for request: Request, includeCacheRecords: Bool
+  ) async throws -> InterceptorResultStream<Request> {
+    PullStream(ParsedResult(result: GraphQLResponse(body: body, httpResponse: response.response)))
+  }
+}
+
+/// The default chain without its parser.
+private struct WithoutJSON: InterceptorProvider {
+  let parser: ConstantParser
+
+  func responseParser<Operation: GraphQLOperation>(for operation: Operation) -> any ResponseParsingInterceptor { parser }
+}
+
+extension Subject {
+  private static let uncached = RequestConfiguration(writeResultsToCache: false)
+
+  static let chains: [Subject] = [
+    Subject("chain.mock") { _ in
+      let host = try MockedHost()
+      return { try await host.run($0) }
+    },
+    Subject("chain.mock.uncached") { _ in try uncached(MockedHost()) },
+    Subject("chain.mock.typed") { _ in
+      let host = try MockedHost()
+      return { count in
+        for _ in 0..<count {
+          let response = try await host.client.fetch(
+            query: ItemsQuery(), cachePolicy: CachePolicy.Query.SingleResponse.networkOnly, configuration: uncached)
+          guard try response.data?.items.count == 9 else { throw SubjectError(description: "not all items came") }
+        }
+      }
+    },
+    Subject("chain.mock.plain") { _ in
+      try uncached(
+        MockedHost(WithoutJSON(parser: ConstantParser(body: ResponseBody(Data(Samples.response(items: 9)))))))
+    },
+    Subject("chain.stages.0") { _ in try uncached(MockedHost(0, of: "", in: "graphql")) },
+    Subject("chain.stages.1") { plugins in try uncached(MockedHost(1, of: "\(plugins)/noop.so", in: "graphql")) },
+    Subject("chain.stages.11") { plugins in try uncached(MockedHost(11, of: "\(plugins)/noop.so", in: "graphql")) },
+  ]
+
+  private static func uncached(_ host: MockedHost) -> Work {
+    { count in
+      for _ in 0..<count {
+        let results = try host.client.results(of: host.operation, cachePolicy: .networkOnly, configuration: uncached)
+        for try await response in results where response.source == .cache {
+          throw SubjectError(description: "the answer came from the cache")
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,54 @@
+internal import Carabiner
+internal import CarabinerHost
+internal import CarabinerWire
+
+extension Subject {
+  static let texts: [Subject] = [
+    Subject("json.parse") { _ in
+      let text = Samples.large()
+      return { for _ in 0..<$0 { _ = try JSONValue(parsing: text) } }
+    },
+    Subject("json.locate") { _ in
+      let text = Samples.large()
+      return { count in
+        for _ in 0..<count where try JSONMembers(locating: text.span).names.isEmpty {
+          throw SubjectError(description: "no members were found")
+        }
+      }
+    },
+    Subject("multipart") { _ in
+      let body = Samples.parts()
+      let boundary = try MultipartBoundary(Samples.boundary)
+      return { count in
+        for _ in 0..<count {
+          var reader = MultipartReader(boundary: boundary, partEnd: .atBoundary)
+          var (parts, place) = (0, 0)
+          while place < body.count {
+            let end = min(place + 16 << 10, body.count)
+            reader.append(body[place..<end])
+            while try reader.next() != nil { parts += 1 }
+            place = end
+          }
+          guard parts == 16 else { throw SubjectError(description: "\(parts) parts of 16 were found") }
+        }
+      }
+    },
+    Subject("document.parse") { _ in
+      let text = Samples.longDocument
+      return { count in
+        for _ in 0..<count where try GraphQLDocument(parsing: text).definitions.isEmpty {
+          throw SubjectError(description: "the document is empty")
+        }
+      }
+    },
+    Subject("route") { _ in
+      let manifest = try Manifest(text: Samples.rules(1000))
+      return { count in
+        for number in 0..<count {
+          let plan = manifest.stagePlan(operationName: "Operation\(number % 1000)", type: .query)
+          guard plan.active(.graphql).count == 1 else { throw SubjectError(description: "the rule was not found") }
+        }
+      }
+    },
+  ]
+}
