@@ -76,7 +76,7 @@ public struct GraphQLResponse<Operation: GraphQLOperation>: Sendable {
       if Operation.Data.self == JSONValue.self, let value = try JSONValue(parsing: [UInt8](bytes)) as? Operation.Data {
         return value
       }
-      return try JSONDecoder().decode(Operation.Data.self, from: bytes)
+      return try JSONTape.decode(Operation.Data.self, from: [UInt8](bytes), foreign: FoundationValues.make)
     } catch {
       throw ResponseParsingError(
         .dataMismatch,

@@ -3,8 +3,8 @@
 /// A container comes before its parts, a member's name before its value; each entry knows where the one behind it and its
 /// parts is.
 package struct JSONTape: Sendable {
-  /// What stands at a place.
-  package enum Kind: UInt8, Sendable {
+  /// What stands at a place; without raw values, by which it would be compared.
+  package enum Kind: Sendable {
     case null
     /// A number or a truth value.
     case scalar
@@ -56,13 +56,10 @@ package struct JSONTape: Sendable {
 
 private struct TapeSink: JSONSink {
   private(set) var entries: [JSONTape.Entry] = []
-  /// The entries of the open containers.
-  private var open: [Int] = []
+  /// The innermost open container; as long as one is open, its `next` is the one around it.
+  private var innermost: Int32 = -1
 
-  init(capacity: Int) {
-    entries.reserveCapacity(capacity)
-    open.reserveCapacity(16)
-  }
+  init(capacity: Int) { entries.reserveCapacity(capacity) }
 
   mutating func scalar(_ scalar: JSONScalar, at range: Range<Int>, in bytes: Span<UInt8>) {
     switch scalar {
@@ -77,20 +74,26 @@ private struct TapeSink: JSONSink {
   }
 
   mutating func begin(_ kind: JSONContainer, at offset: Int) {
-    open.append(entries.count)
-    append(kind == .object ? .object : .array, offset..<offset)
+    let place = Int32(truncatingIfNeeded: entries.count)
+    append(kind == .object ? .object : .array, offset..<offset, next: innermost)
+    innermost = place
   }
 
   mutating func end(_ kind: JSONContainer, at offset: Int) {
-    guard let place = open.popLast() else { return }
+    let place = Int(innermost)
+    innermost = entries[place].next
     entries[place].end = Int32(truncatingIfNeeded: offset)
     entries[place].next = Int32(truncatingIfNeeded: entries.count)
   }
 
   private mutating func append(_ kind: JSONTape.Kind, _ range: Range<Int>) {
+    append(kind, range, next: Int32(truncatingIfNeeded: entries.count &+ 1))
+  }
+
+  private mutating func append(_ kind: JSONTape.Kind, _ range: Range<Int>, next: Int32) {
     entries.append(
       JSONTape.Entry(
         kind: kind, start: Int32(truncatingIfNeeded: range.lowerBound), end: Int32(truncatingIfNeeded: range.upperBound),
-        next: Int32(truncatingIfNeeded: entries.count + 1)))
+        next: next))
   }
 }

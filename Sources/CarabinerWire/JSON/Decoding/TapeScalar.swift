@@ -1,0 +1,69 @@
+/// A type that is read from a value without parts.
+package protocol TapeScalar: Decodable {
+  /// Reads a value.
+  ///
+  /// - Throws: `DecodingError` if it is of another kind, or does not fit.
+  init(reading decoder: JSONTapeDecoder) throws
+}
+
+extension JSONTapeDecoder {
+  /// The digits of a number.
+  func digits(_ type: any Any.Type) throws -> String {
+    guard case .scalar = text.entries[Int(entry)].kind, let first = raw.first, first <= UInt8(ascii: "9") else {
+      throw text.mismatch(type, entry)
+    }
+    return text.text(of: entry)
+  }
+}
+
+extension String: TapeScalar {
+  package init(reading decoder: JSONTapeDecoder) throws {
+    switch decoder.text.entries[Int(decoder.entry)].kind {
+    case .string, .escapedString: self = decoder.text.text(of: decoder.entry)
+    case .null, .scalar, .object, .array: throw decoder.text.mismatch(String.self, decoder.entry)
+    }
+  }
+}
+
+extension Bool: TapeScalar {
+  package init(reading decoder: JSONTapeDecoder) throws {
+    guard case .scalar = decoder.text.entries[Int(decoder.entry)].kind, let first = decoder.raw.first, first >= UInt8(ascii: "f")
+    else { throw decoder.text.mismatch(Bool.self, decoder.entry) }
+    self = first == UInt8(ascii: "t")
+  }
+}
+
+extension TapeScalar where Self: FixedWidthInteger {
+  /// Takes `1.0` and `1e3` too.
+  package init(reading decoder: JSONTapeDecoder) throws {
+    let digits = try decoder.digits(Self.self)
+    guard let value = Self(digits) ?? JSONNumber(checked: digits).int.flatMap(Self.init(exactly:)) else {
+      throw decoder.corrupted("Number \(digits) is not representable in Swift.")
+    }
+    self = value
+  }
+}
+
+extension TapeScalar where Self: BinaryFloatingPoint & LosslessStringConvertible {
+  /// A number that is too large is an error and not infinite.
+  package init(reading decoder: JSONTapeDecoder) throws {
+    let digits = try decoder.digits(Self.self)
+    guard let value = Self(digits), value.isFinite else {
+      throw decoder.corrupted("Number \(digits) is not representable in Swift.")
+    }
+    self = value
+  }
+}
+
+extension Double: TapeScalar {}
+extension Float: TapeScalar {}
+extension Int: TapeScalar {}
+extension Int8: TapeScalar {}
+extension Int16: TapeScalar {}
+extension Int32: TapeScalar {}
+extension Int64: TapeScalar {}
+extension UInt: TapeScalar {}
+extension UInt8: TapeScalar {}
+extension UInt16: TapeScalar {}
+extension UInt32: TapeScalar {}
+extension UInt64: TapeScalar {}

@@ -1,0 +1,155 @@
+import CarabinerWire
+import Foundation
+import Testing
+
+@Suite("Types are decoded from a tape as Foundation decodes them")
+struct JSONTapeDecoderTests {
+  fileprivate struct Everything: Decodable, Equatable {
+    struct Part: Decodable, Equatable {
+      let id: Int
+      let next: [Part]?
+    }
+
+    enum State: String, Decodable { case open, held }
+
+    let text: String
+    let flag: Bool?
+    let count: Int
+    let small: Int8?
+    let large: UInt64?
+    let ratio: Double
+    let single: Float?
+    let parts: [Part]
+    let state: State?
+    let table: [String: [Int?]]?
+    let numbered: [Int: String]?
+    let date: Date?
+  }
+
+  /// What a decoder made of a text: a value, or the kind of an error and where it was.
+  private enum Outcome<Value: Equatable>: Equatable {
+    case value(Value)
+    case failure(String, [String])
+
+    init(_ decode: () throws -> Value) {
+      do {
+        self = .value(try decode())
+      } catch DecodingError.keyNotFound(let key, let context) {
+        self = .failure("no \(key.stringValue)", context.codingPath.map(\.stringValue))
+      } catch DecodingError.typeMismatch(let type, let context) {
+        self = .failure("not \(type)", context.codingPath.map(\.stringValue))
+      } catch DecodingError.valueNotFound(let type, let context) {
+        self = .failure("null for \(type)", context.codingPath.map(\.stringValue))
+      } catch DecodingError.dataCorrupted(let context) {
+        self = .failure("corrupted", context.codingPath.map(\.stringValue))
+      } catch {
+        self = .failure("\(error)", [])
+      }
+    }
+  }
+
+  private func expectSame<Value: Decodable & Equatable>(_ type: Value.Type, _ text: String) {
+    let ours = Outcome { try JSONTape.decode(type, from: Array(text.utf8)) }
+    #expect(ours == Outcome { try JSONDecoder().decode(type, from: Data(text.utf8)) }, "\(text)")
+  }
+
+  private static let whole = #"""
+    {"text":"a\n\u00e9","flag":null,"count":-3,"small":127,"large":18446744073709551615,"ratio":1.5e2,"single":0.25,
+     "parts":[{"id":1,"next":[{"id":2}]},{"id":3.0,"next":null}],"state":"held","table":{"a":[1,null],"b\u0062":[]},
+     "numbered":{"1":"x"},"date":7.5}
+    """#
+
+  @Test("values of all kinds")
+  func everything() throws {
+    expectSame(Everything.self, Self.whole)
+    let value = try JSONTape.decode(Everything.self, from: Array(Self.whole.utf8))
+    #expect(value.parts == [.init(id: 1, next: [.init(id: 2, next: nil)]), .init(id: 3, next: nil)])
+    #expect(value.table == ["a": [1, nil], "bb": []])
+    #expect(value.large == .max)
+  }
+
+  @Test(
+    "what does not fit is the same error in the same place",
+    arguments: [
+      (#""text":"a"#, #""txet":"a"#), (#""text":"a\n\u00e9""#, #""text":1"#), (#""text":"a\n\u00e9""#, #""text":null"#),
+      (#""flag":null"#, #""flag":0"#), (#""flag":null"#, #""flag":"true""#), ("-3", "true"), ("-3", "1e3"),
+
+      ("1.5e2", "[]"), ("0.25", #""0.25""#), (#""id":2"#, #""di":2"#), (#""id":2"#, #""id":{}"#),
+      (#"[{"id":1"#, #"[7,{"id":1"#), (#"[{"id":1"#, #"[null,{"id":1"#), (#""parts":["#, #""parts":{},"more":["#),
+      (#""held""#, #""shut""#), (#""held""#, "1"), ("[1,null]", #"[1,"2"]"#), (#"{"1":"x"}"#, #"{"one":"x"}"#),
+      ("7.5", #""now""#),
+    ])
+  func errors(old: String, new: String) {
+    let text = Self.whole.replacingOccurrences(of: old, with: new)
+    #expect(text != Self.whole)
+    expectSame(Everything.self, text)
+  }
+
+  // Foundation does not say where.
+  @Test(
+    "a number that does not fit its type is an error with its place",
+    arguments: [
+      ("-3", "-3.5", "count"), ("-3", "1e300", "count"), ("127", "128", "small"), ("1.5e2", "1e999", "ratio"),
+      ("18446744073709551615", "18446744073709551616", "large"), ("18446744073709551615", "-1", "large"),
+    ])
+  func numbers(old: String, new: String, field: String) {
+    let text = Self.whole.replacingOccurrences(of: old, with: new)
+    #expect(Outcome { try JSONTape.decode(Everything.self, from: Array(text.utf8)) } == .failure("corrupted", [field]))
+  }
+
+  @Test("other things than objects", arguments: ["[]", "[1,2]", "{}", "7", "null", "[[1],[]]", "true", #""s""#, "[null]"])
+  func shapes(text: String) {
+    expectSame([Int].self, text)
+    expectSame([[Int]].self, text)
+    expectSame([Int?].self, text)
+    expectSame([String: Int].self, text)
+    expectSame(Int?.self, text)
+    expectSame(String.self, text)
+    expectSame(Bool?.self, text)
+  }
+
+  private struct ByHand: Decodable, Equatable {
+    var seen: [String] = []
+
+    enum Key: String, CodingKey { case a, b, list }
+
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.container(keyedBy: Key.self)
+      seen.append(
+        "\(container.allKeys.map(\.rawValue).sorted()) \(container.contains(.b)) \(try container.decodeNil(forKey: .a))")
+      var list = try container.nestedUnkeyedContainer(forKey: .list)
+      seen.append("\(list.count ?? -1)")
+      let inner = try list.nestedContainer(keyedBy: Key.self)
+      seen.append(try inner.decode(String.self, forKey: .b))
+      var numbers = try list.nestedUnkeyedContainer()
+      while !numbers.isAtEnd { seen.append("\(numbers.currentIndex) \(try numbers.decode(Int.self))") }
+      seen.append("\(try list.decodeNil()) \(try list.superDecoder().singleValueContainer().decode(Bool.self)) \(list.isAtEnd)")
+      seen.append("\(try list.decodeIfPresent(Int.self) as Int?)")
+    }
+  }
+
+  @Test("containers asked for by hand")
+  func byHand() {
+    expectSame(ByHand.self, #"{"list":[{"b":"x"},[4,5],null,true,null],"a":null,"c":1}"#)
+    expectSame(ByHand.self, #"{"list":[{"b":"x"},[4,5],null,true],"a":null,"b":1}"#)
+    expectSame(ByHand.self, #"{"list":[{"b":"x"},{}],"a":null}"#)
+  }
+
+  @Test("JSON in a typed result keeps its digits and the order of its members")
+  func json() throws {
+    let text = #"[{"z":1.0,"a":[18446744073709551616]}]"#
+    let values = try JSONTape.decode([JSONValue].self, from: Array(text.utf8))
+    #expect(values.first?.description == #"{"z":1.0,"a":[18446744073709551616]}"#)
+  }
+
+  @Test("members come in any order, many of them, and deep")
+  func lookups() throws {
+    let members = (0..<500).map { #""k\#($0)":\#($0)"# }
+    for text in ["{\(members.joined(separator: ","))}", "{\(members.reversed().joined(separator: ","))}"] {
+      let table = try JSONTape.decode([String: Int].self, from: Array(text.utf8))
+      #expect(table.count == 500 && table.allSatisfy { $0.key == "k\($0.value)" })
+    }
+    let deep = String(repeating: #"{"id":1,"next":["#, count: 100) + String(repeating: "]}", count: 100)
+    expectSame(Everything.Part.self, deep)
+  }
+}
