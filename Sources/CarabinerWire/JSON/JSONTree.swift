@@ -18,13 +18,24 @@ public struct JSONTree: Sendable {
 
 /// Builds a tree from what the scanner sees.
 ///
-/// The parts of all open containers lie on one stack, so that each container is allocated once, in its final size.
+/// The parts of all open containers lie on one stack, so that each container is allocated once, in its final size. The objects of
+/// a list are mostly alike: an object takes the names of the one before it, as far as they are the same.
 private struct TreeSink: JSONSink {
+  /// A container that is not closed.
+  private struct Open {
+    /// Where on the stacks its parts begin.
+    let value: Int
+    let key: Int
+    /// Whether all names so far are those of the last object at this depth, in the same order, and so differ from each other.
+    var isAlike = true
+  }
+
   private(set) var duplicates = 0
   private var values: [JSONValue] = []
   private var keys: [String] = []
-  /// Where on the stack the parts of each open container begin.
-  private var starts: [(value: Int, key: Int)] = []
+  private var open: [Open] = []
+  /// The members of the last object at each depth; whole, as their names alone would be a list to make.
+  private var last: [[OrderedMembers<JSONValue>.Member]] = []
 
   /// The outermost value; there is one once the scanner came to the end.
   var root: JSONValue { values.last ?? .null }
@@ -39,29 +50,46 @@ private struct TreeSink: JSONSink {
   }
 
   mutating func key(_ string: JSONStringRange, in bytes: Span<UInt8>) {
+    let depth = open.count - 1
+    if open[depth].isAlike {
+      let place = keys.count - open[depth].key
+      if place < last[depth].count, !string.hasEscapes, last[depth][place].key.hasSameBytes(as: bytes.extracting(string.range)) {
+        keys.append(last[depth][place].key)
+        return
+      }
+      open[depth].isAlike = false
+    }
     keys.append(string.string(in: bytes))
   }
 
-  mutating func begin(_ kind: JSONContainer, at offset: Int) { starts.append((values.count, keys.count)) }
+  mutating func begin(_ kind: JSONContainer, at offset: Int) {
+    open.append(Open(value: values.count, key: keys.count))
+    if last.count < open.count { last.append([]) }
+  }
 
   mutating func end(_ kind: JSONContainer, at offset: Int) {
-    guard let start = starts.popLast() else { return }
+    guard let container = open.popLast() else { return }
     let value: JSONValue =
       switch kind {
-      case .array: .array(Array(values[start.value...]))
-      case .object: .object(object(from: start))
+      case .array: .array(Array(values[container.value...]))
+      case .object: .object(object(container))
       }
-    values.removeSubrange(start.value...)
+    values.removeSubrange(container.value...)
     values.append(value)
   }
 
-  private mutating func object(from start: (value: Int, key: Int)) -> JSONObject {
-    var members = OrderedMembers<JSONValue>(capacity: keys.count - start.key)
-    for place in 0..<keys.count - start.key
-    where members.set(values[start.value + place], for: keys[start.key + place]) {
-      duplicates += 1
+  private mutating func object(_ container: Open) -> JSONObject {
+    let count = keys.count - container.key
+    var members = OrderedMembers<JSONValue>(capacity: count)
+    if container.isAlike {
+      for place in 0..<count { members.append(values[container.value + place], for: keys[container.key + place]) }
+    } else {
+      for place in 0..<count where members.set(values[container.value + place], for: keys[container.key + place]) {
+        duplicates += 1
+      }
+      last[open.count] = members.members
     }
-    keys.removeSubrange(start.key...)
+    keys.removeSubrange(container.key...)
     return JSONObject(members)
   }
 }

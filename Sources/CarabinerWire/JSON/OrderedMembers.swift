@@ -38,13 +38,18 @@ struct OrderedMembers<Value> {
       members[position].value = value
       return true
     }
+    append(value, for: key)
+    return false
+  }
+
+  /// Adds a member whose name no other has.
+  mutating func append(_ value: Value, for key: String) {
     members.append(Member(key: key, value: value))
     if index != nil {
       index?[ExactName(name: key)] = members.count - 1
     } else if members.count >= Self.indexThreshold {
       rebuildIndex()
     }
-    return false
   }
 
   /// Removes a member; takes time in proportion to their number.
@@ -80,9 +85,14 @@ private struct ExactName: Hashable {
 extension String {
   /// Whether another string has the same bytes and not merely the same meaning.
   func hasSameBytes(as other: String) -> Bool {
-    guard utf8.count == other.utf8.count else { return false }
-    let (left, right) = (utf8Span.span, other.utf8Span.span)
-    for offset in left.indices where left[offset] != right[offset] { return false }
+    utf8.count == other.utf8.count && hasSameBytes(as: other.utf8Span.span)
+  }
+
+  /// Whether this string has these bytes.
+  func hasSameBytes(as other: Span<UInt8>) -> Bool {
+    let bytes = utf8Span.span
+    guard bytes.count == other.count else { return false }
+    for offset in bytes.indices where bytes[offset] != other[offset] { return false }
     return true
   }
 }

@@ -15,6 +15,23 @@ struct JSONObjectTests {
     #expect(!object.contains("none"))
   }
 
+  @Test("objects of a list may be alike, nearly alike, or not at all")
+  func lists() throws {
+    let objects = [
+      #"{"a":1,"b":{"c":2,"d":3}}"#, #"{"a":4,"b":{"c":5,"d":6}}"#, #"{"a":7}"#, "{}", #"{"a":8,"b":{"d":9,"c":10},"e":11}"#,
+      #"{"a":12,"b":{"d":13,"c":14,"f":15},"e":16}"#, #"{"b":17,"a":18}"#, #"{"b":19,"a":{"f":[{"b":20}]}}"#,
+      #"{"b":21,"a":{"f":[{"b":22},{"b":23,"c":24}]}}"#,
+    ]
+    let text = "[\(objects.joined(separator: ","))]"
+    let tree = try JSONTree(parsing: text.utf8Span.span)
+    #expect(tree.value.description == text)
+    #expect(tree.duplicates == 0)
+    for (place, object) in objects.enumerated() { #expect(try tree.value[place] == JSONValue(parsing: object)) }
+    let twice = try JSONTree(parsing: #"[{"a":1,"b":2},{"a":1,"b":2,"a":3},{"a":4,"\u0061":5},{"a":6,"b":7}]"#.utf8Span.span)
+    #expect(twice.duplicates == 2)
+    #expect(twice.value == [["a": 1, "b": 2], ["a": 3, "b": 2], ["a": 5], ["a": 6, "b": 7]])
+  }
+
   @Test(
     "of duplicates the last wins, in the place of the first, and they are counted", arguments: [0, 5, 20])
   func duplicates(others: Int) throws {
