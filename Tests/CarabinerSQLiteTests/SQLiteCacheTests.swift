@@ -60,6 +60,36 @@ struct SQLiteCacheTests {
     }
   }
 
+  @Test("D5, D6: values that stay the same are not changed, and are received anew", arguments: [true, false])
+  func receivedAnew(isWhole: Bool) async throws {
+    for cache in [try SQLiteNormalizedCache(path: path), InMemoryNormalizedCache()] as [any NormalizedCache] {
+      let fields = ["x": Data("1".utf8), "y": Data("2".utf8), "z": Data("3".utf8)]
+      _ = try await cache.merge(records: RecordSet([Record(key: "a", fields: fields, received: 1)]))
+      var again = Record(key: "a", fields: isWhole ? fields : fields.filter { $0.key != "y" }, received: 2)
+      #expect(try await cache.merge(records: RecordSet([again])).isEmpty)
+      var record = try #require(try await cache.records(forKeys: ["a"]).first ?? nil)
+      #expect(["x", "y", "z"].map { record.received($0) } == [2, isWhole ? 2 : 1, 2])
+      again.set("z", to: Array("4".utf8), received: 3)
+      #expect(try await cache.merge(records: RecordSet([again])).keys == ["a.z"])
+      record = try #require(try await cache.records(forKeys: ["a"]).first ?? nil)
+      #expect(["x", "y", "z"].map { record.received($0) } == [2, isWhole ? 2 : 1, 3])
+      #expect(record["z"] == Array("4".utf8) && record["y"] == Array("2".utf8))
+    }
+  }
+
+  @Test("D5, D6: a field that is asked for under two names is one field")
+  func twoNames() async throws {
+    let operation = DynamicOperation(document: "{ a: hero { __typename id b: name c: name } }")
+    let store = ApolloStore(cache: try SQLiteNormalizedCache(path: path))
+    let body = try ResponseBody(Data(#"{"data":{"a":{"__typename":"Human","id":"1","b":"Luke","c":"Luke"}}}"#.utf8))
+    let records = try #require(ApolloStore.records(of: body, operation: operation)).list(policy: .default)
+    #expect(records.contains { Set($0.names).count < $0.names.count })
+    let cache = try SQLiteNormalizedCache(path: path)
+    #expect(try await cache.merge(records: RecordSet(records)).fieldCount == 4)
+    #expect(try await cache.merge(records: RecordSet(records)).isEmpty)
+    #expect(try await store.load(operation)?.body.hasData == true)
+  }
+
   @Test("D4, D6: a transaction that throws leaves the file as it was")
   func rollback() async throws {
     struct Failure: Error {}
