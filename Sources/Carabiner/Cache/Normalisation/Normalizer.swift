@@ -174,47 +174,53 @@ struct Normalizer: ~Copyable {
   private mutating func locate(_ variant: SelectionVariant, _ entry: Int) -> Bool {
     let (base, firstSlot, count) = (values.count, slots.count, variant.labelEnds.count)
     let (labels, labelEnds) = (variant.labels, variant.labelEnds)
-    var label = 0
-    for _ in 0..<count { values.append(-1) }
-    for _ in 0..<count + variant.facts.count { slots.append(FieldTable.Slot(start: 0, length: 0)) }
+    values.append(contentsOf: repeatElement(-1, count: count))
+    slots.append(contentsOf: repeatElement(FieldTable.Slot(start: 0, length: 0), count: count + variant.facts.count))
     let end = Int(tape[entry].next)
-    var (member, expected, isInOrder, length) = (entry + 1, 0, true, 0)
-    while member < end {
-      let found: Int
-      if expected < count, isName(labels, label..<Int(labelEnds[expected]), member) {
-        found = expected
-      } else {
-        isInOrder = false
-        guard let other = variant.fields.firstIndex(where: { isName($0.responseKey, member) }) else {
-          member = Int(tape[member + 1].next)
-          continue
-        }
-        found = other
-      }
+    var (member, expected, label, length) = (entry + 1, 0, 0, 0)
+    while member < end, expected < count,
+      Self.isLabel(labels.span, label..<Int(labelEnds[expected]), tape[member], in: buffer.span)
+    {
       let value = tape[member + 1]
-      values[base + found] = member + 1
-      switch value.kind {
-      case .string, .escapedString: slots[firstSlot + found] = slot(Int(value.start) - 1, Int(value.end) + 1)
-      case .null, .scalar, .object, .array: slots[firstSlot + found] = slot(Int(value.start), Int(value.end))
-      }
-      length += Int(slots[firstSlot + found].length)
-      expected = found + 1
-      label = Int(labelEnds[found])
+      note(value, at: member + 1, base + expected, firstSlot + expected)
+      length += value.range.count
+      label = Int(labelEnds[expected])
+      expected += 1
       member = Int(value.next)
     }
-    // Braces, labels, values and commas; what is longer has white space.
-    return isInOrder && expected == count
-      && Int(tape[entry].end - tape[entry].start) == 2 + labels.count + length + max(count - 1, 0)
+    if member >= end {
+      // Braces, labels, values and commas; what is longer has white space.
+      return expected == count
+        && Int(tape[entry].end - tape[entry].start) == 2 + labels.count + length + max(count - 1, 0)
+    }
+    while member < end {
+      let value = tape[member + 1]
+      if expected < count, isName(variant.fields[expected].responseKey, member) {
+        note(value, at: member + 1, base + expected, firstSlot + expected)
+        expected += 1
+      } else if let found = variant.fields.firstIndex(where: { isName($0.responseKey, member) }) {
+        note(value, at: member + 1, base + found, firstSlot + found)
+        expected = found + 1
+      }
+      member = Int(value.next)
+    }
+    return false
   }
 
-  /// Whether a member has the name of a label.
-  private func isName(_ labels: [UInt8], _ range: Range<Int>, _ member: Int) -> Bool {
-    let name = tape[member]
+  private mutating func note(_ value: JSONTape.Entry, at entry: Int, _ place: Int, _ slot: Int) {
+    values[place] = entry
+    slots[slot] = self.slot(value.range.lowerBound, value.range.upperBound)
+  }
+
+  /// Whether a member's name is that of a label.
+  @inline(always)
+  private static func isLabel(
+    _ labels: Span<UInt8>, _ range: Range<Int>, _ name: JSONTape.Entry, in text: Span<UInt8>
+  ) -> Bool {
     // A label has two quotes and a colon more.
     guard case .string = name.kind, range.count - 3 == Int(name.end - name.start) else { return false }
-    let label = labels.span.extracting(range.lowerBound + 1..<range.upperBound - 2)
-    let written = buffer.span.extracting(Int(name.start)..<Int(name.end))
-    for offset in label.indices where label[offset] != written[offset] { return false }
+    let (label, start) = (range.lowerBound + 1, Int(name.start))
+    for offset in 0..<range.count - 3 where labels[label + offset] != text[start + offset] { return false }
     return true
   }
 
