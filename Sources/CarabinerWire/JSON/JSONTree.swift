@@ -71,20 +71,34 @@ private struct TreeSink: JSONSink {
     guard let container = open.popLast() else { return }
     let value: JSONValue =
       switch kind {
-      case .array: .array(Array(values[container.value...]))
+      case .array: .array(array(container))
       case .object: .object(object(container))
       }
     values.removeSubrange(container.value...)
     values.append(value)
   }
 
+  private mutating func array(_ container: Open) -> [JSONValue] {
+    var elements: [JSONValue] = []
+    elements.reserveCapacity(values.count - container.value)
+    for place in container.value..<values.count { elements.append(takeValue(place)) }
+    return elements
+  }
+
+  /// Moves a value off the stack: copied, its references would be counted up and down again.
+  private mutating func takeValue(_ place: Int) -> JSONValue {
+    var value = JSONValue.null
+    swap(&value, &values[place])
+    return value
+  }
+
   private mutating func object(_ container: Open) -> JSONObject {
     let count = keys.count - container.key
     var members = OrderedMembers<JSONValue>(capacity: count)
     if container.isAlike {
-      for place in 0..<count { members.append(values[container.value + place], for: keys[container.key + place]) }
+      for place in 0..<count { members.append(takeValue(container.value + place), for: keys[container.key + place]) }
     } else {
-      for place in 0..<count where members.set(values[container.value + place], for: keys[container.key + place]) {
+      for place in 0..<count where members.set(takeValue(container.value + place), for: keys[container.key + place]) {
         duplicates += 1
       }
       last[open.count] = members.members
