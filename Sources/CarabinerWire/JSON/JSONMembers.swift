@@ -57,13 +57,16 @@ private struct LocatingSink: JSONSink {
   private var name = ""
   private var start = 0
 
-  mutating func scalar(_ scalar: JSONScalar, at range: Range<Int>, in bytes: Span<UInt8>) {
+  @inline(always) mutating func scalar(_ scalar: JSONScalar, at range: Range<Int>, in bytes: Span<UInt8>) {
     if depth == 1 { locate(range) }
   }
 
-  mutating func key(_ string: JSONStringRange, in bytes: Span<UInt8>) {
-    if depth == 1 { name = string.string(in: bytes) }
+  @inline(always) mutating func key(_ string: JSONStringRange, in bytes: Span<UInt8>) {
+    if depth == 1 { note(string, in: bytes) }
   }
+
+  /// Kept out of the scanner's loop, which goes through the names of all depths.
+  @inline(never) private mutating func note(_ string: JSONStringRange, in bytes: Span<UInt8>) { name = string.string(in: bytes) }
 
   mutating func begin(_ kind: JSONContainer, at offset: Int) {
     if depth == 0 { isObject = kind == .object }
@@ -76,7 +79,7 @@ private struct LocatingSink: JSONSink {
     if depth == 1 { locate(start..<offset) }
   }
 
-  private mutating func locate(_ range: Range<Int>) {
+  @inline(never) private mutating func locate(_ range: Range<Int>) {
     if isObject, members.set(range, for: name) { duplicates += 1 }
   }
 }

@@ -54,6 +54,7 @@ package struct JSONTape: Sendable {
   }
 }
 
+/// Notes the places of all values; put into the scanner's loop, as the calls would take as long as the notes.
 private struct TapeSink: JSONSink {
   private(set) var entries: [JSONTape.Entry] = []
   /// The innermost open container; as long as one is open, its `next` is the one around it.
@@ -61,7 +62,7 @@ private struct TapeSink: JSONSink {
 
   init(capacity: Int) { entries.reserveCapacity(capacity) }
 
-  mutating func scalar(_ scalar: JSONScalar, at range: Range<Int>, in bytes: Span<UInt8>) {
+  @inline(always) mutating func scalar(_ scalar: JSONScalar, at range: Range<Int>, in bytes: Span<UInt8>) {
     switch scalar {
     case .null: append(.null, range)
     case .bool, .number: append(.scalar, range)
@@ -69,7 +70,7 @@ private struct TapeSink: JSONSink {
     }
   }
 
-  mutating func key(_ string: JSONStringRange, in bytes: Span<UInt8>) {
+  @inline(always) mutating func key(_ string: JSONStringRange, in bytes: Span<UInt8>) {
     append(string.hasEscapes ? .escapedString : .string, string.range)
   }
 
@@ -86,11 +87,11 @@ private struct TapeSink: JSONSink {
     entries[place].next = Int32(truncatingIfNeeded: entries.count)
   }
 
-  private mutating func append(_ kind: JSONTape.Kind, _ range: Range<Int>) {
+  @inline(always) private mutating func append(_ kind: JSONTape.Kind, _ range: Range<Int>) {
     append(kind, range, next: Int32(truncatingIfNeeded: entries.count &+ 1))
   }
 
-  private mutating func append(_ kind: JSONTape.Kind, _ range: Range<Int>, next: Int32) {
+  @inline(always) private mutating func append(_ kind: JSONTape.Kind, _ range: Range<Int>, next: Int32) {
     entries.append(
       JSONTape.Entry(
         kind: kind, start: Int32(truncatingIfNeeded: range.lowerBound), end: Int32(truncatingIfNeeded: range.upperBound),
