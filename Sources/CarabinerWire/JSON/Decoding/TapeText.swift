@@ -29,13 +29,7 @@ final class TapeText {
   }
 
   /// The raw JSON of a value.
-  func raw(_ entry: Int32) -> ArraySlice<UInt8> {
-    let entry = entries[Int(entry)]
-    switch entry.kind {
-    case .string, .escapedString: return bytes[Int(entry.start) - 1..<Int(entry.end) + 1]
-    case .null, .scalar, .object, .array: return bytes[Int(entry.start)..<Int(entry.end)]
-    }
-  }
+  func raw(_ entry: Int32) -> ArraySlice<UInt8> { bytes[entries[Int(entry)].range] }
 
   func isNull(_ entry: Int32) -> Bool { if case .null = entries[Int(entry)].kind { true } else { false } }
 
