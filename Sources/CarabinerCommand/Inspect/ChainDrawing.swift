@@ -39,7 +39,7 @@ struct ChainDrawing {
       steps.map { "\(arrow) \($0.list.padding(toLength: 12, withPad: " ", startingAt: 0))\($0.name)" }
     }
     let disabled = StageList.allCases.flatMap { list in
-      (plan.stages[list] ?? []).compactMap { stage in
+      plan.stages[list].compactMap { stage in
         stage.disabledBy.map {
           "- \(list.rawValue.padding(toLength: 12, withPad: " ", startingAt: 0))\(stage.name) (disabled by \($0))"
         }
@@ -53,7 +53,7 @@ struct ChainDrawing {
     var lists = JSONObject()
     for list in StageList.allCases {
       lists[list.rawValue] = .array(
-        (plan.stages[list] ?? []).map { stage in
+        plan.stages[list].map { stage in
           [
             "name": .string(stage.name), "origin": .string(stage.origin.rawValue),
             "rule": stage.rule.map { .number(JSONNumber($0)) } ?? .null,

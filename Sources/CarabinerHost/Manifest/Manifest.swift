@@ -15,7 +15,12 @@ package struct Manifest: Sendable, Equatable {
   /// Limits and timeouts for the whole host.
   package var settings = Settings()
   /// The plugins, in the order they are declared.
-  package var plugins: [Plugin] = [] { didSet { pluginIndex = Self.index(plugins) } }
+  package var plugins: [Plugin] = [] {
+    didSet {
+      pluginIndex = Self.index(plugins)
+      indexRules()
+    }
+  }
   /// How the built-in `max-retry` works.
   package var maxRetry = MaxRetryInterceptor.Configuration()
   /// What the built-in `persisted-queries` does; nothing unless it is enabled.
@@ -23,15 +28,17 @@ package struct Manifest: Sendable, Equatable {
   /// Where the built-in `store` keeps records, and how.
   package var store = Store()
   /// The lists of the chain.
-  package var lists = Lists()
+  package var lists = Lists() { didSet { indexRules() } }
   /// Other lists for some operations; of each list the first rule that matches and names it wins.
-  package var rules: [Rule] = [] { didSet { ruleIndex = RuleIndex(rules) } }
+  package var rules: [Rule] = [] { didSet { indexRules() } }
   /// What is odd but does no harm.
   package var warnings: [ManifestProblem] = []
 
   /// The text it was read from; nil if it was put together in code.
   var text: ManifestText?
-  private(set) var ruleIndex = RuleIndex([])
+  private(set) var ruleIndex = RuleIndex([], Lists()) { name, rule in
+    StagePlan.Stage(name: name, origin: .builtIn, disabledBy: nil, rule: rule)
+  }
   private var pluginIndex: [String: Int] = [:]
 
   /// A manifest that says nothing: the built-in chain.
@@ -39,6 +46,8 @@ package struct Manifest: Sendable, Equatable {
 
   /// The plugin of this name; nil if there is none.
   package func plugin(named name: String) -> Plugin? { pluginIndex[name].map { plugins[$0] } }
+
+  private mutating func indexRules() { ruleIndex = RuleIndex(rules, lists) { stage($0, rule: $1) } }
 
   private static func index(_ plugins: [Plugin]) -> [String: Int] {
     Dictionary(plugins.enumerated().map { ($1.name, $0) }) { first, _ in first }

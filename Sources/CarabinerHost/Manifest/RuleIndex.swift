@@ -1,17 +1,29 @@
 internal import Carabiner
 
-/// The rules of a manifest, sorted so that an operation is compared with few of them.
+/// The rules of a manifest, sorted so that an operation is compared with few of them, and the stages each puts in place.
 ///
 /// Rules with exact names are found in a dictionary, rules with patterns by the first letter, and only the rest is tried each
 /// time. Candidates come in the order of the manifest, so the first that matches still wins.
 struct RuleIndex: Sendable, Equatable {
-  private let rules: [Manifest.Rule]
+  private struct Row: Sendable, Equatable {
+    let rule: Manifest.Rule
+    /// What the rule names of each list; nil for what it leaves alone.
+    let stages: PerList<[StagePlan.Stage]?>
+  }
+
+  private let rows: [Row]
+  /// What stands in each list where no rule names it.
+  private let base: PerList<[StagePlan.Stage]>
   private var byName: [String: [Int]] = [:]
   private var byFirst: [Unicode.Scalar: [Int]] = [:]
   private var others: [Int] = []
 
-  init(_ rules: [Manifest.Rule]) {
-    self.rules = rules
+  /// - Parameter stage: The stage of this name, for the rule of this number.
+  init(_ rules: [Manifest.Rule], _ lists: Manifest.Lists, stage: (String, Int?) -> StagePlan.Stage) {
+    base = PerList { list in (lists[list]?.map(\.name) ?? list.builtIns).map { stage($0, nil) } }
+    rows = rules.enumerated().map { index, rule in
+      Row(rule: rule, stages: PerList { list in rule.lists[list]?.map { stage($0.name, index) } })
+    }
     for (index, rule) in rules.enumerated() { add(index, rule.operations) }
   }
 
@@ -25,18 +37,51 @@ struct RuleIndex: Sendable, Equatable {
     }
   }
 
-  /// Of each list the first rule that matches and names it.
-  func choose(_ name: String?, _ type: GraphQLOperationType) -> [StageList: (rule: Int, entries: [Manifest.Entry])] {
-    var chosen: [StageList: (rule: Int, entries: [Manifest.Entry])] = [:]
-    let text = name ?? ""
-    var queues = [byName[text] ?? [], text.unicodeScalars.first.flatMap { byFirst[$0] } ?? [], others].map { $0[...] }
-    while chosen.count < StageList.allCases.count, let index = queues.compactMap(\.first).min() {
-      for queue in queues.indices where queues[queue].first == index { queues[queue].removeFirst() }
-      guard rules[index].matches(text, type) else { continue }
+  /// Of each list the stages of the first rule that matches and names it, else those of the manifest.
+  func choose(_ name: String?, _ type: GraphQLOperationType) -> PerList<[StagePlan.Stage]> {
+    let name = name ?? ""
+    var candidates = Candidates(
+      named: byName[name] ?? [], lettered: byFirst.isEmpty ? [] : name.unicodeScalars.first.flatMap { byFirst[$0] } ?? [],
+      others: others)
+    var chosen = PerList<[StagePlan.Stage]?> { _ in nil }
+    var missing = StageList.allCases.count
+    while missing > 0, let index = candidates.next() {
+      guard rows[index].rule.matches(name, type) else { continue }
       for list in StageList.allCases where chosen[list] == nil {
-        if let entries = rules[index].lists[list] { chosen[list] = (index, entries) }
+        guard let stages = rows[index].stages[list] else { continue }
+        chosen[list] = stages
+        missing -= 1
       }
     }
-    return chosen
+    return PerList { chosen[$0] ?? base[$0] }
+  }
+}
+
+/// Rules that may fit an operation, each once and in the order of the manifest.
+private struct Candidates {
+  let named: [Int]
+  let lettered: [Int]
+  let others: [Int]
+  private var positions = (named: 0, lettered: 0, others: 0)
+
+  init(named: [Int], lettered: [Int], others: [Int]) {
+    self.named = named
+    self.lettered = lettered
+    self.others = others
+  }
+
+  mutating func next() -> Int? {
+    let heads = (
+      positions.named < named.count ? named[positions.named] : .max,
+      positions.lettered < lettered.count ? lettered[positions.lettered] : .max,
+      positions.others < others.count ? others[positions.others] : .max
+    )
+    let first = min(heads.0, heads.1, heads.2)
+    guard first < .max else { return nil }
+    // A rule with several names may stand in more than one of them.
+    if heads.0 == first { positions.named += 1 }
+    if heads.1 == first { positions.lettered += 1 }
+    if heads.2 == first { positions.others += 1 }
+    return first
   }
 }

@@ -12,6 +12,9 @@ package struct StageOverrides: Sendable, Hashable {
     patterns = (text ?? "").split(separator: ",").map { $0.filter { !$0.isWhitespace } }.filter { !$0.isEmpty }.map(Glob.init)
   }
 
+  /// Whether they name nothing.
+  var isEmpty: Bool { patterns.isEmpty }
+
   /// The pattern that switches a plugin off; nil if none does.
   package func disabling(_ name: String) -> String? {
     patterns.first { $0.pattern == Self.everything || $0.matches(name) }?.pattern

@@ -14,16 +14,19 @@ package struct StagePlan: Sendable, Hashable {
     package let name: String
     package let origin: Origin
     /// The pattern of the override that switched it off; nil if it runs.
-    package let disabledBy: String?
+    package fileprivate(set) var disabledBy: String?
     /// Which of the manifest's rules put it here, counted from 0; nil for the chain itself and the defaults.
     package let rule: Int?
   }
 
   /// The stages by list, switched-off ones included.
-  package let stages: [StageList: [Stage]]
+  package fileprivate(set) var stages: PerList<[Stage]>
 
   /// The stages of a list that run.
-  package func active(_ list: StageList) -> [Stage] { (stages[list] ?? []).filter { $0.disabledBy == nil } }
+  package func active(_ list: StageList) -> [Stage] {
+    let stages = stages[list]
+    return stages.allSatisfy { $0.disabledBy == nil } ? stages : stages.filter { $0.disabledBy == nil }
+  }
 }
 
 extension Manifest {
@@ -31,24 +34,29 @@ extension Manifest {
   package func stagePlan(
     operationName: String?, type: GraphQLOperationType, overrides: StageOverrides = StageOverrides(nil)
   ) -> StagePlan {
-    let chosen = ruleIndex.choose(operationName, type)
-    var stages: [StageList: [StagePlan.Stage]] = [:]
-    for list in StageList.allCases {
-      let names = (chosen[list]?.entries ?? lists[list])?.map(\.name) ?? list.builtIns
-      stages[list] = names.map { stage($0, overrides, rule: chosen[list]?.rule) }
+    var plan = StagePlan(stages: ruleIndex.choose(operationName, type))
+    if !overrides.isEmpty {
+      for list in StageList.allCases {
+        for index in plan.stages[list].indices where plan.stages[list][index].origin != .builtIn {
+          plan.stages[list][index].disabledBy = overrides.disabling(plan.stages[list][index].name)
+        }
+      }
     }
     // Without any parser no request can end well, and safe mode is for requests that do.
-    if stages[.parsing]?.allSatisfy({ $0.disabledBy != nil }) == true {
-      stages[.parsing]? += StageList.parsing.builtIns.map { stage($0, overrides, rule: nil) }
+    if plan.stages[.parsing].allSatisfy({ $0.disabledBy != nil }) {
+      plan.stages[.parsing] += StageList.parsing.builtIns.map { stage($0, rule: nil) }
     }
-    return StagePlan(stages: stages)
+    return plan
   }
 
-  private func stage(_ name: String, _ overrides: StageOverrides, rule: Int?) -> StagePlan.Stage {
-    guard let plugin = plugin(named: name) else {
-      return StagePlan.Stage(name: name, origin: .builtIn, disabledBy: nil, rule: rule)
-    }
-    let origin: StagePlan.Stage.Origin = if case .ffi = plugin.source { .ffi } else { .plugin }
-    return StagePlan.Stage(name: name, origin: origin, disabledBy: overrides.disabling(name), rule: rule)
+  /// The stage of this name as a rule puts it in place, or the manifest itself.
+  func stage(_ name: String, rule: Int?) -> StagePlan.Stage {
+    let origin: StagePlan.Stage.Origin =
+      switch plugin(named: name)?.source {
+      case nil: .builtIn
+      case .ffi: .ffi
+      case .file: .plugin
+      }
+    return StagePlan.Stage(name: name, origin: origin, disabledBy: nil, rule: rule)
   }
 }

@@ -63,8 +63,8 @@ struct RuleTests {
         for list in StageList.allCases {
           let first = rules.indices.first { rules[$0].matches(name, type) && rules[$0].lists[list] != nil }
           let expected = first.flatMap { rules[$0].lists[list] }?.map(\.name) ?? list.builtIns
-          #expect(plan.stages[list]?.map(\.name) == expected, "\(name) \(type) \(list)")
-          #expect(plan.stages[list]?.allSatisfy { $0.rule == first } == true)
+          #expect(plan.stages[list].map(\.name) == expected, "\(name) \(type) \(list)")
+          #expect(plan.stages[list].allSatisfy { $0.rule == first })
         }
       }
     }
