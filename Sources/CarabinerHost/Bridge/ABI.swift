@@ -48,6 +48,9 @@ struct Parts: OptionSet {
   static let data = Parts(rawValue: UInt32(CRB_PART_DATA))
   static let errors = Parts(rawValue: UInt32(CRB_PART_ERRORS))
   static let chunk = Parts(rawValue: UInt32(CRB_PART_CHUNK))
+
+  /// What a result is shown by.
+  static let ofResults: Parts = [.json, .data, .errors]
 }
 
 /// The hooks, and which verdicts each may answer (section 5 of the header).

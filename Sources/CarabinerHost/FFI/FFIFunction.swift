@@ -142,24 +142,3 @@ extension FFIDeclaration.CType {
     }
   }
 }
-
-/// An HTTP stage that puts the result of a C function into a header of the request.
-struct FFIInterceptor: HTTPInterceptor {
-  let name: String
-  let function: FFIFunction
-
-  var stageName: String { name }
-  var traits: StageTraits { .bindsNoTaskLocals }
-
-  func intercept(request: URLRequest, next: NextHTTPInterceptorFunction) async throws -> HTTPResponse {
-    guard request.body?.data != nil || request.body == nil || !function.declaration.readsBody else {
-      throw PluginError(
-        code: .failed, entry: name, hook: Hook.onRequest.name,
-        message: "the body of an upload is read while it is sent and cannot be given to \(function.declaration.function); take "
-          + "this stage out of the chain of uploads with a rule")
-    }
-    var request = request
-    request.headers[function.declaration.header] = function.call(body: request.httpBody ?? Data())
-    return try await next(request)
-  }
-}

@@ -10,6 +10,7 @@ final class CompiledPlan: Sendable {
 
   private enum HTTPMember: Sendable {
     case interceptor(any HTTPInterceptor)
+    case ffi([FFIStage])
     case plugins(StageRow)
   }
 
@@ -19,16 +20,21 @@ final class CompiledPlan: Sendable {
   private let cacheRow: StageRow
   private let parsers: [ParserPluginRun.Entry]
   private let parserRow: StageRow
-  /// What serves every request as it is; nil if some interceptor keeps the state of one.
+  /// What serves every request as it is; nil if something in some list keeps the state of one.
   private let shared: RequestInterceptors?
+  // The same list by list.
+  private let sharedGraphQL: [any GraphQLInterceptor]?
+  private let sharedCache: (any CacheInterceptor)?
+  private let sharedHTTP: [any HTTPInterceptor]?
+  private let sharedParser: (any ResponseParsingInterceptor)?
   private let limits: PluginLimits
 
   /// - Parameters:
   ///   - binding: The stage a plugin has in a list; nil for a built-in.
-  ///   - ffi: The interceptor of an `ffi` entry; nil for any other.
+  ///   - ffi: The stage of an `ffi` entry; nil for any other.
   init(
     _ plan: StagePlan, manifest: Manifest, limits: PluginLimits, binding: (String, StageList) -> StageBinding?,
-    ffi: (String) -> FFIInterceptor?
+    ffi: (String) -> FFIStage?
   ) {
     self.limits = limits
     graphQL = Self.rows(
@@ -41,12 +47,13 @@ final class CompiledPlan: Sendable {
         default: nil
         }
       })
-    http = Self.rows(
-      plan.active(.http), .http, binding: { binding($0, .http) }, plugins: { .plugins($0) },
-      builtIn: { name in
-        if name == "response-code" { return .interceptor(ResponseCodeInterceptor()) }
-        return ffi(name).map { .interceptor($0) }
-      })
+    http = Self.joined(
+      Self.rows(
+        plan.active(.http), .http, binding: { binding($0, .http) }, plugins: { .plugins($0) },
+        builtIn: { name in
+          if name == "response-code" { return .interceptor(ResponseCodeInterceptor()) }
+          return ffi(name).map { .ffi([$0]) }
+        }))
     (caches, cacheRow) = Self.entries(
       plan.active(.cache), .cache, binding: { binding($0, .cache) }, plugin: { .plugin($0) },
       builtIn: {
@@ -60,59 +67,79 @@ final class CompiledPlan: Sendable {
           maximumPartBytes: manifest.settings.maximumPartBytes, idleTimeout: manifest.settings.idleTimeout)
         return .json(JSONResponseParsingInterceptor(limits: limits))
       })
-    shared = Self.stateless(graphQL, http, caches, parsers)
+    sharedGraphQL = Self.all(graphQL) { if case .interceptor(let interceptor) = $0 { interceptor } else { nil } }
+    sharedCache = Self.shared(caches)
+    sharedHTTP = Self.all(http) { member in
+      switch member {
+      case .interceptor(let interceptor): interceptor
+      case .ffi(let stages): FFIRun(stages: stages)
+      case .plugins: nil
+      }
+    }
+    sharedParser = Self.shared(parsers)
+    shared =
+      if let sharedGraphQL, let sharedCache, let sharedHTTP, let sharedParser {
+        RequestInterceptors(graphQL: sharedGraphQL, cache: sharedCache, http: sharedHTTP, parser: sharedParser)
+      } else { nil }
   }
 
   /// Interceptors for one request.
   func interceptors<Operation: GraphQLOperation>(for operation: Operation, context: RequestContext) -> RequestInterceptors {
-    if let shared { return shared }
+    // A trace tells of every C function by itself.
+    let isTraced = context.tracer != nil
+    if !isTraced, let shared { return shared }
     let call = PluginCall(
       context: context, operationName: operation.operationName, operationType: operation.operationType, limits: limits)
     return RequestInterceptors(
-      graphQL: graphQL.map { member in
-        switch member {
-        case .interceptor(let interceptor): interceptor
-        case .persistedQueries(let configuration): AutomaticPersistedQueryInterceptor(configuration: configuration)
-        case .plugins(let row): GraphQLPluginRun(row, call: call)
-        }
-      },
-      cache: cache(call),
-      http: http.map { member in
-        switch member {
-        case .interceptor(let interceptor): interceptor
-        case .plugins(let row): HTTPPluginRun(row, call: call)
-        }
-      },
-      parser: parser(call))
+      graphQL: sharedGraphQL ?? graphQL.map { interceptor($0, call) },
+      cache: sharedCache ?? CachePluginRun(caches, cacheRow, call: call),
+      http: (isTraced ? nil : sharedHTTP) ?? http.flatMap { interceptors($0, call) },
+      parser: sharedParser ?? ParserPluginRun(parsers, parserRow, call: call))
   }
 
-  private static func stateless(
-    _ graphQL: [GraphQLMember], _ http: [HTTPMember], _ caches: [CachePluginRun.Entry], _ parsers: [ParserPluginRun.Entry]
-  ) -> RequestInterceptors? {
-    var graphQLInterceptors: [any GraphQLInterceptor] = []
-    for member in graphQL {
-      guard case .interceptor(let interceptor) = member else { return nil }
-      graphQLInterceptors.append(interceptor)
+  private func interceptor(_ member: GraphQLMember, _ call: PluginCall) -> any GraphQLInterceptor {
+    switch member {
+    case .interceptor(let interceptor): interceptor
+    case .persistedQueries(let configuration): AutomaticPersistedQueryInterceptor(configuration: configuration)
+    case .plugins(let row): GraphQLPluginRun(row, call: call)
     }
-    var httpInterceptors: [any HTTPInterceptor] = []
-    for member in http {
-      guard case .interceptor(let interceptor) = member else { return nil }
-      httpInterceptors.append(interceptor)
-    }
-    guard caches.count == 1, case .store(let cache) = caches[0], parsers.count == 1, case .json(let parser) = parsers[0] else {
-      return nil
-    }
-    return RequestInterceptors(graphQL: graphQLInterceptors, cache: cache, http: httpInterceptors, parser: parser)
   }
 
-  private func cache(_ call: PluginCall) -> any CacheInterceptor {
+  private func interceptors(_ member: HTTPMember, _ call: PluginCall) -> [any HTTPInterceptor] {
+    switch member {
+    case .interceptor(let interceptor): [interceptor]
+    case .ffi(let stages): call.isTraced ? stages.map { FFIRun(stages: [$0]) } : [FFIRun(stages: stages)]
+    case .plugins(let row): [HTTPPluginRun(row, call: call)]
+    }
+  }
+
+  /// The members with C functions that stand side by side in one.
+  private static func joined(_ members: [HTTPMember]) -> [HTTPMember] {
+    members.reduce(into: []) { joined, member in
+      guard case .ffi(let stages) = member, case .ffi(let earlier)? = joined.last else { return joined.append(member) }
+      joined[joined.count - 1] = .ffi(earlier + stages)
+    }
+  }
+
+  // MARK: What requests share
+
+  /// The interceptors of all members; nil if one of them has none that requests could share.
+  private static func all<Member, Interceptor>(
+    _ members: [Member], _ interceptor: (Member) -> Interceptor?
+  ) -> [Interceptor]? {
+    let interceptors = members.compactMap(interceptor)
+    return interceptors.count == members.count ? interceptors : nil
+  }
+
+  private static func shared(_ caches: [CachePluginRun.Entry]) -> (any CacheInterceptor)? {
+    if caches.isEmpty { return NoCache() }
     if caches.count == 1, case .store(let cache) = caches[0] { return cache }
-    return CachePluginRun(caches, cacheRow, call: call)
+    return nil
   }
 
-  private func parser(_ call: PluginCall) -> any ResponseParsingInterceptor {
+  private static func shared(_ parsers: [ParserPluginRun.Entry]) -> (any ResponseParsingInterceptor)? {
     if parsers.count == 1, case .json(let parser) = parsers[0] { return parser }
-    return ParserPluginRun(parsers, parserRow, call: call)
+    return nil
   }
 
   // MARK: Looking up

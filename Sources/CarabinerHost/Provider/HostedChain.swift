@@ -7,7 +7,7 @@ internal import Synchronization
 package final class HostedChain: InterceptorProvider {
   private enum Member: Sendable {
     case plugin(PluginInstance)
-    case ffi(FFIInterceptor)
+    case ffi(FFIStage)
   }
 
   private struct PlanKey: Hashable {
@@ -52,7 +52,7 @@ package final class HostedChain: InterceptorProvider {
         case .ffi(let declaration):
           let pointer = plugin.pointer.appending("ffi")
           let function = try FFIFunction(FFIDeclaration(declaration, at: pointer), at: pointer)
-          members[plugin.name] = .ffi(FFIInterceptor(name: plugin.name, function: function))
+          members[plugin.name] = .ffi(FFIStage(name: plugin.name, function: function))
         case .file(let path, let pin):
           let library = try PluginLibrary.load(path: path, pin: pin, mode: manifest.settings.staging)
           let interceptor = try library.interceptor(plugin.interceptor)
@@ -103,7 +103,7 @@ package final class HostedChain: InterceptorProvider {
     let plan = CompiledPlan(
       plan(operationName, type), manifest: manifest, limits: limits,
       binding: { bindings[Binding(name: $0, list: $1)] },
-      ffi: { name in if case .ffi(let interceptor)? = members[name] { interceptor } else { nil } })
+      ffi: { name in if case .ffi(let stage)? = members[name] { stage } else { nil } })
     plans.withLock { plans in
       if plans.count < Self.maximumPlans { plans[key] = plan }
     }

@@ -10,22 +10,35 @@ internal import CCarabiner
 
   /// `count` zeroed bytes; nil if that would be more than `limit` in all.
   mutating func allocate(_ count: Int, alignment: Int = 16, limit: Int) -> UnsafeMutableRawPointer? {
-    if let block = unsafe blocks.last, let base = block.baseAddress {
-      let start = (Int(bitPattern: base) + used + alignment - 1) & ~(alignment - 1)
-      let offset = start - Int(bitPattern: base)
-      if offset + count <= block.count {
-        used = offset + count
-        return unsafe base + offset
-      }
-    }
-    let size = unsafe max(Self.firstBlock, (blocks.last?.count ?? 0) * 2, count + alignment)
-    guard total + size <= max(limit, Self.firstBlock) else { return nil }
-    let block = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)
+    if let piece = unsafe piece(count, alignment) { return unsafe piece }
+    guard total + nextBlock(count, alignment) <= max(limit, Self.firstBlock) else { return nil }
+    return unsafe allocate(count, alignment: alignment)
+  }
+
+  /// `count` zeroed bytes.
+  mutating func allocate(_ count: Int, alignment: Int = 16) -> UnsafeMutableRawPointer {
+    if let piece = unsafe piece(count, alignment) { return unsafe piece }
+    let block = UnsafeMutableRawBufferPointer.allocate(byteCount: nextBlock(count, alignment), alignment: max(alignment, 16))
     unsafe block.initializeMemory(as: UInt8.self, repeating: 0)
     unsafe blocks.append(block)
-    total += size
-    used = 0
-    return unsafe allocate(count, alignment: alignment, limit: limit)
+    total += block.count
+    used = count
+    // A block is never empty, so it has a base.
+    return unsafe block.baseAddress.unsafelyUnwrapped
+  }
+
+  /// A piece of the newest block, if it has room.
+  private mutating func piece(_ count: Int, _ alignment: Int) -> UnsafeMutableRawPointer? {
+    guard let block = unsafe blocks.last, let base = block.baseAddress else { return nil }
+    let start = (Int(bitPattern: base) + used + alignment - 1) & ~(alignment - 1)
+    let offset = start - Int(bitPattern: base)
+    guard offset + count <= block.count else { return nil }
+    used = offset + count
+    return unsafe base + offset
+  }
+
+  private func nextBlock(_ count: Int, _ alignment: Int) -> Int {
+    unsafe max(Self.firstBlock, (blocks.last?.count ?? 0) * 2, count + alignment)
   }
 
   /// A copy of these bytes.

@@ -5,7 +5,7 @@ internal import Synchronization
 
 extension CallRecord {
   /// A response's head as a plugin sees it.
-  func view(ofHead response: HTTPURLResponse, for stage: StageBinding) -> crb_head {
+  func view(ofHead response: HTTPURLResponse, _ needs: Parts) -> crb_head {
     var head = unsafe crb_head()
     unsafe head.size = unsafe UInt32(MemoryLayout<crb_head>.size)
     unsafe head.status = UInt32(clamping: response.statusCode)
@@ -19,7 +19,7 @@ extension CallRecord {
       case .unknown: 0
       }
     unsafe head.url = unsafe view(of: response.url.absoluteString)
-    if stage.needs.contains(.headers) {
+    if needs.contains(.headers) {
       unsafe head.headers = unsafe headerArray(response.headers).map { unsafe UnsafePointer($0) }
       unsafe head.header_count = response.headers.count
     }
@@ -32,5 +32,17 @@ extension CallRecord {
     unsafe event.seq = sequence
     unsafe event.bytes = unsafe view(of: chunk)
     return unsafe event
+  }
+}
+
+extension crb_head {
+  /// The same head without the headers if a stage did not ask for them (rule R11).
+  func restricted(to needs: Parts) -> crb_head {
+    var head = unsafe self
+    if !needs.contains(.headers) {
+      unsafe head.headers = nil
+      unsafe head.header_count = 0
+    }
+    return unsafe head
   }
 }

@@ -26,23 +26,25 @@ final class CallRecord: @unchecked Sendable {
   let request = Atomic<UInt64>(0)
   let suspended = SuspendedHook()
 
+  // Whoever has the record is alone with it, as said above; to have the runtime check each access would cost more than the hooks.
+
   /// The stages the call passes.
-  var row: StageRow?
-  var call: PluginCall?
-  var message = CallMessage.none
-  var staged = StagedAnswer()
+  @safe @exclusivity(unchecked) var row: StageRow?
+  @safe @exclusivity(unchecked) var call: PluginCall?
+  @safe @exclusivity(unchecked) var message = CallMessage.none
+  @safe @exclusivity(unchecked) var staged = StagedAnswer()
   /// Views handed out in this hook.
-  var views = Arena()
+  @safe @exclusivity(unchecked) var views = Arena()
   /// What `scratch` gave out; lives as long as the call.
-  var scratch = Arena()
+  @safe @exclusivity(unchecked) var scratch = Arena()
   /// Data whose bytes are handed out as they are.
-  var pins: [Data] = []
+  @safe @exclusivity(unchecked) var pins: [Data] = []
   /// Baggage visible to the stages further in.
-  var innerBaggage = Baggage()
+  @safe @exclusivity(unchecked) var innerBaggage = Baggage()
   /// Baggage bound further out, by callers and interceptors in Swift among them.
-  var scopeBaggage = Baggage()
+  @safe @exclusivity(unchecked) var scopeBaggage = Baggage()
   /// When a record whose token was revoked may be used again.
-  var quarantineEnd: ContinuousClock.Instant?
+  @safe @exclusivity(unchecked) var quarantineEnd: ContinuousClock.Instant?
 
   init(index: Int) { self.index = index }
 
@@ -64,6 +66,8 @@ final class CallRecord: @unchecked Sendable {
 
   /// Closes whatever hook is open. When this returns no function of the host is at work on this call.
   func closeHook() {
+    // Only the host opens hooks: what is closed stays so.
+    guard phase.load(ordering: .relaxed) != 0 else { return }
     phase.store(0, ordering: .sequentiallyConsistent)
     while busy.load(ordering: .sequentiallyConsistent) {}
   }
@@ -89,6 +93,12 @@ final class CallRecord: @unchecked Sendable {
     closeHook()
     if !pins.isEmpty { pins.removeAll(keepingCapacity: true) }
     views.reset()
+  }
+
+  /// An event in memory that stays good until the step ends: a hook that is pending may look at it as at its views.
+  func keep<Event: BitwiseCopyable>(_ event: Event) -> UnsafeMutablePointer<Event> {
+    let memory = unsafe views.allocate(MemoryLayout<Event>.size, alignment: MemoryLayout<Event>.alignment)
+    return unsafe memory.initializeMemory(as: Event.self, to: event)
   }
 
   /// A view of data that stays good until the step ends.

@@ -5,7 +5,7 @@ internal import Synchronization
 ///
 /// The word holds generation (32 bits), verdict (16) and state (16); every change is one compare-and-swap, so of many threads
 /// that resume at once exactly one wins. This is the only file of the host with a continuation in it.
-final class SuspendedHook: Sendable {
+@safe final class SuspendedHook: Sendable {
   private enum State: UInt16 {
     case free
     case armed
@@ -15,7 +15,7 @@ final class SuspendedHook: Sendable {
   }
 
   private let word = Atomic<UInt64>(0)
-  private let continuation = Mutex<CheckedContinuation<crb_verdict, Never>?>(nil)
+  private let continuation = unsafe Mutex<UnsafeContinuation<crb_verdict, Never>?>(nil)
 
   private static func pack(_ generation: UInt32, _ verdict: crb_verdict, _ state: State) -> UInt64 {
     UInt64(generation) << 32 | UInt64(UInt16(truncatingIfNeeded: verdict)) << 16 | UInt64(state.rawValue)
@@ -66,19 +66,26 @@ final class SuspendedHook: Sendable {
     }
   }
 
+  /// The verdict of a token that was resumed before anybody waited for it; nil if there is none.
+  func takeVerdict() -> crb_verdict? {
+    let old = word.load(ordering: .acquiring)
+    let (generation, verdict, state) = Self.unpack(old)
+    return state == .resumed && change(from: old, to: Self.pack(generation, 0, .free)) ? verdict : nil
+  }
+
   /// Waits until the token is resumed or revoked, if that did not happen before.
   func completion() async -> crb_verdict {
-    await withCheckedContinuation { waiting in
-      continuation.withLock { $0 = waiting }
+    // Resumed exactly once, as the word says; a checked continuation would allocate to say it again.
+    unsafe await withUnsafeContinuation { waiting in
+      unsafe continuation.withLock { unsafe $0 = unsafe waiting }
       while true {
         let old = word.load(ordering: .acquiring)
-        let (generation, verdict, state) = Self.unpack(old)
+        let (generation, _, state) = Self.unpack(old)
         switch state {
         case .armed:
           if change(from: old, to: Self.pack(generation, 0, .parked)) { return }
         case .resumed:
-          guard change(from: old, to: Self.pack(generation, 0, .free)) else { continue }
-          return wake(verdict)
+          if let verdict = takeVerdict() { return wake(verdict) }
         case .free, .parked:
           // Revoked in the meantime.
           return wake(Self.revoked)
@@ -106,10 +113,10 @@ final class SuspendedHook: Sendable {
   static let revoked = crb_verdict(Int16.max)
 
   private func wake(_ verdict: crb_verdict) {
-    let waiting = continuation.withLock { continuation in
-      defer { continuation = nil }
-      return continuation
+    let waiting = unsafe continuation.withLock { continuation in
+      defer { unsafe continuation = nil }
+      return unsafe continuation
     }
-    waiting?.resume(returning: verdict)
+    unsafe waiting?.resume(returning: verdict)
   }
 }

@@ -4,7 +4,7 @@ internal import CarabinerWire
 internal import FoundationEssentials
 
 /// The caches of a manifest, one after the other: plugins, and the host's own store where the manifest puts it.
-final class CachePluginRun: CacheInterceptor {
+struct CachePluginRun: CacheInterceptor {
   /// A place in the list.
   enum Entry: Sendable {
     /// A plugin, by its number in the row.
@@ -14,24 +14,19 @@ final class CachePluginRun: CacheInterceptor {
 
   private let entries: [Entry]
   private let lanes: LaneOwner
-  private let call: PluginCall
 
   init(_ entries: [Entry], _ row: StageRow, call: PluginCall) {
     self.entries = entries
-    self.call = call
     lanes = LaneOwner(row, call: call)
   }
 
   var stageName: String { "caches" }
-  var traits: StageTraits {
-    entries.isEmpty ? [.tracesItself, .bindsNoTaskLocals, .keepsNothing] : [.tracesItself, .bindsNoTaskLocals]
-  }
+  var traits: StageTraits { [.tracesItself, .bindsNoTaskLocals] }
 
   @_specialize(where Request == JSONRequest<DynamicOperation>)
   func readCacheData<Request: GraphQLRequest>(
     from store: ApolloStore, request: Request
   ) async throws -> GraphQLResponse<Request.Operation>? {
-    guard !entries.isEmpty else { return nil }
     let pass = try lanes.beginPass(timeout: request.requestTimeout)
     let lane = pass.lane
     let record = lane.record
@@ -46,7 +41,7 @@ final class CachePluginRun: CacheInterceptor {
         }
         trace("store", "read", .down, "miss")
       case .plugin(let index):
-        guard let onRead = unsafe lane.row.cache[index].on_read else { continue }
+        guard let onRead = unsafe lane.row.onRequest[index] else { continue }
         let made = lane.invoke(.onRead, at: index) { unsafe onRead(lane.instance(index), record.handle, lane.states + index) }
         if made.hasPassed { continue }
         let (verdict, answer) = try await lane.outcome(of: made, .down)
@@ -67,21 +62,20 @@ final class CachePluginRun: CacheInterceptor {
   func writeCacheData<Request: GraphQLRequest>(
     to store: ApolloStore, request: Request, response: ParsedResult<Request.Operation>
   ) async throws {
-    guard !entries.isEmpty else { return }
     let pass = try lanes.beginPass(timeout: request.requestTimeout)
     let lane = pass.lane
     let record = lane.record
     record.message = .graphQL(GraphQLRequestMessage(request))
     defer { record.endStep() }
-    let whole = unsafe record.view(of: response.result.body, lane.row.needs)
+    let whole = unsafe record.view(of: response.result.body, lane.row.shown)
     for entry in entries.reversed() {
       switch entry {
       case .store(let cache):
         try await cache.writeCacheData(to: store, request: request, response: response)
         trace("store", "write", .up, "written")
       case .plugin(let index):
-        guard let onWrite = unsafe lane.row.cache[index].on_write else { continue }
-        var event = unsafe whole.restricted(to: lane.row.stages[index].needs)
+        guard let onWrite = unsafe lane.row.onResult[index] else { continue }
+        var event = unsafe whole.restricted(to: lane.row.shownTo[index])
         unsafe event.http_status = Int32(response.result.httpResponse?.statusCode ?? 0)
         let made = lane.invoke(.onWrite, at: index) {
           unsafe onWrite(lane.instance(index), record.handle, lane.states[index], &event)
@@ -95,7 +89,21 @@ final class CachePluginRun: CacheInterceptor {
   }
 
   private func trace(_ stage: String, _ hook: String, _ direction: StageEvent.Direction, _ outcome: String) {
-    call.context.tracer?.record(
+    lanes.call.context.tracer?.record(
       StageEvent(kind: .cache, stage: stage, hook: hook, direction: direction, outcome: outcome, duration: .zero))
   }
+}
+
+/// The caches of a manifest that names none.
+struct NoCache: CacheInterceptor {
+  var stageName: String { "caches" }
+  var traits: StageTraits { [.tracesItself, .bindsNoTaskLocals, .keepsNothing] }
+
+  func readCacheData<Request: GraphQLRequest>(
+    from store: ApolloStore, request: Request
+  ) async throws -> GraphQLResponse<Request.Operation>? { nil }
+
+  func writeCacheData<Request: GraphQLRequest>(
+    to store: ApolloStore, request: Request, response: ParsedResult<Request.Operation>
+  ) async throws {}
 }

@@ -11,47 +11,45 @@ final class GraphQLAscent<Request: GraphQLRequest>: @unchecked Sendable {
 
   let lane: PluginLane
   private let pass: LanePass
-  private let call: PluginCall
-  var request: Request
-  var inner: InterceptorResultStream<Request> = .empty
+  // One consumer at a time, as said above, so nothing is gained by having the runtime check each access.
+  @safe @exclusivity(unchecked) var request: Request
+  /// What the stages further in bring; nil once it is over.
+  @safe @exclusivity(unchecked) var inner: InterceptorResultStream<Request>?
   /// How many stages, from the outermost, lie between the inner stream and the caller.
   var depth: Int
   /// Results that are ready to go outward.
-  private var ready: [Result] = []
-  private var isOver = false
+  @safe @exclusivity(unchecked) private var ready = Outbox<Result>()
   private var sequence: UInt64 = 0
 
-  init(pass: consuming LanePass, call: PluginCall, request: Request) {
+  init(pass: consuming LanePass, request: Request) {
     lane = pass.lane
     self.pass = pass
-    self.call = call
     self.request = request
-    depth = lane.row.stages.count
+    depth = lane.row.count
   }
 
   /// How many stages, from the outermost, have been opened in this pass.
-  var openDepth: Int { lane.row.tails.indices.prefix { lane.isOpen($0) }.count }
+  var openDepth: Int { (0..<lane.row.count).prefix { lane.isOpen($0) }.count }
 
   func next() async throws -> Step {
-    while ready.isEmpty, !isOver {
+    while ready.isEmpty, inner != nil {
       do {
-        switch try await inner.pull() {
+        switch try await inner?.pull() ?? .end {
         case .element(let result):
-          if try await ascend(result, from: depth - 1) { try await finish(from: depth - 1) }
+          guard try await ascend(result, from: depth - 1) else { continue }
         case .last(let result):
           _ = try await ascend(result, from: depth - 1)
-          try await finish(from: depth - 1)
-        case .end:
-          try await finish(from: depth - 1)
+        case .end: break
         }
+        inner = nil
+        if let stage = lane.closeSilently(from: depth - 1) { try await finish(from: stage) }
       } catch {
         try await handle(error)
       }
     }
-    guard !ready.isEmpty else { return .end }
-    call.wasDelivered = true
-    let result = ready.removeFirst()
-    return isOver && ready.isEmpty ? .last(result) : .element(result)
+    guard let result = ready.popFirst() else { return .end }
+    lane.call.noteDelivery()
+    return inner == nil && ready.isEmpty ? .last(result) : .element(result)
   }
 
   // MARK: Results
@@ -60,25 +58,14 @@ final class GraphQLAscent<Request: GraphQLRequest>: @unchecked Sendable {
   ///
   /// - Returns: Whether a stage ended the stream with it.
   private func ascend(_ result: Result, from outermost: Int) async throws -> Bool {
-    let row = lane.row
     let record = lane.record
     record.endStep()
     defer { record.endStep() }
-    let whole = unsafe event(for: result)
-    var index = outermost
-    while index >= 0 {
-      guard let onResult = unsafe row.graphQL[index].on_result else {
-        index -= 1
-        continue
-      }
-      var event = unsafe whole.restricted(to: row.needsByStage[index])
-      let made = lane.invoke(.onResult, at: index) {
-        unsafe onResult(lane.instance(index), record.handle, lane.states[index], &event)
-      }
-      if made.hasPassed {
-        index -= 1
-        continue
-      }
+    let whole = unsafe UnsafePointer(record.keep(event(for: result)))
+    var next = outermost
+    while let made = unsafe lane.ascend(whole, from: next) {
+      let index = made.index
+      next = index - 1
       let (verdict, answer) = try await atStage(index) { try await lane.outcome(of: made, .up) }
       switch verdict {
       case Verdict.drop:
@@ -105,7 +92,6 @@ final class GraphQLAscent<Request: GraphQLRequest>: @unchecked Sendable {
         _ = try await ascend(result, from: index - 1)
         return true
       }
-      index -= 1
     }
     sequence += 1
     ready.append(result)
@@ -114,14 +100,11 @@ final class GraphQLAscent<Request: GraphQLRequest>: @unchecked Sendable {
 
   /// The inner stream is over: every stage that is still open learns it, from the innermost.
   private func finish(from index: Int) async throws {
-    isOver = true
-    inner = .empty
+    inner = nil
     defer { lane.record.endStep() }
-    for stage in stride(from: index, through: 0, by: -1) where lane.isOpen(stage) {
-      guard unsafe lane.row.tails[stage].onEnd != nil else {
-        lane.close(stage)
-        continue
-      }
+    var last = index
+    while let stage = lane.closeSilently(from: last) {
+      last = stage - 1
       let answer = try await atStage(stage) { try await lane.end(stage) }
       for element in answer.elements {
         _ = try await ascend(try result(of: element), from: stage - 1)
@@ -133,7 +116,7 @@ final class GraphQLAscent<Request: GraphQLRequest>: @unchecked Sendable {
 
   /// Takes an error outward; a stage may pass it on, replace it, or put a result in its place.
   private func handle(_ thrown: any Error) async throws {
-    isOver = true
+    inner = nil
     var error = (thrown as? StageFailure)?.error ?? thrown
     var index = ((thrown as? StageFailure)?.depth ?? depth) - 1
     if let failed = thrown as? StageFailure { closeInside(failed.depth) }
@@ -177,8 +160,7 @@ final class GraphQLAscent<Request: GraphQLRequest>: @unchecked Sendable {
 
   /// A stage failed on the way up: those further in are done, for their stream will not be pulled again.
   private func closeInside(_ depth: Int) {
-    for stage in lane.row.tails.indices.reversed() where stage > depth && lane.isOpen(stage) { lane.close(stage) }
-    if lane.row.tails.indices.contains(depth) { lane.close(depth) }
+    for stage in stride(from: depth, to: lane.row.count, by: 1) { lane.close(stage) }
   }
 
   private func atStage<Value>(_ index: Int, _ body: () async throws -> Value) async throws -> Value {
@@ -202,7 +184,7 @@ final class GraphQLAscent<Request: GraphQLRequest>: @unchecked Sendable {
   /// What all stages together asked to see of a result; the same for each but for the parts it did not ask for.
   private func event(for result: Result) -> crb_result {
     let response = result.result
-    var event = unsafe lane.record.view(of: response.body, lane.row.needs)
+    var event = unsafe lane.record.view(of: response.body, lane.row.shown)
     unsafe event.seq = sequence
     unsafe event.http_status = Int32(response.httpResponse?.statusCode ?? 0)
     if response.source == .cache { unsafe event.flags |= UInt32(CRB_RESULT_CACHE) }

@@ -2,14 +2,10 @@ internal import CCarabiner
 internal import Carabiner
 
 /// Consecutive GraphQL stages of plugins, run in one loop: to the chain they are one interceptor.
-final class GraphQLPluginRun: GraphQLInterceptor {
+struct GraphQLPluginRun: GraphQLInterceptor {
   private let lanes: LaneOwner
-  private let call: PluginCall
 
-  init(_ row: StageRow, call: PluginCall) {
-    lanes = LaneOwner(row, call: call)
-    self.call = call
-  }
+  init(_ row: StageRow, call: PluginCall) { lanes = LaneOwner(row, call: call) }
 
   var stageName: String { "plugins" }
   var traits: StageTraits { [.tracesItself, .bindsNoTaskLocals] }
@@ -18,19 +14,24 @@ final class GraphQLPluginRun: GraphQLInterceptor {
   func intercept<Request: GraphQLRequest>(
     request: Request, next: NextInterceptorFunction<Request>
   ) async throws -> InterceptorResultStream<Request> {
-    let ascent = GraphQLAscent<Request>(pass: try lanes.beginPass(timeout: request.requestTimeout), call: call, request: request)
+    let ascent = GraphQLAscent<Request>(pass: try lanes.beginPass(timeout: request.requestTimeout), request: request)
     let lane = ascent.lane
+    let message = GraphQLRequestMessage(request)
+    lane.record.message = .graphQL(message)
     do {
-      switch try await descend(lane, request) {
-      case .next(let request):
-        ascent.request = request
+      var descent = Descent.next
+      if let made = lane.descend(from: 0) { descent = try await descend(lane, message, after: made) }
+      lane.record.endStep()
+      switch descent {
+      case .next:
+        ascent.request = message.request
         let baggage = lane.record.innerBaggage
         guard !baggage.isEmpty else {
-          ascent.inner = await next(request)
+          ascent.inner = await next(message.request)
           break
         }
         ascent.inner = await Baggage.$current.withValue(Baggage.current.merging(baggage)) {
-          await next(request).startedInThisScope()
+          await next(message.request).startedInThisScope()
         }
       case .respond(let elements, let stage):
         ascent.inner = PullStream(elements: try elements.map { try ascent.result(of: $0) })
@@ -40,31 +41,27 @@ final class GraphQLPluginRun: GraphQLInterceptor {
         ascent.depth = stage
       }
     } catch {
+      lane.record.endStep()
       ascent.inner = .failing(error)
       ascent.depth = ascent.openDepth
     }
     return PullStream { try await ascent.next() }
   }
 
-  private enum Descent<Request> {
-    case next(Request)
+  private enum Descent {
+    case next
     /// Stage number `stage` answered itself; those before it see the answer.
     case respond([StagedAnswer.Element], stage: Int)
     case fail(any Error, stage: Int)
   }
 
-  private func descend<Request: GraphQLRequest>(_ lane: PluginLane, _ request: Request) async throws -> Descent<Request> {
-    let message = GraphQLRequestMessage(request)
-    let record = lane.record
-    record.message = .graphQL(message)
-    defer { record.endStep() }
-    for index in lane.row.graphQL.indices {
-      guard let onRequest = unsafe lane.row.graphQL[index].on_request else { continue }
-      let made = lane.invoke(.onRequest, at: index) { unsafe onRequest(lane.instance(index), record.handle, lane.states + index) }
-      if made.hasPassed {
-        lane.open(index)
-        continue
-      }
+  /// Goes on where a stage had more to say than that the request may pass.
+  private func descend<Request: GraphQLRequest>(
+    _ lane: PluginLane, _ message: GraphQLRequestMessage<Request>, after first: HookCall
+  ) async throws -> Descent {
+    var next: HookCall? = first
+    while let made = next {
+      let index = made.index
       let (verdict, answer) = try await lane.outcome(of: made, .down)
       switch verdict {
       case Verdict.respond:
@@ -79,7 +76,8 @@ final class GraphQLPluginRun: GraphQLInterceptor {
         message.apply(answer)
         lane.open(index)
       }
+      next = lane.descend(from: index + 1)
     }
-    return .next(message.request)
+    return .next
   }
 }

@@ -10,16 +10,17 @@ final class HTTPAscent: @unchecked Sendable {
   private let lane: PluginLane
   private let pass: LanePass
   private var depth: Int
-  private var chunks: PullStream<Data> = .empty
-  private var ready: [Data] = []
-  private var isOver = false
+  // One user at a time, as said above, so nothing is gained by having the runtime check each access.
+  /// The rest of the body; nil once it is over.
+  @safe @exclusivity(unchecked) private var chunks: PullStream<Data>?
+  @safe @exclusivity(unchecked) private var ready = Outbox<Data>()
   private var sequence: UInt64 = 0
 
   init(pass: consuming LanePass, message: HTTPMessage) {
     lane = pass.lane
     self.pass = pass
     self.message = message
-    depth = lane.row.stages.count
+    depth = lane.row.count
     lane.record.message = .http(message)
   }
 
@@ -29,14 +30,12 @@ final class HTTPAscent: @unchecked Sendable {
   func descend() async throws -> HTTPResponse? {
     let record = lane.record
     defer { record.endStep() }
-    for index in lane.row.http.indices {
-      guard let onRequest = unsafe lane.row.http[index].on_request else { continue }
+    var next = 0
+    depth = 0
+    while let made = lane.descend(from: next) {
+      let index = made.index
+      next = index + 1
       depth = index
-      let made = lane.invoke(.onRequest, at: index) { unsafe onRequest(lane.instance(index), record.handle, lane.states + index) }
-      if made.hasPassed {
-        lane.open(index)
-        continue
-      }
       let (verdict, answer) = try await lane.outcome(of: made, .down)
       switch verdict {
       case Verdict.respond:
@@ -49,7 +48,7 @@ final class HTTPAscent: @unchecked Sendable {
         lane.open(index)
       }
     }
-    depth = lane.row.stages.count
+    depth = lane.row.count
     return nil
   }
 
@@ -59,15 +58,13 @@ final class HTTPAscent: @unchecked Sendable {
     chunks = response.chunks
     let record = lane.record
     defer { record.endStep() }
-    for index in (0..<depth).reversed() {
-      guard let onHead = unsafe lane.row.http[index].on_head else { continue }
-      // A stage further in may have changed the head.
-      record.endStep()
-      var event = unsafe record.view(ofHead: message.response ?? response.response, for: lane.row.stages[index])
-      let made = lane.invoke(.onHead, at: index) {
-        unsafe onHead(lane.instance(index), record.handle, lane.states[index], &event)
-      }
-      if made.hasPassed { continue }
+    var next = lane.row.seesHeads ? depth - 1 : -1
+    while next >= 0 {
+      // Once for all stages; anew only after one has changed the head.
+      let head = unsafe record.keep(record.view(ofHead: message.response ?? response.response, lane.row.shown))
+      guard let made = unsafe lane.ascend(UnsafePointer(head), from: next) else { break }
+      let index = made.index
+      next = index - 1
       let (verdict, answer) = try await failing(at: index) { try await lane.outcome(of: made, .up) }
       switch verdict {
       case Verdict.retry: try await retry(answer, at: index, .onHead)
@@ -75,28 +72,28 @@ final class HTTPAscent: @unchecked Sendable {
       default:
         if let head = answer.head { message.response = head }
         if let headers = answer.headers { message.response?.headers = headers }
+        record.endStep()
       }
     }
     let head = message.response ?? response.response
-    guard (0..<depth).contains(where: { lane.isOpen($0) }) else { return HTTPResponse(response: head, chunks: chunks) }
+    guard (0..<depth).contains(where: { lane.isOpen($0) }) else { return HTTPResponse(response: head, chunks: response.chunks) }
     return HTTPResponse(response: head, chunks: PullStream { try await self.handlingErrors { try await self.nextChunk() } })
   }
 
   private func nextChunk() async throws -> PullStream<Data>.Step {
-    while ready.isEmpty, !isOver {
-      switch try await chunks.pull() {
+    while ready.isEmpty, chunks != nil {
+      switch try await chunks?.pull() ?? .end {
       case .element(let chunk):
-        if try await ascend(chunk, from: depth - 1) { try await finish() }
+        guard try await ascend(chunk, from: depth - 1) else { continue }
       case .last(let chunk):
         _ = try await ascend(chunk, from: depth - 1)
-        try await finish()
-      case .end:
-        try await finish()
+      case .end: break
       }
+      chunks = nil
+      if let stage = lane.closeSilently(from: depth - 1) { try await finish(from: stage) }
     }
-    guard !ready.isEmpty else { return .end }
-    let chunk = ready.removeFirst()
-    return isOver && ready.isEmpty ? .last(chunk) : .element(chunk)
+    guard let chunk = ready.popFirst() else { return .end }
+    return chunks == nil && ready.isEmpty ? .last(chunk) : .element(chunk)
   }
 
   /// Takes a chunk outward; true if a stage ended the body with it.
@@ -104,16 +101,11 @@ final class HTTPAscent: @unchecked Sendable {
     let record = lane.record
     record.endStep()
     defer { record.endStep() }
-    var event = unsafe record.view(ofChunk: chunk, sequence: sequence)
-    var index = outermost
-    while index >= 0 {
-      let stage = index
-      index -= 1
-      guard let onChunk = unsafe lane.row.http[stage].on_chunk else { continue }
-      let made = lane.invoke(.onChunk, at: stage) {
-        unsafe onChunk(lane.instance(stage), record.handle, lane.states[stage], &event)
-      }
-      if made.hasPassed { continue }
+    let event = unsafe UnsafePointer(record.keep(record.view(ofChunk: chunk, sequence: sequence)))
+    var next = outermost
+    while let made = unsafe lane.ascend(event, from: next) {
+      let stage = made.index
+      next = stage - 1
       let (verdict, answer) = try await failing(at: stage) { try await lane.outcome(of: made, .up) }
       switch verdict {
       case Verdict.drop: return false
@@ -134,11 +126,12 @@ final class HTTPAscent: @unchecked Sendable {
     return false
   }
 
-  private func finish() async throws {
-    isOver = true
-    chunks = .empty
+  /// The body is over: every stage that is still open learns it, from number `outermost` outward.
+  private func finish(from outermost: Int) async throws {
     defer { lane.record.endStep() }
-    for stage in (0..<depth).reversed() where lane.isOpen(stage) {
+    var last = outermost
+    while let stage = lane.closeSilently(from: last) {
+      last = stage - 1
       let answer = try await failing(at: stage) { try await lane.end(stage) }
       for element in answer.elements { _ = try await ascend(element.bytes, from: stage - 1) }
     }
@@ -151,7 +144,7 @@ final class HTTPAscent: @unchecked Sendable {
     do {
       return try await body()
     } catch {
-      isOver = true
+      chunks = nil
       throw try await outward(error)
     }
   }
@@ -159,7 +152,7 @@ final class HTTPAscent: @unchecked Sendable {
   private func outward(_ thrown: any Error) async throws -> any Error {
     var error = (thrown as? StageFailure)?.error ?? thrown
     let outermost = (thrown as? StageFailure)?.depth ?? depth
-    for stage in lane.row.tails.indices where stage >= outermost && lane.isOpen(stage) { lane.close(stage) }
+    for stage in stride(from: outermost, to: lane.row.count, by: 1) { lane.close(stage) }
     if error is HTTPRetry { return error }
     if error.isChainControl {
       lane.cancelOpenStages()

@@ -1,12 +1,10 @@
 internal import Carabiner
 
 /// Consecutive HTTP stages of plugins, run in one loop: to the chain they are one interceptor.
-final class HTTPPluginRun: HTTPInterceptor {
+struct HTTPPluginRun: HTTPInterceptor {
   private let lanes: LaneOwner
 
-  init(_ row: StageRow, call: PluginCall) {
-    lanes = LaneOwner(row, call: call)
-  }
+  init(_ row: StageRow, call: PluginCall) { lanes = LaneOwner(row, call: call) }
 
   var stageName: String { "plugins" }
   var traits: StageTraits { [.tracesItself, .bindsNoTaskLocals] }

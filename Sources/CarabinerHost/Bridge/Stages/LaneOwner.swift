@@ -3,15 +3,13 @@ internal import Synchronization
 
 /// The lanes of one request through one row of stages: one, used again by every retry, and more only if `next` is called
 /// while a pass is still under way.
-final class LaneOwner: Sendable {
-  private struct State {
-    var lane: PluginLane?
-    var isInUse = false
-  }
+final class LaneOwner: @unchecked Sendable {
+  // `isInUse` lets one pass in at a time, and `lane` is that pass's alone.
 
+  let call: PluginCall
   private let row: StageRow
-  private let call: PluginCall
-  private let state = Mutex(State())
+  private let isInUse = Atomic<Bool>(false)
+  private var lane: PluginLane?
 
   init(_ row: StageRow, call: PluginCall) {
     self.row = row
@@ -20,29 +18,20 @@ final class LaneOwner: Sendable {
 
   /// A pass through the stages.
   func beginPass(timeout: Double?) throws -> LanePass {
-    let reused: PluginLane?? = state.withLock { state in
-      guard !state.isInUse else { return nil }
-      state.isInUse = true
-      return .some(state.lane)
+    guard !isInUse.exchange(true, ordering: .acquiring) else {
+      return LanePass(lane: try PluginLane(row, call: call), owner: nil, timeout: timeout)
     }
-    let lane: PluginLane
-    switch reused {
-    case nil: lane = try PluginLane(row, call: call)
-    case .some(nil):
-      do {
-        lane = try PluginLane(row, call: call)
-      } catch {
-        state.withLock { $0.isInUse = false }
-        throw error
-      }
-      state.withLock { $0.lane = lane }
-    case .some(let existing?): lane = existing
+    do {
+      let lane = try lane ?? PluginLane(row, call: call)
+      self.lane = lane
+      return LanePass(lane: lane, owner: self, timeout: timeout)
+    } catch {
+      endPass()
+      throw error
     }
-    lane.beginPass(deadline: MonotonicClock.deadline(inSeconds: timeout))
-    return LanePass(lane: lane, owner: reused == nil ? nil : self)
   }
 
-  fileprivate func endPass() { state.withLock { $0.isInUse = false } }
+  fileprivate func endPass() { isInUse.store(false, ordering: .releasing) }
 }
 
 /// One pass through a lane; the lane is free for the next when this is gone.
@@ -50,9 +39,10 @@ struct LanePass: ~Copyable {
   let lane: PluginLane
   private let owner: LaneOwner?
 
-  fileprivate init(lane: PluginLane, owner: LaneOwner?) {
+  fileprivate init(lane: PluginLane, owner: LaneOwner?, timeout: Double?) {
     self.lane = lane
     self.owner = owner
+    lane.beginPass(deadline: MonotonicClock.deadline(inSeconds: timeout))
   }
 
   deinit { owner?.endPass() }

@@ -3,7 +3,7 @@ internal import Carabiner
 internal import FoundationEssentials
 
 /// The parsers of a manifest, asked in order: the first that takes the response parses it.
-final class ParserPluginRun: ResponseParsingInterceptor {
+struct ParserPluginRun: ResponseParsingInterceptor {
   /// A place in the list.
   enum Entry: Sendable {
     /// A plugin, by its number in the row.
@@ -13,11 +13,9 @@ final class ParserPluginRun: ResponseParsingInterceptor {
 
   private let entries: [Entry]
   private let lanes: LaneOwner
-  private let call: PluginCall
 
   init(_ entries: [Entry], _ row: StageRow, call: PluginCall) {
     self.entries = entries
-    self.call = call
     lanes = LaneOwner(row, call: call)
   }
 
@@ -38,13 +36,13 @@ final class ParserPluginRun: ResponseParsingInterceptor {
     for entry in entries {
       switch entry {
       case .json(let parser):
-        call.context.tracer?.record(
+        lanes.call.context.tracer?.record(
           StageEvent(kind: .parsing, stage: "json", hook: "parse", direction: .up, outcome: "taken", duration: .zero))
         return try await parser.parse(response: response, for: request, includeCacheRecords: includeCacheRecords)
       case .plugin(let index):
-        guard let onHead = unsafe lane.row.parser[index].on_head else { continue }
+        guard let onHead = unsafe lane.row.stages[index].plugin.table.parser?.on_head else { continue }
         record.endStep()
-        var event = unsafe record.view(ofHead: response.response, for: lane.row.stages[index])
+        var event = unsafe record.view(ofHead: response.response, lane.row.shownTo[index])
         let made = lane.invoke(.onHead, at: index) {
           unsafe onHead(lane.instance(index), record.handle, lane.states + index, &event)
         }
@@ -80,7 +78,7 @@ final class PluginParsing<Request: GraphQLRequest>: @unchecked Sendable {
   private let response: HTTPResponse
   private let request: Request
   private let includesRecords: Bool
-  private var ready: [Result] = []
+  private var ready = Outbox<Result>()
   private var isOver = false
   private var sequence: UInt64 = 0
 
@@ -101,8 +99,7 @@ final class PluginParsing<Request: GraphQLRequest>: @unchecked Sendable {
       if error.isChainControl { lane.cancelOpenStages() } else { lane.close(position) }
       throw error
     }
-    guard !ready.isEmpty else { return .end }
-    let result = ready.removeFirst()
+    guard let result = ready.popFirst() else { return .end }
     return isOver && ready.isEmpty ? .last(result) : .element(result)
   }
 
@@ -121,7 +118,7 @@ final class PluginParsing<Request: GraphQLRequest>: @unchecked Sendable {
   /// Hands a chunk to the plugin; true if it wants no more.
   private func parse(_ chunk: Data) async throws -> Bool {
     let record = lane.record
-    guard let onChunk = unsafe lane.row.parser[position].on_chunk else { return false }
+    guard let onChunk = unsafe lane.row.onChunk[position] else { return false }
     record.endStep()
     defer { record.endStep() }
     var event = unsafe record.view(ofChunk: chunk, sequence: sequence)

@@ -7,19 +7,21 @@ package final class PluginCall: Sendable {
   private struct State {
     var baggage = Baggage()
     var retries = 0
-    var wasDelivered = false
   }
 
   let context: RequestContext
+  let isTraced: Bool
   let operationName: String?
   let operationType: GraphQLOperationType
   let limits: PluginLimits
   private let state = Mutex(State())
+  private let delivery = Atomic<Bool>(false)
 
   package init(
     context: RequestContext, operationName: String?, operationType: GraphQLOperationType, limits: PluginLimits
   ) {
     self.context = context
+    isTraced = context.tracer != nil
     self.operationName = operationName
     self.operationType = operationType
     self.limits = limits
@@ -39,10 +41,9 @@ package final class PluginCall: Sendable {
   }
 
   /// Whether a result has gone outward; what the caller has seen cannot be started over.
-  var wasDelivered: Bool {
-    get { state.withLock { $0.wasDelivered } }
-    set { state.withLock { $0.wasDelivered = newValue } }
-  }
+  var wasDelivered: Bool { delivery.load(ordering: .relaxed) }
+
+  func noteDelivery() { delivery.store(true, ordering: .relaxed) }
 
   var operationCode: UInt32 {
     switch operationType {

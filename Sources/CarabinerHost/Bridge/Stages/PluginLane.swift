@@ -14,34 +14,37 @@ internal import Synchronization
   let row: StageRow
   /// The stages' own state, one word a stage, in the call's scratch memory.
   let states: UnsafeMutablePointer<UnsafeMutableRawPointer?>
-  private let instances: UnsafePointer<UnsafeMutableRawPointer?>
+  let instances: UnsafePointer<UnsafeMutableRawPointer?>
   /// Which stages are open: their first hook answered CONTINUE, and an end is owed.
   private let isStageOpen: UnsafeMutablePointer<Bool>
+  /// No stage from this number on is open.
+  private var openEnd = 0
   private let isTraced: Bool
-  private var wasRevoked = false
+  /// Whether all hooks may be called as they are: nobody traces, and no plugin wants to be called alone.
+  private let isPlain: Bool
+  /// Whether a token was revoked, so that the plugin may still look at what it was shown.
+  var wasRevoked = false
   private static let logger = Logger(label: "carabiner.host")
 
   /// - Throws: ``PluginError`` if there are too many calls, or an instance cannot be made.
   init(_ row: StageRow, call: PluginCall) throws {
-    let count = max(row.stages.count, 1)
+    let count = max(row.count, 1)
     let word = unsafe MemoryLayout<UnsafeMutableRawPointer?>.stride
     guard let record = CallTable.shared.take() else {
-      throw PluginError(
-        code: .failed, entry: row.stages.first?.plugin.name ?? "", hook: "",
-        message: "more than \(CallTable.maximumCalls) calls are under way; send fewer at once")
+      throw Self.noRoom(row, "more than \(CallTable.maximumCalls) calls are under way; send fewer at once")
     }
-    guard let memory = unsafe record.scratch.allocate(count * (2 * word + 1), alignment: word, limit: .max) else {
+    let words = row.hasInstancesPerCall ? 2 * count : count
+    guard let memory = unsafe record.scratch.allocate(words * word + count, alignment: word, limit: .max) else {
       CallTable.shared.giveBack(record, mayBeRead: false)
-      throw PluginError(
-        code: .failed, entry: row.stages.first?.plugin.name ?? "", hook: "",
-        message: "no memory for another call; send fewer at once")
+      throw Self.noRoom(row, "no memory for another call; send fewer at once")
     }
     self.record = record
     self.call = call
     self.row = row
-    isTraced = call.context.tracer != nil
+    isTraced = call.isTraced
+    isPlain = !isTraced && !row.hasSerialPlugins
     unsafe states = unsafe memory.bindMemory(to: UnsafeMutableRawPointer?.self, capacity: count)
-    unsafe isStageOpen = unsafe (memory + 2 * count * word).bindMemory(to: Bool.self, capacity: count)
+    unsafe isStageOpen = unsafe (memory + words * word).bindMemory(to: Bool.self, capacity: count)
     record.row = row
     record.call = call
     record.operation.store(call.operationCode, ordering: .relaxed)
@@ -63,13 +66,21 @@ internal import Synchronization
     }
   }
 
+  private static func noRoom(_ row: StageRow, _ message: String) -> PluginError {
+    PluginError(code: .failed, entry: row.stages.first?.plugin.name ?? "", hook: "", message: message)
+  }
+
   deinit {
     record.endStep()
-    for index in row.tails.indices {
-      // What is still open was dropped by its consumer or cancelled.
-      if unsafe isStageOpen[index] { cancelHook(index) }
-      if let state = unsafe states[index] { unsafe row.tails[index].release?(instances[index], state) }
-      if row.hasInstancesPerCall { unsafe row.stages[index].plugin.endOfCall(instances[index]) }
+    // What is still open was dropped by its consumer or cancelled.
+    for index in 0..<openEnd where isOpen(index) { cancelHook(index) }
+    if row.hasReleases {
+      for index in 0..<row.count {
+        if let state = unsafe states[index] { unsafe row.tails[index].release?(instances[index], state) }
+      }
+    }
+    if row.hasInstancesPerCall {
+      for index in row.stages.indices { unsafe row.stages[index].plugin.endOfCall(instances[index]) }
     }
     CallTable.shared.giveBack(record, mayBeRead: wasRevoked)
   }
@@ -82,8 +93,32 @@ internal import Synchronization
     record.innerBaggage = Baggage()
   }
 
-  func open(_ index: Int) { unsafe isStageOpen[index] = true }
-  func close(_ index: Int) { unsafe isStageOpen[index] = false }
+  func open(_ index: Int) {
+    unsafe isStageOpen[index] = true
+    openEnd = max(openEnd, index + 1)
+  }
+
+  func close(_ index: Int) {
+    unsafe isStageOpen[index] = false
+    if index == openEnd - 1 { openEnd = index }
+  }
+
+  /// Ends the stages from number `last` outward that do not want to know of it.
+  ///
+  /// - Returns: The first that does, still open; nil if there is none.
+  func closeSilently(from last: Int) -> Int? {
+    let last = min(last, openEnd - 1)
+    guard row.hasEnds else {
+      for index in stride(from: last, through: 0, by: -1) { close(index) }
+      return nil
+    }
+    for index in stride(from: last, through: 0, by: -1) where isOpen(index) {
+      guard unsafe row.tails[index].onEnd == nil else { return index }
+      close(index)
+    }
+    return nil
+  }
+
   func isOpen(_ index: Int) -> Bool { unsafe isStageOpen[index] }
 
   func instance(_ index: Int) -> UnsafeMutableRawPointer? { unsafe instances[index] }
@@ -100,10 +135,25 @@ internal import Synchronization
   func invoke(_ hook: Hook, at index: Int, _ body: () -> crb_verdict) -> HookCall {
     let start = isTraced ? MonotonicClock.nanoseconds : 0
     record.open(hook, index)
-    let verdict = row.isConcurrent[index] ? body() : row.stages[index].plugin.alone(body)
+    let verdict = unsafe row.isSerial[index] ? row.stages[index].plugin.alone(body) : body()
     return HookCall(
       hook: hook, index: index, verdict: verdict, start: start,
       hasPassed: verdict == Verdict.continue && !isTraced && !record.wasEntered.load(ordering: .relaxed))
+  }
+
+  /// Calls a hook that most likely only looks.
+  ///
+  /// - Returns: The call if it wants a closer look; nil if that was all.
+  @inline(__always)
+  func pass(_ hook: Hook, at index: Int, _ body: () -> crb_verdict) -> HookCall? {
+    guard isPlain else {
+      let made = invoke(hook, at: index, body)
+      return made.hasPassed ? nil : made
+    }
+    record.open(hook, index)
+    let verdict = body()
+    if verdict == Verdict.continue, !record.wasEntered.load(ordering: .relaxed) { return nil }
+    return HookCall(hook: hook, index: index, verdict: verdict, start: 0, hasPassed: false)
   }
 
   /// Waits for a hook if it is pending, checks what it answered and takes out what it staged.
@@ -172,67 +222,16 @@ internal import Synchronization
         message: "the plugin failed the call without saying why; look at its log")
   }
 
-  // MARK: Waiting
+  // MARK: Cancelling
 
-  private func completion(_ hook: Hook, at index: Int) async throws -> crb_verdict {
-    let suspended = record.suspended
-    let generation = suspended.generation
-    // Asked before anything can revoke the token, which a short limit may do before this comes to wait.
-    guard suspended.isArmed else {
-      _ = record.takeAnswer()
-      throw PluginError.fault(name(index), hook, "PENDING without a token from suspend()")
-    }
-    if let limit = pendingLimit(index) {
-      HostEnvironment.current.schedule(limit) { suspended.revoke(generation) }
-    }
-    let verdict = await withTaskCancellationHandler {
-      await suspended.completion()
-    } onCancel: {
-      cancel(index, generation)
-    }
-    guard verdict != SuspendedHook.revoked else {
-      wasRevoked = true
-      _ = record.takeAnswer()
-      try Task.checkCancellation()
-      throw PluginError(
-        code: .timedOut, entry: name(index), hook: hook.name,
-        message: "the hook stayed pending for too long; raise the entry's timeout, or look at what the plugin waits for",
-        flags: UInt32(CRB_ERROR_TIMEOUT))
-    }
-    if Task.isCancelled {
-      _ = record.takeAnswer()
-      throw CancellationError()
-    }
-    guard verdict != Verdict.pending else {
-      _ = record.takeAnswer()
-      throw PluginError.fault(name(index), hook, "resume() with PENDING")
-    }
-    return verdict
-  }
-
-  /// How long the hook may stay pending: what the manifest allows, and never beyond the request's deadline.
-  private func pendingLimit(_ index: Int) -> Duration? {
-    let deadline = record.deadline.load(ordering: .relaxed)
-    let untilDeadline =
-      deadline == .max ? nil : Duration.nanoseconds(Int64(clamping: deadline) - Int64(clamping: MonotonicClock.nanoseconds))
-    return [row.stages[index].plugin.options.hookTimeout, untilDeadline].compactMap { $0 }.min()
-  }
-
-  /// The caller went away while a hook is pending: the plugin is told, and gets a grace to finish.
-  private func cancel(_ index: Int, _ generation: UInt32) {
-    cancelHook(index)
-    let suspended = record.suspended
-    HostEnvironment.current.schedule(call.limits.cancelGrace) { suspended.revoke(generation) }
-  }
-
-  private func cancelHook(_ index: Int) {
+  func cancelHook(_ index: Int) {
     record.isCancelled.store(true, ordering: .releasing)
     unsafe row.tails[index].onCancel?(instances[index], record.handle, states[index])
   }
 
   /// Tells every open stage that the call was cancelled.
   func cancelOpenStages() {
-    for index in row.tails.indices.reversed() where isOpen(index) {
+    for index in (0..<row.count).reversed() where isOpen(index) {
       cancelHook(index)
       close(index)
     }

@@ -2,57 +2,117 @@ internal import CCarabiner
 
 /// Plugin stages of one kind that stand side by side in a plan, laid out so that a pass touches as little as it can.
 ///
-/// The slots of the tables are copied into arrays of plain values: going through them counts no references.
+/// Each hook has a table of its own, one slot a stage, and a pass walks one table from end to end: that counts no references,
+/// checks no bounds and reads nothing a hook does not need.
 @safe final class StageRow: @unchecked Sendable {
   // Written in `init` and never after; the functions are static code of libraries that are never unmapped.
 
+  typealias Memory = UnsafeMutableRawPointer
+  typealias OnRequest = @convention(c) (Memory?, crb_call, UnsafeMutablePointer<Memory?>?) -> crb_verdict
+  typealias OnResult = @convention(c) (Memory?, crb_call, Memory?, UnsafePointer<crb_result>?) -> crb_verdict
+  typealias OnHead = @convention(c) (Memory?, crb_call, Memory?, UnsafePointer<crb_head>?) -> crb_verdict
+  typealias OnChunk = @convention(c) (Memory?, crb_call, Memory?, UnsafePointer<crb_chunk>?) -> crb_verdict
+
   /// The hooks every kind of stage ends with.
   @safe struct Tail {
-    var onError:
-      (@convention(c) (UnsafeMutableRawPointer?, crb_call, UnsafeMutableRawPointer?, UnsafePointer<crb_error>?) -> crb_verdict)?
-    var onEnd: (@convention(c) (UnsafeMutableRawPointer?, crb_call, UnsafeMutableRawPointer?) -> crb_verdict)?
-    var onCancel: (@convention(c) (UnsafeMutableRawPointer?, crb_call, UnsafeMutableRawPointer?) -> Void)?
-    var release: (@convention(c) (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) -> Void)?
+    var onError: (@convention(c) (Memory?, crb_call, Memory?, UnsafePointer<crb_error>?) -> crb_verdict)?
+    var onEnd: (@convention(c) (Memory?, crb_call, Memory?) -> crb_verdict)?
+    var onCancel: (@convention(c) (Memory?, crb_call, Memory?) -> Void)?
+    var release: (@convention(c) (Memory?, Memory?) -> Void)?
   }
 
   let kind: StageKind
   let stages: [StageBinding]
-  /// The stages' tables, of the kind of this row; the others are empty.
-  let graphQL: [crb_graphql_stage]
-  let http: [crb_http_stage]
-  let cache: [crb_cache_stage]
-  let parser: [crb_parser_stage]
-  let tails: [Tail]
-  /// Whether a stage's hooks may be called as they are, at any time and on any thread.
-  let isConcurrent: [Bool]
-  /// What any of the stages wants to see.
-  let needs: Parts
-  /// What each of them wants to see.
-  let needsByStage: [Parts]
+  let count: Int
+  /// What of the events any of the stages wants to see.
+  let shown: Parts
+  /// Whether any of the stages looks at heads.
+  let seesHeads: Bool
+  /// Whether some stage wants to know of a good end.
+  let hasEnds: Bool
+  /// Whether some stage has to be given its state back.
+  let hasReleases: Bool
+  /// Whether some plugin wants to be called by one thread at a time.
+  let hasSerialPlugins: Bool
   /// Whether some plugin wants an instance of its own for each call.
   let hasInstancesPerCall: Bool
-  /// The shared instances, one a stage.
-  let instances: UnsafePointer<UnsafeMutableRawPointer?>
+
+  // MARK: One slot a stage
+
+  /// `on_request` of GraphQL and HTTP stages, `on_read` of caches.
+  let onRequest: UnsafePointer<OnRequest?>
+  /// `on_result` of GraphQL stages, `on_write` of caches.
+  let onResult: UnsafePointer<OnResult?>
+  /// `on_head` of HTTP stages.
+  let onHead: UnsafePointer<OnHead?>
+  /// `on_chunk` of HTTP stages and parsers.
+  let onChunk: UnsafePointer<OnChunk?>
+  let tails: UnsafePointer<Tail>
+  /// What of the events the stage wants to see.
+  let shownTo: UnsafePointer<Parts>
+  /// Whether no two hooks of the stage's instance may run at once.
+  let isSerial: UnsafePointer<Bool>
+  /// The shared instances.
+  let instances: UnsafePointer<Memory?>
 
   init(_ kind: StageKind, _ stages: [StageBinding]) {
     self.kind = kind
     self.stages = stages
-    needs = stages.reduce(into: Parts()) { $0.formUnion($1.needs) }
-    needsByStage = stages.map(\.needs)
-    isConcurrent = stages.map { $0.plugin.threadClass != UInt32(CRB_THREADS_SERIAL) }
+    count = stages.count
+    let parts = stages.map { $0.needs.intersection(kind == .graphQL || kind == .cache ? .ofResults : .headers) }
+    shown = parts.reduce(into: Parts()) { $0.formUnion($1) }
     hasInstancesPerCall = stages.contains { $0.plugin.threadClass == UInt32(CRB_THREADS_PER_CALL) }
-    graphQL = kind == .graphQL ? stages.map { $0.plugin.table.graphQL ?? crb_graphql_stage() } : []
-    http = kind == .http ? stages.map { $0.plugin.table.http ?? crb_http_stage() } : []
-    cache = kind == .cache ? stages.map { $0.plugin.table.cache ?? crb_cache_stage() } : []
-    parser = kind == .parsing ? stages.map { $0.plugin.table.parser ?? crb_parser_stage() } : []
-    tails = stages.map { Self.tail(of: $0.plugin.table, kind) }
-    let shared = UnsafeMutablePointer<UnsafeMutableRawPointer?>.allocate(capacity: max(stages.count, 1))
-    unsafe shared.initialize(repeating: nil, count: max(stages.count, 1))
-    for index in stages.indices { unsafe shared[index] = unsafe stages[index].plugin.instance }
-    unsafe instances = unsafe UnsafePointer(shared)
+    hasSerialPlugins = stages.contains { $0.plugin.threadClass == UInt32(CRB_THREADS_SERIAL) }
+    let tables = stages.map(\.plugin.table)
+    let ends = tables.map { Self.tail(of: $0, kind) }
+    hasEnds = ends.contains { unsafe $0.onEnd != nil }
+    hasReleases = ends.contains { unsafe $0.release != nil }
+    unsafe onRequest = unsafe Self.slots(tables) { table in
+      switch kind {
+      case .graphQL: unsafe table.graphQL?.on_request
+      case .http: unsafe table.http?.on_request
+      case .cache: unsafe table.cache?.on_read
+      case .parsing: nil
+      }
+    }
+    unsafe onResult = unsafe Self.slots(tables) { table in
+      switch kind {
+      case .graphQL: unsafe table.graphQL?.on_result
+      case .cache: unsafe table.cache?.on_write
+      case .http, .parsing: nil
+      }
+    }
+    seesHeads = tables.contains { unsafe $0.http?.on_head != nil }
+    unsafe onHead = unsafe Self.slots(tables) { unsafe $0.http?.on_head }
+    unsafe onChunk = unsafe Self.slots(tables) { table in
+      switch kind {
+      case .http: unsafe table.http?.on_chunk
+      case .parsing: unsafe table.parser?.on_chunk
+      case .graphQL, .cache: nil
+      }
+    }
+    unsafe tails = unsafe Self.slots(ends) { $0 }
+    unsafe shownTo = unsafe Self.slots(parts) { $0 }
+    unsafe isSerial = unsafe Self.slots(stages) { $0.plugin.threadClass == UInt32(CRB_THREADS_SERIAL) }
+    unsafe instances = unsafe Self.slots(stages) { unsafe $0.plugin.instance }
   }
 
-  deinit { unsafe instances.deallocate() }
+  deinit {
+    unsafe onRequest.deallocate()
+    unsafe onResult.deallocate()
+    unsafe onHead.deallocate()
+    unsafe onChunk.deallocate()
+    unsafe tails.deallocate()
+    unsafe shownTo.deallocate()
+    unsafe isSerial.deallocate()
+    unsafe instances.deallocate()
+  }
+
+  private static func slots<Stage, Slot>(_ stages: [Stage], _ slot: (Stage) -> Slot) -> UnsafePointer<Slot> {
+    let slots = UnsafeMutablePointer<Slot>.allocate(capacity: max(stages.count, 1))
+    for index in stages.indices { unsafe (slots + index).initialize(to: slot(stages[index])) }
+    return unsafe UnsafePointer(slots)
+  }
 
   private static func tail(of table: InterceptorTable, _ kind: StageKind) -> Tail {
     switch kind {

@@ -1,0 +1,59 @@
+internal import CCarabiner
+
+/// The way through the hooks of a row for as long as they only look.
+///
+/// Plain loops over plain memory, outside of any `async` function, whose variables would live in memory too: a stage that lets
+/// everything pass costs little more than the calls of its hooks.
+extension PluginLane {
+  /// Opens the stages from number `first` inward by their `on_request`.
+  ///
+  /// - Returns: The first call that has more to say, for ``outcome(of:_:)``; nil if every stage let the request pass.
+  func descend(from first: Int) -> HookCall? {
+    for index in first..<row.count {
+      guard let onRequest = unsafe row.onRequest[index] else { continue }
+      if let made = pass(.onRequest, at: index, { unsafe onRequest(instances[index], record.handle, states + index) }) {
+        return made
+      }
+      open(index)
+    }
+    return nil
+  }
+
+  /// Takes a result through the stages from number `last` outward.
+  ///
+  /// - Parameter whole: What all stages together asked to see; each is shown what it asked for itself (rule R11).
+  func ascend(_ whole: UnsafePointer<crb_result>, from last: Int) -> HookCall? {
+    for index in stride(from: last, through: 0, by: -1) {
+      guard let onResult = unsafe row.onResult[index] else { continue }
+      let needs = unsafe row.shownTo[index]
+      let event = unsafe needs == row.shown ? whole : UnsafePointer(record.keep(whole.pointee.restricted(to: needs)))
+      let made = pass(.onResult, at: index) { unsafe onResult(instances[index], record.handle, states[index], event) }
+      guard made == nil else { return made }
+    }
+    return nil
+  }
+
+  /// Takes a head through the stages from number `last` outward.
+  ///
+  /// - Parameter whole: What all stages together asked to see; each is shown what it asked for itself (rule R11).
+  func ascend(_ whole: UnsafePointer<crb_head>, from last: Int) -> HookCall? {
+    for index in stride(from: last, through: 0, by: -1) {
+      guard let onHead = unsafe row.onHead[index] else { continue }
+      let needs = unsafe row.shownTo[index]
+      let event = unsafe needs == row.shown ? whole : UnsafePointer(record.keep(whole.pointee.restricted(to: needs)))
+      let made = pass(.onHead, at: index) { unsafe onHead(instances[index], record.handle, states[index], event) }
+      guard made == nil else { return made }
+    }
+    return nil
+  }
+
+  /// Takes a piece of a body through the stages from number `last` outward.
+  func ascend(_ chunk: UnsafePointer<crb_chunk>, from last: Int) -> HookCall? {
+    for index in stride(from: last, through: 0, by: -1) {
+      guard let onChunk = unsafe row.onChunk[index] else { continue }
+      let made = pass(.onChunk, at: index) { unsafe onChunk(instances[index], record.handle, states[index], chunk) }
+      guard made == nil else { return made }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,68 @@
+internal import CCarabiner
+internal import Carabiner
+internal import Synchronization
+
+/// Hooks that answered PENDING.
+extension PluginLane {
+  /// Waits for the verdict of a pending hook.
+  ///
+  /// - Throws: ``PluginError`` if the plugin broke a rule or took too long; `CancellationError`.
+  func completion(_ hook: Hook, at index: Int) async throws -> crb_verdict {
+    // One that was resumed before its hook returned is as good as an answer: it needs no timer and no place to wait.
+    let early = record.suspended.takeVerdict()
+    let verdict = if let early { early } else { try await awaitedVerdict(hook, at: index) }
+    guard verdict != Verdict.pending else {
+      _ = record.takeAnswer()
+      throw PluginError.fault(name(index), hook, "resume() with PENDING")
+    }
+    return verdict
+  }
+
+  private func awaitedVerdict(_ hook: Hook, at index: Int) async throws -> crb_verdict {
+    let suspended = record.suspended
+    let generation = suspended.generation
+    // Asked before anything can revoke the token, which a short limit may do before this comes to wait.
+    guard suspended.isArmed else {
+      _ = record.takeAnswer()
+      throw PluginError.fault(name(index), hook, "PENDING without a token from suspend()")
+    }
+    if let limit = pendingLimit(index) {
+      HostEnvironment.current.schedule(limit) { suspended.revoke(generation) }
+    }
+    let verdict = await withTaskCancellationHandler {
+      await suspended.completion()
+    } onCancel: {
+      cancel(index, generation)
+    }
+    guard verdict != SuspendedHook.revoked else {
+      wasRevoked = true
+      _ = record.takeAnswer()
+      try Task.checkCancellation()
+      throw PluginError(
+        code: .timedOut, entry: name(index), hook: hook.name,
+        message: "the hook stayed pending for too long; raise the entry's timeout, or look at what the plugin waits for",
+        flags: UInt32(CRB_ERROR_TIMEOUT))
+    }
+    if Task.isCancelled {
+      _ = record.takeAnswer()
+      throw CancellationError()
+    }
+    return verdict
+  }
+
+  /// How long the hook may stay pending: what the manifest allows, and never beyond the request's deadline.
+  private func pendingLimit(_ index: Int) -> Duration? {
+    let limit = row.stages[index].plugin.options.hookTimeout
+    let deadline = record.deadline.load(ordering: .relaxed)
+    guard deadline != .max else { return limit }
+    let untilDeadline = Duration.nanoseconds(Int64(clamping: deadline) - Int64(clamping: MonotonicClock.nanoseconds))
+    return limit.map { min($0, untilDeadline) } ?? untilDeadline
+  }
+
+  /// The caller went away while a hook is pending: the plugin is told, and gets a grace to finish.
+  private func cancel(_ index: Int, _ generation: UInt32) {
+    cancelHook(index)
+    let suspended = record.suspended
+    HostEnvironment.current.schedule(call.limits.cancelGrace) { suspended.revoke(generation) }
+  }
+}

@@ -1,0 +1,38 @@
+internal import Carabiner
+internal import FoundationEssentials
+
+/// A stage that puts the result of a C function into a header of the request.
+struct FFIStage: Sendable {
+  let name: String
+  let function: FFIFunction
+
+  fileprivate func edit(_ request: inout URLRequest) throws {
+    guard request.body?.data != nil || request.body == nil || !function.declaration.readsBody else {
+      throw PluginError(
+        code: .failed, entry: name, hook: Hook.onRequest.name,
+        message: "the body of an upload is read while it is sent and cannot be given to \(function.declaration.function); take "
+          + "this stage out of the chain of uploads with a rule")
+    }
+    let body = function.declaration.readsBody ? request.httpBody : nil
+    request.headers[function.declaration.header] = function.call(body: body ?? Data())
+  }
+}
+
+/// Consecutive C functions as stages, called in one loop: to the chain they are one interceptor, and the request is copied once.
+struct FFIRun: HTTPInterceptor {
+  let stages: [FFIStage]
+
+  var stageName: String { stages.map(\.name).joined(separator: ", ") }
+  var traits: StageTraits { .bindsNoTaskLocals }
+
+  func intercept(request: URLRequest, next: NextHTTPInterceptorFunction) async throws -> HTTPResponse {
+    try await next(edited(request))
+  }
+
+  private func edited(_ request: URLRequest) throws -> URLRequest {
+    var request = request
+    request.headers.fields.reserveCapacity(request.headers.count + stages.count)
+    for stage in stages { try stage.edit(&request) }
+    return request
+  }
+}
