@@ -34,11 +34,20 @@ final class GraphQLAscent<Request: GraphQLRequest>: @unchecked Sendable {
   func next() async throws -> Step {
     while ready.isEmpty, inner != nil {
       do {
-        switch try await inner?.pull() ?? .end {
+        let step = try await inner?.pull() ?? .end
+        switch step {
         case .element(let result):
-          guard try await ascend(result, from: depth - 1) else { continue }
+          let look = look(at: result, from: depth - 1)
+          // Most results every stage only looks at; they go on as they came.
+          if look.made == nil { return pass(step) }
+          guard try await ascend(result, look) else { continue }
         case .last(let result):
-          _ = try await ascend(result, from: depth - 1)
+          let look = look(at: result, from: depth - 1)
+          if look.made == nil, lane.closeSilently(from: depth - 1) == nil {
+            inner = nil
+            return pass(step)
+          }
+          _ = try await ascend(result, look)
         case .end: break
         }
         inner = nil
@@ -52,20 +61,40 @@ final class GraphQLAscent<Request: GraphQLRequest>: @unchecked Sendable {
     return inner == nil && ready.isEmpty ? .last(result) : .element(result)
   }
 
+  private func pass(_ step: Step) -> Step {
+    lane.record.endStep()
+    sequence += 1
+    lane.call.noteDelivery()
+    return step
+  }
+
   // MARK: Results
+
+  /// What stages were shown of a result, and the first that has more to say than that it may pass.
+  @safe private struct Look {
+    let event: UnsafePointer<crb_result>
+    let made: HookCall?
+  }
+
+  private func look(at result: Result, from outermost: Int) -> Look {
+    lane.record.endStep()
+    let event = unsafe UnsafePointer(lane.record.keep(event(for: result)))
+    return unsafe Look(event: event, made: lane.ascend(event, from: outermost))
+  }
 
   /// Takes a result through the stages from `index` outward.
   ///
   /// - Returns: Whether a stage ended the stream with it.
   private func ascend(_ result: Result, from outermost: Int) async throws -> Bool {
-    let record = lane.record
-    record.endStep()
-    defer { record.endStep() }
-    let whole = unsafe UnsafePointer(record.keep(event(for: result)))
-    var next = outermost
-    while let made = unsafe lane.ascend(whole, from: next) {
+    try await ascend(result, look(at: result, from: outermost))
+  }
+
+  /// Goes on where a stage had more to say.
+  private func ascend(_ result: Result, _ look: Look) async throws -> Bool {
+    defer { lane.record.endStep() }
+    var next = look.made
+    while let made = next {
       let index = made.index
-      next = index - 1
       let (verdict, answer) = try await atStage(index) { try await lane.outcome(of: made, .up) }
       switch verdict {
       case Verdict.drop:
@@ -92,6 +121,7 @@ final class GraphQLAscent<Request: GraphQLRequest>: @unchecked Sendable {
         _ = try await ascend(result, from: index - 1)
         return true
       }
+      next = unsafe lane.ascend(look.event, from: index - 1)
     }
     sequence += 1
     ready.append(result)

@@ -9,12 +9,16 @@ extension PluginLane {
   ///
   /// - Returns: The first call that has more to say, for ``outcome(of:_:)``; nil if every stage let the request pass.
   func descend(from first: Int) -> HookCall? {
-    for index in first..<row.count {
-      guard let onRequest = unsafe row.onRequest[index] else { continue }
-      if let made = pass(.onRequest, at: index, { unsafe onRequest(instances[index], record.handle, states + index) }) {
-        return made
+    // What a loop reads lies in locals: after each call of a hook the compiler must take it that an object has changed.
+    let (hooks, instances, states, handle) = unsafe (row.onRequest, self.instances, self.states, record.handle)
+    var index = first
+    defer { noteOpen(before: index) }
+    while index < row.count {
+      if let onRequest = unsafe hooks[index] {
+        if let made = pass(.onRequest, at: index, { unsafe onRequest(instances[index], handle, states + index) }) { return made }
+        unsafe isStageOpen[index] = true
       }
-      open(index)
+      index += 1
     }
     return nil
   }
@@ -23,11 +27,13 @@ extension PluginLane {
   ///
   /// - Parameter whole: What all stages together asked to see; each is shown what it asked for itself (rule R11).
   func ascend(_ whole: UnsafePointer<crb_result>, from last: Int) -> HookCall? {
+    let (hooks, instances, states, handle) = unsafe (row.onResult, self.instances, self.states, record.handle)
+    let (shown, shownTo) = unsafe (row.shown, row.shownTo)
     for index in stride(from: last, through: 0, by: -1) {
-      guard let onResult = unsafe row.onResult[index] else { continue }
-      let needs = unsafe row.shownTo[index]
-      let event = unsafe needs == row.shown ? whole : UnsafePointer(record.keep(whole.pointee.restricted(to: needs)))
-      let made = pass(.onResult, at: index) { unsafe onResult(instances[index], record.handle, states[index], event) }
+      guard let onResult = unsafe hooks[index] else { continue }
+      let needs = unsafe shownTo[index]
+      let event = unsafe needs == shown ? whole : UnsafePointer(record.keep(whole.pointee.restricted(to: needs)))
+      let made = pass(.onResult, at: index) { unsafe onResult(instances[index], handle, states[index], event) }
       guard made == nil else { return made }
     }
     return nil
@@ -49,9 +55,10 @@ extension PluginLane {
 
   /// Takes a piece of a body through the stages from number `last` outward.
   func ascend(_ chunk: UnsafePointer<crb_chunk>, from last: Int) -> HookCall? {
+    let (hooks, instances, states, handle) = unsafe (row.onChunk, self.instances, self.states, record.handle)
     for index in stride(from: last, through: 0, by: -1) {
-      guard let onChunk = unsafe row.onChunk[index] else { continue }
-      let made = pass(.onChunk, at: index) { unsafe onChunk(instances[index], record.handle, states[index], chunk) }
+      guard let onChunk = unsafe hooks[index] else { continue }
+      let made = pass(.onChunk, at: index) { unsafe onChunk(instances[index], handle, states[index], chunk) }
       guard made == nil else { return made }
     }
     return nil

@@ -16,7 +16,7 @@ internal import Synchronization
   let states: UnsafeMutablePointer<UnsafeMutableRawPointer?>
   let instances: UnsafePointer<UnsafeMutableRawPointer?>
   /// Which stages are open: their first hook answered CONTINUE, and an end is owed.
-  private let isStageOpen: UnsafeMutablePointer<Bool>
+  let isStageOpen: UnsafeMutablePointer<Bool>
   /// No stage from this number on is open.
   private var openEnd = 0
   private let isTraced: Bool
@@ -95,8 +95,11 @@ internal import Synchronization
 
   func open(_ index: Int) {
     unsafe isStageOpen[index] = true
-    openEnd = max(openEnd, index + 1)
+    noteOpen(before: index + 1)
   }
+
+  /// Of the stages with a lower number some are open.
+  func noteOpen(before end: Int) { openEnd = max(openEnd, end) }
 
   func close(_ index: Int) {
     unsafe isStageOpen[index] = false
@@ -109,7 +112,8 @@ internal import Synchronization
   func closeSilently(from last: Int) -> Int? {
     let last = min(last, openEnd - 1)
     guard row.hasEnds else {
-      for index in stride(from: last, through: 0, by: -1) { close(index) }
+      for index in stride(from: last, through: 0, by: -1) { unsafe isStageOpen[index] = false }
+      if last == openEnd - 1 { openEnd = 0 }
       return nil
     }
     for index in stride(from: last, through: 0, by: -1) where isOpen(index) {
