@@ -39,7 +39,7 @@ extension Benchmark {
       let slope = try await measured([0, 1, 4], surroundings) { count in
         try MockedHost(count, of: file, interceptor: "org.carabiner.bench.pending", in: "graphql")
       }
-      return [Figure("stage.pending.us", slope.each / 1000)]
+      return [Figure("stage.pending.us", slope.time.each / 1000)]
     },
     Benchmark(name: "stage.ffi.ns", summary: "a C function called as a stage") { surroundings in
       let slope = try await measured([0, 4, 16], surroundings) { count in
@@ -57,7 +57,7 @@ extension Benchmark {
           """
         return try MockedHost(HostedChain(Manifest(text: text)))
       }
-      return slope.figures("stage.ffi.ns")
+      return slope.time.figures("stage.ffi.ns")
     },
   ]
 
@@ -71,15 +71,21 @@ extension Benchmark {
     _ name: String, _ summary: String, _ host: @escaping @Sendable (Int, Surroundings) throws -> MockedHost
   ) -> Benchmark {
     Benchmark(name: name, summary: summary) { surroundings in
-      try await measured(lengths, surroundings) { try host($0, surroundings) }.figures(name)
+      let measured = try await measured(lengths, surroundings) { try host($0, surroundings) }
+      // The slope has a step in it: the first stage makes what all of them share.
+      let further = Slope(points: measured.time.points.filter { $0.count > 0 })
+      let base = String(name.dropLast(3))
+      // Exact on any machine: a further stage that lets everything pass allocates nothing.
+      let allocations = measured.allocations.points.map { Figure("\(base).allocs.at.\($0.count)", $0.cost) }
+      return measured.time.figures(name) + [Figure("\(base).further.ns", further.each)] + allocations
     }
   }
 
   /// Chains of several lengths, measured in turns so that the machine's moods fall on all of them.
   private static func measured(
     _ lengths: [Int], _ surroundings: Surroundings, _ host: (Int) throws -> MockedHost
-  ) async throws -> Slope {
-    var hosts: [(count: Int, host: MockedHost, iterations: Int, costs: [Double])] = []
+  ) async throws -> (time: Slope, allocations: Slope) {
+    var hosts: [(count: Int, host: MockedHost, iterations: Int, samples: [Measurement])] = []
     for count in lengths {
       let host = try host(count)
       let iterations = try await Measurement.calibrated(surroundings.sampleSeconds) { try await host.run($0) }
@@ -89,9 +95,12 @@ extension Benchmark {
       for index in hosts.indices {
         let host = hosts[index].host
         let sample = try await Measurement.sample(hosts[index].iterations) { try await host.run($0) }
-        hosts[index].costs.append(sample.nanoseconds)
+        hosts[index].samples.append(sample)
       }
     }
-    return Slope(points: hosts.map { ($0.count, $0.costs.median) })
+    return (
+      Slope(points: hosts.map { ($0.count, $0.samples.map(\.nanoseconds).median) }),
+      Slope(points: hosts.map { ($0.count, $0.samples.map(\.allocations).median) })
+    )
   }
 }
