@@ -20,13 +20,11 @@ final class CompiledPlan: Sendable {
   private let cacheRow: StageRow
   private let parsers: [ParserPluginRun.Entry]
   private let parserRow: StageRow
-  /// What serves every request as it is; nil if something in some list keeps the state of one.
-  private let shared: RequestInterceptors?
-  // The same list by list.
-  private let sharedGraphQL: [any GraphQLInterceptor]?
-  private let sharedCache: (any CacheInterceptor)?
-  private let sharedHTTP: [any HTTPInterceptor]?
-  private let sharedParser: (any ResponseParsingInterceptor)?
+  /// What serves every request as it is; lists that keep the state of one are left empty or to the defaults.
+  private let shared: RequestInterceptors
+  /// Which lists are made anew for each request.
+  private let keepsState: PerList<Bool>
+  private let keepsAnyState: Bool
   private let limits: PluginLimits
 
   /// - Parameters:
@@ -67,34 +65,44 @@ final class CompiledPlan: Sendable {
           maximumPartBytes: manifest.settings.maximumPartBytes, idleTimeout: manifest.settings.idleTimeout)
         return .json(JSONResponseParsingInterceptor(limits: limits))
       })
-    sharedGraphQL = Self.all(graphQL) { if case .interceptor(let interceptor) = $0 { interceptor } else { nil } }
-    sharedCache = Self.shared(caches)
-    sharedHTTP = Self.all(http) { member in
+    let sharedGraphQL = Self.all(graphQL) { if case .interceptor(let interceptor) = $0 { interceptor } else { nil } }
+    let sharedCache = Self.shared(caches)
+    let sharedHTTP = Self.all(http) { member in
       switch member {
       case .interceptor(let interceptor): interceptor
       case .ffi(let stages): FFIRun(stages: stages)
       case .plugins: nil
       }
     }
-    sharedParser = Self.shared(parsers)
-    shared =
-      if let sharedGraphQL, let sharedCache, let sharedHTTP, let sharedParser {
-        RequestInterceptors(graphQL: sharedGraphQL, cache: sharedCache, http: sharedHTTP, parser: sharedParser)
-      } else { nil }
+    let sharedParser = Self.shared(parsers)
+    shared = RequestInterceptors(
+      graphQL: sharedGraphQL ?? [], cache: sharedCache ?? NoCache(), http: sharedHTTP ?? [],
+      parser: sharedParser ?? JSONResponseParsingInterceptor())
+    let keepsState = PerList { list in
+      switch list {
+      case .graphql: sharedGraphQL == nil
+      case .cache: sharedCache == nil
+      case .http: sharedHTTP == nil
+      case .parsing: sharedParser == nil
+      }
+    }
+    self.keepsState = keepsState
+    keepsAnyState = StageList.allCases.contains { keepsState[$0] }
   }
 
   /// Interceptors for one request.
   func interceptors<Operation: GraphQLOperation>(for operation: Operation, context: RequestContext) -> RequestInterceptors {
     // A trace tells of every C function by itself.
     let isTraced = context.tracer != nil
-    if !isTraced, let shared { return shared }
+    guard keepsAnyState || isTraced else { return shared }
     let call = PluginCall(
       context: context, operationName: operation.operationName, operationType: operation.operationType, limits: limits)
-    return RequestInterceptors(
-      graphQL: sharedGraphQL ?? graphQL.map { interceptor($0, call) },
-      cache: sharedCache ?? CachePluginRun(caches, cacheRow, call: call),
-      http: (isTraced ? nil : sharedHTTP) ?? http.flatMap { interceptors($0, call) },
-      parser: sharedParser ?? ParserPluginRun(parsers, parserRow, call: call))
+    var made = shared
+    if keepsState[.graphql] { made.graphQL = graphQL.map { interceptor($0, call) } }
+    if keepsState[.cache] { made.cache = CachePluginRun(caches, cacheRow, call: call) }
+    if keepsState[.http] || isTraced { made.http = http.flatMap { interceptors($0, call) } }
+    if keepsState[.parsing] { made.parser = ParserPluginRun(parsers, parserRow, call: call) }
+    return made
   }
 
   private func interceptor(_ member: GraphQLMember, _ call: PluginCall) -> any GraphQLInterceptor {
