@@ -196,8 +196,9 @@ struct DemoServerTests {
     let start = ContinuousClock.now
     #expect(busy.end(with: signal) == 0)
     #expect(ContinuousClock.now - start < .seconds(10))
-    // Both were told, rather than cut off.
-    #expect(countdown.answer().text.hasSuffix("\r\n--carabiner--\r\n"))
+    // Both were told, rather than cut off; the first perhaps before it had a part.
+    let parts = countdown.answer().text
+    #expect(parts == "--carabiner--\r\n" || parts.hasSuffix("\r\n--carabiner--\r\n"))
     #expect(slow.answer().text.contains("CANCELLED"))
   }
 
