@@ -110,7 +110,7 @@ struct CheckCommandTests {
   }
 
   @Test(
-    "a plugin that crashes, ends the process or floods the output is reported, and the host lives",
+    "a plugin that crashes or ends the process is reported, the host lives, and no copy of the plugin is left behind",
     arguments: [
       ("ENTRY_CRASHES", "crashed with signal 11"), ("ENTRY_EXITS", "ended the process with status 0 and without a report"),
       ("ENTRY_NULL", "returned NULL"), ("NO_ENTRY", "does not export crb_entry_v1"),
@@ -118,8 +118,12 @@ struct CheckCommandTests {
   func misbehaving(definition: String, message: String) async throws {
     let plugin = try await CompiledFixture("loading", defining: [definition])
     let manifest = try manifest(plugin)
-    let run = try await CommandRun(["check", "-m", manifest.path])
+    let folder = FileManager.default.temporaryDirectory.appending(path: "carabiner-test-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let run = try await CommandRun(["check", "-m", manifest.path], environment: ["XDG_RUNTIME_DIR": folder.path])
     #expect(run.status == 3)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
     #expect(run.errors.contains("\(manifest.path):3:21: error: /plugins/0/file: \(plugin.path): "), "\(run.errors)")
     #expect(run.errors.contains(message), "\(run.errors)")
   }

@@ -36,14 +36,29 @@ struct PluginProbe {
   /// What the child found; a child that died or did not end is reported as a refusal.
   func report() -> ProbeReport {
     do {
-      // Nobody looks at a child's stack, and drawing it takes seconds.
-      let environment = ProcessInfo.processInfo.environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
+      // A child that dies leaves its private copies behind, so it makes them in a folder that goes when it has ended.
+      let staging = try Self.makeStagingFolder()
+      defer { try? FileManager.default.removeItem(at: staging) }
+      let environment = ProcessInfo.processInfo.environment.merging([
+        "XDG_RUNTIME_DIR": staging.path,
+        // Nobody looks at a child's stack, and drawing it takes seconds.
+        "SWIFT_BACKTRACE": "enable=no",
+      ]) { $1 }
       let outcome = try WatchedProcess.run(
         "/proc/self/exe", arguments, environment: environment.map { "\($0)=\($1)" }, timeout: timeout)
       return report(outcome)
     } catch {
       return refusal(.openFailed, "it cannot be looked at in a child process: \(error)")
     }
+  }
+
+  /// A folder for this user alone, where a host would make its own.
+  private static func makeStagingFolder() throws -> URL {
+    let parent = ProcessInfo.processInfo.environment["XDG_RUNTIME_DIR"] ?? "/tmp"
+    let folder = URL(filePath: parent, directoryHint: .isDirectory).appending(path: "carabiner-probe-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(
+      at: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+    return folder
   }
 
   private func report(_ outcome: WatchedProcess.Outcome) -> ProbeReport {
