@@ -1,6 +1,7 @@
 import Carabiner
 import CarabinerWire
 import FoundationEssentials
+import Synchronization
 import Testing
 
 @Suite("Cache policies (SEMANTICS C)")
@@ -19,7 +20,7 @@ struct CachePolicyTests {
 
   private static let refused = TransportError(.cannotConnect, "nobody there", url: "")
 
-  @Test("cacheFirst asks the network on a miss and only then")
+  @Test("C: cacheFirst asks the network on a miss and only then")
   func cacheFirst() async throws {
     let transport = RecordingTransport(json: heroJSON)
     let client = try client(transport)
@@ -28,7 +29,7 @@ struct CachePolicyTests {
     #expect(transport.requests.count == 1)
   }
 
-  @Test("networkFirst falls back to the cache")
+  @Test("C: networkFirst falls back to the cache")
   func networkFirst() async throws {
     try await fill()
     let response = try await client(RecordingTransport { _, _ in throw Self.refused }).fetch(
@@ -36,7 +37,7 @@ struct CachePolicyTests {
     #expect(try response.data?.hero?.name == "cached")
   }
 
-  @Test("networkFirst with an empty cache throws the network's error")
+  @Test("C: networkFirst with an empty cache throws the network's error")
   func networkFirstWithoutCache() async throws {
     let error = await #expect(throws: TransportError.self) {
       try await client(RecordingTransport { _, _ in throw Self.refused }).fetch(query: HeroQuery(), cachePolicy: .networkFirst)
@@ -44,7 +45,7 @@ struct CachePolicyTests {
     #expect(error?.code == .cannotConnect)
   }
 
-  @Test("cacheOnly brings nil on a miss and never asks the network")
+  @Test("C: cacheOnly brings nil on a miss and never asks the network")
   func cacheOnly() async throws {
     let transport = RecordingTransport(json: heroJSON)
     let response = try await client(transport).fetch(query: HeroQuery(), cachePolicy: .cacheOnly)
@@ -52,7 +53,7 @@ struct CachePolicyTests {
     #expect(transport.requests.isEmpty)
   }
 
-  @Test("cacheAndNetwork brings the cached result and then the server's")
+  @Test("C: cacheAndNetwork brings the cached result and then the server's")
   func cacheAndNetwork() async throws {
     try await fill()
     let stream = try await client(RecordingTransport(json: heroJSON)).fetch(query: HeroQuery(), cachePolicy: .cacheAndNetwork)
@@ -61,7 +62,7 @@ struct CachePolicyTests {
     #expect(names == ["cached", "R2-D2"])
   }
 
-  @Test("cacheAndNetwork throws a network error after the cached result")
+  @Test("C: cacheAndNetwork throws a network error after the cached result")
   func cacheAndNetworkFailing() async throws {
     try await fill()
     let stream = try await client(RecordingTransport { _, _ in throw Self.refused }).fetch(
@@ -71,7 +72,7 @@ struct CachePolicyTests {
     await #expect(throws: TransportError.self) { try await iterator.next() }
   }
 
-  @Test("mutations are never answered from the cache")
+  @Test("C: mutations are never answered from the cache")
   func mutation() async throws {
     struct Rename: GraphQLMutation {
       typealias Data = HeroQuery.Data
@@ -114,6 +115,38 @@ struct CachePolicyTests {
     #expect(!stored.hasErrors, "errors belong to a response, not to the records made of it")
   }
 
+  @Test("C3: a fetch of one value brings the first and does not ask for more")
+  func firstOnly() async throws {
+    try await fill()
+    let transport = RecordingTransport(json: heroJSON)
+    let both: CachePolicy = .cacheAndNetwork
+    #expect(try await client(transport).fetch(query: HeroQuery(), cachePolicy: both).source == .cache)
+    #expect(transport.requests.isEmpty)
+  }
+
+  @Test("C3: what a server goes on sending after the first result is let go")
+  func restIsLetGo() async throws {
+    let open = OpenConnections()
+    let transport = RecordingTransport { request, _ in
+      let connection = Connection(open)
+      let head = HTTPURLResponse(
+        url: request.url, statusCode: 200, headers: ["Content-Type": "multipart/mixed; boundary=b; deferSpec=20220824"])
+      let part =
+        "--b\r\nContent-Type: application/json\r\n\r\n{\"data\":{\"hero\":{\"name\":\"first\"}},\"hasNext\":true}\r\n--b\r\n"
+      return HTTPResponse(
+        response: head,
+        chunks: PullStream {
+          if connection.isFirstPull { return .element(Data(part.utf8)) }
+          try await Task.sleep(for: .seconds(3600))
+          return .end
+        })
+    }
+    let client = try client(transport)
+    #expect(try await client.fetch(query: HeroQuery(), cachePolicy: .networkOnly).data?.hero?.name == "first")
+    for _ in 0..<500 where open.count > 0 { try await Task.sleep(for: .milliseconds(10)) }
+    #expect(open.count == 0)
+  }
+
   @Test("D2: a response answers the document and the variables that were sent, and is kept as an answer to these")
   func wireOverrides() async throws {
     struct Rewriter: GraphQLInterceptor {
@@ -145,4 +178,26 @@ struct CachePolicyTests {
     let left = try await cache.loadRecords(forKeys: ["0", "1", "new"])
     #expect(left.keys.sorted() == ["0", "new"])
   }
+}
+
+/// How many connections somebody holds on to.
+private final class OpenConnections: Sendable {
+  private let number = Atomic(0)
+
+  var count: Int { number.load(ordering: .relaxed) }
+  func change(by difference: Int) { number.add(difference, ordering: .relaxed) }
+}
+
+private final class Connection: Sendable {
+  private let open: OpenConnections
+  private let pulls = Atomic(0)
+
+  init(_ open: OpenConnections) {
+    self.open = open
+    open.change(by: 1)
+  }
+
+  var isFirstPull: Bool { pulls.add(1, ordering: .relaxed).oldValue == 0 }
+
+  deinit { open.change(by: -1) }
 }
