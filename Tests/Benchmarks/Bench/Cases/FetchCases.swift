@@ -8,9 +8,6 @@ internal import Foundation
 internal import Synchronization
 
 extension Benchmark {
-  /// Requests of one sample.
-  private static let requests = 8000
-
   static let fetches: [Benchmark] = [
     Benchmark(name: "libcurl.c32.us", summary: "peer: C over libcurl's multi interface, 32 at once") { surroundings in
       let server = try surroundings.requireServer()
