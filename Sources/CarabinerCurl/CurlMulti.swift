@@ -67,7 +67,7 @@ internal import Glibc
   func resume(_ transfer: Transfer) {
     // One that has ended has given its handle away.
     guard transfer.place != nil else { return }
-    let code = transfer.easy.resumeReceiving()
+    let code = transfer.resumeReceiving()
     // A callback that refuses what was held back ends the transfer here: libcurl itself would go on without those bytes.
     guard code != CURLE_OK, transfer.place != nil else { return }
     unsafe curl_multi_remove_handle(handle, transfer.easy.handle)

@@ -9,7 +9,7 @@ internal import Synchronization
 /// continuation leaves it before it is resumed, so none can be resumed twice; every path of a transfer ends in `end`, so none
 /// is forgotten. What a checked continuation would check, at two allocations a wait, is checked by that.
 final class Transfer: @unchecked Sendable {
-  // `easy`, `place` and the head's lines are touched by the loop's thread alone; everything else is in `state`.
+  // `easy`, `place`, the head's lines and what is counted are touched by the loop's thread alone; everything else is in `state`.
 
   typealias Step = PullStream<Data>.Step
 
@@ -54,6 +54,11 @@ final class Transfer: @unchecked Sendable {
   private var bodyBytes = 0
   /// Whether the body has parts, and no limit as a whole.
   private var isEndless = false
+  /// Whether libcurl is delivering what it held back while the transfer was paused.
+  ///
+  /// That is in memory already, and all of it is taken at once: a small compressed body may have become many megabytes, of which libcurl
+  /// copies what is left again each time somebody takes a piece and lets it wait once more.
+  private var isTakingHeldBytes = false
   /// Why a callback told libcurl to stop.
   private var refusal: TransportError?
 
@@ -107,7 +112,7 @@ final class Transfer: @unchecked Sendable {
     }
     var isAccepted = true
     wake { state in
-      if !state.body.isEmpty, state.body.count + bytes.count > limits.bufferedBytes {
+      if !isTakingHeldBytes, !state.body.isEmpty, state.body.count + bytes.count > limits.bufferedBytes {
         state.isPaused = true
         isAccepted = false
       } else {
@@ -118,6 +123,13 @@ final class Transfer: @unchecked Sendable {
     guard isAccepted else { return Int(CURL_WRITEFUNC_PAUSE) }
     bodyBytes += bytes.count
     return bytes.count
+  }
+
+  /// Lets libcurl go on after a pause.
+  func resumeReceiving() -> CURLcode {
+    isTakingHeldBytes = true
+    defer { isTakingHeldBytes = false }
+    return easy.resumeReceiving()
   }
 
   // MARK: The end
