@@ -28,7 +28,6 @@ let package = Package(
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
-    .package(url: "https://github.com/apple/swift-crypto", from: "4.0.0"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
   ],
   targets: [
@@ -46,7 +45,6 @@ let package = Package(
       name: "Carabiner",
       dependencies: [
         "CarabinerWire",
-        .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: swiftSettings),
@@ -57,7 +55,6 @@ let package = Package(
       name: "CarabinerHost",
       dependencies: [
         "Carabiner", "CarabinerWire", "CCarabiner", "CFFI", "CLinux",
-        .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "Yams", package: "Yams"),
       ],
@@ -153,6 +150,7 @@ if !librariesOnly {
   ]
   package.dependencies += [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.0.0"),
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.0.0"),
     // What Hummingbird's own interface speaks of.
     .package(url: "https://github.com/apple/swift-http-types", from: "1.0.0"),

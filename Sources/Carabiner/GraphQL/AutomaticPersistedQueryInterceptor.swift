@@ -1,12 +1,11 @@
 internal import CarabinerWire
-internal import Crypto
 internal import FoundationEssentials
-internal import Synchronization
 
 /// Sends the hash of a document first and the document only if the server does not know it.
 ///
 /// It is off unless configured. Results of the request pass through untouched. Subscriptions and uploads are sent with their
-/// documents: the one has no second attempt, the other would send its files twice.
+/// documents: the one has no second attempt, the other would send its files twice. How far a request has come is kept with the
+/// request, so one instance may serve many.
 public final class AutomaticPersistedQueryInterceptor: GraphQLInterceptor {
   /// How persisted queries are used.
   public struct Configuration: Sendable, Hashable {
@@ -24,7 +23,9 @@ public final class AutomaticPersistedQueryInterceptor: GraphQLInterceptor {
     }
   }
 
-  private enum Phase {
+  private enum Phase: Sendable, RequestContextKey {
+    typealias Value = Phase
+
     case hashOnly
     case documentAndHash
     case documentOnly
@@ -32,9 +33,8 @@ public final class AutomaticPersistedQueryInterceptor: GraphQLInterceptor {
 
   private let configuration: Configuration?
   private let support: PersistedQuerySupport
-  private let phase = Mutex(Phase.hashOnly)
 
-  /// An interceptor for one request.
+  /// An interceptor with this configuration.
   ///
   /// - Parameters:
   ///   - configuration: How persisted queries are used; nil for what the request's ``WireOptions`` say.
@@ -55,7 +55,7 @@ public final class AutomaticPersistedQueryInterceptor: GraphQLInterceptor {
     let endpoint = request.graphQLEndpoint.absoluteString
     // The protocols over WebSocket have no message without a document: servers close the connection.
     if ["ws", "wss"].contains(request.graphQLEndpoint.scheme?.lowercased()) { return await next(request) }
-    let phase = support.isRefused(by: endpoint) ? .documentOnly : phase.withLock { $0 }
+    let phase = support.isRefused(by: endpoint) ? .documentOnly : request.context[Phase.self] ?? .hashOnly
     var persisted = request
     if phase == .hashOnly {
       persisted.wireOverrides.document = .omitted
@@ -66,10 +66,10 @@ public final class AutomaticPersistedQueryInterceptor: GraphQLInterceptor {
     return await next(persisted).map { result in
       guard phase != .documentOnly, let refusal = PersistedQueryRefusal(result.result.errors ?? []) else { return result }
       switch (phase, refusal) {
-      case (.hashOnly, .notFound): self.phase.withLock { $0 = .documentAndHash }
+      case (.hashOnly, .notFound): request.context[Phase.self] = .documentAndHash
       case (_, .notSupported):
         self.support.refused(by: endpoint)
-        self.phase.withLock { $0 = .documentOnly }
+        request.context[Phase.self] = .documentOnly
       case (_, .notFound): throw AutomaticPersistedQueryError(operationName: request.operation.operationName)
       }
       throw RequestChain<Request>.Retry(request: request)
@@ -78,8 +78,12 @@ public final class AutomaticPersistedQueryInterceptor: GraphQLInterceptor {
 
   public var traits: StageTraits { .bindsNoTaskLocals }
 
+  public func isIdle<Request: GraphQLRequest>(for request: Request) -> Bool {
+    !(configuration ?? request.wireOptions.persistedQueries).isEnabled
+  }
+
   static func hash(of document: String) -> String {
-    SHA256.hash(data: Data(document.utf8)).hexDigits
+    ContentDigest.sha256(of: document.utf8Span.span).hexDigits
   }
 }
 

@@ -1,5 +1,5 @@
 internal import Carabiner
-internal import Crypto
+internal import CarabinerWire
 internal import FoundationEssentials
 internal import Glibc
 
@@ -39,9 +39,10 @@ struct PluginFile {
       throw LoadRefusal(
         .tooLarge, step: "open", path: path, "the file has \(status.st_size) bytes, more than the \(Self.maximumBytes) allowed")
     }
-    bytes = try Self.read(descriptor, count: Int(status.st_size), path: path)
+    let bytes = try Self.read(descriptor, count: Int(status.st_size), path: path)
     try Self.checkUnchanged(descriptor, since: status, bytes: bytes, path: path)
-    digest = SHA256.hash(data: bytes).hexDigits
+    self.bytes = bytes
+    digest = ContentDigest.sha256(of: bytes.span).hexDigits
   }
 
   private static func read(_ descriptor: Int32, count: Int, path: String) throws(LoadRefusal) -> [UInt8] {
