@@ -31,21 +31,21 @@ extension InterceptorProvider {
   public func graphQLInterceptors<Operation: GraphQLOperation>(
     for operation: Operation
   ) -> [any GraphQLInterceptor] {
-    [MaxRetryInterceptor(), AutomaticPersistedQueryInterceptor()]
+    DefaultInterceptors.all.graphQL
   }
 
   public func cacheInterceptor<Operation: GraphQLOperation>(for operation: Operation) -> any CacheInterceptor {
-    DefaultCacheInterceptor()
+    DefaultInterceptors.all.cache
   }
 
   public func httpInterceptors<Operation: GraphQLOperation>(for operation: Operation) -> [any HTTPInterceptor] {
-    [ResponseCodeInterceptor()]
+    DefaultInterceptors.all.http
   }
 
   public func responseParser<Operation: GraphQLOperation>(
     for operation: Operation
   ) -> any ResponseParsingInterceptor {
-    JSONResponseParsingInterceptor()
+    DefaultInterceptors.all.parser
   }
 
   public func additionalErrorInterceptor<Operation: GraphQLOperation>(
@@ -71,6 +71,17 @@ public struct DefaultInterceptorProvider: InterceptorProvider {
 
   /// A provider of the defaults.
   public init() {}
+
+  public func interceptors<Operation: GraphQLOperation>(
+    for operation: Operation, context: RequestContext
+  ) throws -> RequestInterceptors { DefaultInterceptors.all }
+}
+
+/// The interceptors used unless others are given; none keeps anything of a request, so all requests share them.
+private enum DefaultInterceptors {
+  static let all = RequestInterceptors(
+    graphQL: [MaxRetryInterceptor(), AutomaticPersistedQueryInterceptor()], cache: DefaultCacheInterceptor(),
+    http: [ResponseCodeInterceptor()], parser: JSONResponseParsingInterceptor())
 }
 
 /// The interceptors of one request.

@@ -57,7 +57,7 @@ public final class MaxRetryInterceptor: GraphQLInterceptor {
   public func intercept<Request: GraphQLRequest>(
     request: Request, next: NextInterceptorFunction<Request>
   ) async throws -> InterceptorResultStream<Request> {
-    let retry = request.context.attempt == 0 ? 0 : request.context.countRetry(seenBy: ObjectIdentifier(self))
+    let retry = isIdle(for: request) ? 0 : request.context.countRetry(seenBy: ObjectIdentifier(self))
     guard retry <= configuration.maxRetries else {
       throw MaxRetriesError(count: configuration.maxRetries, operationName: request.operation.operationName)
     }
@@ -69,6 +69,8 @@ public final class MaxRetryInterceptor: GraphQLInterceptor {
   }
 
   public var traits: StageTraits { .bindsNoTaskLocals }
+
+  public func isIdle<Request: GraphQLRequest>(for request: Request) -> Bool { request.context.attempt == 0 }
 
   private func jittered(_ delay: Double) -> Double {
     configuration.enableJitter ? delay * Double.random(in: 0.5...1) : delay

@@ -13,17 +13,17 @@ public struct PullStream<Element: Sendable>: Sendable {
   }
 
   /// Brings the next step. Not called again after `last`, `end` or an error.
-  package let pull: @Sendable () async throws -> Step
+  @usableFromInline package let pull: @Sendable () async throws -> Step
 
   /// A stream that asks `pull` for each step.
   ///
   /// - Parameter pull: Called by one consumer at a time, and not again after `last`, `end` or an error.
-  public init(pull: @escaping @Sendable () async throws -> Step) {
+  @inlinable public init(pull: @escaping @Sendable () async throws -> Step) {
     self.pull = pull
   }
 
   /// A stream of exactly one element.
-  public init(_ element: Element) {
+  @inlinable public init(_ element: Element) {
     self.init { .last(element) }
   }
 
@@ -98,13 +98,17 @@ extension PullStream {
 extension PullStream: AsyncSequence {
   /// Pulls elements until the stream is over.
   public struct Iterator: AsyncIteratorProtocol {
-    private let pull: @Sendable () async throws -> Step
-    private var isOver = false
+    @usableFromInline let pull: @Sendable () async throws -> Step
+    @usableFromInline var isOver = false
 
-    fileprivate init(pull: @escaping @Sendable () async throws -> Step) { self.pull = pull }
+    @inlinable init(pull: @escaping @Sendable () async throws -> Step) { self.pull = pull }
 
     /// The next element, or nil at the end.
-    public mutating func next() async throws -> Element? {
+    // Inlinable, as is all that makes a stream and reads it: elsewhere the type of the element would be looked up at each step.
+    @inlinable public mutating func next() async throws -> Element? { try await next(isolation: #isolation) }
+
+    /// The next element, or nil at the end, asked for by `for await`.
+    @inlinable public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Element? {
       guard !isOver else { return nil }
       do {
         switch try await pull() {
@@ -124,5 +128,5 @@ extension PullStream: AsyncSequence {
     }
   }
 
-  public func makeAsyncIterator() -> Iterator { Iterator(pull: pull) }
+  @inlinable public func makeAsyncIterator() -> Iterator { Iterator(pull: pull) }
 }

@@ -32,8 +32,11 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
 
   // MARK: The journey
 
+  // The short functions here are put into their callers: an `async` call that never waits still costs some hundred instructions.
+
   /// One attempt: the GraphQL interceptors from `index` on, then cache and network, and the results on their way back.
-  func passGraphQL(_ request: Request, from index: Int) async -> InterceptorResultStream<Request> {
+  func passGraphQL(_ request: Request, from start: Int) async -> InterceptorResultStream<Request> {
+    let index = firstBusy(for: request, from: start)
     guard index < interceptors.graphQL.count else { return await fetch(request) }
     let interceptor = interceptors.graphQL[index]
     do {
@@ -63,8 +66,16 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
     }
   }
 
+  /// The first GraphQL interceptor that has something to do with a request; of a request that is traced, the first.
+  private func firstBusy(for request: Request, from start: Int) -> Int {
+    var index = start
+    guard request.context.tracer == nil else { return index }
+    while index < interceptors.graphQL.count, interceptors.graphQL[index].isIdle(for: request) { index += 1 }
+    return index
+  }
+
   /// Cache and network, as the request's fetch behaviour says.
-  private func fetch(_ request: Request) async -> InterceptorResultStream<Request> {
+  @inline(__always) private func fetch(_ request: Request) async -> InterceptorResultStream<Request> {
     let behavior = request.fetchBehavior
     guard behavior.cacheRead == .beforeNetworkFetch, request.operation.isReadFromCache else {
       let network = await fetchFromNetwork(request)
@@ -103,7 +114,7 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
     }
   }
 
-  private func fetchFromNetwork(_ request: Request) async -> InterceptorResultStream<Request> {
+  @inline(__always) private func fetchFromNetwork(_ request: Request) async -> InterceptorResultStream<Request> {
     switch leg {
     case .http: await fetchOverHTTP(request)
     case .results(let transport): await fetch(request, over: transport)
@@ -162,11 +173,28 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
     }
   }
 
-  /// The HTTP interceptors from `index` on, then the transport.
+  /// The HTTP interceptors from `start` on, then the transport.
+  ///
+  /// Those that see only heads are passed over on the way down and asked on the way up.
   private func passHTTP(
-    _ request: URLRequest, from index: Int, context: RequestContext
+    _ request: URLRequest, from start: Int, context: RequestContext
   ) async throws -> HTTPResponse {
-    guard index < interceptors.http.count else { return try await send(request, context: context) }
+    var index = start
+    if context.tracer == nil {
+      while index < interceptors.http.count, interceptors.http[index].traits.contains(.seesOnlyHeads) { index += 1 }
+    }
+    var response =
+      index < interceptors.http.count
+      ? try await intercept(request, at: index, context: context) : try await send(request, context: context)
+    while index > start {
+      index -= 1
+      guard !interceptors.http[index].passes(response.response) else { continue }
+      response = try await interceptors.http[index].intercept(request: request) { [response] _ in response }
+    }
+    return response
+  }
+
+  private func intercept(_ request: URLRequest, at index: Int, context: RequestContext) async throws -> HTTPResponse {
     let interceptor = interceptors.http[index]
     guard let tracer = context.tracer, !interceptor.traits.contains(.tracesItself) else {
       return try await interceptor.intercept(request: request) { request in
@@ -186,7 +214,7 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
     return response
   }
 
-  private func send(_ request: URLRequest, context: RequestContext) async throws -> HTTPResponse {
+  @inline(__always) private func send(_ request: URLRequest, context: RequestContext) async throws -> HTTPResponse {
     guard case .http(let transport) = leg else {
       throw RequestChainError(.invalidRequest, "this chain brings results without HTTP; send them through its result transport")
     }

@@ -7,28 +7,23 @@ final class RequestExecution<Request: GraphQLRequest>: @unchecked Sendable {
 
   typealias Step = PullStream<GraphQLResponse<Request.Operation>>.Step
 
-  private struct Attempt {
-    let request: Request
-    let deadline: Deadline?
-    var results: InterceptorResultStream<Request>?
-
-    init(_ request: Request) {
-      self.request = request
-      // A subscription lives as long as its caller wants.
-      deadline =
-        request.operation.operationType == .subscription
-        ? nil : request.requestTimeout.map { Deadline(seconds: $0) }
-    }
-  }
-
   private let chain: RequestChain<Request>
-  private var attempt: Attempt
+  // The attempt that is under way; no struct of its own, as what a generic one is made of would be looked up for each request.
+  private var request: Request
+  private var deadline: Deadline?
+  private var results: InterceptorResultStream<Request>?
   private var delivered = 0
   private let isPulling = Atomic<Bool>(false)
 
   init(chain: RequestChain<Request>, request: Request) {
     self.chain = chain
-    attempt = Attempt(request)
+    self.request = request
+    deadline = Self.deadline(of: request)
+  }
+
+  /// When an attempt of a request must be over. A subscription lives as long as its caller wants.
+  private static func deadline(of request: Request) -> Deadline? {
+    request.operation.operationType == .subscription ? nil : request.requestTimeout.map { Deadline(seconds: $0) }
   }
 
   /// The next response for the caller.
@@ -36,38 +31,38 @@ final class RequestExecution<Request: GraphQLRequest>: @unchecked Sendable {
     guard !isPulling.exchange(true, ordering: .acquiring) else {
       throw RequestChainError(
         .concurrentUse,
-        "two tasks asked for the next result of \(attempt.request.operation.displayName) at once; let one task read the stream")
+        "two tasks asked for the next result of \(request.operation.displayName) at once; let one task read the stream")
     }
     defer { isPulling.store(false, ordering: .releasing) }
     do {
       while true {
         try Task.checkCancellation()
         do {
-          guard let deadline = attempt.deadline else { return try await advance() }
-          return try await deadline.bounding(attempt.request.operation.displayName) { try await self.advance() }
+          guard let deadline else { return try await advance() }
+          return try await deadline.bounding(request.operation.displayName) { try await self.advance() }
         } catch let retry as RequestChain<Request>.Retry {
           try chain.beginAttempt(of: retry.request)
-          attempt = Attempt(retry.request)
+          (request, deadline, results) = (retry.request, Self.deadline(of: retry.request), nil)
           retry.request.context.subscription?.advance(to: .reconnecting)
         }
       }
     } catch {
       if Task.isCancelled { throw CancellationError() }
       guard let last = chain.interceptors.additionalError else { throw error }
-      throw await last.intercept(error: error, request: attempt.request)
+      throw await last.intercept(error: error, request: request)
     }
   }
 
-  private func advance() async throws -> Step {
-    let request = attempt.request
-    let results: InterceptorResultStream<Request>
-    if let started = attempt.results {
-      results = started
+  @inline(__always) private func advance() async throws -> Step {
+    let request = request
+    let started: InterceptorResultStream<Request>
+    if let results {
+      started = results
     } else {
-      results = await chain.passGraphQL(request, from: 0)
-      attempt.results = results
+      started = await chain.passGraphQL(request, from: 0)
+      results = started
     }
-    switch try await results.pull() {
+    switch try await started.pull() {
     case .element(let result): return .element(await deliver(result, of: request))
     case .last(let result): return .last(await deliver(result, of: request))
     case .end:
@@ -77,13 +72,17 @@ final class RequestExecution<Request: GraphQLRequest>: @unchecked Sendable {
   }
 
   /// Writes a result of the server to the cache and hands it to the caller.
-  private func deliver(
+  @inline(__always) private func deliver(
     _ result: ParsedResult<Request.Operation>, of request: Request
   ) async -> GraphQLResponse<Request.Operation> {
     delivered += 1
-    guard result.result.source == .server, request.writeResultsToCache,
-      result.cacheRecords?.isEmpty == false
-    else { return result.result }
+    if result.result.source == .server, request.writeResultsToCache, result.cacheRecords?.isEmpty == false {
+      await write(result, of: request)
+    }
+    return result.result
+  }
+
+  private func write(_ result: ParsedResult<Request.Operation>, of request: Request) async {
     let cache = chain.interceptors.cache
     let span = StageSpan(
       tracer: cache.traits.contains(.tracesItself) ? nil : request.context.tracer, kind: .cache, stage: cache.stageName)
@@ -94,7 +93,6 @@ final class RequestExecution<Request: GraphQLRequest>: @unchecked Sendable {
       span.finish("write", .up, "failed: \(error)")
       chain.observer.cacheWriteFailed(error, operationName: request.operation.operationName)
     }
-    return result.result
   }
 
   private func noResults(_ request: Request) -> RequestChainError {

@@ -10,4 +10,8 @@ public struct StageTraits: OptionSet, Sendable {
   public static let bindsNoTaskLocals = StageTraits(rawValue: 1 << 1)
   /// The cache stage writes nothing, so nobody has to make records for it.
   public static let keepsNothing = StageTraits(rawValue: 1 << 2)
+  /// The HTTP stage lets every request pass, and of most responses it sees no more than the head.
+  ///
+  /// Such a stage is asked what passes, and intercepts only what does not; a trace shows it all the same.
+  public static let seesOnlyHeads = StageTraits(rawValue: 1 << 3)
 }

@@ -25,9 +25,15 @@ public protocol GraphQLInterceptor: Sendable {
   var stageName: String { get }
   /// What the chain may take for granted about this step.
   var traits: StageTraits { get }
+
+  /// Whether this step has nothing to do with a request and its results, so that the chain may pass it over.
+  ///
+  /// Asked at every attempt; false unless a step says otherwise. A trace shows the step all the same.
+  func isIdle<Request: GraphQLRequest>(for request: Request) -> Bool
 }
 
 extension GraphQLInterceptor {
   public var stageName: String { String(describing: type(of: self)) }
   public var traits: StageTraits { [] }
+  public func isIdle<Request: GraphQLRequest>(for request: Request) -> Bool { false }
 }

@@ -13,11 +13,15 @@ public protocol HTTPInterceptor: Sendable {
   var stageName: String { get }
   /// What the chain may take for granted about this step.
   var traits: StageTraits { get }
+
+  /// Whether a response with this head goes up as it is; asked only of a step with the trait ``StageTraits/seesOnlyHeads``.
+  func passes(_ head: HTTPURLResponse) -> Bool
 }
 
 extension HTTPInterceptor {
   public var stageName: String { String(describing: type(of: self)) }
   public var traits: StageTraits { [] }
+  public func passes(_ head: HTTPURLResponse) -> Bool { false }
 }
 
 /// Asks the chain to build the HTTP request again and send it, without passing the GraphQL interceptors.

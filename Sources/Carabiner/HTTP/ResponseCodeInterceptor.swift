@@ -12,11 +12,13 @@ public struct ResponseCodeInterceptor: HTTPInterceptor {
 
   public func intercept(request: URLRequest, next: NextHTTPInterceptorFunction) async throws -> HTTPResponse {
     let response = try await next(request)
-    guard !response.response.isSuccessful, !response.response.isGraphQLResponse else { return response }
+    if passes(response.response) { return response }
     throw ResponseCodeError(response: response.response, body: await bodyPrefix(of: response.chunks))
   }
 
-  public var traits: StageTraits { .bindsNoTaskLocals }
+  public var traits: StageTraits { [.bindsNoTaskLocals, .seesOnlyHeads] }
+
+  public func passes(_ head: HTTPURLResponse) -> Bool { head.isSuccessful || head.isGraphQLResponse }
 
   /// An error page that breaks off is still worth showing.
   private func bodyPrefix(of chunks: PullStream<Data>) async -> Data {

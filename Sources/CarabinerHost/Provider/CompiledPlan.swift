@@ -4,7 +4,6 @@ internal import Carabiner
 final class CompiledPlan: Sendable {
   private enum GraphQLMember: Sendable {
     case interceptor(any GraphQLInterceptor)
-    case persistedQueries(AutomaticPersistedQueryInterceptor.Configuration)
     case plugins(StageRow)
   }
 
@@ -40,8 +39,9 @@ final class CompiledPlan: Sendable {
       builtIn: { name in
         switch name {
         case "max-retry": .interceptor(MaxRetryInterceptor(configuration: manifest.maxRetry))
-        // Switched off, the interceptor lets everything pass.
-        case "persisted-queries" where manifest.persistedQueries.isEnabled: .persistedQueries(manifest.persistedQueries)
+        // Switched off, the interceptor lets everything pass, and would only part the plugins before it from those behind it.
+        case "persisted-queries" where manifest.persistedQueries.isEnabled:
+          .interceptor(AutomaticPersistedQueryInterceptor(configuration: manifest.persistedQueries))
         default: nil
         }
       })
@@ -108,7 +108,6 @@ final class CompiledPlan: Sendable {
   private func interceptor(_ member: GraphQLMember, _ call: PluginCall) -> any GraphQLInterceptor {
     switch member {
     case .interceptor(let interceptor): interceptor
-    case .persistedQueries(let configuration): AutomaticPersistedQueryInterceptor(configuration: configuration)
     case .plugins(let row): GraphQLPluginRun(row, call: call)
     }
   }

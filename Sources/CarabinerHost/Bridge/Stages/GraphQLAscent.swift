@@ -17,8 +17,8 @@ final class GraphQLAscent<Request: GraphQLRequest>: @unchecked Sendable {
   @safe @exclusivity(unchecked) var inner: InterceptorResultStream<Request>?
   /// How many stages, from the outermost, lie between the inner stream and the caller.
   var depth: Int
-  /// Results that are ready to go outward.
-  @safe @exclusivity(unchecked) private var ready = Outbox<Result>()
+  /// Results that are ready to go outward. Mostly none ever is here, and to end an array nothing has to be known of its elements.
+  @safe @exclusivity(unchecked) private var ready: ArraySlice<Result> = []
   private var sequence: UInt64 = 0
 
   init(pass: consuming LanePass, request: Request) {
