@@ -21,7 +21,7 @@ public struct GraphQLResponse<Operation: GraphQLOperation>: Sendable {
   /// The head of the HTTP response that carried it; nil if none did.
   public var httpResponse: HTTPURLResponse? {
     get { content.httpResponse }
-    set { content = ResponseContent(body: content.body, httpResponse: newValue) }
+    set { content = ResponseContent(body: content.body, httpResponse: newValue, tape: content.tape) }
   }
   /// Where the result stands in a response that comes in parts; nil if it came whole.
   public var delivery: ResultDelivery?
@@ -31,7 +31,12 @@ public struct GraphQLResponse<Operation: GraphQLOperation>: Sendable {
 
   /// A response of these bytes.
   public init(body: ResponseBody, source: Source = .server, httpResponse: HTTPURLResponse? = nil) {
-    content = ResponseContent(body: body, httpResponse: httpResponse)
+    self.init(body: body, source: source, httpResponse: httpResponse, tape: nil)
+  }
+
+  /// A response of bytes whose values are located already.
+  init(body: ResponseBody, source: Source, httpResponse: HTTPURLResponse?, tape: JSONTape?) {
+    content = ResponseContent(body: body, httpResponse: httpResponse, tape: tape)
     self.source = source
   }
 
@@ -47,9 +52,9 @@ public struct GraphQLResponse<Operation: GraphQLOperation>: Sendable {
   /// - Throws: ``ResponseParsingError`` with code `dataMismatch` if it does not fit `Operation.Data`.
   public var data: Operation.Data? {
     get throws {
-      try content.decoded {
+      try content.decoded { tape in
         guard let bytes = body.data, bytes != ResponseBody.null else { return nil }
-        return try Self.decode(bytes)
+        return try Self.decode(bytes, of: body, tape)
       }
     }
   }
@@ -71,8 +76,11 @@ public struct GraphQLResponse<Operation: GraphQLOperation>: Sendable {
   /// Whether more results follow; of a subscription, whether more may.
   public var hasNext: Bool { delivery?.hasNext ?? false }
 
-  private static func decode(_ bytes: Data) throws -> Operation.Data {
+  private static func decode(_ bytes: Data, of body: ResponseBody, _ tape: JSONTape?) throws -> Operation.Data {
     do {
+      if let tape, let place = body.dataPlace(on: tape) {
+        return try tape.decode(Operation.Data.self, from: [UInt8](body.bytes), at: place, foreign: FoundationValues.make)
+      }
       if Operation.Data.self == JSONValue.self, let value = try JSONValue(parsing: [UInt8](bytes)) as? Operation.Data {
         return value
       }
@@ -90,23 +98,32 @@ public struct GraphQLResponse<Operation: GraphQLOperation>: Sendable {
 ///
 /// Not generic: every request makes and ends one, and what a generic class is made of is looked up each time.
 private final class ResponseContent: Sendable {
-  private struct Decoded {
-    let value: (any Sendable)?
+  private enum Contents {
+    /// Not asked for yet; with the places of the values, if somebody took them down.
+    case located(JSONTape?)
+    case decoded((any Sendable)?)
   }
 
   let body: ResponseBody
   let httpResponse: HTTPURLResponse?
-  private let data = Mutex<Decoded?>(nil)
+  private let data: Mutex<Contents>
 
-  init(body: ResponseBody, httpResponse: HTTPURLResponse?) {
+  init(body: ResponseBody, httpResponse: HTTPURLResponse?, tape: JSONTape?) {
     self.body = body
     self.httpResponse = httpResponse
+    data = Mutex(.located(tape))
   }
 
-  func decoded<Value: Sendable>(_ make: () throws -> Value?) throws -> Value? {
-    if let known = data.withLock({ $0 }) { return known.value as? Value }
-    let made = try make()
-    data.withLock { $0 = Decoded(value: made) }
-    return made
+  /// The places of the values, as long as the data was not asked for.
+  var tape: JSONTape? { data.withLock { if case .located(let tape) = $0 { tape } else { nil } } }
+
+  func decoded<Value: Sendable>(_ make: (JSONTape?) throws -> Value?) throws -> Value? {
+    switch data.withLock({ $0 }) {
+    case .decoded(let value): return value as? Value
+    case .located(let tape):
+      let made = try make(tape)
+      data.withLock { $0 = .decoded(made) }
+      return made
+    }
   }
 }

@@ -27,15 +27,18 @@ public struct JSONResponseParsingInterceptor: ResponseParsingInterceptor {
     }
     return PullStream { [limits, chunks = response.chunks] in
       let bytes = try await chunks.collected()
-      guard includeCacheRecords else {
+      let isTyped = Request.Operation.Data.self != JSONValue.self
+      guard includeCacheRecords || isTyped else {
         let body = try ResponseBody(bytes, limits: limits)
         return .last(ParsedResult(result: GraphQLResponse(body: body, source: .server, httpResponse: head), cacheRecords: nil))
       }
+      // Whoever decodes the data or keeps it as records would look for its values again.
       let (body, tape) = try ResponseBody.scanned(bytes, limits: limits)
+      let result = GraphQLResponse<Request.Operation>(
+        body: body, source: .server, httpResponse: head, tape: isTyped ? tape : nil)
       return .last(
         ParsedResult(
-          result: GraphQLResponse(body: body, source: .server, httpResponse: head),
-          cacheRecords: ApolloStore.records(of: body, to: request, tape: tape)))
+          result: result, cacheRecords: includeCacheRecords ? ApolloStore.records(of: body, to: request, tape: tape) : nil))
     }
   }
 }

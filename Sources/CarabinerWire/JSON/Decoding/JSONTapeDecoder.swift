@@ -10,7 +10,20 @@ extension JSONTape {
   package static func decode<Value: Decodable>(
     _ type: Value.Type, from bytes: [UInt8], limits: JSONLimits = JSONLimits(), foreign: @escaping ForeignTypes = { _, _ in nil }
   ) throws -> Value {
-    try JSONTapeDecoder(TapeText(bytes, limits: limits, foreign: foreign), 0, depth: 0).decode(type)
+    try JSONTape(scanning: bytes.span, limits: limits).decode(type, from: bytes, at: 0, foreign: foreign)
+  }
+
+  /// Decodes the value at one of the places of a text.
+  ///
+  /// - Parameters:
+  ///   - bytes: The text whose tape this is.
+  ///   - place: Which entry the value is.
+  /// - Throws: `DecodingError` if it does not fit the type.
+  package func decode<Value: Decodable>(
+    _ type: Value.Type, from bytes: [UInt8], at place: Int, foreign: @escaping ForeignTypes = { _, _ in nil }
+  ) throws -> Value {
+    let text = TapeText(bytes, entries, root: Int32(truncatingIfNeeded: place), foreign: foreign)
+    return try JSONTapeDecoder(text, text.root, depth: 0).decode(type)
   }
 }
 
@@ -62,8 +75,37 @@ extension JSONTapeDecoder: SingleValueDecodingContainer {
   package func decode<Value: TapeScalar>(_ type: Value.Type) throws -> Value { try Value(reading: self) }
 
   package func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-    if type == JSONValue.self, let value = try JSONValue(parsing: raw.span) as? Value { return value }
-    if let made = try text.foreign(type, self), let value = made as? Value { return value }
+    if type == JSONValue.self { return try cast(JSONValue(parsing: raw.span)) }
+    if let made = try text.foreign(type, self) ?? scalars(type) { return try cast(made) }
     return try Value(from: self)
+  }
+
+  /// An array of scalars of the usual types; nil for any other type.
+  ///
+  /// The standard library would look up at each element what the array is made of.
+  private func scalars(_ type: any Decodable.Type) throws -> Any? {
+    if type == [String].self { return try elements(String.self) }
+    if type == [Int].self { return try elements(Int.self) }
+    if type == [Double].self { return try elements(Double.self) }
+    return nil
+  }
+
+  private func elements<Element: TapeScalar>(_ type: Element.Type) throws -> [Element] {
+    guard case .array = text.entries[Int(entry)].kind else { throw text.mismatch([Any].self, entry) }
+    let end = text.entries[Int(entry)].next
+    var elements: [Element] = []
+    elements.reserveCapacity(Int(end - entry) - 1)
+    var next = entry + 1
+    while next < end {
+      elements.append(try Element(reading: JSONTapeDecoder(text, next, depth: depth + 1)))
+      next = text.entries[Int(next)].next
+    }
+    return elements
+  }
+
+  /// A function of its own, as what a cast to a type needs to know of it is looked up before anything else is done.
+  @inline(never) private func cast<Value>(_ made: Any) throws -> Value {
+    guard let value = made as? Value else { throw text.mismatch(Value.self, entry) }
+    return value
   }
 }

@@ -5,6 +5,8 @@ final class TapeText {
   let bytes: [UInt8]
   let entries: [JSONTape.Entry]
   let foreign: JSONTape.ForeignTypes
+  /// The entry of the value that is decoded.
+  let root: Int32
   /// The member behind the last one that was found in an object, by the object's depth: fields mostly come in the order they are
   /// asked for.
   private var hints = InlineArray<16, Hint>(repeating: Hint(object: -1, member: -1))
@@ -14,10 +16,11 @@ final class TapeText {
     var member: Int32
   }
 
-  init(_ bytes: [UInt8], limits: JSONLimits, foreign: @escaping JSONTape.ForeignTypes) throws(JSONError) {
+  init(_ bytes: [UInt8], _ entries: [JSONTape.Entry], root: Int32, foreign: @escaping JSONTape.ForeignTypes) {
     self.bytes = bytes
+    self.entries = entries
+    self.root = root
     self.foreign = foreign
-    entries = try JSONTape(scanning: bytes.span, limits: limits).entries
   }
 
   // MARK: Values
@@ -85,7 +88,7 @@ final class TapeText {
   /// The names and indices that lead to a value.
   func path(to target: Int32) -> [any CodingKey] {
     var path: [any CodingKey] = []
-    var container: Int32 = 0
+    var container = root
     while container != target {
       let (isObject, end) = (isObject(container), entries[Int(container)].next)
       var (child, index) = (container + (isObject ? 2 : 1), 0)
