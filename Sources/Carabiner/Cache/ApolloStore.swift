@@ -39,7 +39,7 @@ public final class ApolloStore: Sendable {
   public func publish(records: RecordSet) async throws { _ = try await merge(records) }
 
   /// Merges records into the store; gives the fields that changed.
-  package func merge(_ records: RecordSet) async throws -> ChangedKeys {
+  @inline(__always) package func merge(_ records: RecordSet) async throws -> ChangedKeys {
     try TransactionScope.checkOutside(self)
     let records = records.resolved(by: policy)
     let changed = try await lock.with(.write) { try await self.cache.merge(records: records) }

@@ -28,7 +28,9 @@ public final class InMemoryNormalizedCache: NormalizedCache {
     return state.withLock { state in
       var changed = ChangedKeys()
       if let batch = records.batch {
-        for entry in batch.entries { changed.insert(state.merge(batch, entry), of: entry.key) }
+        for place in batch.entries.indices {
+          changed.insert(state.merge(batch, batch.entries[place]), of: batch.entries[place].key)
+        }
       }
       for record in records.list { changed.insert(state.merge(record), of: record.key) }
       state.evict()

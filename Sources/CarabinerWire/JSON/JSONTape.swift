@@ -27,7 +27,7 @@ package struct JSONTape: Sendable {
     package fileprivate(set) var next: Int32
 
     /// Where the value stands, with its quotes if it is a string.
-    package var range: Range<Int> {
+    @inlinable package var range: Range<Int> {
       switch kind {
       case .string, .escapedString: Int(start) - 1..<Int(end) + 1
       case .null, .scalar, .object, .array: Int(start)..<Int(end)

@@ -13,8 +13,15 @@ public enum JSONWriter {
 
   private static func needsEscapes(_ string: String) -> Bool {
     let bytes = string.utf8Span.span
-    for offset in bytes.indices where isEscaped(bytes[offset]) { return true }
-    return false
+    // The least of all bytes and of what is left of them without a quote or a backslash: no way out early and no branch, so that
+    // the compiler looks at many bytes at once.
+    var (least, rest): (UInt8, UInt8) = (.max, .max)
+    for offset in 0..<bytes.count {
+      let byte = bytes[offset]
+      least = min(least, byte)
+      rest = min(rest, min(byte ^ UInt8(ascii: "\""), byte ^ UInt8(ascii: "\\")))
+    }
+    return least < 0x20 || rest == 0
   }
 
   private static func isEscaped(_ byte: UInt8) -> Bool {

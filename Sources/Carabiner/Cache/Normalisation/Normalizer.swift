@@ -173,25 +173,16 @@ struct Normalizer: ~Copyable {
   /// - Returns: Whether the object is written just as the store would write it: all fields, in order, and nothing else.
   private mutating func locate(_ variant: SelectionVariant, _ entry: Int) -> Bool {
     let (base, firstSlot, count) = (values.count, slots.count, variant.labelEnds.count)
-    let (labels, labelEnds) = (variant.labels, variant.labelEnds)
     values.append(contentsOf: repeatElement(-1, count: count))
     slots.append(contentsOf: repeatElement(FieldTable.Slot(start: 0, length: 0), count: count + variant.facts.count))
     let end = Int(tape[entry].next)
-    var (member, expected, label, length) = (entry + 1, 0, 0, 0)
-    while member < end, expected < count,
-      Self.isLabel(labels.span, label..<Int(labelEnds[expected]), tape[member], in: buffer.span)
-    {
-      let value = tape[member + 1]
-      note(value, at: member + 1, base + expected, firstSlot + expected)
-      length += value.range.count
-      label = Int(labelEnds[expected])
-      expected += 1
-      member = Int(value.next)
-    }
+    var (member, expected, length) = (entry + 1, 0, 0)
+    (member, expected, length) = Self.locateInOrder(
+      variant, tape, member..<end, in: buffer, values: &values, base, slots: &slots, firstSlot)
     if member >= end {
       // Braces, labels, values and commas; what is longer has white space.
       return expected == count
-        && Int(tape[entry].end - tape[entry].start) == 2 + labels.count + length + max(count - 1, 0)
+        && Int(tape[entry].end - tape[entry].start) == 2 + variant.labels.count + length + max(count - 1, 0)
     }
     while member < end {
       let value = tape[member + 1]
@@ -207,6 +198,32 @@ struct Normalizer: ~Copyable {
     return false
   }
 
+  /// Notes where the values are as long as the members come in the order they were asked for.
+  ///
+  /// - Returns: The first member that does not, the field that was expected there, and how long the values are together.
+  private static func locateInOrder(
+    _ variant: SelectionVariant, _ tape: [JSONTape.Entry], _ members: Range<Int>, in text: [UInt8],
+    values: inout [Int], _ base: Int, slots: inout [FieldTable.Slot], _ firstSlot: Int
+  ) -> (member: Int, expected: Int, length: Int) {
+    let (labels, labelEnds) = (variant.labels, variant.labelEnds)
+    var (member, expected, label, length) = (members.lowerBound, 0, 0, 0)
+    // An array would look at each write whether it is somebody else's too.
+    var places = values.mutableSpan
+    var slots = slots.mutableSpan
+    while member < members.upperBound, expected < labelEnds.count,
+      Self.isLabel(labels.span, label..<Int(labelEnds[expected]), tape[member], in: text.span)
+    {
+      let value = tape[member + 1].range
+      places[base + expected] = member + 1
+      slots[firstSlot + expected] = FieldTable.Slot(start: Int32(value.lowerBound), length: Int32(value.count))
+      length += value.count
+      label = Int(labelEnds[expected])
+      expected += 1
+      member = Int(tape[member + 1].next)
+    }
+    return (member, expected, length)
+  }
+
   private mutating func note(_ value: JSONTape.Entry, at entry: Int, _ place: Int, _ slot: Int) {
     values[place] = entry
     slots[slot] = self.slot(value.range.lowerBound, value.range.upperBound)
@@ -219,8 +236,14 @@ struct Normalizer: ~Copyable {
   ) -> Bool {
     // A label has two quotes and a colon more.
     guard case .string = name.kind, range.count - 3 == Int(name.end - name.start) else { return false }
-    let (label, start) = (range.lowerBound + 1, Int(name.start))
-    for offset in 0..<range.count - 3 where labels[label + offset] != text[start + offset] { return false }
+    return areSame(
+      labels.extracting(range.lowerBound + 1..<range.upperBound - 2), text.extracting(Int(name.start)..<Int(name.end)))
+  }
+
+  @inline(always)
+  private static func areSame(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
+    guard left.count == right.count else { return false }
+    for offset in 0..<left.count where left[offset] != right[offset] { return false }
     return true
   }
 

@@ -33,7 +33,8 @@ final class StoreLock: Sendable {
   /// Runs work while holding the lock.
   ///
   /// - Throws: What the work throws; `CancellationError` if the task was cancelled while it waited.
-  func with<Result>(_ access: Access, _ work: () async throws -> Result) async throws -> Result {
+  // Put into its callers, as the work is: an `async` call that need not wait still costs some hundred instructions.
+  @inline(__always) func with<Result>(_ access: Access, _ work: () async throws -> Result) async throws -> Result {
     let isIn = state.withLock { $0.waiting.isEmpty && $0.admits(access) }
     if !isIn { try await wait(for: access) }
     defer { leave(access) }
