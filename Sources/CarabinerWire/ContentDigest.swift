@@ -56,14 +56,19 @@ private struct SHA256: ~Copyable {
       let sigma1 = Self.rotated(late, 17) ^ Self.rotated(late, 19) ^ late >> 10
       schedule[index] = schedule[index - 16] &+ sigma0 &+ schedule[index - 7] &+ sigma1
     }
+    let words = Self.constants
     var (a, b, c, d) = (state[0], state[1], state[2], state[3])
     var (e, f, g, h) = (state[4], state[5], state[6], state[7])
-    for index in 0..<64 {
-      let sum1 = Self.rotated(e, 6) ^ Self.rotated(e, 11) ^ Self.rotated(e, 25)
-      let first = h &+ sum1 &+ (e & f ^ ~e & g) &+ Self.constants[index] &+ schedule[index]
-      let sum0 = Self.rotated(a, 2) ^ Self.rotated(a, 13) ^ Self.rotated(a, 22)
-      let second = sum0 &+ (a & b ^ a & c ^ b & c)
-      (h, g, f, e, d, c, b, a) = (g, f, e, d &+ first, c, b, a, first &+ second)
+    // Eight rounds a turn, after which each letter stands for the word it stood for before.
+    for index in stride(from: 0, to: 64, by: 8) {
+      Self.round(a, b, c, &d, e, f, g, &h, words[index] &+ schedule[index])
+      Self.round(h, a, b, &c, d, e, f, &g, words[index + 1] &+ schedule[index + 1])
+      Self.round(g, h, a, &b, c, d, e, &f, words[index + 2] &+ schedule[index + 2])
+      Self.round(f, g, h, &a, b, c, d, &e, words[index + 3] &+ schedule[index + 3])
+      Self.round(e, f, g, &h, a, b, c, &d, words[index + 4] &+ schedule[index + 4])
+      Self.round(d, e, f, &g, h, a, b, &c, words[index + 5] &+ schedule[index + 5])
+      Self.round(c, d, e, &f, g, h, a, &b, words[index + 6] &+ schedule[index + 6])
+      Self.round(b, c, d, &e, f, g, h, &a, words[index + 7] &+ schedule[index + 7])
     }
     state[0] &+= a
     state[1] &+= b
@@ -75,5 +80,16 @@ private struct SHA256: ~Copyable {
     state[7] &+= h
   }
 
-  private static func rotated(_ word: UInt32, _ count: UInt32) -> UInt32 { word >> count | word << (32 - count) }
+  @inline(__always) private static func round(
+    _ a: UInt32, _ b: UInt32, _ c: UInt32, _ d: inout UInt32, _ e: UInt32, _ f: UInt32, _ g: UInt32, _ h: inout UInt32,
+    _ word: UInt32
+  ) {
+    h = h &+ (rotated(e, 6) ^ rotated(e, 11) ^ rotated(e, 25)) &+ (e & f ^ ~e & g) &+ word
+    d = d &+ h
+    h = h &+ (rotated(a, 2) ^ rotated(a, 13) ^ rotated(a, 22)) &+ (a & b ^ a & c ^ b & c)
+  }
+
+  @inline(__always) private static func rotated(_ word: UInt32, _ count: UInt32) -> UInt32 {
+    word >> count | word << (32 - count)
+  }
 }
