@@ -6,7 +6,7 @@ internal import Foundation
 struct Bench: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "carabiner-bench", abstract: "Measures what the chain costs, beside its peers.",
-    subcommands: [Run.self, Measure.self, List.self], defaultSubcommand: Run.self)
+    subcommands: [Run.self, Measure.self, List.self, Host.self], defaultSubcommand: Run.self)
 }
 
 /// What both `run` and `measure` are told.
@@ -67,6 +67,8 @@ struct Run: AsyncParsableCommand {
   var filter: String?
   @Option(help: "Also write all figures to this file, as JSON.")
   var json: String?
+  @Option(help: "What Scripts/guard counted, as JSON, to be shown too.")
+  var counts: String?
   @OptionGroup var options: SurroundingsOptions
 
   func validate() throws {
@@ -90,6 +92,7 @@ struct Run: AsyncParsableCommand {
         }
       }
     }
+    if let counts { report.add(try Counts(contentsOf: counts).figures(besides: report)) }
     print(report.table)
     if let json { try report.json().write(to: URL(filePath: json)) }
     if !report.failures.isEmpty { throw ExitCode.failure }

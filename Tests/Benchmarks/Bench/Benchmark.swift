@@ -8,7 +8,7 @@ struct Benchmark: Sendable {
   let measure: @Sendable (Surroundings) async throws -> [Figure]
 
   /// All cases, in the order they are run and shown.
-  static let all = stages + chains + fetches + otherClients + texts + caches + hosts + curves
+  static let all = stages + chains + fetches + otherClients + texts + caches + hosts + generations + curves
 }
 
 /// A named number.

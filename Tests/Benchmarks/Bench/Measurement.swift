@@ -1,15 +1,20 @@
 internal import CBenchmark
 
-/// CPU time and allocations of a piece of work.
+/// Time and allocations of a piece of work.
 struct Measurement: Sendable {
   /// CPU time of the whole process for one iteration, in nanoseconds.
   var nanoseconds: Double
+  /// The time that passed, in nanoseconds.
+  var wallNanoseconds: Double
   /// Allocations for one iteration.
   var allocations: Double
 
-  /// Both numbers as figures, the time in microseconds.
-  func figures(_ name: String) -> [Figure] {
-    [Figure("\(name).us", nanoseconds / 1000), Figure("\(name).allocs", allocations)]
+  /// All of it as figures, times in microseconds.
+  func figures(_ name: String) -> [Figure] { times(name) + [Figure("\(name).allocs", allocations)] }
+
+  /// The times as figures, in microseconds.
+  func times(_ name: String) -> [Figure] {
+    [Figure("\(name).us", nanoseconds / 1000), Figure("\(name).wall.us", wallNanoseconds / 1000)]
   }
 
   /// Samples of one measurement; odd, so that the median is one of them.
@@ -22,18 +27,30 @@ struct Measurement: Sendable {
     let iterations = try await calibrated(seconds, body)
     var taken: [Measurement] = []
     for _ in 0..<samples { taken.append(try await sample(iterations, body)) }
-    return Measurement(
-      nanoseconds: taken.map(\.nanoseconds).median, allocations: taken.map(\.allocations).median)
+    return taken.median
+  }
+
+  /// Measures several pieces of work in turns, so that the machine's moods fall on all of them.
+  static func inTurns(seconds: Double, _ bodies: [(Int) async throws -> Void]) async throws -> [Measurement] {
+    var iterations: [Int] = []
+    for body in bodies { iterations.append(try await calibrated(seconds, body)) }
+    var taken = bodies.map { _ in [Measurement]() }
+    for _ in 0..<samples {
+      for index in bodies.indices { taken[index].append(try await sample(iterations[index], bodies[index])) }
+    }
+    return taken.map(\.median)
   }
 
   /// One sample of a known number of iterations.
   static func sample(_ iterations: Int, _ body: (Int) async throws -> Void) async throws -> Measurement {
     let allocations = bench_allocations()
+    let wall = bench_wall_ns()
     let start = bench_cpu_ns()
     try await body(iterations)
     let end = bench_cpu_ns()
     return Measurement(
       nanoseconds: Double(end - start) / Double(iterations),
+      wallNanoseconds: Double(bench_wall_ns() - wall) / Double(iterations),
       allocations: Double(bench_allocations() - allocations) / Double(iterations))
   }
 
@@ -47,6 +64,15 @@ struct Measurement: Sendable {
       if taken > seconds / 4 { return max(1, Int(Double(iterations) * seconds / taken)) }
       iterations *= taken < seconds / 40 ? 8 : 2
     }
+  }
+}
+
+extension [Measurement] {
+  /// The middle one of each number.
+  var median: Measurement {
+    Measurement(
+      nanoseconds: map(\.nanoseconds).median, wallNanoseconds: map(\.wallNanoseconds).median,
+      allocations: map(\.allocations).median)
   }
 }
 

@@ -3,9 +3,6 @@
 #define _GNU_SOURCE
 #include "carabiner_benchmark.h"
 #include <errno.h>
-#include <stdio.h>
-#include <time.h>
-#include <unistd.h>
 
 extern void *__libc_malloc(size_t);
 extern void *__libc_calloc(size_t, size_t);
@@ -42,19 +39,4 @@ int posix_memalign(void **result, size_t alignment, size_t size) {
   if (!block) return ENOMEM;
   *result = block;
   return 0;
-}
-
-uint64_t bench_cpu_ns(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-uint64_t bench_rss_bytes(void) {
-  FILE *file = fopen("/proc/self/statm", "re");
-  if (!file) return 0;
-  unsigned long long whole = 0, resident = 0;
-  int found = fscanf(file, "%llu %llu", &whole, &resident);
-  fclose(file);
-  return found == 2 ? resident * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
 }

@@ -56,8 +56,20 @@ package enum Samples {
   }
 
   /// A manifest with so many rules, none of them for the operation of the mock.
-  package static func rules(_ count: Int) -> String {
+  package static func rules(_ count: Int, plugins: [String] = []) -> String {
     let rules = (0..<count).map { "  - {when: {operation: Operation\($0)}, chain: {graphql: [max-retry]}}\n" }.joined()
-    return "carabiner: 1\nplugins: []\nrules:\n\(rules)"
+    return manifest(plugins: plugins) + "rules:\n\(rules)"
+  }
+
+  /// A manifest with entries `p0`, `p1` and so on for these files, the first `staged` of them in the `graphql` list.
+  package static func manifest(plugins: [String], staged: Int = .max) -> String {
+    let entries = plugins.enumerated().map { "  - {name: p\($0), file: \($1)}\n" }.joined()
+    let stages = (["max-retry"] + plugins.indices.prefix(staged).map { "p\($0)" }).joined(separator: ", ")
+    return """
+      carabiner: 1
+      plugins:\(plugins.isEmpty ? " []\n" : "\n" + entries)\
+      chain: {graphql: [\(stages)], cache: []}
+
+      """
   }
 }

@@ -63,6 +63,13 @@ extension Subject {
     Subject("chain.stages.0") { _ in try uncached(MockedHost(0, of: "", in: "graphql")) },
     Subject("chain.stages.1") { plugins in try uncached(MockedHost(1, of: "\(plugins)/noop.so", in: "graphql")) },
     Subject("chain.stages.11") { plugins in try uncached(MockedHost(11, of: "\(plugins)/noop.so", in: "graphql")) },
+    Subject("chain.stages.200") { plugins in try uncached(MockedHost(200, of: "\(plugins)/noop.so", in: "graphql")) },
+    // What grows here must not be felt: each of these should cost what one stage costs.
+    Subject("chain.loaded.200") { plugins in try uncached(MockedHost(loaded: 200, plugins: plugins)) },
+    Subject("chain.rules.1000") { plugins in try uncached(MockedHost(rules: 1000, plugins: plugins)) },
+    Subject("chain.retired.300") { plugins in
+      try await uncached(MockedHost(retired: 300, PluginCopies(of: "\(plugins)/noop.so")))
+    },
   ]
 
   private static func uncached(_ host: MockedHost) -> Work {

@@ -20,6 +20,7 @@ extension Benchmark {
       let written = try await Measurement.of(seconds: surroundings.sampleSeconds, work.write)
       let read = try await Measurement.of(seconds: surroundings.sampleSeconds, work.read)
       return written.figures("\(kind).write\(size)") + read.figures("\(kind).read\(size)")
+        + [Figure("\(kind).write_and_read\(size).us", (written.nanoseconds + read.nanoseconds) / 1000)]
     }
   }
 }

@@ -3,17 +3,28 @@ internal import Carabiner
 internal import CarabinerHost
 
 extension Benchmark {
-  /// What a request costs when one thing about it or its host grows, for the plots; the first should rise, the second should not.
+  /// What a request costs when one thing about it or its host grows. The first should rise, the others should not.
   static let curves: [Benchmark] = [
     curve("curve.body.us", "the default chain over answers of growing size", [1, 9, 90, 900]) { items, _ in
       try MockedHost(items: items)
     },
-    curve("curve.loaded.us", "a chain without plugins in a host that has loaded so many", [1, 20, 200]) { count, surroundings in
-      let entries = (0..<count).map { "  - {name: p\($0), file: \(surroundings.plugins)/noop.so}\n" }.joined()
-      return try MockedHost(HostedChain(Manifest(text: "carabiner: 1\nplugins:\n\(entries)")))
+    curve("curve.loaded.us", "one plugin stage in a host that has loaded so many libraries", [1, 20, 200]) {
+      try MockedHost(loaded: $0, plugins: $1.plugins)
     },
-    curve("curve.rules.us", "a request that falls under none of so many rules", [1, 100, 1000]) { count, _ in
-      try MockedHost(HostedChain(Manifest(text: Samples.rules(count))))
+    curve("curve.rules.us", "the same among so many rules, none of them for the operation", [1, 100, 1000]) {
+      try MockedHost(rules: $0, plugins: $1.plugins)
+    },
+    Benchmark(name: "curve.retired.us", summary: "the same after so many generations were made and dropped") { surroundings in
+      let copies = try PluginCopies(of: "\(surroundings.plugins)/noop.so")
+      var (figures, retired): ([Figure], Int) = ([], 0)
+      for count in [0, 100, 300] {
+        let host = try await MockedHost(retired: count - retired, copies)
+        let measured = try await Measurement.of(seconds: surroundings.sampleSeconds) { try await host.run($0) }
+        figures.append(Figure("curve.retired.us.at.\(count)", measured.nanoseconds / 1000))
+        // This one is dropped too, before the next is made.
+        retired = count + 1
+      }
+      return figures
     },
   ]
 

@@ -11,20 +11,20 @@ extension Benchmark {
   static let fetches: [Benchmark] = [
     Benchmark(name: "libcurl.c32.us", summary: "peer: C over libcurl's multi interface, 32 at once") { surroundings in
       let server = try surroundings.requireServer()
-      return try await [Figure("libcurl.c32.us", peer(server, 32))]
+      return try await peer(server, 32).times("libcurl.c32")
     },
     Benchmark(name: "libcurl.c1.us", summary: "peer: the same, one at a time") { surroundings in
       let server = try surroundings.requireServer()
-      return try await [Figure("libcurl.c1.us", peer(server, 1))]
+      return try await peer(server, 1).times("libcurl.c1")
     },
     Benchmark(name: "fetch.c32.us", summary: "the default chain and ten C stages over libcurl, 32 at once") { surroundings in
-      [Figure("fetch.c32.us", try await fetch(surroundings, stages: 10, concurrency: 32))]
+      try await fetch(surroundings, stages: 10, concurrency: 32).times("fetch.c32")
     },
     Benchmark(name: "fetch.c1.us", summary: "the same, one at a time") { surroundings in
-      [Figure("fetch.c1.us", try await fetch(surroundings, stages: 10, concurrency: 1))]
+      try await fetch(surroundings, stages: 10, concurrency: 1).times("fetch.c1")
     },
     Benchmark(name: "fetch.plain.c32.us", summary: "the chain without plugins and cache, 32 at once") { surroundings in
-      [Figure("fetch.plain.c32.us", try await fetch(surroundings, stages: 0, concurrency: 32, cache: false))]
+      try await fetch(surroundings, stages: 0, concurrency: 32, cache: false).times("fetch.plain.c32")
     },
     Benchmark(name: "transport.c32.us", summary: "our transport alone, 32 at once") { surroundings in
       let server = try surroundings.requireServer()
@@ -34,15 +34,12 @@ extension Benchmark {
       request.httpMethod = "POST"
       request.body = .data(Data(body.utf8))
       request.headers.add(name: "Content-Type", value: "application/json")
-      return [
-        Figure(
-          "transport.c32.us",
-          try await cost(32, on: transport.loop) { [request] in
-            var count = 0
-            for try await chunk in try await transport.send(request).chunks { count += chunk.count }
-            guard count > 0 else { throw CancellationError() }
-          })
-      ]
+      let measured = try await cost(32, on: transport.loop) { [request] in
+        var count = 0
+        for try await chunk in try await transport.send(request).chunks { count += chunk.count }
+        guard count > 0 else { throw CancellationError() }
+      }
+      return measured.times("transport.c32")
     },
   ]
 
@@ -50,16 +47,16 @@ extension Benchmark {
     "operationName": "Items", "query": .string(Samples.itemsDocument), "variables": .object([:]),
   ]).description
 
-  private static func peer(_ server: String, _ concurrency: Int) async throws -> Double {
+  private static func peer(_ server: String, _ concurrency: Int) async throws -> Measurement {
     try await Measurement.of(seconds: 0.3) { count in
       let failed = unsafe bench_libcurl(server, body, count, concurrency)
       guard failed == 0 else { throw Surroundings.Missing(description: "\(failed) requests failed; is the server running?") }
-    }.nanoseconds / 1000
+    }
   }
 
   private static func fetch(
     _ surroundings: Surroundings, stages: Int, concurrency: Int, cache: Bool = true
-  ) async throws -> Double {
+  ) async throws -> Measurement {
     let server = try surroundings.requireServer()
     guard let url = URL(string: server) else { throw Surroundings.Missing(description: "no URL: \(server)") }
     let names = (0..<stages).map { "n\($0)" }
@@ -82,10 +79,10 @@ extension Benchmark {
     }
   }
 
-  /// CPU time of one run of `work` in microseconds, with so many running at once.
+  /// What one run of `work` costs, with so many running at once.
   static func cost(
     _ concurrency: Int, on executor: any TaskExecutor, _ work: @escaping @Sendable () async throws -> Void
-  ) async throws -> Double {
+  ) async throws -> Measurement {
     try await Measurement.of(seconds: 0.3) { count in
       let started = Counter()
       try await withThrowingTaskGroup(of: Void.self) { group in
@@ -96,7 +93,7 @@ extension Benchmark {
         }
         try await group.waitForAll()
       }
-    }.nanoseconds / 1000
+    }
   }
 }
 

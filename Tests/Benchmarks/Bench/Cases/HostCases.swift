@@ -21,15 +21,6 @@ extension Benchmark {
       }
       return points
     },
-    Benchmark(name: "load.ms", summary: "a manifest of 20 plugins read, staged, loaded, brought up") { surroundings in
-      let entries = (0..<20).map { "  - {name: p\($0), file: \(surroundings.plugins)/noop.so}\n" }.joined()
-      let names = (0..<20).map { "p\($0)" }.joined(separator: ", ")
-      let text = "carabiner: 1\nplugins:\n\(entries)chain: {graphql: [\(names)]}\n"
-      let cost = try await Measurement.of(seconds: surroundings.sampleSeconds) { count in
-        for _ in 0..<count { _ = try HostedChain(Manifest(text: text)) }
-      }
-      return [Figure("load.ms", cost.nanoseconds / 1e6)]
-    },
     Benchmark(name: "rss", summary: "memory at rest, and per request that waits for its server") { surroundings in
       let transport = try CurlTransport()
       let host = try MockedHost()

@@ -12,7 +12,7 @@
         var configuration = HTTPClient.Configuration()
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 32
         let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
-        let figure = try await cost(32, on: globalConcurrentExecutor) {
+        let measured = try await cost(32, on: globalConcurrentExecutor) {
           var request = HTTPClientRequest(url: server)
           request.method = .POST
           request.headers.add(name: "Content-Type", value: "application/json")
@@ -22,7 +22,7 @@
           _ = try JSONDecoder().decode(Answer.self, from: Data(bytes.readableBytesView))
         }
         try await client.shutdown()
-        return [Figure("asynchttpclient.c32.us", figure)]
+        return measured.times("asynchttpclient.c32")
       }
     ]
 

@@ -81,26 +81,16 @@ extension Benchmark {
     }
   }
 
-  /// Chains of several lengths, measured in turns so that the machine's moods fall on all of them.
+  /// Chains of several lengths, measured in turns.
   private static func measured(
     _ lengths: [Int], _ surroundings: Surroundings, _ host: (Int) throws -> MockedHost
   ) async throws -> (time: Slope, allocations: Slope) {
-    var hosts: [(count: Int, host: MockedHost, iterations: Int, samples: [Measurement])] = []
-    for count in lengths {
-      let host = try host(count)
-      let iterations = try await Measurement.calibrated(surroundings.sampleSeconds) { try await host.run($0) }
-      hosts.append((count, host, iterations, []))
-    }
-    for _ in 0..<Measurement.samples {
-      for index in hosts.indices {
-        let host = hosts[index].host
-        let sample = try await Measurement.sample(hosts[index].iterations) { try await host.run($0) }
-        hosts[index].samples.append(sample)
-      }
-    }
+    let hosts = try lengths.map(host)
+    let taken = try await Measurement.inTurns(
+      seconds: surroundings.sampleSeconds, hosts.map { host in { try await host.run($0) } })
     return (
-      Slope(points: hosts.map { ($0.count, $0.samples.map(\.nanoseconds).median) }),
-      Slope(points: hosts.map { ($0.count, $0.samples.map(\.allocations).median) })
+      Slope(points: zip(lengths, taken).map { ($0, $1.nanoseconds) }),
+      Slope(points: zip(lengths, taken).map { ($0, $1.allocations) })
     )
   }
 }

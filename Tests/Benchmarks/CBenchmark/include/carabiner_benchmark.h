@@ -15,6 +15,12 @@ uint64_t bench_allocations(void);
 /* CPU time of this process in nanoseconds. */
 uint64_t bench_cpu_ns(void);
 
+/* CPU time of all ended processes this one started and waited for, in nanoseconds. */
+uint64_t bench_children_cpu_ns(void);
+
+/* A clock that only goes forward, in nanoseconds. */
+uint64_t bench_wall_ns(void);
+
 /* Resident memory of this process in bytes; 0 if the system does not tell. */
 uint64_t bench_rss_bytes(void);
 

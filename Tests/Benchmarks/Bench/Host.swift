@@ -1,0 +1,32 @@
+internal import ArgumentParser
+internal import Carabiner
+internal import CarabinerCurl
+internal import CarabinerHost
+internal import Foundation
+
+/// `carabiner-bench host MANIFEST`: brings up what serves requests, says so, and ends.
+struct Host: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Bring up the host of a manifest, say that it could serve, and end.", shouldDisplay: false)
+
+  /// What it says when it could serve.
+  static let readiness = Data("ready\n".utf8)
+
+  @Argument(help: "The manifest.")
+  var manifest: String
+
+  func run() throws {
+    let manifest = try Manifest.load(path: manifest)
+    let transport = try CurlTransport()
+    HostEnvironment.current = HostEnvironment(transport: transport) { [loop = transport.loop] delay, body in
+      loop.schedule(after: delay, body)
+    }
+    guard let url = URL(string: "http://127.0.0.1/graphql") else { throw ExitCode.failure }
+    let store = ApolloStore()
+    let chain = try HostedChain(manifest, store: store)
+    let client = ApolloClient(
+      networkTransport: RequestChainNetworkTransport(
+        interceptorProvider: chain, endpointURL: url, httpTransport: transport, store: store))
+    withExtendedLifetime(client) { FileHandle.standardOutput.write(Self.readiness) }
+  }
+}

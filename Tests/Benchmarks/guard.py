@@ -1,0 +1,114 @@
+"""Counts the instructions and allocations of the subjects under valgrind, and compares them with guards.json.
+
+usage: guard.py FOLDER [--update] [--json FILE] [--filter TEXT]
+
+FOLDER has the program to count with, `count`, and the plugins of the benchmarks.
+"""
+
+import argparse
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+GUARDS = pathlib.Path(__file__).with_name("guards.json")
+# How much more instructions are no error: a compiler or a library moves some without anybody's doing.
+TOLERANCE = 0.02
+# Long ones, of which a few runs are enough.
+FEW = {"json.parse", "json.locate", "multipart", "digest", "cache.write100k", "cache.read100k"}
+# Features of a processor by which libraries choose how they copy, compare and search.
+FEATURES = "sse4_2 avx avx2 bmi1 bmi2 erms fsrm abm movbe rtm avx512f avx512bw avx512vl asimd sve sve2 mops"
+
+
+def said(*command):
+    """What a command prints, or nothing if it is not there."""
+    try:
+        return subprocess.run(command, capture_output=True, text=True).stdout.strip()
+    except OSError:
+        return ""
+
+
+def machine():
+    """What instruction counts depend on beside our code."""
+    processor = pathlib.Path("/proc/cpuinfo").read_text()
+    names = re.findall(r"^(?:model name|CPU part)\s*: (.*)", processor, re.M)
+    flags = set((re.findall(r"^(?:flags|Features)\s*: (.*)", processor, re.M) or [""])[0].split())
+    return {
+        "processor": names[0] if names else "unknown",
+        "features": " ".join(feature for feature in FEATURES.split() if feature in flags),
+        "libc": said("dpkg-query", "-W", "-f", "${Version}", "libc6") or said("getconf", "GNU_LIBC_VERSION"),
+        "swift": (re.findall(r"\((swift\S*)\)", said("swift", "--version")) or ["unknown"])[0],
+        "valgrind": said("valgrind", "--version"),
+    }
+
+
+def count(folder, subject):
+    """The instructions and allocations of one piece of work."""
+    times = 4 if subject in FEW else 100
+    # The same hashes and no helper threads, so that each run does the same.
+    environment = {"PATH": os.environ["PATH"], "SWIFT_DETERMINISTIC_HASHING": "1", "HOME": folder}
+    command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/{subject}.out", "--toggle-collect=*runCounted*"]
+    done = subprocess.run(
+        command + [f"{folder}/count", subject, folder, str(times)], env=environment, capture_output=True, text=True)
+    collected = re.search(r"Collected : ([1-9]\d*)", done.stderr)
+    if done.returncode != 0 or not collected:
+        sys.exit(f"{subject} could not be counted:\n{done.stderr}")
+    return {"instructions": round(int(collected[1]) / (times + 1)), "allocations": round(float(done.stdout), 2)}
+
+
+def compare(counted, before, is_same_machine):
+    """Prints a table. Returns what got worse."""
+    worse = []
+    print(f"{'subject':20}{'allocations':>12}{'before':>9}{'instructions':>14}{'before':>14}{'change':>9}")
+    for name, now in counted.items():
+        then = before.get(name)
+        change = f"{now['instructions'] / then['instructions'] - 1:+.1%}" if then else "new"
+        old = (f"{then['allocations']:g}", f"{then['instructions']:,}") if then else ("", "")
+        print(f"{name:20}{now['allocations']:>12g}{old[0]:>9}{now['instructions']:>14,}{old[1]:>14}{change:>9}")
+        if not then:
+            worse.append(f"{name} is not in {GUARDS.name}")
+            continue
+        if now["allocations"] > then["allocations"]:
+            worse.append(f"{name} takes {now['allocations']:g} allocations, and took {then['allocations']:g}")
+        if now["allocations"] < then["allocations"]:
+            print(f"{name} takes fewer allocations than is written down: keep that with Scripts/guard --update")
+        if is_same_machine and now["instructions"] > then["instructions"] * (1 + TOLERANCE):
+            worse.append(f"{name} takes {now['instructions']:,} instructions, and took {then['instructions']:,}")
+    return worse
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder")
+    parser.add_argument("--update", action="store_true")
+    parser.add_argument("--json", type=pathlib.Path)
+    parser.add_argument("--filter", default="")
+    options = parser.parse_args()
+    names = [name for name in said(f"{options.folder}/count").split() if options.filter in name]
+    if not names:
+        sys.exit("no subject has that in its name")
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        counted = dict(zip(names, pool.map(lambda name: count(options.folder, name), names)))
+    here = machine()
+    before = json.loads(GUARDS.read_text()) if GUARDS.exists() else {"machine": here, "subjects": {}}
+    differences = [
+        f"{part} is {value} here and was {before['machine'].get(part, 'unknown')}"
+        for part, value in here.items() if value != before["machine"].get(part)
+    ]
+    worse = compare(counted, before["subjects"], not differences)
+    if differences:
+        print(f"Only allocations were compared, not instructions: they were counted on another machine ({'; '.join(differences)}).")
+    text = json.dumps({"machine": here, "subjects": counted}, indent=2) + "\n"
+    if options.json:
+        options.json.write_text(text)
+    if options.update:
+        GUARDS.write_text(text)
+        print(f"written to {GUARDS.name}")
+    elif worse:
+        sys.exit("\n".join(worse) + "\nIf that is worth it, say why in the commit and write it down with Scripts/guard --update.")
+
+
+main()
