@@ -34,7 +34,7 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
 
   // The short functions here are put into their callers: an `async` call that never waits still costs some hundred instructions.
 
-  /// One attempt: the GraphQL interceptors from `index` on, then cache and network, and the results on their way back.
+  /// One attempt: the GraphQL interceptors from `start` on, then cache and network, and the results on their way back.
   func passGraphQL(_ request: Request, from start: Int) async -> InterceptorResultStream<Request> {
     let index = firstBusy(for: request, from: start)
     guard index < interceptors.graphQL.count else { return await fetch(request) }

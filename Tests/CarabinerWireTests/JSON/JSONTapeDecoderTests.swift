@@ -97,10 +97,17 @@ struct JSONTapeDecoderTests {
     #expect(Outcome { try JSONTape.decode(Everything.self, from: Array(text.utf8)) } == .failure("corrupted", [field]))
   }
 
-  @Test("other things than objects", arguments: ["[]", "[1,2]", "{}", "7", "null", "[[1],[]]", "true", #""s""#, "[null]"])
+  @Test(
+    "other things than objects",
+    arguments: [
+      "[]", "[1,2]", "{}", "7", "null", "[[1],[]]", "true", #""s""#, "[null]", #"["a","b\u00e9"]"#, #"["a",1]"#, "[5,-1e3]",
+    ])
   func shapes(text: String) {
     expectSame([Int].self, text)
     expectSame([[Int]].self, text)
+    expectSame([String].self, text)
+    expectSame([Double].self, text)
+    expectSame([String: [String]].self, #"{"in":\#(text)}"#)
     expectSame([Int?].self, text)
     expectSame([String: Int].self, text)
     expectSame(Int?.self, text)
