@@ -15,7 +15,7 @@ extension JSONScanner {
   @inline(always) private static func plainEnd(from start: Int, in bytes: Span<UInt8>) -> Int {
     var offset = start
     while offset <= bytes.count &- 8 {
-      let notPlain = notPlain(in: word(at: offset, in: bytes))
+      let notPlain = notPlain(in: bytes.word(at: offset))
       guard notPlain == 0 else { return offset + notPlain.trailingZeroBitCount >> 3 }
       offset += 8
     }
@@ -25,14 +25,6 @@ extension JSONScanner {
 
   @inline(always) private static func isPlain(_ byte: UInt8) -> Bool {
     byte &- 0x20 < 0x60 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
-  }
-
-  /// Eight bytes as one number, the first lowest; the compiler makes one load of it.
-  @inline(always) private static func word(at offset: Int, in bytes: Span<UInt8>) -> UInt64 {
-    let eight = bytes.extracting(offset..<offset &+ 8)
-    let low = UInt64(eight[0]) | UInt64(eight[1]) << 8 | UInt64(eight[2]) << 16 | UInt64(eight[3]) << 24
-    let high = UInt64(eight[4]) | UInt64(eight[5]) << 8 | UInt64(eight[6]) << 16 | UInt64(eight[7]) << 24
-    return low | high << 32
   }
 
   /// The highest bit of the first byte that is not plain, and perhaps of later ones.

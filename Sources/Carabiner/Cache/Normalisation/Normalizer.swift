@@ -172,7 +172,7 @@ struct Normalizer: ~Copyable {
   ///
   /// - Returns: Whether the object is written just as the store would write it: all fields, in order, and nothing else.
   private mutating func locate(_ variant: SelectionVariant, _ entry: Int) -> Bool {
-    let (base, firstSlot, count) = (values.count, slots.count, variant.labelEnds.count)
+    let (base, firstSlot, count) = (values.count, slots.count, variant.labels.count)
     values.append(contentsOf: repeatElement(-1, count: count))
     slots.append(contentsOf: repeatElement(FieldTable.Slot(start: 0, length: 0), count: count + variant.facts.count))
     let end = Int(tape[entry].next)
@@ -182,7 +182,7 @@ struct Normalizer: ~Copyable {
     if member >= end {
       // Braces, labels, values and commas; what is longer has white space.
       return expected == count
-        && Int(tape[entry].end - tape[entry].start) == 2 + variant.labels.count + length + max(count - 1, 0)
+        && Int(tape[entry].end - tape[entry].start) == 2 + variant.labelBytes + length + max(count - 1, 0)
     }
     while member < end {
       let value = tape[member + 1]
@@ -205,19 +205,16 @@ struct Normalizer: ~Copyable {
     _ variant: SelectionVariant, _ tape: [JSONTape.Entry], _ members: Range<Int>, in text: [UInt8],
     values: inout [Int], _ base: Int, slots: inout [FieldTable.Slot], _ firstSlot: Int
   ) -> (member: Int, expected: Int, length: Int) {
-    let (labels, labelEnds) = (variant.labels, variant.labelEnds)
-    var (member, expected, label, length) = (members.lowerBound, 0, 0, 0)
+    let labels = variant.labels
+    var (member, expected, length) = (members.lowerBound, 0, 0)
     // An array would look at each write whether it is somebody else's too.
     var places = values.mutableSpan
     var slots = slots.mutableSpan
-    while member < members.upperBound, expected < labelEnds.count,
-      Self.isLabel(labels.span, label..<Int(labelEnds[expected]), tape[member], in: text.span)
-    {
+    while member < members.upperBound, expected < labels.count, Self.isLabel(labels[expected], tape[member], in: text.span) {
       let value = tape[member + 1].range
       places[base + expected] = member + 1
       slots[firstSlot + expected] = FieldTable.Slot(start: Int32(value.lowerBound), length: Int32(value.count))
       length += value.count
-      label = Int(labelEnds[expected])
       expected += 1
       member = Int(tape[member + 1].next)
     }
@@ -229,21 +226,15 @@ struct Normalizer: ~Copyable {
     slots[slot] = self.slot(value.range.lowerBound, value.range.upperBound)
   }
 
-  /// Whether a member's name is that of a label.
+  /// Whether a member's name is that of a label. Behind the text stand constants, so that there are always eight bytes to read.
   @inline(always)
-  private static func isLabel(
-    _ labels: Span<UInt8>, _ range: Range<Int>, _ name: JSONTape.Entry, in text: Span<UInt8>
-  ) -> Bool {
-    // A label has two quotes and a colon more.
-    guard case .string = name.kind, range.count - 3 == Int(name.end - name.start) else { return false }
-    return areSame(
-      labels.extracting(range.lowerBound + 1..<range.upperBound - 2), text.extracting(Int(name.start)..<Int(name.end)))
-  }
-
-  @inline(always)
-  private static func areSame(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
-    guard left.count == right.count else { return false }
-    for offset in 0..<left.count where left[offset] != right[offset] { return false }
+  private static func isLabel(_ label: borrowing SelectionVariant.Label, _ name: JSONTape.Entry, in text: Span<UInt8>) -> Bool {
+    guard case .string = name.kind, Int(name.end - name.start) == label.count,
+      text.word(at: Int(name.start)) & label.mask == label.head
+    else { return false }
+    guard label.count > 8 else { return true }
+    let rest = text.extracting(Int(name.start) + 8..<Int(name.end))
+    for offset in rest.indices where rest[offset] != label.rest[offset] { return false }
     return true
   }
 

@@ -70,7 +70,7 @@ struct ResponseLoader: ~Copyable {
       }
     }
     var data: [UInt8] = []
-    data.reserveCapacity(nodes.reduce(into: 64) { $0 += $1.record.table.buffer.count + $1.variant.labels.count + 16 })
+    data.reserveCapacity(nodes.reduce(into: 64) { $0 += $1.record.table.buffer.count + $1.variant.labelBytes + 16 })
     data += Loaded.opening
     try append(0, to: &data)
     data.append(UInt8(ascii: "}"))

@@ -33,13 +33,33 @@ final class SelectionVariant: Sendable {
     }
   }
 
+  /// The name of a field as it is looked for in a response: whether it stands there is mostly one comparison.
+  struct Label: Sendable {
+    /// How many bytes it has.
+    let count: Int
+    /// Its first eight bytes as a number, the first lowest; what it does not have is 0.
+    let head: UInt64
+    /// The bits of eight bytes of a text that the head is compared with.
+    let mask: UInt64
+    /// What follows the head.
+    let rest: [UInt8]
+
+    init(_ name: String) {
+      let bytes = Array(name.utf8)
+      count = bytes.count
+      head = bytes.prefix(8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
+      mask = bytes.count < 8 ? 1 << (8 * UInt64(bytes.count)) - 1 : .max
+      rest = Array(bytes.dropFirst(8))
+    }
+  }
+
   let fields: [Field]
   /// What a record says about type conditions, each `true` or `false`.
   let facts: [(name: String, value: Bool)]
-  /// The fields' names in a response with their quotes and colons, one behind the other.
-  let labels: [UInt8]
-  /// Where the label of each field ends.
-  let labelEnds: [Int32]
+  /// The fields' names in a response.
+  let labels: [Label]
+  /// How many bytes the names take in a response with their quotes and colons.
+  let labelBytes: Int
   /// Whether objects of this kind have only scalars and nothing is said about their type.
   let isFlat: Bool
   /// The keys of the fields and the facts, if no variable has a say in them.
@@ -77,12 +97,8 @@ final class SelectionVariant: Sendable {
     self.fields = fields
     self.facts = facts
     isFlat = facts.isEmpty && fields.allSatisfy { $0.selection == nil }
-    labels = fields.flatMap(\.label)
-    var end: Int32 = 0
-    labelEnds = fields.map { field in
-      end += Int32(field.label.count)
-      return end
-    }
+    labels = fields.map { Label($0.responseKey) }
+    labelBytes = fields.reduce(0) { $0 + $1.label.count }
     typeField = fields.firstIndex { $0.name == "__typename" }
     idField = fields.firstIndex { $0.name == "id" && $0.arguments.isEmpty }
     constantNames = Self.names(fields, facts) { _ in nil }
