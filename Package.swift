@@ -60,6 +60,11 @@ let package = Package(
       ],
       swiftSettings: swiftSettings),
     .target(name: "CarabinerPlugin", dependencies: ["CCarabiner"], swiftSettings: swiftSettings),
+    // The harness: below Swift, and in it.
+    .target(name: "CLaboratory"),
+    .target(
+      name: "CarabinerConformance", dependencies: ["CarabinerHost", "CarabinerWire", "CCarabiner", "CLaboratory"],
+      swiftSettings: swiftSettings),
 
     // How tests run compilers and other programs.
     .target(name: "TestTools", path: "Tests/TestTools", swiftSettings: swiftSettings),
@@ -182,7 +187,8 @@ if !librariesOnly {
     .executableTarget(
       name: "CarabinerCommand",
       dependencies: [
-        "Carabiner", "CarabinerCurl", "CarabinerHost", "CarabinerSQLite", "CarabinerWebSocket", "CarabinerWire",
+        "Carabiner", "CarabinerConformance", "CarabinerCurl", "CarabinerHost", "CarabinerSQLite", "CarabinerWebSocket",
+        "CarabinerWire",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "HTTPTypes", package: "swift-http-types"),

@@ -29,6 +29,9 @@ enum Terminal {
     FileHandle.standardError.write(Data("\r\u{1B}[K\(text)".utf8))
   }
 
+  /// Whether standard output is a terminal that shows colours; `NO_COLOR` says that it is not to.
+  static var showsColours: Bool { isatty(STDOUT_FILENO) == 1 && ProcessInfo.processInfo.environment["NO_COLOR"] == nil }
+
   /// Whether a person looks at standard error.
   static var isInteractive: Bool { isatty(STDERR_FILENO) == 1 }
 }

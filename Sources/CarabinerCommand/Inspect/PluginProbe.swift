@@ -45,7 +45,7 @@ struct PluginProbe {
         "SWIFT_BACKTRACE": "enable=no",
       ]) { $1 }
       let outcome = try WatchedProcess.run(
-        "/proc/self/exe", arguments, environment: environment.map { "\($0)=\($1)" }, timeout: timeout)
+        "/proc/self/exe", arguments, .init(environment: environment.map { "\($0)=\($1)" }), timeout: timeout)
       return report(outcome)
     } catch {
       return refusal(.openFailed, "it cannot be looked at in a child process: \(error)")
@@ -63,7 +63,7 @@ struct PluginProbe {
 
   private func report(_ outcome: WatchedProcess.Outcome) -> ProbeReport {
     switch outcome.end {
-    case .timeout:
+    case .timeout, .stopped:
       return refusal(
         .entryRefused,
         "loading it did not end within \(DurationText.print(timeout)) and was killed; ask the plugin's author, or allow more time "

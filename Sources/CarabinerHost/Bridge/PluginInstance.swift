@@ -1,4 +1,4 @@
-internal import CCarabiner
+package import CCarabiner
 package import Carabiner
 internal import Synchronization
 
@@ -123,13 +123,15 @@ internal import Synchronization
 @safe package struct InterceptorTable: @unchecked Sendable {
   // Plain values; the functions and texts they point to are static data of a library that is never unmapped.
 
-  var interceptor: crb_interceptor
-  var graphQL: crb_graphql_stage?
-  var http: crb_http_stage?
-  var cache: crb_cache_stage?
-  var parser: crb_parser_stage?
+  /// The interceptor itself.
+  package let interceptor: crb_interceptor
+  package let graphQL: crb_graphql_stage?
+  package let http: crb_http_stage?
+  package let cache: crb_cache_stage?
+  package let parser: crb_parser_stage?
 
-  init(_ table: UnsafePointer<crb_interceptor>) {
+  /// Copies the tables of an interceptor.
+  package init(_ table: UnsafePointer<crb_interceptor>) {
     unsafe interceptor = unsafe Self.copy(table, crb_interceptor())
     graphQL = unsafe interceptor.graphql.map { unsafe Self.copy($0, crb_graphql_stage()) }
     http = unsafe interceptor.http.map { unsafe Self.copy($0, crb_http_stage()) }
@@ -137,7 +139,8 @@ internal import Synchronization
     parser = unsafe interceptor.parser.map { unsafe Self.copy($0, crb_parser_stage()) }
   }
 
-  static func copy<Table>(_ table: UnsafePointer<Table>, _ empty: Table) -> Table {
+  /// A table as far as its own size says it goes.
+  package static func copy<Table>(_ table: UnsafePointer<Table>, _ empty: Table) -> Table {
     var copy = empty
     let size = unsafe Int(UnsafeRawPointer(table).loadUnaligned(as: UInt32.self))
     unsafe withUnsafeMutableBytes(of: &copy) { target in

@@ -13,7 +13,10 @@ package struct ELFImage {
   package struct Segment {
     package let type: UInt32
     package let flags: UInt32
+    /// Where it is in the file.
     package let range: Range<Int>
+    /// Where it is in memory, from where the object is loaded.
+    package let address: UInt64
   }
 
   /// A note's contents, by its owner and type.
@@ -57,14 +60,14 @@ package struct ELFImage {
     for index in 0..<count {
       let header = table + index * entrySize
       guard let type = reader.uint32(header), let flags = reader.uint32(header + 4), let offset = reader.offset(header + 8),
-        let size = reader.offset(header + 32)
+        let size = reader.offset(header + 32), let address = reader.number(header + 16, 8)
       else { throw .truncated("the program headers") }
       // A PT_LOAD beyond the end of the file is what makes dlopen die with SIGBUS.
       guard reader.contains(offset, size) else {
         if type == 1 { throw .truncated("segment \(index), which ends \(offset &+ size &- bytes.count) bytes beyond the file") }
         continue
       }
-      segments.append(Segment(type: type, flags: flags, range: offset..<(offset + size)))
+      segments.append(Segment(type: type, flags: flags, range: offset..<(offset + size), address: address))
     }
     self.segments = segments
   }
@@ -93,6 +96,17 @@ package struct ELFImage {
   /// The bytes of a range the image itself gave out.
   package func contents(_ range: Range<Int>) -> ArraySlice<UInt8> { bytes[range] }
 
+  /// A little-endian number of 1 to 8 bytes; nil outside of the file.
+  package func number(_ offset: Int, _ size: Int) -> UInt64? { ByteReader(bytes: bytes).number(offset, size) }
+
+  /// A text that ends with NUL; nil if it does not within `limit` bytes, or is not UTF-8.
+  package func string(at offset: Int, limit: Int) -> String? {
+    guard offset >= 0, offset < bytes.count else { return nil }
+    let text = bytes[offset..<min(bytes.count, offset + limit)]
+    guard let end = text.firstIndex(of: 0) else { return nil }
+    return String(validating: text[..<end], as: UTF8.self)
+  }
+
   private static func aligned(_ size: Int) -> Int { (size + 3) & ~3 }
 }
 
@@ -108,7 +122,7 @@ private struct ByteReader {
   func uint32(_ offset: Int) -> UInt32? { number(offset, 4).map { UInt32($0) } }
   func offset(_ offset: Int) -> Int? { number(offset, 8).flatMap { Int(exactly: $0) } }
 
-  private func number(_ offset: Int, _ size: Int) -> UInt64? {
+  func number(_ offset: Int, _ size: Int) -> UInt64? {
     guard contains(offset, size) else { return nil }
     return (0..<size).reversed().reduce(0) { $0 << 8 | UInt64(bytes[offset + $1]) }
   }

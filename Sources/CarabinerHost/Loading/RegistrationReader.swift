@@ -1,19 +1,23 @@
-internal import CCarabiner
+package import CCarabiner
 
 /// Reads a plugin's registration table, believing nothing it did not check.
-@safe struct RegistrationReader {
+@safe package struct RegistrationReader {
   /// How many interceptors a library may register.
-  static let maximumInterceptors: UInt32 = 64
+  package static let maximumInterceptors: UInt32 = 64
 
   private let pointer: UnsafePointer<crb_plugin>
   private let path: String
 
-  init(_ pointer: UnsafePointer<crb_plugin>, path: String) {
+  /// A reader of the table an entry function gave.
+  package init(_ pointer: UnsafePointer<crb_plugin>, path: String) {
     unsafe self.pointer = unsafe pointer
     self.path = path
   }
 
-  func interceptors(note: PluginNote) throws(LoadRefusal) -> [PluginInterceptor] {
+  /// What is registered.
+  ///
+  /// - Throws: ``LoadRefusal`` if a host could not use it.
+  package func interceptors(note: PluginNote) throws(LoadRefusal) -> [PluginInterceptor] {
     let mandatory = unsafe MemoryLayout<crb_plugin>.offset(of: \.`init`) ?? 0
     guard unsafe UnsafeRawPointer(pointer).loadUnaligned(as: UInt32.self) >= mandatory else { throw bad("its size is too small") }
     let table = unsafe InterceptorTable.copy(pointer, crb_plugin())
@@ -45,7 +49,8 @@ internal import CCarabiner
     return interceptors
   }
 
-  func initialize(host: UnsafePointer<crb_host>) throws(LoadRefusal) {
+  /// Runs the library's init function, if it has one.
+  package func initialize(host: UnsafePointer<crb_host>) throws(LoadRefusal) {
     guard let start = unsafe InterceptorTable.copy(pointer, crb_plugin()).`init` else { return }
     var path = path
     let status = path.withUTF8 { unsafe start(host, crb_view(ptr: $0.baseAddress, len: $0.count)) }
@@ -116,7 +121,8 @@ package struct PluginInterceptor: Sendable {
   package let configurationSchema: String?
   /// Which threads its hooks may run on, as the header numbers them.
   package let threadClass: UInt32
-  let table: InterceptorTable
+  /// Its tables.
+  package let table: InterceptorTable
 
   /// Which stages it has, in order of travel.
   package var stages: [String] {

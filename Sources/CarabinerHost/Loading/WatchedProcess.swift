@@ -9,6 +9,27 @@ package enum WatchedProcess {
     case signal(Int32)
     /// It did not end in time and was killed.
     case timeout
+    /// We did not want to wait any longer.
+    case stopped
+  }
+
+  /// What a program gets beside its arguments, and how it is watched.
+  package struct Surroundings: Sendable {
+    /// Lines of the form `NAME=value`.
+    package var environment: [String]
+    /// Where it runs; where we do if nil.
+    package var directory: String?
+    /// Whether descriptor 3 is a pipe to us, whose contents become ``Outcome/report``.
+    package var hasReport = false
+    /// A descriptor of ours that becomes its descriptor 4.
+    package var shared: Int32?
+    /// It is killed when this descriptor becomes readable.
+    package var stop: Int32?
+    /// How long after its time is over, and it has been sent SIGABRT, it may still write where it was.
+    package var abortGrace: Duration?
+
+    /// An environment and nothing else.
+    package init(environment: [String]) { self.environment = environment }
   }
 
   /// What is left of it.
@@ -16,6 +37,10 @@ package enum WatchedProcess {
     package let end: End
     package let output: String
     package let errors: String
+    /// What it wrote to descriptor 3.
+    package let report: String
+    /// How many processes of its group were alive when it had ended.
+    package let leftovers: Int
   }
 
   /// The system would not do it.
@@ -27,64 +52,66 @@ package enum WatchedProcess {
     }
   }
 
-  /// How much is kept of what it writes, 4 MiB of each stream; the rest is read and dropped, so that it never waits for us.
-  static let maximumKeptBytes = 4 << 20
-
   /// Runs a program, with nothing on its standard input.
   ///
   /// - Parameters:
   ///   - path: The program; the name it is called by is the same.
-  ///   - environment: Lines of the form `NAME=value`.
   ///   - timeout: When its whole group is killed. It is killed as well once the program itself ended: what a program leaves
   ///     running would hold the pipes open, or go on unseen.
   package static func run(
-    _ path: String, _ arguments: [String], environment: [String], timeout: Duration
+    _ path: String, _ arguments: [String], _ surroundings: Surroundings, timeout: Duration
   ) throws(Failure) -> Outcome {
     let output = try ReadEnd.make()
     let errors = try ReadEnd.make()
-    defer {
-      output.close()
-      errors.close()
-    }
-    let process = try spawn(path, arguments, environment, output: output.writer, errors: errors.writer)
-    output.closeWriter()
-    errors.closeWriter()
+    let report = try surroundings.hasReport ? ReadEnd.make() : nil
+    let ends = [output, errors] + (report.map { [$0] } ?? [])
+    defer { for end in ends { end.close() } }
+    let process = try spawn(path, arguments, surroundings, output: output.writer, errors: errors.writer, report: report?.writer)
+    for end in ends { end.closeWriter() }
     let watch = CLinux_openProcess(process)
     defer { if watch >= 0 { Glibc.close(watch) } }
-    let isInTime = watch >= 0 && wait(watch, output, errors, until: .now + timeout)
+    var early: End?
+    if watch >= 0 {
+      early = wait(watch, ends, stop: surroundings.stop, until: .now + timeout)
+      if early == .timeout, let grace = surroundings.abortGrace {
+        kill(process, SIGABRT)
+        _ = wait(watch, ends, stop: surroundings.stop, until: .now + grace)
+      }
+    }
+    let leftovers = surroundings.hasReport ? ProcessGroup.members(of: process) : 0
     // Nobody has waited for the leader yet, so the number of its group cannot belong to anybody else.
     kill(-process, SIGKILL)
     var status: Int32 = 0
     while unsafe waitpid(process, &status, 0) < 0, errno == EINTR {}
-    output.read()
-    errors.read()
+    for end in ends { end.read() }
     guard watch >= 0 else { throw Failure("the process cannot be watched", ENOSYS) }
     let signal = status & 0x7F
-    let end: End = !isInTime ? .timeout : signal == 0 ? .exit(status >> 8 & 0xFF) : .signal(signal)
-    return Outcome(end: end, output: output.text, errors: errors.text)
+    return Outcome(
+      end: early ?? (signal == 0 ? .exit(status >> 8 & 0xFF) : .signal(signal)), output: output.text, errors: errors.text,
+      report: report?.text ?? "", leftovers: leftovers)
   }
 
-  /// Reads what comes until the process has ended; false if that took too long.
+  /// Reads what comes until the process has ended; why we did not wait for that, if we did not.
   private static func wait(
-    _ process: Int32, _ output: ReadEnd, _ errors: ReadEnd, until deadline: ContinuousClock.Instant
-  ) -> Bool {
+    _ process: Int32, _ ends: [ReadEnd], stop: Int32?, until deadline: ContinuousClock.Instant
+  ) -> End? {
     while true {
       let left = (deadline - .now).components
-      guard left.seconds >= 0, left.attoseconds >= 0 else { return false }
+      guard left.seconds >= 0, left.attoseconds >= 0 else { return .timeout }
       let milliseconds = min(left.seconds, 3600) * 1000 + left.attoseconds / 1_000_000_000_000_000 + 1
       // A negative descriptor is one that poll passes over.
-      var waited = [process, output.isOpen ? output.reader : -1, errors.isOpen ? errors.reader : -1].map {
+      var waited = ([process, stop ?? -1] + ends.map { $0.isOpen ? $0.reader : -1 }).map {
         pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
       }
-      guard unsafe poll(&waited, nfds_t(waited.count), Int32(milliseconds)) >= 0 || errno == EINTR else { return false }
-      if waited[1].revents != 0 { output.read() }
-      if waited[2].revents != 0 { errors.read() }
-      if waited[0].revents != 0 { return true }
+      guard unsafe poll(&waited, nfds_t(waited.count), Int32(milliseconds)) >= 0 || errno == EINTR else { return .timeout }
+      for (index, end) in ends.enumerated() where waited[index + 2].revents != 0 { end.read() }
+      if waited[0].revents != 0 { return nil }
+      if waited[1].revents != 0 { return .stopped }
     }
   }
 
   private static func spawn(
-    _ path: String, _ arguments: [String], _ environment: [String], output: Int32, errors: Int32
+    _ path: String, _ arguments: [String], _ surroundings: Surroundings, output: Int32, errors: Int32, report: Int32?
   ) throws(Failure) -> pid_t {
     var actions = unsafe posix_spawn_file_actions_t()
     var attributes = posix_spawnattr_t()
@@ -97,8 +124,17 @@ package enum WatchedProcess {
     unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
     unsafe posix_spawn_file_actions_adddup2(&actions, output, 1)
     unsafe posix_spawn_file_actions_adddup2(&actions, errors, 2)
+    // Through numbers nobody has: one of ours may already be 3 or 4, and would be overwritten before it is its turn.
+    let passed = [report, surroundings.shared]
+    for (index, descriptor) in passed.enumerated() {
+      if let descriptor { unsafe posix_spawn_file_actions_adddup2(&actions, descriptor, firstSpare + Int32(index)) }
+    }
+    for (index, descriptor) in passed.enumerated() where descriptor != nil {
+      unsafe posix_spawn_file_actions_adddup2(&actions, firstSpare + Int32(index), 3 + Int32(index))
+    }
     // Nothing else of ours is any business of a plugin that is only looked at.
-    unsafe CLinux_closeFrom(&actions, 3)
+    unsafe CLinux_closeFrom(&actions, surroundings.shared != nil ? 5 : report != nil ? 4 : 3)
+    if let directory = surroundings.directory { unsafe CLinux_changeDirectory(&actions, directory) }
     // Signals we block or ignore would stay so in the child.
     var none = sigset_t()
     var all = sigset_t()
@@ -110,7 +146,7 @@ package enum WatchedProcess {
     unsafe posix_spawnattr_setflags(&attributes, Int16(flags))
     unsafe posix_spawnattr_setpgroup(&attributes, 0)
     var words = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
-    var variables = unsafe environment.map { unsafe strdup($0) } + [nil]
+    var variables = unsafe surroundings.environment.map { unsafe strdup($0) } + [nil]
     defer {
       for index in unsafe words.indices { unsafe free(words[index]) }
       for index in unsafe variables.indices { unsafe free(variables[index]) }
@@ -120,50 +156,7 @@ package enum WatchedProcess {
     guard code == 0 else { throw Failure("the process cannot be started", code) }
     return process
   }
-}
 
-/// Our end of a pipe, which never makes us wait, and for a moment the other one.
-private final class ReadEnd {
-  let reader: Int32
-  private(set) var writer: Int32
-  private(set) var isOpen = true
-  private var bytes: [UInt8] = []
-
-  var text: String { String(decoding: bytes, as: UTF8.self) }
-
-  private init(_ reader: Int32, _ writer: Int32) {
-    self.reader = reader
-    self.writer = writer
-  }
-
-  static func make() throws(WatchedProcess.Failure) -> ReadEnd {
-    var ends: [Int32] = [-1, -1]
-    guard unsafe CLinux_newPipe(&ends) == 0 else { throw WatchedProcess.Failure("no pipe can be made", errno) }
-    return ReadEnd(ends[0], ends[1])
-  }
-
-  /// Reads what is there.
-  func read() {
-    var chunk = [UInt8](repeating: 0, count: 16 << 10)
-    while isOpen {
-      let count = unsafe chunk.withUnsafeMutableBytes { unsafe Glibc.read(reader, $0.baseAddress, $0.count) }
-      if count < 0, errno == EINTR { continue }
-      if count < 0, errno == EAGAIN { return }
-      guard count > 0 else {
-        isOpen = false
-        return
-      }
-      if bytes.count < WatchedProcess.maximumKeptBytes { bytes.append(contentsOf: chunk[..<count]) }
-    }
-  }
-
-  func closeWriter() {
-    if writer >= 0 { Glibc.close(writer) }
-    writer = -1
-  }
-
-  func close() {
-    closeWriter()
-    Glibc.close(reader)
-  }
+  /// Above all descriptors we are likely to have, below the least limit a system sets.
+  private static let firstSpare: Int32 = 1000
 }

@@ -3,9 +3,9 @@ internal import Glibc
 /// A file that must be a text and not large: a manifest, a secret.
 ///
 /// Nothing is believed about its size before it is read, so pipes work and a device without an end does no harm.
-enum BoundedFile {
+package enum BoundedFile {
   /// Why a file was not taken.
-  enum Refusal: Error, Hashable {
+  package enum Refusal: Error, Hashable {
     case unreadable(String)
     case tooLarge
     case notText
@@ -19,7 +19,8 @@ enum BoundedFile {
     return text
   }
 
-  private static func bytes(at path: String, maximumBytes: Int) throws(Refusal) -> [UInt8] {
+  /// Reads a file.
+  package static func bytes(at path: String, maximumBytes: Int) throws(Refusal) -> [UInt8] {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw .unreadable(reason) }
     defer { close(descriptor) }

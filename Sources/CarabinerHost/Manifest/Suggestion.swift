@@ -1,7 +1,7 @@
 /// The known word somebody probably meant.
-enum Suggestion {
+package enum Suggestion {
   /// " (did you mean …?)" with the nearest of `candidates`; empty if none is near.
-  static func text(for word: String, among candidates: some Sequence<String>) -> String {
+  package static func text(for word: String, among candidates: some Sequence<String>) -> String {
     let near = candidates.map { ($0, distance(word, $0)) }.min { $0.1 < $1.1 }
     // A word of one or two letters is near to every other one, which helps nobody.
     guard let near, near.1 <= min(max(2, word.count / 3), max(1, word.count - 1)) else { return "" }

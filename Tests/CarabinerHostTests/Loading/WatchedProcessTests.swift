@@ -5,7 +5,7 @@ import Testing
 @Suite("A child process that is watched")
 struct WatchedProcessTests {
   private func run(_ script: String, timeout: Duration = .seconds(60)) throws -> WatchedProcess.Outcome {
-    try WatchedProcess.run("/bin/sh", ["-c", script], environment: ["PATH=/usr/bin:/bin", "GREETING=hello"], timeout: timeout)
+    try WatchedProcess.run("/bin/sh", ["-c", script], .init(environment: ["PATH=/usr/bin:/bin", "GREETING=hello"]), timeout: timeout)
   }
 
   @Test("what it writes is kept apart, and its status is reported")
@@ -57,7 +57,7 @@ struct WatchedProcessTests {
   @Test("a program that is not there is an error")
   func absent() {
     #expect(throws: WatchedProcess.Failure.self) {
-      try WatchedProcess.run("/no/such/program", [], environment: [], timeout: .seconds(1))
+      try WatchedProcess.run("/no/such/program", [], .init(environment: []), timeout: .seconds(1))
     }
   }
 

@@ -1,4 +1,4 @@
-internal import CCarabiner
+package import CCarabiner
 internal import Carabiner
 internal import CarabinerWire
 internal import FoundationEssentials
@@ -215,7 +215,7 @@ extension HTTPHeaders.Field {
 
 extension crb_view {
   /// A token (RFC 9110).
-  var isHeaderName: Bool {
+  package var isHeaderName: Bool {
     unsafe len > 0 && ptr != nil
       && bytes.allSatisfy { byte in
         switch byte {
@@ -228,5 +228,5 @@ extension crb_view {
   }
 
   /// Nothing that ends the line the value stands on.
-  var isHeaderValue: Bool { unsafe len >= 0 && !bytes.contains { $0 == 0 || $0 == 10 || $0 == 13 } }
+  package var isHeaderValue: Bool { unsafe len >= 0 && !bytes.contains { $0 == 0 || $0 == 10 || $0 == 13 } }
 }

@@ -1,0 +1,113 @@
+/* What the conformance harness does below Swift, in the process that holds the plugin under test: signal handlers, memory
+ * that reports who touches it, the limits of the process, and a record that outlives it.
+ *
+ * Everything here is for one process that tests one plugin and then ends.  State is static for that reason, and because a
+ * signal handler can reach nothing else. */
+#ifndef CLABORATORY_H
+#define CLABORATORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * The flight record: shared with the supervisor, which reads it when this process has died without a word.
+ * ------------------------------------------------------------------------------------------------------------------- */
+
+#define CLABORATORY_TEXT_MAX 120
+
+/* Written by the child, believed by nobody: texts are cut and checked where they are read. */
+struct CLaboratory_record {
+  uint64_t hooks;                  /* how many hooks were called */
+  char step[CLABORATORY_TEXT_MAX]; /* what the check was doing */
+  char hook[CLABORATORY_TEXT_MAX]; /* the hook the plugin was in, empty between hooks */
+  char nonce[CLABORATORY_TEXT_MAX]; /* from the supervisor: what marks the child's words; the child takes it out */
+};
+
+/* A descriptor of a new record, which no program started meanwhile inherits; -1 with errno. */
+int CLaboratory_newRecord(void);
+/* Maps the record behind a descriptor; NULL if that cannot be. */
+struct CLaboratory_record *CLaboratory_mapRecord(int descriptor);
+void CLaboratory_unmapRecord(struct CLaboratory_record *record);
+/* Puts a text that is not NUL-terminated into one of the record's fields. */
+void CLaboratory_note(char field[CLABORATORY_TEXT_MAX], const uint8_t *text, size_t count);
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Guarded memory: pages that report a touch they should not get, and then let it happen.
+ * ------------------------------------------------------------------------------------------------------------------- */
+
+/* What was wrong with a touch. */
+enum {
+  CLABORATORY_BEYOND = 1, /* outside the bytes that were handed out */
+  CLABORATORY_WRITTEN = 2,/* inside, but they were for reading */
+  CLABORATORY_LATE = 3    /* after they were taken back */
+};
+
+struct CLaboratory_touch {
+  uint32_t kind;   /* CLABORATORY_* */
+  uint32_t region; /* the region's number */
+  int64_t offset;  /* from the first byte that was handed out */
+};
+
+/* From now on touches are caught. 0, or -1 with errno. */
+int CLaboratory_catchTouches(void);
+/* Maps room for `count` bytes that end where an unreadable page begins, and gives the first of them, zeroed and writable;
+ * NULL if memory or regions are exhausted. */
+void *CLaboratory_newRegion(size_t count, uint32_t *region);
+/* From now on the bytes may be read, and nothing else. */
+void CLaboratory_protectRegion(uint32_t region);
+/* From now on they may not be touched at all. */
+void CLaboratory_endRegion(uint32_t region);
+/* Gives the pages back; its number is used again. */
+void CLaboratory_removeRegion(uint32_t region);
+/* Moves the touches that were caught since the last call to `out`, and gives how many; further ones are dropped. */
+size_t CLaboratory_takeTouches(struct CLaboratory_touch *out, size_t capacity);
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Limits of the process
+ * ------------------------------------------------------------------------------------------------------------------- */
+
+/* What could be had of what was asked for; bits of what CLaboratory_confine gives. */
+enum {
+  CLABORATORY_NO_NETWORK = 1 << 0, /* only local sockets */
+  CLABORATORY_NO_ESCAPE = 1 << 1,  /* no other process group or session, no signals to other processes */
+  CLABORATORY_NO_WRITES = 1 << 2   /* files are changed in one folder only */
+};
+
+struct CLaboratory_limits {
+  uint64_t memory;      /* bytes of address space; 0: as it is */
+  uint64_t file;        /* bytes of one file */
+  uint64_t descriptors; /* how many at once */
+  uint64_t processor;   /* seconds of processor time */
+};
+
+/* Confines this process and all it starts, for good. `folder` is where files may be changed. */
+uint32_t CLaboratory_confine(const char *folder, const struct CLaboratory_limits *limits);
+/* Makes SIGABRT write the stack of the thread it reaches to `descriptor` before the process ends by it. */
+void CLaboratory_traceOnAbort(int descriptor);
+/* This process is killed when the one that started it ends. */
+void CLaboratory_endWithParent(void);
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Imports: calls of the plugin into libc, counted and made to fail
+ * ------------------------------------------------------------------------------------------------------------------- */
+
+/* Makes the library that holds `inside` call `replacement` instead of the function `name`; gives how many places changed.
+ * `original` is set to what stood there, if anything did. */
+int CLaboratory_replaceImport(const void *inside, const char *name, void *replacement, void **original);
+
+/* Counts the allocations of the library that holds `inside` from now on; the number of its imports that are watched. */
+int CLaboratory_watchAllocations(const void *inside);
+/* How often it has allocated since; and from now on, every `interval`th allocation fails (0: none does). */
+uint64_t CLaboratory_allocations(void);
+void CLaboratory_failAllocations(uint64_t interval);
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * System calls of this thread
+ * ------------------------------------------------------------------------------------------------------------------- */
+
+/* Counts the system calls this thread makes between begin and end, and lets them happen. -1 where the kernel or the machine
+ * cannot tell. `first` is set to the number of the first one. */
+int CLaboratory_beginSystemCalls(void);
+int64_t CLaboratory_endSystemCalls(int64_t *first);
+
+#endif

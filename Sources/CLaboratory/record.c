@@ -1,0 +1,29 @@
+#define _GNU_SOURCE
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "laboratory.h"
+
+int CLaboratory_newRecord(void) {
+  int descriptor = memfd_create("carabiner-flight-record", MFD_CLOEXEC);
+  if (descriptor >= 0 && ftruncate(descriptor, sizeof(struct CLaboratory_record)) != 0) {
+    close(descriptor);
+    return -1;
+  }
+  return descriptor;
+}
+
+struct CLaboratory_record *CLaboratory_mapRecord(int descriptor) {
+  void *memory = mmap(NULL, sizeof(struct CLaboratory_record), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+  return memory == MAP_FAILED ? NULL : memory;
+}
+
+void CLaboratory_unmapRecord(struct CLaboratory_record *record) { munmap(record, sizeof *record); }
+
+void CLaboratory_note(char field[CLABORATORY_TEXT_MAX], const uint8_t *text, size_t count) {
+  if (count > CLABORATORY_TEXT_MAX - 1) count = CLABORATORY_TEXT_MAX - 1;
+  /* The end goes in first: whoever reads in between finds a shorter text, never an endless one. */
+  field[count] = 0;
+  memcpy(field, text, count);
+}

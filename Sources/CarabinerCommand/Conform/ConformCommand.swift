@@ -1,0 +1,157 @@
+internal import ArgumentParser
+internal import CarabinerConformance
+internal import CarabinerHost
+internal import Foundation
+
+/// `carabiner conform`: whether plugins keep the contract, and where they do not.
+struct ConformCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "conform", abstract: "Test plugins against the rules of carabiner.h.",
+    discussion: """
+      Each check runs in a process of its own, without a network and with files of its own, and is killed if it does not end. A plugin
+      conforms at a level if it breaks no rule of that level or below: 1 it loads, 3 it is fit for a host, 5 it is fit to ship,
+      7 it stands many threads, 9 it is clean below libc, 10 it withstood everything.
+
+      Exit status: 0 all kept, 1 a rule is broken, or a check crashed or did not end, 2 usage, 3 the harness failed.
+      """)
+
+  enum Format: String, ExpressibleByArgument, CaseIterable {
+    case text, json, junit, sarif
+
+    /// The report of all plugins.
+    func text(_ reports: [ConformanceReport], isColoured: Bool) -> String {
+      switch self {
+      case .text: reports.map { ConformanceText(isColoured: isColoured).text($0) }.joined(separator: "\n\n")
+      case .json: ConformanceReport.json(reports)
+      case .junit: JUnitReport.text(reports)
+      case .sarif: SARIFReport.text(reports)
+      }
+    }
+
+    /// The file it has in a folder of reports.
+    var fileName: String {
+      switch self {
+      case .text: "report.txt"
+      case .json: "report.json"
+      case .junit: "junit.xml"
+      case .sarif: "report.sarif"
+      }
+    }
+  }
+
+  @Argument(help: "The plugins' .so files.", completion: .file(extensions: ["so"])) var plugins: [String] = []
+  @Option(name: .long, help: "Run the checks up to this level, 1 to 10.") var level = 5
+  @Option(name: .long, help: "Run only these checks, by id or by the two letters of a group, with commas.") var check: String?
+  @Option(name: .long, help: "A file with the plugin's configuration; one is made from its schema otherwise.") var config: String?
+  @Option(name: .long, help: "Imports the plugin may have although they end or change the process, with commas.") var allow: String?
+  @Option(name: .long, help: "How many checks run at once.") var jobs = ProcessInfo.processInfo.activeProcessorCount
+  @Option(name: .long, help: "Where pseudo-random choices begin.") var seed: UInt64 = 1
+  @Option(name: .long, help: "How much longer than usual checks may take, as in 2 for a slow machine.") var timeScale = 1.0
+  @Option(name: .long, help: "How often checks repeat things, 1 for as often as their pages say; 0.1 for a quick look.") var effort = 1.0
+  @Option(name: .long, help: "text, json, junit or sarif.") var format: Format = .text
+  @Option(name: .long, help: "A folder that gets the report in every format; it is made if it is not there.", completion: .directory)
+  var output: String?
+  @Flag(name: .long, help: "Take warnings for failures.") var werror = false
+  @Flag(name: .long, help: "List the checks.") var list = false
+  @Option(name: .long, help: "Explain a check: the rule, why it is there, code that breaks it, and what to write instead.")
+  var explain: String?
+
+  func validate() throws {
+    guard Catalog.levels.contains(level) else { throw ValidationError("--level is 1 to 10") }
+    guard jobs > 0 else { throw ValidationError("--jobs must be at least 1") }
+    guard timeScale > 0, timeScale <= 1000 else { throw ValidationError("--time-scale must be more than 0 and at most 1000") }
+    guard effort > 0, effort <= 1000 else { throw ValidationError("--effort must be more than 0 and at most 1000") }
+    guard list || explain != nil || !plugins.isEmpty else { throw ValidationError("name a plugin's .so, or use --list") }
+  }
+
+  func run() async throws {
+    if list { return Terminal.emit(CatalogText.list(format == .json)) }
+    if let explain {
+      guard let check = Catalog.check(explain) else { throw ValidationError(unknown(explain)) }
+      return Terminal.emit(CatalogText.page(of: check))
+    }
+    let checks = try selected()
+    // Before the work: nobody wants to hear afterwards that it was for nothing.
+    if let output { try makeFolder(output) }
+    let interrupt = InterruptPipe()
+    defer { interrupt.close() }
+    var reports: [ConformanceReport] = []
+    for plugin in plugins {
+      do {
+        reports.append(try test(plugin, checks, interrupt))
+      } catch {
+        Terminal.complain("error: \(error)")
+        throw ExitCode(1)
+      }
+      if format == .text { Terminal.emit(format.text(reports.suffix(1), isColoured: Terminal.showsColours)) }
+      if interrupt.wasRaised { break }
+    }
+    if format != .text { Terminal.emit(format.text(reports, isColoured: false)) }
+    if let output { try write(reports, to: output) }
+    if reports.contains(where: \.hasHarnessErrors) { throw ExitCode(3) }
+    if reports.contains(where: { !$0.isGood(warningsCount: werror) }) { throw ExitCode(1) }
+    if interrupt.wasRaised { throw ExitCode(1) }
+  }
+
+  private func test(_ plugin: String, _ checks: [Check], _ interrupt: InterruptPipe) throws -> ConformanceReport {
+    let trial = TrialOptions(
+      configuration: try configuration(), seed: seed, capabilities: Set((allow ?? "").split(separator: ",").map(String.init)),
+      effort: effort)
+    let supervisor = Supervisor(
+      plugin: plugin,
+      options: .init(
+        childArguments: ["conform-trial"], jobs: jobs, timeScale: timeScale, trial: trial, stop: interrupt.descriptor))
+    let progress = ConformProgress(plugin: plugin, total: checks.count)
+    let start = ContinuousClock.now
+    let outcomes = try supervisor.run(checks) { progress.note($0, $1) }
+    progress.end()
+    return ConformanceReport(plugin: plugin, outcomes: outcomes, duration: .now - start, warningsCount: werror)
+  }
+
+  /// The configuration as JSON text; YAML is JSON's superset here as everywhere.
+  private func configuration() throws -> String? {
+    guard let config else { return nil }
+    do {
+      let text = try BoundedFile.text(at: config, maximumBytes: Manifest.maximumFileBytes)
+      return try ManifestDocument(text).value.description
+    } catch {
+      throw ValidationError("--config: \(error)")
+    }
+  }
+
+  private func makeFolder(_ path: String) throws {
+    do {
+      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+      guard FileManager.default.isWritableFile(atPath: path) else { throw CocoaError(.fileWriteNoPermission) }
+    } catch {
+      throw ValidationError("--output: \(path) is no folder that can be written to: \(error.localizedDescription)")
+    }
+  }
+
+  private func write(_ reports: [ConformanceReport], to folder: String) throws {
+    for format in Format.allCases {
+      let path = "\(folder)/\(format.fileName)"
+      do {
+        try Data((format.text(reports, isColoured: false) + "\n").utf8).write(to: URL(filePath: path), options: .atomic)
+      } catch {
+        Terminal.complain("error: the report \(path) cannot be written: \(error.localizedDescription)")
+        throw ExitCode(3)
+      }
+    }
+  }
+
+  private func selected() throws -> [Check] {
+    guard let check else { return Catalog.checks.filter { $0.level <= level } }
+    var checks: [Check] = []
+    for name in check.split(separator: ",").map({ $0.trimmingCharacters(in: .whitespaces) }) {
+      let found = Catalog.checks.filter { $0.id == name.uppercased() || $0.group == name.uppercased() }
+      guard !found.isEmpty else { throw ValidationError(unknown(name)) }
+      checks += found.filter { new in !checks.contains { $0.id == new.id } }
+    }
+    return checks
+  }
+
+  private func unknown(_ name: String) -> String {
+    "there is no check \(name)\(Suggestion.text(for: name.uppercased(), among: Catalog.checks.map(\.id))); --list shows them"
+  }
+}

@@ -1,0 +1,20 @@
+/// All checks there are.
+package enum Catalog {
+  /// In the order of the groups, as they are listed and run.
+  package static let checks: [Check] =
+    symbolChecks + loadChecks + descriptorChecks + lifecycleChecks + memoryChecks + threadChecks + semanticsChecks + streamChecks
+    + errorChecks + limitChecks + performanceChecks + reloadChecks + processChecks
+
+  /// What the groups are about.
+  package static let groups: [(letters: String, title: String)] = [
+    ("SY", "Symbols"), ("LD", "Load"), ("DS", "Descriptor"), ("LC", "Lifecycle"), ("ME", "Memory"), ("TH", "Threads"),
+    ("SE", "Semantics"), ("ST", "Streams"), ("ER", "Errors, retries, cancellation"), ("HI", "Limits and hostile input"),
+    ("PF", "Performance"), ("HR", "Hot reload"), ("PR", "Process"),
+  ]
+
+  /// The highest level there is.
+  package static let levels = 1...10
+
+  /// The check of an id, whatever its case.
+  package static func check(_ id: String) -> Check? { checks.first { $0.id == id.uppercased() } }
+}

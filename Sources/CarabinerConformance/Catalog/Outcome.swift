@@ -1,0 +1,66 @@
+/// How one check of one plugin ended.
+package struct CheckOutcome: Sendable, Hashable {
+  package enum Status: Sendable, Hashable {
+    case pass
+    case warn
+    case fail
+    case skip(String)
+    /// By a signal, or by an exit nobody asked for; and the hook it was in.
+    case crash(String, hook: String)
+    case timeout(hook: String)
+    /// Not the plugin's fault.
+    case harnessError(String)
+  }
+
+  package let check: Check
+  package var status: Status
+  package var findings: [Finding]
+  package let duration: Duration
+  /// The end of what the plugin wrote to standard output and error.
+  package let output: String
+
+  package static func == (left: CheckOutcome, right: CheckOutcome) -> Bool {
+    left.check.id == right.check.id && left.status == right.status && left.findings == right.findings
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(check.id)
+    hasher.combine(status)
+  }
+
+  /// Whether the plugin does not reach the level of this check.
+  package func isFailure(warningsCount: Bool) -> Bool {
+    switch status {
+    case .pass, .skip, .harnessError: false
+    case .warn: warningsCount
+    case .fail, .crash, .timeout: true
+    }
+  }
+}
+
+extension CheckOutcome.Status {
+  /// The word for it, as reports have it.
+  package var name: String {
+    switch self {
+    case .pass: "PASS"
+    case .warn: "WARN"
+    case .fail: "FAIL"
+    case .skip: "SKIP"
+    case .crash: "CRASH"
+    case .timeout: "TIMEOUT"
+    case .harnessError: "HARNESS_ERROR"
+    }
+  }
+
+  /// What there is to say beside the word.
+  package var detail: String {
+    func place(_ hook: String) -> String { hook.isEmpty ? "" : " in \(hook)" }
+    return switch self {
+    case .pass, .warn, .fail: ""
+    case .skip(let reason): reason
+    case .crash(let what, let hook): "\(what)\(place(hook))"
+    case .timeout(let hook): "it did not end in time\(place(hook))"
+    case .harnessError(let reason): reason
+    }
+  }
+}

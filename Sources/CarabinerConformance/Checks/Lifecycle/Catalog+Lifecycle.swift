@@ -1,0 +1,3 @@
+extension Catalog {
+  static let lifecycleChecks: [Check] = [.lc01, .lc08]
+}

@@ -1,0 +1,3 @@
+extension Catalog {
+  static let loadChecks: [Check] = [.ld01, .ld03]
+}

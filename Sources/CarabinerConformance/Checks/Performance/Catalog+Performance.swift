@@ -1,0 +1,3 @@
+extension Catalog {
+  static let performanceChecks: [Check] = [.pf01, .pf02, .pf03]
+}

@@ -1,0 +1,3 @@
+extension Catalog {
+  static let processChecks: [Check] = [.pr01, .pr02]
+}

@@ -1,0 +1,3 @@
+extension Catalog {
+  static let threadChecks: [Check] = [.th01]
+}

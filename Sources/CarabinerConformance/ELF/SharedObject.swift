@@ -1,0 +1,142 @@
+internal import CarabinerHost
+internal import CarabinerWire
+
+/// What a shared object says of itself to the dynamic linker, read from its bytes: no code of it runs.
+struct SharedObject {
+  /// A name it offers or asks for.
+  struct Symbol: Sendable, Hashable {
+    let name: String
+    /// GLOBAL, WEAK, GNU_UNIQUE.
+    let binding: UInt8
+    let isDefined: Bool
+    let isFunction: Bool
+    /// `GLIBC_2.34`, if it asks for a version.
+    let version: String?
+  }
+
+  /// More than any plugin has; a table that says more is broken.
+  private static let maximumSymbols = 1 << 20
+  private static let maximumEntries = 65536
+
+  let image: ELFImage
+  /// Entries of the dynamic section, by tag.
+  private(set) var dynamic: [Int64: [UInt64]] = [:]
+  private let loads: [(address: UInt64, offset: Int, size: Int)]
+
+  init(_ bytes: [UInt8]) throws(ELFImage.Fault) {
+    image = try ELFImage(bytes)
+    loads = image.segments.filter { $0.type == 1 }.map { ($0.address, $0.range.lowerBound, $0.range.count) }
+    guard let table = image.segments.first(where: { $0.type == 2 }) else { return }
+    var offset = table.range.lowerBound
+    while offset + 16 <= table.range.upperBound, offset - table.range.lowerBound < Self.maximumEntries * 16 {
+      guard let tag = image.number(offset, 8), let value = image.number(offset + 8, 8) else { break }
+      if tag == 0 { break }
+      dynamic[Int64(bitPattern: tag), default: []].append(value)
+      offset += 16
+    }
+  }
+
+  /// The first value of a tag.
+  subscript(_ tag: Tag) -> UInt64? { dynamic[tag.rawValue]?.first }
+
+  /// The tags that are looked at here.
+  enum Tag: Int64 {
+    case needed = 1
+    case hash = 4
+    case strings = 5
+    case symbols = 6
+    case stringsSize = 10
+    case runPath = 29
+    case rPath = 15
+    case textRelocations = 22
+    case bindNow = 24
+    case flags = 30
+    case gnuHash = 0x6FFF_FEF5
+    case flags1 = 0x6FFF_FFFB
+    case versions = 0x6FFF_FFF0
+    case versionsNeeded = 0x6FFF_FFFE
+    case versionsNeededCount = 0x6FFF_FFFF
+  }
+
+  /// The libraries it asks for.
+  var needed: [String] { (dynamic[Tag.needed.rawValue] ?? []).compactMap(string) }
+  /// Where it looks for them.
+  var searchPaths: [String] {
+    [Tag.runPath, .rPath].flatMap { dynamic[$0.rawValue] ?? [] }.compactMap(string).flatMap { $0.split(separator: ":").map(String.init) }
+  }
+
+  /// Its dynamic symbols.
+  var symbols: [Symbol] {
+    guard let table = self[.symbols].flatMap(offset) else { return [] }
+    let names = versionNames
+    let versions = self[.versions].flatMap(offset)
+    return (1..<max(symbolCount, 1)).compactMap { index in
+      let entry = table + index * 24
+      guard let name = image.number(entry, 4).flatMap(string), let info = image.number(entry + 4, 1),
+        let section = image.number(entry + 6, 2)
+      else { return nil }
+      let version = versions.flatMap { image.number($0 + index * 2, 2) }.map { UInt16(truncatingIfNeeded: $0) & 0x7FFF }
+      return Symbol(
+        name: name, binding: UInt8(info >> 4), isDefined: section != 0, isFunction: info & 0xF == 2 || info & 0xF == 10,
+        version: version.flatMap { names[$0] })
+    }
+  }
+
+  /// How many symbols there are: the old hash table says so, the new one has to be walked.
+  private var symbolCount: Int {
+    if let table = self[.hash].flatMap(offset), let count = image.number(table + 4, 4) {
+      return min(Int(count), Self.maximumSymbols)
+    }
+    guard let table = self[.gnuHash].flatMap(offset), let buckets = image.number(table, 4), let first = image.number(table + 4, 4),
+      let filter = image.number(table + 8, 4), buckets <= Self.maximumSymbols, filter <= Self.maximumSymbols
+    else { return 0 }
+    let bucketTable = table + 16 + Int(filter) * 8
+    let chains = bucketTable + Int(buckets) * 4
+    let last = (0..<Int(buckets)).compactMap { image.number(bucketTable + $0 * 4, 4) }.max() ?? 0
+    guard last >= first else { return Int(first) }
+    var index = Int(last)
+    while index < Self.maximumSymbols, let word = image.number(chains + (index - Int(first)) * 4, 4) {
+      index += 1
+      if word & 1 == 1 { break }
+    }
+    return index
+  }
+
+  /// The names of the versions it asks for, by their numbers.
+  private var versionNames: [UInt16: String] {
+    guard var entry = self[.versionsNeeded].flatMap(offset), let count = self[.versionsNeededCount] else { return [:] }
+    var names: [UInt16: String] = [:]
+    for _ in 0..<min(count, 1024) {
+      guard let auxiliaries = image.number(entry + 2, 2), let start = image.number(entry + 8, 4),
+        let next = image.number(entry + 12, 4)
+      else { break }
+      var auxiliary = entry + Int(start)
+      for _ in 0..<auxiliaries {
+        guard let number = image.number(auxiliary + 6, 2), let name = image.number(auxiliary + 8, 4).flatMap(string),
+          let following = image.number(auxiliary + 12, 4)
+        else { break }
+        names[UInt16(number)] = name
+        if following == 0 { break }
+        auxiliary += Int(following)
+      }
+      if next == 0 { break }
+      entry += Int(next)
+    }
+    return names
+  }
+
+  /// A text of the string table.
+  private func string(_ index: UInt64) -> String? {
+    guard let table = self[.strings].flatMap(offset), let size = self[.stringsSize], index < size, let start = Int(exactly: index)
+    else { return nil }
+    return image.string(at: table + start, limit: 4096)
+  }
+
+  /// Where in the file an address is.
+  private func offset(_ address: UInt64) -> Int? {
+    for load in loads where address >= load.address && address - load.address < UInt64(load.size) {
+      return load.offset + Int(address - load.address)
+    }
+    return nil
+  }
+}

@@ -1,0 +1,78 @@
+internal import CCarabiner
+internal import CarabinerHost
+internal import Glibc
+
+/// Bytes and scratch memory.
+extension Laboratory {
+  func allocate(_ count: Int, _ writable: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> crb_buf {
+    if use(.bufAlloc) != nil { return 0 }
+    guard let writable = unsafe writable else {
+      breach("ME05", "buf_alloc was given no place for the address of the bytes")
+      return 0
+    }
+    guard let made = unsafe state.withLock({ state in unsafe state.buffers.allocate(count) }) else { return 0 }
+    unsafe writable.pointee = unsafe made.bytes
+    return unsafe made.handle
+  }
+
+  func adopt(
+    _ bytes: UnsafeRawPointer?, _ count: Int, _ drop: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?,
+    _ user: UnsafeMutableRawPointer?
+  ) -> crb_buf {
+    if use(.bufAdopt) != nil { return 0 }
+    guard count >= 0, unsafe bytes != nil || count == 0 else { return 0 }
+    return unsafe state.withLock { state in
+      unsafe state.buffers.adopt(UnsafeRawBufferPointer(start: bytes, count: count), drop: drop, user: user)
+    }
+  }
+
+  func slice(_ buffer: crb_buf, _ offset: Int, _ count: Int) -> crb_buf {
+    if use(.bufSlice) != nil { return 0 }
+    return unsafe state.withLock { state in unsafe state.buffers.slice(buffer, offset, count) } ?? 0
+  }
+
+  func retain(_ buffer: crb_buf) -> crb_status {
+    if let fault = use(.bufRetain) { return fault }
+    if unsafe state.withLock({ state in unsafe state.buffers.retain(buffer) }) { return Status.ok }
+    breach("ME05", "buf_retain was given a buffer whose last reference is gone, or that never was")
+    return Status.stale
+  }
+
+  func release(_ buffer: crb_buf, _ slot: HostSlot) -> crb_status {
+    if slot == .bufRelease, let fault = use(slot) { return fault }
+    guard let work = unsafe state.withLock({ state in unsafe state.buffers.release(buffer) }) else {
+      breach("ME05", "\(slot.rawValue) was given a buffer whose last reference is gone, or that never was")
+      return Status.stale
+    }
+    // The plugin's drop function may call the host.
+    for release in work { release.perform() }
+    return Status.ok
+  }
+
+  func view(_ buffer: crb_buf) -> crb_view {
+    _ = use(.bufView)
+    if let view = unsafe state.withLock({ state in unsafe state.buffers.view(buffer) }) { return unsafe view }
+    breach("ME05", "buf_view was given a buffer whose last reference is gone, or that never was")
+    return unsafe .absent
+  }
+
+  /// The bytes of a buffer the plugin hands over; its reference is ours from here on.
+  func consume(_ buffer: crb_buf, _ slot: HostSlot) -> [UInt8]? {
+    let bytes = unsafe state.withLock { state in unsafe state.buffers.copy(buffer) }
+    _ = release(buffer, slot)
+    return bytes
+  }
+
+  func scratch(_ handle: crb_call, _ count: Int, _ alignment: Int) -> UnsafeMutableRawPointer? {
+    var memory: UnsafeMutableRawPointer?
+    _ = enter(handle, .scratch) { state, call in
+      guard count >= 0, alignment > 0, alignment & (alignment - 1) == 0, alignment <= 4096,
+        count <= Self.maximumScratchBytes - call.scratchBytes
+      else { return Status.invalid }
+      call.scratchBytes += count
+      unsafe memory = unsafe call.scratch(count, alignment)
+      return Status.ok
+    }
+    return unsafe memory
+  }
+}

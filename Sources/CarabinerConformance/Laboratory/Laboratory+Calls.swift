@@ -1,0 +1,103 @@
+internal import CCarabiner
+internal import CarabinerHost
+internal import Glibc
+
+/// How a call of the host is let in.
+extension Laboratory {
+  /// Counts a use, and answers at once if the function is to fail.
+  func use(_ slot: HostSlot) -> crb_status? {
+    unsafe state.withLock { state in
+      unsafe state.uses[slot, default: 0] += 1
+      return unsafe state.faults.next(slot)
+    }
+  }
+
+  /// Runs the body of an [owner] function on its call, if this thread may do that now.
+  func enter(
+    _ handle: crb_call, _ slot: HostSlot, _ body: (inout State, LaboratoryCall) -> crb_status
+  ) -> crb_status {
+    if let fault = use(slot) { return fault }
+    var complaint: (check: String, message: String, place: String)?
+    let status = unsafe state.withLock { state -> crb_status in
+      guard let call = unsafe state.calls[handle] else {
+        complaint = ("LC08", "\(slot.rawValue) was given a call that is over, or never was", "")
+        return Status.stale
+      }
+      guard call.hook != nil else {
+        complaint = ("TH01", "\(slot.rawValue) [owner] was called between hooks, when nobody owns the call", call.place)
+        return Status.thread
+      }
+      let isHere = call.thread.map { unsafe pthread_equal($0, pthread_self()) != 0 } ?? false
+      switch call.token {
+      case .none:
+        guard isHere else {
+          complaint = ("TH01", "\(slot.rawValue) [owner] was called by a second thread while the hook runs", call.place)
+          return Status.thread
+        }
+      case .armed:
+        break
+      case .resumed, .revoked:
+        complaint = ("TH05", "\(slot.rawValue) [owner] was called after resume(), when the call belongs to the host again", call.place)
+        return Status.stale
+      }
+      return unsafe body(&state, call)
+    }
+    if let complaint {
+      breach(complaint.check, complaint.message, at: complaint.place.isEmpty ? nil : complaint.place)
+    }
+    return status
+  }
+
+  // MARK: Facts about a call, for any thread
+
+  func isCancelled(_ handle: crb_call) -> Int32 {
+    if let fault = use(.cancelled) { return fault }
+    return unsafe state.withLock { state in unsafe state.calls[handle].map { $0.isCancelled ? 1 : 0 } ?? Status.stale }
+  }
+
+  func deadline(of handle: crb_call) -> UInt64 {
+    _ = use(.deadline)
+    return unsafe state.withLock { state in unsafe state.calls[handle]?.deadline ?? .max }
+  }
+
+  func attempt(of handle: crb_call) -> UInt32 {
+    _ = use(.attempt)
+    return unsafe state.withLock { state in unsafe state.calls[handle]?.attempt ?? 0 }
+  }
+
+  func operationType(of handle: crb_call) -> UInt32 {
+    _ = use(.operationType)
+    return unsafe state.withLock { state in unsafe state.calls[handle]?.operation.type ?? 0 }
+  }
+
+  func requestID(of handle: crb_call) -> UInt64 {
+    _ = use(.requestID)
+    return unsafe state.withLock { state in unsafe state.calls[handle]?.requestID ?? 0 }
+  }
+}
+
+extension Laboratory.State {
+  /// More of one kind says nothing new.
+  private static let maximumBreaches = 200
+
+  /// Writes down that a rule was broken.
+  mutating func note(_ finding: Finding) {
+    guard breaches.count < Self.maximumBreaches, !breaches.contains(finding) else { return }
+    breaches.append(finding)
+  }
+
+  /// Says that a function is not for this hook, or not for what the stage declared.
+  mutating func refuse(_ call: LaboratoryCall, _ slot: HostSlot, _ status: crb_status, _ what: String) -> crb_status {
+    let text = status == Status.readOnly ? "changes \(what), which is not declared in mutates" : what
+    note(Finding("SE15", .failure, "\(slot.rawValue)() \(text)", place: call.place))
+    return status
+  }
+
+  /// Writes down a breach of a rule of its own.
+  mutating func complain(
+    _ call: LaboratoryCall, _ check: String, _ severity: Finding.Severity, _ message: String, _ status: crb_status
+  ) -> crb_status {
+    note(Finding(check, severity, message, place: call.place))
+    return status
+  }
+}

@@ -1,0 +1,85 @@
+internal import CCarabiner
+internal import CarabinerHost
+
+/// Suspension.
+extension Laboratory {
+  func suspend(_ handle: crb_call) -> crb_token {
+    var token: crb_token = 0
+    _ = enter(handle, .suspend) { state, call in
+      guard case .none = call.token else {
+        return state.complain(call, "ER08", .failure, "suspend() was called while a token is out; there is one at a time", Status.state)
+      }
+      defer { unsafe state.nextHandle += 1 }
+      token = unsafe 0x7000_0000_0000_0000 | state.nextHandle << 8 | 0xA5
+      call.token = .armed(token)
+      unsafe state.tokens[token] = handle
+      return Status.ok
+    }
+    return token
+  }
+
+  func resume(_ token: crb_token, _ verdict: crb_verdict) -> crb_status {
+    if let fault = use(.resume) { return fault }
+    enum Answer {
+      case done, late, unknown
+    }
+    let answer = unsafe state.withLock { state -> Answer in
+      guard let handle = unsafe state.tokens.removeValue(forKey: token), let call = unsafe state.calls[handle],
+        case .armed(token) = call.token
+      else {
+        let wasRevoked = unsafe state.revoked.contains(token)
+        return wasRevoked ? .late : .unknown
+      }
+      call.token = .resumed(token, verdict)
+      return .done
+    }
+    switch answer {
+    case .done:
+      resumed.ring()
+      return Status.ok
+    case .late:
+      // Nobody can know in time that a token was revoked.
+      return Status.stale
+    case .unknown:
+      breach("ER07", "resume() was given a token that was resumed before, or that never was")
+      return Status.stale
+    }
+  }
+
+  /// Whether a call has a token that waits.
+  func isArmed(_ call: LaboratoryCall) -> Bool {
+    unsafe state.withLock { _ in if case .armed = call.token { true } else { false } }
+  }
+
+  /// Says what happens, once, at the next moment the plugin has asked a service to wake it.
+  ///
+  /// - Returns: Whether what was said before never happened.
+  @discardableResult
+  func setInterruption(_ work: (() -> Void)?) -> Bool {
+    unsafe interruption.withLock { interruption in
+      defer { unsafe interruption = unsafe work }
+      return unsafe interruption != nil
+    }
+  }
+
+  /// Comes after each start of a service.
+  func interrupt() {
+    let work = unsafe interruption.withLock { work in
+      defer { unsafe work = nil }
+      return unsafe work
+    }
+    work?()
+  }
+
+  /// Revokes the token of a call; false if there was none.
+  @discardableResult
+  func revoke(_ call: LaboratoryCall) -> Bool {
+    unsafe state.withLock { state in
+      guard case .armed(let token) = call.token else { return false }
+      unsafe state.tokens[token] = nil
+      unsafe state.revoked.insert(token)
+      call.token = .revoked(token)
+      return true
+    }
+  }
+}

@@ -1,0 +1,172 @@
+internal import CCarabiner
+internal import CLaboratory
+internal import CarabinerHost
+internal import Glibc
+internal import Synchronization
+
+/// The host of a plugin under test. It keeps carabiner.h to the letter, lends nothing it does not watch, and writes down who breaks
+/// which rule, in whatever check that happens.
+///
+/// A process tests one plugin, and the functions of C's table carry no context: so there is one laboratory.
+@safe final class Laboratory: @unchecked Sendable {
+  // Everything that changes is behind `state`; the record is written by whoever runs a hook, and only read when all is over.
+
+  static let current = Laboratory()
+
+  /// What changes.
+  struct State {
+    var calls: [crb_call: LaboratoryCall] = [:]
+    var tokens: [crb_token: crb_call] = [:]
+    /// Tokens that were taken back; whoever resumes one could not know.
+    var revoked: Set<crb_token> = []
+    var buffers = LaboratoryBuffers()
+    /// Whether what is lent gets pages of its own, which is slow and tells more.
+    var isGuarded = true
+    var keys: [String: crb_key] = [:]
+    var faults = FaultPlan()
+    var breaches: [Finding] = []
+    /// What the plugin logged, bounded.
+    var logged: [String] = []
+    /// How often each host function was called.
+    var uses: [HostSlot: Int] = [:]
+    var nextHandle: UInt64 = 1
+    var grants: Set<String> = ["fetch", "store"]
+    /// What the next requests of crb.fetch/1 bring.
+    var answers: [FetchAnswer] = []
+  }
+
+  /// What a plugin's own request brings.
+  struct FetchAnswer: Sendable {
+    var status: UInt32 = 200
+    var headers = [HeaderSample(name: "Content-Type", value: "application/json")]
+    var body = Array(#"{"access_token":"laboratory","token_type":"Bearer","expires_in":3600}"#.utf8)
+    var failure: ErrorSample?
+  }
+
+  static let maximumLogged = 2000
+  static let maximumScratchBytes = 1 << 20
+
+  let state = unsafe Mutex(State())
+  let resumed = LaboratoryBell()
+  let timers = LaboratoryTimers()
+  /// Shared with the supervisor; nil in tests of the laboratory itself.
+  let record: UnsafeMutablePointer<CLaboratory_record>?
+  /// What happens while a hook stands still in a service of the host.
+  let interruption = unsafe Mutex<(() -> Void)?>(nil)
+  /// Which call's hook this laboratory is in, for breaches that name no call.
+  private let whereabouts = Mutex("")
+
+  private init() {
+    unsafe record = unsafe LaboratoryRecord.shared
+  }
+
+  // MARK: Breaches
+
+  /// Writes down that a rule was broken.
+  func breach(_ check: String, _ severity: Finding.Severity = .failure, _ message: String, at place: String? = nil) {
+    let finding = Finding(check, severity, message, place: place ?? whereabouts.withLock(\.self))
+    unsafe state.withLock { unsafe $0.note(finding) }
+  }
+
+  /// Takes what was written down.
+  func takeBreaches() -> [Finding] {
+    unsafe state.withLock { state in
+      defer { unsafe state.breaches = [] }
+      return unsafe state.breaches
+    }
+  }
+
+  /// Says what the plugin is about to do, to whoever has to explain its death.
+  func enter(_ place: String) {
+    whereabouts.withLock { $0 = place }
+    guard let record = unsafe record else { return }
+    unsafe record.pointee.hooks += 1
+    LaboratoryRecord.note(place, inHook: true)
+  }
+
+  func leave() {
+    whereabouts.withLock { $0 = "" }
+    LaboratoryRecord.note("", inHook: true)
+  }
+
+  // MARK: Calls
+
+  /// A number nobody had before.
+  func newHandle(_ tag: UInt64) -> UInt64 {
+    unsafe state.withLock { state in
+      defer { unsafe state.nextHandle += 1 }
+      return unsafe tag | state.nextHandle << 8 | 0x5A
+    }
+  }
+
+  func open(_ call: LaboratoryCall) { unsafe state.withLock { unsafe $0.calls[call.handle] = call } }
+
+  /// Ends a call: its handle is stale from now on.
+  func close(_ call: LaboratoryCall) {
+    unsafe state.withLock { state in
+      call.isOver = true
+      unsafe state.calls[call.handle] = nil
+      if case .armed(let token) = call.token { unsafe state.tokens[token] = nil }
+      call.freeScratch()
+    }
+  }
+
+  /// Turns touches of guarded pages into breaches.
+  func collectTouches(at place: String) {
+    for touch in GuardedMemory.takeTouches() {
+      let name = GuardedMemory.name(of: touch.region)
+      switch touch.kind {
+      case UInt32(CLABORATORY_BEYOND):
+        breach("ME01", "\(name) was touched at byte \(touch.offset), which is outside of it", at: place)
+      case UInt32(CLABORATORY_WRITTEN):
+        breach("ME02", "\(name) was written to at byte \(touch.offset); it is for reading", at: place)
+      default:
+        breach("ME03", "\(name) was touched at byte \(touch.offset) after its hook had completed", at: place)
+      }
+    }
+  }
+}
+
+/// Rings when a token was resumed.
+@safe final class LaboratoryBell: @unchecked Sendable {
+  // The mutex and the condition variable are made for sharing.
+
+  private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+  private let condition: UnsafeMutablePointer<pthread_cond_t>
+
+  init() {
+    unsafe mutex = .allocate(capacity: 1)
+    unsafe mutex.initialize(to: pthread_mutex_t())
+    unsafe pthread_mutex_init(mutex, nil)
+    unsafe condition = .allocate(capacity: 1)
+    unsafe condition.initialize(to: pthread_cond_t())
+    unsafe pthread_cond_init(condition, nil)
+  }
+
+  /// Wakes all who wait.
+  func ring() {
+    unsafe pthread_mutex_lock(mutex)
+    unsafe pthread_cond_broadcast(condition)
+    unsafe pthread_mutex_unlock(mutex)
+  }
+
+  /// Waits until `isDone`, which is looked at before and after each ring; false if that took longer than `limit`.
+  func wait(_ limit: Duration, until isDone: () -> Bool) -> Bool {
+    let deadline = ContinuousClock.now + limit
+    unsafe pthread_mutex_lock(mutex)
+    defer { unsafe pthread_mutex_unlock(mutex) }
+    while !isDone() {
+      guard ContinuousClock.now < deadline else { return false }
+      // In slices: a ring between the look and the wait is then late, not lost.
+      var until = timespec()
+      unsafe clock_gettime(CLOCK_REALTIME, &until)
+      until.tv_nsec += 5_000_000
+      if until.tv_nsec >= 1_000_000_000 {
+        until.tv_sec += 1
+        until.tv_nsec -= 1_000_000_000
+      }
+      unsafe pthread_cond_timedwait(condition, mutex, &until)
+    }
+    return true
+  }
+}

@@ -1,0 +1,117 @@
+internal import CCarabiner
+
+/// The counted bytes plugins hold. Guarded by the laboratory's lock; drop functions run outside of it.
+@safe struct LaboratoryBuffers {
+  /// How much one plugin may hold, 256 MiB, as a host would say.
+  static let quota = 256 << 20
+
+  /// Memory several buffers may be parts of.
+  @safe final class Storage {
+    let bytes: UnsafeMutableRawBufferPointer
+    /// What gives adopted bytes back to the plugin.
+    let drop: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?
+    let user: UnsafeMutableRawPointer?
+    var references = 1
+
+    init(
+      _ bytes: UnsafeMutableRawBufferPointer, drop: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?,
+      user: UnsafeMutableRawPointer?
+    ) {
+      unsafe self.bytes = unsafe bytes
+      unsafe self.drop = unsafe drop
+      unsafe self.user = unsafe user
+    }
+  }
+
+  private struct Buffer {
+    let storage: Storage
+    let range: Range<Int>
+    var references: Int
+  }
+
+  /// What has to be done outside the lock once the last reference is gone.
+  @safe struct Release {
+    fileprivate let storage: Storage
+
+    func perform() {
+      if let drop = unsafe storage.drop { unsafe drop(storage.user) } else { unsafe storage.bytes.deallocate() }
+    }
+  }
+
+  private var buffers: [crb_buf: Buffer] = [:]
+  private var next: UInt64 = 1
+  private var held = 0
+  /// How many buffers were ever made, and how many releases met no buffer.
+  private(set) var made = 0
+
+  /// How many buffers are alive.
+  var count: Int { buffers.count }
+
+  mutating func allocate(_ count: Int) -> (handle: crb_buf, bytes: UnsafeMutablePointer<UInt8>)? {
+    guard count >= 0, count <= Self.quota - held else { return nil }
+    let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: max(count, 1), alignment: 16)
+    let storage = unsafe Storage(bytes, drop: nil, user: nil)
+    guard let base = unsafe bytes.baseAddress else { return nil }
+    held += count
+    return unsafe (insert(storage, 0..<count), base.assumingMemoryBound(to: UInt8.self))
+  }
+
+  mutating func adopt(
+    _ bytes: UnsafeRawBufferPointer, drop: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?, user: UnsafeMutableRawPointer?
+  ) -> crb_buf {
+    // A drop function that is missing has nothing to do; the bytes are the plugin's all the same.
+    let storage = unsafe Storage(UnsafeMutableRawBufferPointer(mutating: bytes), drop: drop ?? { _ in }, user: user)
+    return unsafe insert(storage, 0..<bytes.count)
+  }
+
+  mutating func slice(_ handle: crb_buf, _ offset: Int, _ count: Int) -> crb_buf? {
+    guard let buffer = buffers[handle], offset >= 0, count >= 0, offset <= buffer.range.count,
+      count <= buffer.range.count - offset
+    else { return nil }
+    buffer.storage.references += 1
+    let start = buffer.range.lowerBound + offset
+    return insert(buffer.storage, start..<(start + count))
+  }
+
+  mutating func retain(_ handle: crb_buf) -> Bool {
+    guard buffers[handle] != nil else { return false }
+    buffers[handle]?.references += 1
+    return true
+  }
+
+  /// One reference less; nil if there is no such buffer.
+  mutating func release(_ handle: crb_buf) -> [Release]? {
+    guard var buffer = buffers[handle] else { return nil }
+    buffer.references -= 1
+    guard buffer.references == 0 else {
+      buffers[handle] = buffer
+      return []
+    }
+    buffers[handle] = nil
+    buffer.storage.references -= 1
+    guard buffer.storage.references == 0 else { return [] }
+    if unsafe buffer.storage.drop == nil { held -= unsafe buffer.storage.bytes.count }
+    return [Release(storage: buffer.storage)]
+  }
+
+  /// The bytes of a buffer, valid while it is referenced.
+  func view(_ handle: crb_buf) -> crb_view? {
+    guard let buffer = buffers[handle] else { return nil }
+    guard let base = unsafe buffer.storage.bytes.baseAddress else { return unsafe crb_view(ptr: nil, len: 0) }
+    return unsafe crb_view(
+      ptr: UnsafePointer(base.assumingMemoryBound(to: UInt8.self)) + buffer.range.lowerBound, len: buffer.range.count)
+  }
+
+  func copy(_ handle: crb_buf) -> [UInt8]? { unsafe view(handle).map { unsafe Array($0.bytes) } }
+
+  private mutating func insert(_ storage: Storage, _ range: Range<Int>) -> crb_buf {
+    defer {
+      next += 1
+      made += 1
+    }
+    // Far from the numbers of calls and tokens, so that one taken for another is found out.
+    let handle = 0xB000_0000_0000_0000 | next
+    buffers[handle] = Buffer(storage: storage, range: range, references: 1)
+    return handle
+  }
+}

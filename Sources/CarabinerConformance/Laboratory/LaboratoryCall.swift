@@ -1,0 +1,160 @@
+internal import CCarabiner
+internal import CarabinerHost
+internal import Glibc
+
+/// One call passing through one stage, as the laboratory sees it. Guarded by the laboratory's lock.
+final class LaboratoryCall {
+  /// The life of the one token a call has at a time.
+  enum Token {
+    case none
+    case armed(crb_token)
+    case resumed(crb_token, crb_verdict)
+    case revoked(crb_token)
+
+    /// What the hook was resumed with.
+    var verdict: crb_verdict? {
+      if case .resumed(_, let verdict) = self { verdict } else { nil }
+    }
+  }
+
+  /// A baggage value, copied.
+  struct BaggageValue {
+    let type: UInt32
+    let number: Int64
+    let bytes: [UInt8]
+  }
+
+  let handle: crb_call
+  let kind: StageKind
+  let needs: Parts
+  let mutates: Parts
+  /// The interceptor's id, for messages.
+  let interceptor: String
+  let requestID: UInt64
+  var operation: OperationSample
+  var request: HTTPRequestSample
+  /// The response's head once it is there.
+  var head: HeadSample?
+  /// The hook that is running or pending; nil between hooks.
+  var hook: Hook?
+  /// The thread the hook runs on.
+  var thread: pthread_t?
+  var token = Token.none
+  /// Whether the hook has returned and its token is what remains of it.
+  var isPending = false
+  var staged = Staged()
+  /// What was lent to the hook that runs.
+  var memory: GuardedMemory
+  var isCancelled = false
+  var isOver = false
+  var attempt: UInt32 = 0
+  var deadline: UInt64 = .max
+  var baggage: [crb_key: BaggageValue] = [:]
+  /// Bytes given out by scratch(), which live as long as the call.
+  var scratchBytes = 0
+  private var scratchBlocks: [UnsafeMutableRawPointer] = unsafe []
+
+  init(_ handle: crb_call, _ kind: StageKind, needs: Parts, mutates: Parts, interceptor: String, exchange: Exchange, isGuarded: Bool) {
+    self.handle = handle
+    self.kind = kind
+    self.needs = needs
+    self.mutates = mutates
+    self.interceptor = interceptor
+    requestID = handle >> 8
+    memory = GuardedMemory(isGuarded: isGuarded)
+    operation = exchange.operation
+    request = exchange.request
+  }
+
+  /// Where the call is, for messages: the stage, and its hook if one is running.
+  var place: String { "\(interceptor) \(kind.rawValue)\(hook.map { ".\($0.name)" } ?? "")" }
+
+  /// The headers the hook sees (section 4 of the header); nil if there are none to see.
+  var visibleHeaders: [HeaderSample]? {
+    switch kind {
+    case .graphQL, .cache: operation.headers
+    case .http: hook == .onRequest || (hook == .onError && head == nil) ? request.headers : head?.headers
+    case .parsing: head?.headers
+    }
+  }
+
+  /// Changes the headers the hook sees.
+  func setVisibleHeaders(_ headers: [HeaderSample]) {
+    staged.isEdited = true
+    switch kind {
+    case .graphQL: operation.headers = headers
+    case .http: if hook == .onRequest { request.headers = headers } else { head?.headers = headers }
+    case .cache, .parsing: break
+    }
+  }
+
+  /// Whether the hook may change headers.
+  var mayWriteHeaders: Bool {
+    switch kind {
+    case .graphQL: hook == .onRequest
+    case .http: hook == .onRequest || hook == .onHead
+    case .cache, .parsing: false
+    }
+  }
+
+  /// Whether the hook may read a part with field_get() (section 4).
+  func mayRead(_ part: Parts) -> Bool {
+    switch kind {
+    case .graphQL, .cache: [.document, .variables, .extensions, .operationName].contains(part)
+    case .http: [.url, .method, .body].contains(part)
+    case .parsing: part == .operationName
+    }
+  }
+
+  /// Whether the hook may replace a part with field_set().
+  func mayWrite(_ part: Parts) -> Bool {
+    guard hook == .onRequest else { return false }
+    return switch kind {
+    case .graphQL: [.document, .variables, .extensions].contains(part)
+    case .http: [.url, .method, .body].contains(part)
+    case .cache, .parsing: false
+    }
+  }
+
+  /// The bytes of a part; nil if it is absent.
+  func part(_ part: Parts) -> [UInt8]? {
+    switch part {
+    case .document: Array(operation.document.utf8)
+    case .variables: operation.variables.map { Array($0.utf8) }
+    case .extensions: operation.extensions.map { Array($0.utf8) }
+    case .operationName: operation.name.map { Array($0.utf8) }
+    case .url: Array(request.url.utf8)
+    case .method: Array(request.method.utf8)
+    case .body: request.body
+    default: nil
+    }
+  }
+
+  func replace(_ part: Parts, by bytes: [UInt8]?) {
+    staged.isEdited = true
+    let text = bytes.map { String(decoding: $0, as: UTF8.self) }
+    switch part {
+    case .document: operation.document = text ?? ""
+    case .variables: operation.variables = text
+    case .extensions: operation.extensions = text
+    case .url: request.url = text ?? ""
+    case .method: request.method = text ?? ""
+    case .body: request.body = bytes
+    default: break
+    }
+  }
+
+  // MARK: Scratch memory
+
+  func scratch(_ count: Int, _ alignment: Int) -> UnsafeMutableRawPointer {
+    let block = UnsafeMutableRawPointer.allocate(byteCount: max(count, 1), alignment: alignment)
+    unsafe block.initializeMemory(as: UInt8.self, repeating: 0, count: max(count, 1))
+    unsafe scratchBlocks.append(block)
+    return unsafe block
+  }
+
+  func freeScratch() {
+    for index in unsafe scratchBlocks.indices { unsafe scratchBlocks[index].deallocate() }
+    unsafe scratchBlocks = unsafe []
+  }
+}

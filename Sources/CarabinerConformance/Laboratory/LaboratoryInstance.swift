@@ -1,0 +1,108 @@
+internal import CCarabiner
+internal import CarabinerHost
+
+/// An instance of an interceptor, as a manifest entry would have.
+@safe final class LaboratoryInstance {
+  /// The plugin would not.
+  struct Refusal: Error, CustomStringConvertible {
+    let status: crb_status
+    let reason: String
+    /// Whether validate() said no, and not create().
+    let isValidation: Bool
+    /// Whether an instance was left behind all the same.
+    let leftInstance: Bool
+
+    var description: String { "\(isValidation ? "validate" : "create") answers \(status)\(reason.isEmpty ? "" : ": \(reason)")" }
+  }
+
+  let interceptor: PluginInterceptor
+  private let host: UnsafePointer<crb_host>
+  private let configuration: String
+  private let memory: UnsafeMutableRawPointer?
+  private var isDestroyed = false
+
+  /// Validates and creates, as a host does. An interceptor of the thread class PER_CALL is created once here to see that it can be.
+  init(_ interceptor: PluginInterceptor, host: UnsafePointer<crb_host>, configuration: String, name: String = "under-test") throws {
+    self.interceptor = interceptor
+    unsafe self.host = unsafe host
+    self.configuration = configuration
+    unsafe memory = unsafe try Self.create(interceptor, host, configuration, name)
+  }
+
+  private static func create(
+    _ interceptor: PluginInterceptor, _ host: UnsafePointer<crb_host>, _ configuration: String, _ name: String
+  ) throws -> UnsafeMutableRawPointer? {
+    let laboratory = Laboratory.current
+    var lent = GuardedMemory(isGuarded: unsafe laboratory.state.withLock { unsafe $0.isGuarded })
+    defer {
+      lent.takeBack()
+      laboratory.collectTouches(at: "\(interceptor.id) create")
+      lent.forget()
+    }
+    let config = unsafe lent.view(configuration, named: "config_json")
+    var why = unsafe crb_error()
+    unsafe why.size = UInt32(MemoryLayout<crb_error>.size)
+    if let validate = unsafe interceptor.table.interceptor.validate {
+      laboratory.enter("\(interceptor.id) validate")
+      let status = unsafe validate(host, config, &why)
+      laboratory.leave()
+      guard status == Status.ok else {
+        throw unsafe Refusal(status: status, reason: why.message.text, isValidation: true, leftInstance: false)
+      }
+    }
+    let info = unsafe crb_create_info(
+      size: UInt32(MemoryLayout<crb_create_info>.size), reserved: 0, self: laboratory.newHandle(0x5E00_0000_0000_0000), generation: 1,
+      entry_name: lent.view(name, named: "entry_name"), config_json: config, origin: lent.view("/plugins/under-test.so", named: "origin"))
+    // No plugin stores this address, so it shows what create() left alone.
+    var memory: UnsafeMutableRawPointer?
+    laboratory.enter("\(interceptor.id) create")
+    let status = unsafe interceptor.table.interceptor.create?(host, lent.lend(info, named: "crb_create_info"), &memory, &why)
+    laboratory.leave()
+    guard let status = unsafe status, status == Status.ok else {
+      throw unsafe Refusal(
+        status: status ?? Status.invalid, reason: why.message.text, isValidation: false, leftInstance: memory != nil)
+    }
+    return unsafe memory
+  }
+
+  /// Gives the instance for one call: the shared one, or for the thread class PER_CALL one of its own.
+  func forCall<Value>(_ body: (UnsafeMutableRawPointer?) -> Value) -> Value {
+    guard interceptor.threadClass == UInt32(CRB_THREADS_PER_CALL),
+      let own = unsafe try? Self.create(interceptor, host, configuration, "under-test")
+    else { return unsafe body(memory) }
+    let value = unsafe body(own)
+    unsafe destroy(own)
+    return value
+  }
+
+  /// Says that no new calls will come.
+  func drain() {
+    guard let drain = unsafe interceptor.table.interceptor.drain else { return }
+    Laboratory.current.enter("\(interceptor.id) drain")
+    unsafe drain(memory)
+    Laboratory.current.leave()
+  }
+
+  /// Destroys the instance, once.
+  func destroy() {
+    guard !isDestroyed else { return }
+    isDestroyed = true
+    unsafe destroy(memory)
+  }
+
+  private func destroy(_ memory: UnsafeMutableRawPointer?) {
+    guard let destroy = unsafe interceptor.table.interceptor.destroy else { return }
+    Laboratory.current.enter("\(interceptor.id) destroy")
+    unsafe destroy(memory)
+    Laboratory.current.leave()
+    Laboratory.current.collectTouches(at: "\(interceptor.id) destroy")
+  }
+
+  /// A table of the plugin's own.
+  func `extension`(_ id: String) -> UnsafeRawPointer? {
+    guard let function = unsafe interceptor.table.interceptor.extension else { return nil }
+    Laboratory.current.enter("\(interceptor.id) extension")
+    defer { Laboratory.current.leave() }
+    return unsafe id.withCString { unsafe function(memory, $0) }
+  }
+}

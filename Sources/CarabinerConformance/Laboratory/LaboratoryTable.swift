@@ -1,0 +1,106 @@
+internal import CCarabiner
+internal import CarabinerHost
+
+/// The table of host functions the laboratory hands out.
+enum LaboratoryTable {
+  /// How a table differs from that of an ordinary host.
+  struct Shape: Sendable {
+    /// The minor version it says it has.
+    var minor = UInt16(CRB_ABI_MINOR)
+    /// Bytes beyond the last slot the header knows, filled with functions that report their use.
+    var extraBytes = 0
+    /// How many bytes it says it has; all of them if nil.
+    var size: Int?
+    /// Who the host says it is.
+    var name = "carabiner-conform"
+  }
+
+  /// A table that lives as long as the process.
+  static func make(_ shape: Shape = Shape(), for name: String) -> UnsafePointer<crb_host> {
+    let full = MemoryLayout<crb_host>.size + shape.extraBytes
+    let memory = UnsafeMutableRawPointer.allocate(byteCount: full, alignment: 16)
+    unsafe memory.initializeMemory(as: UInt8.self, repeating: 0, count: full)
+    let table = unsafe memory.bindMemory(to: crb_host.self, capacity: 1)
+    unsafe table.initialize(to: crb_host())
+    unsafe table.pointee.size = UInt32(shape.size ?? full)
+    unsafe table.pointee.abi_major = UInt16(CRB_ABI_MAJOR)
+    unsafe table.pointee.abi_minor = shape.minor
+    unsafe table.pointee.name = unsafe staticView(shape.name)
+    unsafe table.pointee.version = unsafe staticView("1.0.0")
+    unsafe table.pointee.`self` = Laboratory.current.newHandle(0x5E00_0000_0000_0000)
+    unsafe fillBuffers(table)
+    unsafe fillWaiting(table)
+    unsafe fillAnswers(table)
+    unsafe fillMessage(table)
+    unsafe fillBaggageAndLog(table)
+    if let size = shape.size, size < full {
+      // What lies beyond its size is no part of the table: whoever calls it does not look at the size.
+      let word = MemoryLayout<UnsafeRawPointer>.size
+      for offset in stride(from: size / word * word, to: full, by: word) { unsafe fillUnknown(memory + offset) }
+    } else {
+      for offset in stride(from: MemoryLayout<crb_host>.size, to: full, by: 8) { unsafe fillUnknown(memory + offset) }
+    }
+    return unsafe UnsafePointer(table)
+  }
+
+  private static func staticView(_ text: String) -> crb_view {
+    let bytes = UnsafeMutablePointer<UInt8>.allocate(capacity: max(text.utf8.count, 1))
+    for (index, byte) in text.utf8.enumerated() { unsafe bytes[index] = byte }
+    return unsafe crb_view(ptr: UnsafePointer(bytes), len: text.utf8.count)
+  }
+
+  private static func fillUnknown(_ slot: UnsafeMutableRawPointer) {
+    let function: @convention(c) () -> UInt64 = {
+      Laboratory.current.breach(
+        "LD09", "a host function beyond the size of the host's table was called; ask with CRB_HAS before you call one")
+      return 0
+    }
+    unsafe slot.storeBytes(of: unsafeBitCast(function, to: UInt.self), as: UInt.self)
+  }
+
+  private static func fillBuffers(_ table: UnsafeMutablePointer<crb_host>) {
+    unsafe table.pointee.query = { who, id in unsafe Laboratory.current.query(who, id) }
+    unsafe table.pointee.buf_alloc = { who, count, writable in unsafe Laboratory.current.allocate(count, writable) }
+    unsafe table.pointee.buf_adopt = { who, bytes, count, drop, user in
+      unsafe Laboratory.current.adopt(bytes, count, drop, user)
+    }
+    unsafe table.pointee.buf_slice = { Laboratory.current.slice($0, $1, $2) }
+    unsafe table.pointee.buf_retain = { Laboratory.current.retain($0) }
+    unsafe table.pointee.buf_release = { Laboratory.current.release($0, .bufRelease) }
+    unsafe table.pointee.buf_view = { unsafe Laboratory.current.view($0) }
+    unsafe table.pointee.scratch = { unsafe Laboratory.current.scratch($0, $1, $2) }
+  }
+
+  private static func fillWaiting(_ table: UnsafeMutablePointer<crb_host>) {
+    unsafe table.pointee.suspend = { Laboratory.current.suspend($0) }
+    unsafe table.pointee.resume = { Laboratory.current.resume($0, $1) }
+    unsafe table.pointee.cancelled = { Laboratory.current.isCancelled($0) }
+    unsafe table.pointee.deadline_ns = { Laboratory.current.deadline(of: $0) }
+    unsafe table.pointee.attempt = { Laboratory.current.attempt(of: $0) }
+  }
+
+  private static func fillAnswers(_ table: UnsafeMutablePointer<crb_host>) {
+    unsafe table.pointee.emit = { Laboratory.current.emit($0, $1, $2, $3) }
+    unsafe table.pointee.set_error = { unsafe Laboratory.current.setError($0, $1) }
+    unsafe table.pointee.set_retry = { Laboratory.current.setRetry($0, $1, $2) }
+    unsafe table.pointee.set_head = { unsafe Laboratory.current.setHead($0, $1) }
+  }
+
+  private static func fillMessage(_ table: UnsafeMutablePointer<crb_host>) {
+    unsafe table.pointee.operation_type = { Laboratory.current.operationType(of: $0) }
+    unsafe table.pointee.request_id = { Laboratory.current.requestID(of: $0) }
+    unsafe table.pointee.headers = { unsafe Laboratory.current.headers($0, $1, $2) }
+    unsafe table.pointee.header_get = { unsafe Laboratory.current.headerGet($0, $1, $2) }
+    unsafe table.pointee.header_set = { unsafe Laboratory.current.headerSet($0, $1, $2, $3) }
+    unsafe table.pointee.field_get = { unsafe Laboratory.current.fieldGet($0, $1, $2) }
+    unsafe table.pointee.field_set = { Laboratory.current.fieldSet($0, $1, $2) }
+  }
+
+  private static func fillBaggageAndLog(_ table: UnsafeMutablePointer<crb_host>) {
+    unsafe table.pointee.key = { who, name in unsafe Laboratory.current.key(name) }
+    unsafe table.pointee.bag_get = { unsafe Laboratory.current.bagGet($0, $1, $2) }
+    unsafe table.pointee.bag_set = { unsafe Laboratory.current.bagSet($0, $1, $2, $3) }
+    unsafe table.pointee.log_enabled = { who, level in 1 }
+    unsafe table.pointee.log = { who, level, call, message in unsafe Laboratory.current.log(message) }
+  }
+}

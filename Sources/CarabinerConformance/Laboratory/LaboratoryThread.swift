@@ -1,0 +1,53 @@
+internal import Glibc
+
+/// Threads of the laboratory: plain ones, for plugins may ask what thread they are on.
+@safe struct LaboratoryThread: @unchecked Sendable {
+  // The number of a thread that is joined once.
+
+  private let thread: pthread_t
+
+  private final class Work {
+    let body: () -> Void
+    init(_ body: @escaping () -> Void) { self.body = body }
+  }
+
+  /// Starts a thread.
+  init(_ body: @escaping () -> Void) {
+    var thread = pthread_t()
+    let work = unsafe Unmanaged.passRetained(Work(body)).toOpaque()
+    let status = unsafe pthread_create(
+      &thread, nil,
+      { context in
+        guard let context = unsafe context else { return nil }
+        unsafe Unmanaged<Work>.fromOpaque(context).takeRetainedValue().body()
+        return nil
+      }, work)
+    // Without a thread the work is done here: late is better than never.
+    if status != 0 {
+      unsafe Unmanaged<Work>.fromOpaque(work).takeRetainedValue().body()
+      thread = pthread_self()
+    }
+    self.thread = thread
+  }
+
+  /// Waits for its end.
+  func join() {
+    if unsafe pthread_equal(thread, pthread_self()) == 0 { unsafe pthread_join(thread, nil) }
+  }
+
+  /// Starts a thread nobody waits for.
+  static func detach(_ body: @escaping () -> Void) {
+    let started = LaboratoryThread(body)
+    if unsafe pthread_equal(started.thread, pthread_self()) == 0 { pthread_detach(started.thread) }
+  }
+
+  /// Runs a piece of work on a thread of its own and waits for it.
+  static func run<Value>(_ body: @escaping () -> Value) -> Value? {
+    final class Box {
+      var value: Value?
+    }
+    let box = Box()
+    LaboratoryThread { box.value = body() }.join()
+    return box.value
+  }
+}

@@ -1,0 +1,27 @@
+internal import CCarabiner
+
+/// What a hook staged, to take effect with its verdict.
+struct Staged: Sendable {
+  /// An element of emit().
+  struct Element: Sendable, Hashable {
+    let kind: UInt32
+    let bytes: [UInt8]
+    let flags: UInt32
+  }
+
+  /// The error of set_error(), copied.
+  struct Failure: Sendable, Hashable {
+    let code: Int32
+    let flags: UInt32
+    let domain: String
+    let message: String
+    let detail: String
+  }
+
+  var elements: [Element] = []
+  var failure: Failure?
+  var retry: (scope: UInt32, delay: UInt64)?
+  var head: HeadSample?
+  /// Whether a header or a part was changed.
+  var isEdited = false
+}

@@ -1,0 +1,301 @@
+internal import CCarabiner
+internal import CarabinerHost
+internal import Glibc
+
+/// Sends one call through one stage, as a host would, and looks at every step.
+@safe final class Traveller {
+  /// How hooks are called and waited for.
+  struct Manner: Sendable {
+    /// Whether each hook runs on a thread of its own.
+    var changesThreads = false
+    /// How long a pending hook may take to be resumed.
+    var patience = Duration.seconds(10)
+    /// How long a call may go on after it was cancelled.
+    var grace = Duration.seconds(1)
+    /// How often a stage may ask for another attempt.
+    var maximumRetries: UInt32 = 3
+    /// What happens to hooks that suspend, and when; if nil, services answer in their time.
+    var schedule: Schedule?
+    /// Called just before each hook, and after it.
+    var aroundHooks: (@Sendable (_ isBefore: Bool, Hook) -> Void)?
+  }
+
+  let laboratory: Laboratory
+  let hooks: StageHooks
+  let interceptor: String
+  let instance: UnsafeMutableRawPointer?
+  var manner = Manner()
+
+  init(_ laboratory: Laboratory = .current, _ hooks: StageHooks, of interceptor: String, instance: UnsafeMutableRawPointer?) {
+    self.laboratory = laboratory
+    self.hooks = hooks
+    self.interceptor = interceptor
+    unsafe self.instance = unsafe instance
+  }
+
+  private var state: UnsafeMutableRawPointer?
+
+  /// Sends an exchange through the stage, from its first hook to the release of its state.
+  func travel(_ exchange: Exchange) -> Passage {
+    let call = LaboratoryCall(
+      laboratory.newHandle(0xC000_0000_0000_0000), hooks.kind, needs: hooks.needs, mutates: hooks.mutates,
+      interceptor: interceptor, exchange: exchange, isGuarded: unsafe laboratory.state.withLock { unsafe $0.isGuarded })
+    LaboratoryRecord.note(exchange.name, inHook: false)
+    laboratory.open(call)
+    unsafe state = nil
+    var passage = Passage(exchange)
+    let isInside = begin(call, exchange, &passage)
+    if isInside { onward(call, exchange, &passage) }
+    if passage.wasCancelled, isInside { cancel(call) }
+    passage.wasCancelled = call.isCancelled
+    passage.operation = call.operation
+    passage.request = call.request
+    passage.head = call.head
+    // The handle is stale in release(), which has no call.
+    laboratory.close(call)
+    if let state = unsafe state {
+      if let release = unsafe hooks.release {
+        laboratory.enter("\(interceptor) \(hooks.kind.rawValue).release")
+        unsafe release(instance, state)
+        laboratory.leave()
+        passage.wasReleased = true
+      } else {
+        laboratory.breach("LC08", "the stage sets its state and has no release(), so nothing frees it", at: call.place)
+      }
+    }
+    laboratory.collectTouches(at: call.place)
+    call.memory.forget()
+    return passage
+  }
+
+  // MARK: The way
+
+  /// The first hook, again as often as it asks for another attempt; whether the stage stays in the call.
+  private func begin(_ call: LaboratoryCall, _ exchange: Exchange, _ passage: inout Passage) -> Bool {
+    if hooks.kind == .parsing { call.head = exchange.head }
+    while true {
+      let verdict =
+        if hooks.kind == .parsing {
+          unsafe run(call, .onHead, &passage, event: { unsafe $0.lendHead(of: exchange, call) }) { [self] head, state in
+            unsafe hooks.onFirstHead?(instance, call.handle, state, head) ?? Verdict.continue
+          }
+        } else {
+          run(call, hooks.kind == .cache ? .onRead : .onRequest, &passage, event: { _ in }) { [self] _, state in
+            unsafe hooks.onRequest?(instance, call.handle, state) ?? Verdict.continue
+          }
+        }
+      guard verdict == Verdict.retry, call.attempt < manner.maximumRetries else {
+        return verdict == Verdict.continue || (hooks.kind == .cache && verdict == Verdict.respond)
+      }
+      call.attempt += 1
+    }
+  }
+
+  /// Everything after the first hook.
+  private func onward(_ call: LaboratoryCall, _ exchange: Exchange, _ passage: inout Passage) {
+    switch hooks.kind {
+    case .graphQL, .cache:
+      let hook: Hook = hooks.kind == .cache ? .onWrite : .onResult
+      if hooks.kind == .cache, passage.verdict == Verdict.respond { return }
+      for (number, sample) in exchange.results.enumerated() where unsafe hooks.onResult != nil {
+        let needs = hooks.needs
+        let verdict = unsafe run(
+          call, hook, &passage,
+          event: { unsafe $0.lend($0.result(sample, number: UInt64(number), needs: needs), named: "a crb_result") }
+        ) { [self] result, state in
+          unsafe hooks.onResult?(instance, call.handle, state.pointee, result) ?? Verdict.continue
+        }
+        guard verdict == Verdict.continue || verdict == Verdict.drop else { return }
+      }
+    case .http:
+      guard runHead(call, exchange, &passage), runChunks(call, exchange, &passage) else { return }
+    case .parsing:
+      guard runChunks(call, exchange, &passage) else { return }
+    }
+    end(call, exchange, &passage)
+  }
+
+  private func runHead(_ call: LaboratoryCall, _ exchange: Exchange, _ passage: inout Passage) -> Bool {
+    if case .error = exchange.ending, exchange.chunks.isEmpty { return true }
+    call.head = exchange.head
+    guard unsafe hooks.onHead != nil else { return true }
+    let verdict = unsafe run(call, .onHead, &passage, event: { unsafe $0.lendHead(of: exchange, call) }) { [self] head, state in
+      unsafe hooks.onHead?(instance, call.handle, state.pointee, head) ?? Verdict.continue
+    }
+    return verdict == Verdict.continue
+  }
+
+  private func runChunks(_ call: LaboratoryCall, _ exchange: Exchange, _ passage: inout Passage) -> Bool {
+    guard unsafe hooks.onChunk != nil else { return true }
+    for (number, bytes) in exchange.chunks.enumerated() {
+      let verdict = unsafe run(
+        call, .onChunk, &passage,
+        event: { unsafe $0.lend($0.chunk(bytes, number: UInt64(number)), named: "a crb_chunk") }
+      ) { [self] chunk, state in
+        unsafe hooks.onChunk?(instance, call.handle, state.pointee, chunk) ?? Verdict.continue
+      }
+      guard verdict == Verdict.continue || verdict == Verdict.drop else { return false }
+    }
+    return true
+  }
+
+  /// How it ends, if the stage has not ended it.
+  private func end(_ call: LaboratoryCall, _ exchange: Exchange, _ passage: inout Passage) {
+    // A cache is asked and told; nothing ends for it.
+    guard hooks.kind != .cache else { return }
+    switch exchange.ending {
+    case .end:
+      guard unsafe hooks.onEnd != nil else { return }
+      run(call, .onEnd, &passage, event: { _ in }) { [self] _, state in
+        unsafe hooks.onEnd?(instance, call.handle, state.pointee) ?? Verdict.continue
+      }
+    case .error(let sample):
+      guard unsafe hooks.onError != nil else { return }
+      unsafe run(call, .onError, &passage, event: { unsafe $0.lend($0.error(sample), named: "a crb_error") }) {
+        [self] error, state in
+        unsafe hooks.onError?(instance, call.handle, state.pointee, error) ?? Verdict.continue
+      }
+    case .cancel:
+      passage.wasCancelled = true
+    }
+  }
+
+  /// Cancels the call, once.
+  private func cancel(_ call: LaboratoryCall) {
+    let isFirst = unsafe laboratory.state.withLock { _ in
+      defer { call.isCancelled = true }
+      return !call.isCancelled
+    }
+    guard isFirst, let onCancel = unsafe hooks.onCancel else { return }
+    laboratory.enter("\(interceptor) \(hooks.kind.rawValue).on_cancel")
+    unsafe onCancel(instance, call.handle, state)
+    laboratory.leave()
+  }
+
+  // MARK: One hook
+
+  typealias StatePlace = UnsafeMutablePointer<UnsafeMutableRawPointer?>
+
+  /// Runs a hook to its completion and gives its verdict; a verdict that is not legal counts as a failure, as in a host.
+  ///
+  /// - Parameters:
+  ///   - event: Makes what the hook is told, while the call is locked.
+  ///   - body: Calls the plugin.
+  @discardableResult
+  private func run<Event>(
+    _ call: LaboratoryCall, _ hook: Hook, _ passage: inout Passage, event: (inout GuardedMemory) -> Event,
+    _ body: @escaping (Event, StatePlace) -> crb_verdict
+  ) -> crb_verdict {
+    let place = "\(interceptor) \(hooks.kind.rawValue).\(hook.name)"
+    let event = unsafe laboratory.state.withLock { _ in
+      call.hook = hook
+      call.staged = Staged()
+      call.token = .none
+      return event(&call.memory)
+    }
+    laboratory.enter(place)
+    if let schedule = manner.schedule {
+      laboratory.timers.setPace(.held)
+      laboratory.setInterruption { [self] in if laboratory.isArmed(call) { play(schedule.beforeReturn, call) } }
+    }
+    defer { if manner.schedule != nil { laboratory.timers.setPace(.asTimePasses) } }
+    manner.aroundHooks?(true, hook)
+    let work = { [self] () -> crb_verdict in
+      unsafe laboratory.state.withLock { _ in call.thread = pthread_self() }
+      return unsafe withUnsafeMutablePointer(to: &state) { unsafe body(event, $0) }
+    }
+    var verdict = manner.changesThreads ? LaboratoryThread.run(work) ?? Verdict.fail : work()
+    manner.aroundHooks?(false, hook)
+    let isLate = laboratory.setInterruption(nil)
+    let wasPending = verdict == Verdict.pending
+    verdict = wasPending ? complete(call, place, isLate) : settled(call, verdict, place)
+    laboratory.leave()
+    let staged = unsafe laboratory.state.withLock { _ in
+      call.hook = nil
+      call.thread = nil
+      call.memory.takeBack()
+      return call.staged
+    }
+    laboratory.collectTouches(at: place)
+    verdict = judged(verdict, hook, staged, place)
+    passage.steps.append(Passage.Step(hook: hook, verdict: verdict, staged: staged, wasPending: wasPending))
+    return verdict
+  }
+
+  /// Plays the part of a schedule.
+  private func play(_ events: [Schedule.Event], _ call: LaboratoryCall) {
+    for event in events {
+      switch event {
+      case .wake: laboratory.timers.doHeld(patience: .milliseconds(100))
+      case .revoke: laboratory.revoke(call)
+      case .cancel: LaboratoryThread { self.cancel(call) }.join()
+      }
+    }
+  }
+
+  /// Waits for the token of a hook that answered PENDING, and gives the verdict it was resumed with.
+  ///
+  /// - Parameter isLate: Whether the plugin had not asked any service when its hook returned; what was to happen before happens now.
+  private func complete(_ call: LaboratoryCall, _ place: String, _ isLate: Bool) -> crb_verdict {
+    var token = LaboratoryCall.Token.none
+    let look = { [self] in
+      unsafe laboratory.state.withLock { _ in
+        token = call.token
+        if case .armed = token { return false }
+        return true
+      }
+    }
+    if case .none = unsafe laboratory.state.withLock({ _ in call.token }) {
+      laboratory.breach("ER08", "the hook answered PENDING without a token from suspend()", at: place)
+      return Verdict.fail
+    }
+    if let schedule = manner.schedule {
+      play((isLate ? schedule.beforeReturn : []) + schedule.afterReturn, call)
+      if look() { return token.verdict ?? Verdict.fail }
+      // Nobody else will wake it: a cancelled call has to end by itself, and any other one is not to wait for ever.
+      if call.isCancelled {
+        if laboratory.resumed.wait(manner.grace, until: look) { return token.verdict ?? Verdict.fail }
+        laboratory.revoke(call)
+        laboratory.breach("ER06", "the hook was not resumed within \(manner.grace) of on_cancel (order: \(schedule))", at: place)
+        laboratory.timers.doHeld()
+        return Verdict.fail
+      }
+      laboratory.timers.doHeld()
+    }
+    guard laboratory.resumed.wait(manner.patience, until: look) else {
+      laboratory.revoke(call)
+      laboratory.breach("ER06", "a pending hook was not resumed within \(manner.patience)", at: place)
+      return Verdict.fail
+    }
+    return token.verdict ?? Verdict.fail
+  }
+
+  /// The verdict of a hook that completed by returning; a token it left behind is taken back.
+  private func settled(_ call: LaboratoryCall, _ verdict: crb_verdict, _ place: String) -> crb_verdict {
+    if laboratory.revoke(call) {
+      laboratory.breach(
+        "ER08", "the hook took a token from suspend() and then answered \(Verdict.name(verdict)); answer PENDING", at: place)
+    }
+    return verdict
+  }
+
+  /// What a host makes of a verdict.
+  private func judged(_ verdict: crb_verdict, _ hook: Hook, _ staged: Staged, _ place: String) -> crb_verdict {
+    if verdict < 0 { return Verdict.fail }
+    guard verdict != Verdict.pending, hook.allows(verdict, for: hooks.kind) else {
+      laboratory.breach("SE01", "the verdict \(Verdict.name(verdict)) is not legal here", at: place)
+      return Verdict.fail
+    }
+    let needsElement = verdict == Verdict.respond || verdict == Verdict.recover
+    if needsElement, staged.elements.isEmpty, hooks.kind != .http || staged.head == nil {
+      laboratory.breach("SE03", "\(Verdict.name(verdict)) without anything staged by emit()", at: place)
+      return Verdict.fail
+    }
+    let isFirst = hook == .onRequest || hook == .onRead
+    if isFirst, verdict == Verdict.continue, !staged.elements.isEmpty {
+      laboratory.breach("SE03", "CONTINUE after emit(): what was staged would be lost; answer RESPOND", at: place)
+      return Verdict.fail
+    }
+    return verdict
+  }
+}

@@ -1,0 +1,52 @@
+/// A report for people.
+package struct ConformanceText: Sendable {
+  /// Whether the terminal shows colours.
+  let isColoured: Bool
+
+  package init(isColoured: Bool) { self.isColoured = isColoured }
+
+  /// Everything that is not as it should be, then the sums and the level.
+  package func text(_ report: ConformanceReport) -> String {
+    var lines: [String] = []
+    for outcome in report.outcomes where outcome.status != .pass {
+      if case .skip = outcome.status, !outcome.findings.isEmpty || outcome.status.detail.isEmpty { continue }
+      lines.append("\(word(outcome.status)) \(outcome.check.id) \(outcome.check.title)\(detail(outcome.status))")
+      for finding in outcome.findings {
+        lines.append("        \(finding.message)\(finding.place.isEmpty ? "" : " (\(finding.place))")")
+      }
+      if case .crash = outcome.status { lines += output(outcome) }
+      if case .timeout = outcome.status { lines += output(outcome) }
+    }
+    let sums = report.counts.map { "\($0.count) \($0.name.lowercased())" }.joined(separator: ", ")
+    let seconds = Double(report.duration.milliseconds) / 1000
+    lines.append("\(report.plugin): \(sums) in \(seconds) s; conforms at level \(report.level)")
+    if let worst = report.outcomes.first(where: { $0.isFailure(warningsCount: report.warningsCount) }) {
+      lines.append("`carabiner conform --explain \(worst.check.id)` tells the rule and the remedy")
+    }
+    return lines.joined(separator: "\n")
+  }
+
+  private func word(_ status: CheckOutcome.Status) -> String {
+    let padded = status.name.padding(to: 7)
+    guard isColoured else { return padded }
+    let colour =
+      switch status {
+      case .pass: 32
+      case .warn: 33
+      case .skip: 90
+      case .fail, .crash, .timeout, .harnessError: 31
+      }
+    return "\u{1B}[\(colour)m\(padded)\u{1B}[0m"
+  }
+
+  private func detail(_ status: CheckOutcome.Status) -> String { status.detail.isEmpty ? "" : ": \(status.detail)" }
+
+  /// The last lines the plugin wrote.
+  private func output(_ outcome: CheckOutcome) -> [String] {
+    outcome.output.split(separator: "\n").suffix(12).map { "        | \($0)" }
+  }
+}
+
+extension String {
+  func padding(to width: Int) -> String { count >= width ? self : self + String(repeating: " ", count: width - count) }
+}

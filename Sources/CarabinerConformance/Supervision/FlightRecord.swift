@@ -1,0 +1,43 @@
+internal import CLaboratory
+internal import Glibc
+
+/// The supervisor's side of the memory a child leaves behind. Whatever stands in it was written by a process with a stranger's code
+/// in it: texts are cut at their limit and stripped of what is no text.
+@safe final class FlightRecord {
+  let descriptor: Int32
+  private let record: UnsafeMutablePointer<CLaboratory_record>
+
+  /// A record for one child.
+  ///
+  /// - Parameter nonce: What marks the child's words as its own.
+  init?(nonce: String) {
+    descriptor = CLaboratory_newRecord()
+    guard descriptor >= 0 else { return nil }
+    guard let mapped = unsafe CLaboratory_mapRecord(descriptor) else {
+      close(descriptor)
+      return nil
+    }
+    unsafe record = unsafe mapped
+    var nonce = nonce
+    nonce.withUTF8 { bytes in
+      let field = unsafe UnsafeMutableRawPointer(record) + LaboratoryRecord.nonceOffset
+      unsafe CLaboratory_note(field.assumingMemoryBound(to: CChar.self), bytes.baseAddress, bytes.count)
+    }
+  }
+
+  /// The hook the plugin was in when it ended; empty if in none.
+  var hook: String { text(at: LaboratoryRecord.hookOffset) }
+  /// What the check was doing.
+  var step: String { text(at: LaboratoryRecord.stepOffset) }
+
+  private func text(at offset: Int) -> String {
+    let bytes = unsafe UnsafeRawBufferPointer(start: UnsafeRawPointer(record) + offset, count: Int(CLABORATORY_TEXT_MAX))
+    let text = unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+    return String(text.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? " " : Character($0) })
+  }
+
+  deinit {
+    unsafe CLaboratory_unmapRecord(record)
+    close(descriptor)
+  }
+}

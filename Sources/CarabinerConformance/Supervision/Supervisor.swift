@@ -1,0 +1,206 @@
+internal import CarabinerHost
+internal import CarabinerWire
+internal import Foundation
+internal import Synchronization
+
+/// Runs checks of one plugin, each in a child process of its own, and never touches the plugin itself: it neither loads it nor
+/// reads more of it than it takes to copy it.
+package struct Supervisor: Sendable {
+  /// How a test is run.
+  package struct Options: Sendable {
+    /// Arguments that make this program, called again, run one order; the order follows them.
+    package var childArguments: [String]
+    /// How many children at once.
+    package var jobs: Int
+    /// How much longer or shorter than usual checks may take.
+    package var timeScale: Double
+    package var trial: TrialOptions
+    /// A descriptor that becomes readable when the test is to be given up.
+    package var stop: Int32?
+
+    package init(
+      childArguments: [String], jobs: Int = 2, timeScale: Double = 1, trial: TrialOptions = TrialOptions(), stop: Int32? = nil
+    ) {
+      self.childArguments = childArguments
+      self.jobs = max(jobs, 1)
+      self.timeScale = timeScale
+      self.trial = trial
+      self.stop = stop
+    }
+  }
+
+  /// How long a child that took too long has to say where it was.
+  private static let abortGrace = Duration.milliseconds(500)
+  /// How much of a child's output is kept in a report.
+  private static let maximumOutput = 4000
+
+  let plugin: String
+  let options: Options
+
+  package init(plugin: String, options: Options) {
+    self.plugin = plugin
+    self.options = options
+  }
+
+  /// Runs the checks and gives their outcomes in the order of the checks.
+  ///
+  /// - Parameter progress: Called when a check begins and when it has ended, on any thread.
+  /// - Throws: What the system says if the plugin cannot be copied.
+  package func run(
+    _ checks: [Check], progress: @escaping @Sendable (Check, CheckOutcome?) -> Void = { _, _ in }
+  ) throws -> [CheckOutcome] {
+    let staging = try ScratchFolder()
+    let copy = "\(staging.path)/plugin.so"
+    try Self.copy(plugin, to: copy)
+    let next = Atomic(0)
+    let outcomes = Mutex<[CheckOutcome?]>(Array(repeating: nil, count: checks.count))
+    let group = DispatchGroup()
+    for _ in 0..<min(options.jobs, checks.count) {
+      group.enter()
+      Thread.detachNewThread {
+        defer { group.leave() }
+        while true {
+          let index = next.add(1, ordering: .relaxed).oldValue
+          guard index < checks.count, !isStopped else { return }
+          progress(checks[index], nil)
+          let outcome = run(checks[index], copy)
+          outcomes.withLock { $0[index] = outcome }
+          progress(checks[index], outcome)
+        }
+      }
+    }
+    group.wait()
+    return Self.attributed(
+      outcomes.withLock { outcomes in
+        zip(checks, outcomes).map { check, outcome in
+          outcome ?? CheckOutcome(check: check, status: .skip("the test was stopped"), findings: [], duration: .zero, output: "")
+        }
+      })
+  }
+
+  private var isStopped: Bool {
+    guard let stop = options.stop else { return false }
+    var waited = pollfd(fd: stop, events: Int16(POLLIN), revents: 0)
+    return unsafe poll(&waited, 1, 0) > 0
+  }
+
+  /// A plain copy, so that the file may change meanwhile; refused if it is no file.
+  private static func copy(_ path: String, to target: String) throws {
+    var status = stat()
+    guard unsafe stat(path, &status) == 0 else {
+      throw SupervisorError(message: unsafe "\(path) cannot be read: \(String(cString: strerror(errno)))")
+    }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw SupervisorError(message: "\(path) is no regular file; name the plugin's .so")
+    }
+    do {
+      try FileManager.default.copyItem(atPath: URL(filePath: path).resolvingSymlinksInPath().path, toPath: target)
+      try FileManager.default.setAttributes([.posixPermissions: 0o500], ofItemAtPath: target)
+    } catch {
+      throw SupervisorError(message: "\(path) cannot be copied to a private folder: \(error.localizedDescription)")
+    }
+  }
+
+  // MARK: One check
+
+  private func run(_ check: Check, _ copy: String) -> CheckOutcome {
+    let start = ContinuousClock.now
+    func outcome(_ status: CheckOutcome.Status, _ findings: [Finding] = [], _ output: String = "") -> CheckOutcome {
+      CheckOutcome(check: check, status: status, findings: findings, duration: .now - start, output: output)
+    }
+    do {
+      let folder = try ScratchFolder()
+      let nonce = String(UInt64.random(in: 0...(.max)), radix: 16) + String(UInt64.random(in: 0...(.max)), radix: 16)
+      guard let record = FlightRecord(nonce: nonce) else { return outcome(.harnessError("no shared memory can be made")) }
+      var surroundings = WatchedProcess.Surroundings(environment: environment(folder.path))
+      surroundings.directory = folder.path
+      surroundings.hasReport = true
+      surroundings.shared = record.descriptor
+      surroundings.stop = options.stop
+      surroundings.abortGrace = Self.abortGrace
+      let ended = try WatchedProcess.run(
+        "/proc/self/exe", options.childArguments + arguments(check, copy, folder.path), surroundings,
+        timeout: check.timeLimit * options.timeScale)
+      let contents = TrialReport.read(ended.report, nonce: nonce)
+      let output = Self.tail(ended.output + ended.errors)
+      var findings = contents.findings
+      if contents.strayLines > 0 {
+        findings.append(Finding("PR02", .failure, "it wrote to a descriptor of the harness, which it did not open"))
+      }
+      if ended.leftovers > 0 {
+        findings.append(Finding("PR01", .failure, "it left \(ended.leftovers) processes running"))
+      }
+      return outcome(status(check, ended, contents, findings, record), findings, output)
+    } catch {
+      return outcome(.harnessError("\(error)"))
+    }
+  }
+
+  private func status(
+    _ check: Check, _ ended: WatchedProcess.Outcome, _ contents: TrialReport.Contents, _ findings: [Finding],
+    _ record: FlightRecord
+  ) -> CheckOutcome.Status {
+    let place = [record.hook, record.step].filter { !$0.isEmpty }.joined(separator: ", ")
+    switch ended.end {
+    case .timeout: return .timeout(hook: place)
+    case .stopped: return .skip("the test was stopped")
+    case .signal(let signal):
+      return .crash(unsafe "signal \(signal) (\(String(cString: strsignal(signal))))", hook: place)
+    case .exit(let status):
+      guard contents.isComplete else { return .crash("it ended the process with status \(status)", hook: place) }
+      if let failure = contents.failure { return .harnessError(failure) }
+      let own = findings.filter { $0.check == check.id }
+      if own.contains(where: { $0.severity == .failure }) { return .fail }
+      if !own.isEmpty { return .warn }
+      return contents.skip.map { .skip($0) } ?? .pass
+    }
+  }
+
+  private func arguments(_ check: Check, _ copy: String, _ folder: String) -> [String] {
+    var arguments = ["--check", check.id, "--plugin", copy, "--folder", folder, "--seed", "\(options.trial.seed)", "--effort", "\(options.trial.effort)"]
+    if let configuration = options.trial.configuration { arguments += ["--config", configuration] }
+    for capability in options.trial.capabilities.sorted() { arguments += ["--allow", capability] }
+    return arguments
+  }
+
+  /// Little, and nothing of ours that is none of a plugin's business.
+  private func environment(_ folder: String) -> [String] {
+    let kept = ["PATH", "LANG", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS", "LSAN_OPTIONS"].compactMap { name in
+      ProcessInfo.processInfo.environment[name].map { "\(name)=\($0)" }
+    }
+    return kept + ["HOME=\(folder)", "TMPDIR=\(folder)", "XDG_RUNTIME_DIR=\(folder)", "SWIFT_BACKTRACE=enable=no"]
+  }
+
+  private static func tail(_ text: String) -> String {
+    text.utf8.count <= maximumOutput ? text : "…" + String(text.suffix(maximumOutput))
+  }
+
+  /// Findings belong to the check whose rule is broken, whoever saw it first.
+  private static func attributed(_ outcomes: [CheckOutcome]) -> [CheckOutcome] {
+    var foreign: [String: [Finding]] = [:]
+    for outcome in outcomes {
+      for finding in outcome.findings where finding.check != outcome.check.id {
+        if foreign[finding.check]?.contains(finding) != true { foreign[finding.check, default: []].append(finding) }
+      }
+    }
+    return outcomes.map { outcome in
+      var outcome = outcome
+      outcome.findings.removeAll { $0.check != outcome.check.id }
+      for finding in foreign[outcome.check.id] ?? [] where !outcome.findings.contains(finding) { outcome.findings.append(finding) }
+      let isFailed = outcome.findings.contains { $0.severity == .failure }
+      switch outcome.status {
+      case .pass, .warn, .skip:
+        if isFailed { outcome.status = .fail } else if !outcome.findings.isEmpty { outcome.status = .warn }
+      case .fail, .crash, .timeout, .harnessError: break
+      }
+      return outcome
+    }
+  }
+}
+
+/// Why a plugin cannot be tested at all.
+package struct SupervisorError: Error, Sendable, CustomStringConvertible {
+  package let message: String
+
+  package var description: String { message }
+}

@@ -1,0 +1,48 @@
+internal import CCarabiner
+internal import CarabinerHost
+internal import CarabinerWire
+
+/// What a check has that watches an interceptor at work.
+struct InterceptorTrial {
+  let notes: TrialNotes
+  let interceptor: PluginInterceptor
+  let host: UnsafePointer<crb_host>
+  let configuration: String
+  let options: TrialOptions
+  let laboratory = Laboratory.current
+
+  /// The stages it has.
+  var stages: [StageHooks] { StageHooks.all(of: interceptor.table) }
+
+  /// Makes an instance with the configuration of this trial.
+  ///
+  /// - Throws: ``TrialNotes/Skip`` if the plugin will not, for LC02 says what is wrong.
+  func instance(_ configuration: String? = nil) throws -> LaboratoryInstance {
+    do {
+      return try unsafe LaboratoryInstance(interceptor, host: host, configuration: configuration ?? self.configuration)
+    } catch {
+      throw TrialNotes.Skip(
+        "it cannot be created with \((configuration ?? self.configuration).prefix(200)): \(error); give a good configuration with --config")
+    }
+  }
+
+  /// Sends exchanges through a stage of an instance.
+  func travel(
+    _ exchanges: [Exchange], _ stage: StageHooks, _ instance: LaboratoryInstance, _ manner: Traveller.Manner = Traveller.Manner()
+  ) -> [Passage] {
+    exchanges.map { exchange in
+      instance.forCall { memory in
+        let traveller = unsafe Traveller(laboratory, stage, of: interceptor.id, instance: memory)
+        traveller.manner = manner
+        return traveller.travel(exchange)
+      }
+    }
+  }
+
+  /// Sends the usual exchanges through all stages of a new instance, and destroys it.
+  func exercise(_ exchanges: [Exchange] = Exchange.usual, _ manner: Traveller.Manner = Traveller.Manner()) throws {
+    let instance = try instance()
+    defer { instance.destroy() }
+    for stage in stages { _ = travel(exchanges, stage, instance, manner) }
+  }
+}

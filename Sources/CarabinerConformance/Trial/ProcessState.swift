@@ -1,0 +1,52 @@
+internal import Glibc
+
+/// What a process holds, as /proc tells.
+struct ProcessState: Sendable, Hashable {
+  /// Resident memory in bytes.
+  var memory = 0
+  var descriptors = 0
+  var threads = 0
+  /// Signals that are blocked, ignored and caught, as the kernel prints them.
+  var signals: [String: String] = [:]
+
+  /// This process as it is now.
+  static var now: ProcessState {
+    var state = ProcessState()
+    for line in (text(of: "/proc/self/status") ?? "").split(separator: "\n") {
+      let parts = line.split(separator: ":", maxSplits: 1)
+      guard parts.count == 2 else { continue }
+      let value = parts[1].drop { $0 == " " || $0 == "\t" }
+      switch parts[0] {
+      case "VmRSS": state.memory = (value.split(separator: " ").first.flatMap { Int($0) } ?? 0) << 10
+      case "Threads": state.threads = Int(value) ?? 0
+      case "SigBlk", "SigIgn", "SigCgt": state.signals[String(parts[0])] = String(value)
+      default: break
+      }
+    }
+    state.descriptors = entries(of: "/proc/self/fd")
+    return state
+  }
+
+  /// A file of /proc, whose size is not known before it is read.
+  static func text(of path: String) -> String? {
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    var bytes: [UInt8] = []
+    var piece = [UInt8](repeating: 0, count: 16 << 10)
+    while bytes.count < 16 << 20 {
+      let count = unsafe piece.withUnsafeMutableBytes { unsafe read(descriptor, $0.baseAddress, $0.count) }
+      guard count > 0 else { break }
+      bytes.append(contentsOf: piece[..<count])
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  private static func entries(of path: String) -> Int {
+    guard let folder = unsafe opendir(path) else { return 0 }
+    defer { unsafe closedir(folder) }
+    var count = 0
+    while unsafe readdir(folder) != nil { count += 1 }
+    return count
+  }
+}

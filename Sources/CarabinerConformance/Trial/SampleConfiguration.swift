@@ -1,0 +1,55 @@
+internal import CarabinerHost
+internal import CarabinerWire
+
+/// A configuration a schema accepts: the defaults it names, and the least that fits where it names none.
+enum SampleConfiguration {
+  /// A schema deeper than this is not followed.
+  private static let maximumDepth = 16
+
+  /// The configuration of a plugin without a word from its author; `{}` if there is no schema.
+  static func text(for schema: String?) -> String {
+    guard let schema, let json = try? JSONValue(parsing: schema) else { return "{}" }
+    let value = sample(json, 0)
+    return value.object == nil ? "{}" : value.serializedText
+  }
+
+  private static func sample(_ schema: JSONValue, _ depth: Int) -> JSONValue {
+    if let value = schema["default"] ?? schema["const"] ?? schema["examples"]?[0] ?? schema["enum"]?[0] { return value }
+    guard depth < maximumDepth else { return .null }
+    let type = schema["type"]?.string ?? schema["type"]?[0]?.string ?? (schema["properties"] == nil ? "string" : "object")
+    switch type {
+    case "object":
+      var object = JSONObject()
+      for name in schema["required"]?.array?.compactMap(\.string) ?? [] {
+        object[name] = sample(schema["properties"]?[name] ?? .object([:]), depth + 1)
+      }
+      return .object(object)
+    case "array":
+      let count = min(schema["minItems"]?.int ?? 0, 16)
+      return .array((0..<count).map { _ in sample(schema["items"] ?? .object([:]), depth + 1) })
+    case "integer", "number": return .number(JSONNumber(number(schema)))
+    case "boolean": return .bool(true)
+    case "null": return .null
+    default: return .string(text(schema))
+    }
+  }
+
+  private static func number(_ schema: JSONValue) -> Int {
+    let least = schema["minimum"]?.int ?? schema["exclusiveMinimum"]?.int.map { $0 + 1 } ?? 1
+    let most = schema["maximum"]?.int ?? schema["exclusiveMaximum"]?.int.map { $0 - 1 } ?? .max
+    return min(max(least, 1), max(most, least))
+  }
+
+  private static func text(_ schema: JSONValue) -> String {
+    // Many texts are addresses, and an address is a good text everywhere else.
+    let text = "http://127.0.0.1:9/sample"
+    let most = min(max(schema["maxLength"]?.int ?? 1024, 0), 1024)
+    let least = min(max(schema["minLength"]?.int ?? 0, 0), 65536)
+    let cut = String(text.prefix(most))
+    return cut + String(repeating: "x", count: max(0, least - cut.count))
+  }
+}
+
+extension JSONValue {
+  var serializedText: String { String(decoding: serialized(), as: UTF8.self) }
+}

@@ -1,0 +1,38 @@
+internal import Synchronization
+
+/// What a check says while it works: findings, in the order they were made.
+final class TrialNotes: Sendable {
+  /// A check does not apply.
+  struct Skip: Error {
+    let reason: String
+
+    init(_ reason: String) { self.reason = reason }
+  }
+
+  /// How many findings one check keeps; a broken plugin breaks its rule thousands of times.
+  static let maximumFindings = 50
+
+  let check: String
+  private let list = Mutex<[Finding]>([])
+
+  init(check: String) { self.check = check }
+
+  var findings: [Finding] { list.withLock(\.self) }
+
+  func add(_ finding: Finding) {
+    list.withLock { list in
+      if list.count < Self.maximumFindings, !list.contains(finding) { list.append(finding) }
+    }
+  }
+
+  /// The rule is broken.
+  func fail(_ message: String, at place: String = "") { add(Finding(check, .failure, message, place: place)) }
+
+  /// The rule is kept, but not well.
+  func warn(_ message: String, at place: String = "") { add(Finding(check, .warning, message, place: place)) }
+
+  /// Fails unless something holds.
+  func expect(_ holds: Bool, _ message: @autoclosure () -> String, at place: String = "") {
+    if !holds { fail(message(), at: place) }
+  }
+}

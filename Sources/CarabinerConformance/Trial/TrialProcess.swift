@@ -1,0 +1,84 @@
+internal import CCarabiner
+internal import CLaboratory
+internal import CarabinerHost
+internal import CarabinerWire
+internal import Glibc
+
+/// The child's side: one process, one plugin, one check.
+package enum TrialProcess {
+  /// What a child is told.
+  package struct Order: Sendable {
+    package let check: String
+    package let plugin: String
+    package let options: TrialOptions
+
+    package init(check: String, plugin: String, options: TrialOptions) {
+      self.check = check
+      self.plugin = plugin
+      self.options = options
+    }
+  }
+
+  /// How large a plugin may be, as for a host.
+  private static let maximumPluginBytes = 512 << 20
+
+  /// What a child may use; generous, for a plugin that needs more is no plugin one wants in a request path.
+  private static func limits() -> CLaboratory_limits {
+    // A sanitizer reserves terabytes of addresses and uses few of them.
+    CLaboratory_limits(memory: isSanitized ? 0 : 16 << 30, file: 64 << 20, descriptors: 4096, processor: 600)
+  }
+
+  private static var isSanitized: Bool { unsafe dlsym(nil, "__asan_init") != nil || dlsym(nil, "__tsan_init") != nil }
+
+  /// Confines this process to `folder`, runs the check and reports. It does not come back.
+  package static func run(_ order: Order, in folder: String) -> Never {
+    CLaboratory_endWithParent()
+    let nonce = LaboratoryRecord.takeNonce()
+    CLaboratory_traceOnAbort(2)
+    var limits = limits()
+    unsafe CLaboratory_confine(folder, &limits)
+    unsafe CLaboratory_catchTouches()
+    TrialReport.write(contents(of: order), nonce: nonce)
+    // No destructors of the plugin: whether they may run is LC09's question.
+    _exit(0)
+  }
+
+  private static func contents(of order: Order) -> TrialReport.Contents {
+    var contents = TrialReport.Contents()
+    guard let check = Catalog.check(order.check) else {
+      contents.failure = "there is no check \(order.check)"
+      return contents
+    }
+    let notes = TrialNotes(check: check.id)
+    do {
+      try examine(check, notes, order)
+    } catch let skip as TrialNotes.Skip {
+      contents.skip = skip.reason
+    } catch {
+      contents.failure = "\(error)"
+    }
+    if case .interceptor = check.trial { for breach in Laboratory.current.takeBreaches() { notes.add(breach) } }
+    contents.findings = notes.findings
+    return contents
+  }
+
+  private static func examine(_ check: Check, _ notes: TrialNotes, _ order: Order) throws {
+    let bytes = try BoundedFile.bytes(at: order.plugin, maximumBytes: Self.maximumPluginBytes)
+    switch check.trial {
+    case .file(let body):
+      try body(FileTrial(notes: notes, path: order.plugin, bytes: bytes, options: order.options))
+    case .loading(let body):
+      try body(LoadingTrial(notes: notes, path: order.plugin, bytes: bytes, options: order.options))
+    case .interceptor(let body):
+      let loading = LoadingTrial(notes: notes, path: order.plugin, bytes: bytes, options: order.options)
+      let library = try loading.library()
+      for interceptor in library.interceptors {
+        try body(
+          unsafe InterceptorTrial(
+            notes: notes, interceptor: interceptor, host: library.host,
+            configuration: order.options.configuration ?? SampleConfiguration.text(for: interceptor.configurationSchema),
+            options: order.options))
+      }
+    }
+  }
+}

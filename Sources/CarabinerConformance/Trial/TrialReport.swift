@@ -1,0 +1,57 @@
+internal import CarabinerWire
+internal import Glibc
+
+/// What a child tells its supervisor: lines on a descriptor, each beginning with a number only those two know, and a last one that
+/// says that it was the last. A plugin that ends the process, or writes into descriptors that are not its own, cannot say it.
+enum TrialReport {
+  /// The descriptor of the child's end.
+  static let descriptor: Int32 = 3
+
+  /// What a child found out.
+  struct Contents: Sendable {
+    var findings: [Finding] = []
+    var skip: String?
+    /// What went wrong in the harness.
+    var failure: String?
+    var isComplete = false
+    /// Lines that were not ours.
+    var strayLines = 0
+  }
+
+  static func line(_ nonce: String, _ kind: String, _ value: JSONValue) -> String {
+    "\(nonce) \(JSONValue.object([kind: value]).serializedText)\n"
+  }
+
+  /// Writes everything a child found out, and that it is all.
+  static func write(_ contents: Contents, nonce: String) {
+    var text = contents.findings.map { line(nonce, "finding", $0.json) }.joined()
+    if let skip = contents.skip { text += line(nonce, "skip", .string(skip)) }
+    if let failure = contents.failure { text += line(nonce, "failure", .string(failure)) }
+    text += line(nonce, "end", .number(JSONNumber(contents.findings.count)))
+    let bytes = Array(text.utf8)
+    var written = 0
+    while written < bytes.count {
+      let count = unsafe bytes[written...].withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { return }
+      written += count
+    }
+  }
+
+  /// Reads what a child wrote, believing only what has its number.
+  static func read(_ text: String, nonce: String) -> Contents {
+    var contents = Contents()
+    for line in text.split(separator: "\n") {
+      let parts = line.split(separator: " ", maxSplits: 1)
+      guard parts.count == 2, parts[0] == nonce, let json = try? JSONValue(parsing: String(parts[1])) else {
+        contents.strayLines += 1
+        continue
+      }
+      if let finding = json["finding"].flatMap(Finding.init) { contents.findings.append(finding) }
+      if let skip = json["skip"]?.string { contents.skip = skip }
+      if let failure = json["failure"]?.string { contents.failure = failure }
+      if let count = json["end"]?.int { contents.isComplete = count == contents.findings.count }
+    }
+    return contents
+  }
+}
