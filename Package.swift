@@ -63,7 +63,7 @@ let package = Package(
     // The harness: below Swift, and in it.
     .target(name: "CLaboratory"),
     .target(
-      name: "CarabinerConformance", dependencies: ["CarabinerHost", "CarabinerWire", "CCarabiner", "CLaboratory"],
+      name: "CarabinerConformance", dependencies: ["CarabinerHost", "CarabinerWire", "CCarabiner", "CLaboratory", "CLinux"],
       swiftSettings: swiftSettings),
 
     // How tests run compilers and other programs.

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-CRB_DECLARE_NOTE("{\"id\":\"org.carabiner.hmac-sign\",\"version\":\"1.0.0\",\"abi\":[1,0]}");
+CRB_DECLARE_NOTE("{\"id\":\"org.carabiner.hmac-sign\",\"version\":\"1.0.0\",\"abi\":[1,0],\"capabilities\":[\"varies\"]}");
 
 enum { DIGEST = 32, MAXIMUM_KEY = 1024 };
 

@@ -681,7 +681,9 @@ const crb_plugin *crb_entry_v1(const crb_host *host);
  * Identity that is readable without running the plugin: an ELF note in a section named .note.crb
  *
  * The text is one JSON object, {"id":"org.example.hello","version":"1.0.0","abi":[1,0]}, at most CRB_NOTE_MAX - 1 bytes,
- * the rest zero.  "abi" is [major, lowest minor needed].  A library with several interceptors names the first.
+ * the rest zero.  "abi" is [major, lowest minor needed].  A library with several interceptors names the first.  "capabilities"
+ * may list what the plugin does that plugins usually do not, for the conformance harness: functions it imports although they end
+ * or change the process ("abort"), and "varies" if the same request does not always bring the same answer.
  * ---------------------------------------------------------------------------------------------------------------- */
 #define CRB_NOTE_MAX 256
 #define CRB_NOTE_TYPE 0x49585031u

@@ -101,6 +101,10 @@ int CLaboratory_watchAllocations(const void *inside);
 uint64_t CLaboratory_allocations(void);
 void CLaboratory_failAllocations(uint64_t interval);
 
+/* Counts the mutexes this thread holds through the library that holds `inside`; the number of its imports that are watched. */
+int CLaboratory_watchLocks(const void *inside);
+int64_t CLaboratory_heldLocks(void);
+
 /* ---------------------------------------------------------------------------------------------------------------------
  * System calls of this thread
  * ------------------------------------------------------------------------------------------------------------------- */

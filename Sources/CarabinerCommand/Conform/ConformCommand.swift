@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import CarabinerConformance
 internal import CarabinerHost
+internal import CarabinerWire
 internal import Foundation
 
 /// `carabiner conform`: whether plugins keep the contract, and where they do not.
@@ -43,13 +44,16 @@ struct ConformCommand: AsyncParsableCommand {
   @Option(name: .long, help: "Run the checks up to this level, 1 to 10.") var level = 5
   @Option(name: .long, help: "Run only these checks, by id or by the two letters of a group, with commas.") var check: String?
   @Option(name: .long, help: "A file with the plugin's configuration; one is made from its schema otherwise.") var config: String?
-  @Option(name: .long, help: "Imports the plugin may have although they end or change the process, with commas.") var allow: String?
+  @Option(name: .long, help: "Imports the plugin may have although they end or change the process, with commas.") var allow:
+    String?
   @Option(name: .long, help: "How many checks run at once.") var jobs = ProcessInfo.processInfo.activeProcessorCount
   @Option(name: .long, help: "Where pseudo-random choices begin.") var seed: UInt64 = 1
   @Option(name: .long, help: "How much longer than usual checks may take, as in 2 for a slow machine.") var timeScale = 1.0
-  @Option(name: .long, help: "How often checks repeat things, 1 for as often as their pages say; 0.1 for a quick look.") var effort = 1.0
+  @Option(name: .long, help: "How often checks repeat things, 1 for as often as their pages say; 0.1 for a quick look.")
+  var effort = 1.0
   @Option(name: .long, help: "text, json, junit or sarif.") var format: Format = .text
-  @Option(name: .long, help: "A folder that gets the report in every format; it is made if it is not there.", completion: .directory)
+  @Option(
+    name: .long, help: "A folder that gets the report in every format; it is made if it is not there.", completion: .directory)
   var output: String?
   @Flag(name: .long, help: "Take warnings for failures.") var werror = false
   @Flag(name: .long, help: "List the checks.") var list = false

@@ -62,7 +62,9 @@ struct SharedObject {
   var needed: [String] { (dynamic[Tag.needed.rawValue] ?? []).compactMap(string) }
   /// Where it looks for them.
   var searchPaths: [String] {
-    [Tag.runPath, .rPath].flatMap { dynamic[$0.rawValue] ?? [] }.compactMap(string).flatMap { $0.split(separator: ":").map(String.init) }
+    [Tag.runPath, .rPath].flatMap { dynamic[$0.rawValue] ?? [] }.compactMap(string).flatMap {
+      $0.split(separator: ":").map(String.init)
+    }
   }
 
   /// Its dynamic symbols.
@@ -87,7 +89,8 @@ struct SharedObject {
     if let table = self[.hash].flatMap(offset), let count = image.number(table + 4, 4) {
       return min(Int(count), Self.maximumSymbols)
     }
-    guard let table = self[.gnuHash].flatMap(offset), let buckets = image.number(table, 4), let first = image.number(table + 4, 4),
+    guard let table = self[.gnuHash].flatMap(offset), let buckets = image.number(table, 4),
+      let first = image.number(table + 4, 4),
       let filter = image.number(table + 8, 4), buckets <= Self.maximumSymbols, filter <= Self.maximumSymbols
     else { return 0 }
     let bucketTable = table + 16 + Int(filter) * 8

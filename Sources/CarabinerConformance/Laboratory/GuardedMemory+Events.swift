@@ -9,7 +9,8 @@ extension GuardedMemory {
   }
 
   mutating func headers(_ headers: [HeaderSample]) -> UnsafePointer<crb_header> {
-    let (memory, region) = unsafe room(MemoryLayout<crb_header>.stride * headers.count, alignment: 8, named: "the headers of a head")
+    let (memory, region) = unsafe room(
+      MemoryLayout<crb_header>.stride * headers.count, alignment: 8, named: "the headers of a head")
     let array = unsafe memory.bindMemory(to: crb_header.self, capacity: max(headers.count, 1))
     for (index, field) in headers.enumerated() {
       unsafe (array + index).initialize(
@@ -31,8 +32,10 @@ extension GuardedMemory {
     unsafe crb_error(
       size: UInt32(MemoryLayout<crb_error>.size) + sample.extraSize, code: sample.code, flags: sample.flags,
       http_status: sample.httpStatus, retry_after_ns: sample.retryAfter,
-      domain: text(sample.domain, named: "the domain of an error"), message: text(sample.message, named: "the message of an error"),
-      detail_json: text(sample.detail, named: "the detail of an error"), origin: text(sample.origin, named: "the origin of an error"))
+      domain: text(sample.domain, named: "the domain of an error"),
+      message: text(sample.message, named: "the message of an error"),
+      detail_json: text(sample.detail, named: "the detail of an error"),
+      origin: text(sample.origin, named: "the origin of an error"))
   }
 
   /// A result, of which only the parts that are needed are filled.

@@ -42,7 +42,7 @@ internal import Synchronization
   /// A view of a copy of these bytes.
   mutating func view(_ bytes: [UInt8], named name: String) -> crb_view {
     let (memory, region) = unsafe room(bytes.count, named: name)
-    bytes.withUnsafeBytes { source in
+    unsafe bytes.withUnsafeBytes { source in
       if let base = source.baseAddress { unsafe memory.copyMemory(from: base, byteCount: source.count) }
     }
     protect(region)

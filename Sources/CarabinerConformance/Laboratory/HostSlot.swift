@@ -37,6 +37,16 @@ enum HostSlot: String, CaseIterable, Sendable {
   case storeRemove = "crb.store/1 remove"
   case storeRemoveMatching = "crb.store/1 remove_matching"
 
+  /// Whether it answers a status, and not a handle or a fact.
+  var answersStatus: Bool {
+    switch self {
+    case .query, .bufAlloc, .bufAdopt, .bufSlice, .bufView, .scratch, .suspend, .deadline, .attempt, .operationType, .requestID,
+      .key, .logEnabled, .log, .timerArm:
+      false
+    default: true
+    }
+  }
+
   /// Whether only the thread that owns the call may use it.
   var isForOwner: Bool {
     switch self {

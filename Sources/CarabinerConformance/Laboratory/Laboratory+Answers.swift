@@ -11,6 +11,12 @@ extension Laboratory {
       guard isResult || kind == UInt32(CRB_EMIT_CHUNK), let bytes else {
         return state.complain(call, "SE03", .failure, "emit() was given the unknown kind \(kind), or no bytes", Status.invalid)
       }
+      let declared = isResult ? Parts.json : .chunk
+      let replaces = call.kind == .graphQL && call.hook == .onResult || call.kind == .http && call.hook == .onChunk
+      if replaces, !call.mutates.contains(declared) {
+        return state.refuse(call, .emit, Status.readOnly, isResult ? "results" : "chunks")
+      }
+      guard call.staged.elements.count < Self.window else { return state.refuseElement(call) }
       guard mayEmit(call, isResult: isResult) else {
         return state.refuse(call, .emit, Status.state, "stages \(isResult ? "a result" : "a chunk") where this hook has none")
       }
@@ -22,13 +28,16 @@ extension Laboratory {
     }
   }
 
+  /// How many elements one hook may stage; a host's window is of this order.
+  static let window = 1024
+
   private func mayEmit(_ call: LaboratoryCall, isResult: Bool) -> Bool {
     switch (call.kind, call.hook) {
     case (.graphQL, .onRequest?), (.graphQL, .onError?), (.graphQL, .onEnd?): isResult
-    case (.graphQL, .onResult?): isResult && call.mutates.contains(.json)
+    case (.graphQL, .onResult?): isResult
     case (.cache, .onRead?): isResult
     case (.http, .onRequest?): !isResult
-    case (.http, .onChunk?), (.http, .onEnd?): !isResult && call.mutates.contains(.chunk)
+    case (.http, .onChunk?), (.http, .onEnd?): !isResult
     case (.parsing, _?): isResult
     default: false
     }
@@ -49,7 +58,8 @@ extension Laboratory {
       let isLegal =
         call.kind == .graphQL && scope == UInt32(CRB_RETRY_CHAIN) || call.kind == .http && scope == UInt32(CRB_RETRY_STAGE)
       guard isLegal else {
-        return state.refuse(call, .setRetry, Status.state, "asks for a scope (\(scope)) a \(call.kind.rawValue) stage does not have")
+        return state.refuse(
+          call, .setRetry, Status.state, "asks for a scope (\(scope)) a \(call.kind.rawValue) stage does not have")
       }
       call.staged.retry = (scope, delay)
       return Status.ok
@@ -74,5 +84,23 @@ extension Laboratory {
       call.staged.head = sample
       return Status.ok
     }
+  }
+}
+
+extension Laboratory.State {
+  /// How often a hook may try again after it was told that the window is full.
+  private static let patience = 16
+
+  /// Says that the window is full, and notes who does not listen.
+  fileprivate mutating func refuseElement(_ call: LaboratoryCall) -> crb_status {
+    call.refusedElements += 1
+    if call.refusedElements > Self.patience {
+      note(
+        Finding(
+          "ST04", .failure,
+          "emit() answered CRB_E_LIMIT, the window of \(Laboratory.window) elements is full, and the hook goes on staging",
+          place: call.place))
+    }
+    return Status.limit
   }
 }

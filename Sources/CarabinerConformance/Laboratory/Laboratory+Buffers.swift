@@ -1,6 +1,7 @@
 internal import CCarabiner
 internal import CarabinerHost
 internal import Glibc
+internal import Synchronization
 
 /// Bytes and scratch memory.
 extension Laboratory {
@@ -21,26 +22,26 @@ extension Laboratory {
   ) -> crb_buf {
     if use(.bufAdopt) != nil { return 0 }
     guard count >= 0, unsafe bytes != nil || count == 0 else { return 0 }
-    return unsafe state.withLock { state in
+    return state.withLock { state in
       unsafe state.buffers.adopt(UnsafeRawBufferPointer(start: bytes, count: count), drop: drop, user: user)
     }
   }
 
   func slice(_ buffer: crb_buf, _ offset: Int, _ count: Int) -> crb_buf {
     if use(.bufSlice) != nil { return 0 }
-    return unsafe state.withLock { state in unsafe state.buffers.slice(buffer, offset, count) } ?? 0
+    return state.withLock { state in state.buffers.slice(buffer, offset, count) } ?? 0
   }
 
   func retain(_ buffer: crb_buf) -> crb_status {
     if let fault = use(.bufRetain) { return fault }
-    if unsafe state.withLock({ state in unsafe state.buffers.retain(buffer) }) { return Status.ok }
+    if state.withLock({ state in state.buffers.retain(buffer) }) { return Status.ok }
     breach("ME05", "buf_retain was given a buffer whose last reference is gone, or that never was")
     return Status.stale
   }
 
   func release(_ buffer: crb_buf, _ slot: HostSlot) -> crb_status {
     if slot == .bufRelease, let fault = use(slot) { return fault }
-    guard let work = unsafe state.withLock({ state in unsafe state.buffers.release(buffer) }) else {
+    guard let work = state.withLock({ state in state.buffers.release(buffer) }) else {
       breach("ME05", "\(slot.rawValue) was given a buffer whose last reference is gone, or that never was")
       return Status.stale
     }
@@ -58,7 +59,7 @@ extension Laboratory {
 
   /// The bytes of a buffer the plugin hands over; its reference is ours from here on.
   func consume(_ buffer: crb_buf, _ slot: HostSlot) -> [UInt8]? {
-    let bytes = unsafe state.withLock { state in unsafe state.buffers.copy(buffer) }
+    let bytes = state.withLock { state in state.buffers.copy(buffer) }
     _ = release(buffer, slot)
     return bytes
   }

@@ -1,14 +1,15 @@
 internal import CCarabiner
 internal import CarabinerHost
 internal import Glibc
+internal import Synchronization
 
 /// How a call of the host is let in.
 extension Laboratory {
   /// Counts a use, and answers at once if the function is to fail.
   func use(_ slot: HostSlot) -> crb_status? {
-    unsafe state.withLock { state in
-      unsafe state.uses[slot, default: 0] += 1
-      return unsafe state.faults.next(slot)
+    state.withLock { state in
+      state.uses[slot, default: 0] += 1
+      return state.faults.next(slot)
     }
   }
 
@@ -18,8 +19,8 @@ extension Laboratory {
   ) -> crb_status {
     if let fault = use(slot) { return fault }
     var complaint: (check: String, message: String, place: String)?
-    let status = unsafe state.withLock { state -> crb_status in
-      guard let call = unsafe state.calls[handle] else {
+    let status = state.withLock { state -> crb_status in
+      guard let call = state.calls[handle] else {
         complaint = ("LC08", "\(slot.rawValue) was given a call that is over, or never was", "")
         return Status.stale
       }
@@ -27,7 +28,7 @@ extension Laboratory {
         complaint = ("TH01", "\(slot.rawValue) [owner] was called between hooks, when nobody owns the call", call.place)
         return Status.thread
       }
-      let isHere = call.thread.map { unsafe pthread_equal($0, pthread_self()) != 0 } ?? false
+      let isHere = call.thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false
       switch call.token {
       case .none:
         guard isHere else {
@@ -37,10 +38,12 @@ extension Laboratory {
       case .armed:
         break
       case .resumed, .revoked:
-        complaint = ("TH05", "\(slot.rawValue) [owner] was called after resume(), when the call belongs to the host again", call.place)
+        complaint = (
+          "TH05", "\(slot.rawValue) [owner] was called after resume(), when the call belongs to the host again", call.place
+        )
         return Status.stale
       }
-      return unsafe body(&state, call)
+      return body(&state, call)
     }
     if let complaint {
       breach(complaint.check, complaint.message, at: complaint.place.isEmpty ? nil : complaint.place)
@@ -52,27 +55,27 @@ extension Laboratory {
 
   func isCancelled(_ handle: crb_call) -> Int32 {
     if let fault = use(.cancelled) { return fault }
-    return unsafe state.withLock { state in unsafe state.calls[handle].map { $0.isCancelled ? 1 : 0 } ?? Status.stale }
+    return state.withLock { state in state.calls[handle].map { $0.isCancelled ? 1 : 0 } ?? Status.stale }
   }
 
   func deadline(of handle: crb_call) -> UInt64 {
     _ = use(.deadline)
-    return unsafe state.withLock { state in unsafe state.calls[handle]?.deadline ?? .max }
+    return state.withLock { state in state.calls[handle]?.deadline ?? .max }
   }
 
   func attempt(of handle: crb_call) -> UInt32 {
     _ = use(.attempt)
-    return unsafe state.withLock { state in unsafe state.calls[handle]?.attempt ?? 0 }
+    return state.withLock { state in state.calls[handle]?.attempt ?? 0 }
   }
 
   func operationType(of handle: crb_call) -> UInt32 {
     _ = use(.operationType)
-    return unsafe state.withLock { state in unsafe state.calls[handle]?.operation.type ?? 0 }
+    return state.withLock { state in state.calls[handle]?.operation.type ?? 0 }
   }
 
   func requestID(of handle: crb_call) -> UInt64 {
     _ = use(.requestID)
-    return unsafe state.withLock { state in unsafe state.calls[handle]?.requestID ?? 0 }
+    return state.withLock { state in state.calls[handle]?.requestID ?? 0 }
   }
 }
 
@@ -88,8 +91,10 @@ extension Laboratory.State {
 
   /// Says that a function is not for this hook, or not for what the stage declared.
   mutating func refuse(_ call: LaboratoryCall, _ slot: HostSlot, _ status: crb_status, _ what: String) -> crb_status {
-    let text = status == Status.readOnly ? "changes \(what), which is not declared in mutates" : what
-    note(Finding("SE15", .failure, "\(slot.rawValue)() \(text)", place: call.place))
+    // Two rules: what a hook may do at all (section 4), and what this stage said it does (R11).
+    let isUndeclared = status == Status.readOnly
+    let text = isUndeclared ? "changes \(what), which is not declared in mutates" : what
+    note(Finding(isUndeclared ? "SE02" : "SE15", .failure, "\(slot.rawValue)() \(text)", place: call.place))
     return status
   }
 

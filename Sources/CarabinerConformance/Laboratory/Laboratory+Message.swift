@@ -1,6 +1,7 @@
 internal import CCarabiner
 internal import CarabinerHost
 internal import CarabinerWire
+internal import Synchronization
 
 /// Reading and changing the message: section 4 of the header, to the letter.
 extension Laboratory {
@@ -17,7 +18,7 @@ extension Laboratory {
       guard let headers = call.visibleHeaders else {
         return state.refuse(call, .headers, Status.state, "reads headers before there are any")
       }
-      let size = MemoryLayout<crb_header>.stride * headers.count
+      let size = unsafe MemoryLayout<crb_header>.stride * headers.count
       let (memory, region) = unsafe call.memory.room(size, alignment: 8, named: "the list of headers()")
       let array = unsafe memory.bindMemory(to: crb_header.self, capacity: max(headers.count, 1))
       for (index, field) in headers.enumerated() {
@@ -63,11 +64,11 @@ extension Laboratory {
         return state.refuse(call, .headerSet, Status.state, "changes headers where this hook may only read them")
       }
       guard call.mutates.contains(.headers) else { return state.refuse(call, .headerSet, Status.readOnly, "headers") }
-      let (name, text) = unsafe (name.text, value.text)
-      if flags & UInt32(CRB_HEADER_APPEND) == 0 || unsafe value.isAbsent {
+      let (name, text, isRemoval) = unsafe (name.text, value.text, value.isAbsent)
+      if isRemoval || flags & UInt32(CRB_HEADER_APPEND) == 0 {
         headers.removeAll { $0.name.lowercased() == name.lowercased() }
       }
-      if unsafe !value.isAbsent {
+      if !isRemoval {
         headers.append(HeaderSample(name: name, value: text, isSensitive: flags & UInt32(CRB_HEADER_SENSITIVE) != 0))
       }
       call.setVisibleHeaders(headers)
@@ -101,7 +102,8 @@ extension Laboratory {
       }
       guard call.mutates.contains(part) else { return state.refuse(call, .fieldSet, Status.readOnly, "part \(part.rawValue)") }
       if part == .variables || part == .extensions, let bytes, (try? JSONValue(parsing: bytes))?.object == nil {
-        return state.complain(call, "SE05", .failure, "field_set() was given variables or extensions that are no JSON object", Status.invalid)
+        return state.complain(
+          call, "SE05", .failure, "field_set() was given variables or extensions that are no JSON object", Status.invalid)
       }
       if part == .document || part == .url || part == .method, bytes?.isEmpty ?? true {
         return state.complain(call, "SE05", .failure, "field_set() removes a part that must be there", Status.invalid)
@@ -120,11 +122,11 @@ extension Laboratory {
     if use(.key) != nil { return 0 }
     let text = unsafe name.text
     guard !text.isEmpty, text.utf8.count <= 128, text.contains(".") else { return 0 }
-    return unsafe state.withLock { state in
-      if let known = unsafe state.keys[text] { return known }
-      guard unsafe state.keys.count < Self.maximumKeys else { return 0 }
-      let key = unsafe crb_key(state.keys.count + 1)
-      unsafe state.keys[text] = key
+    return state.withLock { state in
+      if let known = state.keys[text] { return known }
+      guard state.keys.count < Self.maximumKeys else { return 0 }
+      let key = crb_key(state.keys.count + 1)
+      state.keys[text] = key
       return key
     }
   }
@@ -136,7 +138,9 @@ extension Laboratory {
       var encoded = unsafe crb_value()
       unsafe encoded.type = value.type
       unsafe encoded.n.i = value.number
-      if value.type >= UInt32(CRB_VALUE_TEXT) { unsafe encoded.v = unsafe call.memory.view(value.bytes, named: "a baggage value") }
+      if value.type >= UInt32(CRB_VALUE_TEXT) {
+        unsafe encoded.v = unsafe call.memory.view(value.bytes, named: "a baggage value")
+      }
       unsafe out.pointee = unsafe encoded
       return Status.ok
     }
@@ -144,11 +148,13 @@ extension Laboratory {
 
   func bagSet(_ handle: crb_call, _ key: crb_key, _ scope: UInt32, _ value: UnsafePointer<crb_value>?) -> crb_status {
     enter(handle, .bagSet) { state, call in
-      guard let value = unsafe value, key != 0, scope <= UInt32(CRB_SCOPE_CALL), unsafe value.pointee.type <= UInt32(CRB_VALUE_JSON)
+      guard let value = unsafe value, key != 0, scope <= UInt32(CRB_SCOPE_CALL),
+        unsafe value.pointee.type <= UInt32(CRB_VALUE_JSON)
       else { return Status.invalid }
       if unsafe value.pointee.type == UInt32(CRB_VALUE_NONE) {
         call.baggage[key] = nil
       } else {
+        if state.carried.count < Self.maximumLogged { state.carried.append(unsafe Array(value.pointee.v.bytes)) }
         call.baggage[key] = unsafe LaboratoryCall.BaggageValue(
           type: value.pointee.type, number: value.pointee.n.i,
           bytes: value.pointee.type >= UInt32(CRB_VALUE_TEXT) ? Array(value.pointee.v.bytes) : [])
@@ -160,8 +166,8 @@ extension Laboratory {
   func log(_ message: crb_view) {
     _ = use(.log)
     let text = unsafe message.text
-    unsafe state.withLock { state in
-      if unsafe state.logged.count < Self.maximumLogged { unsafe state.logged.append(text) }
+    state.withLock { state in
+      if state.logged.count < Self.maximumLogged { state.logged.append(text) }
     }
   }
 }

@@ -1,5 +1,6 @@
 internal import CCarabiner
 internal import CarabinerHost
+internal import Synchronization
 
 /// Suspension.
 extension Laboratory {
@@ -7,12 +8,13 @@ extension Laboratory {
     var token: crb_token = 0
     _ = enter(handle, .suspend) { state, call in
       guard case .none = call.token else {
-        return state.complain(call, "ER08", .failure, "suspend() was called while a token is out; there is one at a time", Status.state)
+        return state.complain(
+          call, "ER08", .failure, "suspend() was called while a token is out; there is one at a time", Status.state)
       }
-      defer { unsafe state.nextHandle += 1 }
-      token = unsafe 0x7000_0000_0000_0000 | state.nextHandle << 8 | 0xA5
+      defer { state.nextHandle += 1 }
+      token = 0x7000_0000_0000_0000 | state.nextHandle << 8 | 0xA5
       call.token = .armed(token)
-      unsafe state.tokens[token] = handle
+      state.tokens[token] = handle
       return Status.ok
     }
     return token
@@ -23,11 +25,11 @@ extension Laboratory {
     enum Answer {
       case done, late, unknown
     }
-    let answer = unsafe state.withLock { state -> Answer in
-      guard let handle = unsafe state.tokens.removeValue(forKey: token), let call = unsafe state.calls[handle],
+    let answer = state.withLock { state -> Answer in
+      guard let handle = state.tokens.removeValue(forKey: token), let call = state.calls[handle],
         case .armed(token) = call.token
       else {
-        let wasRevoked = unsafe state.revoked.contains(token)
+        let wasRevoked = state.revoked.contains(token)
         return wasRevoked ? .late : .unknown
       }
       call.token = .resumed(token, verdict)
@@ -48,7 +50,7 @@ extension Laboratory {
 
   /// Whether a call has a token that waits.
   func isArmed(_ call: LaboratoryCall) -> Bool {
-    unsafe state.withLock { _ in if case .armed = call.token { true } else { false } }
+    state.withLock { _ in if case .armed = call.token { true } else { false } }
   }
 
   /// Says what happens, once, at the next moment the plugin has asked a service to wake it.
@@ -56,17 +58,17 @@ extension Laboratory {
   /// - Returns: Whether what was said before never happened.
   @discardableResult
   func setInterruption(_ work: (() -> Void)?) -> Bool {
-    unsafe interruption.withLock { interruption in
-      defer { unsafe interruption = unsafe work }
-      return unsafe interruption != nil
+    interruption.withLock { interruption in
+      defer { interruption = work }
+      return interruption != nil
     }
   }
 
   /// Comes after each start of a service.
   func interrupt() {
-    let work = unsafe interruption.withLock { work in
-      defer { unsafe work = nil }
-      return unsafe work
+    let work = interruption.withLock { work in
+      defer { work = nil }
+      return work
     }
     work?()
   }
@@ -74,10 +76,10 @@ extension Laboratory {
   /// Revokes the token of a call; false if there was none.
   @discardableResult
   func revoke(_ call: LaboratoryCall) -> Bool {
-    unsafe state.withLock { state in
+    state.withLock { state in
       guard case .armed(let token) = call.token else { return false }
-      unsafe state.tokens[token] = nil
-      unsafe state.revoked.insert(token)
+      state.tokens[token] = nil
+      state.revoked.insert(token)
       call.token = .revoked(token)
       return true
     }

@@ -27,6 +27,8 @@ internal import Synchronization
     var breaches: [Finding] = []
     /// What the plugin logged, bounded.
     var logged: [String] = []
+    /// What was put into the baggage, bounded like the log.
+    var carried: [[UInt8]] = []
     /// How often each host function was called.
     var uses: [HostSlot: Int] = [:]
     var nextHandle: UInt64 = 1
@@ -46,13 +48,13 @@ internal import Synchronization
   static let maximumLogged = 2000
   static let maximumScratchBytes = 1 << 20
 
-  let state = unsafe Mutex(State())
+  let state = Locked(State())
   let resumed = LaboratoryBell()
   let timers = LaboratoryTimers()
   /// Shared with the supervisor; nil in tests of the laboratory itself.
   let record: UnsafeMutablePointer<CLaboratory_record>?
   /// What happens while a hook stands still in a service of the host.
-  let interruption = unsafe Mutex<(() -> Void)?>(nil)
+  let interruption = Locked<(() -> Void)?>(nil)
   /// Which call's hook this laboratory is in, for breaches that name no call.
   private let whereabouts = Mutex("")
 
@@ -63,16 +65,16 @@ internal import Synchronization
   // MARK: Breaches
 
   /// Writes down that a rule was broken.
-  func breach(_ check: String, _ severity: Finding.Severity = .failure, _ message: String, at place: String? = nil) {
+  func breach(_ check: String, _ message: String, _ severity: Finding.Severity = .failure, at place: String? = nil) {
     let finding = Finding(check, severity, message, place: place ?? whereabouts.withLock(\.self))
-    unsafe state.withLock { unsafe $0.note(finding) }
+    state.withLock { $0.note(finding) }
   }
 
   /// Takes what was written down.
   func takeBreaches() -> [Finding] {
-    unsafe state.withLock { state in
-      defer { unsafe state.breaches = [] }
-      return unsafe state.breaches
+    state.withLock { state in
+      defer { state.breaches = [] }
+      return state.breaches
     }
   }
 
@@ -93,20 +95,20 @@ internal import Synchronization
 
   /// A number nobody had before.
   func newHandle(_ tag: UInt64) -> UInt64 {
-    unsafe state.withLock { state in
-      defer { unsafe state.nextHandle += 1 }
-      return unsafe tag | state.nextHandle << 8 | 0x5A
+    state.withLock { state in
+      defer { state.nextHandle += 1 }
+      return tag | state.nextHandle << 8 | 0x5A
     }
   }
 
-  func open(_ call: LaboratoryCall) { unsafe state.withLock { unsafe $0.calls[call.handle] = call } }
+  func open(_ call: LaboratoryCall) { state.withLock { $0.calls[call.handle] = call } }
 
   /// Ends a call: its handle is stale from now on.
   func close(_ call: LaboratoryCall) {
-    unsafe state.withLock { state in
+    state.withLock { state in
       call.isOver = true
-      unsafe state.calls[call.handle] = nil
-      if case .armed(let token) = call.token { unsafe state.tokens[token] = nil }
+      state.calls[call.handle] = nil
+      if case .armed(let token) = call.token { state.tokens[token] = nil }
       call.freeScratch()
     }
   }

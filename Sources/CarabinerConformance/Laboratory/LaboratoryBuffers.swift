@@ -1,4 +1,5 @@
 internal import CCarabiner
+internal import CarabinerHost
 
 /// The counted bytes plugins hold. Guarded by the laboratory's lock; drop functions run outside of it.
 @safe struct LaboratoryBuffers {
@@ -51,7 +52,7 @@ internal import CCarabiner
     guard count >= 0, count <= Self.quota - held else { return nil }
     let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: max(count, 1), alignment: 16)
     let storage = unsafe Storage(bytes, drop: nil, user: nil)
-    guard let base = unsafe bytes.baseAddress else { return nil }
+    guard let base = bytes.baseAddress else { return nil }
     held += count
     return unsafe (insert(storage, 0..<count), base.assumingMemoryBound(to: UInt8.self))
   }
@@ -61,7 +62,7 @@ internal import CCarabiner
   ) -> crb_buf {
     // A drop function that is missing has nothing to do; the bytes are the plugin's all the same.
     let storage = unsafe Storage(UnsafeMutableRawBufferPointer(mutating: bytes), drop: drop ?? { _ in }, user: user)
-    return unsafe insert(storage, 0..<bytes.count)
+    return insert(storage, 0..<bytes.count)
   }
 
   mutating func slice(_ handle: crb_buf, _ offset: Int, _ count: Int) -> crb_buf? {

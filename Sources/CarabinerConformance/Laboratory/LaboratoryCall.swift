@@ -3,7 +3,7 @@ internal import CarabinerHost
 internal import Glibc
 
 /// One call passing through one stage, as the laboratory sees it. Guarded by the laboratory's lock.
-final class LaboratoryCall {
+@safe final class LaboratoryCall {
   /// The life of the one token a call has at a time.
   enum Token {
     case none
@@ -43,6 +43,8 @@ final class LaboratoryCall {
   /// Whether the hook has returned and its token is what remains of it.
   var isPending = false
   var staged = Staged()
+  /// How many elements the hook was refused because its window is full.
+  var refusedElements = 0
   /// What was lent to the hook that runs.
   var memory: GuardedMemory
   var isCancelled = false
@@ -54,7 +56,9 @@ final class LaboratoryCall {
   var scratchBytes = 0
   private var scratchBlocks: [UnsafeMutableRawPointer] = unsafe []
 
-  init(_ handle: crb_call, _ kind: StageKind, needs: Parts, mutates: Parts, interceptor: String, exchange: Exchange, isGuarded: Bool) {
+  init(
+    _ handle: crb_call, _ kind: StageKind, needs: Parts, mutates: Parts, interceptor: String, exchange: Exchange, isGuarded: Bool
+  ) {
     self.handle = handle
     self.kind = kind
     self.needs = needs

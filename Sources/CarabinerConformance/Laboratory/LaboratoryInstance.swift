@@ -1,5 +1,6 @@
 internal import CCarabiner
 internal import CarabinerHost
+internal import Synchronization
 
 /// An instance of an interceptor, as a manifest entry would have.
 @safe final class LaboratoryInstance {
@@ -22,7 +23,8 @@ internal import CarabinerHost
   private var isDestroyed = false
 
   /// Validates and creates, as a host does. An interceptor of the thread class PER_CALL is created once here to see that it can be.
-  init(_ interceptor: PluginInterceptor, host: UnsafePointer<crb_host>, configuration: String, name: String = "under-test") throws {
+  init(_ interceptor: PluginInterceptor, host: UnsafePointer<crb_host>, configuration: String, name: String = "under-test") throws
+  {
     self.interceptor = interceptor
     unsafe self.host = unsafe host
     self.configuration = configuration
@@ -33,7 +35,7 @@ internal import CarabinerHost
     _ interceptor: PluginInterceptor, _ host: UnsafePointer<crb_host>, _ configuration: String, _ name: String
   ) throws -> UnsafeMutableRawPointer? {
     let laboratory = Laboratory.current
-    var lent = GuardedMemory(isGuarded: unsafe laboratory.state.withLock { unsafe $0.isGuarded })
+    var lent = GuardedMemory(isGuarded: laboratory.state.withLock { $0.isGuarded })
     defer {
       lent.takeBack()
       laboratory.collectTouches(at: "\(interceptor.id) create")
@@ -51,14 +53,16 @@ internal import CarabinerHost
       }
     }
     let info = unsafe crb_create_info(
-      size: UInt32(MemoryLayout<crb_create_info>.size), reserved: 0, self: laboratory.newHandle(0x5E00_0000_0000_0000), generation: 1,
-      entry_name: lent.view(name, named: "entry_name"), config_json: config, origin: lent.view("/plugins/under-test.so", named: "origin"))
+      size: UInt32(MemoryLayout<crb_create_info>.size), reserved: 0, self: laboratory.newHandle(0x5E00_0000_0000_0000),
+      generation: 1,
+      entry_name: lent.view(name, named: "entry_name"), config_json: config,
+      origin: lent.view("/plugins/under-test.so", named: "origin"))
     // No plugin stores this address, so it shows what create() left alone.
     var memory: UnsafeMutableRawPointer?
     laboratory.enter("\(interceptor.id) create")
     let status = unsafe interceptor.table.interceptor.create?(host, lent.lend(info, named: "crb_create_info"), &memory, &why)
     laboratory.leave()
-    guard let status = unsafe status, status == Status.ok else {
+    guard let status = status, status == Status.ok else {
       throw unsafe Refusal(
         status: status ?? Status.invalid, reason: why.message.text, isValidation: false, leftInstance: memory != nil)
     }

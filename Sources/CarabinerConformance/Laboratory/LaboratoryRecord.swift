@@ -7,7 +7,7 @@ enum LaboratoryRecord {
   static let descriptor: Int32 = 4
 
   /// The record; nil in a process without a supervisor.
-  static let shared: UnsafeMutablePointer<CLaboratory_record>? = unsafe CLaboratory_mapRecord(descriptor)
+  nonisolated(unsafe) static let shared: UnsafeMutablePointer<CLaboratory_record>? = unsafe CLaboratory_mapRecord(descriptor)
 
   /// Says which hook the plugin is in, or what the check is doing.
   static func note(_ text: String, inHook: Bool) {
@@ -27,7 +27,7 @@ enum LaboratoryRecord {
     return unsafe String(cString: field.assumingMemoryBound(to: CChar.self))
   }
 
-  static let nonceOffset = unsafe MemoryLayout<CLaboratory_record>.offset(of: \.nonce) ?? 0
-  static let stepOffset = unsafe MemoryLayout<CLaboratory_record>.offset(of: \.step) ?? 0
-  static let hookOffset = unsafe MemoryLayout<CLaboratory_record>.offset(of: \.hook) ?? 0
+  static let nonceOffset = MemoryLayout<CLaboratory_record>.offset(of: \.nonce) ?? 0
+  static let stepOffset = MemoryLayout<CLaboratory_record>.offset(of: \.step) ?? 0
+  static let hookOffset = MemoryLayout<CLaboratory_record>.offset(of: \.hook) ?? 0
 }

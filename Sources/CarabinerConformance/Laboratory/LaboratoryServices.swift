@@ -8,7 +8,7 @@ extension Laboratory {
   func query(_ who: crb_self, _ id: UnsafePointer<CChar>?) -> UnsafeRawPointer? {
     if use(.query) != nil { return nil }
     guard let id = unsafe id.map({ unsafe String(cString: $0) }) else { return nil }
-    let grants = unsafe state.withLock { unsafe $0.grants }
+    let grants = state.withLock { $0.grants }
     switch id {
     case "crb.timer/1": return unsafe UnsafeRawPointer(LaboratoryServices.timer)
     case "crb.fetch/1": return grants.contains("fetch") ? unsafe UnsafeRawPointer(LaboratoryServices.fetch) : nil
@@ -33,7 +33,8 @@ extension Laboratory {
     return timers.cancel(timer) ? Status.ok : Status.stale
   }
 
-  typealias FetchDone = @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<crb_head>?, crb_view, UnsafePointer<crb_error>?) -> Void
+  typealias FetchDone =
+    @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<crb_head>?, crb_view, UnsafePointer<crb_error>?) -> Void
 
   func startFetch(
     _ request: UnsafePointer<crb_fetch_request>?, _ done: FetchDone?, _ user: UnsafeMutableRawPointer?
@@ -46,8 +47,8 @@ extension Laboratory {
     let url = unsafe InterceptorTable.copy(request, crb_fetch_request()).url.text
     guard url.hasPrefix("http://") || url.hasPrefix("https://") else { return Status.invalid }
     let context = unsafe PluginContext(user)
-    let answer = unsafe state.withLock { state in
-      unsafe state.answers.count > 1 ? state.answers.removeFirst() : state.answers.first ?? FetchAnswer()
+    let answer = state.withLock { state in
+      state.answers.count > 1 ? state.answers.removeFirst() : state.answers.first ?? FetchAnswer()
     }
     _ = timers.schedule(after: 200_000) { unsafe self.deliver(answer, url, done, context.pointer) }
     interrupt()

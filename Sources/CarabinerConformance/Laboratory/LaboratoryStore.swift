@@ -9,7 +9,9 @@ final class LaboratoryStore: Sendable {
 
   private let records = Mutex(JSONObject())
 
-  func load(_ keys: UnsafePointer<crb_view>?, _ count: Int, _ done: crb_store_done?, _ user: UnsafeMutableRawPointer?) -> crb_status {
+  func load(_ keys: UnsafePointer<crb_view>?, _ count: Int, _ done: crb_store_done?, _ user: UnsafeMutableRawPointer?)
+    -> crb_status
+  {
     unsafe start(.storeLoad, keys, count, done, user) { records, names in
       var found = JSONObject()
       for name in names { if let record = records[name] { found[name] = record } }
@@ -36,7 +38,9 @@ final class LaboratoryStore: Sendable {
     }
   }
 
-  func remove(_ keys: UnsafePointer<crb_view>?, _ count: Int, _ done: crb_store_done?, _ user: UnsafeMutableRawPointer?) -> crb_status {
+  func remove(_ keys: UnsafePointer<crb_view>?, _ count: Int, _ done: crb_store_done?, _ user: UnsafeMutableRawPointer?)
+    -> crb_status
+  {
     unsafe start(.storeRemove, keys, count, done, user) { records, names in
       let before = records.count
       for name in names { records[name] = nil }

@@ -17,7 +17,7 @@ enum LaboratoryTable {
 
   /// A table that lives as long as the process.
   static func make(_ shape: Shape = Shape(), for name: String) -> UnsafePointer<crb_host> {
-    let full = MemoryLayout<crb_host>.size + shape.extraBytes
+    let full = unsafe MemoryLayout<crb_host>.size + shape.extraBytes
     let memory = UnsafeMutableRawPointer.allocate(byteCount: full, alignment: 16)
     unsafe memory.initializeMemory(as: UInt8.self, repeating: 0, count: full)
     let table = unsafe memory.bindMemory(to: crb_host.self, capacity: 1)
@@ -35,10 +35,10 @@ enum LaboratoryTable {
     unsafe fillBaggageAndLog(table)
     if let size = shape.size, size < full {
       // What lies beyond its size is no part of the table: whoever calls it does not look at the size.
-      let word = MemoryLayout<UnsafeRawPointer>.size
+      let word = unsafe MemoryLayout<UnsafeRawPointer>.size
       for offset in stride(from: size / word * word, to: full, by: word) { unsafe fillUnknown(memory + offset) }
     } else {
-      for offset in stride(from: MemoryLayout<crb_host>.size, to: full, by: 8) { unsafe fillUnknown(memory + offset) }
+      for offset in unsafe stride(from: MemoryLayout<crb_host>.size, to: full, by: 8) { unsafe fillUnknown(memory + offset) }
     }
     return unsafe UnsafePointer(table)
   }

@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 
 /// Threads of the laboratory: plain ones, for plugins may ask what thread they are on.
@@ -5,6 +6,9 @@ internal import Glibc
   // The number of a thread that is joined once.
 
   private let thread: pthread_t
+
+  /// What all of them are called, to tell them from the plugin's.
+  static let name = "laboratory"
 
   private final class Work {
     let body: () -> Void
@@ -19,6 +23,7 @@ internal import Glibc
       &thread, nil,
       { context in
         guard let context = unsafe context else { return nil }
+        unsafe CLinux_nameThisThread(LaboratoryThread.name)
         unsafe Unmanaged<Work>.fromOpaque(context).takeRetainedValue().body()
         return nil
       }, work)
@@ -32,22 +37,24 @@ internal import Glibc
 
   /// Waits for its end.
   func join() {
-    if unsafe pthread_equal(thread, pthread_self()) == 0 { unsafe pthread_join(thread, nil) }
+    if pthread_equal(thread, pthread_self()) == 0 { pthread_join(thread, nil) }
   }
 
   /// Starts a thread nobody waits for.
   static func detach(_ body: @escaping () -> Void) {
     let started = LaboratoryThread(body)
-    if unsafe pthread_equal(started.thread, pthread_self()) == 0 { pthread_detach(started.thread) }
+    if pthread_equal(started.thread, pthread_self()) == 0 { pthread_detach(started.thread) }
   }
 
   /// Runs a piece of work on a thread of its own and waits for it.
   static func run<Value>(_ body: @escaping () -> Value) -> Value? {
-    final class Box {
-      var value: Value?
-    }
-    let box = Box()
+    let box = ValueBox<Value>()
     LaboratoryThread { box.value = body() }.join()
     return box.value
   }
+}
+
+/// What a thread brings back; it is joined before anybody looks.
+private final class ValueBox<Value> {
+  var value: Value?
 }

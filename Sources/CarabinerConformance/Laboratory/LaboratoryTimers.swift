@@ -26,7 +26,7 @@ internal import Synchronization
     var hasThread = false
   }
 
-  private let state = unsafe Mutex(State())
+  private let state = Locked(State())
   private let bell = LaboratoryBell()
 
   /// CLOCK_MONOTONIC in nanoseconds.
@@ -39,12 +39,12 @@ internal import Synchronization
   /// Does `work` once, not before `delay` nanoseconds passed; gives a number to take it back by.
   func schedule(after delay: UInt64, _ work: @escaping () -> Void) -> UInt64 {
     let due = Self.now.addingReportingOverflow(delay)
-    let (number, isFirst) = unsafe state.withLock { state in
-      let number = unsafe state.next
-      unsafe state.next += 1
-      unsafe state.entries.append(Entry(number: number, due: due.overflow ? .max : due.partialValue, work: work))
-      defer { unsafe state.hasThread = true }
-      return unsafe (number, !state.hasThread)
+    let (number, isFirst) = state.withLock { state in
+      let number = state.next
+      state.next += 1
+      state.entries.append(Entry(number: number, due: due.overflow ? .max : due.partialValue, work: work))
+      defer { state.hasThread = true }
+      return (number, !state.hasThread)
     }
     if isFirst { start() }
     bell.ring()
@@ -53,7 +53,7 @@ internal import Synchronization
 
   /// Changes when work is done.
   func setPace(_ pace: Pace) {
-    unsafe state.withLock { unsafe $0.pace = pace }
+    state.withLock { $0.pace = pace }
     bell.ring()
   }
 
@@ -62,9 +62,9 @@ internal import Synchronization
   /// - Parameter patience: How long to wait for some if there is none.
   func doHeld(patience: Duration = .zero) {
     _ = bell.wait(patience) { self.count > 0 }
-    let work = unsafe state.withLock { state in
-      defer { unsafe state.entries = [] }
-      return unsafe state.entries
+    let work = state.withLock { state in
+      defer { state.entries = [] }
+      return state.entries
     }
     guard !work.isEmpty else { return }
     LaboratoryThread { for entry in work { entry.work() } }.join()
@@ -72,15 +72,15 @@ internal import Synchronization
 
   /// Takes work back; false if it ran, runs or was taken back before.
   func cancel(_ number: UInt64) -> Bool {
-    unsafe state.withLock { state in
-      guard let index = unsafe state.entries.firstIndex(where: { $0.number == number }) else { return false }
-      unsafe state.entries.remove(at: index)
+    state.withLock { state in
+      guard let index = state.entries.firstIndex(where: { $0.number == number }) else { return false }
+      state.entries.remove(at: index)
       return true
     }
   }
 
   /// How much work waits.
-  var count: Int { unsafe state.withLock { unsafe $0.entries.count } }
+  var count: Int { state.withLock { $0.entries.count } }
 
   private func start() {
     LaboratoryThread.detach { [self] in
@@ -92,19 +92,19 @@ internal import Synchronization
   }
 
   private var hasDue: Bool {
-    unsafe state.withLock { state in
-      guard case .asTimePasses = unsafe state.pace else { return false }
-      return unsafe state.entries.contains { $0.due <= Self.now }
+    state.withLock { state in
+      guard case .asTimePasses = state.pace else { return false }
+      return state.entries.contains { $0.due <= Self.now }
     }
   }
 
   private func takeDue() -> Entry? {
-    unsafe state.withLock { state in
+    state.withLock { state in
       let now = Self.now
-      guard case .asTimePasses = unsafe state.pace else { return nil }
-      let due = unsafe state.entries.indices.filter { unsafe state.entries[$0].due <= now }
-      guard let index = unsafe due.min(by: { unsafe state.entries[$0].due < state.entries[$1].due }) else { return nil }
-      return unsafe state.entries.remove(at: index)
+      guard case .asTimePasses = state.pace else { return nil }
+      let due = state.entries.indices.filter { state.entries[$0].due <= now }
+      guard let index = due.min(by: { state.entries[$0].due < state.entries[$1].due }) else { return nil }
+      return state.entries.remove(at: index)
     }
   }
 }

@@ -30,6 +30,13 @@ struct Passage: Sendable {
   /// What the last hook answered.
   var verdict: crb_verdict { steps.last?.verdict ?? Verdict.continue }
 
+  /// Whether a result or a chunk has reached the next stage outward.
+  var hasForwarded: Bool {
+    steps.contains { step in
+      (step.hook == .onResult || step.hook == .onChunk) && step.verdict == Verdict.continue
+    }
+  }
+
   /// All that was staged with emit(), in order.
   var elements: [Staged.Element] { steps.flatMap(\.staged.elements) }
 

@@ -36,7 +36,8 @@ struct HeadSample: Sendable, Hashable {
   var status: UInt32 = 200
   var version: UInt32 = 11
   var headers = [
-    HeaderSample(name: "Content-Type", value: "application/json"), HeaderSample(name: "Set-Cookie", value: "a=1", isSensitive: true),
+    HeaderSample(name: "Content-Type", value: "application/json"),
+    HeaderSample(name: "Set-Cookie", value: "a=1", isSensitive: true),
     HeaderSample(name: "set-cookie", value: "b=2", isSensitive: true),
   ]
 }

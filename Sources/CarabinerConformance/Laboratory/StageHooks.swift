@@ -22,8 +22,8 @@ internal import CarabinerHost
 
   init(_ stage: crb_graphql_stage) {
     kind = .graphQL
-    needs = unsafe Parts(rawValue: stage.needs)
-    mutates = unsafe Parts(rawValue: stage.mutates)
+    needs = Parts(rawValue: stage.needs)
+    mutates = Parts(rawValue: stage.mutates)
     unsafe onRequest = unsafe stage.on_request
     unsafe onFirstHead = nil
     unsafe onResult = unsafe stage.on_result
@@ -37,8 +37,8 @@ internal import CarabinerHost
 
   init(_ stage: crb_http_stage) {
     kind = .http
-    needs = unsafe Parts(rawValue: stage.needs)
-    mutates = unsafe Parts(rawValue: stage.mutates)
+    needs = Parts(rawValue: stage.needs)
+    mutates = Parts(rawValue: stage.mutates)
     unsafe onRequest = unsafe stage.on_request
     unsafe onFirstHead = nil
     unsafe onResult = nil
@@ -52,8 +52,8 @@ internal import CarabinerHost
 
   init(_ stage: crb_cache_stage) {
     kind = .cache
-    needs = unsafe Parts(rawValue: stage.needs)
-    mutates = unsafe Parts(rawValue: stage.mutates)
+    needs = Parts(rawValue: stage.needs)
+    mutates = Parts(rawValue: stage.mutates)
     unsafe onRequest = unsafe stage.on_read
     unsafe onFirstHead = nil
     unsafe onResult = unsafe stage.on_write
@@ -67,8 +67,8 @@ internal import CarabinerHost
 
   init(_ stage: crb_parser_stage) {
     kind = .parsing
-    needs = unsafe Parts(rawValue: stage.needs)
-    mutates = unsafe Parts(rawValue: stage.mutates)
+    needs = Parts(rawValue: stage.needs)
+    mutates = Parts(rawValue: stage.mutates)
     unsafe onRequest = nil
     unsafe onFirstHead = unsafe stage.on_head
     unsafe onResult = nil
@@ -83,8 +83,8 @@ internal import CarabinerHost
   /// All stages of an interceptor, in order of travel.
   static func all(of table: InterceptorTable) -> [StageHooks] {
     let stages: [StageHooks?] = [
-      table.graphQL.map { unsafe StageHooks($0) }, table.cache.map { unsafe StageHooks($0) },
-      table.http.map { unsafe StageHooks($0) }, table.parser.map { unsafe StageHooks($0) },
+      table.graphQL.map { StageHooks($0) }, table.cache.map { StageHooks($0) },
+      table.http.map { StageHooks($0) }, table.parser.map { StageHooks($0) },
     ]
     return stages.compactMap(\.self)
   }

@@ -1,6 +1,7 @@
 internal import CCarabiner
 internal import CarabinerHost
 internal import Glibc
+internal import Synchronization
 
 /// Sends one call through one stage, as a host would, and looks at every step.
 @safe final class Traveller {
@@ -16,6 +17,14 @@ internal import Glibc
     var maximumRetries: UInt32 = 3
     /// What happens to hooks that suspend, and when; if nil, services answer in their time.
     var schedule: Schedule?
+    /// How often a call is started again without the stage asking for it, as when another stage does.
+    var forcedRetries: UInt32 = 0
+    /// The hook in the middle of which the call is cancelled, on another thread.
+    var cancelsDuring: Hook?
+    /// How often all results, or all chunks, come.
+    var repetitions = 1
+    /// Whether what hooks answered is kept.
+    var keepsSteps = true
     /// Called just before each hook, and after it.
     var aroundHooks: (@Sendable (_ isBefore: Bool, Hook) -> Void)?
   }
@@ -39,13 +48,24 @@ internal import Glibc
   func travel(_ exchange: Exchange) -> Passage {
     let call = LaboratoryCall(
       laboratory.newHandle(0xC000_0000_0000_0000), hooks.kind, needs: hooks.needs, mutates: hooks.mutates,
-      interceptor: interceptor, exchange: exchange, isGuarded: unsafe laboratory.state.withLock { unsafe $0.isGuarded })
+      interceptor: interceptor, exchange: exchange, isGuarded: laboratory.state.withLock { $0.isGuarded })
     LaboratoryRecord.note(exchange.name, inHook: false)
     laboratory.open(call)
     unsafe state = nil
     var passage = Passage(exchange)
-    let isInside = begin(call, exchange, &passage)
+    var isInside = begin(call, exchange, &passage)
     if isInside { onward(call, exchange, &passage) }
+    for _ in 0..<manner.forcedRetries where isInside && !passage.hasForwarded {
+      call.attempt += 1
+      isInside = begin(call, exchange, &passage)
+      if isInside { onward(call, exchange, &passage) }
+    }
+    // Another attempt keeps the stage's state; after something went outward there is none.
+    while isInside, passage.verdict == Verdict.retry, !passage.hasForwarded, call.attempt < manner.maximumRetries {
+      call.attempt += 1
+      isInside = begin(call, exchange, &passage)
+      if isInside { onward(call, exchange, &passage) }
+    }
     if passage.wasCancelled, isInside { cancel(call) }
     passage.wasCancelled = call.isCancelled
     passage.operation = call.operation
@@ -80,7 +100,7 @@ internal import Glibc
             unsafe hooks.onFirstHead?(instance, call.handle, state, head) ?? Verdict.continue
           }
         } else {
-          run(call, hooks.kind == .cache ? .onRead : .onRequest, &passage, event: { _ in }) { [self] _, state in
+          unsafe run(call, hooks.kind == .cache ? .onRead : .onRequest, &passage, event: { _ in }) { [self] _, state in
             unsafe hooks.onRequest?(instance, call.handle, state) ?? Verdict.continue
           }
         }
@@ -97,7 +117,9 @@ internal import Glibc
     case .graphQL, .cache:
       let hook: Hook = hooks.kind == .cache ? .onWrite : .onResult
       if hooks.kind == .cache, passage.verdict == Verdict.respond { return }
-      for (number, sample) in exchange.results.enumerated() where unsafe hooks.onResult != nil {
+      guard unsafe hooks.onResult != nil, !exchange.results.isEmpty else { break }
+      for number in 0..<(exchange.results.count * manner.repetitions) {
+        let sample = exchange.results[number % exchange.results.count]
         let needs = hooks.needs
         let verdict = unsafe run(
           call, hook, &passage,
@@ -127,7 +149,8 @@ internal import Glibc
 
   private func runChunks(_ call: LaboratoryCall, _ exchange: Exchange, _ passage: inout Passage) -> Bool {
     guard unsafe hooks.onChunk != nil else { return true }
-    for (number, bytes) in exchange.chunks.enumerated() {
+    for number in 0..<(exchange.chunks.count * manner.repetitions) {
+      let bytes = exchange.chunks[number % exchange.chunks.count]
       let verdict = unsafe run(
         call, .onChunk, &passage,
         event: { unsafe $0.lend($0.chunk(bytes, number: UInt64(number)), named: "a crb_chunk") }
@@ -146,7 +169,7 @@ internal import Glibc
     switch exchange.ending {
     case .end:
       guard unsafe hooks.onEnd != nil else { return }
-      run(call, .onEnd, &passage, event: { _ in }) { [self] _, state in
+      unsafe run(call, .onEnd, &passage, event: { _ in }) { [self] _, state in
         unsafe hooks.onEnd?(instance, call.handle, state.pointee) ?? Verdict.continue
       }
     case .error(let sample):
@@ -162,7 +185,7 @@ internal import Glibc
 
   /// Cancels the call, once.
   private func cancel(_ call: LaboratoryCall) {
-    let isFirst = unsafe laboratory.state.withLock { _ in
+    let isFirst = laboratory.state.withLock { _ in
       defer { call.isCancelled = true }
       return !call.isCancelled
     }
@@ -187,9 +210,10 @@ internal import Glibc
     _ body: @escaping (Event, StatePlace) -> crb_verdict
   ) -> crb_verdict {
     let place = "\(interceptor) \(hooks.kind.rawValue).\(hook.name)"
-    let event = unsafe laboratory.state.withLock { _ in
+    let event = laboratory.state.withLock { _ in
       call.hook = hook
       call.staged = Staged()
+      call.refusedElements = 0
       call.token = .none
       return event(&call.memory)
     }
@@ -201,16 +225,18 @@ internal import Glibc
     defer { if manner.schedule != nil { laboratory.timers.setPace(.asTimePasses) } }
     manner.aroundHooks?(true, hook)
     let work = { [self] () -> crb_verdict in
-      unsafe laboratory.state.withLock { _ in call.thread = pthread_self() }
+      laboratory.state.withLock { _ in call.thread = pthread_self() }
       return unsafe withUnsafeMutablePointer(to: &state) { unsafe body(event, $0) }
     }
+    let canceller = manner.cancelsDuring == hook ? LaboratoryThread { self.cancel(call) } : nil
+    defer { canceller?.join() }
     var verdict = manner.changesThreads ? LaboratoryThread.run(work) ?? Verdict.fail : work()
     manner.aroundHooks?(false, hook)
     let isLate = laboratory.setInterruption(nil)
     let wasPending = verdict == Verdict.pending
     verdict = wasPending ? complete(call, place, isLate) : settled(call, verdict, place)
     laboratory.leave()
-    let staged = unsafe laboratory.state.withLock { _ in
+    let staged = laboratory.state.withLock { _ in
       call.hook = nil
       call.thread = nil
       call.memory.takeBack()
@@ -218,6 +244,7 @@ internal import Glibc
     }
     laboratory.collectTouches(at: place)
     verdict = judged(verdict, hook, staged, place)
+    if !manner.keepsSteps { passage.steps = [] }
     passage.steps.append(Passage.Step(hook: hook, verdict: verdict, staged: staged, wasPending: wasPending))
     return verdict
   }
@@ -239,13 +266,13 @@ internal import Glibc
   private func complete(_ call: LaboratoryCall, _ place: String, _ isLate: Bool) -> crb_verdict {
     var token = LaboratoryCall.Token.none
     let look = { [self] in
-      unsafe laboratory.state.withLock { _ in
+      laboratory.state.withLock { _ in
         token = call.token
         if case .armed = token { return false }
         return true
       }
     }
-    if case .none = unsafe laboratory.state.withLock({ _ in call.token }) {
+    if case .none = laboratory.state.withLock({ _ in call.token }) {
       laboratory.breach("ER08", "the hook answered PENDING without a token from suspend()", at: place)
       return Verdict.fail
     }
@@ -290,6 +317,14 @@ internal import Glibc
     if needsElement, staged.elements.isEmpty, hooks.kind != .http || staged.head == nil {
       laboratory.breach("SE03", "\(Verdict.name(verdict)) without anything staged by emit()", at: place)
       return Verdict.fail
+    }
+    if hook == .onError, verdict == Verdict.fail, staged.failure == nil {
+      laboratory.breach("ER01", "FAIL in on_error replaces the error, and set_error() did not say by what", at: place)
+    }
+    let isLost = [Verdict.fail, Verdict.drop, Verdict.retry].contains(verdict) || hook == .onError && verdict == Verdict.continue
+    if isLost, !staged.elements.isEmpty {
+      laboratory.breach(
+        "ST03", "\(staged.elements.count) staged elements are lost by answering \(Verdict.name(verdict))", at: place)
     }
     let isFirst = hook == .onRequest || hook == .onRead
     if isFirst, verdict == Verdict.continue, !staged.elements.isEmpty {

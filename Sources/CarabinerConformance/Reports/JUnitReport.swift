@@ -29,7 +29,9 @@ package enum JUnitReport {
     case .skip(let reason): inner.append("      <skipped message=\"\(escaped(reason))\"/>")
     case .harnessError(let reason): inner.append("      <error message=\"\(escaped(reason))\"/>")
     case _ where outcome.isFailure(warningsCount: report.warningsCount):
-      inner.append("      <failure type=\"\(outcome.status.name)\" message=\"\(escaped(findings.first ?? outcome.status.detail))\">\(message)</failure>")
+      inner.append(
+        "      <failure type=\"\(outcome.status.name)\" message=\"\(escaped(findings.first ?? outcome.status.detail))\">\(message)</failure>"
+      )
     case .warn: inner.append("      <system-out>\(message)</system-out>")
     default: break
     }

@@ -12,13 +12,13 @@ package enum SARIFReport {
         "properties": ["level": .number(JSONNumber(check.level))],
       ]
     }
-    let results = reports.flatMap { report in report.outcomes.flatMap { results(of: $0, report) } }
+    let found = reports.flatMap { report in report.outcomes.flatMap { results(of: $0, report) } }
     let driver: JSONValue = [
       "name": "carabiner conform", "semanticVersion": "1.0.0", "rules": .array(rules),
     ]
     let log: JSONValue = [
       "$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0",
-      "runs": .array([["tool": ["driver": driver], "results": .array(results)]]),
+      "runs": .array([["tool": ["driver": driver], "results": .array(found)]]),
     ]
     return String(decoding: log.serialized(pretty: true), as: UTF8.self)
   }

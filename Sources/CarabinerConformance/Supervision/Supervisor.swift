@@ -157,7 +157,10 @@ package struct Supervisor: Sendable {
   }
 
   private func arguments(_ check: Check, _ copy: String, _ folder: String) -> [String] {
-    var arguments = ["--check", check.id, "--plugin", copy, "--folder", folder, "--seed", "\(options.trial.seed)", "--effort", "\(options.trial.effort)"]
+    var arguments = [
+      "--check", check.id, "--plugin", copy, "--folder", folder, "--seed", "\(options.trial.seed)", "--effort",
+      "\(options.trial.effort)",
+    ]
     if let configuration = options.trial.configuration { arguments += ["--config", configuration] }
     for capability in options.trial.capabilities.sorted() { arguments += ["--allow", capability] }
     return arguments
@@ -186,7 +189,9 @@ package struct Supervisor: Sendable {
     return outcomes.map { outcome in
       var outcome = outcome
       outcome.findings.removeAll { $0.check != outcome.check.id }
-      for finding in foreign[outcome.check.id] ?? [] where !outcome.findings.contains(finding) { outcome.findings.append(finding) }
+      for finding in foreign[outcome.check.id] ?? [] where !outcome.findings.contains(finding) {
+        outcome.findings.append(finding)
+      }
       let isFailed = outcome.findings.contains { $0.severity == .failure }
       switch outcome.status {
       case .pass, .warn, .skip:

@@ -3,7 +3,9 @@ internal import CarabinerHost
 internal import CarabinerWire
 
 /// What a check has that watches an interceptor at work.
-struct InterceptorTrial {
+@safe struct InterceptorTrial: @unchecked Sendable {
+  // Values, tables of a library that is never unmapped, and a laboratory made for sharing.
+
   let notes: TrialNotes
   let interceptor: PluginInterceptor
   let host: UnsafePointer<crb_host>
@@ -22,7 +24,8 @@ struct InterceptorTrial {
       return try unsafe LaboratoryInstance(interceptor, host: host, configuration: configuration ?? self.configuration)
     } catch {
       throw TrialNotes.Skip(
-        "it cannot be created with \((configuration ?? self.configuration).prefix(200)): \(error); give a good configuration with --config")
+        "it cannot be created with \((configuration ?? self.configuration).prefix(200)): \(error); give a good configuration with --config"
+      )
     }
   }
 
@@ -31,7 +34,7 @@ struct InterceptorTrial {
     _ exchanges: [Exchange], _ stage: StageHooks, _ instance: LaboratoryInstance, _ manner: Traveller.Manner = Traveller.Manner()
   ) -> [Passage] {
     exchanges.map { exchange in
-      instance.forCall { memory in
+      unsafe instance.forCall { memory in
         let traveller = unsafe Traveller(laboratory, stage, of: interceptor.id, instance: memory)
         traveller.manner = manner
         return traveller.travel(exchange)

@@ -10,7 +10,7 @@ package enum TrialProcess {
   package struct Order: Sendable {
     package let check: String
     package let plugin: String
-    package let options: TrialOptions
+    package var options: TrialOptions
 
     package init(check: String, plugin: String, options: TrialOptions) {
       self.check = check
@@ -37,7 +37,7 @@ package enum TrialProcess {
     CLaboratory_traceOnAbort(2)
     var limits = limits()
     unsafe CLaboratory_confine(folder, &limits)
-    unsafe CLaboratory_catchTouches()
+    CLaboratory_catchTouches()
     TrialReport.write(contents(of: order), nonce: nonce)
     // No destructors of the plugin: whether they may run is LC09's question.
     _exit(0)
@@ -63,7 +63,11 @@ package enum TrialProcess {
   }
 
   private static func examine(_ check: Check, _ notes: TrialNotes, _ order: Order) throws {
+    var order = order
     let bytes = try BoundedFile.bytes(at: order.plugin, maximumBytes: Self.maximumPluginBytes)
+    if let image = try? ELFImage(bytes), let note = try? PluginNote(of: image, path: order.plugin) {
+      order.options.capabilities.formUnion(note.capabilities)
+    }
     switch check.trial {
     case .file(let body):
       try body(FileTrial(notes: notes, path: order.plugin, bytes: bytes, options: order.options))

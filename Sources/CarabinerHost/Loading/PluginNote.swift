@@ -7,6 +7,8 @@ package struct PluginNote: Sendable, Hashable {
   package let id: String
   /// Its version.
   package let version: String
+  /// What it says it does that plugins usually do not; a host does not look at it, the conformance harness does.
+  package let capabilities: Set<String>
   /// The ABI's major, and the lowest minor the plugin needs.
   package let abi: (major: Int, minor: Int)
 
@@ -45,6 +47,7 @@ package struct PluginNote: Sendable, Hashable {
     }
     self.id = id
     self.version = version
+    capabilities = Set((json["capabilities"]?.array ?? []).compactMap(\.string))
     abi = (major, minor)
   }
 

@@ -8,7 +8,9 @@ enum ProcessGroup {
     defer { unsafe closedir(folder) }
     var count = 0
     while let entry = unsafe readdir(folder) {
-      let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+      let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) {
+        unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+      }
       guard let process = pid_t(name), process != leader, let state = state(of: process) else { continue }
       if state.group == leader, state.letter != "Z" { count += 1 }
     }

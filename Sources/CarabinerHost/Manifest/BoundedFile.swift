@@ -12,7 +12,7 @@ package enum BoundedFile {
   }
 
   /// Reads a file as UTF-8.
-  static func text(at path: String, maximumBytes: Int) throws(Refusal) -> String {
+  package static func text(at path: String, maximumBytes: Int) throws(Refusal) -> String {
     guard let text = String(validating: try bytes(at: path, maximumBytes: maximumBytes), as: UTF8.self) else {
       throw .notText
     }

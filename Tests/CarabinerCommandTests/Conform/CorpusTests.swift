@@ -24,7 +24,9 @@ struct CorpusTests {
     let broken = (report["plugins"]?[0]?["checks"]?.array ?? []).filter { check in
       !["PASS", "SKIP"].contains(check["status"]?.string ?? "")
     }
-    #expect(broken.map { "\($0["id"]?.string ?? "") \($0["status"]?.string ?? "")" } == ["\(plugin.check) \(plugin.status)"], "\(broken)")
+    #expect(
+      broken.map { "\($0["id"]?.string ?? "") \($0["status"]?.string ?? "")" } == ["\(plugin.check) \(plugin.status)"],
+      "\(broken)")
     #expect(run.status == (plugin.status == "WARN" ? 0 : 1))
   }
 

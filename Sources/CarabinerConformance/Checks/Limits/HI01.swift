@@ -1,4 +1,5 @@
 internal import CarabinerHost
+internal import Synchronization
 
 extension Check {
   static let hi01 = Check(
@@ -7,10 +8,11 @@ extension Check {
       rule: "Bodies of 0 bytes, 1 byte and 64 MiB, 10,000 headers and a header of 1 MiB neither crash nor hang the plugin.",
       reason: "What comes from a server is chosen by whoever runs that server, or stands in front of it.",
       example: "char value[256]; memcpy(value, header->value.ptr, header->value.len);",
-      remedy: "Compare lengths before you copy, refuse what is too much with set_error() and CRB_FAIL, and say which limit it was."),
+      remedy:
+        "Compare lengths before you copy, refuse what is too much with set_error() and CRB_FAIL, and say which limit it was."),
     timeLimit: .seconds(120),
     .interceptor { trial in
-      unsafe trial.laboratory.state.withLock { unsafe $0.isGuarded = false }
+      trial.laboratory.state.withLock { $0.isGuarded = false }
       let large = [UInt8](repeating: UInt8(ascii: " "), count: trial.options.times(64 << 20, atLeast: 4 << 20))
       let text = String(repeating: "x", count: 1 << 20)
       let many = (0..<10_000).map { HeaderSample(name: "X-Many-\($0)", value: "\($0)") }

@@ -2,13 +2,16 @@ extension Check {
   static let hi02 = Check(
     "HI02", level: 5, "withstands JSON nobody would write",
     page: Page(
-      rule: "JSON nested 100,000 deep, with huge numbers, lone surrogates and NUL in strings neither crashes nor hangs the plugin.",
+      rule:
+        "JSON nested 100,000 deep, with huge numbers, lone surrogates and NUL in strings neither crashes nor hangs the plugin.",
       reason: """
         Results are raw JSON, checked for syntax by the host and for nothing else. A reader that calls itself for each level runs out of
         stack, and the process ends with it.
         """,
-      example: "static value *parse(const char **p) { if (**p == '[') return list(parse(p)); … }      /* no limit to the depth */",
-      remedy: "Count the depth and stop at a limit, or read without recursion. Take numbers for texts until you need their value."),
+      example:
+        "static value *parse(const char **p) { if (**p == '[') return list(parse(p)); … }      /* no limit to the depth */",
+      remedy: "Count the depth and stop at a limit, or read without recursion. Take numbers for texts until you need their value."
+    ),
     .interceptor { trial in
       let depth = 100_000
       let deep = String(repeating: "[", count: depth) + String(repeating: "]", count: depth)

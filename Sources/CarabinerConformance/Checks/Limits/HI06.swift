@@ -1,3 +1,6 @@
+internal import CarabinerHost
+internal import Synchronization
+
 extension Check {
   static let hi06 = Check(
     "HI06", level: 4, "puts no stranger's bytes into the log as they are",
@@ -11,7 +14,8 @@ extension Check {
         terminal of whoever reads it.
         """,
       example: "snprintf(line, sizeof line, name); host->log(self, CRB_LOG_INFO, call, text(line));",
-      remedy: "snprintf(line, sizeof line, \"%.*s\", (int)name.len, name.ptr); and replace bytes below 0x20, and 0x7F, by a space."),
+      remedy:
+        "snprintf(line, sizeof line, \"%.*s\", (int)name.len, name.ptr); and replace bytes below 0x20, and 0x7F, by a space."),
     .interceptor { trial in
       let hostile = "evil\u{1B}[31m\nname %n%s%s%s%s%n"
       try trial.exercise([
@@ -29,9 +33,10 @@ extension Check {
           $0.ending = .error(ErrorSample(message: hostile, detail: #"{"a":"%n%s"}"#, origin: hostile))
         },
       ])
-      for line in unsafe trial.laboratory.state.withLock({ unsafe $0.logged }) {
+      for line in trial.laboratory.state.withLock({ $0.logged }) {
         if line.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) {
-          trial.notes.warn("it logs control characters as they came: \(line.debugDescription.prefix(120))", at: trial.interceptor.id)
+          trial.notes.warn(
+            "it logs control characters as they came: \(line.debugDescription.prefix(120))", at: trial.interceptor.id)
         }
       }
     })

@@ -4,7 +4,8 @@ extension Check {
   static let ld01 = Check(
     "LD01", level: 1, "is a whole shared object for this machine",
     page: Page(
-      rule: "The file is a 64-bit ELF shared object for the machine it is tested on, and every segment that is mapped lies inside the file.",
+      rule:
+        "The file is a 64-bit ELF shared object for the machine it is tested on, and every segment that is mapped lies inside the file.",
       reason: """
         The dynamic linker maps a segment that reaches beyond the end of the file without a word; the process dies of SIGBUS when the
         missing part is touched. A file that was cut short while it was copied is the usual case.
@@ -16,7 +17,7 @@ extension Check {
         scp plugin.so host:/plugins/.plugin.so.new && ssh host mv /plugins/.plugin.so.new /plugins/plugin.so
         """),
     .file { trial in
-      do {
+      do throws(ELFImage.Fault) {
         _ = try ELFImage(trial.bytes)
       } catch {
         switch error {

@@ -1,5 +1,6 @@
 internal import CLaboratory
 internal import CarabinerHost
+internal import Synchronization
 
 extension Check {
   static let pf01 = Check(
@@ -11,12 +12,14 @@ extension Check {
         """,
       reason: "Every request passes every stage. What one of them takes, all of them wait for.",
       example: "crb_verdict on_result(…) { char *copy = strndup(result->json.ptr, result->json.len); … free(copy); }",
-      remedy: "Read views where they are. What one call needs, scratch() gives without an allocation of your own; what all need, create() can make."),
+      remedy:
+        "Read views where they are. What one call needs, scratch() gives without an allocation of your own; what all need, create() can make."
+    ),
     .interceptor { trial in
-      guard let code = trial.stages.first?.code, unsafe CLaboratory_watchAllocations(code) > 0 else {
+      guard let code = unsafe trial.stages.first?.code, unsafe CLaboratory_watchAllocations(code) > 0 else {
         throw TrialNotes.Skip("it imports no allocator of libc, so there is nothing to count")
       }
-      unsafe trial.laboratory.state.withLock { unsafe $0.isGuarded = false }
+      trial.laboratory.state.withLock { $0.isGuarded = false }
       let instance = try trial.instance()
       defer { instance.destroy() }
       let count = trial.options.times(2000, atLeast: 200)
@@ -27,11 +30,14 @@ extension Check {
         var manner = Traveller.Manner()
         manner.aroundHooks = { isBefore, _ in clock.note(isBefore) }
         let passages = trial.travel(Array(repeating: Exchange("a query"), count: count), stage, instance, manner)
-        let isPassing = passages.allSatisfy { $0.steps.allSatisfy { $0.verdict == Verdict.continue && !$0.wasPending && !$0.staged.isEdited } && !$0.wasReleased }
+        let isPassing = passages.allSatisfy {
+          $0.steps.allSatisfy { $0.verdict == Verdict.continue && !$0.wasPending && !$0.staged.isEdited } && !$0.wasReleased
+        }
         let place = "\(trial.interceptor.id) \(stage.kind.rawValue)"
         if isPassing, clock.allocations > 0 {
           trial.notes.warn(
-            "its hooks allocate \(Double(clock.allocations) / Double(max(clock.hooks, 1))) times each although they change nothing", at: place)
+            "its hooks allocate \(Double(clock.allocations) / Double(max(clock.hooks, 1))) times each although they change nothing",
+            at: place)
         }
         let slow = clock.percentile(0.99)
         if slow > 50_000 { trial.notes.warn("one of 100 hooks takes \(slow / 1000) µs or more", at: place) }

@@ -1,15 +1,17 @@
 internal import CarabinerHost
+internal import Synchronization
 
 extension Check {
   static let pf03 = Check(
     "PF03", level: 6, "takes time in proportion to the bytes",
     page: Page(
-      rule: "A body of sixteen times the size takes at most about sixteen times as long, whatever the size of its chunks. More than forty times is a warning.",
+      rule:
+        "A body of sixteen times the size takes at most about sixteen times as long, whatever the size of its chunks. More than forty times is a warning.",
       reason: "Work that grows with the square of the size is how a megabyte from outside stops a host.",
       example: "body = realloc(body, used + n);  memmove(body, body + seen, used - seen);     /* at every chunk */",
       remedy: "Grow buffers by doubling, look at each byte once, and keep in your state how far you came."),
     .interceptor { trial in
-      unsafe trial.laboratory.state.withLock { unsafe $0.isGuarded = false }
+      trial.laboratory.state.withLock { $0.isGuarded = false }
       let instance = try trial.instance()
       defer { instance.destroy() }
       for stage in trial.stages where stage.seesChunks {

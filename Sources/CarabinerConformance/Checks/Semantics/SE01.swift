@@ -5,6 +5,8 @@ extension Check {
       rule: "Each hook answers a verdict of its row in section 5 of carabiner.h.",
       reason: "A host makes a fault of any other one: the call fails, and the message names the plugin.",
       example: "static crb_verdict on_end(void *inst, crb_call call, void *state) { return CRB_RETRY; }",
-      remedy: "Look the hook up in section 5. To end a call from a hook without the verdict you want, set_error() and CRB_FAIL."),
+      remedy: #"""
+        Look the hook up in section 5. To end a call from a hook without the verdict you want, use set_error() and CRB_FAIL.
+        """#),
     .interceptor { try $0.exercise() })
 }

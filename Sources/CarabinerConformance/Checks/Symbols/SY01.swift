@@ -38,6 +38,7 @@ extension Check {
   /// What linkers and compilers put in by themselves: bounds of sections, Swift's mangled names, Rust's exception personality.
   private static func isOfALanguage(_ name: String) -> Bool {
     ["_init", "_fini", "__bss_start", "_edata", "_end", "rust_eh_personality"].contains(name) || name.hasPrefix("$s")
-      || name.hasPrefix("__swift_") || name.hasPrefix("_swift_") || name.hasPrefix("__start_swift") || name.hasPrefix("__stop_swift")
+      || name.hasPrefix("__swift_") || name.hasPrefix("_swift_") || name.hasPrefix("__start_swift")
+      || name.hasPrefix("__stop_swift")
   }
 }

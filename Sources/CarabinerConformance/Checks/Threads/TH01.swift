@@ -2,15 +2,18 @@ extension Check {
   static let th01 = Check(
     "TH01", level: 3, "calls the host from the threads it may",
     page: Page(
-      rule: """
-        Functions tagged [owner] are called by the thread that runs the hook, or after suspend() by whoever holds the token, until
-        resume(); never by two threads at once.
-        """,
-      reason: "The host keeps a call without locks: it belongs to one thread at a time. A second one gets CRB_E_THREAD, if it is lucky.",
-      example: """
+      rule: #"""
+        Functions tagged [owner] are called by the thread that runs the hook, or after suspend() by whoever holds the token, until resume(); never by two threads at once.
+        """#,
+      reason: #"""
+        The host keeps a call without locks: it belongs to one thread at a time. A second one gets CRB_E_THREAD, if it is lucky.
+        """#,
+      example: #"""
         static void *worker(void *call) { host->header_set(*(crb_call *)call, name, value, 0); return NULL; }
-        """,
-      remedy: "Suspend first, and let the worker do everything before it calls resume(); after that the call is the host's again."),
+        """#,
+      remedy: #"""
+        Suspend first, and let the worker do everything before it calls resume(); after that the call is the host's again.
+        """#),
     .interceptor { trial in
       try trial.exercise()
       try trial.exercise(Exchange.usual, Traveller.Manner(changesThreads: true))

@@ -39,9 +39,10 @@ static crb_verdict sound_on_request(void *inst, crb_call call, void **state) {
   if (!*state) *state = malloc(1);
   return *state ? CRB_CONTINUE : CRB_FAIL;
 }
+/* The sound parser leaves every response to the next one: it knows no content. */
 static crb_verdict sound_on_parser_head(void *inst, crb_call call, void **state, const crb_head *head) {
-  (void)head;
-  return sound_on_request(inst, call, state) == CRB_CONTINUE ? CRB_CONTINUE : CRB_FAIL;
+  (void)inst, (void)call, (void)state, (void)head;
+  return CRB_DROP;
 }
 static crb_verdict sound_on_result(void *inst, crb_call call, void *state, const crb_result *result) {
   (void)inst, (void)call, (void)state, (void)result;
@@ -63,16 +64,6 @@ static crb_verdict sound_on_end(void *inst, crb_call call, void *state) {
   (void)inst, (void)call, (void)state;
   return CRB_CONTINUE;
 }
-/* The sound parser collects nothing and answers one empty result at the end. */
-static crb_verdict sound_on_parser_end(void *inst, crb_call call, void *state) {
-  (void)inst, (void)state;
-  static const char json[] = "{\"data\":null}";
-  uint8_t *bytes;
-  crb_buf buffer = host->buf_alloc(self, sizeof json - 1, &bytes);
-  if (!buffer) return CRB_FAIL;
-  memcpy(bytes, json, sizeof json - 1);
-  return host->emit(call, CRB_EMIT_RESULT, buffer, 0) == CRB_OK ? CRB_CONTINUE : CRB_FAIL;
-}
 static void sound_on_cancel(void *inst, crb_call call, void *state) { (void)inst, (void)call, (void)state; }
 static void sound_release(void *inst, void *state) {
   (void)inst;
@@ -88,8 +79,8 @@ static void sound_destroy(void *inst) { free(inst); }
 /* Every one of them may go unused. */
 static void *const sound_functions[] __attribute__((unused)) = {
     (void *)sound_on_request, (void *)sound_on_parser_head, (void *)sound_on_result, (void *)sound_on_head,
-    (void *)sound_on_chunk,   (void *)sound_on_error,       (void *)sound_on_end,    (void *)sound_on_parser_end,
-    (void *)sound_on_cancel,  (void *)sound_release,        (void *)sound_create,    (void *)sound_destroy};
+    (void *)sound_on_chunk,   (void *)sound_on_error,       (void *)sound_on_end,    (void *)sound_on_cancel,
+    (void *)sound_release,    (void *)sound_create,         (void *)sound_destroy};
 
 #ifndef NEEDS
 #define NEEDS 0
@@ -150,7 +141,7 @@ static const crb_cache_stage cache_stage __attribute__((unused)) = {
 #define PARSER_ON_CHUNK sound_on_chunk
 #endif
 #ifndef PARSER_ON_END
-#define PARSER_ON_END sound_on_parser_end
+#define PARSER_ON_END sound_on_end
 #endif
 static const crb_parser_stage parser_stage __attribute__((unused)) = {
     .size = sizeof parser_stage, .needs = NEEDS, .mutates = MUTATES, .on_head = PARSER_ON_HEAD, .on_chunk = PARSER_ON_CHUNK,

@@ -1,0 +1,40 @@
+internal import CarabinerHost
+internal import Synchronization
+
+extension Check {
+  static let th06 = Check(
+    "TH06", level: 3, "does not block",
+    page: Page(
+      rule: #"""
+        A hook returns within 100 ms, and should within 1 ms, the time its thread waited for a processor taken off. From 1 ms on it is a warning.
+        """#,
+      reason: "The thread that runs a hook is the one that reads from the network for everybody else.",
+      example: #"""
+        struct addrinfo *found; getaddrinfo("auth.example", "443", NULL, &found);
+        """#,
+      remedy: #"""
+        Suspend, and resume from where the answer comes: crb.fetch/1, crb.timer/1, or a thread of your own.
+        """#),
+    .interceptor { trial in
+      let instance = try trial.instance()
+      defer { instance.destroy() }
+      trial.laboratory.state.withLock { $0.isGuarded = false }
+      for stage in trial.stages {
+        // What is done once is not what a request waits for.
+        _ = trial.travel(Exchange.usual, stage, instance)
+        let clock = BlockingClock()
+        var manner = Traveller.Manner()
+        manner.aroundHooks = { isBefore, hook in clock.note(isBefore, hook) }
+        for _ in 0..<3 { _ = trial.travel(Exchange.usual, stage, instance, manner) }
+        for (hook, time) in clock.least {
+          let text = "\(hook.name) takes \(Double(time / 1000) / 1000) ms"
+          let place = "\(trial.interceptor.id) \(stage.kind.rawValue)"
+          if time > 100_000_000 {
+            trial.notes.fail(text, at: place)
+          } else if time > 1_000_000 {
+            trial.notes.warn(text, at: place)
+          }
+        }
+      }
+    })
+}

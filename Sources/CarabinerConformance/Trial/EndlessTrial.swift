@@ -1,0 +1,24 @@
+internal import CarabinerHost
+
+/// One call with very many results, of which none is kept here either.
+struct EndlessTrial {
+  private let trial: InterceptorTrial
+  private let stage: StageHooks
+  private let instance: LaboratoryInstance
+
+  init(_ trial: InterceptorTrial, _ stage: StageHooks, _ instance: LaboratoryInstance) {
+    self.trial = trial
+    self.stage = stage
+    self.instance = instance
+  }
+
+  /// Sends the exchange with one of its results, or its chunks, over and over.
+  func run(_ exchange: Exchange, count: Int) {
+    unsafe instance.forCall { memory in
+      let traveller = unsafe Traveller(trial.laboratory, stage, of: trial.interceptor.id, instance: memory)
+      traveller.manner.repetitions = count
+      traveller.manner.keepsSteps = false
+      _ = traveller.travel(exchange)
+    }
+  }
+}

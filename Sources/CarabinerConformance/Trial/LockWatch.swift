@@ -1,0 +1,25 @@
+internal import CLaboratory
+internal import Synchronization
+
+/// How many mutexes of the plugin the thread of a hook holds.
+final class LockWatch: Sendable {
+  private let before = Mutex<Int64>(0)
+
+  /// Begins to count for the library of a stage; false if it has no mutexes of libc.
+  func begin(_ stage: StageHooks?) -> Bool {
+    guard let code = unsafe stage?.code else { return false }
+    return unsafe CLaboratory_watchLocks(code) > 0
+  }
+
+  /// Called before a hook and after it; how many more locks are held after it.
+  func note(_ isBefore: Bool) -> Int64? {
+    let held = CLaboratory_heldLocks()
+    return before.withLock { before in
+      if isBefore {
+        before = held
+        return nil
+      }
+      return held > before ? held - before : nil
+    }
+  }
+}

@@ -1,0 +1,70 @@
+internal import CarabinerHost
+internal import Synchronization
+
+/// Bodies for parsers: of each kind of content a parser may take, one that is right.
+struct ParserTrial {
+  /// A body and what its head says of it.
+  private struct Sample {
+    let type: String
+    let header: String
+    let body: [UInt8]
+  }
+
+  /// What a parser made of a body.
+  struct Reading: Equatable {
+    let elements: [Staged.Element]
+    let verdict: Int32
+  }
+
+  private static let json =
+    #"{"data":{"books":[{"id":"1","title":"So\u006caris – \"é\"","pages":204.5e0}]},"extensions":{"a":[]}}"#
+  private static let samples: [Sample] = [
+    Sample(type: "application/json", header: "application/json; charset=utf-8", body: Array(json.utf8)),
+    Sample(type: "application/json", header: "application/graphql-response+json", body: Array(json.utf8)),
+    Sample(
+      type: "multipart/mixed", header: "multipart/mixed; boundary=\"-\"; deferSpec=20220824",
+      body: Array(
+        ("\r\n---\r\nContent-Type: application/json\r\n\r\n" + #"{"data":{"a":1},"hasNext":true}"#
+          + "\r\n---\r\nContent-Type: application/json\r\n\r\n" + #"{"incremental":[{"path":[],"data":{"b":2}}],"hasNext":false}"#
+          + "\r\n-----\r\n").utf8)),
+    // {"data": {"a": 1, "t": "é"}}
+    Sample(
+      type: "application/cbor", header: "application/cbor",
+      body: [0xA1, 0x64, 0x64, 0x61, 0x74, 0x61, 0xA2, 0x61, 0x61, 0x01, 0x61, 0x74, 0x62, 0xC3, 0xA9]),
+  ]
+
+  private let trial: InterceptorTrial
+
+  init(_ trial: InterceptorTrial) { self.trial = trial }
+
+  /// Calls `body` for each sample the parser takes, with the bytes, a way to make an exchange of chunks, and a way to read one.
+  ///
+  /// - Throws: ``TrialNotes/Skip`` if the interceptor has no parser, or it takes none of them.
+  func everyBody(
+    of types: Set<String>? = nil,
+    _ body: ([UInt8], (_ chunks: [[UInt8]]) -> Exchange, (Exchange) -> Reading) throws -> Void
+  ) throws {
+    guard let stage = trial.stages.first(where: { $0.kind == .parsing }) else { throw TrialNotes.Skip("it has no parser stage") }
+    trial.laboratory.state.withLock { $0.isGuarded = false }
+    let instance = try trial.instance()
+    defer { instance.destroy() }
+    func read(_ exchange: Exchange) -> Reading {
+      let passage = trial.travel([exchange], stage, instance)[0]
+      return Reading(elements: passage.elements, verdict: passage.verdict)
+    }
+    var taken = 0
+    for sample in Self.samples where types?.contains(sample.type) ?? true {
+      func exchange(_ chunks: [[UInt8]]) -> Exchange {
+        Exchange("a body of \(sample.header)") {
+          $0.head.headers = [HeaderSample(name: "Content-Type", value: sample.header)]
+          $0.chunks = chunks
+        }
+      }
+      // A parser that makes nothing of the right body has nothing to say about the wrong ones.
+      guard !read(exchange([sample.body])).elements.isEmpty else { continue }
+      taken += 1
+      try body(sample.body, exchange, read)
+    }
+    if taken == 0 { throw TrialNotes.Skip("it takes none of the bodies this check has") }
+  }
+}

@@ -1,0 +1,34 @@
+/// All orders of what may happen to a hook that suspends.
+struct ScheduleTrial {
+  private let trial: InterceptorTrial
+
+  init(_ trial: InterceptorTrial) { self.trial = trial }
+
+  /// Plays every order with every exchange in which a hook suspends.
+  ///
+  /// - Throws: ``TrialNotes/Skip`` if none does.
+  func play(withRevocation: Bool = true) throws {
+    var hasSuspended = false
+    for stage in trial.stages {
+      let probe = try trial.instance()
+      let suspending = Exchange.usual.filter { exchange in
+        trial.travel([exchange], stage, probe)[0].steps.contains(where: \.wasPending)
+      }
+      probe.destroy()
+      // What suspends only once, to fetch something that is then kept, suspends in a new instance again.
+      let exchanges = suspending.prefix(4)
+      for schedule in Schedule.all where withRevocation || !(schedule.beforeReturn + schedule.afterReturn).contains(.revoke) {
+        for exchange in exchanges {
+          hasSuspended = true
+          let instance = try trial.instance()
+          var manner = Traveller.Manner()
+          manner.schedule = schedule
+          LaboratoryRecord.note("order: \(schedule)", inHook: false)
+          _ = trial.travel([exchange], stage, instance, manner)
+          instance.destroy()
+        }
+      }
+    }
+    if !hasSuspended { throw TrialNotes.Skip("no hook of it suspends in any exchange") }
+  }
+}

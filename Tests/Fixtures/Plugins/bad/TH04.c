@@ -1,0 +1,44 @@
+/* Frees in on_cancel what its hooks use. */
+/* STATUS: CRASH */
+#include <carabiner.h>
+#include <stdlib.h>
+
+typedef struct {
+  _Atomic int *volatile count;
+} counting;
+static crb_verdict on_request(void *inst, crb_call call, void **state) {
+  (void)inst, (void)call;
+  if (!*state) {
+    counting *c = calloc(1, sizeof *c);
+    if (c) c->count = calloc(1, sizeof *c->count);
+    *state = c;
+  }
+  return *state ? CRB_CONTINUE : CRB_E_NOMEM;
+}
+static crb_verdict on_result(void *inst, crb_call call, void *state, const crb_result *result) {
+  (void)inst, (void)call, (void)result;
+  counting *c = state;
+  for (int i = 0; i < 2000; i++) {
+    for (volatile int j = 0; j < 100; j++) {
+    }
+    ++*c->count;
+  }
+  return CRB_CONTINUE;
+}
+static void on_cancel(void *inst, crb_call call, void *state) {
+  (void)inst, (void)call;
+  counting *c = state;
+  if (!c) return;
+  free((void *)c->count);
+  c->count = NULL;
+}
+static void release(void *inst, void *state) {
+  (void)inst;
+  free((void *)((counting *)state)->count);
+  free(state);
+}
+#define GRAPHQL_ON_REQUEST on_request
+#define GRAPHQL_ON_RESULT on_result
+#define ON_CANCEL on_cancel
+#define RELEASE release
+#include "sound.h"
