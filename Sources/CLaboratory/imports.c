@@ -141,3 +141,25 @@ int CLaboratory_watchLocks(const void *inside) {
 }
 
 int64_t CLaboratory_heldLocks(void) { return held; }
+
+static int (*is_of_host)(const void *);
+
+static void ask_free(void *memory) {
+  if (memory && is_of_host(memory)) return;
+  free(memory);
+}
+/* operator delete, as it is and with a size; libstdc++'s, and every other one that was not replaced, is free(). */
+static void ask_delete(void *memory) { ask_free(memory); }
+static void ask_delete_sized(void *memory, size_t size) {
+  (void)size;
+  ask_free(memory);
+}
+
+int CLaboratory_watchFrees(const void *inside, int (*is_ours)(const void *)) {
+  is_of_host = is_ours;
+  return CLaboratory_replaceImport(inside, "free", (void *)ask_free, NULL) +
+         CLaboratory_replaceImport(inside, "_ZdlPv", (void *)ask_delete, NULL) +
+         CLaboratory_replaceImport(inside, "_ZdaPv", (void *)ask_delete, NULL) +
+         CLaboratory_replaceImport(inside, "_ZdlPvm", (void *)ask_delete_sized, NULL) +
+         CLaboratory_replaceImport(inside, "_ZdaPvm", (void *)ask_delete_sized, NULL);
+}

@@ -105,6 +105,37 @@ void CLaboratory_failAllocations(uint64_t interval);
 int CLaboratory_watchLocks(const void *inside);
 int64_t CLaboratory_heldLocks(void);
 
+/* Makes the library that holds `inside` ask before it frees: what is the host's is reported and not freed.  `is_ours` is called
+ * with every address it gives to free() or to operator delete, on the thread that does; non-zero: not the plugin's.  Gives the
+ * number of its imports that are watched. */
+int CLaboratory_watchFrees(const void *inside, int (*is_ours)(const void *memory));
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Libraries
+ * ------------------------------------------------------------------------------------------------------------------- */
+
+/* Where an address lies. */
+enum {
+  CLABORATORY_NOWHERE = 0,    /* nothing is mapped there */
+  CLABORATORY_SAME = 1,       /* in the library that holds the other address */
+  CLABORATORY_OTHER = 2,      /* in another library, or in the program */
+  CLABORATORY_ON_STACK = 3,   /* on the stack of the calling thread */
+  CLABORATORY_ON_HEAP = 4     /* mapped, and of no file */
+};
+
+int CLaboratory_place(const void *inside, const void *address);
+/* A file in memory with these bytes, which dlopen() can map by its name in /proc/self/fd; it stays open.  -1 with errno. */
+int CLaboratory_memoryFile(const void *bytes, size_t count);
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Trials within a trial
+ * ------------------------------------------------------------------------------------------------------------------- */
+
+/* Runs `body` in a copy of this process, which has this thread alone, and gives how that ended as waitpid() does; -1 with errno. */
+int CLaboratory_runApart(void (*body)(void *context), void *context);
+/* How many bytes are allocated in this process, exactly. */
+size_t CLaboratory_heapInUse(void);
+
 /* ---------------------------------------------------------------------------------------------------------------------
  * System calls of this thread
  * ------------------------------------------------------------------------------------------------------------------- */

@@ -12,6 +12,8 @@ package struct Check: Sendable {
   package let page: Page
   /// How long it may take; the load of a machine is no fault of the plugin, so this is generous.
   package let timeLimit: Duration
+  /// Whether its process ends as programs do, running what was registered for that, and not at once.
+  let endsOrderly: Bool
   /// What it does, in a process of its own.
   let trial: Trial
 
@@ -45,13 +47,15 @@ package struct Check: Sendable {
   }
 
   init(
-    _ id: String, level: Int, _ title: String, page: Page, timeLimit: Duration = .seconds(60), _ trial: Trial
+    _ id: String, level: Int, _ title: String, page: Page, timeLimit: Duration = .seconds(60), endsOrderly: Bool = false,
+    _ trial: Trial
   ) {
     self.id = id
     self.level = level
     self.title = title
     self.page = page
     self.timeLimit = timeLimit
+    self.endsOrderly = endsOrderly
     self.trial = trial
   }
 

@@ -14,6 +14,15 @@ struct SharedObject {
     let version: String?
   }
 
+  /// How a name is bound, as its symbol says.
+  enum Binding {
+    static let local: UInt8 = 0
+    static let global: UInt8 = 1
+    static let weak: UInt8 = 2
+    /// GNU's: one for the process, wherever it was loaded.
+    static let unique: UInt8 = 10
+  }
+
   /// More than any plugin has; a table that says more is broken.
   private static let maximumSymbols = 1 << 20
   private static let maximumEntries = 65536
@@ -57,6 +66,9 @@ struct SharedObject {
     case versionsNeeded = 0x6FFF_FFFE
     case versionsNeededCount = 0x6FFF_FFFF
   }
+
+  /// Whether a bit is set in the flags of a tag.
+  func has(_ bit: UInt64, in tag: Tag) -> Bool { (self[tag] ?? 0) & bit != 0 }
 
   /// The libraries it asks for.
   var needed: [String] { (dynamic[Tag.needed.rawValue] ?? []).compactMap(string) }

@@ -7,8 +7,12 @@ internal import Synchronization
 /// A touch is reported and then allowed: one mistake must not hide the next. Pages are costly, so work in bulk is done with plain
 /// memory.
 @safe struct GuardedMemory {
-  /// How long taken-back pages are kept to see late touches; the oldest go first.
+  /// How many taken-back pages are kept to see late touches; the oldest go first.
   private static let maximumEnded = 1024
+  /// Those of calls that are over, of all calls.
+  private static let graves = Mutex<[UInt32]>([])
+  /// Those that were taken back because a token was resumed.
+  private static let resumed = Mutex<Set<UInt32>>([])
 
   /// Whether new bytes get pages of their own.
   var isGuarded = true
@@ -61,7 +65,10 @@ internal import Synchronization
   }
 
   /// Takes back all that was lent: guarded bytes can no longer be touched, plain ones are freed.
-  mutating func takeBack() {
+  ///
+  /// - Parameter isResumed: Whether that is because the hook's token was resumed.
+  mutating func takeBack(isResumed: Bool = false) {
+    if isResumed { Self.resumed.withLock { $0.formUnion(lent) } }
     for region in lent {
       CLaboratory_endRegion(region)
       ended.append(region)
@@ -72,16 +79,26 @@ internal import Synchronization
     if ended.count > Self.maximumEnded { forget(ended.count - Self.maximumEnded / 2) }
   }
 
-  /// Gives the pages of what was taken back to the system.
+  /// Has no more to do with what was taken back; its pages go to the system after some time.
   mutating func forget() { forget(ended.count) }
 
   private mutating func forget(_ count: Int) {
-    for region in ended[..<count] {
-      CLaboratory_removeRegion(region)
-      Self.names.withLock { $0[region] = nil }
+    let old = Self.graves.withLock { graves -> ArraySlice<UInt32> in
+      graves += ended[..<count]
+      let surplus = graves.prefix(max(graves.count - Self.maximumEnded, 0))
+      graves.removeFirst(surplus.count)
+      return surplus
     }
     ended.removeFirst(count)
+    for region in old {
+      CLaboratory_removeRegion(region)
+      Self.names.withLock { $0[region] = nil }
+      Self.resumed.withLock { _ = $0.remove(region) }
+    }
   }
+
+  /// Whether a region was taken back by resume().
+  static func wasResumed(_ region: UInt32) -> Bool { resumed.withLock { $0.contains(region) } }
 
   /// The touches that were caught since the last time.
   static func takeTouches() -> [CLaboratory_touch] {

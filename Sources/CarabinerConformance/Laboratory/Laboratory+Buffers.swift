@@ -11,7 +11,12 @@ extension Laboratory {
       breach("ME05", "buf_alloc was given no place for the address of the bytes")
       return 0
     }
-    guard let made = unsafe state.withLock({ state in unsafe state.buffers.allocate(count) }) else { return 0 }
+    let made = unsafe state.withLock { state in
+      let made = unsafe state.buffers.allocate(count)
+      if let made = unsafe made { unsafe state.own.insert(UInt(bitPattern: made.bytes)) }
+      return unsafe made
+    }
+    guard let made = unsafe made else { return 0 }
     unsafe writable.pointee = unsafe made.bytes
     return unsafe made.handle
   }
@@ -45,9 +50,28 @@ extension Laboratory {
       breach("ME05", "\(slot.rawValue) was given a buffer whose last reference is gone, or that never was")
       return Status.stale
     }
-    // The plugin's drop function may call the host.
-    for release in work { release.perform() }
+    for release in work { finish(release) }
     return Status.ok
+  }
+
+  /// Gives bytes back whose last reference is gone.
+  private func finish(_ release: LaboratoryBuffers.Release) {
+    let isKept = state.withLock { state in
+      if let address = release.ownAddress { state.own.remove(address) }
+      guard release.isAdopted, state.buffers.keepsAdopted else { return false }
+      state.buffers.kept.append(release)
+      return true
+    }
+    // The plugin's drop function may call the host.
+    if !isKept { release.perform() }
+  }
+
+  /// Whether the plugin may free some memory; if not, that is written down.
+  func mayFree(_ memory: UnsafeRawPointer?) -> Bool {
+    guard let memory = unsafe memory else { return true }
+    let isOurs = state.withLock { $0.own.contains(UInt(bitPattern: memory)) }
+    if isOurs { breach("ME10", "it frees memory of the host, of buf_alloc() or scratch(), which is not its own") }
+    return !isOurs
   }
 
   func view(_ buffer: crb_buf) -> crb_view {
@@ -72,6 +96,7 @@ extension Laboratory {
       else { return Status.invalid }
       call.scratchBytes += count
       unsafe memory = unsafe call.scratch(count, alignment)
+      state.own.insert(UInt(bitPattern: memory))
       return Status.ok
     }
     return unsafe memory

@@ -33,6 +33,8 @@ extension Laboratory {
         return wasRevoked ? .late : .unknown
       }
       call.token = .resumed(token, verdict)
+      // R3: what the hook was lent ends here, whether it has returned or not.
+      call.memory.takeBack(isResumed: true)
       return .done
     }
     switch answer {

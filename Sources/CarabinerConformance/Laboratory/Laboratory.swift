@@ -22,6 +22,8 @@ internal import Synchronization
     var buffers = LaboratoryBuffers()
     /// Whether what is lent gets pages of its own, which is slow and tells more.
     var isGuarded = true
+    /// Where the memory begins that was given out for writing, which is for nobody else to free.
+    var own: Set<UInt> = []
     var keys: [String: crb_key] = [:]
     var faults = FaultPlan()
     var breaches: [Finding] = []
@@ -109,7 +111,7 @@ internal import Synchronization
       call.isOver = true
       state.calls[call.handle] = nil
       if case .armed(let token) = call.token { state.tokens[token] = nil }
-      call.freeScratch()
+      for address in call.freeScratch() { state.own.remove(address) }
     }
   }
 
@@ -122,6 +124,8 @@ internal import Synchronization
         breach("ME01", "\(name) was touched at byte \(touch.offset), which is outside of it", at: place)
       case UInt32(CLABORATORY_WRITTEN):
         breach("ME02", "\(name) was written to at byte \(touch.offset); it is for reading", at: place)
+      case UInt32(CLABORATORY_LATE) where GuardedMemory.wasResumed(touch.region):
+        breach("ME04", "\(name) was touched at byte \(touch.offset) after resume(), which ends it", at: place)
       default:
         breach("ME03", "\(name) was touched at byte \(touch.offset) after its hook had completed", at: place)
       }

@@ -13,6 +13,8 @@ internal import CarabinerHost
     let drop: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?
     let user: UnsafeMutableRawPointer?
     var references = 1
+    /// What adopted bytes looked like when they were adopted, if somebody wants to know.
+    var fingerprint: Int?
 
     init(
       _ bytes: UnsafeMutableRawBufferPointer, drop: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?,
@@ -34,6 +36,13 @@ internal import CarabinerHost
   @safe struct Release {
     fileprivate let storage: Storage
 
+    /// Whether the plugin's drop function is to be called.
+    var isAdopted: Bool { unsafe storage.drop != nil }
+    /// Where bytes of the host begin; nil if they are the plugin's.
+    var ownAddress: UInt? { unsafe storage.drop == nil ? UInt(bitPattern: storage.bytes.baseAddress) : nil }
+    /// Whether adopted bytes are what they were.
+    var isUnchanged: Bool { storage.fingerprint.map { unsafe $0 == LaboratoryBuffers.fingerprint(storage.bytes) } ?? true }
+
     func perform() {
       if let drop = unsafe storage.drop { unsafe drop(storage.user) } else { unsafe storage.bytes.deallocate() }
     }
@@ -42,6 +51,10 @@ internal import CarabinerHost
   private var buffers: [crb_buf: Buffer] = [:]
   private var next: UInt64 = 1
   private var held = 0
+  /// Whether adopted bytes are given back later than the plugin would like, and looked at.
+  var keepsAdopted = false
+  /// What is to be given back later.
+  var kept: [Release] = []
   /// How many buffers were ever made, and how many releases met no buffer.
   private(set) var made = 0
 
@@ -62,6 +75,7 @@ internal import CarabinerHost
   ) -> crb_buf {
     // A drop function that is missing has nothing to do; the bytes are the plugin's all the same.
     let storage = unsafe Storage(UnsafeMutableRawBufferPointer(mutating: bytes), drop: drop ?? { _ in }, user: user)
+    if keepsAdopted { storage.fingerprint = unsafe Self.fingerprint(storage.bytes) }
     return insert(storage, 0..<bytes.count)
   }
 
@@ -104,6 +118,13 @@ internal import CarabinerHost
   }
 
   func copy(_ handle: crb_buf) -> [UInt8]? { unsafe view(handle).map { unsafe Array($0.bytes) } }
+
+  /// FNV-1a.
+  fileprivate static func fingerprint(_ bytes: UnsafeMutableRawBufferPointer) -> Int {
+    var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+    for index in 0..<bytes.count { hash = unsafe (hash ^ UInt64(bytes[index])) &* 0x100_0000_01B3 }
+    return Int(truncatingIfNeeded: hash)
+  }
 
   private mutating func insert(_ storage: Storage, _ range: Range<Int>) -> crb_buf {
     defer {

@@ -157,8 +157,11 @@ internal import Glibc
     return unsafe block
   }
 
-  func freeScratch() {
+  /// Frees it, and says where it was.
+  func freeScratch() -> [UInt] {
+    let addresses = unsafe scratchBlocks.map { UInt(bitPattern: $0) }
     for index in unsafe scratchBlocks.indices { unsafe scratchBlocks[index].deallocate() }
     unsafe scratchBlocks = unsafe []
+    return addresses
   }
 }

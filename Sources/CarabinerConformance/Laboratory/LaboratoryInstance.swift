@@ -3,7 +3,9 @@ internal import CarabinerHost
 internal import Synchronization
 
 /// An instance of an interceptor, as a manifest entry would have.
-@safe final class LaboratoryInstance {
+@safe final class LaboratoryInstance: @unchecked Sendable {
+  // All but `isDestroyed` is fixed, and an instance is destroyed by the one who made it.
+
   /// The plugin would not.
   struct Refusal: Error, CustomStringConvertible {
     let status: crb_status
@@ -23,12 +25,34 @@ internal import Synchronization
   private var isDestroyed = false
 
   /// Validates and creates, as a host does. An interceptor of the thread class PER_CALL is created once here to see that it can be.
-  init(_ interceptor: PluginInterceptor, host: UnsafePointer<crb_host>, configuration: String, name: String = "under-test") throws
-  {
+  ///
+  /// - Parameter validates: Whether validate() is asked first.
+  init(
+    _ interceptor: PluginInterceptor, host: UnsafePointer<crb_host>, configuration: String, name: String = "under-test",
+    validates: Bool = true
+  ) throws {
     self.interceptor = interceptor
     unsafe self.host = unsafe host
     self.configuration = configuration
+    if validates, let refusal = unsafe Self.validate(interceptor, host: host, configuration: configuration) { throw refusal }
     unsafe memory = unsafe try Self.create(interceptor, host, configuration, name)
+  }
+
+  /// Asks validate(); nil if it says yes, or is not there.
+  static func validate(_ interceptor: PluginInterceptor, host: UnsafePointer<crb_host>, configuration: String) -> Refusal? {
+    guard let validate = unsafe interceptor.table.interceptor.validate else { return nil }
+    let laboratory = Laboratory.current
+    var lent = GuardedMemory(isGuarded: laboratory.state.withLock { $0.isGuarded })
+    var why = unsafe crb_error()
+    unsafe why.size = UInt32(MemoryLayout<crb_error>.size)
+    laboratory.enter("\(interceptor.id) validate")
+    let status = unsafe validate(host, lent.view(configuration, named: "config_json"), &why)
+    laboratory.leave()
+    let reason = unsafe why.message.text
+    lent.takeBack()
+    laboratory.collectTouches(at: "\(interceptor.id) validate")
+    lent.forget()
+    return status == Status.ok ? nil : Refusal(status: status, reason: reason, isValidation: true, leftInstance: false)
   }
 
   private static func create(
@@ -44,14 +68,6 @@ internal import Synchronization
     let config = unsafe lent.view(configuration, named: "config_json")
     var why = unsafe crb_error()
     unsafe why.size = UInt32(MemoryLayout<crb_error>.size)
-    if let validate = unsafe interceptor.table.interceptor.validate {
-      laboratory.enter("\(interceptor.id) validate")
-      let status = unsafe validate(host, config, &why)
-      laboratory.leave()
-      guard status == Status.ok else {
-        throw unsafe Refusal(status: status, reason: why.message.text, isValidation: true, leftInstance: false)
-      }
-    }
     let info = unsafe crb_create_info(
       size: UInt32(MemoryLayout<crb_create_info>.size), reserved: 0, self: laboratory.newHandle(0x5E00_0000_0000_0000),
       generation: 1,

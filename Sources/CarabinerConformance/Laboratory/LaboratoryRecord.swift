@@ -19,6 +19,14 @@ enum LaboratoryRecord {
     }
   }
 
+  /// The hook the plugin was in last, in this process or a copy of it; nil if in none.
+  static var hook: String? {
+    guard let record = unsafe shared else { return nil }
+    let field = unsafe UnsafeMutableRawPointer(record) + hookOffset
+    let text = unsafe String(cString: field.assumingMemoryBound(to: CChar.self))
+    return text.isEmpty ? nil : text
+  }
+
   /// The number that marks what we say as ours; the plugin, which comes later, does not find it here.
   static func takeNonce() -> String {
     guard let record = unsafe shared else { return "" }

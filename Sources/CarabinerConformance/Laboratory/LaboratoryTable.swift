@@ -7,7 +7,7 @@ enum LaboratoryTable {
   struct Shape: Sendable {
     /// The minor version it says it has.
     var minor = UInt16(CRB_ABI_MINOR)
-    /// Bytes beyond the last slot the header knows, filled with functions that report their use.
+    /// Bytes beyond the last slot the header knows, as a newer host has.
     var extraBytes = 0
     /// How many bytes it says it has; all of them if nil.
     var size: Int?
@@ -15,11 +15,14 @@ enum LaboratoryTable {
     var name = "carabiner-conform"
   }
 
+  /// How far behind a table functions stand that report their use.
+  private static let trapBytes = 512
+
   /// A table that lives as long as the process.
   static func make(_ shape: Shape = Shape(), for name: String) -> UnsafePointer<crb_host> {
     let full = unsafe MemoryLayout<crb_host>.size + shape.extraBytes
-    let memory = UnsafeMutableRawPointer.allocate(byteCount: full, alignment: 16)
-    unsafe memory.initializeMemory(as: UInt8.self, repeating: 0, count: full)
+    let memory = UnsafeMutableRawPointer.allocate(byteCount: full + trapBytes, alignment: 16)
+    unsafe memory.initializeMemory(as: UInt8.self, repeating: 0, count: full + trapBytes)
     let table = unsafe memory.bindMemory(to: crb_host.self, capacity: 1)
     unsafe table.initialize(to: crb_host())
     unsafe table.pointee.size = UInt32(shape.size ?? full)
@@ -33,12 +36,12 @@ enum LaboratoryTable {
     unsafe fillAnswers(table)
     unsafe fillMessage(table)
     unsafe fillBaggageAndLog(table)
-    if let size = shape.size, size < full {
-      // What lies beyond its size is no part of the table: whoever calls it does not look at the size.
-      let word = unsafe MemoryLayout<UnsafeRawPointer>.size
-      for offset in stride(from: size / word * word, to: full, by: word) { unsafe fillUnknown(memory + offset) }
-    } else {
-      for offset in unsafe stride(from: MemoryLayout<crb_host>.size, to: full, by: 8) { unsafe fillUnknown(memory + offset) }
+    // Slots of a newer host, which no header tells of yet; and what lies beyond the size, which is no part of the table: whoever
+    // calls that did not look at the size.
+    let size = shape.size ?? full
+    let word = unsafe MemoryLayout<UnsafeRawPointer>.size
+    for offset in unsafe stride(from: min(size, MemoryLayout<crb_host>.size) / word * word, to: full + trapBytes, by: word) {
+      if offset < size { unsafe fillNewer(memory + offset) } else { unsafe fillBeyond(memory + offset) }
     }
     return unsafe UnsafePointer(table)
   }
@@ -49,7 +52,12 @@ enum LaboratoryTable {
     return unsafe crb_view(ptr: UnsafePointer(bytes), len: text.utf8.count)
   }
 
-  private static func fillUnknown(_ slot: UnsafeMutableRawPointer) {
+  private static func fillNewer(_ slot: UnsafeMutableRawPointer) {
+    let function: @convention(c) () -> UInt64 = { 0 }
+    unsafe slot.storeBytes(of: unsafeBitCast(function, to: UInt.self), as: UInt.self)
+  }
+
+  private static func fillBeyond(_ slot: UnsafeMutableRawPointer) {
     let function: @convention(c) () -> UInt64 = {
       Laboratory.current.breach(
         "LD09", "a host function beyond the size of the host's table was called; ask with CRB_HAS before you call one")

@@ -246,7 +246,8 @@ internal import Synchronization
     verdict = judged(verdict, hook, staged, place)
     if !manner.keepsSteps { passage.steps = [] }
     passage.steps.append(Passage.Step(hook: hook, verdict: verdict, staged: staged, wasPending: wasPending))
-    return verdict
+    // Nothing further in reaches a stage whose call was cancelled (R9).
+    return call.isCancelled ? Verdict.fail : verdict
   }
 
   /// Plays the part of a schedule.

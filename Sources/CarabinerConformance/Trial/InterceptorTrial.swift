@@ -11,6 +11,8 @@ internal import CarabinerWire
   let host: UnsafePointer<crb_host>
   let configuration: String
   let options: TrialOptions
+  /// The plugin's file.
+  var bytes: [UInt8] = []
   let laboratory = Laboratory.current
 
   /// The stages it has.

@@ -1,4 +1,5 @@
 internal import CCarabiner
+internal import CLaboratory
 internal import CarabinerHost
 internal import Glibc
 
@@ -14,6 +15,7 @@ struct LoadingTrial {
 
   /// Maps the plugin and finds its entry function; a check that cannot go on without is skipped, for LD03 says what is wrong.
   func entry(of path: String? = nil) throws -> Entry {
+    try checkWhole()
     LaboratoryRecord.note("loading", inHook: false)
     Laboratory.current.enter("a constructor")
     defer { Laboratory.current.leave() }
@@ -23,7 +25,21 @@ struct LoadingTrial {
     guard let symbol = unsafe dlsym(handle, "crb_entry_v1") else {
       throw TrialNotes.Skip("it does not export crb_entry_v1; see SY01")
     }
+    // In every check: what a plugin frees of ours would end this process at some other place.
+    unsafe CLaboratory_watchFrees(symbol, Self.isForeign)
     return unsafe unsafeBitCast(symbol, to: Entry.self)
+  }
+
+  /// Whether some memory is not the plugin's to free.
+  static let isForeign: @convention(c) (UnsafeRawPointer?) -> Int32 = { memory in
+    unsafe Laboratory.current.mayFree(memory) ? 0 : 1
+  }
+
+  /// Mapping a file that was cut short ends the process.
+  ///
+  /// - Throws: ``TrialNotes/Skip``, for LD01 says what is wrong.
+  func checkWhole() throws {
+    do { _ = try ELFImage(bytes) } catch { throw TrialNotes.Skip("this is no shared object that can be mapped; see LD01") }
   }
 
   /// Calls an entry function with a host's table.
@@ -33,12 +49,31 @@ struct LoadingTrial {
     return unsafe entry(host)
   }
 
-  /// Maps the plugin, registers it with an ordinary host and reads what it registers.
-  func library() throws -> LaboratoryLibrary {
-    let host = unsafe LaboratoryTable.make(for: "laboratory")
-    guard let table = unsafe register(try entry(), host) else {
+  /// Maps the plugin, registers it with a host and reads what it registers.
+  ///
+  /// - Parameters:
+  ///   - path: Another copy of it; this trial's own if nil.
+  ///   - shape: How the host differs from an ordinary one.
+  func library(of path: String? = nil, host shape: LaboratoryTable.Shape = LaboratoryTable.Shape()) throws -> LaboratoryLibrary {
+    let host = unsafe LaboratoryTable.make(shape, for: "laboratory")
+    guard let table = unsafe register(try entry(of: path), host) else {
       throw TrialNotes.Skip("its entry function answers NULL; see LD07")
     }
-    return try unsafe LaboratoryLibrary(table, host: host, path: path, bytes: bytes)
+    return try unsafe LaboratoryLibrary(table, host: host, path: path ?? self.path, bytes: bytes)
   }
+
+  /// Each interceptor of a library, with what a check needs to watch it at work.
+  func interceptors(of library: LaboratoryLibrary) -> [InterceptorTrial] {
+    library.interceptors.map { interceptor in
+      unsafe InterceptorTrial(
+        notes: notes, interceptor: interceptor, host: library.host,
+        configuration: options.configuration ?? SampleConfiguration.text(for: interceptor.configurationSchema), options: options,
+        bytes: bytes)
+    }
+  }
+}
+
+extension LoadingTrial {
+  /// What the dynamic linker said last.
+  static var linkerMessage: String { unsafe dlerror().map { unsafe String(cString: $0) } ?? "no reason given" }
 }

@@ -40,6 +40,7 @@ package enum TrialProcess {
     CLaboratory_catchTouches()
     TrialReport.write(contents(of: order), nonce: nonce)
     // No destructors of the plugin: whether they may run is LC09's question.
+    if Catalog.check(order.check)?.endsOrderly == true { exit(0) }
     _exit(0)
   }
 
@@ -57,7 +58,7 @@ package enum TrialProcess {
     } catch {
       contents.failure = "\(error)"
     }
-    if case .interceptor = check.trial { for breach in Laboratory.current.takeBreaches() { notes.add(breach) } }
+    for breach in Laboratory.current.takeBreaches() { notes.add(breach) }
     contents.findings = notes.findings
     return contents
   }
@@ -76,13 +77,7 @@ package enum TrialProcess {
     case .interceptor(let body):
       let loading = LoadingTrial(notes: notes, path: order.plugin, bytes: bytes, options: order.options)
       let library = try loading.library()
-      for interceptor in library.interceptors {
-        try body(
-          unsafe InterceptorTrial(
-            notes: notes, interceptor: interceptor, host: library.host,
-            configuration: order.options.configuration ?? SampleConfiguration.text(for: interceptor.configurationSchema),
-            options: order.options))
-      }
+      for interceptor in loading.interceptors(of: library) { try body(interceptor) }
     }
   }
 }

@@ -16,6 +16,7 @@ extension Check {
         -z defs makes the linker refuse what would be missing later.
         """),
     .loading { trial in
+      try trial.checkWhole()
       guard unsafe dlopen(trial.path, RTLD_NOW | Int32(RTLD_LOCAL) | RTLD_NODELETE) == nil else { return }
       let reason = unsafe dlerror().map { unsafe String(cString: $0) } ?? "no reason given"
       trial.notes.fail("the dynamic linker refuses it: \(reason.replacingPrefix("\(trial.path): "))")

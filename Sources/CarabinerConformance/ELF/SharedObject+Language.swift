@@ -1,0 +1,10 @@
+/// What a library was written in, as far as its file tells.
+extension SharedObject {
+  /// Rust's standard library names its sources in its messages.
+  static func isRust(_ bytes: [UInt8]) -> Bool {
+    let mark = Array("/rustc/".utf8)
+    return bytes.indices.dropLast(mark.count).contains {
+      bytes[$0] == mark[0] && bytes[$0..<($0 + mark.count)].elementsEqual(mark)
+    }
+  }
+}

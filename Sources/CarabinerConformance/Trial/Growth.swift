@@ -1,0 +1,16 @@
+/// What a process has more of than before.
+struct Growth: Sendable {
+  private let before: ProcessState
+
+  init() { before = ProcessState.now }
+
+  /// What is more, in words; memory below `tolerance` bytes is what allocators keep.
+  func problems(tolerance: Int = 1 << 20) -> [String] {
+    let after = ProcessState.now
+    var found: [String] = []
+    if after.memory - before.memory >= tolerance { found.append("\((after.memory - before.memory) >> 10) KiB of memory") }
+    if after.descriptors > before.descriptors { found.append("\(after.descriptors - before.descriptors) open descriptors") }
+    if after.threads > before.threads { found.append("\(after.threads - before.threads) running threads") }
+    return found
+  }
+}

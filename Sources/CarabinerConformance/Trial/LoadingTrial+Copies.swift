@@ -1,0 +1,43 @@
+internal import CLaboratory
+internal import Glibc
+
+/// Other copies of the plugin, each a library of its own for the dynamic linker.
+extension LoadingTrial {
+  /// Writes a copy into the folder of this process.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the file, without `.so`; it is new. It stays, for a file that takes its place would be taken for it.
+  ///   - bytes: What is written; the plugin as it is if nil.
+  func copy(named name: String, _ bytes: [UInt8]? = nil) throws -> String {
+    let path = "./\(name).so"
+    let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o500)
+    guard descriptor >= 0 else { throw CopyFailure(path: path, status: errno) }
+    defer { close(descriptor) }
+    let bytes = bytes ?? self.bytes
+    var done = 0
+    while done < bytes.count {
+      let count = unsafe bytes.withUnsafeBytes {
+        unsafe write(descriptor, $0.baseAddress.map { unsafe $0 + done }, $0.count - done)
+      }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { throw CopyFailure(path: path, status: errno) }
+      done += count
+    }
+    return path
+  }
+
+  /// Makes a copy that is in no folder.
+  func memoryCopy() throws -> String {
+    let descriptor = unsafe bytes.withUnsafeBytes { unsafe CLaboratory_memoryFile($0.baseAddress, $0.count) }
+    guard descriptor >= 0 else { throw CopyFailure(path: "a memory file", status: errno) }
+    return "/proc/self/fd/\(descriptor)"
+  }
+
+  /// No copy could be made; not the plugin's fault.
+  struct CopyFailure: Error, CustomStringConvertible {
+    let path: String
+    let status: Int32
+
+    var description: String { "\(path) cannot be written: \(unsafe String(cString: strerror(status)))" }
+  }
+}

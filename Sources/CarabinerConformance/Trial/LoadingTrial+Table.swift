@@ -1,0 +1,46 @@
+internal import CCarabiner
+internal import CarabinerHost
+
+/// What a plugin registers, as it stands in its memory: checks of the descriptor believe nothing else.
+extension LoadingTrial {
+  /// Maps the plugin and gives the table its entry function answers.
+  func table() throws -> UnsafePointer<crb_plugin> {
+    let host = unsafe LaboratoryTable.make(for: "laboratory")
+    guard let table = unsafe register(try entry(), host) else {
+      throw TrialNotes.Skip("its entry function answers NULL; see LD07")
+    }
+    return unsafe table
+  }
+
+  /// The interceptors of a table that says how many there are; none if it does not say where.
+  func items(of table: UnsafePointer<crb_plugin>) -> [RegisteredItem] {
+    let copy = unsafe InterceptorTable.copy(table, crb_plugin())
+    guard let list = unsafe copy.items else { return [] }
+    var items: [RegisteredItem] = []
+    for index in unsafe 0..<Int(min(copy.count, RegistrationReader.maximumInterceptors)) {
+      if let item = unsafe list[index] {
+        items.append(unsafe RegisteredItem(pointer: item, table: InterceptorTable.copy(item, crb_interceptor())))
+      }
+    }
+    return items
+  }
+
+  /// A NUL-terminated text, at most 4 KiB of it; nil if it is absent or no UTF-8.
+  func text(_ pointer: UnsafePointer<CChar>?) -> String? {
+    guard let pointer = unsafe pointer else { return nil }
+    var bytes: [UInt8] = []
+    while bytes.count < 4096 {
+      let byte = unsafe UInt8(bitPattern: pointer[bytes.count])
+      if byte == 0 { return String(validating: bytes, as: UTF8.self) }
+      bytes.append(byte)
+    }
+    return nil
+  }
+}
+
+/// An interceptor as the plugin registers it, checked by nobody.
+@safe struct RegisteredItem {
+  let pointer: UnsafePointer<crb_interceptor>
+  /// As far as its size says it goes.
+  let table: crb_interceptor
+}
