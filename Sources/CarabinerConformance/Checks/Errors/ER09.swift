@@ -19,7 +19,8 @@ extension Check {
         Status.invalid, Status.noMemory, Status.unsupported, Status.state, Status.limit, Status.notFound, Status.readOnly,
       ]
       let intervals = [1, 2, 3]
-      for slot in HostSlot.allCases {
+      // A host that cannot resume cannot be helped.
+      for slot in HostSlot.allCases where slot != .resume {
         let chosen = slot.answersStatus ? statuses : [Status.noMemory]
         for status in chosen {
           for interval in intervals.prefix(trial.options.effort < 1 ? 1 : 3) {

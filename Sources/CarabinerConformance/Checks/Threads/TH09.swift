@@ -17,6 +17,8 @@ extension Check {
         Use functions that take what they need (strtod_l, openat, uselocale for this thread and back).
         """#),
     .interceptor { trial in
+      // With its first thread libc takes a signal for itself.
+      LaboratoryThread {}.join()
       let before = Surroundings.now
       @Sendable func look(_ place: String) {
         for difference in Surroundings.now.differences(from: before) { trial.notes.fail(difference, at: place) }
