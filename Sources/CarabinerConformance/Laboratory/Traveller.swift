@@ -96,13 +96,17 @@ internal import Synchronization
     while true {
       let verdict =
         if hooks.kind == .parsing {
-          unsafe run(call, .onHead, &passage, event: { unsafe $0.lendHead(of: exchange, call) }) { [self] head, state in
-            unsafe hooks.onFirstHead?(instance, call.handle, state, head) ?? Verdict.continue
-          }
+          unsafe run(
+            call, .onHead, &passage, event: { unsafe $0.lendHead(of: exchange, call) },
+            calling: { [self] head, state in
+              unsafe hooks.onFirstHead?(instance, call.handle, state, head) ?? Verdict.continue
+            })
         } else {
-          unsafe run(call, hooks.kind == .cache ? .onRead : .onRequest, &passage, event: { _ in }) { [self] _, state in
-            unsafe hooks.onRequest?(instance, call.handle, state) ?? Verdict.continue
-          }
+          unsafe run(
+            call, hooks.kind == .cache ? .onRead : .onRequest, &passage, event: { _ in },
+            calling: { [self] _, state in
+              unsafe hooks.onRequest?(instance, call.handle, state) ?? Verdict.continue
+            })
         }
       guard verdict == Verdict.retry, call.attempt < manner.maximumRetries else {
         return verdict == Verdict.continue || (hooks.kind == .cache && verdict == Verdict.respond)
@@ -123,10 +127,10 @@ internal import Synchronization
         let needs = hooks.needs
         let verdict = unsafe run(
           call, hook, &passage,
-          event: { unsafe $0.lend($0.result(sample, number: UInt64(number), needs: needs), named: "a crb_result") }
-        ) { [self] result, state in
-          unsafe hooks.onResult?(instance, call.handle, state.pointee, result) ?? Verdict.continue
-        }
+          event: { unsafe $0.lend($0.result(sample, number: UInt64(number), needs: needs), named: "a crb_result") },
+          calling: { [self] result, state in
+            unsafe hooks.onResult?(instance, call.handle, state.pointee, result) ?? Verdict.continue
+          })
         guard verdict == Verdict.continue || verdict == Verdict.drop else { return }
       }
     case .http:
@@ -141,9 +145,11 @@ internal import Synchronization
     if case .error = exchange.ending, exchange.chunks.isEmpty { return true }
     call.head = exchange.head
     guard unsafe hooks.onHead != nil else { return true }
-    let verdict = unsafe run(call, .onHead, &passage, event: { unsafe $0.lendHead(of: exchange, call) }) { [self] head, state in
-      unsafe hooks.onHead?(instance, call.handle, state.pointee, head) ?? Verdict.continue
-    }
+    let verdict = unsafe run(
+      call, .onHead, &passage, event: { unsafe $0.lendHead(of: exchange, call) },
+      calling: { [self] head, state in
+        unsafe hooks.onHead?(instance, call.handle, state.pointee, head) ?? Verdict.continue
+      })
     return verdict == Verdict.continue
   }
 
@@ -153,10 +159,10 @@ internal import Synchronization
       let bytes = exchange.chunks[number % exchange.chunks.count]
       let verdict = unsafe run(
         call, .onChunk, &passage,
-        event: { unsafe $0.lend($0.chunk(bytes, number: UInt64(number)), named: "a crb_chunk") }
-      ) { [self] chunk, state in
-        unsafe hooks.onChunk?(instance, call.handle, state.pointee, chunk) ?? Verdict.continue
-      }
+        event: { unsafe $0.lend($0.chunk(bytes, number: UInt64(number)), named: "a crb_chunk") },
+        calling: { [self] chunk, state in
+          unsafe hooks.onChunk?(instance, call.handle, state.pointee, chunk) ?? Verdict.continue
+        })
       guard verdict == Verdict.continue || verdict == Verdict.drop else { return false }
     }
     return true
@@ -169,15 +175,18 @@ internal import Synchronization
     switch exchange.ending {
     case .end:
       guard unsafe hooks.onEnd != nil else { return }
-      unsafe run(call, .onEnd, &passage, event: { _ in }) { [self] _, state in
-        unsafe hooks.onEnd?(instance, call.handle, state.pointee) ?? Verdict.continue
-      }
+      unsafe run(
+        call, .onEnd, &passage, event: { _ in },
+        calling: { [self] _, state in
+          unsafe hooks.onEnd?(instance, call.handle, state.pointee) ?? Verdict.continue
+        })
     case .error(let sample):
       guard unsafe hooks.onError != nil else { return }
-      unsafe run(call, .onError, &passage, event: { unsafe $0.lend($0.error(sample), named: "a crb_error") }) {
-        [self] error, state in
-        unsafe hooks.onError?(instance, call.handle, state.pointee, error) ?? Verdict.continue
-      }
+      unsafe run(
+        call, .onError, &passage, event: { unsafe $0.lend($0.error(sample), named: "a crb_error") },
+        calling: { [self] error, state in
+          unsafe hooks.onError?(instance, call.handle, state.pointee, error) ?? Verdict.continue
+        })
     case .cancel:
       passage.wasCancelled = true
     }
@@ -207,7 +216,7 @@ internal import Synchronization
   @discardableResult
   private func run<Event>(
     _ call: LaboratoryCall, _ hook: Hook, _ passage: inout Passage, event: (inout GuardedMemory) -> Event,
-    _ body: @escaping (Event, StatePlace) -> crb_verdict
+    calling body: @escaping (Event, StatePlace) -> crb_verdict
   ) -> crb_verdict {
     let place = "\(interceptor) \(hooks.kind.rawValue).\(hook.name)"
     let event = laboratory.state.withLock { _ in

@@ -5,7 +5,8 @@ import Testing
 @Suite("A child process that is watched")
 struct WatchedProcessTests {
   private func run(_ script: String, timeout: Duration = .seconds(60)) throws -> WatchedProcess.Outcome {
-    try WatchedProcess.run("/bin/sh", ["-c", script], .init(environment: ["PATH=/usr/bin:/bin", "GREETING=hello"]), timeout: timeout)
+    try WatchedProcess.run(
+      "/bin/sh", ["-c", script], .init(environment: ["PATH=/usr/bin:/bin", "GREETING=hello"]), timeout: timeout)
   }
 
   @Test("what it writes is kept apart, and its status is reported")
