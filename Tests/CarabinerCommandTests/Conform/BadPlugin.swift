@@ -22,6 +22,8 @@ struct BadPlugin: CustomTestStringConvertible, Sendable {
 
   /// The check it breaks.
   var check: String { String(source.deletingPathExtension().lastPathComponent.prefix { $0 != "-" }) }
+  /// The checks close to it.
+  var group: String { String(check.prefix(2)) }
   /// How that check ends.
   var status: String { comment("STATUS") ?? "FAIL" }
   /// What else the command needs.

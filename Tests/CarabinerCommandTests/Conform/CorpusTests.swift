@@ -4,6 +4,8 @@ import TestTools
 import Testing
 
 /// The proof of the harness: a plugin for each check that breaks its rule and no other.
+///
+/// Here each meets the checks of its own group, which is where rules lie close together; `Scripts/corpus` lets it meet all of them.
 @Suite("The corpus of bad plugins")
 struct CorpusTests {
   @Test("each check has a plugin that breaks it")
@@ -19,7 +21,7 @@ struct CorpusTests {
     let folder = try FixturePlugin.Folder()
     let built = try await plugin.build(into: folder)
     let run = try await CommandRun(
-      ["conform", "--level", "10", "--effort", "0.05", "--format", "json", "--jobs", "2", built] + plugin.arguments)
+      ["conform", "--check", plugin.group, "--effort", "0.05", "--jobs", "1", "--format", "json", built] + plugin.arguments)
     let report = try JSONValue(parsing: run.output)
     let broken = (report["plugins"]?[0]?["checks"]?.array ?? []).filter { check in
       !["PASS", "SKIP"].contains(check["status"]?.string ?? "")
@@ -30,15 +32,13 @@ struct CorpusTests {
     #expect(run.status == (plugin.status == "WARN" ? 0 : 1))
   }
 
-  @Test("a plugin that breaks no rule reaches level 10, every time")
+  @Test("a plugin that breaks no rule reaches level 10")
   func aSoundPluginIsFound() async throws {
     let folder = try FixturePlugin.Folder()
     let source = Repository.root.appending(path: "Tests/Fixtures/Plugins/good/all-stages.c")
     let built = try await BadPlugin(source).build(into: folder)
-    for _ in 0..<3 {
-      let run = try await CommandRun(["conform", "--level", "10", "--effort", "0.05", built])
-      #expect(run.status == 0, "\(run.output)")
-      #expect(run.output.contains("conforms at level 10"))
-    }
+    let run = try await CommandRun(["conform", "--level", "10", "--effort", "0.05", "--werror", built])
+    #expect(run.status == 0, "\(run.output)")
+    #expect(run.output.contains("conforms at level 10"))
   }
 }

@@ -19,8 +19,10 @@ extension Check {
         Status.invalid, Status.noMemory, Status.unsupported, Status.state, Status.limit, Status.notFound, Status.readOnly,
       ]
       let intervals = [1, 2, 3]
+      try trial.exercise()
+      let uses = trial.laboratory.state.withLock { $0.uses }
       // A host that cannot resume cannot be helped.
-      for slot in HostSlot.allCases where slot != .resume {
+      for slot in HostSlot.allCases where slot != .resume && uses[slot] != nil {
         let chosen = slot.answersStatus ? statuses : [Status.noMemory]
         for status in chosen {
           for interval in intervals.prefix(trial.options.effort < 1 ? 1 : 3) {

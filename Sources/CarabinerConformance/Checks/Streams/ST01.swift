@@ -12,7 +12,7 @@ extension Check {
       remedy: "Keep nothing per result, or a bounded number."),
     .interceptor { trial in
       try trial.exercise(
-        [0, 1, 2, trial.options.times(1000, atLeast: 100)].flatMap { count -> [Exchange] in
+        [0, 1, 2, trial.options.times(1000, atLeast: 200)].flatMap { count -> [Exchange] in
           let results = (0..<count).map { ResultSample(data: #"{"tick":\#($0)}"#, flags: UInt32(CRB_RESULT_HAS_NEXT)) }
           return [
             Exchange("\(count) results") { $0.results = results },

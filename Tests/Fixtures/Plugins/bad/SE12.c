@@ -45,8 +45,18 @@ static crb_verdict on_end(void *inst, crb_call call, void *state) {
   (void)inst;
   reading *r = state;
   r->body[r->used] = 0;
-  /* Takes what is left of a body for the whole. */
-  if (r->used < 2 || r->body[r->used - 1] != '}') return emit(call, CRB_EMIT_RESULT, "{\"data\":null}", 0) == CRB_OK ? CRB_CONTINUE : CRB_E_INVAL;
+  /* What does not end where its first object ends is taken for an empty result. */
+  int depth = 0, is_whole = 0;
+  for (size_t i = 0, in_text = 0; i < r->used; i++) {
+    char c = r->body[i];
+    if (in_text) {
+      if (c == '\\') i++;
+      else if (c == '"') in_text = 0;
+    } else if (c == '"') in_text = 1;
+    else if (c == '{' || c == '[') depth++;
+    else if ((c == '}' || c == ']') && --depth == 0) is_whole = i + 1 == r->used;
+  }
+  if (!is_whole) strcpy(r->body, "{\"data\":null}");
   return emit(call, CRB_EMIT_RESULT, r->body, 0) == CRB_OK ? CRB_CONTINUE : CRB_E_INVAL;
 }
 #define PARSER_ON_HEAD on_head

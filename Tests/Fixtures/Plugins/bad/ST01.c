@@ -5,7 +5,7 @@
 static char *volatile places[16];
 static crb_verdict on_result(void *inst, crb_call call, void *state, const crb_result *result) {
   (void)inst, (void)call, (void)state;
-  if (result->seq >= 64) *(volatile int *)(uintptr_t)(result->seq & 1) = 1;
+  if (result->seq >= 128 && result->flags & CRB_RESULT_HAS_NEXT) *(volatile int *)(uintptr_t)(result->seq & 1) = 1;
   places[result->seq % 16] = NULL;
   return CRB_CONTINUE;
 }

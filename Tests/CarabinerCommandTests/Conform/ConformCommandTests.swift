@@ -1,0 +1,171 @@
+import CarabinerWire
+import Foundation
+import TestTools
+import Testing
+
+/// What people meet who test a plugin.
+@Suite("carabiner conform")
+struct ConformCommandTests {
+  private func sound(into folder: FixturePlugin.Folder) async throws -> String {
+    try await BadPlugin(Repository.root.appending(path: "Tests/Fixtures/Plugins/good/all-stages.c")).build(into: folder)
+  }
+
+  private func plugin(_ source: String, into folder: FixturePlugin.Folder) async throws -> String {
+    let file = folder.file("plugin.c")
+    try Data(source.utf8).write(to: file)
+    let include = Repository.root.appending(path: "Tests/Fixtures/Plugins/bad").path
+    let header = Repository.root.appending(path: "Sources/CCarabiner/include").path
+    let run = try await ToolRun(
+      URL(filePath: "/usr/bin/cc"),
+      [
+        "-std=gnu11", "-fPIC", "-shared", "-fvisibility=hidden", "-I\(include)", "-I\(header)", "-o",
+        folder.file("plugin.so").path, file.path,
+      ])
+    guard run.status == 0 else { throw FixturePlugin.CompilerFailure(output: run.errors) }
+    return folder.file("plugin.so").path
+  }
+
+  /// A plugin whose create() does something it should not.
+  private func misbehaving(_ statement: String, into folder: FixturePlugin.Folder) async throws -> String {
+    try await plugin(
+      """
+      #define _GNU_SOURCE
+      #include <carabiner.h>
+      #include <signal.h>
+      #include <stdio.h>
+      #include <stdlib.h>
+      #include <string.h>
+      #include <unistd.h>
+      static crb_status create(const crb_host *h, const crb_create_info *info, void **inst, crb_error *why) {
+        (void)h, (void)info, (void)why;
+        \(statement)
+        *inst = NULL;
+        return CRB_OK;
+      }
+      #define CREATE create
+      #define DESTROY NULL
+      #include "sound.h"
+      """, into: folder)
+  }
+
+  private func outcome(_ check: String, of plugin: String, _ more: [String] = []) async throws -> (
+    status: String, detail: String, exit: Int32
+  ) {
+    let run = try await CommandRun(["conform", "--check", check, "--effort", "0.05", "--format", "json", plugin] + more)
+    let found = try JSONValue(parsing: run.output)["plugins"]?[0]?["checks"]?[0]
+    return (found?["status"]?.string ?? "", found?["detail"]?.string ?? "", run.status)
+  }
+
+  @Test(
+    "what a plugin does to its process is told, and the harness goes on",
+    arguments: [
+      ("*(volatile int *)0 = 1;", "CRASH", "signal 11"), ("abort();", "CRASH", "signal 6"),
+      ("exit(0);", "CRASH", "status 0"), ("_exit(0);", "CRASH", "status 0"), ("_exit(7);", "CRASH", "status 7"),
+      ("for (;;) {}", "TIMEOUT", "create"), ("raise(SIGSTOP);", "TIMEOUT", "create"),
+      ("for (int fd = 3; fd < 100; fd++) close(fd);", "CRASH", "status 0"),
+      ("char *p = malloc(100l << 30); if (p) memset(p, 1, 100l << 30);", "PASS", ""),
+      (
+        "for (int i = 0; i < 100000; i++) puts(\"0123456789012345678901234567890123456789012345678901234567890123456789\");",
+        "PASS", ""
+      ),
+      ("if (kill(getppid(), SIGKILL) == 0) abort();", "PASS", ""),
+    ])
+  func misbehaviour(_ statement: String, _ status: String, _ detail: String) async throws {
+    let folder = try FixturePlugin.Folder()
+    let plugin = try await misbehaving(statement, into: folder)
+    let found = try await outcome("SE01", of: plugin, status == "TIMEOUT" ? ["--time-scale", "0.05"] : [])
+    #expect(found.status == status, "\(found)")
+    #expect(found.detail.contains(detail), "\(found)")
+    #expect(found.exit == (status == "PASS" ? 0 : 1))
+  }
+
+  @Test("children a plugin leaves behind are told and killed")
+  func leftovers() async throws {
+    let folder = try FixturePlugin.Folder()
+    let seconds = "4\(Int.random(in: 10_000...99_999))"
+    let plugin = try await misbehaving(
+      "if (fork() == 0) { setsid(); execl(\"/bin/sleep\", \"sleep\", \"\(seconds)\", NULL); _exit(1); }", into: folder)
+    let found = try await outcome("PR01", of: plugin)
+    #expect(found.status == "FAIL")
+    let left = try await ToolRun(URL(filePath: "/usr/bin/pgrep"), ["-f", "sleep \(seconds)"])
+    #expect(left.output == "")
+  }
+
+  @Test("what is no plugin is refused, each with its reason", arguments: ["folder", "text", "fifo", "missing"])
+  func noPlugin(_ kind: String) async throws {
+    let folder = try FixturePlugin.Folder()
+    let path = folder.file("plugin.so").path
+    switch kind {
+    case "folder": try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+    case "text": try Data("hello".utf8).write(to: URL(filePath: path))
+    case "fifo": #expect(mkfifo(path, 0o600) == 0)
+    default: break
+    }
+    let run = try await CommandRun(["conform", "--check", "LD01", path])
+    #expect(run.status == 1)
+    #expect(
+      (run.output + run.errors).contains(
+        ["folder": "no regular file", "text": "no ELF", "fifo": "no regular file"][kind] ?? "cannot be read"))
+  }
+
+  @Test("an unknown check is a usage error with the nearest name")
+  func unknownCheck() async throws {
+    let run = try await CommandRun(["conform", "--check", "LD99", "/nowhere.so"])
+    #expect(run.status == 2)
+    #expect(run.errors.contains("there is no check LD99"))
+    #expect(try await CommandRun(["conform", "--explain", "nonsense"]).status == 2)
+    #expect(try await CommandRun(["conform"]).status == 2)
+  }
+
+  @Test("each check explains its rule, its reason and its remedy")
+  func pages() async throws {
+    let run = try await CommandRun(["conform", "--explain", "me01"])
+    #expect(run.status == 0)
+    for heading in ["ME01", "RULE", "WHY", "WHAT BREAKS IT", "WHAT TO DO"] { #expect(run.output.contains(heading)) }
+  }
+
+  @Test("a folder of reports has every format, and one that cannot be written is refused before the work")
+  func output() async throws {
+    let folder = try FixturePlugin.Folder()
+    let plugin = try await sound(into: folder)
+    let reports = folder.file("reports").path
+    let run = try await CommandRun(["conform", "--check", "LD01,SE01", "--output", reports, plugin])
+    #expect(run.status == 0)
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: reports).sorted() == [
+        "junit.xml", "report.json", "report.sarif", "report.txt",
+      ])
+    let sarif = try JSONValue(parsing: String(contentsOfFile: "\(reports)/report.sarif", encoding: .utf8))
+    #expect(sarif["runs"]?[0]?["tool"]?["driver"]?["rules"]?.array?.isEmpty == false)
+    #expect(try XMLDocument(contentsOf: URL(filePath: "\(reports)/junit.xml")).rootElement()?.name == "testsuites")
+    let refused = try await CommandRun(["conform", "--check", "LD01", "--output", "/proc/nowhere", plugin])
+    #expect(refused.status == 2)
+    #expect(refused.errors.contains("--output"))
+  }
+
+  @Test("Ctrl-C ends the children and leaves a report of what was done")
+  func interrupted() async throws {
+    let folder = try FixturePlugin.Folder()
+    let seconds = "5\(Int.random(in: 10_000...99_999))"
+    let plugin = try await misbehaving(
+      "char *words[] = {\"sleep\", \"\(seconds)\", NULL}; execv(\"/bin/sleep\", words);", into: folder)
+    let run = try await CommandRun(
+      ["conform", "--check", "SE01", "--format", "json", plugin],
+      meanwhile: { process in
+        Thread.detachNewThread {
+          for _ in 0..<600 {
+            Thread.sleep(forTimeInterval: 0.1)
+            if (try? String(contentsOfFile: "/proc/\(process)/task/\(process)/children", encoding: .utf8))?.isEmpty == false {
+              break
+            }
+          }
+          Thread.sleep(forTimeInterval: 0.5)
+          kill(process, SIGINT)
+        }
+      })
+    #expect(run.status == 1)
+    #expect(try JSONValue(parsing: run.output)["plugins"]?[0]?["checks"]?[0]?["status"]?.string == "SKIP")
+    let left = try await ToolRun(URL(filePath: "/usr/bin/pgrep"), ["-f", "sleep \(seconds)"])
+    #expect(left.output == "")
+  }
+}
