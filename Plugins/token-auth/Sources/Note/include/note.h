@@ -1,2 +1,3 @@
 #pragma once
-void token_auth_note_is_linked(void);
+/* For this library only: names that are exported are everybody's. */
+__attribute__((visibility("hidden"))) void token_auth_note_is_linked(void);
