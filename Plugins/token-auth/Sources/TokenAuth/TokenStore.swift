@@ -62,7 +62,22 @@ final class TokenStore: Sendable {
       state.fetch = started
       return started
     }
-    return try await task.value
+    return try await value(of: task)
+  }
+
+  /// Waits for what others wait for, too, as long as nobody has cancelled this caller.
+  private func value(of task: Task<Token, any Error>) async throws -> Token {
+    let (tokens, sink) = AsyncThrowingStream<Token, any Error>.makeStream()
+    Task {
+      switch await task.result {
+      case .success(let token):
+        sink.yield(token)
+        sink.finish()
+      case .failure(let error): sink.finish(throwing: error)
+      }
+    }
+    for try await token in tokens { return token }
+    throw CancellationError()
   }
 
   private struct Answer: Decodable {
