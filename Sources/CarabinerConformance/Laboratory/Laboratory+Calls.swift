@@ -21,9 +21,13 @@ extension Laboratory {
     var complaint: (check: String, message: String, place: String)?
     let status = state.withLock { state -> crb_status in
       guard let call = state.calls[handle] else {
-        complaint = ("LC08", "\(slot.rawValue) was given a call that is over, or never was", "")
+        if !state.interrupted.contains(handle) {
+          complaint = ("LC08", "\(slot.rawValue) was given a call that is over, or never was", "")
+        }
         return Status.stale
       }
+      // Nobody can know in time that a token was revoked; the answer says so.
+      if state.interrupted.contains(handle), !call.isOwned { return Status.stale }
       guard call.hook != nil else {
         complaint = ("TH01", "\(slot.rawValue) [owner] was called between hooks, when nobody owns the call", call.place)
         return Status.thread

@@ -82,6 +82,7 @@ extension Laboratory {
       guard case .armed(let token) = call.token else { return false }
       state.tokens[token] = nil
       state.revoked.insert(token)
+      state.interrupted.insert(call.handle)
       call.token = .revoked(token)
       return true
     }

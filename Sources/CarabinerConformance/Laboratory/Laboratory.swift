@@ -19,6 +19,8 @@ internal import Synchronization
     var tokens: [crb_token: crb_call] = [:]
     /// Tokens that were taken back; whoever resumes one could not know.
     var revoked: Set<crb_token> = []
+    /// Calls a token was taken back of: whoever held it may still be at work on them.
+    var interrupted: Set<crb_call> = []
     var buffers = LaboratoryBuffers()
     /// Whether what is lent gets pages of its own, which is slow and tells more.
     var isGuarded = true

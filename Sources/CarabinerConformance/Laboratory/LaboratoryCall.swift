@@ -70,6 +70,15 @@ internal import Glibc
     request = exchange.request
   }
 
+  /// Whether the thread that asks is inside the hook, or somebody holds its token.
+  var isOwned: Bool {
+    switch token {
+    case .none: hook != nil && thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false
+    case .armed: true
+    case .resumed, .revoked: false
+    }
+  }
+
   /// Where the call is, for messages: the stage, and its hook if one is running.
   var place: String { "\(interceptor) \(kind.rawValue)\(hook.map { ".\($0.name)" } ?? "")" }
 
