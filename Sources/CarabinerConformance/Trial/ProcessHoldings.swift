@@ -23,16 +23,23 @@ struct ProcessHoldings: Sendable {
     return holdings
   }
 
-  /// What is there now and was not before, or is not as it was.
-  func changes(since before: ProcessHoldings) -> [String] {
+  /// The descriptors and threads that are there now and were not before; those of the laboratory and of a language do not count.
+  func taken(since before: ProcessHoldings) -> [String] {
     var found: [String] = []
     for (name, target) in descriptors.sorted(by: { $0.key < $1.key }) where before.descriptors[name] != target {
       found.append("descriptor \(name) is open on \(target)")
     }
     for thread in threads.subtracting(before.threads).sorted() {
       let name = ProcessState.text(of: "/proc/self/task/\(thread)/comm")?.split(separator: "\n").first ?? ""
+      if name == LaboratoryThread.name || name.contains("qos") { continue }
       found.append("a thread named \(name) runs")
     }
+    return found
+  }
+
+  /// What is there now and was not before, or is not as it was.
+  func changes(since before: ProcessHoldings) -> [String] {
+    var found = taken(since: before)
     for (name, mask) in signals.sorted(by: { $0.key < $1.key }) where before.signals[name] != mask {
       found.append("\(name) of the signals is \(mask) and was \(before.signals[name] ?? "")")
     }
