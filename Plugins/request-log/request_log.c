@@ -49,6 +49,10 @@ static void say(const logger *l, crb_call call, uint32_t level, const pass *p, c
                    more.len ? (const char *)more.ptr : "");
   if (n <= 0) return;
   size_t length = (size_t)n < sizeof line ? (size_t)n : sizeof line - 1;
+  /* Names and messages come from outside: none of them begins a line of its own, or speaks to a terminal. */
+  for (size_t i = 0; i < length; i++) {
+    if ((unsigned char)line[i] < 0x20 || line[i] == 0x7f) line[i] = ' ';
+  }
   host->log(l->self, level, call, (crb_view){(const uint8_t *)line, length});
 }
 

@@ -43,6 +43,8 @@ class TTLCache {
 
   void on_write(crb::cache::Call &call, const crb::Result &result) {
     // A response with errors may be good a moment later; one that is larger than the cache would only empty it.
+    // What another plugin made up is no answer of the server.
+    if (result.flags & CRB_RESULT_SYNTHETIC) return;
     if (result.errors || !result.json || call.operation_type() != CRB_OPERATION_QUERY) return;
     std::string key = key_of(call);
     if (key.size() + result.json->size() > limit_) return;

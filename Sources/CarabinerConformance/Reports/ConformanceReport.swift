@@ -5,21 +5,23 @@ package struct ConformanceReport: Sendable {
   package let plugin: String
   package let outcomes: [CheckOutcome]
   package let duration: Duration
+  /// Up to which level checks were run.
+  package let lookedAt: Int
   /// Whether warnings were taken for failures.
   package let warningsCount: Bool
 
-  package init(plugin: String, outcomes: [CheckOutcome], duration: Duration, warningsCount: Bool = false) {
+  package init(plugin: String, outcomes: [CheckOutcome], duration: Duration, lookedAt: Int, warningsCount: Bool = false) {
     self.plugin = plugin
     self.outcomes = outcomes
     self.duration = duration
+    self.lookedAt = lookedAt
     self.warningsCount = warningsCount
   }
 
   /// The highest level below the first broken rule, of those that were looked at; 0 if not even the first is reached.
   package var level: Int {
-    let highest = outcomes.map(\.check.level).max() ?? 0
     let broken = outcomes.filter { $0.isFailure(warningsCount: warningsCount) }.map(\.check.level).min()
-    return broken.map { min($0 - 1, highest) } ?? highest
+    return broken.map { min($0 - 1, lookedAt) } ?? lookedAt
   }
 
   package var hasHarnessErrors: Bool { outcomes.contains { if case .harnessError = $0.status { true } else { false } } }

@@ -16,6 +16,8 @@ extension Check {
       example: "static char token[256];                 /* filled in create() */",
       remedy: "struct instance { char token[256]; };    /* *inst = calloc(1, sizeof(struct instance)); */"),
     .interceptor { trial in
+      // What signs with the time is the same twice in a second, and another thing in the next.
+      guard !trial.options.capabilities.contains("varies") else { throw TrialNotes.Skip("it declares that its answers vary") }
       trial.laboratory.state.withLock { $0.isGuarded = false }
       let variants = ConfigurationVariants.texts(for: trial.interceptor.configurationSchema, count: 16, seed: trial.options.seed)
       let others = variants.filter { $0 != trial.configuration }
