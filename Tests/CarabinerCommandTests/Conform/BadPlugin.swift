@@ -12,8 +12,14 @@ struct BadPlugin: CustomTestStringConvertible, Sendable {
   /// All of them, by name.
   static let all: [BadPlugin] = {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
-    return names.filter { $0.hasSuffix(".c") }.sorted().compactMap { try? BadPlugin(folder.appending(path: $0)) }
+    let wanted = ProcessInfo.processInfo.environment["CARABINER_CORPUS_NAMES"]?.split(separator: " ").map { "\($0).c" }
+    return names.filter { $0.hasSuffix(".c") && wanted?.contains($0) ?? true }.sorted().compactMap {
+      try? BadPlugin(folder.appending(path: $0))
+    }
   }()
+
+  /// Whether no names were asked for.
+  static var isWhole: Bool { ProcessInfo.processInfo.environment["CARABINER_CORPUS_NAMES"] == nil }
 
   init(_ source: URL) throws {
     self.source = source
@@ -22,8 +28,10 @@ struct BadPlugin: CustomTestStringConvertible, Sendable {
 
   /// The check it breaks.
   var check: String { String(source.deletingPathExtension().lastPathComponent.prefix { $0 != "-" }) }
-  /// The checks close to it.
-  var group: String { String(check.prefix(2)) }
+  /// Which checks it meets: those close to its own, or with `CARABINER_CORPUS=all` all there are.
+  var selection: [String] {
+    ProcessInfo.processInfo.environment["CARABINER_CORPUS"] == "all" ? ["--level", "10"] : ["--check", String(check.prefix(2))]
+  }
   /// How that check ends.
   var status: String { comment("STATUS") ?? "FAIL" }
   /// What else the command needs.
