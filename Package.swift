@@ -28,6 +28,7 @@ let package = Package(
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.0.0"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
   ],
   targets: [
@@ -45,6 +46,7 @@ let package = Package(
       name: "Carabiner",
       dependencies: [
         "CarabinerWire",
+        .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: swiftSettings),
@@ -55,6 +57,7 @@ let package = Package(
       name: "CarabinerHost",
       dependencies: [
         "Carabiner", "CarabinerWire", "CCarabiner", "CFFI", "CLinux",
+        .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "Yams", package: "Yams"),
       ],
@@ -155,7 +158,6 @@ if !librariesOnly {
   ]
   package.dependencies += [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
-    .package(url: "https://github.com/apple/swift-crypto", from: "4.0.0"),
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.0.0"),
     // What Hummingbird's own interface speaks of.
     .package(url: "https://github.com/apple/swift-http-types", from: "1.0.0"),

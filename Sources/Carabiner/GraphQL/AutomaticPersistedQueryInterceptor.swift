@@ -1,4 +1,5 @@
 internal import CarabinerWire
+internal import Crypto
 internal import FoundationEssentials
 
 /// Sends the hash of a document first and the document only if the server does not know it.
@@ -83,7 +84,7 @@ public final class AutomaticPersistedQueryInterceptor: GraphQLInterceptor {
   }
 
   static func hash(of document: String) -> String {
-    ContentDigest.sha256(of: document.utf8Span.span).hexDigits
+    SHA256.hash(data: Data(document.utf8)).hexDigits
   }
 }
 

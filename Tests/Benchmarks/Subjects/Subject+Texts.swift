@@ -41,14 +41,6 @@ extension Subject {
         }
       }
     },
-    Subject("digest") { _ in
-      let text = Samples.large()
-      return { count in
-        for _ in 0..<count where ContentDigest.sha256(of: text.span).count != 32 {
-          throw SubjectError(description: "the digest has not 32 bytes")
-        }
-      }
-    },
     Subject("route") { _ in
       let manifest = try Manifest(text: Samples.rules(1000))
       return { count in
