@@ -18,7 +18,7 @@ GUARDS = pathlib.Path(__file__).with_name("guards.json")
 # How much more instructions are no error: a compiler or a library moves some without anybody's doing.
 TOLERANCE = 0.02
 # Long ones, of which a few runs are enough.
-FEW = {"json.parse", "json.locate", "multipart", "digest", "cache.write100k", "cache.read100k"}
+FEW = {"json.parse", "json.locate", "multipart", "cache.write100k", "cache.read100k"}
 # Features of a processor by which libraries choose how they copy, compare and search.
 FEATURES = "sse4_2 avx avx2 bmi1 bmi2 erms fsrm abm movbe rtm avx512f avx512bw avx512vl asimd sve sve2 mops"
 
