@@ -1,5 +1,6 @@
 import Foundation
 import TestTools
+import Testing
 
 /// A plugin that breaks one rule: a file of Tests/Fixtures/Plugins/bad named after the check, with how to build it and what it brings
 /// in comments.

@@ -98,7 +98,7 @@ struct ConformCommandTests {
     switch kind {
     case "folder": try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
     case "text": try Data("hello".utf8).write(to: URL(filePath: path))
-    case "fifo": #expect(mkfifo(path, 0o600) == 0)
+    case "fifo": #expect(unsafe mkfifo(path, 0o600) == 0)
     default: break
     }
     let run = try await CommandRun(["conform", "--check", "LD01", path])
@@ -137,7 +137,8 @@ struct ConformCommandTests {
       ])
     let sarif = try JSONValue(parsing: String(contentsOfFile: "\(reports)/report.sarif", encoding: .utf8))
     #expect(sarif["runs"]?[0]?["tool"]?["driver"]?["rules"]?.array?.isEmpty == false)
-    #expect(try XMLDocument(contentsOf: URL(filePath: "\(reports)/junit.xml")).rootElement()?.name == "testsuites")
+    let junit = try String(contentsOfFile: "\(reports)/junit.xml", encoding: .utf8)
+    #expect(junit.hasPrefix("<?xml") && junit.contains("tests=\"2\" failures=\"0\""))
     let refused = try await CommandRun(["conform", "--check", "LD01", "--output", "/proc/nowhere", plugin])
     #expect(refused.status == 2)
     #expect(refused.errors.contains("--output"))

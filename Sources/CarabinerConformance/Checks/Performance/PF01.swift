@@ -8,7 +8,7 @@ extension Check {
     page: Page(
       rule: """
         A stage that lets a call pass, without changing anything and without a state, calls no allocator of libc in its hooks; and 99 of
-        100 hooks take less than 50 µs. Anything else is a warning: some stages have to.
+        100 hooks take less than 200 µs. Anything else is a warning: some stages have to.
         """,
       reason: "Every request passes every stage. What one of them takes, all of them wait for.",
       example: "crb_verdict on_result(…) { char *copy = strndup(result->json.ptr, result->json.len); … free(copy); }",
@@ -39,8 +39,16 @@ extension Check {
             "its hooks allocate \(Double(clock.allocations) / Double(max(clock.hooks, 1))) times each although they change nothing",
             at: place)
         }
-        let slow = clock.percentile(0.99)
-        if slow > 50_000 { trial.notes.warn("one of 100 hooks takes \(slow / 1000) µs or more", at: place) }
+        // The best of several batches: what the machine does meanwhile is not in all of them.
+        let batches = (0..<5).map { _ -> UInt64 in
+          let clock = HookClock()
+          var manner = Traveller.Manner()
+          manner.aroundHooks = { isBefore, _ in clock.note(isBefore) }
+          _ = trial.travel(Array(repeating: Exchange("a query"), count: count / 2), stage, instance, manner)
+          return clock.percentile(0.99)
+        }
+        let slow = batches.min() ?? 0
+        if slow > 200_000 { trial.notes.warn("one of 100 hooks takes \(slow / 1000) µs or more", at: place) }
       }
     })
 }
