@@ -109,7 +109,9 @@ struct ConformCommand: AsyncParsableCommand {
     let start = ContinuousClock.now
     let outcomes = try supervisor.run(checks) { progress.note($0, $1) }
     progress.end()
-    return ConformanceReport(plugin: plugin, outcomes: outcomes, duration: .now - start, lookedAt: check == nil ? level : checks.map(\.level).max() ?? 0, warningsCount: werror)
+    return ConformanceReport(
+      plugin: plugin, outcomes: outcomes, duration: .now - start,
+      lookedAt: check == nil ? level : checks.map(\.level).max() ?? 0, warningsCount: werror)
   }
 
   /// The configuration as JSON text; YAML is JSON's superset here as everywhere.
