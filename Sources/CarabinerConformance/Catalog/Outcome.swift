@@ -28,6 +28,14 @@ package struct CheckOutcome: Sendable, Hashable {
     hasher.combine(status)
   }
 
+  /// Whether the check came to no answer, through no fault of the plugin: it says nothing for a level either.
+  package var isUnanswered: Bool {
+    switch status {
+    case .harnessError, .skip(Status.stoppedReason): true
+    default: false
+    }
+  }
+
   /// Whether the plugin does not reach the level of this check.
   package func isFailure(warningsCount: Bool) -> Bool {
     switch status {
@@ -39,6 +47,9 @@ package struct CheckOutcome: Sendable, Hashable {
 }
 
 extension CheckOutcome.Status {
+  /// Why a check is skipped that somebody did not want to wait for.
+  static let stoppedReason = "the test was stopped"
+
   /// The word for it, as reports have it.
   package var name: String {
     switch self {

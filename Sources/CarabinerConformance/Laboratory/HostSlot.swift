@@ -46,14 +46,4 @@ enum HostSlot: String, CaseIterable, Sendable {
     default: true
     }
   }
-
-  /// Whether only the thread that owns the call may use it.
-  var isForOwner: Bool {
-    switch self {
-    case .scratch, .suspend, .emit, .setError, .setRetry, .setHead, .headers, .headerGet, .headerSet, .fieldGet, .fieldSet,
-      .bagGet, .bagSet:
-      true
-    default: false
-    }
-  }
 }

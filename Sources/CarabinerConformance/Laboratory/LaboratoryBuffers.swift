@@ -55,7 +55,8 @@ internal import CarabinerHost
   var keepsAdopted = false
   /// What is to be given back later.
   var kept: [Release] = []
-  /// How many buffers were ever made, and how many releases met no buffer.
+
+  /// How many buffers were ever made.
   private(set) var made = 0
 
   /// How many buffers are alive.

@@ -18,9 +18,9 @@ package struct ConformanceReport: Sendable {
     self.warningsCount = warningsCount
   }
 
-  /// The highest level below the first broken rule, of those that were looked at; 0 if not even the first is reached.
+  /// The highest level below the first rule that is broken or has no answer, of those that were looked at; 0 if not even the first is reached.
   package var level: Int {
-    let broken = outcomes.filter { $0.isFailure(warningsCount: warningsCount) }.map(\.check.level).min()
+    let broken = outcomes.filter { $0.isUnanswered || $0.isFailure(warningsCount: warningsCount) }.map(\.check.level).min()
     return broken.map { min($0 - 1, lookedAt) } ?? lookedAt
   }
 

@@ -73,7 +73,9 @@ package struct Supervisor: Sendable {
     return Self.attributed(
       outcomes.withLock { outcomes in
         zip(checks, outcomes).map { check, outcome in
-          outcome ?? CheckOutcome(check: check, status: .skip("the test was stopped"), findings: [], duration: .zero, output: "")
+          outcome
+            ?? CheckOutcome(
+              check: check, status: .skip(CheckOutcome.Status.stoppedReason), findings: [], duration: .zero, output: "")
         }
       })
   }
@@ -143,7 +145,7 @@ package struct Supervisor: Sendable {
     let place = [record.hook, record.step].filter { !$0.isEmpty }.joined(separator: ", ")
     switch ended.end {
     case .timeout: return .timeout(hook: place)
-    case .stopped: return .skip("the test was stopped")
+    case .stopped: return .skip(CheckOutcome.Status.stoppedReason)
     case .signal(let signal):
       return .crash(unsafe "signal \(signal) (\(String(cString: strsignal(signal))))", hook: place)
     case .exit(let status):

@@ -1,4 +1,4 @@
-/* Insists on a retry that is refused. */
+/* Crashes in on_error if two results went outward before, when there is no retry any more. */
 /* STATUS: CRASH */
 #include <carabiner.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  *
  *     #include <carabiner.h>
  *     static crb_verdict on_end(void *inst, crb_call call, void *state) { return CRB_RETRY; }
- *     #define GRAPHQL_ON_END on_end
+ *     #define ON_END on_end
  *     #include "sound.h"
  *
  * `host` and `self` are there for its functions if it declares them first: `static const crb_host *host; static crb_self self;`
