@@ -28,7 +28,6 @@ let package = Package(
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
-    .package(url: "https://github.com/apple/swift-crypto", from: "4.0.0"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
   ],
   targets: [
@@ -37,16 +36,17 @@ let package = Package(
     .systemLibrary(
       name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CLinux"),
     .systemLibrary(name: "CFFI", pkgConfig: "libffi", providers: [.apt(["libffi-dev"])]),
 
     // The libraries, lowest first.
     .target(name: "CarabinerWire", swiftSettings: swiftSettings),
+    .target(name: "CarabinerDigest", dependencies: ["CCrypto"], swiftSettings: swiftSettings),
     .target(
       name: "Carabiner",
       dependencies: [
-        "CarabinerWire",
-        .product(name: "Crypto", package: "swift-crypto"),
+        "CarabinerDigest", "CarabinerWire",
         .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: swiftSettings),
@@ -56,8 +56,7 @@ let package = Package(
     .target(
       name: "CarabinerHost",
       dependencies: [
-        "Carabiner", "CarabinerWire", "CCarabiner", "CFFI", "CLinux",
-        .product(name: "Crypto", package: "swift-crypto"),
+        "Carabiner", "CarabinerDigest", "CarabinerWire", "CCarabiner", "CFFI", "CLinux",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "Yams", package: "Yams"),
       ],
@@ -73,6 +72,7 @@ let package = Package(
     .target(name: "TestTools", path: "Tests/TestTools", swiftSettings: swiftSettings),
     .testTarget(
       name: "CarabinerWireTests", dependencies: ["CarabinerWire", "TestTools"], swiftSettings: swiftSettings),
+    .testTarget(name: "CarabinerDigestTests", dependencies: ["CarabinerDigest"], swiftSettings: swiftSettings),
     .testTarget(
       name: "CarabinerTests", dependencies: ["Carabiner", "CarabinerWire"],
       swiftSettings: swiftSettings),
@@ -169,8 +169,7 @@ if !librariesOnly {
     .target(
       name: "CarabinerWebSocket",
       dependencies: [
-        "Carabiner", "CarabinerWire",
-        .product(name: "Crypto", package: "swift-crypto"),
+        "Carabiner", "CarabinerDigest", "CarabinerWire",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -182,17 +181,16 @@ if !librariesOnly {
     .testTarget(
       name: "CarabinerWebSocketTests",
       dependencies: [
-        "CarabinerWebSocket", "Carabiner", "CarabinerCurl", "CarabinerHost", "CarabinerWire", "ScriptedServer", "TestTools",
-        .product(name: "Crypto", package: "swift-crypto"),
+        "CarabinerWebSocket", "Carabiner", "CarabinerCurl", "CarabinerDigest", "CarabinerHost", "CarabinerWire", "ScriptedServer",
+        "TestTools",
       ],
       swiftSettings: swiftSettings),
     .executableTarget(
       name: "CarabinerCommand",
       dependencies: [
-        "Carabiner", "CarabinerConformance", "CarabinerCurl", "CarabinerHost", "CarabinerSQLite", "CarabinerWebSocket",
-        "CarabinerWire",
+        "Carabiner", "CarabinerConformance", "CarabinerCurl", "CarabinerDigest", "CarabinerHost", "CarabinerSQLite",
+        "CarabinerWebSocket", "CarabinerWire",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
-        .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "Hummingbird", package: "hummingbird"),
         .product(name: "HummingbirdCore", package: "hummingbird"),
@@ -203,7 +201,8 @@ if !librariesOnly {
       ],
       swiftSettings: swiftSettings),
     .testTarget(
-      name: "CarabinerCommandTests", dependencies: ["CarabinerCommand", "CarabinerWire", "ScriptedServer", "TestTools"],
+      name: "CarabinerCommandTests",
+      dependencies: ["CarabinerCommand", "CarabinerDigest", "CarabinerWire", "ScriptedServer", "TestTools"],
       exclude: ["Golden"],
       swiftSettings: swiftSettings),
   ]

@@ -1,6 +1,6 @@
 internal import Carabiner
+internal import CarabinerDigest
 internal import CarabinerWire
-internal import Crypto
 internal import Foundation
 
 /// What a client asks of a server, and what the answer has to be (RFC 6455, 4.1).
@@ -19,7 +19,7 @@ struct Handshake: Sendable {
 
   /// What the server must answer to the key.
   private var expectedAnswer: String {
-    Data(Insecure.SHA1.hash(data: Data((key + Self.keySuffix).utf8))).base64EncodedString()
+    Data(Digest.sha1(Array((key + Self.keySuffix).utf8))).base64EncodedString()
   }
 
   /// The header fields of the request: those that were asked for, and those of the handshake.

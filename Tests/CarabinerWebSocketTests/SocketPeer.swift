@@ -1,5 +1,5 @@
+import CarabinerDigest
 import CarabinerWire
-import Crypto
 import Foundation
 import ScriptedServer
 
@@ -34,7 +34,7 @@ final class SocketPeer {
   /// What the key of the request has to be answered with.
   var accept: String {
     let key = request.header("Sec-WebSocket-Key") ?? ""
-    return Data(Insecure.SHA1.hash(data: Data((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8))).base64EncodedString()
+    return Data(Digest.sha1(Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8))).base64EncodedString()
   }
 
   /// Agrees; another subprotocol or answer to the key may be given.

@@ -1,5 +1,5 @@
 internal import CarabinerWire
-internal import Crypto
+internal import CarabinerDigest
 internal import FoundationEssentials
 
 /// Sends the hash of a document first and the document only if the server does not know it.
@@ -84,7 +84,7 @@ public final class AutomaticPersistedQueryInterceptor: GraphQLInterceptor {
   }
 
   static func hash(of document: String) -> String {
-    SHA256.hash(data: Data(document.utf8)).hexDigits
+    Digest.sha256(Array(document.utf8)).hexDigits
   }
 }
 

@@ -1,5 +1,5 @@
 internal import Carabiner
-internal import Crypto
+internal import CarabinerDigest
 internal import FoundationEssentials
 internal import Glibc
 
@@ -42,7 +42,7 @@ struct PluginFile {
     let bytes = try Self.read(descriptor, count: Int(status.st_size), path: path)
     try Self.checkUnchanged(descriptor, since: status, bytes: bytes, path: path)
     self.bytes = bytes
-    digest = SHA256.hash(data: bytes).hexDigits
+    digest = Digest.sha256(bytes).hexDigits
   }
 
   private static func read(_ descriptor: Int32, count: Int, path: String) throws(LoadRefusal) -> [UInt8] {

@@ -1,5 +1,5 @@
+import CarabinerDigest
 import CarabinerWire
-import Crypto
 import Foundation
 import Testing
 
@@ -12,7 +12,7 @@ struct PersistedDocumentsTests {
   private static let hash = sha256(query)
 
   private static func sha256(_ text: String) -> String {
-    SHA256.hash(data: Data(text.utf8)).map { String(format: "%02x", $0) }.joined()
+    Digest.sha256(Array(text.utf8)).map { String(format: "%02x", $0) }.joined()
   }
 
   private static func persisted(_ hash: String, version: String = "1") -> String {

@@ -1,14 +1,14 @@
-internal import Crypto
-internal import FoundationEssentials
+internal import Carabiner
+internal import CarabinerDigest
 
 /// HMAC-SHA256 signatures of requests and responses, as the plugin hmac-sign makes and verifies them.
 struct MessageSignature: Sendable {
   /// By how many seconds the clocks of client and server may differ.
   static let tolerance: Int64 = 300
 
-  private let key: SymmetricKey
+  private let key: [UInt8]
 
-  init(key: String) { self.key = SymmetricKey(data: Data(key.utf8)) }
+  init(key: String) { self.key = Array(key.utf8) }
 
   /// Why a request is refused.
   struct Refusal: Error, Hashable {
@@ -32,16 +32,15 @@ struct MessageSignature: Sendable {
     guard let mac = Self.bytes(ofSignature: signature) else {
       throw Refusal(message: "X-Signature is not v1= and 64 hexadecimal digits")
     }
-    let text = "\(method)\n\(target)\n\(timestamp)\n\(Self.hexadecimal(SHA256.hash(data: body)))\n"
-    guard HMAC<SHA256>.isValidAuthenticationCode(mac, authenticating: Data(text.utf8), using: key) else {
+    let text = "\(method)\n\(target)\n\(timestamp)\n\(Digest.sha256(body).hexDigits)\n"
+    guard Digest.isEqual(Digest.hmacSHA256(Array(text.utf8), key: key), mac) else {
       throw Refusal(message: "X-Signature is wrong: the request was changed on its way, or signed with another key")
     }
   }
 
   /// The signature of a response.
   func signature(ofStatus status: Int, body: [UInt8]) -> String {
-    let mac = HMAC<SHA256>.authenticationCode(for: Data("\(status)\n".utf8) + Data(body), using: key)
-    return "v1=" + Self.hexadecimal(mac)
+    "v1=" + Digest.hmacSHA256(Array("\(status)\n".utf8) + body, key: key).hexDigits
   }
 
   private static func bytes(ofSignature text: String) -> [UInt8]? {
@@ -61,14 +60,6 @@ struct MessageSignature: Sendable {
     case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
     case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
     default: nil
-    }
-  }
-
-  private static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
-    let digits = Array("0123456789abcdef")
-    return bytes.reduce(into: "") { text, byte in
-      text.append(digits[Int(byte >> 4)])
-      text.append(digits[Int(byte & 15)])
     }
   }
 }

@@ -1,5 +1,5 @@
 internal import Carabiner
-internal import Crypto
+internal import CarabinerDigest
 internal import Foundation
 internal import Synchronization
 
@@ -28,7 +28,7 @@ final class PersistedDocuments: Sendable {
     switch (parameters.query, parameters.hash) {
     case (let query?, nil): return query
     case (let query?, let hash?):
-      guard SHA256.hash(data: Data(query.utf8)).hexDigits == hash else {
+      guard Digest.sha256(Array(query.utf8)).hexDigits == hash else {
         throw Refusal(400, "sha256Hash is not the SHA-256 of the query, in lower-case hexadecimal digits")
       }
       keep(query, hash)
