@@ -1,5 +1,5 @@
-internal import CarabinerWire
 internal import CarabinerDigest
+internal import CarabinerWire
 internal import FoundationEssentials
 
 /// Sends the hash of a document first and the document only if the server does not know it.
