@@ -44,7 +44,8 @@ extension Check {
   private static func isOfALanguage(_ symbol: SharedObject.Symbol) -> Bool {
     let name = symbol.name
     if symbol.binding == SharedObject.Binding.weak, name.hasPrefix("_Z") {
-      let rest = name.drop { "_ZNKTVISLGRtv0123456789".contains($0) && $0 != "S" }
+      // The names of types begin with a letter that namespace std begins with as well.
+      let rest = name.hasPrefix("_ZTS") ? name.dropFirst(4) : name.drop { "_ZNKTVILGRtv0123456789".contains($0) }
       if rest.hasPrefix("St") || rest.hasPrefix("Sa") || rest.hasPrefix("Ss") || rest.contains("__gnu_cxx") { return true }
     }
     return ["_init", "_fini", "__bss_start", "_edata", "_end", "rust_eh_personality"].contains(name) || name.hasPrefix("$s")
