@@ -17,6 +17,8 @@ internal import CCarabiner
   public var hasNext: Bool { unsafe raw.pointee.flags & UInt32(CRB_RESULT_HAS_NEXT) != 0 }
   /// Whether what is new in it was deferred or streamed.
   public var isIncremental: Bool { unsafe raw.pointee.flags & UInt32(CRB_RESULT_INCREMENTAL) != 0 }
+  /// Whether a plugin made it, and no server: a cache does not keep such a result.
+  public var isSynthetic: Bool { unsafe raw.pointee.flags & UInt32(CRB_RESULT_SYNTHETIC) != 0 }
   /// Whether the response has errors; costs nothing.
   public var hasErrors: Bool { unsafe raw.pointee.errors.ptr != nil }
   /// The whole response object.
