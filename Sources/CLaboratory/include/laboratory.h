@@ -110,6 +110,11 @@ int64_t CLaboratory_heldLocks(void);
  * number of its imports that are watched. */
 int CLaboratory_watchFrees(const void *inside, int (*is_ours)(const void *memory));
 
+/* From now on the threads are known by their numbers that libdispatch starts: the pool on which Swift's tasks run, one for the whole
+ * process, whoever's tasks they are.  Gives the number of places that are watched; none if there is no such library. */
+int CLaboratory_watchPool(void);
+int CLaboratory_isOfPool(int thread);
+
 /* ---------------------------------------------------------------------------------------------------------------------
  * Libraries
  * ------------------------------------------------------------------------------------------------------------------- */

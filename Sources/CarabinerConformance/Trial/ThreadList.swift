@@ -1,3 +1,4 @@
+internal import CLaboratory
 internal import Glibc
 
 /// A thread of this process, as /proc tells.
@@ -8,6 +9,8 @@ struct ThreadList {
     let blocksSignals: Bool
 
     var isOfTheLaboratory: Bool { name == LaboratoryThread.name }
+    /// Whether it works for all of the process that runs tasks in Swift; known of those started since the pool is watched.
+    var isOfThePool: Bool { CLaboratory_isOfPool(Int32(number)) != 0 }
   }
 
   /// The threads there are, once those that are ending have ended.

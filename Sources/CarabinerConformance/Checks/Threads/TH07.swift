@@ -1,3 +1,4 @@
+internal import CLaboratory
 internal import CarabinerHost
 
 extension Check {
@@ -6,6 +7,10 @@ extension Check {
     page: Page(
       rule: #"""
         Threads a plugin starts have a name, block the signals of the process, are at most 16, and are gone when destroy() has returned. Anything else is a warning.
+
+        The threads on which Swift runs tasks do not count: they are one pool for the process, the host's as much as the plugin's, and the
+        check tells them by who starts them, which is libdispatch. A plugin with a copy of it linked in has a pool of its own, and that
+        counts.
         """#,
       reason: #"""
         A signal goes to any thread that does not block it; a thread that outlives its instance works on freed memory.
@@ -15,10 +20,13 @@ extension Check {
         Block all signals around pthread_create(), name the thread, tell it to end in destroy(), and join it there.
         """#),
     .interceptor { trial in
+      CLaboratory_watchPool()
       let before = ThreadList.now
       let instance = try trial.instance()
       for stage in trial.stages { _ = trial.travel(Exchange.usual, stage, instance) }
-      let own = ThreadList.now.filter { thread in !before.contains { $0.number == thread.number } && !thread.isOfTheLaboratory }
+      let own = ThreadList.now.filter { thread in
+        !before.contains { $0.number == thread.number } && !thread.isOfTheLaboratory && !thread.isOfThePool
+      }
       if own.count > 16 { trial.notes.warn("it starts \(own.count) threads", at: trial.interceptor.id) }
       let program = before.first?.name ?? ""
       for thread in own {
