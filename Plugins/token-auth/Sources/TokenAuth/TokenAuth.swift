@@ -19,6 +19,7 @@ struct TokenAuth: GraphQL.Stage, GraphQL.OnResult, GraphQL.OnError {
 
   init(configuration: PluginConfiguration, host: PluginHost) throws {
     settings = try configuration.decode(TokenSettings.self)
+    try settings.check()
     tokens = TokenStore(settings: settings, host: host)
     self.host = host
   }
@@ -45,6 +46,8 @@ struct TokenAuth: GraphQL.Stage, GraphQL.OnResult, GraphQL.OnError {
 
   private func send(_ token: Token, with call: GraphQL.Call, _ attempt: Attempt) throws {
     attempt.note(token.generation)
+    // The token server's word is not taken for what may stand in a header.
+    guard token.text.canStandInHeader else { throw PluginFailure("the token server's answer has a token that cannot be sent") }
     let value = settings.scheme.map { $0.isEmpty ? token.text : "\($0) \(token.text)" } ?? "Bearer \(token.text)"
     try call.setHeader(settings.header ?? "Authorization", to: value)
   }
@@ -58,25 +61,5 @@ struct TokenAuth: GraphQL.Stage, GraphQL.OnResult, GraphQL.OnError {
       _ = try await tokens.refreshed(after: used)
       return .retry
     }
-  }
-}
-
-/// The plugin's configuration.
-struct TokenSettings: Decodable, Sendable {
-  let tokenURL: String
-  let clientID: String?
-  let clientSecret: String?
-  let scope: String?
-  let token: String?
-  let header: String?
-  let scheme: String?
-  let timeoutSeconds: Double?
-
-  enum CodingKeys: String, CodingKey {
-    case tokenURL = "token-url"
-    case clientID = "client-id"
-    case clientSecret = "client-secret"
-    case scope, token, header, scheme
-    case timeoutSeconds = "timeout-seconds"
   }
 }
