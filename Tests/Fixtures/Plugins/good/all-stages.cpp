@@ -1,0 +1,189 @@
+// All four stages on the C++ kit, each as it should be.
+#include <carabiner.hpp>
+
+#include <map>
+#include <mutex>
+#include <set>
+
+namespace {
+
+using crb::Verdict;
+
+/// Turns CBOR of maps, lists, texts and small whole numbers into JSON, and refuses all other bytes.
+class Reader {
+ public:
+  explicit Reader(std::string_view bytes) : rest_(bytes) {}
+
+  std::string json() {
+    value(32);
+    if (!rest_.empty()) throw crb::Failure("there is more behind the response");
+    return std::move(out_);
+  }
+
+ private:
+  struct Head {
+    int kind;
+    size_t number;
+  };
+
+  uint8_t byte() {
+    if (rest_.empty()) throw crb::Failure("the response ends too early");
+    const auto first = static_cast<uint8_t>(rest_.front());
+    rest_.remove_prefix(1);
+    return first;
+  }
+  Head head() {
+    const uint8_t first = byte();
+    if ((first & 31) > 24) throw crb::Failure("the response holds what this parser does not know");
+    return {first >> 5, (first & 31) == 24 ? byte() : size_t(first & 31)};
+  }
+  void value(int depth) {
+    const Head begin = head();
+    if (depth == 0) throw crb::Failure("the response is too deep");
+    switch (begin.kind) {
+      case 0: out_ += std::to_string(begin.number); break;
+      case 3: text(begin.number); break;
+      case 4:
+        for (size_t i = 0; i < begin.number; i++) {
+          out_ += i == 0 ? '[' : ',';
+          value(depth - 1);
+        }
+        out_ += begin.number == 0 ? "[]" : "]";
+        break;
+      case 5: map(begin.number, depth); break;
+      default: throw crb::Failure("the response holds what this parser does not know");
+    }
+  }
+  void map(size_t count, int depth) {
+    std::set<std::string_view> names;
+    out_ += '{';
+    for (size_t i = 0; i < count; i++) {
+      if (i > 0) out_ += ',';
+      const Head name = head();
+      if (name.kind != 3) throw crb::Failure("a name is no text");
+      if (!names.insert(text(name.number)).second) throw crb::Failure("a name stands twice in a map");
+      out_ += ':';
+      value(depth - 1);
+    }
+    out_ += '}';
+  }
+  /// Plain text: no control characters, and no bytes above ASCII but those of two-byte letters.
+  std::string_view text(size_t count) {
+    if (count > rest_.size()) throw crb::Failure("the response ends too early");
+    const std::string_view bytes = rest_.substr(0, count);
+    rest_.remove_prefix(count);
+    out_ += '"';
+    for (size_t i = 0; i < count; i++) {
+      const auto letter = static_cast<uint8_t>(bytes[i]);
+      const bool is_pair = letter >= 0xC2 && letter < 0xE0 && i + 1 < count && (static_cast<uint8_t>(bytes[i + 1]) & 0xC0) == 0x80;
+      if (letter < 0x20 || (letter >= 0x80 && !is_pair)) throw crb::Failure("a text holds what this parser does not know");
+      if (letter == '"' || letter == '\\') out_ += '\\';
+      out_ += bytes[i];
+      if (is_pair) out_ += bytes[++i];
+    }
+    out_ += '"';
+    return bytes;
+  }
+
+  std::string_view rest_;
+  std::string out_;
+};
+
+class AllStages {
+ public:
+  static constexpr crb::Identity identity{"org.carabiner.test.good-cpp", "1.0.0"};
+  static constexpr crb::Parts graphql{CRB_PART_OPERATION_NAME | CRB_PART_ERRORS, CRB_PART_HEADERS};
+  static constexpr crb::Parts http{CRB_PART_HEADERS | CRB_PART_CHUNK, CRB_PART_HEADERS};
+  static constexpr crb::Parts cache{CRB_PART_OPERATION_NAME | CRB_PART_DOCUMENT | CRB_PART_VARIABLES | CRB_PART_JSON | CRB_PART_ERRORS};
+  static constexpr crb::Parts parser{CRB_PART_HEADERS | CRB_PART_CHUNK};
+
+  explicit AllStages(const crb::Setup &setup) : host_(setup.host) {}
+
+  // GraphQL: tells the server whether the operation has a name, and counts what failed.
+
+  Verdict on_request(crb::graphql::Call &call) {
+    call.make_state<Failures>() = {};
+    call.set_header("X-Named", call.operation_name() ? "yes" : "no");
+    return Verdict::Continue;
+  }
+  void on_result(crb::graphql::Call &call, const crb::Result &result) {
+    if (result.errors) call.state<Failures>()->count++;
+  }
+  Verdict on_error(crb::graphql::Call &call, const crb::Error &) {
+    call.state<Failures>()->count++;
+    return Verdict::Continue;
+  }
+  void on_end(crb::graphql::Call &call) {
+    if (call.state<Failures>()->count > 0) host_.log(crb::Level::Debug, "some results have errors");
+  }
+
+  // HTTP: says which attempt this is, and measures the body.
+
+  Verdict on_request(crb::http::Call &call) {
+    call.make_state<Length>() = {};
+    call.set_header("X-Attempt", std::to_string(call.attempt()));
+    return Verdict::Continue;
+  }
+  void on_head(crb::http::Call &call, const crb::Head &head) { call.set_header("X-Seen-Status", std::to_string(head.status)); }
+  void on_chunk(crb::http::Call &call, const crb::Chunk &chunk) { call.state<Length>()->bytes += chunk.bytes.size(); }
+
+  // Cache: the last results, some of them.
+
+  Verdict on_read(crb::cache::Call &call) {
+    const std::string key = key_of(call);
+    const std::lock_guard lock(mutex_);
+    const auto found = kept_.find(key);
+    return found == kept_.end() ? Verdict::Continue : call.respond(found->second);
+  }
+  void on_write(crb::cache::Call &call, const crb::Result &result) {
+    if (result.errors || !result.json || (result.flags & ~uint32_t{CRB_RESULT_CACHE}) != 0) return;
+    if (call.operation_type() != CRB_OPERATION_QUERY) return;
+    std::string key = key_of(call);
+    std::string json(*result.json);
+    const std::lock_guard lock(mutex_);
+    if (kept_.size() >= 32) kept_.clear();
+    kept_[std::move(key)] = std::move(json);
+  }
+
+  // Parser: application/cbor.
+
+  Verdict on_head(crb::parser::Call &call, const crb::Head &head) {
+    if (head.headers["content-type"] != "application/cbor") return Verdict::Drop;
+    call.make_state<Body>() = {};
+    return Verdict::Continue;
+  }
+  void on_chunk(crb::parser::Call &call, const crb::Chunk &chunk) {
+    Body &body = *call.state<Body>();
+    if (body.bytes.size() + chunk.bytes.size() > 1 << 20) throw crb::Failure("the response is longer than a MiB");
+    body.bytes += chunk.bytes;
+  }
+  void on_end(crb::parser::Call &call) { call.emit(Reader(call.state<Body>()->bytes).json()); }
+
+ private:
+  struct Failures {
+    int count = 0;
+  };
+  struct Length {
+    size_t bytes = 0;
+  };
+  struct Body {
+    std::string bytes;
+  };
+
+  static std::string key_of(const crb::cache::Call &call) {
+    std::string key;
+    for (const auto part : {call.operation_name(), call.document(), call.variables()}) {
+      key += std::to_string(part.value_or("").size()) + ":";
+      key += part.value_or("");
+    }
+    return key;
+  }
+
+  const crb::Host host_;
+  std::mutex mutex_;
+  std::map<std::string, std::string> kept_;
+};
+
+}  // namespace
+
+CARABINER_PLUGIN(AllStages);
