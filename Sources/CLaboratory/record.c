@@ -1,4 +1,5 @@
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -6,8 +7,11 @@
 #include "laboratory.h"
 
 int CLaboratory_newRecord(void) {
-  int descriptor = memfd_create("carabiner-flight-record", MFD_CLOEXEC);
-  if (descriptor >= 0 && ftruncate(descriptor, sizeof(struct CLaboratory_record)) != 0) {
+  int descriptor = memfd_create("carabiner-flight-record", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  if (descriptor < 0) return -1;
+  /* A child that cuts it short would end the supervisor, which then reads beyond the end. */
+  if (ftruncate(descriptor, sizeof(struct CLaboratory_record)) != 0 ||
+      fcntl(descriptor, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
     close(descriptor);
     return -1;
   }
