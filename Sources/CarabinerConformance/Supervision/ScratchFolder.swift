@@ -12,14 +12,5 @@ final class ScratchFolder: Sendable {
       atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
   }
 
-  deinit {
-    // A child may have taken the right to look into its own folders away.
-    let tree = FileManager.default.enumerator(atPath: path)
-    while let name = tree?.nextObject() as? String {
-      if tree?.fileAttributes?[.type] as? FileAttributeType == .typeDirectory {
-        try? FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: "\(path)/\(name)")
-      }
-    }
-    try? FileManager.default.removeItem(atPath: path)
-  }
+  deinit { FolderTree.remove(path) }
 }

@@ -1,0 +1,48 @@
+internal import Glibc
+
+/// A folder and all that is below it, which somebody has filled who did not want it to be removed.
+enum FolderTree {
+  /// Removes it, however deep it is and whoever may look into it.
+  ///
+  /// Folders within folders are moved to the top and emptied there: a path longer than the system takes, or more of them open than
+  /// there may be, cannot come up. Links are not followed.
+  static func remove(_ path: String) {
+    let top = unsafe open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+    guard top >= 0 else { return }
+    var waiting = names(in: top)
+    var moved = 0
+    while let name = waiting.popLast() {
+      guard unsafe unlinkat(top, name, 0) != 0 else { continue }
+      unsafe fchmodat(top, name, 0o700, 0)
+      let folder = unsafe openat(top, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+      guard folder >= 0 else { continue }
+      for child in names(in: folder) where unsafe unlinkat(folder, child, 0) != 0 {
+        // Not by a name somebody else may have thought of.
+        let fresh = "\(UInt64.random(in: 0...(.max)))-\(moved)".utf8CString.map { $0 }
+        moved += 1
+        unsafe fchmodat(folder, child, 0o700, 0)
+        if unsafe renameat(folder, child, top, fresh) == 0 { waiting.append(fresh) }
+      }
+      close(folder)
+      unsafe unlinkat(top, name, AT_REMOVEDIR)
+    }
+    close(top)
+    unsafe rmdir(path)
+  }
+
+  /// As C has them, for a name need not be text.
+  private static func names(in folder: Int32) -> [[CChar]] {
+    // The stream closes the descriptor it is given.
+    let copy = unsafe openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard copy >= 0, let stream = unsafe fdopendir(copy) else { return [] }
+    defer { unsafe closedir(stream) }
+    var names: [[CChar]] = []
+    while let entry = unsafe readdir(stream) {
+      let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) {
+        unsafe $0.prefix { $0 != 0 }.map { CChar(bitPattern: $0) }
+      }
+      if name != [0x2E], name != [0x2E, 0x2E] { names.append(name + [0]) }
+    }
+    return names
+  }
+}
