@@ -31,6 +31,8 @@ package struct Supervisor: Sendable {
 
   /// How long a child that took too long has to say where it was.
   private static let abortGrace = Duration.milliseconds(500)
+  /// How many processes a child may have: more would take the machine from everybody else.
+  private static let maximumProcesses = 100
   /// How much of a child's output is kept in a report.
   private static let maximumOutput = 4000
 
@@ -120,6 +122,8 @@ package struct Supervisor: Sendable {
       surroundings.shared = record.descriptor
       surroundings.stop = options.stop
       surroundings.abortGrace = Self.abortGrace
+      surroundings.lastOutput = Self.maximumOutput
+      surroundings.maximumProcesses = Self.maximumProcesses
       let ended = try WatchedProcess.run(
         "/proc/self/exe", options.childArguments + arguments(check, copy, folder.path), surroundings,
         timeout: check.timeLimit * options.timeScale)
@@ -146,6 +150,7 @@ package struct Supervisor: Sendable {
     switch ended.end {
     case .timeout: return .timeout(hook: place)
     case .stopped: return .skip(CheckOutcome.Status.stoppedReason)
+    case .crowd: return .crash("it had more than \(Self.maximumProcesses) processes and was ended with them", hook: place)
     case .signal(let signal):
       return .crash(unsafe "signal \(signal) (\(String(cString: strsignal(signal))))", hook: place)
     case .exit(let status):

@@ -9,19 +9,22 @@ final class ReadEnd {
   let reader: Int32
   private(set) var writer: Int32
   private(set) var isOpen = true
+  /// How much is kept of its end; if nil, it is the beginning that is kept.
+  private let lastBytes: Int?
   private var bytes: [UInt8] = []
 
-  var text: String { String(decoding: bytes, as: UTF8.self) }
+  var text: String { String(decoding: lastBytes.map { bytes.suffix($0) } ?? bytes[...], as: UTF8.self) }
 
-  private init(_ reader: Int32, _ writer: Int32) {
+  private init(_ reader: Int32, _ writer: Int32, _ lastBytes: Int?) {
     self.reader = reader
     self.writer = writer
+    self.lastBytes = lastBytes
   }
 
-  static func make() throws(WatchedProcess.Failure) -> ReadEnd {
+  static func make(keepingLast lastBytes: Int? = nil) throws(WatchedProcess.Failure) -> ReadEnd {
     var ends: [Int32] = [-1, -1]
     guard unsafe CLinux_newPipe(&ends) == 0 else { throw WatchedProcess.Failure("no pipe can be made", errno) }
-    return ReadEnd(ends[0], ends[1])
+    return ReadEnd(ends[0], ends[1], lastBytes)
   }
 
   /// Reads what is there, a mebibyte at most: a writer that never stops must not keep us from looking at the clock.
@@ -35,8 +38,18 @@ final class ReadEnd {
         isOpen = false
         return
       }
-      if bytes.count < Self.maximumKeptBytes { bytes.append(contentsOf: chunk[..<count]) }
+      keep(chunk[..<count])
     }
+  }
+
+  private func keep(_ chunk: ArraySlice<UInt8>) {
+    guard let lastBytes else {
+      if bytes.count < Self.maximumKeptBytes { bytes.append(contentsOf: chunk) }
+      return
+    }
+    // Not with every piece: what is moved is at least as much as what came.
+    if bytes.count > 2 * lastBytes { bytes.removeFirst(bytes.count - lastBytes) }
+    bytes.append(contentsOf: chunk)
   }
 
   func closeWriter() {

@@ -11,6 +11,8 @@ package enum WatchedProcess {
     case timeout
     /// We did not want to wait any longer.
     case stopped
+    /// It started more processes than it may have, and was killed with them.
+    case crowd
   }
 
   /// What a program gets beside its arguments, and how it is watched.
@@ -27,6 +29,10 @@ package enum WatchedProcess {
     package var stop: Int32?
     /// How long after its time is over, and it has been sent SIGABRT, it may still write where it was.
     package var abortGrace: Duration?
+    /// How many bytes of the end of what it writes are kept; if nil, it is the first few mebibytes.
+    package var lastOutput: Int?
+    /// How many processes it may have beside itself; nil: any number.
+    package var maximumProcesses: Int?
 
     /// An environment and nothing else.
     package init(environment: [String]) { self.environment = environment }
@@ -61,8 +67,8 @@ package enum WatchedProcess {
   package static func run(
     _ path: String, _ arguments: [String], _ surroundings: Surroundings, timeout: Duration
   ) throws(Failure) -> Outcome {
-    let output = try ReadEnd.make()
-    let errors = try ReadEnd.make()
+    let output = try ReadEnd.make(keepingLast: surroundings.lastOutput)
+    let errors = try ReadEnd.make(keepingLast: surroundings.lastOutput)
     let report = try surroundings.hasReport ? ReadEnd.make() : nil
     let ends = [output, errors] + (report.map { [$0] } ?? [])
     defer { for end in ends { end.close() } }
@@ -72,7 +78,8 @@ package enum WatchedProcess {
     defer { if watch >= 0 { Glibc.close(watch) } }
     var early: End?
     if watch >= 0 {
-      early = wait(watch, ends, stop: surroundings.stop, until: .now + timeout)
+      let crowd = surroundings.maximumProcesses.map { most in { ProcessGroup.members(of: process) > most } }
+      early = wait(watch, ends, stop: surroundings.stop, until: .now + timeout, isCrowd: crowd)
       if early == .timeout, let grace = surroundings.abortGrace {
         kill(process, SIGABRT)
         _ = wait(watch, ends, stop: surroundings.stop, until: .now + grace)
@@ -93,12 +100,18 @@ package enum WatchedProcess {
 
   /// Reads what comes until the process has ended; why we did not wait for that, if we did not.
   private static func wait(
-    _ process: Int32, _ ends: [ReadEnd], stop: Int32?, until deadline: ContinuousClock.Instant
+    _ process: Int32, _ ends: [ReadEnd], stop: Int32?, until deadline: ContinuousClock.Instant, isCrowd: (() -> Bool)? = nil
   ) -> End? {
+    var nextCount = ContinuousClock.now + countInterval
     while true {
+      if let isCrowd, nextCount <= .now {
+        if isCrowd() { return .crowd }
+        nextCount = .now + countInterval
+      }
       let left = (deadline - .now).components
       guard left.seconds >= 0, left.attoseconds >= 0 else { return .timeout }
-      let milliseconds = min(left.seconds, 3600) * 1000 + left.attoseconds / 1_000_000_000_000_000 + 1
+      let longest = isCrowd == nil ? 3600 * 1000 : countInterval.components.attoseconds / 1_000_000_000_000_000
+      let milliseconds = min(min(left.seconds, 3600) * 1000 + left.attoseconds / 1_000_000_000_000_000 + 1, longest)
       // A negative descriptor is one that poll passes over.
       var waited = ([process, stop ?? -1] + ends.map { $0.isOpen ? $0.reader : -1 }).map {
         pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
@@ -156,6 +169,9 @@ package enum WatchedProcess {
     guard code == 0 else { throw Failure("the process cannot be started", code) }
     return process
   }
+
+  /// How often a process that may have only so many others is asked for them.
+  private static let countInterval = Duration.milliseconds(200)
 
   /// Above all descriptors we are likely to have, below the least limit a system sets.
   private static let firstSpare: Int32 = 1000
