@@ -10,7 +10,7 @@ int CLaboratory_newRecord(void) {
   int descriptor = memfd_create("carabiner-flight-record", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (descriptor < 0) return -1;
   /* A child that cuts it short would end the supervisor, which then reads beyond the end. */
-  if (ftruncate(descriptor, sizeof(struct CLaboratory_record)) != 0 ||
+  if (ftruncate(descriptor, sizeof(struct CLaboratory_memory)) != 0 ||
       fcntl(descriptor, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
     close(descriptor);
     return -1;
@@ -19,11 +19,11 @@ int CLaboratory_newRecord(void) {
 }
 
 struct CLaboratory_record *CLaboratory_mapRecord(int descriptor) {
-  void *memory = mmap(NULL, sizeof(struct CLaboratory_record), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+  void *memory = mmap(NULL, sizeof(struct CLaboratory_memory), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
   return memory == MAP_FAILED ? NULL : memory;
 }
 
-void CLaboratory_unmapRecord(struct CLaboratory_record *record) { munmap(record, sizeof *record); }
+void CLaboratory_unmapRecord(struct CLaboratory_record *record) { munmap(record, sizeof(struct CLaboratory_memory)); }
 
 void CLaboratory_note(char field[CLABORATORY_TEXT_MAX], const uint8_t *text, size_t count) {
   if (count > CLABORATORY_TEXT_MAX - 1) count = CLABORATORY_TEXT_MAX - 1;

@@ -32,6 +32,47 @@ void CLaboratory_unmapRecord(struct CLaboratory_record *record);
 void CLaboratory_note(char field[CLABORATORY_TEXT_MAX], const uint8_t *text, size_t count);
 
 /* ---------------------------------------------------------------------------------------------------------------------
+ * The trace: what happened last, behind the record in the same memory. Writing to it is no system call, so it may be done inside a hook.
+ * ------------------------------------------------------------------------------------------------------------------- */
+
+#define CLABORATORY_EVENT_TEXT_MAX 80
+#define CLABORATORY_EVENTS 8192 /* the last so many are kept */
+
+enum {
+  CLABORATORY_BEGIN = 1, /* a hook or another function of the plugin */
+  CLABORATORY_END = 2,
+  CLABORATORY_USE = 3    /* a function of the host is called */
+};
+
+struct CLaboratory_event {
+  uint64_t ns;     /* CLOCK_MONOTONIC */
+  uint32_t thread;
+  uint32_t kind;   /* CLABORATORY_*; 0: nothing yet */
+  char text[CLABORATORY_EVENT_TEXT_MAX];
+};
+
+struct CLaboratory_trace {
+  uint64_t count; /* how many events there were; event n stands at n % CLABORATORY_EVENTS */
+  struct CLaboratory_event events[CLABORATORY_EVENTS];
+};
+
+struct CLaboratory_memory {
+  struct CLaboratory_record record;
+  struct CLaboratory_trace trace;
+};
+
+/* From now on events are kept behind this record. */
+void CLaboratory_openTrace(struct CLaboratory_record *record);
+/* How many events there were, by the trace's own word. */
+uint64_t CLaboratory_eventCount(const struct CLaboratory_record *record);
+/* Event n, where it stands. */
+struct CLaboratory_event CLaboratory_eventAt(const struct CLaboratory_record *record, uint64_t n);
+/* Keeps an event; does nothing unless a trace is open. Any thread. */
+void CLaboratory_event(uint32_t kind, const uint8_t *text, size_t count);
+/* Whether a trace is open. */
+int CLaboratory_isTracing(void);
+
+/* ---------------------------------------------------------------------------------------------------------------------
  * Guarded memory: pages that report a touch they should not get, and then let it happen.
  * ------------------------------------------------------------------------------------------------------------------- */
 

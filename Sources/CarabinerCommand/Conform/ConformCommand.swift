@@ -55,6 +55,14 @@ struct ConformCommand: AsyncParsableCommand {
   @Option(
     name: .long, help: "A folder that gets the report in every format; it is made if it is not there.", completion: .directory)
   var output: String?
+  @Option(name: .long, help: "How many fuzzed cases FZ01 runs, 1000 times --effort unless given; 0 leaves it out.") var fuzz: Int?
+  @Option(name: .long, help: "Run one fuzzed case again, as SEED:CASE, and find the least of it that matters.") var reproduce:
+    String?
+  @Option(name: .long, help: "Of a case to reproduce only these ingredients, with commas.") var keep: String?
+  @Option(
+    name: .long, help: "A file for what every check did, hook by hook, for chrome://tracing or ui.perfetto.dev.",
+    completion: .file(extensions: ["json"]))
+  var trace: String?
   @Flag(name: .long, help: "Take warnings for failures.") var werror = false
   @Flag(name: .long, help: "List the checks.") var list = false
   @Option(name: .long, help: "Explain a check: the rule, why it is there, code that breaks it, and what to write instead.")
@@ -65,6 +73,16 @@ struct ConformCommand: AsyncParsableCommand {
     guard jobs > 0 else { throw ValidationError("--jobs must be at least 1") }
     guard timeScale > 0, timeScale <= 1000 else { throw ValidationError("--time-scale must be more than 0 and at most 1000") }
     guard effort > 0, effort <= 1000 else { throw ValidationError("--effort must be more than 0 and at most 1000") }
+    if let fuzz, !(0...FuzzOrder.maximumCount).contains(fuzz) {
+      throw ValidationError("--fuzz must be 0 to \(FuzzOrder.maximumCount)")
+    }
+    if let reproduce {
+      guard FuzzCase(reproduce) != nil else {
+        throw ValidationError("--reproduce takes SEED:CASE, as in 1:17, and not \(reproduce)")
+      }
+      guard plugins.count == 1 else { throw ValidationError("--reproduce takes one plugin") }
+    }
+    guard keep == nil || reproduce != nil else { throw ValidationError("--keep goes with --reproduce") }
     guard list || explain != nil || !plugins.isEmpty else { throw ValidationError("name a plugin's .so, or use --list") }
   }
 
@@ -74,15 +92,17 @@ struct ConformCommand: AsyncParsableCommand {
       guard let check = Catalog.check(explain) else { throw ValidationError(unknown(explain)) }
       return Terminal.emit(CatalogText.page(of: check))
     }
+    if let reproduce, let one = FuzzCase(reproduce) { return try again(one) }
     let checks = try selected()
     // Before the work: nobody wants to hear afterwards that it was for nothing.
     if let output { try makeFolder(output) }
+    let trace = try openTrace()
     let interrupt = InterruptPipe()
     defer { interrupt.close() }
     var reports: [ConformanceReport] = []
     for plugin in plugins {
       do {
-        reports.append(try test(plugin, checks, interrupt))
+        reports.append(try test(plugin, checks, trace, interrupt))
       } catch {
         Terminal.complain("error: \(error)")
         throw ExitCode(1)
@@ -92,19 +112,67 @@ struct ConformCommand: AsyncParsableCommand {
     }
     if format != .text { Terminal.emit(format.text(reports, isColoured: false)) }
     if let output { try write(reports, to: output) }
+    if let failure = trace?.close() {
+      Terminal.complain("error: the trace \(self.trace ?? "") cannot be written: \(failure)")
+      throw ExitCode(3)
+    }
     if reports.contains(where: \.hasHarnessErrors) { throw ExitCode(3) }
     if reports.contains(where: { !$0.isGood(warningsCount: werror) }) { throw ExitCode(1) }
     if interrupt.wasRaised { throw ExitCode(1) }
   }
 
-  private func test(_ plugin: String, _ checks: [Check], _ interrupt: InterruptPipe) throws -> ConformanceReport {
-    let trial = TrialOptions(
+  private func openTrace() throws -> TraceWriter? {
+    guard let trace else { return nil }
+    do { return try TraceWriter(path: trace) } catch {
+      throw ValidationError("--trace: \(trace) cannot be written: \(error.localizedDescription)")
+    }
+  }
+
+  private func supervisor(
+    _ plugin: String, seed: UInt64, _ trace: TraceWriter?, _ interrupt: InterruptPipe
+  ) throws -> Supervisor {
+    var trial = TrialOptions(
       configuration: try configuration(), seed: seed, capabilities: Set((allow ?? "").split(separator: ",").map(String.init)),
       effort: effort)
-    let supervisor = Supervisor(
-      plugin: plugin,
-      options: .init(
-        childArguments: ["conform-trial"], jobs: jobs, timeScale: timeScale, trial: trial, stop: interrupt.descriptor))
+    trial.cases = FuzzOrder(cases: 0..<(fuzz ?? max(1, Int(Double(FuzzOrder.usualCount) * effort))))
+    var options = Supervisor.Options(
+      childArguments: ["conform-trial"], jobs: jobs, timeScale: timeScale, trial: trial, stop: interrupt.descriptor)
+    options.trace = trace
+    return Supervisor(plugin: plugin, options: options)
+  }
+
+  /// One fuzzed case, taken apart.
+  private func again(_ one: FuzzCase) throws {
+    let places = try keep.map { text in
+      try Set(
+        text.split(separator: ",").map { word in
+          guard let place = Int(word.trimmingCharacters(in: .whitespaces)), one.parts.indices.contains(place - 1) else {
+            throw ValidationError("--keep: case \(one.name) has the ingredients 1 to \(one.parts.count), and no \(word)")
+          }
+          return place - 1
+        })
+    }
+    let interrupt = InterruptPipe()
+    defer { interrupt.close() }
+    let found: FuzzReproduction
+    do {
+      found = try FuzzReproduction(of: one, keeping: places, supervisor(plugins[0], seed: one.seed, nil, interrupt)) { count in
+        if Terminal.isInteractive { Terminal.progress("case \(one.name) with \(count) ingredients") }
+      }
+    } catch let error as SupervisorError {
+      Terminal.complain("error: \(error)")
+      throw ExitCode(1)
+    }
+    if Terminal.isInteractive { Terminal.progress("") }
+    Terminal.emit(format == .json ? found.json : found.text)
+    if case .harnessError = found.outcome.status { throw ExitCode(3) }
+    if found.isBroken { throw ExitCode(1) }
+  }
+
+  private func test(
+    _ plugin: String, _ checks: [Check], _ trace: TraceWriter?, _ interrupt: InterruptPipe
+  ) throws -> ConformanceReport {
+    let supervisor = try supervisor(plugin, seed: seed, trace, interrupt)
     let progress = ConformProgress(plugin: plugin, total: checks.count)
     let start = ContinuousClock.now
     let outcomes = try supervisor.run(checks) { progress.note($0, $1) }
@@ -147,11 +215,14 @@ struct ConformCommand: AsyncParsableCommand {
   }
 
   private func selected() throws -> [Check] {
-    guard let check else { return Catalog.checks.filter { $0.level <= level } }
+    guard let check else { return Catalog.checks.filter { $0.level <= level && (fuzz != 0 || !$0.isFuzzing) } }
     var checks: [Check] = []
     for name in check.split(separator: ",").map({ $0.trimmingCharacters(in: .whitespaces) }) {
       let found = Catalog.checks.filter { $0.id == name.uppercased() || $0.group == name.uppercased() }
       guard !found.isEmpty else { throw ValidationError(unknown(name)) }
+      if fuzz == 0, found.contains(where: \.isFuzzing) {
+        throw ValidationError("--fuzz 0 leaves FZ01 out, and --check asks for it")
+      }
       checks += found.filter { new in !checks.contains { $0.id == new.id } }
     }
     return checks

@@ -12,12 +12,21 @@ struct ConformTrialCommand: ParsableCommand {
   @Option var effort: Double
   @Option var config: String?
   @Option var allow: [String] = []
+  @Option var first = 0
+  @Option var count = 0
+  @Option var keep: [Int] = []
+  @Flag var keepNone = false
+  @Flag var traced = false
+
+  func validate() throws {
+    let places = 0...FuzzOrder.maximumCount
+    guard places.contains(first), places.contains(count) else { throw ValidationError("--first or --count is out of range") }
+  }
 
   func run() throws {
-    TrialProcess.run(
-      .init(
-        check: check, plugin: plugin,
-        options: TrialOptions(configuration: config, seed: seed, capabilities: Set(allow), effort: effort)),
-      in: folder)
+    var options = TrialOptions(configuration: config, seed: seed, capabilities: Set(allow), effort: effort)
+    options.cases = FuzzOrder(cases: first..<(first + count), kept: keepNone ? [] : keep.isEmpty ? nil : Set(keep))
+    options.isTraced = traced
+    TrialProcess.run(.init(check: check, plugin: plugin, options: options), in: folder)
   }
 }

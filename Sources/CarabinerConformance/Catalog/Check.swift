@@ -25,6 +25,8 @@ package struct Check: Sendable {
     case loading(@Sendable (LoadingTrial) throws -> Void)
     /// Each interceptor of the loaded library, in a laboratory of its own.
     case interceptor(@Sendable (InterceptorTrial) throws -> Void)
+    /// Many cases, of which a process gets some: one that ends it does not keep the others from being tried.
+    case cases(@Sendable (LoadingTrial, FuzzOrder) throws -> Void)
   }
 
   /// Why a rule is there and how to keep it.
@@ -58,6 +60,9 @@ package struct Check: Sendable {
     self.endsOrderly = endsOrderly
     self.trial = trial
   }
+
+  /// Whether it is made of cases.
+  package var isFuzzing: Bool { if case .cases = trial { true } else { false } }
 
   /// The letters of the id: what the check is about.
   package var group: String { String(id.prefix(2)) }

@@ -6,16 +6,18 @@ struct FaultPlan: Sendable {
   struct Fault: Sendable {
     /// The status, of functions that answer one; others answer 0 or NULL.
     let status: crb_status
-    /// Every how many-th call fails, beginning with the first.
+    /// Every how many-th call fails, beginning with the first that may.
     let interval: Int
+    /// How many calls do their work before any fails.
+    let quota: Int
   }
 
   private var faults: [HostSlot: Fault] = [:]
   private var counts: [HostSlot: Int] = [:]
 
-  /// Makes a function fail.
-  mutating func fail(_ slot: HostSlot, with status: crb_status, every interval: Int = 1) {
-    faults[slot] = Fault(status: status, interval: max(interval, 1))
+  /// Makes a function fail, at once or once its quota is used up.
+  mutating func fail(_ slot: HostSlot, with status: crb_status, every interval: Int = 1, after quota: Int = 0) {
+    faults[slot] = Fault(status: status, interval: max(interval, 1), quota: quota)
     counts[slot] = 0
   }
 
@@ -27,6 +29,6 @@ struct FaultPlan: Sendable {
     guard let fault = faults[slot] else { return nil }
     let count = counts[slot, default: 0]
     counts[slot] = count + 1
-    return count % fault.interval == 0 ? fault.status : nil
+    return count >= fault.quota && (count - fault.quota) % fault.interval == 0 ? fault.status : nil
   }
 }

@@ -75,7 +75,7 @@ extension Laboratory {
   }
 
   func view(_ buffer: crb_buf) -> crb_view {
-    _ = use(.bufView)
+    if use(.bufView) != nil { return unsafe .absent }
     if let view = unsafe state.withLock({ state in unsafe state.buffers.view(buffer) }) { return unsafe view }
     breach("ME05", "buf_view was given a buffer whose last reference is gone, or that never was")
     return unsafe .absent

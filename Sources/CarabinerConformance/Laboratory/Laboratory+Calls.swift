@@ -1,4 +1,5 @@
 internal import CCarabiner
+internal import CLaboratory
 internal import CarabinerHost
 internal import Glibc
 internal import Synchronization
@@ -7,7 +8,8 @@ internal import Synchronization
 extension Laboratory {
   /// Counts a use, and answers at once if the function is to fail.
   func use(_ slot: HostSlot) -> crb_status? {
-    state.withLock { state in
+    LaboratoryRecord.trace(CLABORATORY_USE, slot.rawValue)
+    return state.withLock { state in
       state.uses[slot, default: 0] += 1
       return state.faults.next(slot)
     }
@@ -63,22 +65,22 @@ extension Laboratory {
   }
 
   func deadline(of handle: crb_call) -> UInt64 {
-    _ = use(.deadline)
+    if use(.deadline) != nil { return .max }
     return state.withLock { state in state.calls[handle]?.deadline ?? .max }
   }
 
   func attempt(of handle: crb_call) -> UInt32 {
-    _ = use(.attempt)
+    if use(.attempt) != nil { return 0 }
     return state.withLock { state in state.calls[handle]?.attempt ?? 0 }
   }
 
   func operationType(of handle: crb_call) -> UInt32 {
-    _ = use(.operationType)
+    if use(.operationType) != nil { return 0 }
     return state.withLock { state in state.calls[handle]?.operation.type ?? 0 }
   }
 
   func requestID(of handle: crb_call) -> UInt64 {
-    _ = use(.requestID)
+    if use(.requestID) != nil { return 0 }
     return state.withLock { state in state.calls[handle]?.requestID ?? 0 }
   }
 }

@@ -85,13 +85,17 @@ internal import Synchronization
   /// Says what the plugin is about to do, to whoever has to explain its death.
   func enter(_ place: String) {
     whereabouts.withLock { $0 = place }
+    LaboratoryRecord.trace(CLABORATORY_BEGIN, place)
     guard let record = unsafe record else { return }
     unsafe record.pointee.hooks += 1
     LaboratoryRecord.note(place, inHook: true)
   }
 
   func leave() {
-    whereabouts.withLock { $0 = "" }
+    whereabouts.withLock { place in
+      LaboratoryRecord.trace(CLABORATORY_END, place)
+      place = ""
+    }
     LaboratoryRecord.note("", inHook: true)
   }
 

@@ -19,6 +19,13 @@ enum LaboratoryRecord {
     }
   }
 
+  /// Keeps an event, if somebody wants a trace.
+  static func trace(_ kind: Int, _ text: String) {
+    guard CLaboratory_isTracing() != 0 else { return }
+    var text = text
+    text.withUTF8 { unsafe CLaboratory_event(UInt32(kind), $0.baseAddress, $0.count) }
+  }
+
   /// The hook the plugin was in last, in this process or a copy of it; nil if in none.
   static var hook: String? {
     guard let record = unsafe shared else { return nil }

@@ -5,7 +5,7 @@ internal import Glibc
 /// in it: texts are cut at their limit and stripped of what is no text.
 @safe final class FlightRecord {
   let descriptor: Int32
-  private let record: UnsafeMutablePointer<CLaboratory_record>
+  let record: UnsafeMutablePointer<CLaboratory_record>
 
   /// A record for one child.
   ///
@@ -32,6 +32,11 @@ internal import Glibc
 
   private func text(at offset: Int) -> String {
     let bytes = unsafe UnsafeRawBufferPointer(start: UnsafeRawPointer(record) + offset, count: Int(CLABORATORY_TEXT_MAX))
+    return unsafe Self.stripped(bytes)
+  }
+
+  /// What stands before the first NUL, as a text without control characters.
+  static func stripped(_ bytes: UnsafeRawBufferPointer) -> String {
     let text = unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
     return String(text.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? " " : Character($0) })
   }

@@ -17,6 +17,8 @@ package struct Supervisor: Sendable {
     package var trial: TrialOptions
     /// A descriptor that becomes readable when the test is to be given up.
     package var stop: Int32?
+    /// Where the children's traces go.
+    package var trace: TraceWriter?
 
     package init(
       childArguments: [String], jobs: Int = 2, timeScale: Double = 1, trial: TrialOptions = TrialOptions(), stop: Int32? = nil
@@ -65,7 +67,8 @@ package struct Supervisor: Sendable {
           let index = next.add(1, ordering: .relaxed).oldValue
           guard index < checks.count, !isStopped else { return }
           progress(checks[index], nil)
-          let outcome = run(checks[index], copy)
+          let check = checks[index]
+          let outcome = check.isFuzzing ? FuzzRun(self, check, copy).outcome() : run(check, copy, options.trial).outcome
           outcomes.withLock { $0[index] = outcome }
           progress(checks[index], outcome)
         }
@@ -82,14 +85,14 @@ package struct Supervisor: Sendable {
       })
   }
 
-  private var isStopped: Bool {
+  var isStopped: Bool {
     guard let stop = options.stop else { return false }
     var waited = pollfd(fd: stop, events: Int16(POLLIN), revents: 0)
     return unsafe poll(&waited, 1, 0) > 0
   }
 
   /// A plain copy, so that the file may change meanwhile; refused if it is no file.
-  private static func copy(_ path: String, to target: String) throws {
+  static func copy(_ path: String, to target: String) throws {
     var status = stat()
     guard unsafe stat(path, &status) == 0 else {
       throw SupervisorError(message: unsafe "\(path) cannot be read: \(String(cString: strerror(errno)))")
@@ -107,10 +110,20 @@ package struct Supervisor: Sendable {
 
   // MARK: One check
 
-  private func run(_ check: Check, _ copy: String) -> CheckOutcome {
+  /// How a check ended, and what it was doing last.
+  struct Ended {
+    let outcome: CheckOutcome
+    var step = ""
+  }
+
+  func run(_ check: Check, _ copy: String, _ trial: TrialOptions) -> Ended {
     let start = ContinuousClock.now
-    func outcome(_ status: CheckOutcome.Status, _ findings: [Finding] = [], _ output: String = "") -> CheckOutcome {
-      CheckOutcome(check: check, status: status, findings: findings, duration: .now - start, output: output)
+    func outcome(
+      _ status: CheckOutcome.Status, _ findings: [Finding] = [], _ output: String = "", step: String = ""
+    ) -> Ended {
+      Ended(
+        outcome: CheckOutcome(check: check, status: status, findings: findings, duration: .now - start, output: output),
+        step: step)
     }
     do {
       let folder = try ScratchFolder()
@@ -125,9 +138,10 @@ package struct Supervisor: Sendable {
       surroundings.lastOutput = Self.maximumOutput
       surroundings.maximumProcesses = Self.maximumProcesses
       let ended = try WatchedProcess.run(
-        "/proc/self/exe", options.childArguments + arguments(check, copy, folder.path), surroundings,
+        "/proc/self/exe", options.childArguments + arguments(check, copy, folder.path, trial), surroundings,
         timeout: check.timeLimit * options.timeScale)
       let contents = TrialReport.read(ended.report, nonce: nonce)
+      options.trace?.add(record.events, of: check.id, plugin)
       let output = Self.tail(ended.output + ended.errors)
       var findings = contents.findings
       if contents.strayLines > 0 {
@@ -136,7 +150,7 @@ package struct Supervisor: Sendable {
       if ended.leftovers > 0 {
         findings.append(Finding("PR01", .failure, "it left \(ended.leftovers) processes running"))
       }
-      return outcome(status(check, ended, contents, findings, record), findings, output)
+      return outcome(status(check, ended, contents, findings, record), findings, output, step: record.step)
     } catch {
       return outcome(.harnessError("\(error)"))
     }
@@ -163,13 +177,18 @@ package struct Supervisor: Sendable {
     }
   }
 
-  private func arguments(_ check: Check, _ copy: String, _ folder: String) -> [String] {
+  private func arguments(_ check: Check, _ copy: String, _ folder: String, _ trial: TrialOptions) -> [String] {
     var arguments = [
-      "--check", check.id, "--plugin", copy, "--folder", folder, "--seed", "\(options.trial.seed)", "--effort",
-      "\(options.trial.effort)",
+      "--check", check.id, "--plugin", copy, "--folder", folder, "--seed", "\(trial.seed)", "--effort", "\(trial.effort)",
     ]
-    if let configuration = options.trial.configuration { arguments += ["--config", configuration] }
-    for capability in options.trial.capabilities.sorted() { arguments += ["--allow", capability] }
+    if let configuration = trial.configuration { arguments += ["--config", configuration] }
+    for capability in trial.capabilities.sorted() { arguments += ["--allow", capability] }
+    if options.trace != nil { arguments.append("--traced") }
+    if check.isFuzzing {
+      arguments += ["--first", "\(trial.cases.cases.lowerBound)", "--count", "\(trial.cases.cases.count)"]
+      for place in trial.cases.kept?.sorted() ?? [] { arguments += ["--keep", "\(place)"] }
+      if trial.cases.kept == [] { arguments += ["--keep-none"] }
+    }
     return arguments
   }
 
@@ -186,7 +205,7 @@ package struct Supervisor: Sendable {
   }
 
   /// Findings belong to the check whose rule is broken, whoever saw it first.
-  private static func attributed(_ outcomes: [CheckOutcome]) -> [CheckOutcome] {
+  static func attributed(_ outcomes: [CheckOutcome]) -> [CheckOutcome] {
     var foreign: [String: [Finding]] = [:]
     for outcome in outcomes {
       for finding in outcome.findings where finding.check != outcome.check.id {

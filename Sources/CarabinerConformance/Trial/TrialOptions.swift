@@ -12,6 +12,11 @@ package struct TrialOptions: Sendable {
   /// How often things are repeated, 1 for as often as the checks' pages say; less finds less and takes less time.
   package var effort: Double
 
+  /// Whether the child keeps a trace.
+  package var isTraced = false
+  /// Which cases of a fuzzing check are run, and what of them.
+  package var cases = FuzzOrder()
+
   package init(configuration: String? = nil, seed: UInt64 = 1, capabilities: Set<String> = [], effort: Double = 1) {
     self.configuration = configuration
     self.seed = seed

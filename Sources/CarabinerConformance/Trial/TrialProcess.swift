@@ -38,6 +38,7 @@ package enum TrialProcess {
     var limits = limits()
     unsafe CLaboratory_confine(folder, &limits)
     CLaboratory_catchTouches()
+    if order.options.isTraced { unsafe CLaboratory_openTrace(LaboratoryRecord.shared) }
     TrialReport.write(contents(of: order), nonce: nonce)
     // No destructors of the plugin: whether they may run is LC09's question.
     if Catalog.check(order.check)?.endsOrderly == true { exit(0) }
@@ -74,6 +75,8 @@ package enum TrialProcess {
       try body(FileTrial(notes: notes, path: order.plugin, bytes: bytes, options: order.options))
     case .loading(let body):
       try body(LoadingTrial(notes: notes, path: order.plugin, bytes: bytes, options: order.options))
+    case .cases(let body):
+      try body(LoadingTrial(notes: notes, path: order.plugin, bytes: bytes, options: order.options), order.options.cases)
     case .interceptor(let body):
       let loading = LoadingTrial(notes: notes, path: order.plugin, bytes: bytes, options: order.options)
       let library = try loading.library()

@@ -1,0 +1,49 @@
+/// Exchanges that are like no other, made of a seed and a number alone: whoever has both can make them again.
+package struct FuzzCase: Sendable {
+  package let seed: UInt64
+  package let number: Int
+  /// The usual exchanges it begins with, by their places.
+  let exchanges: [Int]
+  let ingredients: [FuzzIngredient]
+
+  /// How many ingredients a case has at most.
+  private static let maximumIngredients = 8
+
+  package init(seed: UInt64, number: Int) {
+    self.seed = seed
+    self.number = number
+    var generator = SeededGenerator(seed &* 0x2545_F491_4F6C_DD1D &+ UInt64(truncatingIfNeeded: number))
+    exchanges = (0..<Int.random(in: 1...3, using: &generator)).map { _ in
+      Int.random(in: Exchange.usual.indices, using: &generator)
+    }
+    ingredients = (0..<Int.random(in: 1...Self.maximumIngredients, using: &generator)).map { _ in
+      FuzzIngredient.random(&generator)
+    }
+  }
+
+  /// What it is called: the seed and the number.
+  package var name: String { "\(seed):\(number)" }
+
+  /// Reads a name; nil if it is none.
+  package init?(_ name: String) {
+    let parts = name.split(separator: ":", omittingEmptySubsequences: false)
+    guard parts.count == 2, let seed = UInt64(parts[0]), let number = Int(parts[1]),
+      (0..<FuzzOrder.maximumCount).contains(number)
+    else { return nil }
+    self.init(seed: seed, number: number)
+  }
+
+  /// What it is made of, for people: first the exchanges, which are always there, then what can be left out.
+  package var base: String { exchanges.map { Exchange.usual[$0].name }.joined(separator: "; then ") }
+  package var parts: [String] { ingredients.map(\.description) }
+
+  /// How it is sent.
+  ///
+  /// - Parameter kept: The places of the ingredients that count; nil for all.
+  func setup(keeping kept: Set<Int>? = nil) -> FuzzIngredient.Setup {
+    var setup = FuzzIngredient.Setup(exchanges: exchanges.map { Exchange.usual[$0] })
+    for (index, ingredient) in ingredients.enumerated() where kept?.contains(index) ?? true { ingredient.change(&setup) }
+    for index in setup.exchanges.indices { setup.exchanges[index].name = "case \(name), \(setup.exchanges[index].name)" }
+    return setup
+  }
+}

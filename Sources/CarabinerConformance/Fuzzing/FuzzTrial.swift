@@ -1,0 +1,48 @@
+internal import CarabinerHost
+internal import Synchronization
+
+/// The child's side of fuzzing: sends cases through all stages of a plugin.
+struct FuzzTrial {
+  private let interceptors: [InterceptorTrial]
+  private let notes: TrialNotes
+
+  init(_ trial: LoadingTrial) throws {
+    notes = trial.notes
+    // As a newer host would be: a table with slots no header tells of yet.
+    var generator = SeededGenerator(trial.options.seed)
+    let slots = Int.random(in: 0...64, using: &generator)
+    interceptors = trial.interceptors(of: try trial.library(host: .init(extraBytes: slots * MemoryLayout<UInt>.size)))
+  }
+
+  func play(_ one: FuzzCase, keeping kept: Set<Int>?) {
+    LaboratoryRecord.note("case \(one.name)", inHook: false)
+    for interceptor in interceptors { play(one.setup(keeping: kept), interceptor) }
+    for breach in Laboratory.current.takeBreaches() {
+      notes.add(Finding(breach.check, breach.severity, breach.message, place: "\(breach.place) (case \(one.name))"))
+    }
+  }
+
+  private func play(_ setup: FuzzIngredient.Setup, _ trial: InterceptorTrial) {
+    let laboratory = trial.laboratory
+    laboratory.state.withLock { state in
+      state.grants = setup.grants
+      state.faults = setup.faults
+      state.isGuarded = setup.isGuarded
+    }
+    defer {
+      laboratory.state.withLock { state in
+        state.grants = ["fetch", "store"]
+        state.faults.clear()
+      }
+    }
+    var configuration: String?
+    if let number = setup.configuration, trial.options.configuration == nil {
+      configuration =
+        ConfigurationVariants.texts(for: trial.interceptor.configurationSchema, count: 2, seed: number).last
+    }
+    // Who will not be made with that has degraded, which is well.
+    guard let instance = try? trial.instance(configuration) else { return }
+    for stage in trial.stages { _ = trial.travel(setup.exchanges, stage, instance, setup.manner) }
+    instance.destroy()
+  }
+}

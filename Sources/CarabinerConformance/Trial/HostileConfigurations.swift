@@ -1,0 +1,45 @@
+internal import CarabinerWire
+
+/// Configurations no person would write.
+enum HostileConfigurations {
+  /// How deep the deepest is nested.
+  static let depth = 10_000
+  private static let longBytes = 10 << 20
+
+  /// First those that fit no schema, then changes of what the schema wants: members gone, of the wrong type, very long or deep.
+  static func texts(for schema: String?, seed: UInt64, count: Int) -> [String] {
+    let deep = String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
+    var texts = [
+      "", " ", "null", "[]", "0", "\"\"", "{", "{}", "{\"\":null}", "{\"a\":1,\"a\":2}", "\u{FEFF}{}", "{\"a\":\(deep)}",
+      "{\"a\":\"\(String(repeating: "x", count: longBytes))\"}", "{\"\\u0000\":\"\\u0000\"}",
+    ]
+    let plain = SampleConfiguration.text(for: schema)
+    texts += ConfigurationVariants.texts(for: schema, count: count / 2, seed: seed)
+    let start = (try? JSONValue(parsing: plain))?.object ?? JSONObject()
+    let declared = schema.flatMap { try? JSONValue(parsing: $0) }?["properties"]?.object?.members.map(\.key) ?? []
+    let long = JSONValue.string(String(repeating: "y", count: longBytes))
+    let nested = (0..<60).reduce(JSONValue.null) { value, _ in .array([value]) }
+    for name in declared {
+      for value in [.null, .bool(false), .number(JSONNumber(-1)), .string(""), .array([]), .object([:]), long, nested]
+        as [JSONValue]
+      {
+        var object = start
+        object[name] = value
+        texts.append(JSONValue.object(object).serializedText)
+      }
+      var object = start
+      object[name] = nil
+      texts.append(JSONValue.object(object).serializedText)
+    }
+    // Bytes of the plain one changed at random, as a disk or a merge would.
+    var generator = SeededGenerator(seed)
+    for _ in 0..<(count / 2) {
+      var bytes = Array(plain.utf8)
+      for _ in 0..<Int.random(in: 1...4, using: &generator) {
+        bytes[Int.random(in: bytes.indices, using: &generator)] = UInt8.random(in: 0x20...0x7E, using: &generator)
+      }
+      texts.append(String(decoding: bytes, as: UTF8.self))
+    }
+    return texts
+  }
+}

@@ -1,0 +1,99 @@
+import CarabinerWire
+import Foundation
+import TestTools
+import Testing
+
+/// The trace of a test: what each check did, also where the plugin ended the process or wrote into the file.
+@Suite("Traces of a conformance test")
+struct TraceTests {
+  private func built(_ source: String, into folder: FixturePlugin.Folder) async throws -> String {
+    let file = folder.file("plugin.c")
+    try Data(source.utf8).write(to: file)
+    let plugins = Repository.root.appending(path: "Tests/Fixtures/Plugins/bad").path
+    let header = Repository.root.appending(path: "Sources/CCarabiner/include").path
+    let run = try await ToolRun(
+      URL(filePath: "/usr/bin/cc"),
+      [
+        "-std=gnu11", "-fPIC", "-shared", "-fvisibility=hidden", "-I\(plugins)", "-I\(header)", "-o",
+        folder.file("plugin.so").path, file.path,
+      ])
+    guard run.status == 0 else { throw FixturePlugin.CompilerFailure(output: run.errors) }
+    return folder.file("plugin.so").path
+  }
+
+  private func trace(of plugin: String, in folder: FixturePlugin.Folder) async throws -> [JSONValue] {
+    let path = folder.file("trace.json").path
+    let run = try await CommandRun(["conform", "--check", "SE01", "--effort", "0.05", "--trace", path, plugin])
+    #expect([0, 1].contains(run.status), "\(run.errors)")
+    return try #require(try JSONValue(parsing: String(contentsOfFile: path, encoding: .utf8)).array)
+  }
+
+  @Test("each check is a process, hooks are spans that end, and host functions are moments in them")
+  func spans() async throws {
+    let folder = try FixturePlugin.Folder()
+    // It asks the host for a name and logs it.
+    let plugin = try await BadPlugin(BadPlugin.folder.appending(path: "HI06.c")).build(into: folder)
+    let events = try await trace(of: plugin, in: folder)
+    #expect(events.first?["args"]?["name"]?.string?.hasPrefix("SE01 ") == true)
+    let begun = events.filter { $0["ph"]?.string == "B" }
+    #expect(begun.contains { $0["name"]?.string?.hasSuffix("graphql.on_request") == true })
+    #expect(begun.count == events.count { $0["ph"]?.string == "E" })
+    #expect(events.contains { $0["ph"]?.string == "i" && $0["cat"]?.string == "host" })
+    let times = events.dropFirst().compactMap { $0["ts"]?.double }
+    #expect(times.count == events.count - 1 && zip(times, times.dropFirst()).allSatisfy(<=))
+  }
+
+  @Test("a plugin that ends the process leaves its last hook in the trace")
+  func crash() async throws {
+    let folder = try FixturePlugin.Folder()
+    let plugin = try await built(
+      """
+      #include <carabiner.h>
+      static crb_verdict on_result(void *inst, crb_call call, void *state, const crb_result *result) {
+        (void)inst, (void)call, (void)state, (void)result;
+        __builtin_trap();
+      }
+      #define GRAPHQL_ON_RESULT on_result
+      #include "sound.h"
+      """, into: folder)
+    let last = try #require(try await trace(of: plugin, in: folder).last)
+    #expect(last["ph"]?.string == "B")
+    #expect(last["name"]?.string?.hasSuffix("graphql.on_result") == true)
+  }
+
+  @Test(
+    "a plugin that writes into the trace's memory or cuts it spoils its own events and nothing else",
+    arguments: [
+      "char junk[4096]; memset(junk, 0xFF, sizeof junk); for (int i = 0; i < 300; i++) if (write(4, junk, sizeof junk) < 0) break;",
+      "if (ftruncate(4, 0) == 0) abort();",
+    ])
+  func tampering(_ statement: String) async throws {
+    let folder = try FixturePlugin.Folder()
+    let plugin = try await built(
+      """
+      #define _GNU_SOURCE
+      #include <carabiner.h>
+      #include <stdio.h>
+      #include <stdlib.h>
+      #include <string.h>
+      #include <unistd.h>
+      static crb_status create(const crb_host *h, const crb_create_info *info, void **inst, crb_error *why) {
+        (void)h, (void)info, (void)why;
+        \(statement)
+        *inst = NULL;
+        return CRB_OK;
+      }
+      #define CREATE create
+      #define DESTROY NULL
+      #include "sound.h"
+      """, into: folder)
+    for event in try await trace(of: plugin, in: folder) { #expect(event["ph"]?.string != nil) }
+  }
+
+  @Test("a file that cannot be written is refused before the work")
+  func refused() async throws {
+    let run = try await CommandRun(["conform", "--check", "LD01", "--trace", "/proc/nowhere/trace.json", "/nowhere.so"])
+    #expect(run.status == 2)
+    #expect(run.errors.contains("--trace"))
+  }
+}
