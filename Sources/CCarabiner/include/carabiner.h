@@ -657,6 +657,18 @@ typedef struct crb_interceptor {
   const void *(*extension)(void *inst, const char *id);
 } crb_interceptor;
 
+/* "crb.selftest/1", an extension(): tests a plugin brings along of what no harness can know, say that a signature is the one
+ * of the standard.  Hosts do not ask for it; `carabiner conform` does, and runs them where it runs its own checks. */
+typedef struct crb_selftest {
+  uint32_t size;
+  uint32_t count;  /* of tests */
+  /* [any]   What test n is about, for people; static. */
+  const char *(*name)(uint32_t n);
+  /* [load]  Runs test n with an instance of its own.  CRB_OK: passed.  CRB_E_UNSUPPORTED: it does not apply here.  All else:
+   *         failed; `why` says what was found and what is right. */
+  crb_status (*run)(void *inst, uint32_t n, crb_error *why);
+} crb_selftest;
+
 /* The registration table: static, read-only. */
 typedef struct crb_plugin {
   uint32_t size;

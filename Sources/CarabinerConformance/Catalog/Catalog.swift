@@ -3,14 +3,14 @@ package enum Catalog {
   /// In the order of the groups, as they are listed and run.
   package static let checks: [Check] =
     symbolChecks + loadChecks + descriptorChecks + lifecycleChecks + memoryChecks + threadChecks + semanticsChecks + streamChecks
-    + errorChecks + limitChecks + performanceChecks + reloadChecks + processChecks + fuzzChecks
+    + errorChecks + limitChecks + performanceChecks + reloadChecks + processChecks + selfTestChecks + fuzzChecks
 
   /// What the groups are about.
   package static let groups: [(letters: String, title: String)] = [
     ("SY", "Symbols"), ("LD", "Load"), ("DS", "Descriptor"), ("LC", "Lifecycle"), ("ME", "Memory"), ("TH", "Threads"),
     ("SE", "Semantics"), ("ST", "Streams"), ("ER", "Errors, retries, cancellation"), ("HI", "Limits and hostile input"),
     ("PF", "Performance"), ("HR", "Hot reload"), ("PR", "Process"),
-    ("FZ", "Fuzzing"),
+    ("SF", "Self-tests"), ("FZ", "Fuzzing"),
   ]
 
   /// The highest level there is.

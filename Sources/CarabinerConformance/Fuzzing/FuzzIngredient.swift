@@ -9,6 +9,8 @@ enum FuzzIngredient: Sendable, Hashable {
   case fault(HostSlot, crb_status, every: Int)
   /// A host function works so often, and then is at its limit.
   case quota(HostSlot, Int)
+  /// Functions no header tells of yet answer a status.
+  case newerHost(crb_status)
   /// A configuration that the plugin's schema allows, by its number.
   case configuration(UInt64)
   /// What happens to hooks that suspend, and when.
@@ -29,6 +31,7 @@ enum FuzzIngredient: Sendable, Hashable {
   struct Setup {
     var grants: Set<String> = ["fetch", "store"]
     var faults = FaultPlan()
+    var newerAnswer: crb_status = 0
     var configuration: UInt64?
     var manner = Traveller.Manner()
     var isGuarded = false
@@ -43,7 +46,7 @@ enum FuzzIngredient: Sendable, Hashable {
 
   /// Any of them; neighbours are half of all.
   static func random(_ generator: inout SeededGenerator) -> FuzzIngredient {
-    switch Int.random(in: 0..<22, using: &generator) {
+    switch Int.random(in: 0..<23, using: &generator) {
     case 0: return .withholds(Bool.random(using: &generator) ? "fetch" : "store")
     case 1, 2:
       let slot = slots.randomElement(using: &generator) ?? .bufAlloc
@@ -57,6 +60,7 @@ enum FuzzIngredient: Sendable, Hashable {
     case 9: return .attempts(UInt32.random(in: 1...3, using: &generator))
     case 10: return .shortChunks([1, 2, 3, 7, 64].randomElement(using: &generator) ?? 1)
     case 11: return .guarded
+    case 12: return .newerHost(statuses.randomElement(using: &generator) ?? Status.unsupported)
     default: return .neighbour(Neighbour.random(&generator))
     }
   }
@@ -67,6 +71,7 @@ enum FuzzIngredient: Sendable, Hashable {
     case .fault(let slot, let status, let interval): setup.faults.fail(slot, with: status, every: interval)
     case .quota(let slot, let quota):
       setup.faults.fail(slot, with: slot.answersStatus ? Status.limit : Status.noMemory, after: quota)
+    case .newerHost(let status): setup.newerAnswer = status
     case .configuration(let number): setup.configuration = number
     case .order(let order): setup.manner.schedule = order
     case .otherThreads: setup.manner.changesThreads = true
@@ -90,6 +95,7 @@ extension FuzzIngredient: CustomStringConvertible {
     case .fault(let slot, let status, let interval):
       "\(slot.rawValue) \(slot.answersStatus ? "answers \(status)" : "fails")\(interval == 1 ? "" : ", one time of \(interval)")"
     case .quota(let slot, let quota): "\(slot.rawValue) is at its limit after \(quota) uses"
+    case .newerHost(let status): "functions of a newer host answer \(status)"
     case .configuration(let number): "configuration \(number) of those its schema allows"
     case .order(let order): "hooks that suspend: \(order)"
     case .otherThreads: "each hook runs on another thread"

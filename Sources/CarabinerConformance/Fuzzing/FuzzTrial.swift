@@ -28,11 +28,13 @@ struct FuzzTrial {
       state.grants = setup.grants
       state.faults = setup.faults
       state.isGuarded = setup.isGuarded
+      state.newerAnswer = UInt64(bitPattern: Int64(setup.newerAnswer))
     }
     defer {
       laboratory.state.withLock { state in
         state.grants = ["fetch", "store"]
         state.faults.clear()
+        state.newerAnswer = 0
       }
     }
     var configuration: String?

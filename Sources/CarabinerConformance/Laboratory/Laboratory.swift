@@ -28,6 +28,8 @@ internal import Synchronization
     var own: Set<UInt> = []
     var keys: [String: crb_key] = [:]
     var faults = FaultPlan()
+    /// What functions answer that no header tells of yet.
+    var newerAnswer: UInt64 = 0
     var breaches: [Finding] = []
     /// What the plugin logged, bounded.
     var logged: [String] = []

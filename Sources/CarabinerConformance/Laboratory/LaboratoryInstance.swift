@@ -118,6 +118,13 @@ internal import Synchronization
     Laboratory.current.collectTouches(at: "\(interceptor.id) destroy")
   }
 
+  /// Calls a function of the plugin's own with the instance.
+  func use<Value>(_ name: String, _ body: (UnsafeMutableRawPointer?) -> Value) -> Value {
+    Laboratory.current.enter("\(interceptor.id) \(name)")
+    defer { Laboratory.current.leave() }
+    return unsafe body(memory)
+  }
+
   /// A table of the plugin's own.
   func `extension`(_ id: String) -> UnsafeRawPointer? {
     guard let function = unsafe interceptor.table.interceptor.extension else { return nil }

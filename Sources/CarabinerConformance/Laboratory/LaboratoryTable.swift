@@ -41,7 +41,8 @@ enum LaboratoryTable {
     let size = shape.size ?? full
     let word = unsafe MemoryLayout<UnsafeRawPointer>.size
     for offset in unsafe stride(from: min(size, MemoryLayout<crb_host>.size) / word * word, to: full + trapBytes, by: word) {
-      if offset < size { unsafe fillNewer(memory + offset) } else { unsafe fillBeyond(memory + offset) }
+      let function = unsafe NewerSlots.function(at: offset, offset < size ? .newer : .beyond)
+      unsafe (memory + offset).storeBytes(of: UInt(bitPattern: function), as: UInt.self)
     }
     return unsafe UnsafePointer(table)
   }
@@ -50,20 +51,6 @@ enum LaboratoryTable {
     let bytes = UnsafeMutablePointer<UInt8>.allocate(capacity: max(text.utf8.count, 1))
     for (index, byte) in text.utf8.enumerated() { unsafe bytes[index] = byte }
     return unsafe crb_view(ptr: UnsafePointer(bytes), len: text.utf8.count)
-  }
-
-  private static func fillNewer(_ slot: UnsafeMutableRawPointer) {
-    let function: @convention(c) () -> UInt64 = { 0 }
-    unsafe slot.storeBytes(of: unsafeBitCast(function, to: UInt.self), as: UInt.self)
-  }
-
-  private static func fillBeyond(_ slot: UnsafeMutableRawPointer) {
-    let function: @convention(c) () -> UInt64 = {
-      Laboratory.current.breach(
-        "LD09", "a host function beyond the size of the host's table was called; ask with CRB_HAS before you call one")
-      return 0
-    }
-    unsafe slot.storeBytes(of: unsafeBitCast(function, to: UInt.self), as: UInt.self)
   }
 
   private static func fillBuffers(_ table: UnsafeMutablePointer<crb_host>) {

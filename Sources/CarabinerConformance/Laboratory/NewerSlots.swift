@@ -1,0 +1,54 @@
+internal import CCarabiner
+internal import CFFI
+internal import CLaboratory
+
+/// Functions for slots of the host's table that no header tells of yet, or that lie behind its end: each knows where it stands, whatever
+/// arguments it is called with.
+enum NewerSlots {
+  /// What stands in a slot.
+  enum Role: Sendable {
+    /// A function of a newer host, which answers what ``Laboratory/State/newerAnswer`` says.
+    case newer
+    /// No function at all: whoever calls it did not look at the table's size.
+    case beyond
+  }
+
+  /// A C function for the slot at an offset, which lives as long as the process; nil if the system lets none be made.
+  static func function(at offset: Int, _ role: Role) -> UnsafeRawPointer? {
+    var code: UnsafeMutableRawPointer?
+    guard let memory = unsafe ffi_closure_alloc(MemoryLayout<ffi_closure>.size, &code), let code = unsafe code else { return nil }
+    let interface = UnsafeMutablePointer<ffi_cif>.allocate(capacity: 1)
+    unsafe interface.initialize(to: ffi_cif())
+    let note = UnsafeMutablePointer<Slot>.allocate(capacity: 1)
+    unsafe note.initialize(to: Slot(offset: offset, role: role))
+    // No arguments: in the C ABIs of Linux the caller puts them away, and they are nobody's business here.
+    guard unsafe ffi_prep_cif(interface, FFI_DEFAULT_ABI, 0, CFFI_uint64(), nil) == FFI_OK,
+      unsafe ffi_prep_closure_loc(memory.assumingMemoryBound(to: ffi_closure.self), interface, called, note, code) == FFI_OK
+    else { return nil }
+    return UnsafeRawPointer(code)
+  }
+
+  private struct Slot {
+    let offset: Int
+    let role: Role
+  }
+
+  private static let called:
+    @convention(c) (
+      UnsafeMutablePointer<ffi_cif>?, UnsafeMutableRawPointer?, UnsafeMutablePointer<UnsafeMutableRawPointer?>?,
+      UnsafeMutableRawPointer?
+    ) -> Void = { interface, result, arguments, note in
+      guard let slot = unsafe note?.assumingMemoryBound(to: Slot.self).pointee else { return }
+      let laboratory = Laboratory.current
+      LaboratoryRecord.trace(CLABORATORY_USE, "slot at byte \(slot.offset)")
+      switch slot.role {
+      case .newer: unsafe result?.storeBytes(of: laboratory.state.withLock { $0.newerAnswer }, as: UInt64.self)
+      case .beyond:
+        laboratory.breach(
+          "LD09",
+          "the host function at byte \(slot.offset), beyond the size of the host's table, was called; ask with CRB_HAS before you call one"
+        )
+        unsafe result?.storeBytes(of: 0, as: UInt64.self)
+      }
+    }
+}
