@@ -65,7 +65,8 @@ let package = Package(
     // The harness: below Swift, and in it.
     .target(name: "CLaboratory"),
     .target(
-      name: "CarabinerConformance", dependencies: ["CarabinerHost", "CarabinerWire", "CCarabiner", "CFFI", "CLaboratory", "CLinux"],
+      name: "CarabinerConformance",
+      dependencies: ["CarabinerHost", "CarabinerWire", "CCarabiner", "CFFI", "CLaboratory", "CLinux"],
       swiftSettings: swiftSettings),
 
     // How tests run compilers and other programs.
