@@ -285,9 +285,9 @@ macro_rules! plugin {
         /// Called by the host with its table.
         #[no_mangle]
         pub unsafe extern "C" fn crb_entry_v1(host: *const $crate::abi::Host) -> *const $crate::abi::Plugin {
-            use $crate::abi::*;
             use $crate::export::{create, destroy, Lacks as _};
-            type Probe = $crate::export::Probe<$plugin>;
+            // Nothing of the kit is imported by its name: the plugin's type may have the same.
+            type CarabinerProbe = $crate::export::Probe<$plugin>;
             const NONE: (u32, u32) = (0, 0);
             const fn or(parts: Option<(u32, u32)>) -> (u32, u32) {
                 match parts {
@@ -296,60 +296,63 @@ macro_rules! plugin {
                 }
             }
             const _: () = assert!(
-                Probe::GRAPHQL.is_some() || Probe::HTTP.is_some() || Probe::CACHE.is_some() || Probe::PARSER.is_some(),
+                CarabinerProbe::GRAPHQL.is_some()
+                    || CarabinerProbe::HTTP.is_some()
+                    || CarabinerProbe::CACHE.is_some()
+                    || CarabinerProbe::PARSER.is_some(),
                 "a plugin implements the Stage of at least one of graphql, http, cache and parser"
             );
-            static GRAPHQL: GraphQlStage = GraphQlStage {
-                size: std::mem::size_of::<GraphQlStage>() as u32,
-                needs: or(Probe::GRAPHQL).0,
-                mutates: or(Probe::GRAPHQL).1,
+            static GRAPHQL: $crate::abi::GraphQlStage = $crate::abi::GraphQlStage {
+                size: std::mem::size_of::<$crate::abi::GraphQlStage>() as u32,
+                needs: or(CarabinerProbe::GRAPHQL).0,
+                mutates: or(CarabinerProbe::GRAPHQL).1,
                 reserved: 0,
-                on_request: Probe::GRAPHQL_ON_REQUEST,
-                on_result: Probe::GRAPHQL_ON_RESULT,
-                on_error: Probe::GRAPHQL_ON_ERROR,
-                on_end: Probe::GRAPHQL_ON_END,
-                on_cancel: Probe::GRAPHQL_ON_CANCEL,
-                release: Probe::GRAPHQL_RELEASE,
+                on_request: CarabinerProbe::GRAPHQL_ON_REQUEST,
+                on_result: CarabinerProbe::GRAPHQL_ON_RESULT,
+                on_error: CarabinerProbe::GRAPHQL_ON_ERROR,
+                on_end: CarabinerProbe::GRAPHQL_ON_END,
+                on_cancel: CarabinerProbe::GRAPHQL_ON_CANCEL,
+                release: CarabinerProbe::GRAPHQL_RELEASE,
             };
-            static HTTP: HttpStage = HttpStage {
-                size: std::mem::size_of::<HttpStage>() as u32,
-                needs: or(Probe::HTTP).0,
-                mutates: or(Probe::HTTP).1,
+            static HTTP: $crate::abi::HttpStage = $crate::abi::HttpStage {
+                size: std::mem::size_of::<$crate::abi::HttpStage>() as u32,
+                needs: or(CarabinerProbe::HTTP).0,
+                mutates: or(CarabinerProbe::HTTP).1,
                 reserved: 0,
-                on_request: Probe::HTTP_ON_REQUEST,
-                on_head: Probe::HTTP_ON_HEAD,
-                on_chunk: Probe::HTTP_ON_CHUNK,
-                on_error: Probe::HTTP_ON_ERROR,
-                on_end: Probe::HTTP_ON_END,
-                on_cancel: Probe::HTTP_ON_CANCEL,
-                release: Probe::HTTP_RELEASE,
+                on_request: CarabinerProbe::HTTP_ON_REQUEST,
+                on_head: CarabinerProbe::HTTP_ON_HEAD,
+                on_chunk: CarabinerProbe::HTTP_ON_CHUNK,
+                on_error: CarabinerProbe::HTTP_ON_ERROR,
+                on_end: CarabinerProbe::HTTP_ON_END,
+                on_cancel: CarabinerProbe::HTTP_ON_CANCEL,
+                release: CarabinerProbe::HTTP_RELEASE,
             };
-            static CACHE: CacheStage = CacheStage {
-                size: std::mem::size_of::<CacheStage>() as u32,
-                needs: or(Probe::CACHE).0,
-                mutates: or(Probe::CACHE).1,
+            static CACHE: $crate::abi::CacheStage = $crate::abi::CacheStage {
+                size: std::mem::size_of::<$crate::abi::CacheStage>() as u32,
+                needs: or(CarabinerProbe::CACHE).0,
+                mutates: or(CarabinerProbe::CACHE).1,
                 reserved: 0,
-                on_read: Probe::CACHE_ON_READ,
-                on_write: Probe::CACHE_ON_WRITE,
+                on_read: CarabinerProbe::CACHE_ON_READ,
+                on_write: CarabinerProbe::CACHE_ON_WRITE,
                 on_error: None,
                 on_end: None,
-                on_cancel: Probe::CACHE_ON_CANCEL,
-                release: Probe::CACHE_RELEASE,
+                on_cancel: CarabinerProbe::CACHE_ON_CANCEL,
+                release: CarabinerProbe::CACHE_RELEASE,
             };
-            static PARSER: ParserStage = ParserStage {
-                size: std::mem::size_of::<ParserStage>() as u32,
-                needs: or(Probe::PARSER).0,
-                mutates: or(Probe::PARSER).1,
+            static PARSER: $crate::abi::ParserStage = $crate::abi::ParserStage {
+                size: std::mem::size_of::<$crate::abi::ParserStage>() as u32,
+                needs: or(CarabinerProbe::PARSER).0,
+                mutates: or(CarabinerProbe::PARSER).1,
                 reserved: 0,
-                on_head: Probe::PARSER_ON_HEAD,
-                on_chunk: Probe::PARSER_ON_CHUNK,
-                on_error: Probe::PARSER_ON_ERROR,
-                on_end: Probe::PARSER_ON_END,
-                on_cancel: Probe::PARSER_ON_CANCEL,
-                release: Probe::PARSER_RELEASE,
+                on_head: CarabinerProbe::PARSER_ON_HEAD,
+                on_chunk: CarabinerProbe::PARSER_ON_CHUNK,
+                on_error: CarabinerProbe::PARSER_ON_ERROR,
+                on_end: CarabinerProbe::PARSER_ON_END,
+                on_cancel: CarabinerProbe::PARSER_ON_CANCEL,
+                release: CarabinerProbe::PARSER_RELEASE,
             };
-            static INTERCEPTOR: Shared<Interceptor> = Shared(Interceptor {
-                size: std::mem::size_of::<Interceptor>() as u32,
+            static INTERCEPTOR: $crate::abi::Shared<$crate::abi::Interceptor> = $crate::abi::Shared($crate::abi::Interceptor {
+                size: std::mem::size_of::<$crate::abi::Interceptor>() as u32,
                 thread_class: 3,
                 id: concat!($id, "\0").as_ptr() as *const std::ffi::c_char,
                 version: concat!($version, "\0").as_ptr() as *const std::ffi::c_char,
@@ -357,19 +360,19 @@ macro_rules! plugin {
                 vendor: std::ptr::null(),
                 url: std::ptr::null(),
                 config_schema: $crate::config_schema!($($schema)?),
-                graphql: if Probe::GRAPHQL.is_some() { &GRAPHQL } else { std::ptr::null() },
-                http: if Probe::HTTP.is_some() { &HTTP } else { std::ptr::null() },
-                cache: if Probe::CACHE.is_some() { &CACHE } else { std::ptr::null() },
-                parser: if Probe::PARSER.is_some() { &PARSER } else { std::ptr::null() },
+                graphql: if CarabinerProbe::GRAPHQL.is_some() { &GRAPHQL } else { std::ptr::null() },
+                http: if CarabinerProbe::HTTP.is_some() { &HTTP } else { std::ptr::null() },
+                cache: if CarabinerProbe::CACHE.is_some() { &CACHE } else { std::ptr::null() },
+                parser: if CarabinerProbe::PARSER.is_some() { &PARSER } else { std::ptr::null() },
                 validate: None,
                 create: Some(create::<$plugin>),
                 drain: None,
                 destroy: Some(destroy::<$plugin>),
                 extension: None,
             });
-            static ITEMS: Shared<[*const Interceptor; 1]> = Shared([&INTERCEPTOR.0]);
-            static PLUGIN: Shared<Plugin> = Shared(Plugin {
-                size: std::mem::size_of::<Plugin>() as u32,
+            static ITEMS: $crate::abi::Shared<[*const $crate::abi::Interceptor; 1]> = $crate::abi::Shared([&INTERCEPTOR.0]);
+            static PLUGIN: $crate::abi::Shared<$crate::abi::Plugin> = $crate::abi::Shared($crate::abi::Plugin {
+                size: std::mem::size_of::<$crate::abi::Plugin>() as u32,
                 abi_major: 1,
                 abi_minor_built: 0,
                 abi_minor_required: 0,
