@@ -112,6 +112,10 @@ impl<'a> ResultEvent<'a> {
     pub fn is_incremental(&self) -> bool {
         self.0.flags & 1 << 2 != 0
     }
+    /// Whether a plugin made it and no server did; caches keep nothing of the kind.
+    pub fn is_synthetic(&self) -> bool {
+        self.0.flags & 1 << 3 != 0
+    }
     /// 0, 1, 2 ... within this call.
     pub fn seq(&self) -> u64 {
         self.0.seq
