@@ -200,6 +200,8 @@ if !librariesOnly {
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         .product(name: "UnixSignals", package: "swift-service-lifecycle"),
       ],
+      // The files of new plugins, in the executable itself: it stays one file that may be put anywhere.
+      resources: [.embedInCode("New/Templates")],
       swiftSettings: swiftSettings),
     .testTarget(
       name: "CarabinerCommandTests",

@@ -16,8 +16,8 @@ struct CarabinerCommand: AsyncParsableCommand {
       """,
     version: "1.0.0",
     subcommands: [
-      RunCommand.self, CheckCommand.self, ChainCommand.self, InspectCommand.self, CacheCommand.self, ConformCommand.self,
-      DemoServerCommand.self, ProbeCommand.self, ConformTrialCommand.self,
+      RunCommand.self, CheckCommand.self, ChainCommand.self, InspectCommand.self, CacheCommand.self, NewCommand.self,
+      ConformCommand.self, DemoServerCommand.self, ProbeCommand.self, ConformTrialCommand.self,
     ])
 
   /// Parses the arguments by hand so that a wrong one exits with 2, as the help says.

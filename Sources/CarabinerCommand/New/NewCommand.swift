@@ -1,0 +1,48 @@
+internal import ArgumentParser
+internal import Foundation
+
+/// `carabiner new`: a folder with a plugin to begin from.
+struct NewCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "new", abstract: "Write the folder of a new plugin, which builds and keeps the rules as it stands.",
+    discussion: """
+      The folder has a small interceptor with its reasons in comments, a Makefile (make, make conform, make clean), a manifest, a query, a
+      README, and a recipe for continuous integration. It is built against an installed Carabiner, found by pkg-config.
+
+      Example: carabiner new request-id --language rust --stage http
+
+      Exit status: 0 written, 2 usage, also if the folder is there already, 3 the folder cannot be written.
+      """)
+
+  @Argument(help: "What the plugin and its folder are called.") var name: String
+  @Option(name: .long, help: "What it is written in: c, cpp, rust or swift.") var language: PluginLanguage
+  @Option(name: .long, help: "What it takes part in: graphql, http, cache or parsing.") var stage: PluginStage
+  @Option(name: .long, help: "Its id, a reverse-DNS name; org.example.NAME unless given.") var id: String?
+  @Option(name: .long, help: "The folder to put its folder into.", completion: .directory) var directory = "."
+
+  func run() throws {
+    do {
+      let name = try PluginName(name, id: id)
+      let folder = try NewFolder(name.name, in: directory)
+      try folder.fill(PluginTemplate(name: name, language: language, stage: stage).files)
+      Terminal.emit(nextSteps)
+    } catch {
+      Terminal.complain("error: \(error)")
+      if case NewFolder.Refusal.writing = error { throw ExitStatus.refused }
+      throw ExitStatus.usage
+    }
+  }
+
+  private var nextSteps: String {
+    let path = directory == "." ? name : directory.hasSuffix("/") ? directory + name : "\(directory)/\(name)"
+    return """
+      \(path) has \(stage.title) in \(language.title), \(language.sourcePath). Next:
+
+          cd \(path)
+          make                 # build/\(name).so
+          make conform         # the rules of carabiner.h
+          carabiner demo-server --port 8000 &
+          carabiner run -m carabiner.yaml --trace query.graphql
+      """
+  }
+}

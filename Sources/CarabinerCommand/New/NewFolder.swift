@@ -1,0 +1,79 @@
+internal import Foundation
+
+/// A folder that appears as a whole or not at all.
+struct NewFolder {
+  /// Why it cannot be there.
+  enum Refusal: Error, CustomStringConvertible {
+    /// The place is taken, or is none.
+    case place(String)
+    /// The file system refused.
+    case writing(String)
+
+    var description: String {
+      switch self {
+      case .place(let text), .writing(let text): text
+      }
+    }
+  }
+
+  private let folder: URL
+  private let path: String
+
+  /// A folder to be, in one that is there.
+  ///
+  /// - Throws: ``Refusal`` if something that is not an empty folder is there already, or there is no folder to put it into.
+  init(_ name: String, in directory: String) throws {
+    guard Self.isFolder(directory) else {
+      throw Refusal.place("there is no folder \(directory); make it first, or correct --directory")
+    }
+    folder = URL(filePath: directory, directoryHint: .isDirectory).appending(path: name, directoryHint: .notDirectory)
+    path = folder.path(percentEncoded: false)
+    // Of a link the place it points to would be written to: it counts as taken, also when it points nowhere.
+    guard (try? FileManager.default.attributesOfItem(atPath: path)) != nil else { return }
+    guard Self.isFolder(path), (try? FileManager.default.destinationOfSymbolicLink(atPath: path)) == nil else {
+      throw Refusal.place("\(path) is there already, and no folder; remove it, or choose another name")
+    }
+    guard (try? FileManager.default.contentsOfDirectory(atPath: path))?.isEmpty == true else {
+      throw Refusal.place("the folder \(path) is there already, and not empty; remove it, or choose another name or --directory")
+    }
+  }
+
+  /// Writes the files beside the place, and puts them there when all are written.
+  ///
+  /// - Throws: ``Refusal``; then nothing is left behind.
+  func fill(_ files: [PluginTemplate.File]) throws {
+    let manager = FileManager.default
+    let beside = folder.deletingLastPathComponent()
+    let token = UUID().uuidString.prefix(8)
+    let staging = beside.appending(path: ".\(folder.lastPathComponent)-\(token)", directoryHint: .isDirectory)
+    let replaced = beside.appending(path: ".\(folder.lastPathComponent)-\(token)-replaced", directoryHint: .isDirectory)
+    do {
+      try manager.createDirectory(at: staging, withIntermediateDirectories: false)
+      for file in files {
+        let place = staging.appending(path: file.path, directoryHint: .notDirectory)
+        try manager.createDirectory(at: place.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(file.text.utf8).write(to: place)
+      }
+      let isThere = Self.isFolder(path)
+      if isThere { try manager.moveItem(at: folder, to: replaced) }
+      do {
+        try manager.moveItem(at: staging, to: folder)
+      } catch {
+        if isThere { try? manager.moveItem(at: replaced, to: folder) }
+        throw error
+      }
+      // Was empty, and stays if somebody was quick.
+      if isThere, try manager.contentsOfDirectory(atPath: replaced.path(percentEncoded: false)).isEmpty {
+        try manager.removeItem(at: replaced)
+      }
+    } catch {
+      try? manager.removeItem(at: staging)
+      throw Refusal.writing(
+        "\(path) cannot be written: \(error.localizedDescription); choose a folder you may write to, with --directory")
+    }
+  }
+
+  private static func isFolder(_ path: String) -> Bool {
+    (try? URL(filePath: path).resolvingSymlinksInPath().resourceValues(forKeys: [.isDirectoryKey]).isDirectory) ?? false
+  }
+}

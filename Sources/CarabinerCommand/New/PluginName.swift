@@ -1,0 +1,57 @@
+internal import CarabinerHost
+
+/// The name and the id of a new plugin.
+struct PluginName {
+  /// Why a name or an id cannot be used.
+  struct Refusal: Error, CustomStringConvertible {
+    let description: String
+  }
+
+  /// The folder, the manifest's entry and the file, without its `.so`.
+  let name: String
+  /// The reverse-DNS name in the plugin's note and table.
+  let id: String
+
+  private static let maximumLength = 64
+
+  /// Names and ids that fit everywhere: in paths, YAML, Make, Cargo and Swift packages.
+  ///
+  /// - Parameter id: `org.example.` and the name if nil.
+  /// - Throws: ``Refusal``, which says what is allowed.
+  init(_ name: String, id: String?) throws {
+    let letters = name.utf8.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"): true
+      default: false
+      }
+    }
+    let startsWell = name.first.map { ("a"..."z").contains($0) } ?? false
+    guard letters, startsWell, !name.hasSuffix("-"), !name.contains("--"), name.utf8.count <= Self.maximumLength else {
+      throw Refusal(
+        description: """
+          \(name.debugDescription) cannot be the name of a plugin: a name begins with a letter and has small letters a to z, digits and \
+          single hyphens between them, \(Self.maximumLength) bytes at most, as in request-log
+          """)
+    }
+    let taken = StageList.allCases.flatMap(\.builtIns)
+    guard !taken.contains(name), !["carabiner", "kit"].contains(name) else {
+      throw Refusal(description: "\(name) is a name Carabiner has for something of its own; choose another, as in my-\(name)")
+    }
+    let id = id ?? "org.example.\(name)"
+    guard PluginNote.isIdentifier(id) else {
+      throw Refusal(
+        description: """
+          \(id.debugDescription) cannot be the id of a plugin: it is a reverse-DNS name, two or more labels of letters, digits, - and _ \
+          with dots between them, 128 bytes at most, as in org.example.\(name)
+          """)
+    }
+    self.name = name
+    self.id = id
+  }
+
+  /// The name of a Swift module for version 1.0.0: two versions side by side must differ in it.
+  var moduleName: String {
+    let words = name.split(separator: "-").map { $0.prefix(1).uppercased() + $0.dropFirst() }
+    return words.joined() + "_1_0_0"
+  }
+}

@@ -1,0 +1,10 @@
+public import CCarabiner
+internal import CarabinerPlugin
+internal import Note
+
+/// The one symbol a plugin exports. Public, or it vanishes in a release build.
+@c(crb_entry_v1)
+public func entry(_ host: UnsafePointer<crb_host>?) -> UnsafePointer<crb_plugin>? {
+  note_is_linked()
+  return unsafe PluginExport.table(for: Interceptor.self, host: host)
+}

@@ -1,0 +1,3 @@
+.build/
+Package.resolved
+kit
