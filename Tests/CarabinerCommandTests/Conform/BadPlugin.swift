@@ -61,6 +61,9 @@ struct BadPlugin: CustomTestStringConvertible, Sendable {
   var arguments: [String] { comment("ARGUMENTS")?.split(separator: " ").map(String.init) ?? [] }
   var testDescription: String { source.lastPathComponent }
 
+  /// Says at once, for who looks on, how a plugin has done; `Scripts/corpus` shows these lines.
+  static func say(_ line: String) { FileHandle.standardOutput.write(Data("corpus: \(line)\n".utf8)) }
+
   /// What stands behind a word in a comment of its own: `/* WORD: text */` or `// WORD: text`.
   func comment(_ word: String) -> String? {
     for line in text.split(separator: "\n") {

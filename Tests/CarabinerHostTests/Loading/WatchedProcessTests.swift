@@ -4,9 +4,12 @@ import Testing
 
 @Suite("A child process that is watched")
 struct WatchedProcessTests {
-  private func run(_ script: String, timeout: Duration = .seconds(60)) throws -> WatchedProcess.Outcome {
-    try WatchedProcess.run(
-      "/bin/sh", ["-c", script], .init(environment: ["PATH=/usr/bin:/bin", "GREETING=hello"]), timeout: timeout)
+  private func run(
+    _ script: String, timeout: Duration = .seconds(60), _ change: (inout WatchedProcess.Surroundings) -> Void = { _ in }
+  ) throws -> WatchedProcess.Outcome {
+    var surroundings = WatchedProcess.Surroundings(environment: ["PATH=/usr/bin:/bin", "GREETING=hello"])
+    change(&surroundings)
+    return try WatchedProcess.run("/bin/sh", ["-c", script], surroundings, timeout: timeout)
   }
 
   @Test("what it writes is kept apart, and its status is reported")
@@ -36,6 +39,24 @@ struct WatchedProcessTests {
     #expect(outcome.output.utf8.count < 5_000_000)
     #expect(outcome.output.allSatisfy { $0 == "x" })
     #expect(outcome.errors.utf8.count < 5_000_000)
+  }
+
+  @Test("of what it writes the end is kept if that is what is wanted")
+  func lastOutput() throws {
+    let outcome = try run("head -c 1000000 /dev/zero | tr '\\0' x; echo the end; echo short >&2") { $0.lastOutput = 1000 }
+    #expect(outcome.output.utf8.count == 1000)
+    #expect(outcome.output.hasPrefix("xxx"))
+    #expect(outcome.output.hasSuffix("the end\n"))
+    #expect(outcome.errors == "short\n")
+  }
+
+  @Test("one that starts more processes than it may have is killed with them")
+  func crowd() throws {
+    let script = "for i in 1 2 3 4 5 6; do sleep 1000 & done; echo $!; wait"
+    let outcome = try run(script) { $0.maximumProcesses = 4 }
+    #expect(outcome.end == .crowd)
+    try expectGone(outcome.output)
+    #expect(try run("for i in 1 2 3; do sleep 0.5 & done; wait") { $0.maximumProcesses = 4 }.end == .exit(0))
   }
 
   @Test("one that does not end in time is killed with all it started, also what ignores signals")

@@ -1,0 +1,92 @@
+import CarabinerWire
+import Foundation
+import TestTools
+import Testing
+
+/// What a plugin may do to the harness and to the machine it runs on: nothing.
+@Suite("The worst plugins", .serialized)
+struct WorstPluginTests {
+  @Test("none of them leaves a process or a file, or takes more of the harness than it has")
+  func harmless() async throws {
+    let mark = "carabiner-worst-\(UUID().uuidString)"
+    let folder = try FixturePlugin.Folder()
+    let scratch = try FixturePlugin.Folder()
+    var paths: [String] = []
+    for plugin in WorstPlugin.all { paths.append(try await plugin.build(into: folder, mark: mark)) }
+    let before = try FileManager.default.contentsOfDirectory(atPath: folder.url.path).sorted()
+    #expect(WorstPlugin.all.count >= 30)
+
+    let isLong = ProcessInfo.processInfo.environment["CARABINER_CORPUS"] == "all"
+    let memory = MemoryWatch()
+    let run = try await CommandRun(
+      ["conform"] + ["--check", isLong ? "LD,DS,LC,PR,SE01" : "SE01,LC09"] + [
+        "--effort", "0.05", "--time-scale", "0.05", "--format", "json",
+      ] + paths,
+      environment: ["XDG_RUNTIME_DIR": scratch.url.path], meanwhile: { memory.watch($0) })
+
+    let reports = try JSONValue(parsing: run.output)["plugins"]?.array ?? []
+    #expect(reports.count == WorstPlugin.all.count, "\(run.errors)")
+    for (plugin, report) in zip(WorstPlugin.all, reports) {
+      let checks = report["checks"]?.array ?? []
+      #expect(!checks.isEmpty && checks.allSatisfy { $0["status"]?.string != "HARNESS_ERROR" }, "\(plugin.name): \(checks)")
+      // In haste other checks end otherwise than they would: the one that runs the statement does not.
+      let own = checks.first { $0["id"]?.string == plugin.check }
+      #expect(own?["status"]?.string == plugin.status, "\(plugin.name): \(own ?? .null)")
+      #expect(plugin.detail.isEmpty || own?["detail"]?.string?.contains(plugin.detail) == true, "\(plugin.name): \(own ?? .null)")
+    }
+    #expect(run.status == 1)
+
+    #expect(memory.peak > 0 && memory.peak < 100 << 20, "the harness took \(memory.peak >> 20) MiB")
+    #expect(Self.processes(of: [mark, scratch.url.path]) == [])
+    #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.url.path) == [])
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).sorted() == before)
+    for place in ["/tmp", "/var/tmp", "/dev/shm", "/", "/root", FileManager.default.currentDirectoryPath] {
+      let names = (try? FileManager.default.contentsOfDirectory(atPath: place)) ?? []
+      #expect(names.filter { $0.contains(mark) } == [], "in \(place)")
+    }
+    BadPlugin.say("\(reports.count) of the worst plugins; the harness had \(memory.peak >> 10) KiB at most")
+  }
+
+  /// The processes whose words, surroundings or folder hold one of these texts.
+  private static func processes(of texts: [String]) -> [String] {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+    return names.filter { Int32($0) != nil && $0 != "\(getpid())" }.filter { process in
+      let words = ["cmdline", "environ"].compactMap { FileManager.default.contents(atPath: "/proc/\(process)/\($0)") }
+      let folder = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/cwd")
+      let all = words.map { String(decoding: $0, as: UTF8.self) } + [folder ?? ""]
+      return all.contains { text in texts.contains { text.contains($0) } }
+    }
+  }
+}
+
+/// The most memory a process had, as the kernel keeps it until the process ends.
+private final class MemoryWatch: @unchecked Sendable {
+  // Written by the thread that watches, and read when that has ended.
+
+  private let done = DispatchSemaphore(value: 0)
+  private var most = 0
+
+  /// Watches a process until it ends, on a thread of its own.
+  func watch(_ process: Int32) {
+    Thread.detachNewThread { [self] in
+      defer { done.signal() }
+      while let status = try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8) {
+        // Until it runs its own program, it is a copy of this one; and in the end it has no memory any more.
+        let program = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/exe")
+        let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+        if program?.hasSuffix("/carabiner") == true, let line {
+          most = max(most, (line.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) << 10)
+        }
+        if status.contains("State:\tZ") { return }
+        Thread.sleep(forTimeInterval: 0.02)
+      }
+    }
+  }
+
+  /// In bytes, once the process has ended.
+  var peak: Int {
+    done.wait()
+    defer { done.signal() }
+    return most
+  }
+}
