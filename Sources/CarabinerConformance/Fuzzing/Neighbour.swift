@@ -47,7 +47,7 @@ enum Neighbour: Sendable, Hashable {
     "Date", "ETag",
   ]
   private static let errors = [
-    ErrorSample(domain: nil, message: nil, detail: nil, origin: nil), ErrorSample(code: .min, flags: .max, httpStatus: -1),
+    ErrorSample(code: .min, flags: .max, httpStatus: -1),
     ErrorSample(message: String(repeating: "m", count: 5000), detail: "[1,"),
     ErrorSample(retryAfter: .max, domain: "org.neighbour"),
     ErrorSample(code: 7, flags: UInt32(CRB_ERROR_TRANSPORT), httpStatus: 0, domain: "carabiner.transport"),

@@ -7,7 +7,7 @@ import Testing
 @Suite("Fuzzing plugins")
 struct FuzzingTests {
   private func plugin(into folder: FixturePlugin.Folder) async throws -> String {
-    try await BadPlugin(BadPlugin.folder.appending(path: "FZ01.c")).build(into: folder)
+    try await BadPlugin(Repository.root.appending(path: "Tests/Fixtures/Plugins/bad/FZ01.c")).build(into: folder)
   }
 
   /// The first check of a report.
