@@ -55,24 +55,31 @@ extension Laboratory {
     state.withLock { _ in if case .armed = call.token { true } else { false } }
   }
 
-  /// Says what happens, once, at the next moment the plugin has asked a service to wake it.
+  /// Says what happens, once, at the next moment the plugin has asked a service to wake it. What was said before has come to its end then: a
+  /// plugin may ask on a thread of its own, while its hook returns.
   ///
   /// - Returns: Whether what was said before never happened.
   @discardableResult
   func setInterruption(_ work: (() -> Void)?) -> Bool {
-    interruption.withLock { interruption in
-      defer { interruption = work }
-      return interruption != nil
+    let wasWaiting = interruption.withLock { interruption in
+      defer { interruption.work = work }
+      return interruption.work != nil
     }
+    while !resumed.wait(.seconds(1), until: { interruption.withLock { $0.running == 0 } }) {}
+    return wasWaiting
   }
 
   /// Comes after each start of a service.
   func interrupt() {
-    let work = interruption.withLock { work in
-      defer { work = nil }
-      return work
+    let work = interruption.withLock { interruption in
+      defer { interruption.work = nil }
+      if interruption.work != nil { interruption.running += 1 }
+      return interruption.work
     }
-    work?()
+    guard let work else { return }
+    work()
+    interruption.withLock { $0.running -= 1 }
+    resumed.ring()
   }
 
   /// Revokes the token of a call; false if there was none.

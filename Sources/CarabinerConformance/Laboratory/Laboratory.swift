@@ -43,6 +43,13 @@ internal import Synchronization
     var answers: [FetchAnswer] = []
   }
 
+  /// What is to happen while a hook stands still.
+  struct Interruption {
+    var work: (() -> Void)?
+    /// How many threads are at it.
+    var running = 0
+  }
+
   /// What a plugin's own request brings.
   struct FetchAnswer: Sendable {
     var status: UInt32 = 200
@@ -60,7 +67,7 @@ internal import Synchronization
   /// Shared with the supervisor; nil in tests of the laboratory itself.
   let record: UnsafeMutablePointer<CLaboratory_record>?
   /// What happens while a hook stands still in a service of the host.
-  let interruption = Locked<(() -> Void)?>(nil)
+  let interruption = Locked(Interruption())
   /// Which call's hook this laboratory is in, for breaches that name no call.
   private let whereabouts = Mutex("")
 
