@@ -2,9 +2,9 @@
 import Foundation
 import PackageDescription
 
-/// Sanitizer runs build everything again. With `CARABINER_PACKAGE=libraries` the package leaves out the executable and the
-/// server frameworks only it needs, so such a run takes a minute and not ten. `fuzz` and `bench` do so too, and add what `Scripts/fuzz` and
-/// `Scripts/bench` run; `bench-own` is `bench` without the peer that takes most of the building.
+/// Sanitizer runs build everything again. With `CARABINER_PACKAGE=libraries` the package leaves out the executable, the harness and
+/// the server frameworks only they need, and the tests no sanitizer runs, so such a run takes a minute and not ten. `fuzz` and `bench` do so
+/// too, and add what `Scripts/fuzz` and `Scripts/bench` run; `bench-own` is `bench` without the peer that takes most of the building.
 let flavor = ProcessInfo.processInfo.environment["CARABINER_PACKAGE"]
 let librariesOnly = ["libraries", "fuzz", "bench", "bench-own"].contains(flavor)
 
@@ -41,6 +41,7 @@ let package = Package(
     .systemLibrary(name: "CFFI", pkgConfig: "libffi", providers: [.apt(["libffi-dev"])]),
 
     // The libraries, lowest first.
+    .target(name: "CCrash"),
     .target(name: "CarabinerWire", swiftSettings: swiftSettings),
     .target(name: "CarabinerDigest", dependencies: ["CCrypto"], swiftSettings: swiftSettings),
     .target(
@@ -51,39 +52,23 @@ let package = Package(
       ],
       swiftSettings: swiftSettings),
     .target(
-      name: "CarabinerCurl", dependencies: ["Carabiner", "CCurl", "CLinux"], swiftSettings: swiftSettings),
+      name: "CarabinerCurl", dependencies: ["Carabiner", "CarabinerWire", "CCurl", "CLinux"], swiftSettings: swiftSettings),
     .target(name: "CarabinerSQLite", dependencies: ["Carabiner", "CSQLite"], swiftSettings: swiftSettings),
     .target(
       name: "CarabinerHost",
       dependencies: [
-        "Carabiner", "CarabinerDigest", "CarabinerWire", "CCarabiner", "CFFI", "CLinux",
+        "Carabiner", "CarabinerDigest", "CarabinerWire", "CCarabiner", "CCrash", "CFFI", "CLinux",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "Yams", package: "Yams"),
       ],
       swiftSettings: swiftSettings),
     .target(name: "CarabinerPlugin", dependencies: ["CCarabiner"], swiftSettings: swiftSettings),
-    // The harness: below Swift, and in it.
-    .target(name: "CLaboratory"),
-    .target(
-      name: "CarabinerConformance",
-      dependencies: ["CarabinerHost", "CarabinerWire", "CCarabiner", "CFFI", "CLaboratory", "CLinux"],
-      swiftSettings: swiftSettings),
 
     // How tests run compilers and other programs.
     .target(name: "TestTools", path: "Tests/TestTools", swiftSettings: swiftSettings),
     .testTarget(
-      name: "CarabinerWireTests", dependencies: ["CarabinerWire", "TestTools"], swiftSettings: swiftSettings),
-    .testTarget(name: "CarabinerDigestTests", dependencies: ["CarabinerDigest"], swiftSettings: swiftSettings),
-    .testTarget(
       name: "CarabinerTests", dependencies: ["Carabiner", "CarabinerWire"],
       swiftSettings: swiftSettings),
-    // Writes to a store until it is killed.
-    .executableTarget(
-      name: "StoreWriter", dependencies: ["Carabiner", "CarabinerSQLite"], path: "Tests/StoreWriter", swiftSettings: swiftSettings
-    ),
-    .testTarget(
-      name: "CarabinerSQLiteTests",
-      dependencies: ["CarabinerSQLite", "Carabiner", "CarabinerWire", "StoreWriter", "TestTools"], swiftSettings: swiftSettings),
     // A server that misbehaves on purpose, for the tests of the transport and of the command.
     .target(name: "ScriptedServer", path: "Tests/ScriptedServer", swiftSettings: swiftSettings),
     .testTarget(
@@ -155,18 +140,37 @@ if flavor == "bench" || flavor == "bench-own" {
 if !librariesOnly {
   package.products += [
     .executable(name: "carabiner", targets: ["CarabinerCommand"]),
+    .library(name: "CarabinerTracing", targets: ["CarabinerTracing"]),
     .library(name: "CarabinerWebSocket", targets: ["CarabinerWebSocket"]),
   ]
   package.dependencies += [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.0.0"),
+    .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.3.0"),
     // What Hummingbird's own interface speaks of.
     .package(url: "https://github.com/apple/swift-http-types", from: "1.0.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.81.0"),
+    .package(url: "https://github.com/apple/swift-nio-http2", from: "1.40.0"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.29.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.0.0"),
   ]
   package.targets += [
+    .testTarget(
+      name: "CarabinerWireTests", dependencies: ["CarabinerWire", "TestTools"], swiftSettings: swiftSettings),
+    .testTarget(name: "CarabinerDigestTests", dependencies: ["CarabinerDigest"], swiftSettings: swiftSettings),
+    // Writes to a store until it is killed.
+    .executableTarget(
+      name: "StoreWriter", dependencies: ["Carabiner", "CarabinerSQLite"], path: "Tests/StoreWriter", swiftSettings: swiftSettings
+    ),
+    .testTarget(
+      name: "CarabinerSQLiteTests",
+      dependencies: ["CarabinerSQLite", "Carabiner", "CarabinerWire", "StoreWriter", "TestTools"], swiftSettings: swiftSettings),
+    // The harness: below Swift, and in it.
+    .target(name: "CLaboratory"),
+    .target(
+      name: "CarabinerConformance",
+      dependencies: ["CarabinerHost", "CarabinerWire", "CCarabiner", "CFFI", "CLaboratory", "CLinux"],
+      swiftSettings: swiftSettings),
     .target(
       name: "CarabinerWebSocket",
       dependencies: [
@@ -186,17 +190,49 @@ if !librariesOnly {
         "TestTools",
       ],
       swiftSettings: swiftSettings),
+    // Spans of what a chain does, by whoever makes spans; and somebody who does.
+    .target(
+      name: "CarabinerTracing",
+      dependencies: ["Carabiner", "CarabinerWire", .product(name: "Tracing", package: "swift-distributed-tracing")],
+      swiftSettings: swiftSettings),
+    .testTarget(
+      name: "CarabinerTracingTests",
+      dependencies: [
+        "CarabinerTracing", "Carabiner", "CarabinerCurl", "CarabinerWire", "ScriptedServer", "TestTools",
+        .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
+        .product(name: "Tracing", package: "swift-distributed-tracing"),
+      ],
+      swiftSettings: swiftSettings),
+    .target(
+      name: "CarabinerGateway",
+      dependencies: [
+        "Carabiner", "CarabinerDigest", "CarabinerTracing", "CarabinerWire",
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOFoundationCompat", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOSSL", package: "swift-nio-ssl"),
+        .product(name: "NIOHTTP2", package: "swift-nio-http2"),
+        .product(name: "NIOWebSocket", package: "swift-nio"),
+        .product(name: "Tracing", package: "swift-distributed-tracing"),
+      ],
+      resources: [.embedInCode("Page/query-page.html")],
+      swiftSettings: swiftSettings),
     .executableTarget(
       name: "CarabinerCommand",
       dependencies: [
-        "Carabiner", "CarabinerConformance", "CarabinerCurl", "CarabinerDigest", "CarabinerHost", "CarabinerSQLite",
-        "CarabinerWebSocket", "CarabinerWire",
+        "Carabiner", "CarabinerConformance", "CarabinerCurl", "CarabinerDigest", "CarabinerGateway", "CarabinerHost",
+        "CarabinerSQLite", "CarabinerTracing", "CarabinerWebSocket", "CarabinerWire",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "Hummingbird", package: "hummingbird"),
         .product(name: "HummingbirdCore", package: "hummingbird"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOSSL", package: "swift-nio-ssl"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         .product(name: "UnixSignals", package: "swift-service-lifecycle"),
       ],
@@ -205,7 +241,12 @@ if !librariesOnly {
       swiftSettings: swiftSettings),
     .testTarget(
       name: "CarabinerCommandTests",
-      dependencies: ["CarabinerCommand", "CarabinerDigest", "CarabinerWire", "ScriptedServer", "TestTools"],
+      dependencies: [
+        "CarabinerCommand", "CarabinerDigest", "CarabinerGateway", "CarabinerWire", "ScriptedServer", "TestTools",
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+      ],
       exclude: ["Golden"],
       swiftSettings: swiftSettings),
   ]

@@ -18,7 +18,7 @@ class TTLCache {
         "ttl-seconds":{"type":"integer","minimum":1,"maximum":31536000},
         "maximum-bytes":{"type":"integer","minimum":1024}}})"};
   static constexpr crb::Parts cache{
-      CRB_PART_DOCUMENT | CRB_PART_VARIABLES | CRB_PART_OPERATION_NAME | CRB_PART_JSON | CRB_PART_ERRORS};
+      CRB_PART_DOCUMENT | CRB_PART_VARIABLES | CRB_PART_EXTENSIONS | CRB_PART_OPERATION_NAME | CRB_PART_JSON | CRB_PART_ERRORS};
 
   explicit TTLCache(const crb::Setup &setup)
       : ttl_(std::chrono::seconds(setup.config.integer("ttl-seconds").value_or(60))),
@@ -64,10 +64,10 @@ class TTLCache {
   };
   using Entries = std::list<Entry>;
 
-  /// Name, document and variables, each with its length before it, so that no two operations share a key.
+  /// Name, document, variables and extensions, each with its length before it, so that no two operations share a key.
   static std::string key_of(const crb::cache::Call &call) {
     std::string key;
-    for (const auto part : {call.operation_name(), call.document(), call.variables()}) {
+    for (const auto part : {call.operation_name(), call.document(), call.variables(), call.extensions()}) {
       const std::string_view bytes = part.value_or("");
       key += std::to_string(bytes.size());
       key += ':';

@@ -135,6 +135,12 @@ FIELD(crb_store_service, remove_matching, 32);
 SIZE(crb_selftest, 24);
 FIELD(crb_selftest, name, 8);
 FIELD(crb_selftest, run, 16);
+
+SIZE(crb_state, 24);
+FIELD(crb_state, version, 4);
+FIELD(crb_state, save, 8);
+FIELD(crb_state, adopt, 16);
+
 SIZE(crb_create_info, 72);
 FIELD(crb_create_info, self, 8);
 FIELD(crb_create_info, generation, 16);

@@ -16,7 +16,11 @@ struct CarabinerCommand: AsyncParsableCommand {
       """,
     version: "1.0.0",
     subcommands: [
-      RunCommand.self, CheckCommand.self, ChainCommand.self, InspectCommand.self, CacheCommand.self, NewCommand.self,
+      RunCommand.self, ServeCommand.self, StatusCommand.self, TopCommand.self, ReloadCommand.self, RolloutCommand.self,
+      DisableCommand.self,
+      EnableCommand.self,
+      ReplayCommand.self, CheckCommand.self, ChainCommand.self,
+      InspectCommand.self, CacheCommand.self, NewCommand.self,
       ConformCommand.self, DemoServerCommand.self, ProbeCommand.self, ConformTrialCommand.self,
     ])
 
@@ -25,9 +29,7 @@ struct CarabinerCommand: AsyncParsableCommand {
     // Read once: loggers are made in many places, and the environment is slow to read.
     let level = ProcessInfo.processInfo.environment["CARABINER_LOG"].flatMap(Logger.Level.init(rawValue:)) ?? .warning
     LoggingSystem.bootstrap { label in
-      var handler = StreamLogHandler.standardError(label: label)
-      handler.logLevel = level
-      return handler
+      LineLogHandler(label: label, level: level)
     }
     do {
       var command = try parseAsRoot()

@@ -13,10 +13,12 @@ enum Terminal {
     redaction.withLock { $0 = $0.joined(with: secrets) }
   }
 
+  /// The text without what is secret.
+  static func redacted(_ text: String) -> String { redaction.withLock(\.self)(text) }
+
   /// Writes a line to standard error.
   static func complain(_ text: String) {
-    let text = redaction.withLock(\.self)(text)
-    FileHandle.standardError.write(Data((text + "\n").utf8))
+    FileHandle.standardError.write(Data((redacted(text) + "\n").utf8))
   }
 
   /// Writes a line to standard output at once.

@@ -9,21 +9,28 @@ internal import Glibc
   /// curl_global_init is not safe to run twice at once; a static is made once.
   private static let globalInitialization: CURLcode = curl_global_init(Int(CURL_GLOBAL_ALL))
 
+  /// How many connections with nothing under way are kept. libcurl by itself keeps four for each transfer of the moment: when many end
+  /// at once, it would close connections that the next many have to open again.
+  private static let maximumIdleConnections = 256
+
   private let handle: UnsafeMutableRawPointer
   private let poll: Poll
+  private let counters: TransportCounters
   /// When libcurl wants to be called, in nanoseconds of the monotonic clock.
   private var due: UInt64?
   /// The transfers under way; each knows its place.
   private var transfers: [Transfer] = []
 
   /// A handle that lets libcurl tell `poll` which sockets it waits for.
-  init(poll: Poll, maximumConnectionsPerHost: Int) throws {
+  init(poll: Poll, maximumConnectionsPerHost: Int, counters: TransportCounters) throws {
     guard Self.globalInitialization == CURLE_OK, let multi = unsafe curl_multi_init() else {
       throw TransportError(.other, "libcurl cannot be initialised; is memory exhausted?", url: "")
     }
     unsafe handle = multi
     self.poll = poll
+    self.counters = counters
     unsafe CCurl_setMultiLong(multi, CURLMOPT_MAX_HOST_CONNECTIONS, maximumConnectionsPerHost)
+    unsafe CCurl_setMultiLong(multi, CURLMOPT_MAXCONNECTS, Self.maximumIdleConnections)
     unsafe CCurl_setMultiLong(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
     unsafe CCurl_setMultiFunctions(
       handle,
@@ -45,6 +52,7 @@ internal import Glibc
   var transferCount: Int { transfers.count }
 
   func add(_ transfer: Transfer) {
+    counters.requestBegan()
     transfer.place = transfers.count
     transfers.append(transfer)
     unsafe transfer.easy.setContext(Unmanaged.passUnretained(transfer).toOpaque())
@@ -79,6 +87,7 @@ internal import Glibc
     while let transfer = transfers.popLast() {
       unsafe curl_multi_remove_handle(handle, transfer.easy.handle)
       transfer.place = nil
+      counters.requestEnded(onKeptConnection: transfer.easy.usedKeptConnection)
       transfer.failed(error)
     }
   }
@@ -98,6 +107,7 @@ internal import Glibc
   /// Takes a transfer out of the list; the last one moves to its place.
   private func remove(_ transfer: Transfer) {
     guard let place = transfer.place, let last = transfers.popLast() else { return }
+    counters.requestEnded(onKeptConnection: transfer.easy.usedKeptConnection)
     if last !== transfer {
       transfers[place] = last
       last.place = place

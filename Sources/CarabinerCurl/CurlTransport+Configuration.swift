@@ -1,6 +1,6 @@
 extension CurlTransport {
   /// Limits, timeouts and what the connections are like.
-  public struct Configuration: Sendable {
+  public struct Configuration: Sendable, Hashable {
     /// Where requests go first.
     public enum Proxy: Sendable, Hashable {
       /// Where `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` say; a transport that begins without any keeps none.
@@ -39,6 +39,8 @@ extension CurlTransport {
     public var clientKeyFile: String?
     /// Where requests go first.
     public var proxy = Proxy.environment
+    /// A socket in the file system through which all requests go, whatever host their URLs name.
+    public var unixSocket: String?
     /// What the client calls itself.
     public var userAgent = "carabiner/1.0"
 

@@ -10,6 +10,7 @@ public final class CurlTransport: HTTPTransport {
   public let configuration: Configuration
   /// The thread that drives the transfers, usable as the preferred executor of tasks.
   public let loop: EventLoop
+  private let counters: TransportCounters
   private let idle: EasyHandlePool
   private let limits: Transfer.Limits
   /// How much of a redirect's body is read to keep the connection; a server that sends more loses it.
@@ -17,15 +18,20 @@ public final class CurlTransport: HTTPTransport {
 
   /// A transport with a loop of its own.
   ///
+  /// - Parameter predecessor: A transport this one takes the place of; it goes on with its figures, so that none of them goes back.
   /// - Throws: ``Carabiner/TransportError`` if the system has no descriptors or threads left.
-  public init(configuration: Configuration = Configuration()) throws {
+  public init(configuration: Configuration = Configuration(), replacing predecessor: CurlTransport? = nil) throws {
     self.configuration = configuration
-    loop = try EventLoop(maximumConnectionsPerHost: configuration.maximumConnectionsPerHost)
+    counters = predecessor?.counters ?? TransportCounters()
+    loop = try EventLoop(maximumConnectionsPerHost: configuration.maximumConnectionsPerHost, counters: counters)
     idle = EasyHandlePool(configuration)
     limits = Transfer.Limits(configuration)
   }
 
   deinit { loop.stop() }
+
+  /// What is counted of connections and requests.
+  public var figures: TransportFigures { counters.figures }
 
   /// How many transfers are under way, for whoever wants to know that nothing was left behind.
   public var transferCount: Int {

@@ -1,5 +1,6 @@
 internal import CCurl
 internal import Carabiner
+internal import CarabinerWire
 internal import FoundationEssentials
 internal import Glibc
 
@@ -48,6 +49,7 @@ internal import Glibc
     if let file = configuration.certificateAuthorityFile { set(CURLOPT_CAINFO, file) }
     if let file = configuration.clientCertificateFile { set(CURLOPT_SSLCERT, file) }
     if let file = configuration.clientKeyFile { set(CURLOPT_SSLKEY, file) }
+    if let path = configuration.unixSocket { set(CURLOPT_UNIX_SOCKET_PATH, path) }
     switch configuration.proxy {
     case .environment: break
     case .none: set(CURLOPT_PROXY, "")
@@ -217,6 +219,9 @@ internal import Glibc
   /// Why the body could not be read to its end; nil if it could.
   var bodyFailure: TransportError? { reader?.failure }
 
+  /// Whether the request went over a connection that had served another before.
+  var usedKeptConnection: Bool { unsafe CCurl_getLong(handle, CURLINFO_NUM_CONNECTS) == 0 && bytesSent > 0 }
+
   var bytesSent: Int { unsafe CCurl_getLong(handle, CURLINFO_REQUEST_SIZE) }
 
   var httpVersion: HTTPURLResponse.Version {
@@ -237,8 +242,9 @@ internal import Glibc
 
   func resumeReceiving() -> CURLcode { unsafe curl_easy_pause(handle, CURLPAUSE_CONT) }
 
-  /// libcurl's form of a time limit: at least a millisecond, for 0 means none.
-  private static func milliseconds(_ seconds: Double) -> Int { Int(min(max(seconds, 0.001), 1e6) * 1000) }
+  /// libcurl's form of a time limit: never 0, which means none; and a millisecond more, for its own count of the time that has
+  /// passed may be ahead by one, and nothing may be given up before its time.
+  private static func milliseconds(_ seconds: Double) -> Int { Int((min(max(seconds, 0), 1e6) * 1000).rounded(.up)) + 1 }
 
   private func set(_ option: CURLoption, _ value: Int) { _ = unsafe CCurl_setLong(handle, option, value) }
   private func set(_ option: CURLoption, _ value: String) { _ = unsafe CCurl_setPointer(handle, option, value) }
@@ -248,17 +254,5 @@ extension HTTPHeaders.Field {
   /// Whether the name is a token (RFC 9110) and the value cannot end the line it stands on.
   fileprivate var isWellFormed: Bool {
     !name.isEmpty && name.utf8.allSatisfy(\.isTokenByte) && !value.utf8.contains { $0 == 0 || $0 == 10 || $0 == 13 }
-  }
-}
-
-extension UInt8 {
-  /// Whether a header's name may have this byte in it (RFC 9110).
-  var isTokenByte: Bool {
-    switch self {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
-      UInt8(ascii: "-"):
-      true
-    default: "!#$%&'*+.^_`|~".utf8.contains(self)
-    }
   }
 }

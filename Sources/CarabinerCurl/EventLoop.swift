@@ -32,9 +32,13 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
   /// Starts a loop with its own thread.
   ///
   /// - Throws: ``Carabiner/TransportError`` if the system has no more descriptors or threads.
-  public init(maximumConnectionsPerHost: Int = 0) throws {
-    poll = try Poll()
-    multi = try CurlMulti(poll: poll, maximumConnectionsPerHost: maximumConnectionsPerHost)
+  public convenience init(maximumConnectionsPerHost: Int = 0) throws {
+    try self.init(maximumConnectionsPerHost: maximumConnectionsPerHost, counters: TransportCounters())
+  }
+
+  init(maximumConnectionsPerHost: Int, counters: TransportCounters) throws {
+    poll = try Poll(counters: counters)
+    multi = try CurlMulti(poll: poll, maximumConnectionsPerHost: maximumConnectionsPerHost, counters: counters)
     let box = unsafe Unmanaged.passRetained(self)
     var handle = pthread_t()
     let code = unsafe pthread_create(

@@ -28,13 +28,15 @@ internal import Glibc
 
   private static let eventsPerWait = 64
 
+  private let counters: TransportCounters
   private let epoll: Int32
   private let wakeUp: Int32
   /// By descriptor.
   private var interests: [Interest] = []
   private let buffer = UnsafeMutablePointer<epoll_event>.allocate(capacity: Poll.eventsPerWait)
 
-  init() throws {
+  init(counters: TransportCounters) throws {
+    self.counters = counters
     epoll = CLinux_newPoll()
     guard epoll >= 0 else { throw SystemFailure.noDescriptor(errno) }
     wakeUp = CLinux_newWakeUp()
@@ -83,12 +85,15 @@ internal import Glibc
   /// Opens a socket of libcurl's; -1 if the system refuses.
   func openConnection(family: Int32, type: Int32, protocol: Int32) -> Int32 {
     let descriptor = socket(family, type | CLinux_CLOSE_ON_EXEC, `protocol`)
-    if descriptor >= 0 { change(descriptor) { $0 = Interest(isConnection: true) } }
+    guard descriptor >= 0 else { return descriptor }
+    counters.connectionOpened()
+    change(descriptor) { $0 = Interest(isConnection: true) }
     return descriptor
   }
 
   /// Closes a socket, which takes it out of the set.
   func closeConnection(_ descriptor: Int32) -> Int32 {
+    counters.connectionClosed()
     change(descriptor) { $0 = Interest() }
     return close(descriptor)
   }

@@ -1,4 +1,5 @@
 internal import Carabiner
+internal import CarabinerWire
 internal import FoundationEssentials
 
 /// Makes a response head of the lines libcurl hands over, and passes over those that are not the answer.

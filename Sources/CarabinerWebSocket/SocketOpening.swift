@@ -49,14 +49,3 @@ final class SocketOpening: Sendable {
     }
   }
 }
-
-extension HTTPHeaders.Field {
-  /// Whether the field can stand in a message without ending a line early.
-  fileprivate var isWellFormed: Bool {
-    !name.isEmpty && name.utf8.allSatisfy { Self.nameBytes.contains($0) }
-      && value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
-  }
-
-  private static let nameBytes = Set(
-    "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ".utf8)
-}

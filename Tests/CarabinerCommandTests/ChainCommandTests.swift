@@ -61,6 +61,25 @@ struct ChainCommandTests {
     try GoldenFile("chain-\(chain.name).\(format == "text" ? "txt" : format)").expect(run.output)
   }
 
+  @Test("who switched what on and off is told", arguments: ["text", "json"])
+  func decisions(format: String) async throws {
+    let manifest = try TemporaryFile(
+      """
+      carabiner: 1
+      plugins:
+        - {name: spare, file: \(Self.noop), enabled: false}
+        - {name: trial, file: \(Self.noop), enabled: false}
+        - {name: sign, file: \(Self.noop)}
+        - {name: count, file: \(Self.noop)}
+      chain: {http: [spare, trial, sign, count]}
+      """)
+    let run = try await CommandRun(
+      ["chain", "-m", manifest.path, "--format", format],
+      environment: ["CARABINER_DISABLE": "sign,count", "CARABINER_ENABLE": "tri*,count"])
+    #expect(run.status == 0, "\(run.errors)")
+    try GoldenFile("chain-decisions.\(format == "text" ? "txt" : format)").expect(run.output)
+  }
+
   @Test("without a manifest it is the built-in chain")
   func builtIn() async throws {
     let run = try await CommandRun(["chain"], environment: ["CARABINER_DISABLE": ""])

@@ -28,7 +28,9 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case .document: try checkDocument(bytes)
     case .manifest: try checkManifest(bytes)
     case .multipart: try checkMultipart(bytes)
-    case .websocket: try checkServerMessage(bytes)
+    case .websocket:
+      try checkServerMessage(bytes)
+      try checkClientMessage(bytes)
     }
   }
 
@@ -185,6 +187,18 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
       case .acknowledged, .refused, .ping, .pong: break
       }
     }
+  }
+
+  /// What is read of a client and written again says the same.
+  private func checkClientMessage(_ bytes: [UInt8]) throws {
+    let message: ClientMessage
+    do {
+      message = try ClientMessage(reading: bytes.span)
+    } catch {
+      return try require(!error.description.isEmpty, "a fault without words")
+    }
+    guard let text = message.text(.graphQLTransportWS) else { throw FuzzFinding("a message of another protocol is taken") }
+    try require((try? ClientMessage(reading: text.span)) == message, "a message changes when it is written")
   }
 
   private func require(_ holds: Bool, _ finding: @autoclosure () -> String) throws {

@@ -9,15 +9,16 @@ public final class Listener: Sendable {
 
   /// A listener for which nobody needs to accept: with a small `backlog` it becomes a place where connecting never ends.
   ///
+  /// - Parameter isOpen: Whether it listens at once; until ``open(backlog:)`` its port is taken and who connects is refused.
   /// - Throws: ``SocketFailure`` if there is no descriptor or port left.
-  public init(backlog: Int32) throws {
+  public init(backlog: Int32, isOpen: Bool = true) throws {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { throw SocketFailure("socket", errno) }
     var address = Self.loopback(port: 0)
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
     let bound = unsafe withUnsafeMutablePointer(to: &address) { address in
       unsafe address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-        unsafe bind(descriptor, address, length) == 0 && listen(descriptor, backlog) == 0
+        unsafe bind(descriptor, address, length) == 0 && (!isOpen || listen(descriptor, backlog) == 0)
           && getsockname(descriptor, address, &length) == 0
       }
     }
@@ -31,6 +32,13 @@ public final class Listener: Sendable {
   }
 
   deinit { Glibc.close(descriptor) }
+
+  /// Begins to listen.
+  ///
+  /// - Throws: ``SocketFailure`` if the system does not want to.
+  func open(backlog: Int32) throws {
+    guard listen(descriptor, backlog) == 0 else { throw SocketFailure("listen", errno) }
+  }
 
   /// The next connection; nil once the listener was stopped.
   func accept() -> Int32? {

@@ -13,13 +13,30 @@ public final class ScriptedServer: Sendable {
   private let listener: Listener
   private let ledger = Ledger()
 
+  private let script: Script
+  private static let backlog: Int32 = 512
+
   /// A server that runs `script` for each connection.
   ///
+  /// - Parameter isOpen: Whether it is there at once; until ``open()`` who connects is refused.
   /// - Throws: ``SocketFailure`` if there is no descriptor, port or thread left.
-  public init(_ script: @escaping Script) throws {
-    listener = try Listener(backlog: 512)
+  public init(isOpen: Bool = true, _ script: @escaping Script) throws {
+    listener = try Listener(backlog: Self.backlog, isOpen: isOpen)
     port = listener.port
-    let accept: @Sendable () -> Void = { [listener, ledger] in
+    self.script = script
+    if isOpen { try accept() }
+  }
+
+  /// Begins to listen, if it did not at once.
+  ///
+  /// - Throws: ``SocketFailure`` if there is no thread left.
+  public func open() throws {
+    try listener.open(backlog: Self.backlog)
+    try accept()
+  }
+
+  private func accept() throws {
+    let accept: @Sendable () -> Void = { [listener, ledger, script] in
       while let descriptor = listener.accept() {
         let peer = Peer(descriptor, ledger)
         guard ledger.opened(peer) else { return peer.close() }

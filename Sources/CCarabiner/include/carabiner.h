@@ -210,8 +210,8 @@ typedef struct crb_error {
   uint32_t size;
   int32_t code;             /* yours to define within `domain` */
   uint32_t flags;           /* CRB_ERROR_* */
-  int32_t http_status;      /* 0 if none */
-  uint64_t retry_after_ns;  /* 0 if the server did not say */
+  int32_t http_status;      /* 0 if none; with set_error(), 400 to 599 is what a gateway answers its client with */
+  uint64_t retry_after_ns;  /* 0 if nobody said; with set_error(), a gateway's Retry-After */
   crb_view domain;          /* reverse DNS; empty: your plugin's id */
   crb_view message;         /* what happened and what to do next, for a person */
   crb_view detail_json;     /* optional machine-readable detail */
@@ -483,7 +483,8 @@ typedef struct crb_host {
   crb_status (*headers)(crb_call call, const crb_header **out, size_t *count);
   /* [owner] The first value of a header, by case-insensitive name.  CRB_E_NOTFOUND if there is none. */
   crb_status (*header_get)(crb_call call, crb_view name, crb_view *out);
-  /* [owner] Sets or appends a header; a value of {NULL, 0} removes all fields of that name. */
+  /* [owner] Sets or appends a header; a value of {NULL, 0} removes all fields of that name.  CRB_E_LIMIT: a hook changes that
+   *         many only by mistake. */
   crb_status (*header_set)(crb_call call, crb_view name, crb_view value, uint32_t flags);
   /* [owner] One part of the message.  CRB_E_NOTFOUND if it is absent, CRB_E_UNSUPPORTED for the
    *         body of an upload. */
@@ -668,6 +669,35 @@ typedef struct crb_selftest {
    *         failed; `why` says what was found and what is right. */
   crb_status (*run)(void *inst, uint32_t n, crb_error *why);
 } crb_selftest;
+
+/* Limit of crb.state/1: bytes one instance hands over. */
+#define CRB_STATE_MAX_BYTES (16u << 20)
+
+/* "crb.state/1", an extension(): what an instance has learnt and the one that follows it need not learn again, say a token it
+ * fetched or what a server still allows.
+ *
+ * WHO FOLLOWS WHOM.  When a new generation of the manifest has an entry of the same name with an interceptor of the same id, the
+ * host makes the new instance, lets the old one save() and the new one adopt(), and only then sends calls to the new one.  The
+ * bytes are all they share: versions of the plugin, and configurations, may differ.  What the old one learns afterwards, from
+ * calls that are still under way, is not handed over.
+ *
+ * REFUSING.  Either may refuse, and that is no fault: the new instance then works as create() left it, and the host logs `why`.
+ *
+ * Instances of CRB_THREADS_PER_CALL have nothing to hand over and are not asked. */
+typedef struct crb_state {
+  uint32_t size;
+  uint32_t version;  /* of the bytes save() makes: a number of your own, a larger one when their layout changes */
+  /* [any]   May be NULL.  Stores a buffer whose only reference goes to the host, which copies the bytes; or nothing, if there
+   *         is nothing to hand over.  On failure stores nothing and fills `why`.  Calls may be under way: it runs as a hook
+   *         would, for CRB_THREADS_CONCURRENT beside others of this instance, for CRB_THREADS_SERIAL alone, and must not
+   *         block (R8). */
+  crb_status (*save)(void *inst, crb_buf *bytes, crb_error *why);
+  /* [load]  May be NULL.  After create() and before the first hook, at most once.  `bytes` end with this call; another version
+   *         may have written them, or something damaged them: believe no length in them.  CRB_E_UNSUPPORTED: it cannot read
+   *         this `version`, as any that is newer than its own.  CRB_E_INVAL: it cannot read these bytes.  After a failure the
+   *         instance is as create() left it. */
+  crb_status (*adopt)(void *inst, uint32_t version, crb_view bytes, crb_error *why);
+} crb_state;
 
 /* The registration table: static, read-only. */
 typedef struct crb_plugin {

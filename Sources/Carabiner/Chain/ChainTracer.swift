@@ -2,6 +2,26 @@
 public protocol ChainTracer: Sendable {
   /// A stage did one thing.
   func record(_ event: StageEvent)
+
+  /// A request is about to be sent over HTTP.
+  ///
+  /// - Parameter request: What will be sent; fields that tell the server of the trace may be added to its head.
+  /// - Returns: Who is told how the transfer goes; nil to have it recorded as an event of the kind ``StageEvent/Kind/transport``.
+  func willSend(_ request: inout URLRequest) -> (any TransferTracer)?
+}
+
+extension ChainTracer {
+  public func willSend(_ request: inout URLRequest) -> (any TransferTracer)? { nil }
+}
+
+/// Is told how one HTTP transfer goes.
+///
+/// It is let go together with the response's body: a consumer that wants no more of it does not say so.
+public protocol TransferTracer: Sendable {
+  /// The head of the response arrived.
+  func received(_ head: HTTPURLResponse)
+  /// The transfer is over: its body has come whole, or this went wrong.
+  func ended(_ error: (any Error)?)
 }
 
 /// One thing a stage did, on the way down or up.
@@ -32,18 +52,25 @@ public struct StageEvent: Sendable {
   public var direction: Direction
   /// How it ended: a verdict, or a few words.
   public var outcome: String
+  /// Whether the stage failed.
+  public var isFailure: Bool
+  /// Whether the stage is a plugin's.
+  public var isPlugin: Bool
   /// How long it took; waiting for stages further in does not count.
   public var duration: Duration
 
   /// An event of these parts.
   public init(
-    kind: Kind, stage: String, hook: String, direction: Direction, outcome: String, duration: Duration
+    kind: Kind, stage: String, hook: String, direction: Direction, outcome: String, isFailure: Bool = false,
+    isPlugin: Bool = false, duration: Duration
   ) {
     self.kind = kind
     self.stage = stage
     self.hook = hook
     self.direction = direction
     self.outcome = outcome
+    self.isFailure = isFailure
+    self.isPlugin = isPlugin
     self.duration = duration
   }
 }

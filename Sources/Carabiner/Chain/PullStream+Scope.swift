@@ -3,13 +3,14 @@ extension PullStream {
   ///
   /// A stream is pulled after the function that made it returned, when the task-locals it bound are gone. Most streams have one
   /// element, and pulling it here is all it takes; only a longer one needs a task that remembers the scope.
-  package func startedInThisScope() async -> Self {
+  @inline(__always) package func startedInThisScope() async -> Self {
+    if case .single = source { return self }
     do {
       switch try await pull() {
       case .end: return .empty
       case .last(let element): return PullStream(element)
       case .element(let element):
-        let rest = ScopedPuller(pull)
+        let rest = ScopedPuller { try await pull() }
         return PullStream(element).followed { PullStream { try await rest.next() } }
       }
     } catch {
@@ -19,6 +20,7 @@ extension PullStream {
 
   /// Pulls the first element now, so that an error of one type is thrown here and not where the stream is consumed.
   func started<Immediate: Error>(rethrowing immediate: Immediate.Type) async throws -> Self {
+    if case .single = source { return self }
     do {
       switch try await pull() {
       case .end: return .empty
@@ -35,7 +37,7 @@ extension PullStream {
   /// This stream and then, once it is over, the one `next` brings.
   func followed(by next: @escaping @Sendable () async -> Self) -> Self {
     let successor = StreamSuccessor<Element>()
-    return Self { [pull] in
+    return Self {
       switch successor.place {
       case .here:
         switch try await pull() {

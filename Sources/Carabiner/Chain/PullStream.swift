@@ -1,6 +1,6 @@
 /// A stream whose elements are made when somebody asks for them.
 ///
-/// Mapping one costs a closure: no task, no buffer. One consumer at a time.
+/// Mapping one costs no task and no buffer. One consumer at a time.
 public struct PullStream<Element: Sendable>: Sendable {
   /// What one pull brings.
   public enum Step: Sendable {
@@ -12,19 +12,31 @@ public struct PullStream<Element: Sendable>: Sendable {
     case end
   }
 
-  /// Brings the next step. Not called again after `last`, `end` or an error.
-  @usableFromInline package let pull: @Sendable () async throws -> Step
+  /// Where the elements come from.
+  ///
+  /// Most streams have one element, which mostly is there when the next stage asks for the stream: to take it from where it is
+  /// saves an `async` call for the stream and one for each stage that maps it.
+  @usableFromInline enum Source: Sendable {
+    case steps(@Sendable () async throws -> Step)
+    case single(SingleElement<Element>)
+    /// One element that is there, and what it is to be passed through when somebody asks.
+    case mapped(SingleElement<Element>, @Sendable (Element) async throws -> Element)
+  }
+
+  @usableFromInline let source: Source
 
   /// A stream that asks `pull` for each step.
   ///
   /// - Parameter pull: Called by one consumer at a time, and not again after `last`, `end` or an error.
   @inlinable public init(pull: @escaping @Sendable () async throws -> Step) {
-    self.pull = pull
+    source = .steps(pull)
   }
+
+  @inlinable @inline(__always) init(source: Source) { self.source = source }
 
   /// A stream of exactly one element.
   @inlinable public init(_ element: Element) {
-    self.init { .last(element) }
+    self.init(source: .single(SingleElement(element)))
   }
 
   /// A stream without elements.
@@ -45,12 +57,26 @@ public struct PullStream<Element: Sendable>: Sendable {
   }
 }
 
+/// The element of a stream that has one.
+@usableFromInline final class SingleElement<Element: Sendable>: Sendable {
+  @usableFromInline let element: Element
+
+  @inlinable init(_ element: Element) { self.element = element }
+}
+
 // MARK: Stages
 
+// A closure with a list of what it captures runs apart from its caller's isolation: the compiler puts a second one around it, and it
+// changes the executor whenever it is called. So there are none here, nor elsewhere on a request's way.
 extension PullStream {
   /// Passes every element through `transform`.
-  public func map(_ transform: @escaping @Sendable (Element) async throws -> Element) -> Self {
-    Self { [pull] in
+  // Inlinable, so that an interceptor, which is compiled for any kind of request, need not look up what the elements are.
+  @inlinable @inline(__always) public func map(_ transform: @escaping @Sendable (Element) async throws -> Element) -> Self {
+    if case .single(let single) = source { Self(source: .mapped(single, transform)) } else { mapSteps(transform) }
+  }
+
+  @usableFromInline func mapSteps(_ transform: @escaping @Sendable (Element) async throws -> Element) -> Self {
+    Self {
       switch try await pull() {
       case .element(let element): .element(try await transform(element))
       case .last(let element): .last(try await transform(element))
@@ -63,7 +89,7 @@ extension PullStream {
   public func compactMap<Output: Sendable>(
     _ transform: @escaping @Sendable (Element) async throws -> Output?
   ) -> PullStream<Output> {
-    PullStream<Output> { [pull] in
+    PullStream<Output> {
       while true {
         switch try await pull() {
         case .element(let element):
@@ -83,7 +109,8 @@ extension PullStream {
   /// - Parameter handler: Returns an element that takes the error's place and ends the stream, returns nil to end it without,
   ///   or throws. It does not see cancellation nor a request for a retry: those belong to the chain.
   public func mapErrors(_ handler: @escaping @Sendable (any Error) async throws -> Element?) -> Self {
-    Self { [pull] in
+    if case .single = source { return self }
+    return Self {
       do {
         return try await pull()
       } catch  where !error.isChainControl {
@@ -95,13 +122,24 @@ extension PullStream {
 
 // MARK: Consuming
 
+extension PullStream {
+  /// Brings the next step. Not to be called again after `last`, `end` or an error.
+  @inlinable @inline(__always) package func pull() async throws -> Step {
+    switch source {
+    case .steps(let pull): try await pull()
+    case .single(let single): .last(single.element)
+    case .mapped(let single, let transform): .last(try await transform(single.element))
+    }
+  }
+}
+
 extension PullStream: AsyncSequence {
   /// Pulls elements until the stream is over.
   public struct Iterator: AsyncIteratorProtocol {
-    @usableFromInline let pull: @Sendable () async throws -> Step
+    @usableFromInline let stream: PullStream
     @usableFromInline var isOver = false
 
-    @inlinable init(pull: @escaping @Sendable () async throws -> Step) { self.pull = pull }
+    @inlinable init(_ stream: PullStream) { self.stream = stream }
 
     /// The next element, or nil at the end.
     // Inlinable, as is all that makes a stream and reads it: elsewhere the type of the element would be looked up at each step.
@@ -111,7 +149,7 @@ extension PullStream: AsyncSequence {
     @inlinable public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Element? {
       guard !isOver else { return nil }
       do {
-        switch try await pull() {
+        switch try await stream.pull() {
         case .element(let element):
           return element
         case .last(let element):
@@ -128,5 +166,5 @@ extension PullStream: AsyncSequence {
     }
   }
 
-  @inlinable public func makeAsyncIterator() -> Iterator { Iterator(pull: pull) }
+  @inlinable public func makeAsyncIterator() -> Iterator { Iterator(self) }
 }

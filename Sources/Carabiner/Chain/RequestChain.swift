@@ -35,10 +35,19 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
   // The short functions here are put into their callers: an `async` call that never waits still costs some hundred instructions.
 
   /// One attempt: the GraphQL interceptors from `start` on, then cache and network, and the results on their way back.
-  func passGraphQL(_ request: Request, from start: Int) async -> InterceptorResultStream<Request> {
-    let index = firstBusy(for: request, from: start)
-    guard index < interceptors.graphQL.count else { return await fetch(request) }
-    let interceptor = interceptors.graphQL[index]
+  @inline(__always) func passGraphQL(_ request: Request, from start: Int) async -> InterceptorResultStream<Request> {
+    for index in start..<interceptors.graphQL.count {
+      let interceptor = interceptors.graphQL[index]
+      // One that has nothing to do is passed over; whoever has a request traced wants to see all of them.
+      if request.context.tracer == nil, interceptor.isIdle(for: request) { continue }
+      return await pass(request, through: interceptor, at: index)
+    }
+    return await fetch(request)
+  }
+
+  @inline(__always) private func pass(
+    _ request: Request, through interceptor: any GraphQLInterceptor, at index: Int
+  ) async -> InterceptorResultStream<Request> {
     do {
       let traits = interceptor.traits
       if traits.contains(.bindsNoTaskLocals), request.context.tracer == nil || traits.contains(.tracesItself) {
@@ -64,14 +73,6 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
     } catch {
       return .failing(error)
     }
-  }
-
-  /// The first GraphQL interceptor that has something to do with a request; of a request that is traced, the first.
-  private func firstBusy(for request: Request, from start: Int) -> Int {
-    var index = start
-    guard request.context.tracer == nil else { return index }
-    while index < interceptors.graphQL.count, interceptors.graphQL[index].isIdle(for: request) { index += 1 }
-    return index
   }
 
   /// Cache and network, as the request's fetch behaviour says.
@@ -106,10 +107,12 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
     do {
       let response = try await cache.readCacheData(from: store, request: request)
       span.finish("read", .down, response == nil ? "miss" : "hit")
+      observer.cacheWasRead(isHit: response != nil)
       return response.map { ParsedResult(result: $0) }
     } catch {
-      span.finish("read", .down, "failed: \(error)")
+      span.fail("read", .down, error)
       observer.cacheReadFailed(error, operationName: request.operation.operationName)
+      observer.cacheWasRead(isHit: false)
       return nil
     }
   }
@@ -140,7 +143,7 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
       }
       return span.traced(parsed)
     } catch {
-      span.finish("subscribe", .down, "failed: \(error)")
+      span.fail("subscribe", .down, error)
       return .failing(error)
     }
   }
@@ -189,7 +192,8 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
     while index > start {
       index -= 1
       guard !interceptors.http[index].passes(response.response) else { continue }
-      response = try await interceptors.http[index].intercept(request: request) { [response] _ in response }
+      let refused = response
+      response = try await interceptors.http[index].intercept(request: request) { _ in refused }
     }
     return response
   }
@@ -219,15 +223,7 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
       throw RequestChainError(.invalidRequest, "this chain brings results without HTTP; send them through its result transport")
     }
     guard let tracer = context.tracer else { return try await transport.send(request) }
-    let span = StageSpan(tracer: tracer, kind: .transport, stage: request.url.host() ?? "")
-    do {
-      let response = try await transport.send(request)
-      span.finish("send", .down, "\(response.response.httpVersion.rawValue) \(response.response.statusCode)")
-      return response
-    } catch {
-      span.finish("send", .down, "failed: \(error)")
-      throw error
-    }
+    return try await transport.send(request, telling: tracer)
   }
 
   // MARK: Attempts
@@ -241,6 +237,7 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
         "\(request.operation.displayName) was started \(attempts) times without an end; find out which interceptor keeps "
           + "asking for a retry, or raise the transport's maximumAttempts")
     }
+    observer.operationIsRetried()
   }
 }
 

@@ -90,7 +90,7 @@ final class RequestExecution<Request: GraphQLRequest>: @unchecked Sendable {
       try await cache.writeCacheData(to: chain.store, request: request, response: result)
       span.finish("write", .up, "written")
     } catch {
-      span.finish("write", .up, "failed: \(error)")
+      span.fail("write", .up, error)
       chain.observer.cacheWriteFailed(error, operationName: request.operation.operationName)
     }
   }

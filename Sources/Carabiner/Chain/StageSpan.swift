@@ -37,11 +37,19 @@ struct StageSpan: Sendable {
   }
 
   /// Reports what happened since the last mark.
-  func finish(_ hook: String, _ direction: StageEvent.Direction, _ outcome: @autoclosure () -> String) {
+  func finish(
+    _ hook: String, _ direction: StageEvent.Direction, _ outcome: @autoclosure () -> String, isFailure: Bool = false
+  ) {
     guard let tracer, let marks else { return }
     tracer.record(
       StageEvent(
-        kind: kind, stage: stage, hook: hook, direction: direction, outcome: outcome(), duration: marks.lap()))
+        kind: kind, stage: stage, hook: hook, direction: direction, outcome: outcome(), isFailure: isFailure,
+        duration: marks.lap()))
+  }
+
+  /// Reports that what was done since the last mark went wrong.
+  func fail(_ hook: String, _ direction: StageEvent.Direction, _ error: any Error) {
+    finish(hook, direction, "failed: \(error)", isFailure: !error.isChainControl)
   }
 
   /// The stage called `next`: its way down is over.
@@ -60,7 +68,7 @@ struct StageSpan: Sendable {
       if marks?.didCallNext == false { finish("intercept", .down, "answered without next") }
       return value
     } catch {
-      if marks?.didCallNext == false { finish("intercept", .down, "threw \(error)") }
+      if marks?.didCallNext == false { finish("intercept", .down, "threw \(error)", isFailure: !error.isChainControl) }
       throw error
     }
   }
@@ -68,13 +76,13 @@ struct StageSpan: Sendable {
   /// Reports every step the stage's stream brings; the time of a pull that reaches further in counts as that stage's.
   func traced<Element>(_ stream: PullStream<Element>) -> PullStream<Element> {
     guard tracer != nil else { return stream }
-    return PullStream { [pull = stream.pull] in
+    return PullStream {
       do {
-        let step = try await pull()
+        let step = try await stream.pull()
         finish("results", .up, step.traceOutcome)
         return step
       } catch {
-        finish("results", .up, "failed: \(error)")
+        fail("results", .up, error)
         throw error
       }
     }

@@ -8,6 +8,7 @@ public struct DynamicOperation: GraphQLOperation {
   public var operationName: String?
   public var document: String
   public var variables: JSONObject
+  public var extensions: JSONObject
 
   /// An operation of a document.
   ///
@@ -16,13 +17,15 @@ public struct DynamicOperation: GraphQLOperation {
   ///   - operationName: Which operation of the document to run; nil if it holds one anonymous operation.
   ///   - operationType: What kind of operation that is.
   ///   - variables: The variables, by name.
+  ///   - extensions: What else the server is told.
   public init(
     document: String, operationName: String? = nil, operationType: GraphQLOperationType = .query,
-    variables: JSONObject = [:]
+    variables: JSONObject = [:], extensions: JSONObject = [:]
   ) {
     self.document = document
     self.operationName = operationName
     self.operationType = operationType
     self.variables = variables
+    self.extensions = extensions
   }
 }

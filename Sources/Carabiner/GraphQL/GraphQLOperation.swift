@@ -22,10 +22,14 @@ public protocol GraphQLOperation: Sendable {
   var document: String { get }
   /// The variables, by name.
   var variables: JSONObject { get }
+  /// What else the server is told, as the member `extensions` of a request; a ``JSONRequest`` begins with it as
+  /// ``WireOverrides/extensions``, where interceptors add to it and what they set wins.
+  var extensions: JSONObject { get }
 }
 
 extension GraphQLOperation {
   public var variables: JSONObject { [:] }
+  public var extensions: JSONObject { [:] }
 }
 
 /// An operation that reads.

@@ -17,6 +17,7 @@ public struct JSONRequest<Operation: GraphQLOperation>: GraphQLRequest {
     parts = Parts(
       graphQLEndpoint: endpoint, operation: operation, additionalHeaders: additionalHeaders, fetchBehavior: fetchBehavior,
       writeResultsToCache: writeResultsToCache, requestTimeout: requestTimeout, wireOptions: wireOptions)
+    if !operation.extensions.isEmpty { parts.wireOverrides.extensions = operation.extensions }
     self.context = context
   }
 

@@ -25,7 +25,8 @@ public struct JSONResponseParsingInterceptor: ResponseParsingInterceptor {
         response, type, request: request, includesRecords: includeCacheRecords, limits: limits)
       return PullStream { try await results.next() }
     }
-    return PullStream { [limits, chunks = response.chunks] in
+    let (limits, chunks) = (limits, response.chunks)
+    return PullStream {
       let bytes = try await chunks.collected()
       let isTyped = Request.Operation.Data.self != JSONValue.self
       guard includeCacheRecords || isTyped else {

@@ -1,3 +1,4 @@
+internal import CarabinerWire
 internal import Foundation
 internal import HTTPTypes
 internal import Hummingbird
@@ -45,7 +46,7 @@ struct DemoServer: Sendable {
     do {
       body = Array(buffer: try await request.body.collect(upTo: maximumBodyBytes))
     } catch is NIOTooManyBytesError {
-      let refusal = Refusal(413, "the body is longer than \(maximumBodyBytes) bytes", code: "CONTENT_TOO_LARGE")
+      let refusal = RequestRefusal(413, "the body is longer than \(maximumBodyBytes) bytes", code: "CONTENT_TOO_LARGE")
       return response(site.reply(to: refusal), to: request, since: start)
     }
     var headers: [String: String] = [:]

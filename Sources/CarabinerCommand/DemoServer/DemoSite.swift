@@ -50,41 +50,42 @@ final class DemoSite: Sendable {
   }
 
   /// What is answered when a request is refused.
-  func reply(to refusal: Refusal) -> DemoReply {
+  func reply(to refusal: RequestRefusal) -> DemoReply {
     let body = GraphQLProblem.response([GraphQLProblem(message: refusal.message, code: refusal.code)]).serialized()
     return signed(DemoReply(refusal.status, ResponseFormat.json.contentType, .whole(body), headers: refusal.headers))
   }
 
-  private func route(_ request: DemoRequest) async throws(Refusal) -> DemoReply {
+  private func route(_ request: DemoRequest) async throws(RequestRefusal) -> DemoReply {
     switch (request.path, request.method) {
     case ("/graphql", "POST"), ("/graphql", "GET"): return try await graphQL(request)
     case ("/token", "POST"): return token(request)
     case ("/schema", "GET"): return DemoReply(200, "text/plain; charset=utf-8", .whole(Array(Schema.library.description.utf8)))
     case ("/counters", "GET"): return DemoReply(200, ResponseFormat.json.contentType, .whole(countersText()))
     case ("/graphql", _):
-      throw Refusal(405, "only POST and GET are served at /graphql", code: "METHOD_NOT_ALLOWED", headers: ["Allow": "GET, POST"])
+      throw RequestRefusal(
+        405, "only POST and GET are served at /graphql", code: "METHOD_NOT_ALLOWED", headers: ["Allow": "GET, POST"])
     case ("/token", _):
-      throw Refusal(405, "only POST is served at \(request.path)", code: "METHOD_NOT_ALLOWED", headers: ["Allow": "POST"])
+      throw RequestRefusal(405, "only POST is served at \(request.path)", code: "METHOD_NOT_ALLOWED", headers: ["Allow": "POST"])
     case ("/schema", _), ("/counters", _):
-      throw Refusal(405, "only GET is served at \(request.path)", code: "METHOD_NOT_ALLOWED", headers: ["Allow": "GET"])
+      throw RequestRefusal(405, "only GET is served at \(request.path)", code: "METHOD_NOT_ALLOWED", headers: ["Allow": "GET"])
     default:
-      throw Refusal(404, "there is POST and GET /graphql, POST /token, GET /schema and GET /counters", code: "NOT_FOUND")
+      throw RequestRefusal(404, "there is POST and GET /graphql, POST /token, GET /schema and GET /counters", code: "NOT_FOUND")
     }
   }
 
   // MARK: GraphQL
 
-  private func graphQL(_ request: DemoRequest) async throws(Refusal) -> DemoReply {
+  private func graphQL(_ request: DemoRequest) async throws(RequestRefusal) -> DemoReply {
     counters.withLock { $0.requests += 1 }
     try verifySignature(of: request)
     let isAuthenticated = tokens.accept(authorization: request.headers["authorization"])
     guard isAuthenticated || !settings.requiresToken else {
       counters.withLock { $0.unauthorized += 1 }
-      throw Refusal(
+      throw RequestRefusal(
         401, "no valid token; get one with POST /token", code: "UNAUTHENTICATED", headers: ["WWW-Authenticate": "Bearer"])
     }
     guard let acceptance = Acceptance(accept: request.headers["accept"]) else {
-      throw Refusal(
+      throw RequestRefusal(
         406, "there is application/json, application/graphql-response+json and application/cbor", code: "NOT_ACCEPTABLE")
     }
     let parameters = try parameters(of: request)
@@ -95,27 +96,27 @@ final class DemoSite: Sendable {
     return try await exchange.reply(to: document, with: parameters)
   }
 
-  private func parameters(of request: DemoRequest) throws(Refusal) -> GraphQLParameters {
+  private func parameters(of request: DemoRequest) throws(RequestRefusal) -> GraphQLParameters {
     guard request.method == "GET" else {
       return try GraphQLParameters(body: request.body, contentType: request.headers["content-type"])
     }
     // A page of any other site can have a browser send a GET, but not with a header of its own unless this server agreed.
     guard request.headers["apollo-require-preflight"] != nil else {
-      throw Refusal(400, "a GET needs the header Apollo-Require-Preflight, which shows that no other site's page made it")
+      throw RequestRefusal(400, "a GET needs the header Apollo-Require-Preflight, which shows that no other site's page made it")
     }
     return try GraphQLParameters(urlQuery: request.target.dropFirst(request.path.count + 1))
   }
 
-  private func document(for parameters: GraphQLParameters) throws(Refusal) -> String {
+  private func document(for parameters: GraphQLParameters) throws(RequestRefusal) -> String {
     guard !settings.keepsDocuments else { return try documents.document(for: parameters) }
     guard let query = parameters.query, parameters.hash == nil else {
-      throw Refusal(
+      throw RequestRefusal(
         200, "PersistedQueryNotSupported", code: "PERSISTED_QUERY_NOT_SUPPORTED", headers: PersistedDocuments.uncached)
     }
     return query
   }
 
-  private func verifySignature(of request: DemoRequest) throws(Refusal) {
+  private func verifySignature(of request: DemoRequest) throws(RequestRefusal) {
     guard let signature = settings.signature else { return }
     do {
       try signature.verify(
@@ -124,7 +125,7 @@ final class DemoSite: Sendable {
     } catch {
       counters.withLock { $0.unsigned += 1 }
       // Not 401: another token would not help.
-      throw Refusal(403, error.message, code: "FORBIDDEN")
+      throw RequestRefusal(403, error.message, code: "FORBIDDEN")
     }
   }
 

@@ -7,7 +7,7 @@ struct GraphQLExchange: Sendable {
   let settings: DemoSite.Settings
   let surroundings: RequestSurroundings
 
-  func reply(to document: String, with parameters: GraphQLParameters) async throws(Refusal) -> DemoReply {
+  func reply(to document: String, with parameters: GraphQLParameters) async throws(RequestRefusal) -> DemoReply {
     let plan: RequestPlan
     do {
       plan = try RequestPlan(
@@ -16,7 +16,7 @@ struct GraphQLExchange: Sendable {
       return try whole(GraphQLProblem.response(error.problems), status: acceptance.format.requestErrorStatus)
     }
     guard plan.type == .query || !parameters.isGET else {
-      throw Refusal(405, "a \(plan.type) needs POST", code: "METHOD_NOT_ALLOWED", headers: ["Allow": "POST"])
+      throw RequestRefusal(405, "a \(plan.type) needs POST", code: "METHOD_NOT_ALLOWED", headers: ["Allow": "POST"])
     }
     if plan.type == .subscription { return try subscription(plan) }
     var executor = Executor(
@@ -26,11 +26,11 @@ struct GraphQLExchange: Sendable {
       ? try whole(.object(result), status: 200) : streamed(DeferredParts(result, executor), "deferSpec=20220824")
   }
 
-  private func whole(_ value: JSONValue, status: Int) throws(Refusal) -> DemoReply {
+  private func whole(_ value: JSONValue, status: Int) throws(RequestRefusal) -> DemoReply {
     do {
       return DemoReply(status, acceptance.format.contentType, .whole(try acceptance.format.encode(value)))
     } catch {
-      throw Refusal(500, "the number \(error.lexeme) cannot be said in CBOR", code: "INTERNAL_SERVER_ERROR")
+      throw RequestRefusal(500, "the number \(error.lexeme) cannot be said in CBOR", code: "INTERNAL_SERVER_ERROR")
     }
   }
 
@@ -41,9 +41,9 @@ struct GraphQLExchange: Sendable {
     return DemoReply(200, writer.contentType, .streamed(MultipartBody(writer: writer, source: source)))
   }
 
-  private func subscription(_ plan: RequestPlan) throws(Refusal) -> DemoReply {
+  private func subscription(_ plan: RequestPlan) throws(RequestRefusal) -> DemoReply {
     guard acceptance.takesSubscription else {
-      throw Refusal(
+      throw RequestRefusal(
         406, "a subscription is answered in parts only; accept multipart/mixed;subscriptionSpec=1.0", code: "NOT_ACCEPTABLE")
     }
     do {

@@ -7,21 +7,34 @@ internal import Foundation
 /// `carabiner chain`: which stages an operation passes, without loading any plugin.
 struct ChainCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "chain", abstract: "Print the stages an operation passes, in order.")
+    commandName: "chain", abstract: "Print the stages an operation passes, in order.",
+    discussion: """
+      With --admin it asks a running gateway: the chain is the one that serves now, and each plugin has its digest, who switched it
+      on or off and why, its calls, failures and faults, and the mean time of its hooks in the operations that were timed.
+
+      Example: carabiner chain --admin unix:/run/carabiner.sock --operation GetBook
+      """)
 
   enum Format: String, ExpressibleByArgument, CaseIterable {
     case text, json, dot
   }
 
   @OptionGroup var source: ManifestOptions
+  @Option(name: .long, help: ArgumentHelp("Ask the gateway with this admin socket.", valueName: "unix:path"))
+  var admin: String?
   @Option(name: .long, help: "The operation's name.") var operation: String?
   @Option(name: .long, help: "query, mutation or subscription.") var type: GraphQLOperationType = .query
   @Option(name: .long, help: "text, json or dot.") var format: Format = .text
 
+  func validate() throws {
+    if admin != nil, source.path != nil { throw ValidationError("give --admin or a manifest; a gateway knows its own") }
+  }
+
   func run() async throws {
+    if let admin { return try await show(AdminClient(admin)) }
     do {
       let manifest = try source.manifest()
-      let overrides = StageOverrides(ProcessInfo.processInfo.environment[StageOverrides.variable])
+      let overrides = StageOverrides(environment: ProcessInfo.processInfo.environment)
       let refusals = manifest.refusals(of: overrides)
       guard refusals.isEmpty else { throw ManifestError(path: manifest.path, problems: manifest.placed(refusals)) }
       for warning in manifest.warnings(about: overrides) { Terminal.complain("warning: \(warning)") }
@@ -36,6 +49,19 @@ struct ChainCommand: AsyncParsableCommand {
       Terminal.complain("error: \(error)")
       throw ExitStatus(error)
     }
+  }
+
+  private func show(_ client: AdminClient) async throws {
+    var query = URLComponents()
+    query.queryItems = [URLQueryItem(name: "type", value: type.rawValue), URLQueryItem(name: "format", value: format.rawValue)]
+    if let operation { query.queryItems?.append(URLQueryItem(name: "operation", value: operation)) }
+    let answer = try await client.ask("GET", "/chain?\(query.percentEncodedQuery ?? "")")
+    let text = String(decoding: answer.body, as: UTF8.self)
+    guard answer.status == 200 else {
+      Terminal.complain("error: the gateway refuses: \(text)")
+      throw ExitStatus.refused
+    }
+    Terminal.emit(text.hasSuffix("\n") ? String(text.dropLast()) : text)
   }
 }
 

@@ -33,19 +33,19 @@ struct ChainDrawing {
     plan.active(list).map { (label, $0.name) }
   }
 
-  /// One line for each step, and one for each stage that is switched off.
+  /// One line for each step, and one for each stage that somebody switched on or off.
   var text: String {
     func lines(_ arrow: String, _ steps: [(list: String, name: String)]) -> [String] {
       steps.map { "\(arrow) \($0.list.padding(toLength: 12, withPad: " ", startingAt: 0))\($0.name)" }
     }
-    let disabled = StageList.allCases.flatMap { list in
+    let decided = StageList.allCases.flatMap { list in
       plan.stages[list].compactMap { stage in
-        stage.disabledBy.map {
-          "- \(list.rawValue.padding(toLength: 12, withPad: " ", startingAt: 0))\(stage.name) (disabled by \($0))"
+        stage.decision.map { decision in
+          "\(decision.isEnabled ? "+" : "-") \(list.rawValue.padding(toLength: 12, withPad: " ", startingAt: 0))\(stage.name) (\(decision))"
         }
       }
     }
-    return (lines("▼", down) + lines("▲", up) + disabled).joined(separator: "\n")
+    return (lines("▼", down) + lines("▲", up) + decided).joined(separator: "\n")
   }
 
   /// The shape the README documents.
@@ -57,7 +57,8 @@ struct ChainDrawing {
           [
             "name": .string(stage.name), "origin": .string(stage.origin.rawValue),
             "rule": stage.rule.map { .number(JSONNumber($0)) } ?? .null,
-            "disabledBy": stage.disabledBy.map { .string($0) } ?? .null,
+            "disabledBy": stage.isActive ? .null : stage.decision.map { .string($0.pattern) } ?? .null,
+            "decision": stage.decision.map(\.json) ?? .null,
           ]
         })
     }
@@ -73,5 +74,25 @@ struct ChainDrawing {
     let nodes = steps.map { "  \($0.0) [label=\"\($0.1)\"];" }
     let edges = zip(steps, steps.dropFirst()).map { "  \($0.0) -> \($1.0);" }
     return (["digraph chain {", "  rankdir=TB; node [shape=box];"] + nodes + edges + ["}"]).joined(separator: "\n")
+  }
+}
+
+extension StageDecision {
+  /// The shape the README documents.
+  fileprivate var json: JSONValue {
+    var object: JSONObject = ["enabled": .bool(isEnabled), "pattern": .string(pattern)]
+    switch source {
+    case .manifest: object["source"] = "manifest"
+    case .breaker: object["source"] = "breaker"
+    case .crashLoop: object["source"] = "crash-loop"
+    case .environment(let variable, _):
+      object["source"] = "environment"
+      object["variable"] = .string(variable)
+    case .live(_, let reason, let time):
+      object["source"] = "live"
+      object["reason"] = .string(reason)
+      object["time"] = .number(JSONNumber(Int(time.timeIntervalSince1970 * 1000)))
+    }
+    return .object(object)
   }
 }

@@ -52,7 +52,7 @@ struct CheckCommand: AsyncParsableCommand {
     } catch {
       return [Diagnostic(ManifestProblem(.unreadable, "\(error)"))]
     }
-    let overrides = StageOverrides(ProcessInfo.processInfo.environment[StageOverrides.variable])
+    let overrides = StageOverrides(environment: ProcessInfo.processInfo.environment)
     var found = (loaded.warnings + loaded.warnings(about: overrides)).map { Diagnostic($0, severity: .warning) }
     found += loaded.refusals(of: overrides).map { Diagnostic($0) }
     found += loaded.problems(of: SecretReferences(directory: loaded.directory)).map { Diagnostic($0) }
@@ -67,8 +67,10 @@ struct CheckCommand: AsyncParsableCommand {
     var refused: [String] = []
     for plugin in loaded.plugins {
       let report = PluginProbe(manifest: path, plugin: plugin, timeout: probe.probeTimeout).report()
-      found += report.problems.map { Diagnostic($0) }
-      if let refusal = report.refusal { found.append(Diagnostic(refusal, of: plugin)) }
+      // What is switched off may be so because it is broken: that is worth saying, and no reason to refuse the rest.
+      let severity: Diagnostic.Severity = plugin.isEnabled ? .error : .warning
+      found += report.problems.map { Diagnostic($0, severity: severity) }
+      if let refusal = report.refusal { found.append(Diagnostic(refusal, of: plugin, severity: severity)) }
       if report.refusal != nil || !report.problems.isEmpty { refused.append(plugin.name) }
     }
     let report = PluginProbe(manifest: path, without: refused, timeout: probe.probeTimeout).report()

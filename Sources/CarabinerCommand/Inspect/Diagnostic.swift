@@ -20,7 +20,7 @@ struct Diagnostic: Hashable {
   }
 
   /// A plugin that was not loaded, at the key of its entry that is to blame.
-  init(_ refusal: LoadRefusal, of plugin: Manifest.Plugin) {
+  init(_ refusal: LoadRefusal, of plugin: Manifest.Plugin, severity: Severity = .error) {
     let key =
       switch refusal.code {
       case .pinMismatch: "sha256"
@@ -28,7 +28,7 @@ struct Diagnostic: Hashable {
       case .noSuchInterceptor: "interceptor"
       default: "file"
       }
-    severity = .error
+    self.severity = severity
     code = refusal.code.rawValue
     problem = ManifestProblem(
       .pluginRefused, at: plugin.pointer.appending(key), "\(refusal.path): \(refusal.message) (step \(refusal.step))")

@@ -63,7 +63,7 @@ struct PluginProbe {
 
   private func report(_ outcome: WatchedProcess.Outcome) -> ProbeReport {
     switch outcome.end {
-    case .timeout, .stopped, .crowd:
+    case .timeout, .stopped, .crowd, .flood:
       return refusal(
         .entryRefused,
         "loading it did not end within \(DurationText.print(timeout)) and was killed; ask the plugin's author, or allow more time "

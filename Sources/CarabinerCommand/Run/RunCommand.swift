@@ -94,6 +94,7 @@ struct RunCommand: AsyncParsableCommand {
 
   func run() async throws {
     do {
+      try CrashReporter.install()
       let operation = try operation()
       let host = try RunHost(
         manifest: try source.manifest(), endpoint: endpoint, headers: try parsedHeaders(),

@@ -8,15 +8,29 @@ internal import Foundation
 struct RunHost: Sendable {
   let client: ApolloClient
   let transport: CurlTransport
+  let manifest: Manifest
+  let chain: HostedChain
   private let webSocket: WebSocketTransport?
-  private let chain: HostedChain
   private let timeout: Double?
 
-  init(manifest: Manifest, endpoint: String?, headers: HTTPHeaders, wire: WireChoice, timeout: Double?) throws {
+  /// - Parameters:
+  ///   - predecessor: The host this one takes the place of. Connections, store and plugins go on where their settings are the same.
+  ///   - generation: Which generation of the manifest this is.
+  ///   - crashLoop: What is known of plugins that killed the host.
+  ///   - fallbackEndpoint: Where the server is if nobody says; nil if somebody has to.
+  ///   - observer: Is told what callers do not notice.
+  ///   - sending: What the chain sends its requests with, over the transport.
+  init(
+    manifest: Manifest, endpoint: String?, headers: HTTPHeaders, wire: WireChoice, timeout: Double?,
+    overrides: StageOverrides = StageOverrides(environment: ProcessInfo.processInfo.environment),
+    replacing predecessor: RunHost? = nil, generation: UInt64 = 1, crashLoop: CrashLoopGuard? = nil,
+    fallbackEndpoint: String? = nil, observer: any ChainObserver = CacheFailureLog(),
+    sending: (CurlTransport) -> any HTTPTransport = { $0 }
+  ) throws {
     let manifest = try wire.applied(to: manifest)
     for warning in manifest.warnings { Terminal.complain("warning: \(warning)") }
     let secrets = SecretReferences(directory: manifest.directory)
-    let endpointText = try endpoint ?? manifest.resolvedEndpoint(secrets)?.value
+    let endpointText = try endpoint ?? manifest.resolvedEndpoint(secrets)?.value ?? fallbackEndpoint
     let webSocketText = try manifest.resolvedWebSocketURL(secrets)
     guard let text = endpointText ?? webSocketText?.value else {
       throw usageError("no endpoint: give --endpoint URL, or endpoint: in the manifest; or --websocket URL")
@@ -31,21 +45,38 @@ struct RunHost: Sendable {
     Terminal.hide(
       endpoint == nil && endpointText != nil && text != manifest.endpoint
         ? hidden.hiding(url.absoluteString, behind: manifest.endpoint ?? "") : hidden)
-    transport = try CurlTransport(configuration: CurlTransport.Configuration(manifest.settings))
+    let configuration = CurlTransport.Configuration(manifest.settings)
+    if let earlier = predecessor?.transport, earlier.configuration == configuration {
+      transport = earlier
+    } else {
+      transport = try CurlTransport(configuration: configuration, replacing: predecessor?.transport)
+    }
+    self.manifest = manifest
+    // Plugins use it while they are made, so it has to be there before it is known that all goes well.
+    let environment = HostEnvironment.current
     HostEnvironment.current = HostEnvironment(transport: transport) { [loop = transport.loop] delay, body in
       loop.schedule(after: delay, body)
     }
+    var isComplete = false
+    defer { if !isComplete { HostEnvironment.current = environment } }
     var all = try manifest.resolvedHeaders(secrets)
     all.replace(with: headers)
-    let store = try manifest.openStore()
+    let store: ApolloStore
+    if let predecessor, predecessor.manifest.store == manifest.store,
+      predecessor.manifest.settings.storeRecords == manifest.settings.storeRecords
+    {
+      store = predecessor.client.store
+    } else {
+      store = try manifest.openStore()
+    }
     let chain = try HostedChain(
-      manifest, store: store, overrides: StageOverrides(ProcessInfo.processInfo.environment[StageOverrides.variable]))
+      manifest, store: store, overrides: overrides, replacing: predecessor?.chain, generation: generation, crashLoop: crashLoop)
     self.chain = chain
     let http = RequestChainNetworkTransport(
-      interceptorProvider: chain, endpointURL: url, httpTransport: transport, store: store, additionalHeaders: all,
-      wireOptions: manifest.wireOptions, maximumAttempts: manifest.settings.maximumAttempts)
+      interceptorProvider: chain, endpointURL: url, httpTransport: sending(transport), store: store, additionalHeaders: all,
+      wireOptions: manifest.wireOptions, maximumAttempts: manifest.settings.maximumAttempts, observer: observer)
     webSocket = try webSocketText.map {
-      try WebSocketTransport($0, manifest, secrets, headers: all, chain: chain, store: store)
+      try WebSocketTransport($0, manifest, secrets, headers: all, chain: chain, store: store, observer: observer)
     }
     var network: any NetworkTransport = http
     if let webSocket {
@@ -53,6 +84,7 @@ struct RunHost: Sendable {
     }
     client = ApolloClient(networkTransport: network, store: store)
     self.timeout = timeout ?? manifest.settings.timeout?.seconds
+    isComplete = true
   }
 
   /// Checks that this operation passes the stage that sends hashes.
@@ -66,6 +98,20 @@ struct RunHost: Sendable {
     }
   }
 
+  /// Runs an operation for somebody else, with what of their header goes on.
+  func results(
+    of operation: DynamicOperation, headers: HTTPHeaders, cachePolicy: CachePolicy, tracer: (any ChainTracer)?
+  ) throws -> PullStream<GraphQLResponse<DynamicOperation>> {
+    var configuration = configuration(tracer)
+    configuration.additionalHeaders = headers
+    // What nobody reads is not kept.
+    configuration.writeResultsToCache = cachePolicy != .networkOnly
+    return try client.results(of: operation, cachePolicy: cachePolicy, configuration: configuration)
+  }
+
+  /// Tells a WebSocket's server that nobody wants more.
+  func shutDown() async { await webSocket?.shutDown() }
+
   /// Runs an operation, with the files that are some of its variables.
   func results(
     of operation: DynamicOperation, _ files: [GraphQLFile], cachePolicy: CachePolicy, tracer: (any ChainTracer)?
@@ -78,10 +124,10 @@ struct RunHost: Sendable {
   func untilShutDown<Value>(_ body: () async throws -> Value) async throws -> Value {
     do {
       let value = try await body()
-      await webSocket?.shutDown()
+      await shutDown()
       return value
     } catch {
-      await webSocket?.shutDown()
+      await shutDown()
       throw error
     }
   }
@@ -95,6 +141,7 @@ extension CurlTransport.Configuration {
   init(_ settings: Manifest.Settings) {
     self.init()
     connectTimeout = settings.connectTimeout.seconds
+    maximumConnectionsPerHost = settings.connectionsPerHost ?? 0
     maximumHeadBytes = settings.maximumHeadBytes
     maximumBodyBytes = settings.maximumBodyBytes
     certificateAuthorityFile = settings.certificateAuthorityFile
@@ -105,7 +152,7 @@ extension WebSocketTransport {
   /// The WebSocket of a manifest, with the chain and the store that HTTP has as well.
   init(
     _ text: SecretText, _ manifest: Manifest, _ secrets: SecretReferences, headers: HTTPHeaders, chain: HostedChain,
-    store: ApolloStore
+    store: ApolloStore, observer: any ChainObserver
   ) throws {
     guard let url = URL(string: text.value) else {
       throw usageError("\(text) is no URL of a WebSocket; check --websocket, or settings: {websocket: {url: …}} in the manifest")
@@ -124,6 +171,6 @@ extension WebSocketTransport {
     configuration.certificateAuthorityFile = manifest.settings.certificateAuthorityFile
     try self.init(
       url: url, interceptorProvider: chain, store: store, additionalHeaders: headers, wireOptions: manifest.wireOptions,
-      configuration: configuration, maximumAttempts: manifest.settings.maximumAttempts)
+      configuration: configuration, maximumAttempts: manifest.settings.maximumAttempts, observer: observer)
   }
 }

@@ -1,12 +1,8 @@
 internal import Foundation
+internal import Synchronization
 
 /// The supervisor's side of fuzzing: gives children some cases each, and goes on behind a case that ended one.
 struct FuzzRun {
-  /// How many cases one child gets.
-  private static let batch = 250
-  /// After how many cases that end a child there is nothing more to learn.
-  private static let maximumDeaths = 5
-
   private let supervisor: Supervisor
   private let check: Check
   private let copy: String
@@ -17,41 +13,41 @@ struct FuzzRun {
     self.copy = copy
   }
 
-  /// Runs all cases that were asked for.
+  /// Runs all cases that were asked for, as many children at once as there may be.
   func outcome() -> CheckOutcome {
-    var cases = supervisor.options.trial.cases.cases
-    let count = cases.count
-    var worst = CheckOutcome(check: check, status: .pass, findings: [], duration: .zero, output: "")
-    var findings: [Finding] = []
-    var deaths = 0
+    let cases = supervisor.options.trial.cases.cases
     let start = ContinuousClock.now
-    while !cases.isEmpty, deaths < Self.maximumDeaths, !supervisor.isStopped {
-      let part = cases.prefix(Self.batch)
-      let ended = run(part)
-      findings += ended.outcome.findings
-      if worst.status.badness < ended.outcome.status.badness { worst = ended.outcome }
-      var next = part.upperBound
-      switch ended.outcome.status {
-      case .crash, .timeout:
-        deaths += 1
-        // The plugin can write into the record; what it says is used if it can be true.
-        if let died = Self.number(in: ended.step, seed: supervisor.options.trial.seed), part.contains(died) { next = died + 1 }
-      case .skip, .harnessError: next = cases.upperBound
-      case .pass, .warn, .fail: break
+    let work = Mutex(FuzzWork(cases, seed: supervisor.options.trial.seed))
+    let group = DispatchGroup()
+    for _ in 0..<min(supervisor.options.jobs, cases.count / FuzzWork.batch + 1) {
+      group.enter()
+      Thread.detachNewThread {
+        defer { group.leave() }
+        while !supervisor.isStopped, let part = work.withLock({ $0.next() }) {
+          let ended = run(part)
+          work.withLock { $0.add(ended, of: part) }
+        }
       }
-      cases = next..<cases.upperBound
     }
+    group.wait()
+    let done = work.withLock(\.self)
+    let outcomes = done.outcomes
+    // The first of the worst, whichever child was quicker.
+    var worst = outcomes.reduce(CheckOutcome(check: check, status: .pass, findings: [], duration: .zero, output: "")) {
+      $0.status.badness < $1.status.badness ? $1 : $0
+    }
+    var findings = outcomes.flatMap(\.findings)
     if findings.contains(where: { $0.check != check.id && $0.severity == .failure }),
       worst.status.badness < CheckOutcome.Status.fail.badness
     {
       worst.status = .fail
     }
-    if !cases.isEmpty {
-      let last = "the last \(cases.count) of \(count) cases were not run"
+    if done.left > 0 {
       if supervisor.isStopped {
         worst.status = .skip(CheckOutcome.Status.stoppedReason)
       } else if worst.status.badness >= CheckOutcome.Status.fail.badness {
-        findings.append(Finding(check.id, .failure, "\(deaths) cases ended the process; \(last)"))
+        let last = "\(done.left) of \(cases.count) cases were not run"
+        findings.append(Finding(check.id, .failure, "\(done.deaths) cases ended the process; \(last)"))
       }
     }
     return CheckOutcome(
@@ -81,12 +77,6 @@ struct FuzzRun {
     var trial = supervisor.options.trial
     trial.cases = FuzzOrder(cases: cases, kept: kept)
     return supervisor.run(check, copy, trial)
-  }
-
-  /// The number of the case that a step tells of; nil if it tells of none.
-  static func number(in step: String, seed: UInt64) -> Int? {
-    guard let range = step.range(of: "case \(seed):") else { return nil }
-    return Int(step[range.upperBound...].prefix { $0.isNumber })
   }
 }
 

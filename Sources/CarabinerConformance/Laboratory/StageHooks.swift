@@ -10,25 +10,28 @@ internal import CarabinerHost
   let kind: StageKind
   let needs: Parts
   let mutates: Parts
-  let onRequest: (@convention(c) (Memory?, crb_call, UnsafeMutablePointer<Memory?>?) -> crb_verdict)?
-  let onFirstHead: (@convention(c) (Memory?, crb_call, UnsafeMutablePointer<Memory?>?, UnsafePointer<crb_head>?) -> crb_verdict)?
-  let onResult: (@convention(c) (Memory?, crb_call, Memory?, UnsafePointer<crb_result>?) -> crb_verdict)?
-  let onHead: (@convention(c) (Memory?, crb_call, Memory?, UnsafePointer<crb_head>?) -> crb_verdict)?
-  let onChunk: (@convention(c) (Memory?, crb_call, Memory?, UnsafePointer<crb_chunk>?) -> crb_verdict)?
-  let onError: (@convention(c) (Memory?, crb_call, Memory?, UnsafePointer<crb_error>?) -> crb_verdict)?
-  let onEnd: (@convention(c) (Memory?, crb_call, Memory?) -> crb_verdict)?
-  let onCancel: (@convention(c) (Memory?, crb_call, Memory?) -> Void)?
-  let release: (@convention(c) (Memory?, Memory?) -> Void)?
+  private(set) var onRequest: (@convention(c) (Memory?, crb_call, UnsafeMutablePointer<Memory?>?) -> crb_verdict)?
+  private(set) var onFirstHead:
+    (@convention(c) (Memory?, crb_call, UnsafeMutablePointer<Memory?>?, UnsafePointer<crb_head>?) -> crb_verdict)?
+  private(set) var onResult: (@convention(c) (Memory?, crb_call, Memory?, UnsafePointer<crb_result>?) -> crb_verdict)?
+  private(set) var onHead: (@convention(c) (Memory?, crb_call, Memory?, UnsafePointer<crb_head>?) -> crb_verdict)?
+  private(set) var onChunk: (@convention(c) (Memory?, crb_call, Memory?, UnsafePointer<crb_chunk>?) -> crb_verdict)?
+  private(set) var onError: (@convention(c) (Memory?, crb_call, Memory?, UnsafePointer<crb_error>?) -> crb_verdict)?
+  private(set) var onEnd: (@convention(c) (Memory?, crb_call, Memory?) -> crb_verdict)?
+  private(set) var onCancel: (@convention(c) (Memory?, crb_call, Memory?) -> Void)?
+  private(set) var release: (@convention(c) (Memory?, Memory?) -> Void)?
+
+  /// A stage whose hooks are still to be filled in; what it lacks stays nil.
+  private init(_ kind: StageKind, needs: UInt32, mutates: UInt32) {
+    self.kind = kind
+    self.needs = Parts(rawValue: needs)
+    self.mutates = Parts(rawValue: mutates)
+  }
 
   init(_ stage: crb_graphql_stage) {
-    kind = .graphQL
-    needs = Parts(rawValue: stage.needs)
-    mutates = Parts(rawValue: stage.mutates)
+    self.init(.graphQL, needs: stage.needs, mutates: stage.mutates)
     unsafe onRequest = unsafe stage.on_request
-    unsafe onFirstHead = nil
     unsafe onResult = unsafe stage.on_result
-    unsafe onHead = nil
-    unsafe onChunk = nil
     unsafe onError = unsafe stage.on_error
     unsafe onEnd = unsafe stage.on_end
     unsafe onCancel = unsafe stage.on_cancel
@@ -36,12 +39,8 @@ internal import CarabinerHost
   }
 
   init(_ stage: crb_http_stage) {
-    kind = .http
-    needs = Parts(rawValue: stage.needs)
-    mutates = Parts(rawValue: stage.mutates)
+    self.init(.http, needs: stage.needs, mutates: stage.mutates)
     unsafe onRequest = unsafe stage.on_request
-    unsafe onFirstHead = nil
-    unsafe onResult = nil
     unsafe onHead = unsafe stage.on_head
     unsafe onChunk = unsafe stage.on_chunk
     unsafe onError = unsafe stage.on_error
@@ -51,28 +50,16 @@ internal import CarabinerHost
   }
 
   init(_ stage: crb_cache_stage) {
-    kind = .cache
-    needs = Parts(rawValue: stage.needs)
-    mutates = Parts(rawValue: stage.mutates)
+    self.init(.cache, needs: stage.needs, mutates: stage.mutates)
     unsafe onRequest = unsafe stage.on_read
-    unsafe onFirstHead = nil
     unsafe onResult = unsafe stage.on_write
-    unsafe onHead = nil
-    unsafe onChunk = nil
-    unsafe onError = nil
-    unsafe onEnd = nil
     unsafe onCancel = unsafe stage.on_cancel
     unsafe release = unsafe stage.release
   }
 
   init(_ stage: crb_parser_stage) {
-    kind = .parsing
-    needs = Parts(rawValue: stage.needs)
-    mutates = Parts(rawValue: stage.mutates)
-    unsafe onRequest = nil
+    self.init(.parsing, needs: stage.needs, mutates: stage.mutates)
     unsafe onFirstHead = unsafe stage.on_head
-    unsafe onResult = nil
-    unsafe onHead = nil
     unsafe onChunk = unsafe stage.on_chunk
     unsafe onError = unsafe stage.on_error
     unsafe onEnd = unsafe stage.on_end

@@ -37,8 +37,9 @@ enum FolderTree {
     guard copy >= 0, let stream = unsafe fdopendir(copy) else { return [] }
     defer { unsafe closedir(stream) }
     var names: [[CChar]] = []
+    // In its place: the record is only as long as its name, so a copy of the whole field would read beyond it.
     while let entry = unsafe readdir(stream) {
-      let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) {
+      let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) {
         unsafe $0.prefix { $0 != 0 }.map { CChar(bitPattern: $0) }
       }
       if name != [0x2E], name != [0x2E, 0x2E] { names.append(name + [0]) }

@@ -165,6 +165,7 @@ package struct Supervisor: Sendable {
     case .timeout: return .timeout(hook: place)
     case .stopped: return .skip(CheckOutcome.Status.stoppedReason)
     case .crowd: return .crash("it had more than \(Self.maximumProcesses) processes and was ended with them", hook: place)
+    case .flood: return .crash("it wrote without end to a descriptor of the harness and was ended", hook: place)
     case .signal(let signal):
       return .crash(unsafe "signal \(signal) (\(String(cString: strsignal(signal))))", hook: place)
     case .exit(let status):
@@ -205,7 +206,7 @@ package struct Supervisor: Sendable {
   }
 
   /// Findings belong to the check whose rule is broken, whoever saw it first.
-  static func attributed(_ outcomes: [CheckOutcome]) -> [CheckOutcome] {
+  private static func attributed(_ outcomes: [CheckOutcome]) -> [CheckOutcome] {
     var foreign: [String: [Finding]] = [:]
     for outcome in outcomes {
       for finding in outcome.findings where finding.check != outcome.check.id {

@@ -13,6 +13,8 @@ package struct PluginError: Error, Sendable, CustomStringConvertible {
     case timedOut
     /// The plugin asked for more retries than the host allows.
     case retryLimit
+    /// The plugin is mandatory and its circuit breaker is open.
+    case circuitOpen
   }
 
   /// What kind of failure it was.
@@ -31,8 +33,19 @@ package struct PluginError: Error, Sendable, CustomStringConvertible {
   package var flags: UInt32 = 0
   /// The HTTP status the plugin blames; 0 if none.
   package var httpStatus: Int32 = 0
+  /// When the plugin says that it is worth trying again, in nanoseconds from now; 0 if it does not.
+  package var retryAfter: UInt64 = 0
 
   package var description: String { "\(entry) (\(hook)): \(message) [\(code.rawValue)]" }
+
+  /// A mandatory plugin that broke the contract too often: its requests fail before they begin.
+  static func circuitOpen(_ entry: String) -> PluginError {
+    PluginError(
+      code: .circuitOpen, entry: entry, hook: "",
+      message: "its circuit breaker is open after too many faults, and a mandatory plugin is not passed over; it is tried again "
+        + "after breaker-cool-down, look for its faults in the log and mend or replace it",
+      flags: UInt32(CRB_ERROR_PLUGIN_FAULT))
+  }
 
   static func fault(_ entry: String, _ hook: Hook, _ message: String) -> PluginError {
     PluginError(
@@ -40,4 +53,12 @@ package struct PluginError: Error, Sendable, CustomStringConvertible {
       message: "\(message); this breaks the contract in carabiner.h, so disable the plugin until its author has mended it",
       flags: UInt32(CRB_ERROR_PLUGIN_FAULT))
   }
+}
+
+extension PluginError: RefusingError {
+  package var refusalStatus: Int? {
+    code == .failed && (400...599).contains(httpStatus) ? Int(httpStatus) : nil
+  }
+
+  package var refusalDelay: Duration? { retryAfter > 0 ? .nanoseconds(Int64(clamping: retryAfter)) : nil }
 }

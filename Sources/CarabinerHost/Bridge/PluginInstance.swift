@@ -18,8 +18,14 @@ internal import Synchronization
     package var grants: Set<String> = []
     /// The store of the chain it stands in.
     package var store: ApolloStore?
-    /// Whether a fault of this plugin fails the call or is passed over.
-    package var skipsOnFault = false
+    /// What becomes of a call in which this plugin broke the contract.
+    package var onFault = FaultPolicy.fail
+    /// Whether it may never be passed over by its circuit breaker.
+    package var isMandatory = false
+    /// How long its circuit breaker stays open.
+    package var breakerCoolDown = CircuitBreaker.defaultCoolDown
+    /// What its circuit breaker shares with those of the other entries.
+    var board = BreakerBoard { MonotonicClock.nanoseconds }
     /// How long one hook may stay pending; nil for no limit beside the request's own.
     package var hookTimeout: Duration?
     /// Which generation of the manifest this is.
@@ -27,6 +33,13 @@ internal import Synchronization
 
     /// Options of an entry.
     package init(name: String) { self.name = name }
+
+    /// Whether an instance made with these would be no different if it were made with the others.
+    func isSame(as other: Options) -> Bool {
+      name == other.name && configuration == other.configuration && redaction == other.redaction && grants == other.grants
+        && store === other.store && onFault == other.onFault && isMandatory == other.isMandatory
+        && breakerCoolDown == other.breakerCoolDown && hookTimeout == other.hookTimeout
+    }
   }
 
   let options: Options
@@ -35,7 +48,12 @@ internal import Synchronization
   let table: InterceptorTable
   let instance: UnsafeMutableRawPointer?
   private let host: UnsafePointer<crb_host>
+  /// Who is named if the process dies of it.
+  let subject: CrashSubject
   private let serial = Mutex(())
+  let statistics = PluginStatistics()
+  /// What passes it over after faults; nil unless its entry asks for one.
+  let breaker: CircuitBreaker?
 
   var name: String { options.name }
 
@@ -44,16 +62,24 @@ internal import Synchronization
   /// - Throws: ``LoadRefusal`` with what the plugin says about its configuration.
   package init(_ interceptor: PluginInterceptor, library: PluginLibrary, options: Options) throws {
     self.options = options
+    breaker =
+      if case .openAfter(let threshold) = options.onFault {
+        CircuitBreaker(entry: options.name, threshold: threshold, coolDown: options.breakerCoolDown, board: options.board)
+      } else {
+        nil
+      }
     id = interceptor.id
     threadClass = interceptor.threadClass
     table = interceptor.table
     unsafe host = unsafe library.host
+    subject = CrashSubject(
+      entry: options.name, file: library.path, digest: library.digest, generation: options.generation)
     let registered = PluginRegistry.shared.register(
       name: options.name, grants: options.grants, redaction: options.redaction, store: options.store)
     do {
       unsafe instance =
         unsafe threadClass == UInt32(CRB_THREADS_PER_CALL)
-        ? nil : try Self.create(table, host, options, library.path, registered)
+        ? nil : try Self.create(table, host, options, library.path, registered, subject)
     } catch {
       PluginRegistry.shared.retire(registered)
       throw error
@@ -66,7 +92,8 @@ internal import Synchronization
   private let origin: String
 
   private static func create(
-    _ table: InterceptorTable, _ host: UnsafePointer<crb_host>, _ options: Options, _ origin: String, _ id: crb_self
+    _ table: InterceptorTable, _ host: UnsafePointer<crb_host>, _ options: Options, _ origin: String, _ id: crb_self,
+    _ subject: CrashSubject
   ) throws -> UnsafeMutableRawPointer? {
     var text = Arena()
     defer { text.deallocate() }
@@ -80,11 +107,11 @@ internal import Synchronization
     var why = unsafe crb_error()
     unsafe why.size = unsafe UInt32(MemoryLayout<crb_error>.size)
     if let validate = unsafe table.interceptor.validate {
-      let status = unsafe validate(host, info.config_json, &why)
+      let status = subject.during(.validate) { unsafe validate(host, info.config_json, &why) }
       guard status == Status.ok else { throw unsafe refusal(options, origin, "refuses its configuration", why, status) }
     }
     var instance: UnsafeMutableRawPointer?
-    let status = unsafe table.interceptor.create(host, &info, &instance, &why)
+    let status = subject.during(.create) { unsafe table.interceptor.create(host, &info, &instance, &why) }
     guard status == Status.ok else { throw unsafe refusal(options, origin, "cannot be created", why, status) }
     return unsafe instance
   }
@@ -104,18 +131,22 @@ internal import Synchronization
   /// The instance for one call: the shared one, or a fresh one.
   func instanceForCall() throws -> UnsafeMutableRawPointer? {
     guard threadClass == UInt32(CRB_THREADS_PER_CALL) else { return unsafe instance }
-    return unsafe try Self.create(table, host, options, origin, selfID)
+    return unsafe try Self.create(table, host, options, origin, selfID, subject)
   }
 
   func endOfCall(_ instance: UnsafeMutableRawPointer?) {
-    if threadClass == UInt32(CRB_THREADS_PER_CALL) { unsafe table.interceptor.destroy?(instance) }
+    if threadClass == UInt32(CRB_THREADS_PER_CALL) { unsafe destroy(instance) }
   }
 
   deinit {
     defer { PluginRegistry.shared.retire(selfID) }
     guard threadClass != UInt32(CRB_THREADS_PER_CALL) else { return }
-    unsafe table.interceptor.drain?(instance)
-    unsafe table.interceptor.destroy?(instance)
+    subject.during(.drain) { unsafe table.interceptor.drain?(instance) }
+    unsafe destroy(instance)
+  }
+
+  private func destroy(_ instance: UnsafeMutableRawPointer?) {
+    subject.during(.destroy) { unsafe table.interceptor.destroy?(instance) }
   }
 }
 

@@ -5,6 +5,13 @@ internal import FoundationEssentials
 struct FFIStage: Sendable {
   let name: String
   let function: FFIFunction
+  private let subject: CrashSubject
+
+  init(name: String, function: FFIFunction, generation: UInt64) {
+    self.name = name
+    self.function = function
+    subject = CrashSubject(entry: name, file: function.declaration.library, digest: "", generation: generation)
+  }
 
   fileprivate func edit(_ request: inout URLRequest) throws {
     guard request.body?.data != nil || request.body == nil || !function.declaration.readsBody else {
@@ -14,7 +21,7 @@ struct FFIStage: Sendable {
           + "this stage out of the chain of uploads with a rule")
     }
     let body = function.declaration.readsBody ? request.httpBody : nil
-    request.headers[function.declaration.header] = function.call(body: body ?? Data())
+    request.headers[function.declaration.header] = subject.during(.ffi) { function.call(body: body ?? Data()) }
   }
 }
 

@@ -1,4 +1,5 @@
 internal import CCarabiner
+internal import CCrash
 internal import Glibc
 internal import Synchronization
 
@@ -8,6 +9,8 @@ internal import Synchronization
 
   /// The file, as the manifest names it.
   package let path: String
+  /// The private copy that is mapped.
+  let copyPath: String
   /// SHA-256 of what was loaded, in lower-case digits.
   package let digest: String
   /// Who it says it is.
@@ -31,21 +34,32 @@ internal import Synchronization
   package static func load(
     path: String, pin: String? = nil, mode: StagedCopy.Mode = .directory
   ) throws(LoadRefusal) -> PluginLibrary {
+    try load(try PluginFile(opening: path), pin: pin, mode: mode, entry: "")
+  }
+
+  /// Loads a plugin that is open already.
+  ///
+  /// - Parameter entry: The manifest's name of it; empty if nobody gave it one.
+  static func load(
+    _ file: PluginFile, pin: String?, mode: StagedCopy.Mode, entry: String
+  ) throws(LoadRefusal) -> PluginLibrary {
     let start = ContinuousClock.now
-    let file = try PluginFile(opening: path)
     guard pin == nil || pin?.lowercased() == file.digest else {
       throw LoadRefusal(
-        .pinMismatch, step: "pin", path: path,
+        .pinMismatch, step: "pin", path: file.path,
         "the file's SHA-256 is \(file.digest) but the manifest pins \(pin ?? ""); put the right file in place, or change the pin "
           + "if you meant to update it")
     }
     let note = try PluginNote(inspecting: file)
     // One file is one library: glibc would give back the same mapping, and a second entry call has nothing new to say.
     if let known = loaded.withLock({ $0[file.digest] }) { return known }
-    let library = try PluginLibrary(file, note, mode, start)
+    let library = try PluginLibrary(file, note, mode, entry, start)
     loaded.withLock { $0[file.digest] = library }
     return library
   }
+
+  /// Whether this process runs a file of this digest already.
+  package static func isLoaded(digest: String) -> Bool { loaded.withLock { $0[digest] != nil } }
 
   /// The interceptor of an id, or the only one if no id is given.
   package func interceptor(_ id: String?) throws(LoadRefusal) -> PluginInterceptor {
@@ -64,10 +78,14 @@ internal import Synchronization
   }
 
   private init(
-    _ file: PluginFile, _ note: PluginNote, _ mode: StagedCopy.Mode, _ start: ContinuousClock.Instant
+    _ file: PluginFile, _ note: PluginNote, _ mode: StagedCopy.Mode, _ entryName: String,
+    _ start: ContinuousClock.Instant
   ) throws(LoadRefusal) {
     let copy = try StagedCopy.make(of: file, mode: mode)
-    guard let handle = unsafe dlopen(copy, RTLD_NOW | Int32(RTLD_LOCAL) | RTLD_NODELETE) else {
+    let subject = CrashSubject(entry: entryName, file: file.path, digest: file.digest, generation: 0)
+    guard
+      let handle = unsafe subject.during(.load, { unsafe dlopen(copy, RTLD_NOW | Int32(RTLD_LOCAL) | RTLD_NODELETE) })
+    else {
       let reason = unsafe dlerror().map { unsafe String(cString: $0) } ?? "no reason given"
       throw LoadRefusal(
         .openFailed, step: "dlopen", path: file.path,
@@ -78,18 +96,21 @@ internal import Synchronization
         .noEntry, step: "entry", path: file.path,
         "it does not export crb_entry_v1; declare the function with CRB_EXPORT and check `nm -D`")
     }
+    unsafe CCrash_note_library(handle, entryName, file.path, file.digest)
     typealias Entry = @convention(c) (UnsafePointer<crb_host>?) -> UnsafePointer<crb_plugin>?
     let entry = unsafe unsafeBitCast(symbol, to: Entry.self)
-    unsafe host = unsafe HostTable.make(for: note.id)
-    guard let registration = unsafe entry(host) else {
+    let host = unsafe HostTable.make(for: note.id)
+    unsafe self.host = unsafe host
+    guard let registration = unsafe subject.during(.entry, { unsafe entry(host) }) else {
       throw LoadRefusal(
         .entryRefused, step: "entry", path: file.path,
         "the plugin's entry function returned NULL: it cannot work with this host; look for a newer or older version of it")
     }
     let reader = unsafe RegistrationReader(registration, path: file.path)
     interceptors = try reader.interceptors(note: note)
-    unsafe try reader.initialize(host: host)
+    try subject.during(.initialize) { () throws(LoadRefusal) in unsafe try reader.initialize(host: host) }
     path = file.path
+    copyPath = copy
     digest = file.digest
     self.note = note
     loadTime = .now - start

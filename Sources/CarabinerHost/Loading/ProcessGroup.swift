@@ -7,8 +7,9 @@ enum ProcessGroup {
     guard let folder = unsafe opendir("/proc") else { return 0 }
     defer { unsafe closedir(folder) }
     var count = 0
+    // In its place: the record is only as long as its name, so a copy of the whole field would read beyond it.
     while let entry = unsafe readdir(folder) {
-      let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) {
+      let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) {
         unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
       }
       guard let process = pid_t(name), process != leader, let state = state(of: process) else { continue }

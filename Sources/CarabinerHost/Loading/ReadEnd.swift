@@ -12,6 +12,8 @@ final class ReadEnd {
   /// How much is kept of its end; if nil, it is the beginning that is kept.
   private let lastBytes: Int?
   private var bytes: [UInt8] = []
+  /// Whether more came than is kept.
+  private(set) var isFull = false
 
   var text: String { String(decoding: lastBytes.map { bytes.suffix($0) } ?? bytes[...], as: UTF8.self) }
 
@@ -44,7 +46,7 @@ final class ReadEnd {
 
   private func keep(_ chunk: ArraySlice<UInt8>) {
     guard let lastBytes else {
-      if bytes.count < Self.maximumKeptBytes { bytes.append(contentsOf: chunk) }
+      if bytes.count < Self.maximumKeptBytes { bytes.append(contentsOf: chunk) } else { isFull = true }
       return
     }
     // Not with every piece: what is moved is at least as much as what came.

@@ -1,6 +1,5 @@
 internal import CLinux
 internal import Glibc
-internal import Synchronization
 
 /// A copy of a plugin that nobody but this process can change, for `dlopen` to map.
 ///
@@ -51,62 +50,5 @@ package enum StagedCopy {
     LoadRefusal(
       .stagingFailed, step: "stage", path: file.path,
       unsafe "\(what): \(String(cString: strerror(errno))); is there space and memory?")
-  }
-}
-
-/// The private folder of staged copies; it goes with the process.
-final class StagingDirectory: Sendable {
-  static let shared = StagingDirectory()
-
-  private let path = Mutex<String?>(nil)
-
-  func stage(_ file: PluginFile) throws(LoadRefusal) -> String {
-    let folder = try folder(for: file)
-    let target = "\(folder)/\(file.digest).so"
-    // The folder is ours alone, so a copy of this digest was written by this process and is whole.
-    if unsafe access(target, R_OK) == 0 { return target }
-    let temporary = "\(target).\(UInt64.random(in: 0...(.max)))"
-    let descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o500)
-    guard descriptor >= 0 else { throw StagedCopy.failure(file, "the private copy cannot be made in \(folder)") }
-    let isWritten = StagedCopy.writeAll(file.bytes, to: descriptor)
-    close(descriptor)
-    guard isWritten, unsafe rename(temporary, target) == 0 else {
-      let refusal = StagedCopy.failure(file, "the private copy cannot be written in \(folder)")
-      unsafe unlink(temporary)
-      throw refusal
-    }
-    return target
-  }
-
-  private func folder(for file: PluginFile) throws(LoadRefusal) -> String {
-    let made: String? = path.withLock { path in
-      if let path { return path }
-      let parent = unsafe getenv("XDG_RUNTIME_DIR").map { unsafe String(cString: $0) } ?? "/tmp"
-      var template = Array("\(parent)/carabiner-XXXXXX".utf8CString)
-      guard unsafe mkdtemp(&template) != nil else { return nil }
-      let made = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-      path = made
-      return made
-    }
-    guard let made else { throw StagedCopy.failure(file, "no private folder can be made") }
-    registerRemoval()
-    return made
-  }
-
-  private static let removal: Void = { _ = atexit { StagingDirectory.shared.remove() } }()
-
-  private func registerRemoval() { Self.removal }
-
-  /// Mapped libraries live on without their names.
-  private func remove() {
-    guard let path = path.withLock({ $0 }), let folder = unsafe opendir(path) else { return }
-    while let entry = unsafe readdir(folder) {
-      let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) {
-        unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-      }
-      if name != ".", name != ".." { unsafe unlink("\(path)/\(name)") }
-    }
-    unsafe closedir(folder)
-    unsafe rmdir(path)
   }
 }

@@ -13,6 +13,8 @@ package enum WatchedProcess {
     case stopped
     /// It started more processes than it may have, and was killed with them.
     case crowd
+    /// It wrote more to descriptor 3 than any report has, and was killed.
+    case flood
   }
 
   /// What a program gets beside its arguments, and how it is watched.
@@ -79,10 +81,10 @@ package enum WatchedProcess {
     var early: End?
     if watch >= 0 {
       let crowd = surroundings.maximumProcesses.map { most in { ProcessGroup.members(of: process) > most } }
-      early = wait(watch, ends, stop: surroundings.stop, until: .now + timeout, isCrowd: crowd)
+      early = wait(watch, ends, report: report, stop: surroundings.stop, until: .now + timeout, isCrowd: crowd)
       if early == .timeout, let grace = surroundings.abortGrace {
         kill(process, SIGABRT)
-        _ = wait(watch, ends, stop: surroundings.stop, until: .now + grace)
+        _ = wait(watch, ends, report: report, stop: surroundings.stop, until: .now + grace)
       }
     }
     let leftovers = surroundings.hasReport ? ProcessGroup.members(of: process) : 0
@@ -100,7 +102,8 @@ package enum WatchedProcess {
 
   /// Reads what comes until the process has ended; why we did not wait for that, if we did not.
   private static func wait(
-    _ process: Int32, _ ends: [ReadEnd], stop: Int32?, until deadline: ContinuousClock.Instant, isCrowd: (() -> Bool)? = nil
+    _ process: Int32, _ ends: [ReadEnd], report: ReadEnd?, stop: Int32?, until deadline: ContinuousClock.Instant,
+    isCrowd: (() -> Bool)? = nil
   ) -> End? {
     var nextCount = ContinuousClock.now + countInterval
     while true {
@@ -118,6 +121,7 @@ package enum WatchedProcess {
       }
       guard unsafe poll(&waited, nfds_t(waited.count), Int32(milliseconds)) >= 0 || errno == EINTR else { return .timeout }
       for (index, end) in ends.enumerated() where waited[index + 2].revents != 0 { end.read() }
+      if report?.isFull == true { return .flood }
       if waited[0].revents != 0 { return nil }
       if waited[1].revents != 0 { return .stopped }
     }

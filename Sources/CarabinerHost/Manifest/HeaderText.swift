@@ -1,15 +1,10 @@
+internal import CarabinerWire
+
 /// What may stand in a header field (RFC 9110).
 enum HeaderText {
   /// Whether a text is a token.
   static func isName(_ text: String) -> Bool {
-    !text.isEmpty
-      && text.utf8.allSatisfy { byte in
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"):
-          true
-        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-        }
-      }
+    !text.isEmpty && text.utf8.allSatisfy(\.isTokenByte)
   }
 
   /// Whether a text has nothing that ends the line it stands on.

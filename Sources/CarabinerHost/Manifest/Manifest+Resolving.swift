@@ -7,6 +7,8 @@ extension Manifest {
     var manifest = without { $0 != name }
     manifest.lists = Lists()
     manifest.rules = []
+    // Whoever wants it brought up wants so whether it runs elsewhere or not.
+    for index in manifest.plugins.indices { manifest.plugins[index].isEnabled = true }
     return manifest
   }
 

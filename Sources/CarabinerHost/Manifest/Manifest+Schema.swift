@@ -28,6 +28,7 @@ extension Manifest {
           "additionalProperties": {"type": "string", "not": {"pattern": "[\\\\r\\\\n\\\\u0000]"}}
         },
         "settings": {"$ref": "#/$defs/settings"},
+        "serve": {"$ref": "#/$defs/serve"},
         "plugins": {"type": "array", "items": {"$ref": "#/$defs/plugin"}},
         "built-ins": {"$ref": "#/$defs/builtIns"},
         "chain": {"$ref": "#/$defs/lists"},
@@ -65,6 +66,10 @@ extension Manifest {
             "staging": {"enum": ["directory", "memfd"], "default": "directory"},
             "timeout": {"$ref": "#/$defs/duration", "description": "For a request with all its retries; without it no limit."},
             "connect-timeout": {"$ref": "#/$defs/duration", "default": "10s"},
+            "connections-per-host": {
+              "type": "integer", "minimum": 1, "maximum": 100000,
+              "description": "How many connections a server gets at most; requests beyond wait for one. Without it no limit."
+            },
             "maximum-head": {"$ref": "#/$defs/size", "default": "256KiB"},
             "maximum-body": {"$ref": "#/$defs/size", "default": "64MiB"},
             "maximum-part": {"$ref": "#/$defs/size", "default": "64MiB", "description": "Of a response in parts, which has no other limit."},
@@ -75,6 +80,22 @@ extension Manifest {
             "maximum-attempts": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 10},
             "plugin-retries": {"type": "integer", "minimum": 0, "maximum": 1000, "default": 3},
             "cancel-grace": {"$ref": "#/$defs/delay", "default": "1s"},
+            "breaker-cool-down": {
+              "$ref": "#/$defs/duration", "default": "30s", "description": "How long an open circuit breaker waits before a request tries."
+            },
+            "crash-loop": {
+              "description": "What is done about plugins that kill the host again and again; nothing unless this is here.",
+              "type": "object",
+              "additionalProperties": false,
+              "properties": {
+                "after": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 3, "description": "How many crashes are too many."},
+                "within": {"$ref": "#/$defs/duration", "default": "10m", "description": "Within which time they count."},
+                "then": {
+                  "enum": ["skip", "refuse"], "default": "refuse",
+                  "description": "Start without the plugin, unless it is mandatory, or do not start."
+                }
+              }
+            },
             "ca-file": {"$ref": "#/$defs/text", "description": "Certificates to trust instead of the system's."},
             "store-records": {
               "type": "integer", "minimum": 0, "maximum": 100000000, "default": 10000, "description": "Of a store in memory."
@@ -90,54 +111,20 @@ extension Manifest {
                 "library": {"type": "boolean", "default": true, "description": "Name this library in the extensions."}
               }
             },
-            "websocket": {
-              "description": "Where and how subscriptions go over a WebSocket; without it they go over HTTP.",
-              "type": "object",
-              "required": ["url"],
-              "additionalProperties": false,
-              "properties": {
-                "url": {"type": "string", "pattern": "^wss?://|[$][{]", "description": "May hold ${env:NAME} and ${file:path}."},
-                "protocol": {"enum": ["graphql-transport-ws", "graphql-ws"], "default": "graphql-transport-ws"},
-                "connection-init": {
-                  "type": "object",
-                  "description": "The payload of connection_init; texts may hold ${env:NAME} and ${file:path}."
-                },
-                "acknowledgement-timeout": {"$ref": "#/$defs/duration", "default": "10s"},
-                "ping-interval": {"$ref": "#/$defs/duration", "description": "Without it the server is not pinged."},
-                "maximum-message": {"$ref": "#/$defs/size", "default": "64MiB"},
-                "reconnects": {
-                  "type": "integer", "minimum": 0, "maximum": 1000, "default": 5,
-                  "description": "How often a lost connection is opened again before its operations fail."
-                }
-              }
-            }
+            "websocket": \(webSocketSchema)
           }
         },
-        "plugin": {
-          "type": "object",
-          "required": ["name"],
-          "additionalProperties": false,
-          "properties": {
-            "name": {"$ref": "#/$defs/name", "description": "What lists call it; not the name of a built-in stage."},
-            "file": {"$ref": "#/$defs/text", "description": "The .so, relative to the manifest."},
-            "ffi": {"$ref": "#/$defs/call"},
-            "sha256": {"type": "string", "pattern": "^[0-9A-Fa-f]{64}$", "description": "Refuse any other file."},
-            "interceptor": {"$ref": "#/$defs/text", "description": "Which one, if the library has several."},
-            "config": {"type": "object", "description": "Checked against the plugin's own schema."},
-            "grants": {"type": "array", "uniqueItems": true, "items": {"enum": \(grantableServices)}},
-            "on-fault": {"enum": ["fail", "skip"], "default": "fail"},
-            "timeout": {"$ref": "#/$defs/duration", "description": "How long one hook may stay pending."},
-            "mandatory": {"type": "boolean", "default": false, "description": "No override may switch it off."}
-          },
-          "oneOf": [{"required": ["file"]}, {"required": ["ffi"]}],
-          "dependentSchemas": {
-            "ffi": {
-              "properties": {
-                "sha256": false, "interceptor": false, "config": false, "grants": false, "on-fault": false, "timeout": false
-              }
-            }
-          }
+        "serve": \(serveSchema),
+        "share": {
+          "description": "A part of a whole, as in 5%.",
+          "type": "string", "pattern": "^(100([.]0+)?|[0-9]{1,2}([.][0-9]+)?)%$"
         },
+        "positiveShare": {"$ref": "#/$defs/share", "pattern": "[1-9]"},
+        "headerPattern": {
+          "description": "A name, or the beginning of names and a star.",
+          "type": "string", "pattern": "^[!#$%&'+.^_`|~0-9A-Za-z-]+[*]?$"
+        },
+        "plugin": \(pluginSchema),
         "call": {
           "description": "A call of one function of an unmodified C library, whose result goes into a header.",
           "type": "object",
@@ -295,6 +282,4 @@ extension Manifest {
       }
     }
     """
-
-  private static var grantableServices: JSONValue { .array(HostServices.grantable.sorted().map { .string($0) }) }
 }

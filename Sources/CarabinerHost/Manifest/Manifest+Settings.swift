@@ -15,6 +15,8 @@ extension Manifest {
     /// How long a request may take with all its retries; nil for no limit.
     package var timeout: Duration?
     package var connectTimeout = Duration.seconds(10)
+    /// How many connections a server gets at most; nil for no limit.
+    package var connectionsPerHost: Int?
     /// How large the head of a response may be.
     package var maximumHeadBytes = 256 << 10
     /// How large the body of a response may be.
@@ -29,6 +31,10 @@ extension Manifest {
     package var pluginRetries = 3
     /// How long a plugin may take to end a cancelled call.
     package var cancelGrace = Duration.seconds(1)
+    /// How long a circuit breaker stays open before a request tries the plugin again.
+    package var breakerCoolDown = CircuitBreaker.defaultCoolDown
+    /// What is done about plugins that kill the host again and again; nil for nothing.
+    package var crashLoop: CrashLoopPolicy?
     /// A file of certificates to trust instead of the system's.
     package var certificateAuthorityFile: String?
     /// How many records a store in memory keeps.

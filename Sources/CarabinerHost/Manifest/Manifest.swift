@@ -14,10 +14,13 @@ package struct Manifest: Sendable, Equatable {
   package var headers = HTTPHeaders()
   /// Limits and timeouts for the whole host.
   package var settings = Settings()
+  /// What a gateway does with the requests of others.
+  package var serve = Serve()
   /// The plugins, in the order they are declared.
   package var plugins: [Plugin] = [] {
     didSet {
       pluginIndex = Self.index(plugins)
+      hasDisabledPlugins = plugins.contains { !$0.isEnabled }
       indexRules()
     }
   }
@@ -37,9 +40,11 @@ package struct Manifest: Sendable, Equatable {
   /// The text it was read from; nil if it was put together in code.
   var text: ManifestText?
   private(set) var ruleIndex = RuleIndex([], Lists()) { name, rule in
-    StagePlan.Stage(name: name, origin: .builtIn, disabledBy: nil, rule: rule)
+    StagePlan.Stage(name: name, origin: .builtIn, decision: nil, rule: rule)
   }
   private var pluginIndex: [String: Int] = [:]
+  /// Known beforehand: it is asked for each plan, and plugins may be many.
+  private(set) var hasDisabledPlugins = false
 
   /// A manifest that says nothing: the built-in chain.
   package init() {}
@@ -74,12 +79,14 @@ extension Manifest {
     package var configuration: JSONValue = .object([:])
     /// Services beyond log and timer it may use.
     package var grants: Set<String> = []
-    /// Whether a fault of the plugin skips it and does not fail the request.
-    package var skipsOnFault = false
+    /// What becomes of a request in which the plugin broke the contract.
+    package var onFault = FaultPolicy.fail
     /// How long one hook may stay pending.
     package var timeout: Duration?
     /// Whether no override may switch it off.
     package var isMandatory = false
+    /// Whether it runs unless an override says otherwise.
+    package var isEnabled = true
     /// Where it is declared.
     package var pointer: JSONPointer
   }

@@ -24,6 +24,7 @@ package struct ManifestProblem: Error, Sendable, Hashable, CustomStringConvertib
     case schemaViolation
     case mandatoryDisabled
     case pluginRefused
+    case crashLoop
   }
 
   /// A place in the text, both counted from 1; columns count Unicode scalars.

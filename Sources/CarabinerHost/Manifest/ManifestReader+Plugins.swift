@@ -2,7 +2,7 @@ internal import CarabinerWire
 
 extension ManifestReader {
   private static let pluginKeys = [
-    "name", "file", "ffi", "sha256", "interceptor", "config", "grants", "on-fault", "timeout", "mandatory",
+    "name", "file", "ffi", "sha256", "interceptor", "config", "grants", "on-fault", "timeout", "mandatory", "enabled",
   ]
   /// What only a library has; a declared call is nothing but the call.
   private static let libraryKeys = ["sha256", "interceptor", "config", "grants", "on-fault", "timeout"]
@@ -27,11 +27,17 @@ extension ManifestReader {
       case "interceptor": plugin.interceptor = text(value, place)
       case "config": plugin.configuration = configuration(value, place)
       case "grants": plugin.grants = grants(value, place)
-      case "on-fault": plugin.skipsOnFault = skipsOnFault(value, place)
+      case "on-fault": plugin.onFault = faultPolicy(value, place)
       case "timeout": plugin.timeout = duration(value, place)
       case "mandatory": plugin.isMandatory = truth(value, place) ?? false
+      case "enabled": plugin.isEnabled = truth(value, place) ?? true
       default: break
       }
+    }
+    if plugin.isMandatory, !plugin.isEnabled {
+      problem(
+        .invalidValue, pointer.appending("enabled"),
+        "what is mandatory cannot be switched off; remove enabled: false, or take the mark mandatory away")
     }
     return name == nil || source == nil ? nil : plugin
   }
@@ -106,14 +112,14 @@ extension ManifestReader {
     return json
   }
 
-  private mutating func skipsOnFault(_ json: JSONValue, _ pointer: JSONPointer) -> Bool {
-    switch json.string {
-    case "fail": return false
-    case "skip": return true
-    default:
-      problem(.invalidValue, pointer, "\(json) is no fault policy; use fail or skip")
-      return false
+  private mutating func faultPolicy(_ json: JSONValue, _ pointer: JSONPointer) -> FaultPolicy {
+    guard let policy = json.string.flatMap(FaultPolicy.init) else {
+      problem(
+        .invalidValue, pointer,
+        "\(json) is no fault policy; use fail, skip, or open-after-N with a number from 1 to 1000, as in open-after-5")
+      return .fail
     }
+    return policy
   }
 
   private mutating func grants(_ json: JSONValue, _ pointer: JSONPointer) -> Set<String> {

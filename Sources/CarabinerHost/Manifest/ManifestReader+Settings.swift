@@ -4,8 +4,10 @@ internal import Glibc
 
 extension ManifestReader {
   private static let settingKeys = [
-    "staging", "timeout", "connect-timeout", "maximum-head", "maximum-body", "maximum-part", "idle-timeout", "maximum-attempts",
-    "plugin-retries", "cancel-grace", "ca-file", "store-records", "get-for-queries", "client-awareness",
+    "staging", "timeout", "connect-timeout", "connections-per-host", "maximum-head", "maximum-body", "maximum-part",
+    "idle-timeout", "maximum-attempts",
+    "plugin-retries", "cancel-grace", "breaker-cool-down", "crash-loop", "ca-file", "store-records", "get-for-queries",
+    "client-awareness",
     "websocket",
   ]
 
@@ -18,7 +20,10 @@ extension ManifestReader {
       case "staging": settings.staging = staging(value, place) ?? settings.staging
       case "timeout": settings.timeout = duration(value, place)
       case "connect-timeout": settings.connectTimeout = duration(value, place) ?? settings.connectTimeout
+      case "connections-per-host": settings.connectionsPerHost = count(value, place, 1...100_000)
       case "cancel-grace": settings.cancelGrace = duration(value, place, orZero: true) ?? settings.cancelGrace
+      case "breaker-cool-down": settings.breakerCoolDown = duration(value, place) ?? settings.breakerCoolDown
+      case "crash-loop": settings.crashLoop = crashLoop(value, place)
       case "maximum-head": settings.maximumHeadBytes = bytes(value, place) ?? settings.maximumHeadBytes
       case "maximum-body": settings.maximumBodyBytes = bytes(value, place) ?? settings.maximumBodyBytes
       case "maximum-part": settings.maximumPartBytes = bytes(value, place) ?? settings.maximumPartBytes
@@ -34,6 +39,21 @@ extension ManifestReader {
       }
     }
     manifest.settings = settings
+  }
+
+  private mutating func crashLoop(_ json: JSONValue, _ pointer: JSONPointer) -> CrashLoopPolicy? {
+    guard let object = object(json, pointer, knowing: ["after", "within", "then"]) else { return nil }
+    var policy = CrashLoopPolicy()
+    if let after = object["after"] { policy.after = count(after, pointer.appending("after"), 1...1000) ?? policy.after }
+    if let within = object["within"] { policy.within = duration(within, pointer.appending("within")) ?? policy.within }
+    if let then = object["then"] {
+      if let remedy = then.string.flatMap(CrashLoopPolicy.Remedy.init(rawValue:)) {
+        policy.then = remedy
+      } else {
+        problem(.invalidValue, pointer.appending("then"), "\(then) is nothing a host could do; use skip or refuse")
+      }
+    }
+    return policy
   }
 
   private mutating func clientAwareness(_ json: JSONValue, _ pointer: JSONPointer) -> ClientAwareness? {

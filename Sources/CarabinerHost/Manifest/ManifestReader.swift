@@ -20,7 +20,7 @@ struct ManifestReader {
   }
 
   private static let keys = [
-    "carabiner", "endpoint", "headers", "settings", "plugins", "built-ins", "chain", "rules", "$schema",
+    "carabiner", "endpoint", "headers", "settings", "serve", "plugins", "built-ins", "chain", "rules", "$schema",
   ]
 
   private mutating func read(_ json: JSONValue) {
@@ -40,6 +40,7 @@ struct ManifestReader {
     if let endpoint = top["endpoint"] { readEndpoint(endpoint, root.appending("endpoint")) }
     if let headers = top["headers"] { readHeaders(headers, root.appending("headers")) }
     if let settings = top["settings"] { readSettings(settings, root.appending("settings")) }
+    if let serve = top["serve"] { readServe(serve, root.appending("serve")) }
     if let builtIns = top["built-ins"] { readBuiltIns(builtIns, root.appending("built-ins")) }
     if let plugins = top["plugins"] { readPlugins(plugins, root.appending("plugins")) }
     if let chain = top["chain"] { manifest.lists = readLists(chain, root.appending("chain")) }

@@ -13,10 +13,13 @@ package struct StagePlan: Sendable, Hashable {
 
     package let name: String
     package let origin: Origin
-    /// The pattern of the override that switched it off; nil if it runs.
-    package fileprivate(set) var disabledBy: String?
+    /// Who switched it on or off; nil if it runs and nobody had to say so.
+    package fileprivate(set) var decision: StageDecision?
     /// Which of the manifest's rules put it here, counted from 0; nil for the chain itself and the defaults.
     package let rule: Int?
+
+    /// Whether it runs.
+    package var isActive: Bool { decision?.isEnabled ?? true }
   }
 
   /// The stages by list, switched-off ones included.
@@ -25,25 +28,29 @@ package struct StagePlan: Sendable, Hashable {
   /// The stages of a list that run.
   package func active(_ list: StageList) -> [Stage] {
     let stages = stages[list]
-    return stages.allSatisfy { $0.disabledBy == nil } ? stages : stages.filter { $0.disabledBy == nil }
+    return stages.allSatisfy(\.isActive) ? stages : stages.filter(\.isActive)
   }
 }
 
 extension Manifest {
   /// The stages for an operation: of each list the first rule that names it, else the chain's, else the defaults.
+  ///
+  /// - Parameter leftOut: Plugins that do not run whoever wants them to, and why.
   package func stagePlan(
-    operationName: String?, type: GraphQLOperationType, overrides: StageOverrides = StageOverrides(nil)
+    operationName: String?, type: GraphQLOperationType, overrides: StageOverrides = StageOverrides(),
+    leavingOut leftOut: [String: StageDecision] = [:]
   ) -> StagePlan {
     var plan = StagePlan(stages: ruleIndex.choose(operationName, type))
-    if !overrides.isEmpty {
+    if !overrides.isEmpty || !leftOut.isEmpty || hasDisabledPlugins {
       for list in StageList.allCases {
-        for index in plan.stages[list].indices where plan.stages[list][index].origin != .builtIn {
-          plan.stages[list][index].disabledBy = overrides.disabling(plan.stages[list][index].name)
+        for index in plan.stages[list].indices {
+          let name = plan.stages[list][index].name
+          plan.stages[list][index].decision = leftOut[name] ?? plugin(named: name).flatMap { overrides.decision(on: $0) }
         }
       }
     }
     // Without any parser no request can end well, and safe mode is for requests that do.
-    if plan.stages[.parsing].allSatisfy({ $0.disabledBy != nil }) {
+    if !plan.stages[.parsing].contains(where: \.isActive) {
       plan.stages[.parsing] += StageList.parsing.builtIns.map { stage($0, rule: nil) }
     }
     return plan
@@ -57,6 +64,6 @@ extension Manifest {
       case .ffi: .ffi
       case .file: .plugin
       }
-    return StagePlan.Stage(name: name, origin: origin, disabledBy: nil, rule: rule)
+    return StagePlan.Stage(name: name, origin: origin, decision: nil, rule: rule)
   }
 }

@@ -91,12 +91,17 @@ final class CompiledPlan: Sendable {
   }
 
   /// Interceptors for one request.
-  func interceptors<Operation: GraphQLOperation>(for operation: Operation, context: RequestContext) -> RequestInterceptors {
+  ///
+  /// - Parameter probes: The plugins the request tries although their circuit breaker is open.
+  func interceptors<Operation: GraphQLOperation>(
+    for operation: Operation, context: RequestContext, probes: [CircuitBreaker.Probe] = []
+  ) -> RequestInterceptors {
     // A trace tells of every C function by itself.
     let isTraced = context.tracer != nil
     guard keepsAnyState || isTraced else { return shared }
     let call = PluginCall(
-      context: context, operationName: operation.operationName, operationType: operation.operationType, limits: limits)
+      context: context, operationName: operation.operationName, operationType: operation.operationType, limits: limits,
+      probes: probes)
     var made = shared
     if keepsState[.graphql] { made.graphQL = graphQL.map { interceptor($0, call) } }
     if keepsState[.cache] { made.cache = CachePluginRun(caches, cacheRow, call: call) }

@@ -5,192 +5,182 @@ internal import Synchronization
 
 /// A manifest brought to life: libraries loaded, instances made, and an interceptor provider for every operation.
 package final class HostedChain: InterceptorProvider {
-  private enum Member: Sendable {
-    case plugin(PluginInstance)
-    case ffi(FFIStage)
-  }
-
   private struct PlanKey: Hashable {
     let operationName: String?
     let type: GraphQLOperationType
   }
 
-  private struct Binding: Hashable {
-    let name: String
-    let list: StageList
+  /// A plan without the plugins whose circuit breakers are open.
+  private struct ReducedKey: Hashable {
+    let operation: PlanKey
+    let broken: Set<String>
+  }
+
+  private struct State {
+    var overrides: StageOverrides
+    var roster: Roster
+    var plans: [PlanKey: CompiledPlan] = [:]
+    var reducedPlans: [ReducedKey: CompiledPlan] = [:]
+    /// Counts the changes, so that a plan compiled before one is not kept after it.
+    var changes = 0
   }
 
   package let manifest: Manifest
-  /// The libraries, by entry.
-  package let libraries: [String: PluginLibrary]
-  private let members: [String: Member]
-  private let overrides: StageOverrides
-  private let plans = Mutex<[PlanKey: CompiledPlan]>([:])
-  private let bindings: [Binding: StageBinding]
+  private let state: Mutex<State>
+  /// Held while overrides change: loading takes long, and requests must not wait for it.
+  private let changing = Mutex(())
   private let limits: PluginLimits
+  private let board: BreakerBoard
 
   /// How many operations' plans are remembered; names may come from outside.
   private static let maximumPlans = 4096
 
-  /// Loads everything a manifest names.
+  /// Loads everything a manifest names and nobody switched off.
   ///
-  /// - Parameter store: What plugins get that are granted the store; it should be that of the client's transport.
+  /// - Parameters:
+  ///   - store: What plugins get that are granted the store; it should be that of the client's transport.
+  ///   - predecessor: The chain this one takes the place of. A plugin whose file and configuration are the same keeps its instance;
+  ///     another may get what its last one had learnt.
+  ///   - generation: Which one of a host's manifests this is, counted from 1.
+  ///   - crashLoop: What is known of plugins that killed the host.
+  ///   - clock: What time it is for circuit breakers, in nanoseconds of a clock that never goes back; nil for the system's.
   /// - Throws: ``ManifestError``, or ``LoadRefusal`` with the entry it is about.
   package init(
-    _ manifest: Manifest, store: ApolloStore? = nil, overrides: StageOverrides = StageOverrides(nil)
+    _ manifest: Manifest, store: ApolloStore? = nil, overrides: StageOverrides = StageOverrides(),
+    replacing predecessor: HostedChain? = nil, generation: UInt64 = 1, crashLoop: CrashLoopGuard? = nil,
+    clock: (@Sendable () -> UInt64)? = nil
   ) throws {
-    let refusals = manifest.refusals(of: overrides)
-    guard refusals.isEmpty else { throw ManifestError(path: manifest.path, problems: manifest.placed(refusals)) }
-    var problems: [ManifestProblem] = []
-    var members: [String: Member] = [:]
-    var libraries: [String: PluginLibrary] = [:]
-    var bindings: [Binding: StageBinding] = [:]
-    let secrets = SecretReferences(directory: manifest.directory)
-    for plugin in manifest.plugins {
-      do {
-        switch plugin.source {
-        case .ffi(let declaration):
-          let pointer = plugin.pointer.appending("ffi")
-          let function = try FFIFunction(FFIDeclaration(declaration, at: pointer), at: pointer)
-          members[plugin.name] = .ffi(FFIStage(name: plugin.name, function: function))
-        case .file(let path, let pin):
-          let library = try PluginLibrary.load(path: path, pin: pin, mode: manifest.settings.staging)
-          let interceptor = try library.interceptor(plugin.interceptor)
-          let instance = try PluginInstance(
-            interceptor, library: library,
-            options: try Self.options(plugin, interceptor, secrets, store))
-          libraries[plugin.name] = library
-          members[plugin.name] = .plugin(instance)
-          for list in StageList.allCases where interceptor.stages.contains(list.rawValue) {
-            bindings[Binding(name: plugin.name, list: list)] = StageBinding(instance, list.kind)
-          }
-        }
-      } catch let problem as ManifestProblem {
-        problems.append(problem)
-      } catch let violations as ConfigurationViolations {
-        problems.append(contentsOf: violations.problems)
-      }
-    }
+    try Self.check(overrides, manifest)
+    // Instances that stay are told from the same board whether all is well.
+    board = predecessor?.board ?? BreakerBoard(now: clock ?? { MonotonicClock.nanoseconds })
+    var roster = Roster(
+      Roster.Surroundings(store: store, generation: generation, board: board, crashLoop: crashLoop))
+    try roster.bringUp(manifest, replacing: predecessor?.current.roster) { overrides.runs($0) }
     self.manifest = manifest
-    self.members = members
-    self.libraries = libraries
-    self.bindings = bindings
-    self.overrides = overrides
+    state = Mutex(State(overrides: overrides, roster: roster))
     var limits = PluginLimits()
     limits.maximumRetries = manifest.settings.pluginRetries
     limits.cancelGrace = manifest.settings.cancelGrace
     self.limits = limits
-    problems.append(contentsOf: Self.misplaced(manifest, members, bindings))
-    guard problems.isEmpty else { throw ManifestError(path: manifest.path, problems: manifest.placed(problems)) }
   }
+
+  /// The libraries that are loaded, by entry.
+  package var libraries: [String: PluginLibrary] { state.withLock(\.roster.libraries) }
+
+  /// The instance of an entry; nil if it is none of a plugin's, or not loaded.
+  package func instance(of entry: String) -> PluginInstance? { state.withLock { $0.roster.instance(entry) } }
 
   // MARK: Provider
 
   package func interceptors<Operation: GraphQLOperation>(
     for operation: Operation, context: RequestContext
   ) throws -> RequestInterceptors {
-    compiled(operation.operationName, operation.operationType).interceptors(for: operation, context: context)
+    guard board.areAllClosed else { return try reducedInterceptors(for: operation, context: context) }
+    return compiled(operation.operationName, operation.operationType).interceptors(for: operation, context: context)
+  }
+
+  /// Interceptors while some circuit breaker is not closed.
+  private func reducedInterceptors<Operation: GraphQLOperation>(
+    for operation: Operation, context: RequestContext
+  ) throws -> RequestInterceptors {
+    let plan = plan(operation.operationName, operation.operationType)
+    let roster = state.withLock(\.roster)
+    var broken: Set<String> = []
+    var probes: [CircuitBreaker.Probe] = []
+    // Only what the request passes may be tried by it.
+    for name in Set(StageList.allCases.flatMap { plan.active($0).map(\.name) }).sorted() {
+      guard let instance = roster.instance(name), let breaker = instance.breaker else { continue }
+      switch breaker.admission() {
+      case .pass: break
+      case .probe(let probe): probes.append(probe)
+      case .passOver:
+        guard !instance.options.isMandatory else { throw PluginError.circuitOpen(name) }
+        broken.insert(name)
+      }
+    }
+    return compiled(operation.operationName, operation.operationType, leavingOut: broken)
+      .interceptors(for: operation, context: context, probes: probes)
   }
 
   /// The stages an operation passes.
   package func plan(_ operationName: String?, _ type: GraphQLOperationType) -> StagePlan {
-    manifest.stagePlan(operationName: operationName, type: type, overrides: overrides)
+    let (overrides, roster) = current
+    return manifest.stagePlan(operationName: operationName, type: type, overrides: overrides, leavingOut: roster.leftOut)
   }
 
   private func compiled(_ operationName: String?, _ type: GraphQLOperationType) -> CompiledPlan {
     let key = PlanKey(operationName: operationName, type: type)
-    if let known = plans.withLock({ $0[key] }) { return known }
-    let plan = CompiledPlan(
-      plan(operationName, type), manifest: manifest, limits: limits,
-      binding: { bindings[Binding(name: $0, list: $1)] },
-      ffi: { name in if case .ffi(let stage)? = members[name] { stage } else { nil } })
-    plans.withLock { plans in
-      if plans.count < Self.maximumPlans { plans[key] = plan }
+    if let known = state.withLock({ $0.plans[key] }) { return known }
+    return compile(key, []) { state, plan in
+      if state.plans.count < Self.maximumPlans { state.plans[key] = plan }
+    }
+  }
+
+  private func compiled(
+    _ operationName: String?, _ type: GraphQLOperationType, leavingOut broken: Set<String>
+  ) -> CompiledPlan {
+    guard !broken.isEmpty else { return compiled(operationName, type) }
+    let key = ReducedKey(operation: PlanKey(operationName: operationName, type: type), broken: broken)
+    if let known = state.withLock({ $0.reducedPlans[key] }) { return known }
+    return compile(key.operation, broken) { state, plan in
+      if state.reducedPlans.count < Self.maximumPlans { state.reducedPlans[key] = plan }
+    }
+  }
+
+  /// Compiles a plan, and keeps it unless something has changed meanwhile.
+  private func compile(
+    _ key: PlanKey, _ broken: Set<String>, keep: (inout State, CompiledPlan) -> Void
+  ) -> CompiledPlan {
+    let (overrides, roster, changes) = state.withLock { ($0.overrides, $0.roster, $0.changes) }
+    let open = StageDecision(isEnabled: false, source: .breaker)
+    let stages = manifest.stagePlan(
+      operationName: key.operationName, type: key.type, overrides: overrides,
+      leavingOut: broken.reduce(into: roster.leftOut) { $0[$1] = open })
+    let plan = CompiledPlan(stages, manifest: manifest, limits: limits, binding: roster.binding, ffi: roster.ffi)
+    state.withLock { state in
+      if state.changes == changes { keep(&state, plan) }
     }
     return plan
   }
 
-  // MARK: Bringing up
+  /// Who switched what on and off, and what is loaded.
+  var current: (overrides: StageOverrides, roster: Roster) { state.withLock { ($0.overrides, $0.roster) } }
 
-  private static func options(
-    _ plugin: Manifest.Plugin, _ interceptor: PluginInterceptor, _ secrets: SecretReferences, _ store: ApolloStore?
-  ) throws -> PluginInstance.Options {
-    let pointer = plugin.pointer.appending("config")
-    try check(plugin, interceptor, pointer)
-    var options = PluginInstance.Options(name: plugin.name)
-    // Secrets are filled in after the check, so that no message can show one.
-    options.configuration = try secrets.resolve(plugin.configuration, at: pointer).description
-    options.redaction = try secrets.redaction(of: plugin.configuration, at: pointer)
-    options.grants = plugin.grants
-    options.store = store
-    options.skipsOnFault = plugin.skipsOnFault
-    options.hookTimeout = plugin.timeout
-    return options
-  }
+  // MARK: Overrides
 
-  private static func check(
-    _ plugin: Manifest.Plugin, _ interceptor: PluginInterceptor, _ pointer: JSONPointer
-  ) throws {
-    guard let text = interceptor.configurationSchema else {
-      guard plugin.configuration == .object([:]) else {
-        throw ManifestProblem(.schemaViolation, at: pointer, "the plugin \(plugin.name) takes no config; remove it")
-      }
-      return
-    }
-    let schema: CompiledSchema
-    do {
-      schema = try CompiledSchema(JSONValue(parsing: text))
-    } catch {
-      throw ManifestProblem(
-        .schemaViolation, at: pointer,
-        "the plugin \(plugin.name) has a config schema that cannot be used: \(error); ask its author")
-    }
-    let problems = schema.violations(in: plugin.configuration).map { violation in
-      var place = pointer
-      for component in violation.pointer.components { place = place.appending(component) }
-      return ManifestProblem(.schemaViolation, at: place, "\(violation.message); see the plugin's documentation")
-    }
-    guard problems.isEmpty else { throw ConfigurationViolations(problems: problems) }
-  }
+  /// Who switched what on and off.
+  package var overrides: StageOverrides { state.withLock(\.overrides) }
 
-  /// Entries in lists for which the plugin has no stage.
-  private static func misplaced(
-    _ manifest: Manifest, _ members: [String: Member], _ bindings: [Binding: StageBinding]
-  ) -> [ManifestProblem] {
-    let all = [("chain", manifest.lists)] + manifest.rules.enumerated().map { ("rules/\($0)/chain", $1.lists) }
-    return all.flatMap { place, lists in
-      StageList.allCases.flatMap { list in
-        (lists[list] ?? []).enumerated().compactMap { index, entry -> ManifestProblem? in
-          let hasStage =
-            switch members[entry.name] {
-            case .plugin: bindings[Binding(name: entry.name, list: list)] != nil
-            case .ffi: list == .http
-            case nil: true
-            }
-          guard !hasStage else { return nil }
-          return ManifestProblem(
-            .unknownStage, at: JSONPointer("/\(place)/\(list.rawValue)/\(index)") ?? JSONPointer(),
-            "the plugin \(entry.name) has no \(list.rawValue) stage; take it out of this list")
-        }
+  /// Switches plugins on and off, for the next request; calls under way keep the stages they have.
+  ///
+  /// A plugin that was off from the start is loaded now.
+  ///
+  /// - Throws: ``ManifestError`` if a mandatory plugin were switched off, or a live override fits no plugin; ``LoadRefusal`` if one
+  ///   that is switched on cannot be loaded. Then nothing has changed.
+  package func setOverrides(_ overrides: StageOverrides) throws {
+    try changing.withLock { _ in
+      try Self.check(overrides, manifest)
+      var roster = state.withLock(\.roster)
+      try roster.bringUp(manifest) { overrides.runs($0) }
+      state.withLock { state in
+        state.overrides = overrides
+        state.roster = roster
+        state.plans = [:]
+        state.reducedPlans = [:]
+        state.changes += 1
       }
     }
   }
-}
 
-/// What is wrong with one plugin's configuration.
-private struct ConfigurationViolations: Error {
-  let problems: [ManifestProblem]
-}
-
-extension StageList {
-  fileprivate var kind: StageKind {
-    switch self {
-    case .graphql: .graphQL
-    case .cache: .cache
-    case .http: .http
-    case .parsing: .parsing
-    }
+  private static func check(_ overrides: StageOverrides, _ manifest: Manifest) throws {
+    let refusals = manifest.refusals(of: overrides)
+    guard refusals.isEmpty else { throw ManifestError(path: manifest.path, problems: manifest.placed(refusals)) }
   }
+}
+
+extension StageOverrides {
+  /// Whether requests pass a plugin, whoever decided so.
+  package func runs(_ plugin: Manifest.Plugin) -> Bool { decision(on: plugin)?.isEnabled ?? true }
 }
 
 extension Manifest {

@@ -23,12 +23,14 @@ enum PluginFetch {
       return Status.invalid
     }
     let context = unsafe CallbackContext(user)
+    let subject = CrashSubject.current
     Task {
       do {
         let response = try await transport.send(copy)
-        unsafe report(response.response, try await response.chunks.collected(), done, context)
+        let body = try await response.chunks.collected()
+        subject.during(.callback) { unsafe report(response.response, body, done, context) }
       } catch {
-        unsafe report(error, done, context)
+        subject.during(.callback) { unsafe report(error, done, context) }
       }
     }
     return Status.ok

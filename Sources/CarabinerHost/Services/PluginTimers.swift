@@ -27,8 +27,9 @@ final class PluginTimers: Sendable {
     }
     guard let id else { return 0 }
     let context = unsafe CallbackContext(user)
+    let subject = CrashSubject.current
     HostEnvironment.current.schedule(.nanoseconds(Int64(clamping: delay))) {
-      if self.take(id) { unsafe fire(context.pointer) }
+      if self.take(id) { subject.during(.callback) { unsafe fire(context.pointer) } }
     }
     return id
   }

@@ -36,6 +36,8 @@ final class PluginBox: Sendable {
         _ = unsafe core.host.table.pointee.resume(token, verdict)
       }
     }
+    // The cancellation may have come before there was anything to end.
+    if unsafe host.table.pointee.cancelled(core.handle) != 0 { cancel(core.handle) }
     return crb_verdict(CRB_PENDING)
   }
 

@@ -92,11 +92,16 @@ package struct ServerMessage: Sendable, Hashable {
   }
 
   /// The string at a place; nil if another value stands there, or none.
-  private static func string(_ range: Range<Int>?, in text: Span<UInt8>) -> String? {
+  static func string(_ range: Range<Int>?, in text: Span<UInt8>) -> String? {
     guard let range, text[range.lowerBound] == UInt8(ascii: "\"") else { return nil }
+    return (try? JSONValue(parsing: bytes(range, in: text)))?.string
+  }
+
+  /// What stands at a place.
+  static func bytes(_ range: Range<Int>, in text: Span<UInt8>) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(range.count)
     for offset in range { bytes.append(text[offset]) }
-    return (try? JSONValue(parsing: bytes))?.string
+    return bytes
   }
 }

@@ -64,6 +64,11 @@ extension Subject {
     Subject("chain.stages.1") { plugins in try uncached(MockedHost(1, of: "\(plugins)/noop.so", in: "graphql")) },
     Subject("chain.stages.11") { plugins in try uncached(MockedHost(11, of: "\(plugins)/noop.so", in: "graphql")) },
     Subject("chain.stages.200") { plugins in try uncached(MockedHost(200, of: "\(plugins)/noop.so", in: "graphql")) },
+    // Each adds a header to the request and one to the response.
+    Subject("chain.headers.1") { plugins in try uncached(MockedHost(1, of: "\(plugins)/headers.so", in: "http")) },
+    Subject("chain.headers.11") { plugins in try uncached(MockedHost(11, of: "\(plugins)/headers.so", in: "http")) },
+    Subject("chain.native.1") { _ in try uncached(MockedHost(mapping: 1)) },
+    Subject("chain.native.11") { _ in try uncached(MockedHost(mapping: 11)) },
     // What grows here must not be felt: each of these should cost what one stage costs.
     Subject("chain.loaded.200") { plugins in try uncached(MockedHost(loaded: 200, plugins: plugins)) },
     Subject("chain.rules.1000") { plugins in try uncached(MockedHost(rules: 1000, plugins: plugins)) },

@@ -12,14 +12,14 @@ extension BadPlugin {
     switch language {
     case .c: try await buildC(output, flags, in: folder)
     case .cpp:
-      try await run(
+      try await Self.run(
         [
           "c++", "-std=gnu++20", "-O1", "-Wall", "-Wextra", "-fPIC", "-shared", "-fvisibility=hidden",
           "-fvisibility-inlines-hidden", "-fno-gnu-unique", "-I\(Self.include)",
           "-I\(Repository.root.path)/Sources/Kits/cpp", Self.hardening, "-o", output, source.path,
         ] + flags + ["-lpthread"])
     case .rust:
-      try await run(
+      try await Self.run(
         [
           "rustc", "--edition", "2021", "--crate-type", "cdylib", "--crate-name", "plugin", "-O", "--extern",
           "carabiner=\(try await CorpusKits.shared.rust().path)", "-C", "link-arg=\(Self.hardening)", "-o", output, source.path,
@@ -29,12 +29,24 @@ extension BadPlugin {
     return output
   }
 
+  /// Compiles the C text of a plugin that lets `sound.h` fill in what it does not define.
+  static func compile(_ text: String, into folder: FixturePlugin.Folder) async throws -> String {
+    let (source, output) = (folder.file("plugin.c"), folder.file("plugin.so").path)
+    try Data(text.utf8).write(to: source)
+    try await run(
+      [
+        "cc", "-std=gnu11", "-fPIC", "-shared", "-fvisibility=hidden", "-I\(fixtures.path)/bad", "-I\(include)", "-o", output,
+        source.path,
+      ])
+    return output
+  }
+
   private func buildC(_ output: String, _ flags: [String], in folder: FixturePlugin.Folder) async throws {
     let usual = ["-std=gnu11", "-O1", "-fPIC", "-shared", "-fvisibility=hidden", "-I\(Self.include)", Self.hardening]
     guard let make = comment("MAKE") else {
-      return try await run(["cc"] + usual + ["-o", output, source.path] + flags + ["-lpthread"])
+      return try await Self.run(["cc"] + usual + ["-o", output, source.path] + flags + ["-lpthread"])
     }
-    try await run(
+    try await Self.run(
       ["sh", "-ec", make], ["IN": source.path, "OUT": output, "CC": "cc", "CFLAGS": usual.joined(separator: " ")],
       in: folder.url)
   }
@@ -42,7 +54,7 @@ extension BadPlugin {
   /// A Swift plugin has its note from C, as those of Plugins have.
   private func buildSwift(_ output: String, _ flags: [String], in folder: FixturePlugin.Folder) async throws {
     let kit = try await CorpusKits.shared.swift()
-    let id = name == "all-stages" ? "org.carabiner.test.good-swift" : "org.carabiner.test.bad"
+    let id = id ?? ""
     let note = folder.file("note.c")
     try Data(
       """
@@ -50,15 +62,15 @@ extension BadPlugin {
       CRB_DECLARE_NOTE("{\\"id\\":\\"\(id)\\",\\"version\\":\\"1.0.0\\",\\"abi\\":[1,0]}");
       """.utf8
     ).write(to: note)
-    try await run(["cc", "-fPIC", "-c", "-I\(Self.include)", "-o", folder.file("note.o").path, note.path])
-    try await run(
+    try await Self.run(["cc", "-fPIC", "-c", "-I\(Self.include)", "-o", folder.file("note.o").path, note.path])
+    try await Self.run(
       ["swiftc"] + CorpusKits.swiftFlags(kit) + flags + [
         "-module-name", "Plugin_\(name.filter(\.isLetter))", "-emit-library", "-no-toolchain-stdlib-rpath", "-Xlinker", "-z",
         "-Xlinker", "now", "-o", output, source.path, kit.appending(path: "CarabinerPlugin.o").path, folder.file("note.o").path,
       ])
   }
 
-  private func run(_ command: [String], _ environment: [String: String] = [:], in directory: URL? = nil) async throws {
+  private static func run(_ command: [String], _ environment: [String: String] = [:], in directory: URL? = nil) async throws {
     let run = try await ToolRun(URL(filePath: "/usr/bin/env"), command, environment: environment, in: directory)
     guard run.status == 0 else { throw FixturePlugin.CompilerFailure(output: run.output + run.errors) }
   }

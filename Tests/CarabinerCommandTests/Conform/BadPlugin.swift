@@ -17,7 +17,7 @@ struct BadPlugin: CustomTestStringConvertible, Sendable {
   let language: Language
   private let text: String
 
-  private static let fixtures = Repository.root.appending(path: "Tests/Fixtures/Plugins")
+  static let fixtures = Repository.root.appending(path: "Tests/Fixtures/Plugins")
 
   /// All that break a rule, by name.
   static let all = plugins(in: "bad").filter { plugin in
@@ -27,6 +27,9 @@ struct BadPlugin: CustomTestStringConvertible, Sendable {
 
   /// Those that break none: one for each language, with all four stages.
   static let good = plugins(in: "good")
+
+  /// Those on a kit that wait in every hook and leave it to the kit to end that.
+  static let waiting = plugins(in: "waiting")
 
   /// Whether no names were asked for.
   static var isWhole: Bool { ProcessInfo.processInfo.environment["CARABINER_CORPUS_NAMES"] == nil }
@@ -47,6 +50,8 @@ struct BadPlugin: CustomTestStringConvertible, Sendable {
 
   /// The file's name without its language.
   var name: String { source.deletingPathExtension().lastPathComponent }
+  /// What a plugin on a kit calls itself.
+  var id: String? { text.firstMatch(of: /id: "([^"]+)"/).map { String($0.1) } }
   /// The check it breaks.
   var check: String { String(name.prefix { $0 != "-" }) }
   /// Which checks it meets: those close to its own, or with `CARABINER_CORPUS=all` all there are.
@@ -61,8 +66,16 @@ struct BadPlugin: CustomTestStringConvertible, Sendable {
   var arguments: [String] { comment("ARGUMENTS")?.split(separator: " ").map(String.init) ?? [] }
   var testDescription: String { source.lastPathComponent }
 
-  /// Says at once, for who looks on, how a plugin has done; `Scripts/corpus` shows these lines.
-  static func say(_ line: String) { FileHandle.standardOutput.write(Data("corpus: \(line)\n".utf8)) }
+  /// Says at once, for who looks on, how a plugin has done: `Scripts/corpus` names a file for these lines, for what a test prints is kept
+  /// until there is enough of it.
+  static func say(_ line: String) {
+    // Several say theirs at once: each is appended as a whole.
+    guard let path = ProcessInfo.processInfo.environment["CARABINER_CORPUS_LOG"], let file = unsafe fopen(path, "a") else {
+      return
+    }
+    unsafe fputs("\(line)\n", file)
+    unsafe fclose(file)
+  }
 
   /// What stands behind a word in a comment of its own: `/* WORD: text */` or `// WORD: text`.
   func comment(_ word: String) -> String? {

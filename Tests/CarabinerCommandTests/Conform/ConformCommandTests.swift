@@ -10,24 +10,9 @@ struct ConformCommandTests {
     try await BadPlugin(Repository.root.appending(path: "Tests/Fixtures/Plugins/good/all-stages.c")).build(into: folder)
   }
 
-  private func plugin(_ source: String, into folder: FixturePlugin.Folder) async throws -> String {
-    let file = folder.file("plugin.c")
-    try Data(source.utf8).write(to: file)
-    let include = Repository.root.appending(path: "Tests/Fixtures/Plugins/bad").path
-    let header = Repository.root.appending(path: "Sources/CCarabiner/include").path
-    let run = try await ToolRun(
-      URL(filePath: "/usr/bin/cc"),
-      [
-        "-std=gnu11", "-fPIC", "-shared", "-fvisibility=hidden", "-I\(include)", "-I\(header)", "-o",
-        folder.file("plugin.so").path, file.path,
-      ])
-    guard run.status == 0 else { throw FixturePlugin.CompilerFailure(output: run.errors) }
-    return folder.file("plugin.so").path
-  }
-
   /// A plugin whose create() does something it should not.
   private func misbehaving(_ statement: String, into folder: FixturePlugin.Folder) async throws -> String {
-    try await plugin(
+    try await BadPlugin.compile(
       """
       #define _GNU_SOURCE
       #include <carabiner.h>

@@ -29,7 +29,8 @@ struct CorpusTests {
     let found = broken.map { "\($0["id"]?.string ?? "") \($0["status"]?.string ?? "")" }
     let wanted = ["\(plugin.check) \(plugin.status)"]
     #expect(found == wanted, "\(broken)")
-    BadPlugin.say("\(plugin): \(found == wanted ? "as it should be" : "NOT \(wanted)"): \(found.joined(separator: ", "))")
+    BadPlugin.say(
+      "\(plugin.testDescription): \(found == wanted ? "as it should be" : "NOT \(wanted)"): \(found.joined(separator: ", "))")
     #expect(run.status == (plugin.status == "WARN" ? 0 : 1))
   }
 
@@ -49,7 +50,18 @@ struct CorpusTests {
       differences += found.count
       #expect(checks.count { $0["status"]?.string == "PASS" } > 60)
     }
-    BadPlugin.say("\(plugin): \(differences == 0 ? "as it should be" : "NOT, \(differences) differences")")
+    BadPlugin.say("\(plugin.testDescription): \(differences == 0 ? "as it should be" : "NOT, \(differences) differences")")
+  }
+
+  @Test("what a plugin on a kit waits for ends with the call", arguments: BadPlugin.waiting)
+  func waitsEndWithTheCall(_ plugin: BadPlugin) async throws {
+    let folder = try FixturePlugin.Folder()
+    let run = try await CommandRun([
+      "conform", "--check", "ER", "--effort", "0.05", "--format", "json", try await plugin.build(into: folder),
+    ])
+    let checks = try #require(try JSONValue(parsing: run.output)["plugins"]?[0]?["checks"]?.array)
+    #expect(checks.allSatisfy { $0["status"]?.string == "PASS" }, "\(checks)")
+    #expect(checks.contains { $0["id"]?.string == "ER06" })
   }
 
   @Test("there is a good plugin in each language")

@@ -6,21 +6,6 @@ import Testing
 /// The trace of a test: what each check did, also where the plugin ended the process or wrote into the file.
 @Suite("Traces of a conformance test")
 struct TraceTests {
-  private func built(_ source: String, into folder: FixturePlugin.Folder) async throws -> String {
-    let file = folder.file("plugin.c")
-    try Data(source.utf8).write(to: file)
-    let plugins = Repository.root.appending(path: "Tests/Fixtures/Plugins/bad").path
-    let header = Repository.root.appending(path: "Sources/CCarabiner/include").path
-    let run = try await ToolRun(
-      URL(filePath: "/usr/bin/cc"),
-      [
-        "-std=gnu11", "-fPIC", "-shared", "-fvisibility=hidden", "-I\(plugins)", "-I\(header)", "-o",
-        folder.file("plugin.so").path, file.path,
-      ])
-    guard run.status == 0 else { throw FixturePlugin.CompilerFailure(output: run.errors) }
-    return folder.file("plugin.so").path
-  }
-
   private func trace(of plugin: String, in folder: FixturePlugin.Folder) async throws -> [JSONValue] {
     let path = folder.file("trace.json").path
     let run = try await CommandRun(["conform", "--check", "SE01", "--effort", "0.05", "--trace", path, plugin])
@@ -46,7 +31,7 @@ struct TraceTests {
   @Test("a plugin that ends the process leaves its last hook in the trace")
   func crash() async throws {
     let folder = try FixturePlugin.Folder()
-    let plugin = try await built(
+    let plugin = try await BadPlugin.compile(
       """
       #include <carabiner.h>
       static crb_verdict on_result(void *inst, crb_call call, void *state, const crb_result *result) {
@@ -69,7 +54,7 @@ struct TraceTests {
     ])
   func tampering(_ statement: String) async throws {
     let folder = try FixturePlugin.Folder()
-    let plugin = try await built(
+    let plugin = try await BadPlugin.compile(
       """
       #define _GNU_SOURCE
       #include <carabiner.h>

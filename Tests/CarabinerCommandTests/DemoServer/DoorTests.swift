@@ -1,3 +1,4 @@
+import CarabinerWire
 import Testing
 
 @testable import CarabinerCommand
@@ -41,7 +42,7 @@ struct DoorTests {
     signature: String? = Self.signature,
     body: [UInt8] = Self.body, now: Int64 = 1_700_000_000
   ) -> String? {
-    do throws(MessageSignature.Refusal) {
+    do throws(MessageSignature.RequestRefusal) {
       try MessageSignature(key: "käy").verify(
         method: method, target: target, timestamp: timestamp, signature: signature, body: body, now: now)
       return nil

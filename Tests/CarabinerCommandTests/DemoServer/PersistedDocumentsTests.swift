@@ -126,7 +126,7 @@ struct PersistedDocumentsTests {
       return try documents.document(for: GraphQLParameters(body: Array(body.utf8), contentType: "application/json"))
     }
     for query in ["{aaa}", "{bbb}", "{ccc}"] { #expect(try ask(query, Self.sha256(query)) == query) }
-    #expect(throws: Refusal.self) { try ask(nil, Self.sha256("{aaa}")) }
+    #expect(throws: RequestRefusal.self) { try ask(nil, Self.sha256("{aaa}")) }
     #expect(try ask(nil, Self.sha256("{bbb}")) == "{bbb}")
     #expect(try ask(nil, Self.sha256("{ccc}")) == "{ccc}")
   }

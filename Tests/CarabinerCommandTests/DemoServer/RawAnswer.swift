@@ -8,12 +8,14 @@ struct RawRequest {
   /// Starts it.
   ///
   /// - Parameter seconds: How long the transfer may take before it is broken off.
-  init(_ url: String, body: String? = nil, headers: [String] = [], within seconds: Double = 20) throws {
+  init(_ url: String, method: String? = nil, body: String? = nil, headers: [String] = [], within seconds: Double = 20) throws {
     let isLarge = body.map { $0.utf8.count > 10_000 } ?? false
     process.executableURL = URL(filePath: "/usr/bin/curl")
-    process.arguments =
-      ["-sS", "-i", "-N", "--max-time", "\(seconds)", "-H", "Content-Type: application/json"]
-      + headers.flatMap { ["-H", $0] } + (body.map { ["--data-binary", isLarge ? "@-" : $0] } ?? []) + [url]
+    var arguments = ["-sS", "-i", "-N", "--max-time", "\(seconds)", "-H", "Content-Type: application/json"]
+    if let method { arguments += ["-X", method] }
+    arguments += headers.flatMap { ["-H", $0] }
+    if let body { arguments += ["--data-binary", isLarge ? "@-" : body] }
+    process.arguments = arguments + [url]
     let input = Pipe()
     process.standardInput = input
     process.standardOutput = output
@@ -52,7 +54,7 @@ struct RawAnswer {
   }
 
   /// Sends a request and waits for the answer.
-  init(_ url: String, body: String? = nil, headers: [String] = [], within seconds: Double = 20) throws {
-    self = try RawRequest(url, body: body, headers: headers, within: seconds).answer()
+  init(_ url: String, method: String? = nil, body: String? = nil, headers: [String] = [], within seconds: Double = 20) throws {
+    self = try RawRequest(url, method: method, body: body, headers: headers, within: seconds).answer()
   }
 }

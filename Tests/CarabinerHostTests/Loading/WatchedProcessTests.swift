@@ -59,6 +59,14 @@ struct WatchedProcessTests {
     #expect(try run("for i in 1 2 3; do sleep 0.5 & done; wait") { $0.maximumProcesses = 4 }.end == .exit(0))
   }
 
+  @Test("one that writes to us without end is killed")
+  func reportFlood() throws {
+    #expect(try run("cat /dev/zero >&3") { $0.hasReport = true }.end == .flood)
+    let most = try run("head -c 4194304 /dev/zero >&3") { $0.hasReport = true }
+    #expect(most.end == .exit(0))
+    #expect(most.report.utf8.count == 4_194_304)
+  }
+
   @Test("one that does not end in time is killed with all it started, also what ignores signals")
   func timeout() throws {
     let outcome = try run("trap '' TERM INT; sleep 1000 & echo $!; wait", timeout: .milliseconds(300))

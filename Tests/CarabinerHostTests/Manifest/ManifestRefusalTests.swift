@@ -90,11 +90,14 @@ struct ManifestRefusalTests {
     ("staging: disk", "staging", "use directory or memfd"), ("timeout: 30", "timeout", "30 is no duration; write it with a unit"),
     ("timeout: '30'", "timeout", "30 has no unit; write 30s"), ("timeout: 5 sec", "timeout", "no unit of time"),
     ("timeout: 0s", "timeout", "leaves no time at all"), ("timeout: -1s", "timeout", "no duration"),
+    ("connections-per-host: 0", "connections-per-host", "from 1 to 100000"),
     ("connect-timeout: 0ms", "connect-timeout", "no time at all"), ("timeout: 900h", "timeout", "at most 30 days"),
     ("maximum-head: 64MB", "maximum-head", "\"MB\" is no unit of size"), ("maximum-body: 0", "maximum-body", "leaves no room"),
     ("maximum-body: 1.5", "maximum-body", "no whole number of bytes"), ("maximum-body: -1", "maximum-body", "no size"),
     ("maximum-attempts: 0", "maximum-attempts", "from 1 to 1000"), ("plugin-retries: 1.5", "plugin-retries", "from 0 to 1000"),
     ("maximum-part: 0", "maximum-part", "leaves no room"), ("idle-timeout: 0s", "idle-timeout", "leaves no time at all"),
+    ("breaker-cool-down: 0s", "breaker-cool-down", "no time at all"),
+    ("breaker-cool-down: 5", "breaker-cool-down", "no duration"),
     ("cancel-grace: [1s]", "cancel-grace", "no duration"), ("store-records: many", "store-records", "no whole number"),
   ].map { Refusal("settings: {\($0)}", "carabiner: 1\nsettings: {\($0)}", .invalidValue, "/settings/\($1)", $2) }
 
@@ -103,6 +106,21 @@ struct ManifestRefusalTests {
     Refusal(
       "an unknown setting", "carabiner: 1\nsettings: {time-out: 1s}", .unknownKey, "/settings/time-out", "(did you mean timeout?)"
     ),
+    Refusal(
+      "a crash loop as number", "carabiner: 1\nsettings: {crash-loop: 3}", .wrongType, "/settings/crash-loop", "must be an object"
+    ),
+    Refusal(
+      "no crash at all", "carabiner: 1\nsettings: {crash-loop: {after: 0}}", .invalidValue, "/settings/crash-loop/after",
+      "from 1 to 1000"),
+    Refusal(
+      "crashes within no time", "carabiner: 1\nsettings: {crash-loop: {within: 0s}}", .invalidValue,
+      "/settings/crash-loop/within", "no time at all"),
+    Refusal(
+      "nothing a host could do", "carabiner: 1\nsettings: {crash-loop: {then: ignore}}", .invalidValue,
+      "/settings/crash-loop/then", "use skip or refuse"),
+    Refusal(
+      "a slip about crashes", "carabiner: 1\nsettings: {crash-loop: {window: 1m}}", .unknownKey, "/settings/crash-loop/window",
+      "known are after, within, then"),
     Refusal(
       "GET for mutations too", "carabiner: 1\nsettings: {get-for-queries: all}", .wrongType, "/settings/get-for-queries",
       "true or false"),
@@ -153,9 +171,21 @@ struct ManifestRefusalTests {
     .plugin("a service twice", "{name: a, file: present.plugin, grants: [fetch, fetch]}", .duplicateName, "/grants/1", "already"),
     .plugin("grants as text", "{name: a, file: present.plugin, grants: fetch}", .wrongType, "/grants", "a list of services"),
     .plugin(
-      "a fault policy", "{name: a, file: present.plugin, on-fault: ignore}", .invalidValue, "/on-fault", "use fail or skip"),
+      "a fault policy", "{name: a, file: present.plugin, on-fault: ignore}", .invalidValue, "/on-fault",
+      "use fail, skip, or open-after-N with a number from 1 to 1000, as in open-after-5"),
+    .plugin(
+      "open at once", "{name: a, file: present.plugin, on-fault: open-after-0}", .invalidValue, "/on-fault", "from 1 to 1000"),
+    .plugin(
+      "open too late", "{name: a, file: present.plugin, on-fault: open-after-1001}", .invalidValue, "/on-fault", "1 to 1000"),
+    .plugin("open after nothing", "{name: a, file: present.plugin, on-fault: open-after-}", .invalidValue, "/on-fault", "as in"),
+    .plugin("open after a sign", "{name: a, file: present.plugin, on-fault: open-after-+5}", .invalidValue, "/on-fault", "as in"),
+    .plugin("a breaker beside ffi", "{name: a, ffi: {}, on-fault: open-after-5}", .invalidValue, "/on-fault", "beside ffi"),
     .plugin("no time", "{name: a, file: present.plugin, timeout: 0s}", .invalidValue, "/timeout", "no time at all"),
     .plugin("mandatory: 1", "{name: a, file: present.plugin, mandatory: 1}", .wrongType, "/mandatory", "true or false"),
+    .plugin("enabled: 0", "{name: a, file: present.plugin, enabled: 0}", .wrongType, "/enabled", "true or false"),
+    .plugin(
+      "mandatory and switched off", "{name: a, file: present.plugin, mandatory: true, enabled: false}", .invalidValue, "/enabled",
+      "remove enabled: false, or take the mark mandatory away"),
     Refusal(
       "a name twice", "carabiner: 1\nplugins: [{name: a, file: present.plugin}, {name: a, ffi: {}}]", .duplicateName,
       "/plugins/1/name", "there is a plugin a already"),

@@ -76,22 +76,6 @@ struct ManifestTests {
     #expect(manifest.warnings.first?.position?.line == 2)
   }
 
-  @Test("an override switches plugins off, but never a mandatory one")
-  func overrides() throws {
-    let manifest = try Manifest(
-      text: """
-        carabiner: 1
-        plugins:
-          - {name: audit, file: /dev/null, mandatory: true}
-          - {name: token, file: /dev/null}
-        chain: {graphql: [audit, token]}
-        """)
-    let plan = manifest.stagePlan(operationName: nil, type: .query, overrides: StageOverrides("tok*"))
-    #expect(plan.active(.graphql).map(\.name) == ["audit"])
-    #expect(manifest.refusals(of: StageOverrides("tok*")).isEmpty)
-    #expect(manifest.refusals(of: StageOverrides("~all~")).first?.code == .mandatoryDisabled)
-  }
-
   @Test("a configuration that breaks the plugin's schema is refused with the place")
   func configuration() async throws {
     let folder = try FixturePlugin.Folder()

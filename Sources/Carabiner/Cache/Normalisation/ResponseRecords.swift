@@ -2,7 +2,9 @@ package import CarabinerWire
 internal import FoundationEssentials
 
 /// A response on its way into a store, with the operation it answers.
-package struct ResponseRecords: Sendable {
+///
+/// A class, because results travel by value, and whoever passes one on would count all of this.
+package final class ResponseRecords: Sendable {
   private let body: ResponseBody
   /// Where the values of the body are, if that is known.
   private let tape: JSONTape?
@@ -11,12 +13,21 @@ package struct ResponseRecords: Sendable {
   private let variables: JSONObject
   private let isMutation: Bool
   /// What was sent instead of the operation's own document and variables; the response answers these.
-  private var sentDocument: String?
-  private var sentVariables: JSONText?
+  private let sentDocument: String?
+  private let sentVariables: JSONText?
   private let received: Int64
 
   /// A response that has data.
-  package init(_ body: ResponseBody, _ operation: some GraphQLOperation, tape: JSONTape? = nil) {
+  package convenience init(_ body: ResponseBody, _ operation: some GraphQLOperation, tape: JSONTape? = nil) {
+    self.init(body, operation, WireOverrides(), tape: tape)
+  }
+
+  /// A response that has data, to a request that may have been sent otherwise than its operation says.
+  package convenience init(_ body: ResponseBody, to request: some GraphQLRequest, tape: JSONTape? = nil) {
+    self.init(body, request.operation, request.wireOverrides, tape: tape)
+  }
+
+  private init(_ body: ResponseBody, _ operation: some GraphQLOperation, _ overrides: WireOverrides, tape: JSONTape?) {
     self.body = body
     self.tape = tape
     document = operation.document
@@ -24,13 +35,7 @@ package struct ResponseRecords: Sendable {
     variables = operation.variables
     isMutation = operation.operationType == .mutation
     received = StoreClock.now
-  }
-
-  /// A response that has data, to a request that may have been sent otherwise than its operation says.
-  package init(_ body: ResponseBody, to request: some GraphQLRequest, tape: JSONTape? = nil) {
-    self.init(body, request.operation, tape: tape)
-    let overrides = request.wireOverrides
-    if case .replaced(let document) = overrides.document { sentDocument = document }
+    sentDocument = if case .replaced(let document) = overrides.document { document } else { nil }
     sentVariables = overrides.variables
   }
 

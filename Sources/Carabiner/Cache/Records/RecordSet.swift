@@ -4,16 +4,23 @@
 public struct RecordSet: Sendable, Hashable {
   /// What came one by one.
   private(set) var list: [Record] = []
-  /// What was made of a response; older than the list.
-  private(set) var batch: RecordBatch?
-  package private(set) var response: ResponseRecords?
+  /// What came in a response; older than the list.
+  private var source: Source?
+
+  private enum Source: Sendable {
+    case response(ResponseRecords)
+    case batch(RecordBatch)
+  }
 
   /// A set of these records; of two with one key the fields are merged, the later winning.
   public init(_ records: some Sequence<Record> = []) { list = Array(records) }
 
-  package init(response: ResponseRecords) { self.response = response }
+  package init(response: ResponseRecords) { source = .response(response) }
 
-  init(_ batch: RecordBatch) { self.batch = batch }
+  init(_ batch: RecordBatch) { source = .batch(batch) }
+
+  /// What was made of a response; nil if nothing came in one, and before ``resolved(by:)``.
+  var batch: RecordBatch? { if case .batch(let batch)? = source { batch } else { nil } }
 
   /// Adds a record; fields of a record already there are merged, the new ones winning.
   public mutating func insert(_ record: Record) { list.append(record) }
@@ -30,11 +37,11 @@ public struct RecordSet: Sendable, Hashable {
   }
 
   /// Whether there are no records.
-  public var isEmpty: Bool { list.isEmpty && batch == nil && response == nil }
+  public var isEmpty: Bool { list.isEmpty && source == nil }
 
   /// The same with the records of its response made.
   func resolved(by policy: CacheKeyPolicy) -> RecordSet {
-    guard let response else { return self }
+    guard case .response(let response)? = source else { return self }
     var set = response.records(policy: policy)
     set.list += list
     return set

@@ -1,5 +1,6 @@
 internal import Carabiner
 internal import CarabinerDigest
+internal import CarabinerWire
 
 /// HMAC-SHA256 signatures of requests and responses, as the plugin hmac-sign makes and verifies them.
 struct MessageSignature: Sendable {
@@ -11,7 +12,7 @@ struct MessageSignature: Sendable {
   init(key: String) { self.key = Array(key.utf8) }
 
   /// Why a request is refused.
-  struct Refusal: Error, Hashable {
+  struct RequestRefusal: Error, Hashable {
     let message: String
   }
 
@@ -22,19 +23,19 @@ struct MessageSignature: Sendable {
   ///   - now: Seconds since 1970.
   func verify(
     method: String, target: String, timestamp: String?, signature: String?, body: [UInt8], now: Int64
-  ) throws(Refusal) {
+  ) throws(RequestRefusal) {
     guard let timestamp, let signature else {
-      throw Refusal(message: "the request is not signed: X-Timestamp and X-Signature are needed")
+      throw RequestRefusal(message: "the request is not signed: X-Timestamp and X-Signature are needed")
     }
     guard let time = Int64(timestamp), (now - Self.tolerance...now + Self.tolerance).contains(time) else {
-      throw Refusal(message: "X-Timestamp is not within \(Self.tolerance) seconds of the server's clock")
+      throw RequestRefusal(message: "X-Timestamp is not within \(Self.tolerance) seconds of the server's clock")
     }
     guard let mac = Self.bytes(ofSignature: signature) else {
-      throw Refusal(message: "X-Signature is not v1= and 64 hexadecimal digits")
+      throw RequestRefusal(message: "X-Signature is not v1= and 64 hexadecimal digits")
     }
     let text = "\(method)\n\(target)\n\(timestamp)\n\(Digest.sha256(body).hexDigits)\n"
     guard Digest.isEqual(Digest.hmacSHA256(Array(text.utf8), key: key), mac) else {
-      throw Refusal(message: "X-Signature is wrong: the request was changed on its way, or signed with another key")
+      throw RequestRefusal(message: "X-Signature is wrong: the request was changed on its way, or signed with another key")
     }
   }
 

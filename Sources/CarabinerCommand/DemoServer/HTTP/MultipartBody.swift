@@ -1,3 +1,5 @@
+internal import CarabinerWire
+
 /// A multipart body, made as its reader pulls it.
 struct MultipartBody: AsyncSequence, Sendable {
   typealias Element = [UInt8]
@@ -27,7 +29,7 @@ struct MultipartBody: AsyncSequence, Sendable {
         position = .inside
         return writer.opening
       case .inside:
-        if let part = await source.next() { return writer.part(part) }
+        if let part = await source.next() { return writer.part(part.serialized()) }
         position = .after
         return writer.closing
       case .after: return nil

@@ -1,5 +1,6 @@
 internal import Carabiner
 internal import CarabinerDigest
+internal import CarabinerWire
 internal import Foundation
 internal import Synchronization
 
@@ -22,20 +23,20 @@ final class PersistedDocuments: Sendable {
 
   /// The document a request means.
   ///
-  /// - Throws: A ``Refusal``: status 200 and `PERSISTED_QUERY_NOT_FOUND` if only a hash was sent and it is not known, 400 if the
+  /// - Throws: A ``RequestRefusal``: status 200 and `PERSISTED_QUERY_NOT_FOUND` if only a hash was sent and it is not known, 400 if the
   ///   hash is not the document's.
-  func document(for parameters: GraphQLParameters) throws(Refusal) -> String {
+  func document(for parameters: GraphQLParameters) throws(RequestRefusal) -> String {
     switch (parameters.query, parameters.hash) {
     case (let query?, nil): return query
     case (let query?, let hash?):
       guard Digest.sha256(Array(query.utf8)).hexDigits == hash else {
-        throw Refusal(400, "sha256Hash is not the SHA-256 of the query, in lower-case hexadecimal digits")
+        throw RequestRefusal(400, "sha256Hash is not the SHA-256 of the query, in lower-case hexadecimal digits")
       }
       keep(query, hash)
       return query
     case (nil, let hash):
       guard let hash, let query = state.withLock({ $0.documents[hash] }) else {
-        throw Refusal(200, "PersistedQueryNotFound", code: "PERSISTED_QUERY_NOT_FOUND", headers: Self.uncached)
+        throw RequestRefusal(200, "PersistedQueryNotFound", code: "PERSISTED_QUERY_NOT_FOUND", headers: Self.uncached)
       }
       return query
     }

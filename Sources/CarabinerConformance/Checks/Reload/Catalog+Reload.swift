@@ -1,3 +1,3 @@
 extension Catalog {
-  static let reloadChecks: [Check] = [.hr01, .hr02, .hr03]
+  static let reloadChecks: [Check] = [.hr01, .hr02, .hr03, .hr04]
 }

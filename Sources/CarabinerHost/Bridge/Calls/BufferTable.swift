@@ -88,6 +88,9 @@ final class BufferTable: Sendable {
     return unsafe crb_view(ptr: (base + range.lowerBound).assumingMemoryBound(to: UInt8.self), len: range.count)
   }
 
+  /// How many bytes a buffer has; nil if there is no such buffer.
+  func size(of handle: crb_buf) -> Int? { lookUp(handle)?.1.count }
+
   /// The bytes as data and one reference less. The data shares the storage.
   func consume(_ handle: crb_buf) -> Data? {
     guard let (storage, range) = lookUp(handle) else { return nil }

@@ -12,6 +12,7 @@ extension CallRecord {
       unsafe event.code = error.pluginCode
       unsafe event.flags = error.flags
       unsafe event.http_status = error.httpStatus
+      unsafe event.retry_after_ns = error.retryAfter
       unsafe event.domain = unsafe view(of: error.domain.isEmpty ? "carabiner.plugin" : error.domain)
       unsafe event.message = unsafe view(of: error.message)
       unsafe event.origin = unsafe view(of: error.entry)

@@ -83,9 +83,7 @@ final class CallRecord: @unchecked Sendable {
   func takeAnswer() -> StagedAnswer {
     closeHook()
     wasEntered.store(false, ordering: .relaxed)
-    guard staged.isTouched else { return StagedAnswer() }
-    defer { staged = StagedAnswer() }
-    return staged
+    return staged.take()
   }
 
   /// Ends a step of the call, after the last stage's hook: closes it, and the views handed out so far end.

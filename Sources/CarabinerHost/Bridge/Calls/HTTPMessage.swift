@@ -3,15 +3,16 @@ internal import FoundationEssentials
 
 /// An HTTP request and, once it has come, the head of its response.
 final class HTTPMessage {
-  var request: URLRequest
-  var response: HTTPURLResponse?
+  // One user at a time, the owner of the call, so nothing is gained by having the runtime check each access.
+  @safe @exclusivity(unchecked) var request: URLRequest
+  @safe @exclusivity(unchecked) var response: HTTPURLResponse?
 
   init(request: URLRequest) { self.request = request }
 
   /// Lets what `on_request` staged take effect. The setters have checked it.
   func apply(_ answer: StagedAnswer) {
     guard answer.isTouched else { return }
-    if let headers = answer.headers { request.headers = headers }
+    request.headers.apply(answer)
     for (part, bytes) in answer.fields {
       switch Parts(rawValue: part) {
       case .body: request.httpBody = bytes

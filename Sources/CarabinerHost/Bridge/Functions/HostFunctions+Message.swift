@@ -46,18 +46,12 @@ extension HostFunctions {
         case .http: hook == .onRequest || hook == .onHead
         case .cache, .parsing: false
         }
-      guard isWritable, var headers = record.visibleHeaders(in: hook) else { return Status.state }
+      guard isWritable, record.hasHeaders(in: hook) else { return Status.state }
       guard stage.mutates.contains(.headers) else { return Status.readOnly }
-      let name = unsafe name.text
-      if unsafe value.isAbsent {
-        headers.remove(name)
-      } else if flags & UInt32(CRB_HEADER_APPEND) != 0 {
-        unsafe headers.add(name: name, value: value.text)
-      } else {
-        headers[name] = unsafe value.text
-      }
-      record.staged.isTouched = true
-      record.staged.headers = headers
+      guard record.staged.headerEditCount < maximumHeaders else { return Status.limit }
+      record.staged.add(
+        unsafe HeaderEdit(
+          name: name.text, value: value.isAbsent ? nil : value.text, keepsOthers: flags & UInt32(CRB_HEADER_APPEND) != 0))
       return Status.ok
     }
   }
@@ -87,8 +81,7 @@ extension HostFunctions {
       guard hook == .onRequest, record.isWritable(part) else { return Status.state }
       guard stage.mutates.contains(part) else { return Status.readOnly }
       guard isAcceptable(bytes, as: part) else { return Status.invalid }
-      record.staged.isTouched = true
-      record.staged.fields[part.rawValue] = .some(bytes)
+      record.staged.set(bytes, of: part)
       return Status.ok
     }
   }
@@ -111,12 +104,24 @@ extension HostFunctions {
 extension CallRecord {
   /// The headers a hook of this call sees, staged edits included; nil if there are none to see yet.
   func visibleHeaders(in hook: Hook) -> HTTPHeaders? {
-    if let staged = staged.headers { return staged }
+    let current: HTTPHeaders? =
+      switch message {
+      case .none: nil
+      case .graphQL(let message): message.headers
+      case .http(let message):
+        hook == .onRequest || hook == .onError ? message.request.headers : (staged.head ?? message.response)?.headers
+      }
+    guard staged.headerEditCount > 0, var headers = current else { return current }
+    headers.apply(staged)
+    return headers
+  }
+
+  /// Whether a hook of this call sees any headers.
+  func hasHeaders(in hook: Hook) -> Bool {
     switch message {
-    case .none: return nil
-    case .graphQL(let message): return message.headers
-    case .http(let message):
-      return hook == .onRequest || hook == .onError ? message.request.headers : message.response?.headers
+    case .none: false
+    case .graphQL: true
+    case .http(let message): hook == .onRequest || hook == .onError || message.response != nil
     }
   }
 
@@ -216,15 +221,7 @@ extension HTTPHeaders.Field {
 extension crb_view {
   /// A token (RFC 9110).
   package var isHeaderName: Bool {
-    unsafe len > 0 && ptr != nil
-      && bytes.allSatisfy { byte in
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-          UInt8(ascii: "0")...UInt8(ascii: "9"):
-          true
-        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-        }
-      }
+    unsafe len > 0 && ptr != nil && bytes.allSatisfy(\.isTokenByte)
   }
 
   /// Nothing that ends the line the value stands on.

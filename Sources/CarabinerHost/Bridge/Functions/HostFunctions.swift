@@ -63,8 +63,7 @@ enum HostFunctions {
       guard stage.accepts(kind: Int32(bitPattern: kind), in: hook) else { return Status.state }
       guard stage.mayEmit(kind: Int32(bitPattern: kind), in: hook) else { return Status.readOnly }
       guard record.staged.elements.count < maximumStagedElements else { return Status.limit }
-      record.staged.isTouched = true
-      record.staged.elements.append(.init(kind: Int32(bitPattern: kind), bytes: bytes, flags: flags))
+      record.staged.add(StagedAnswer.Element(kind: Int32(bitPattern: kind), bytes: bytes, flags: flags))
       return Status.ok
     }
   }
@@ -74,11 +73,11 @@ enum HostFunctions {
     return CallTable.shared.enter(call) { record, hook, stage in
       let copy = unsafe InterceptorTable.copy(error, crb_error())
       let message = unsafe stage.plugin.options.redaction(copy.message.text)
-      record.staged.isTouched = true
-      record.staged.error = unsafe PluginError(
+      let staged = unsafe PluginError(
         code: .failed, entry: stage.plugin.name, hook: hook.name, message: message.isEmpty ? "failed" : message,
         pluginCode: copy.code, domain: copy.domain.isAbsent ? stage.plugin.id : copy.domain.text, flags: copy.flags,
-        httpStatus: copy.http_status)
+        httpStatus: copy.http_status, retryAfter: copy.retry_after_ns)
+      record.staged.set(staged)
       return Status.ok
     }
   }
@@ -88,9 +87,7 @@ enum HostFunctions {
       let wanted = stage.kind == .http ? CRB_RETRY_STAGE : CRB_RETRY_CHAIN
       guard scope == UInt32(CRB_RETRY_STAGE) || scope == UInt32(CRB_RETRY_CHAIN) else { return Status.invalid }
       guard scope == UInt32(wanted), stage.kind == .http || stage.kind == .graphQL else { return Status.state }
-      record.staged.isTouched = true
-      record.staged.retryScope = scope
-      record.staged.retryDelay = delay
+      record.staged.setRetry(scope: scope, delay: delay)
       return Status.ok
     }
   }
@@ -113,9 +110,9 @@ enum HostFunctions {
         guard unsafe header.name.isHeaderName, unsafe header.value.isHeaderValue else { return Status.invalid }
         unsafe headers.add(name: header.name.text, value: header.value.text)
       }
-      record.staged.isTouched = true
-      record.staged.head = unsafe HTTPURLResponse(
+      let head = unsafe HTTPURLResponse(
         url: message.response?.url ?? message.request.url, statusCode: Int(copy.status), headers: headers)
+      record.staged.set(head, isResponse: hook == .onHead)
       return Status.ok
     }
   }

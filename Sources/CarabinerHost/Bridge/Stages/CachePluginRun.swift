@@ -43,7 +43,10 @@ struct CachePluginRun: CacheInterceptor {
       case .plugin(let index):
         guard let onRead = unsafe lane.row.onRequest[index] else { continue }
         let made = lane.invoke(.onRead, at: index) { unsafe onRead(lane.instance(index), record.handle, lane.states + index) }
-        if made.hasPassed { continue }
+        if made.hasPassed {
+          lane.noteReach(index + 1)
+          continue
+        }
         let (verdict, answer) = try await lane.outcome(of: made, .down)
         switch verdict {
         case Verdict.respond:

@@ -27,7 +27,7 @@ final class GraphQLRequestMessage<Request: GraphQLRequest>: GraphQLMessage {
   /// Lets what a hook staged take effect. The setters have checked it.
   func apply(_ answer: StagedAnswer) {
     guard answer.isTouched else { return }
-    if let headers = answer.headers { request.additionalHeaders = headers }
+    request.additionalHeaders.apply(answer)
     for (part, bytes) in answer.fields {
       switch Parts(rawValue: part) {
       case .document: request.wireOverrides.document = .replaced(String(decoding: bytes ?? Data(), as: UTF8.self))

@@ -71,7 +71,7 @@ final class HTTPAscent: @unchecked Sendable {
       case Verdict.fail: throw StageFailure(error: lane.failure(answer, .onHead, at: index), depth: index)
       default:
         if let head = answer.head { message.response = head }
-        if let headers = answer.headers { message.response?.headers = headers }
+        message.response?.headers.apply(answer)
         record.endStep()
       }
     }

@@ -1,5 +1,5 @@
 internal import CCarabiner
-package import Carabiner
+internal import Carabiner
 internal import Synchronization
 
 /// What the plugin stages of one request share, whatever their kind.
@@ -14,18 +14,25 @@ package final class PluginCall: Sendable {
   let operationName: String?
   let operationType: GraphQLOperationType
   let limits: PluginLimits
+  /// What it tries although a circuit breaker is open.
+  private let probes: [CircuitBreaker.Probe]
   private let state = Mutex(State())
   private let delivery = Atomic<Bool>(false)
 
-  package init(
-    context: RequestContext, operationName: String?, operationType: GraphQLOperationType, limits: PluginLimits
+  init(
+    context: RequestContext, operationName: String?, operationType: GraphQLOperationType, limits: PluginLimits,
+    probes: [CircuitBreaker.Probe] = []
   ) {
+    self.probes = probes
     self.context = context
     isTraced = context.tracer != nil
     self.operationName = operationName
     self.operationType = operationType
     self.limits = limits
   }
+
+  /// The probe of this breaker that the request is; nil if it is none.
+  func probe(of breaker: CircuitBreaker?) -> CircuitBreaker.Probe? { probes.first { $0.breaker === breaker } }
 
   var baggage: Baggage { state.withLock { $0.baggage } }
 

@@ -1,6 +1,6 @@
 internal import CCarabiner
+internal import CCrash
 internal import Carabiner
-internal import Logging
 internal import Synchronization
 
 /// One request's way through a row of plugin stages of one kind: their states, and how far each has come.
@@ -19,12 +19,18 @@ internal import Synchronization
   let isStageOpen: UnsafeMutablePointer<Bool>
   /// No stage from this number on is open.
   private var openEnd = 0
+  /// No stage from this number on was asked anything.
+  private(set) var reach = 0
+  /// The stages of which this call proves nothing good: they broke the contract, or the caller went away while they were pending.
+  var unproven: [Int] = []
+  /// Whose code the hooks are, and for which request they run, for the case that one does not come back.
+  private let subjects: UnsafePointer<UInt>
+  private let request: UInt64
   private let isTraced: Bool
   /// Whether all hooks may be called as they are: nobody traces, and no plugin wants to be called alone.
   private let isPlain: Bool
   /// Whether a token was revoked, so that the plugin may still look at what it was shown.
   var wasRevoked = false
-  private static let logger = Logger(label: "carabiner.host")
 
   /// - Throws: ``PluginError`` if there are too many calls, or an instance cannot be made.
   init(_ row: StageRow, call: PluginCall) throws {
@@ -38,9 +44,12 @@ internal import Synchronization
       CallTable.shared.giveBack(record, mayBeRead: false)
       throw Self.noRoom(row, "no memory for another call; send fewer at once")
     }
+    row.tally.begun.wrappingAdd(1, ordering: .relaxed)
     self.record = record
     self.call = call
     self.row = row
+    unsafe subjects = unsafe row.subjects
+    request = call.context.id
     isTraced = call.isTraced
     isPlain = !isTraced && !row.hasSerialPlugins
     unsafe states = unsafe memory.bindMemory(to: UnsafeMutableRawPointer?.self, capacity: count)
@@ -60,6 +69,7 @@ internal import Synchronization
         unsafe own[index] = unsafe try row.stages[index].plugin.instanceForCall()
       } catch {
         for made in 0..<index { unsafe row.stages[made].plugin.endOfCall(own[made]) }
+        row.tally.ended.wrappingAdd(1, ordering: .releasing)
         CallTable.shared.giveBack(record, mayBeRead: false)
         throw error
       }
@@ -76,17 +86,21 @@ internal import Synchronization
     for index in 0..<openEnd where isOpen(index) { cancelHook(index) }
     if row.hasReleases {
       for index in 0..<row.count {
-        if let state = unsafe states[index] { unsafe row.tails[index].release?(instances[index], state) }
+        guard let state = unsafe states[index], let release = unsafe row.tails[index].release else { continue }
+        row.stages[index].plugin.subject.during(.release, request: request) { unsafe release(instances[index], state) }
       }
     }
     if row.hasInstancesPerCall {
       for index in row.stages.indices { unsafe row.stages[index].plugin.endOfCall(instances[index]) }
     }
+    if !row.guarded.isEmpty { tellBreakers() }
     CallTable.shared.giveBack(record, mayBeRead: wasRevoked)
+    row.tally.ended.wrappingAdd(1, ordering: .releasing)
   }
 
   /// Begins a pass through the stages: the first, or a retry.
   func beginPass(deadline: UInt64) {
+    CCrash_prepare_thread()
     record.attempt.store(UInt32(clamping: call.context.attempt), ordering: .relaxed)
     record.deadline.store(deadline, ordering: .relaxed)
     record.scopeBaggage = Baggage.current
@@ -99,7 +113,13 @@ internal import Synchronization
   }
 
   /// Of the stages with a lower number some are open.
-  func noteOpen(before end: Int) { openEnd = max(openEnd, end) }
+  func noteOpen(before end: Int) {
+    openEnd = max(openEnd, end)
+    noteReach(end)
+  }
+
+  /// The stages with a lower number were asked, those that did not want to be among them.
+  func noteReach(_ end: Int) { reach = max(reach, end) }
 
   func close(_ index: Int) {
     unsafe isStageOpen[index] = false
@@ -139,7 +159,9 @@ internal import Synchronization
   func invoke(_ hook: Hook, at index: Int, _ body: () -> crb_verdict) -> HookCall {
     let start = isTraced ? MonotonicClock.nanoseconds : 0
     record.open(hook, index)
+    unsafe CCrash_enter(subjects[index], UInt(hook.rawValue), request)
     let verdict = unsafe row.isSerial[index] ? row.stages[index].plugin.alone(body) : body()
+    CCrash_leave()
     return HookCall(
       hook: hook, index: index, verdict: verdict, start: start,
       hasPassed: verdict == Verdict.continue && !isTraced && !record.wasEntered.load(ordering: .relaxed))
@@ -155,7 +177,9 @@ internal import Synchronization
       return made.hasPassed ? nil : made
     }
     record.open(hook, index)
+    unsafe CCrash_enter(subjects[index], UInt(hook.rawValue), request)
     let verdict = body()
+    CCrash_leave()
     if verdict == Verdict.continue, !record.wasEntered.load(ordering: .relaxed) { return nil }
     return HookCall(hook: hook, index: index, verdict: verdict, start: 0, hasPassed: false)
   }
@@ -167,8 +191,29 @@ internal import Synchronization
   func outcome(
     of call: HookCall, _ direction: StageEvent.Direction
   ) async throws -> (verdict: crb_verdict, answer: StagedAnswer) {
+    noteReach(call.index + 1)
     guard call.verdict == Verdict.pending else { return try settle(call, call.verdict, direction) }
-    return try settle(call, try await completion(call.hook, at: call.index), direction)
+    let verdict: crb_verdict
+    do {
+      verdict = try await completion(call.hook, at: call.index)
+    } catch let fault as PluginError {
+      // At the end of the request's own time nobody knows how long the plugin would have taken.
+      guard fault.code != .timedOut || record.deadline.load(ordering: .relaxed) > MonotonicClock.nanoseconds else { throw fault }
+      trace(call, direction, "fault: \(fault.message)", isFailure: true)
+      return try passOver(fault, at: call.index)
+    }
+    return try settle(call, verdict, direction)
+  }
+
+  private func trace(
+    _ made: HookCall, _ direction: StageEvent.Direction, _ outcome: @autoclosure () -> String, isFailure: Bool
+  ) {
+    guard isTraced else { return }
+    let stage = row.stages[made.index]
+    call.context.tracer?.record(
+      StageEvent(
+        kind: stage.kind.traceKind, stage: stage.plugin.name, hook: made.hook.name, direction: direction, outcome: outcome(),
+        isFailure: isFailure, isPlugin: true, duration: .nanoseconds(MonotonicClock.nanoseconds - made.start)))
   }
 
   private func settle(
@@ -184,53 +229,21 @@ internal import Synchronization
     let answer = record.takeAnswer()
     if verdict < 0 { verdict = Verdict.fail }
     if fault == nil { fault = violation(verdict, answer, made.hook, stage) }
-    if isTraced {
-      call.context.tracer?.record(
-        StageEvent(
-          kind: stage.kind.traceKind, stage: stage.plugin.name, hook: made.hook.name, direction: direction,
-          outcome: fault.map { "fault: \($0.message)" } ?? Verdict.name(verdict),
-          duration: .nanoseconds(MonotonicClock.nanoseconds - made.start)))
-    }
+    trace(
+      made, direction, fault.map { "fault: \($0.message)" } ?? Verdict.name(verdict),
+      isFailure: fault != nil || verdict == Verdict.fail)
     guard let fault else { return (verdict, answer) }
-    guard stage.plugin.options.skipsOnFault else { throw fault }
-    Self.logger.error("plugin fault passed over", metadata: ["entry": "\(stage.plugin.name)", "fault": "\(fault.message)"])
-    return (Verdict.continue, StagedAnswer())
-  }
-
-  /// What is wrong with an answer, if anything.
-  private func violation(
-    _ verdict: crb_verdict, _ answer: StagedAnswer, _ hook: Hook, _ stage: StageBinding
-  ) -> PluginError? {
-    let name = stage.plugin.name
-    guard hook.allows(verdict, for: stage.kind) else {
-      return .fault(name, hook, "the verdict \(Verdict.name(verdict)) is not allowed in \(stage.kind.rawValue) \(hook.name)")
-    }
-    switch verdict {
-    case Verdict.respond where answer.elements.isEmpty && stage.kind != .http:
-      return .fault(name, hook, "RESPOND without a staged result")
-    case Verdict.respond where stage.kind == .http && answer.head == nil:
-      return .fault(name, hook, "RESPOND without a staged head")
-    case Verdict.recover where answer.elements.isEmpty:
-      return .fault(name, hook, "RECOVER without a staged result")
-    case Verdict.continue where (hook == .onRequest || hook == .onRead) && !answer.elements.isEmpty:
-      return .fault(name, hook, "CONTINUE after staging a result; answer RESPOND")
-    default: return nil
-    }
-  }
-
-  /// The error of a FAIL.
-  func failure(_ answer: StagedAnswer, _ hook: Hook, at index: Int) -> PluginError {
-    answer.error
-      ?? PluginError(
-        code: .failed, entry: name(index), hook: hook.name,
-        message: "the plugin failed the call without saying why; look at its log")
+    return try passOver(fault, at: made.index)
   }
 
   // MARK: Cancelling
 
   func cancelHook(_ index: Int) {
     record.isCancelled.store(true, ordering: .releasing)
-    unsafe row.tails[index].onCancel?(instances[index], record.handle, states[index])
+    guard let onCancel = unsafe row.tails[index].onCancel else { return }
+    row.stages[index].plugin.subject.during(.onCancel, request: request) {
+      unsafe onCancel(instances[index], record.handle, states[index])
+    }
   }
 
   /// Tells every open stage that the call was cancelled.

@@ -27,6 +27,7 @@ struct RetryRequest {
         message: "plugins asked for more than \(lane.call.limits.maximumRetries) retries of one request; look at what the retry "
           + "does not mend, or raise plugin-retries")
     }
+    lane.row.stages[index].plugin.statistics.retries.wrappingAdd(1, ordering: .relaxed)
     guard answer.retryDelay > 0 else { return }
     let deadline = lane.record.deadline.load(ordering: .relaxed)
     let left = deadline == .max ? UInt64.max : deadline - min(deadline, MonotonicClock.nanoseconds)

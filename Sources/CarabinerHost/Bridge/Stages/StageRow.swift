@@ -36,6 +36,10 @@ internal import CCarabiner
   let hasSerialPlugins: Bool
   /// Whether some plugin wants an instance of its own for each call.
   let hasInstancesPerCall: Bool
+  /// The stages with a circuit breaker.
+  let guarded: [Int]
+  /// The calls that pass the row.
+  let tally = CallTally()
 
   // MARK: One slot a stage
 
@@ -54,6 +58,8 @@ internal import CCarabiner
   let isSerial: UnsafePointer<Bool>
   /// The shared instances.
   let instances: UnsafePointer<Memory?>
+  /// Whose code the hooks are.
+  let subjects: UnsafePointer<UInt>
 
   init(_ kind: StageKind, _ stages: [StageBinding]) {
     self.kind = kind
@@ -63,6 +69,7 @@ internal import CCarabiner
     shown = parts.reduce(into: Parts()) { $0.formUnion($1) }
     hasInstancesPerCall = stages.contains { $0.plugin.threadClass == UInt32(CRB_THREADS_PER_CALL) }
     hasSerialPlugins = stages.contains { $0.plugin.threadClass == UInt32(CRB_THREADS_SERIAL) }
+    guarded = stages.indices.filter { stages[$0].plugin.breaker != nil }
     let tables = stages.map(\.plugin.table)
     let ends = tables.map { Self.tail(of: $0, kind) }
     hasEnds = ends.contains { unsafe $0.onEnd != nil }
@@ -95,9 +102,12 @@ internal import CCarabiner
     unsafe shownTo = unsafe Self.slots(parts) { $0 }
     unsafe isSerial = unsafe Self.slots(stages) { $0.plugin.threadClass == UInt32(CRB_THREADS_SERIAL) }
     unsafe instances = unsafe Self.slots(stages) { unsafe $0.plugin.instance }
+    unsafe subjects = unsafe Self.slots(stages) { $0.plugin.subject.word }
+    for stage in stages { stage.plugin.statistics.join(tally) }
   }
 
   deinit {
+    for stage in stages { stage.plugin.statistics.leave(tally) }
     unsafe onRequest.deallocate()
     unsafe onResult.deallocate()
     unsafe onHead.deallocate()
@@ -106,6 +116,7 @@ internal import CCarabiner
     unsafe shownTo.deallocate()
     unsafe isSerial.deallocate()
     unsafe instances.deallocate()
+    unsafe subjects.deallocate()
   }
 
   private static func slots<Stage, Slot>(_ stages: [Stage], _ slot: (Stage) -> Slot) -> UnsafePointer<Slot> {

@@ -7,26 +7,17 @@
 //       later.finish([](crb::graphql::Call &call) { ... });
 //     }); });
 //
-// What the work throws fails the call with its what(). Work that is dropped unfinished fails the call, too.
+// What the work throws fails the call with its what(). Work that is dropped unfinished fails the call, too. When the call is
+// cancelled, nobody waits any longer: the hook is finished at once, and the work will not run.
 #ifndef CARABINER_LATER_HPP
 #define CARABINER_LATER_HPP
 
 #include <type_traits>
 
-#include "watched.hpp"
+#include "gate.hpp"
 
 namespace crb {
 namespace detail {
-
-inline crb_verdict fail(crb_call call, const char *message, int32_t code = 0, uint32_t flags = 0) noexcept {
-  crb_error error{};
-  error.size = sizeof error;
-  error.code = code;
-  error.flags = flags;
-  error.message = view(message);
-  table->set_error(call, &error);
-  return CRB_FAIL;
-}
 
 /// Runs the plugin's code and keeps exceptions inside. Code that answers nothing means Continue.
 template <class Hook>
@@ -53,35 +44,39 @@ crb_verdict guarded(crb_call call, Hook &&hook) noexcept {
 template <class Call>
 class Later {
  public:
-  Later(const detail::Place &place, crb_token token) noexcept : core_(place.core), call_(place.call), token_(token) {
+  Later(const detail::Place &place, std::shared_ptr<detail::Gate> gate) noexcept
+      : core_(place.core), call_(place.call), gate_(std::move(gate)) {
     if (place.state) state_ = place.state->self;
     core_->retain();
   }
   Later(Later &&other) noexcept
-      : core_(other.core_), call_(other.call_), state_(std::move(other.state_)), token_(std::exchange(other.token_, 0)) {
+      : core_(other.core_), call_(other.call_), state_(std::move(other.state_)), gate_(std::move(other.gate_)) {
     core_->retain();
   }
   Later(const Later &) = delete;
   Later &operator=(const Later &) = delete;
   ~Later() {
-    if (token_) fail("the plugin let go of a suspended hook without finishing it");
+    fail("the plugin let go of a suspended hook without finishing it");
     core_->release();
   }
 
   /// Whether somebody waits: the hook was not finished and the call not cancelled.
-  bool is_wanted() const noexcept { return token_ != 0 && table->cancelled(call_) == 0; }
+  bool is_wanted() const noexcept { return gate_ && table->cancelled(call_) == 0; }
 
   /// Runs `work(call)` here and now; what it answers is the hook's verdict.
   template <class Work>
   void finish(Work &&work) noexcept {
-    if (!token_) return;
-    const auto state = state_.lock();
-    Call call(detail::Place{core_, call_, state.get(), nullptr});
-    resume(detail::guarded(call_, [&] { return work(call); }));
+    end([&] {
+      const auto state = state_.lock();
+      Call call(detail::Place{core_, call_, state.get(), nullptr});
+      return detail::guarded(call_, [&] { return work(call); });
+    });
   }
-  void finish(Verdict verdict) noexcept { resume(static_cast<crb_verdict>(verdict)); }
+  void finish(Verdict verdict) noexcept {
+    end([&] { return static_cast<crb_verdict>(verdict); });
+  }
   void fail(const char *message) noexcept {
-    if (token_) resume(detail::fail(call_, message));
+    end([&] { return detail::fail(call_, message); });
   }
 
   /// Finishes the hook with `work(call)` when the time has come.
@@ -155,14 +150,17 @@ class Later {
     }
   }
 
-  void resume(crb_verdict verdict) noexcept {
-    if (token_) table->resume(std::exchange(token_, 0), verdict);
+  /// Finishes the hook with what `verdict()` answers, unless somebody has.
+  template <class Decide>
+  void end(Decide &&verdict) noexcept {
+    const auto gate = std::exchange(gate_, nullptr);
+    if (gate && gate->enter()) gate->finish(verdict());
   }
 
   detail::Core *core_;
   crb_call call_;
   std::weak_ptr<detail::State> state_;
-  crb_token token_;
+  std::shared_ptr<detail::Gate> gate_;
 };
 
 namespace detail {
@@ -239,6 +237,12 @@ class Suspendable : public Watched {
 
   // Waiting.
 
+  /// Says that the hook has returned; what the host is to be told.
+  crb_verdict returned(crb_verdict verdict) noexcept {
+    if (!gate_) return verdict;
+    gate_->hook_returned(verdict);
+    return CRB_PENDING;
+  }
   /// Suspends this hook; `start(Later<Call>)` passes it to whoever will finish it. `return call.later(...);`
   template <class Start>
   Verdict later(Start &&start) {
@@ -308,10 +312,21 @@ class Suspendable : public Watched {
   static constexpr Verdict pending = static_cast<Verdict>(CRB_PENDING);
 
   Later<Self> suspend() {
+    auto gate = std::make_shared<Gate>(place_.core, handle());
+    if (!place_.core->await(handle(), gate)) throw Failure("this hook is suspended already");
     const crb_token token = table->suspend(handle());
-    if (!token) throw Failure("the host cannot suspend this hook");
-    return Later<Self>(place_, token);
+    if (!token) {
+      place_.core->forget(handle());
+      throw Failure("the host cannot suspend this hook");
+    }
+    gate->arm(token);
+    gate_ = gate;
+    // Its cancellation may have come before there was anything to end.
+    if (is_cancelled()) gate->cancel();
+    return Later<Self>(place_, std::move(gate));
   }
+
+  std::shared_ptr<Gate> gate_;
 };
 
 }  // namespace detail

@@ -63,7 +63,7 @@ template <class Hook, class P, class Call>
 crb_verdict first(void *inst, crb_call handle, void **state) noexcept {
   auto *core = static_cast<Core *>(inst);
   Call call(Place{core, handle, static_cast<State *>(*state), state});
-  return guarded(handle, [&] { return Hook::call(plugin<P>(core), call); });
+  return call.returned(guarded(handle, [&] { return Hook::call(plugin<P>(core), call); }));
 }
 
 template <class Hook, class P, class Call, class Event, class Raw>
@@ -71,14 +71,14 @@ crb_verdict first_with(void *inst, crb_call handle, void **state, const Raw *raw
   auto *core = static_cast<Core *>(inst);
   Call call(Place{core, handle, static_cast<State *>(*state), state});
   const Event event(*raw);
-  return guarded(handle, [&] { return Hook::call(plugin<P>(core), call, event); });
+  return call.returned(guarded(handle, [&] { return Hook::call(plugin<P>(core), call, event); }));
 }
 
 template <class Hook, class P, class Call>
 crb_verdict further(void *inst, crb_call handle, void *state) noexcept {
   auto *core = static_cast<Core *>(inst);
   Call call(Place{core, handle, static_cast<State *>(state), nullptr});
-  return guarded(handle, [&] { return Hook::call(plugin<P>(core), call); });
+  return call.returned(guarded(handle, [&] { return Hook::call(plugin<P>(core), call); }));
 }
 
 template <class Hook, class P, class Call, class Event, class Raw>
@@ -86,20 +86,24 @@ crb_verdict further_with(void *inst, crb_call handle, void *state, const Raw *ra
   auto *core = static_cast<Core *>(inst);
   Call call(Place{core, handle, static_cast<State *>(state), nullptr});
   const Event event(*raw);
-  return guarded(handle, [&] { return Hook::call(plugin<P>(core), call, event); });
+  return call.returned(guarded(handle, [&] { return Hook::call(plugin<P>(core), call, event); }));
 }
 
 template <class P, class Cancelled>
 void cancelled(void *inst, crb_call handle, void *state) noexcept {
   auto *core = static_cast<Core *>(inst);
-  Cancelled call(Place{core, handle, static_cast<State *>(state), nullptr});
-  try {
-    plugin<P>(core).on_cancel(call);
-  } catch (const std::exception &error) {
-    core->host.log(Level::Error, error.what());
-  } catch (...) {
-    core->host.log(Level::Error, "the plugin threw something that is no std::exception");
+  if constexpr (has<on_cancel_hook, P, Cancelled>) {
+    Cancelled call(Place{core, handle, static_cast<State *>(state), nullptr});
+    try {
+      plugin<P>(core).on_cancel(call);
+    } catch (const std::exception &error) {
+      core->host.log(Level::Error, error.what());
+    } catch (...) {
+      core->host.log(Level::Error, "the plugin threw something that is no std::exception");
+    }
   }
+  // What it has not finished by itself.
+  core->cancel(handle);
 }
 
 inline void release(void *, void *state) noexcept {
@@ -116,7 +120,8 @@ void fill_tail(Table &t, const Parts &parts) {
   t.mutates = parts.mutates;
   if constexpr (has<on_error_hook, P, Call, const Error>) t.on_error = further_with<on_error_hook, P, Call, Error, crb_error>;
   if constexpr (has<on_end_hook, P, Call>) t.on_end = further<on_end_hook, P, Call>;
-  if constexpr (has<on_cancel_hook, P, Cancelled>) t.on_cancel = cancelled<P, Cancelled>;
+  // Also without one of its own: a wait has to end.
+  t.on_cancel = cancelled<P, Cancelled>;
   // Called only for calls that made a state.
   t.release = release;
 }

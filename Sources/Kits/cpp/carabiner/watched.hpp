@@ -3,11 +3,15 @@
 #define CARABINER_WATCHED_HPP
 
 #include <atomic>
+#include <mutex>
+#include <unordered_map>
 
 #include "host.hpp"
 
 namespace crb {
 namespace detail {
+
+class Gate;
 
 /// An instance, counted: work that was suspended keeps it alive beyond destroy().
 struct Core {
@@ -21,8 +25,25 @@ struct Core {
     if (references.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
 
+  /// Notes that a hook of this call is about to be suspended; false if one is.
+  bool await(crb_call call, const std::shared_ptr<Gate> &gate) {
+    const std::lock_guard<std::mutex> guard(lock);
+    return gates.emplace(call, gate).second;
+  }
+  void forget(crb_call call) noexcept {
+    const std::lock_guard<std::mutex> guard(lock);
+    gates.erase(call);
+  }
+  /// Ends the wait of a call that was cancelled.
+  void cancel(crb_call call) noexcept;
+
   Host host;
   std::atomic<uint32_t> references{1};
+
+ private:
+  std::mutex lock;
+  /// The suspended hooks.
+  std::unordered_map<crb_call, std::shared_ptr<Gate>> gates;
 };
 
 /// A stage's own object for one call, behind the state word. The host's reference is `self`; suspended work has a weak one, for the

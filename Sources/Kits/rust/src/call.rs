@@ -155,10 +155,10 @@ impl<Kind: 'static> Call<Kind> {
         if token == 0 {
             return Err("the host cannot suspend this hook".into());
         }
-        let gate = Gate::new(token);
-        self.gate = Some(Arc::clone(&gate));
         // From here on the call is whoever's who holds the Later: 0 is no handle, and the host says so.
         let handle = std::mem::take(&mut self.handle);
+        let gate = Gate::new(handle, token);
+        self.gate = Some(Arc::clone(&gate));
         Ok(Later::new(handle, self.host, gate))
     }
 

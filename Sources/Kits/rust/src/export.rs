@@ -11,7 +11,7 @@ use crate::config::Config;
 use crate::events::{Chunk, ErrorEvent, Head, ResultEvent};
 use crate::failure::{Answer, Failure, Verdict};
 use crate::host::{self, Host};
-use crate::later::{fail, guarded};
+use crate::later::{self, fail, guarded};
 use crate::plugin::{Plugin, Setup};
 use crate::stages::{cache, graphql, http, parser};
 use crate::values::{text, view};
@@ -100,7 +100,7 @@ unsafe fn hook<P: Plugin, Kind: 'static>(
     let mut call = Call::new(handle, instance.host);
     let answer = guarded(|| body(&instance.plugin, &mut call));
     if let Some(gate) = call.gate {
-        gate.hook_returned(handle, answer.err().as_ref());
+        gate.hook_returned(answer.err().as_ref());
         return Verdict::PENDING.0;
     }
     answer.unwrap_or_else(|failure| fail(handle, &failure)).0
@@ -218,11 +218,25 @@ macro_rules! hooks {
                     let instance = unsafe { &*(instance as *const Instance<P>) };
                     let cancelled = Cancelled { handle: call, host: instance.host };
                     instance.host.contained(|| <P as $trait>::$function(&instance.plugin, &cancelled));
+                    // What it has not finished by itself.
+                    later::cancel(call);
                 }
                 Some(run::<P>)
             };
         }
     };
+}
+
+unsafe extern "C" fn end_wait(_: *mut c_void, call: u64, _: *mut c_void) {
+    later::cancel(call);
+}
+
+/// The hook of a type that may have none of its own: a wait has to end all the same.
+pub const fn on_cancel(own: Option<abi::CancelHook>) -> Option<abi::CancelHook> {
+    match own {
+        Some(own) => Some(own),
+        None => Some(end_wait),
+    }
 }
 
 /// Answers, for a concrete type, which hooks it has: where a type has a trait, the constant of `Probe` hides that of [`Lacks`].
@@ -285,7 +299,7 @@ macro_rules! plugin {
         /// Called by the host with its table.
         #[no_mangle]
         pub unsafe extern "C" fn crb_entry_v1(host: *const $crate::abi::Host) -> *const $crate::abi::Plugin {
-            use $crate::export::{create, destroy, Lacks as _};
+            use $crate::export::{create, destroy, on_cancel, Lacks as _};
             // Nothing of the kit is imported by its name: the plugin's type may have the same.
             type CarabinerProbe = $crate::export::Probe<$plugin>;
             const NONE: (u32, u32) = (0, 0);
@@ -311,7 +325,7 @@ macro_rules! plugin {
                 on_result: CarabinerProbe::GRAPHQL_ON_RESULT,
                 on_error: CarabinerProbe::GRAPHQL_ON_ERROR,
                 on_end: CarabinerProbe::GRAPHQL_ON_END,
-                on_cancel: CarabinerProbe::GRAPHQL_ON_CANCEL,
+                on_cancel: on_cancel(CarabinerProbe::GRAPHQL_ON_CANCEL),
                 release: CarabinerProbe::GRAPHQL_RELEASE,
             };
             static HTTP: $crate::abi::HttpStage = $crate::abi::HttpStage {
@@ -324,7 +338,7 @@ macro_rules! plugin {
                 on_chunk: CarabinerProbe::HTTP_ON_CHUNK,
                 on_error: CarabinerProbe::HTTP_ON_ERROR,
                 on_end: CarabinerProbe::HTTP_ON_END,
-                on_cancel: CarabinerProbe::HTTP_ON_CANCEL,
+                on_cancel: on_cancel(CarabinerProbe::HTTP_ON_CANCEL),
                 release: CarabinerProbe::HTTP_RELEASE,
             };
             static CACHE: $crate::abi::CacheStage = $crate::abi::CacheStage {
@@ -336,7 +350,7 @@ macro_rules! plugin {
                 on_write: CarabinerProbe::CACHE_ON_WRITE,
                 on_error: None,
                 on_end: None,
-                on_cancel: CarabinerProbe::CACHE_ON_CANCEL,
+                on_cancel: on_cancel(CarabinerProbe::CACHE_ON_CANCEL),
                 release: CarabinerProbe::CACHE_RELEASE,
             };
             static PARSER: $crate::abi::ParserStage = $crate::abi::ParserStage {
@@ -348,7 +362,7 @@ macro_rules! plugin {
                 on_chunk: CarabinerProbe::PARSER_ON_CHUNK,
                 on_error: CarabinerProbe::PARSER_ON_ERROR,
                 on_end: CarabinerProbe::PARSER_ON_END,
-                on_cancel: CarabinerProbe::PARSER_ON_CANCEL,
+                on_cancel: on_cancel(CarabinerProbe::PARSER_ON_CANCEL),
                 release: CarabinerProbe::PARSER_RELEASE,
             };
             static INTERCEPTOR: $crate::abi::Shared<$crate::abi::Interceptor> = $crate::abi::Shared($crate::abi::Interceptor {

@@ -48,6 +48,10 @@ impl Failure {
         Failure { message: message.into(), code: 0, flags: 0 }
     }
 
+    pub(crate) fn cancelled() -> Failure {
+        Failure { message: "the call was cancelled".into(), code: 0, flags: 1 << 2 }
+    }
+
     pub(crate) fn refused(status: Status, what: &str) -> Failure {
         let meaning = match status {
             -1 => "an argument is malformed",

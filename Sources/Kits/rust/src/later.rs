@@ -1,8 +1,9 @@
 //! Waiting without blocking: a hook is suspended, and finished later on any thread.
 
+use std::collections::BTreeMap;
 use std::marker::PhantomData;
 use std::panic::{catch_unwind, AssertUnwindSafe};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::call::Call;
@@ -35,80 +36,127 @@ pub(crate) fn guarded(hook: impl FnOnce() -> Answer) -> Answer {
     catch_unwind(AssertUnwindSafe(hook)).unwrap_or_else(|payload| Err(Failure::panicked(payload)))
 }
 
-/// Keeps the host from going on before the suspended hook has returned: only then do the views it was given end.
+/// The hooks of this library that are suspended, by their calls.
+static SUSPENDED: Mutex<BTreeMap<u64, Arc<Gate>>> = Mutex::new(BTreeMap::new());
+
+fn suspended() -> MutexGuard<'static, BTreeMap<u64, Arc<Gate>>> {
+    SUSPENDED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Ends the wait of a call that was cancelled.
+pub(crate) fn cancel(call: u64) {
+    let gate = suspended().get(&call).cloned();
+    if let Some(gate) = gate {
+        gate.cancel();
+    }
+}
+
+/// Who finishes a suspended hook: its work, or the call's cancellation, whichever comes first. It also keeps the host from going on
+/// before the hook has returned: only then do the views it was given end.
 pub(crate) struct Gate {
+    call: u64,
     token: u64,
     state: Mutex<GateState>,
 }
 
-enum GateState {
-    /// The hook has not returned, the work not finished.
+struct GateState {
+    has_returned: bool,
+    work: Work,
+}
+
+enum Work {
+    /// Nobody has finished the hook.
+    Awaited,
+    /// It runs, and is what finishes the hook.
     Running,
-    /// The hook has returned.
-    Returned,
-    /// The work finished first.
-    Finished(Verdict),
+    /// The hook is finished, but has not returned.
+    Ended(Ending),
     /// The host knows.
-    Done,
+    Over,
+}
+
+#[derive(Clone, Copy)]
+enum Ending {
+    Answered(Verdict),
+    Cancelled,
 }
 
 impl Gate {
-    pub(crate) fn new(token: u64) -> Arc<Gate> {
-        Arc::new(Gate { token, state: Mutex::new(GateState::Running) })
+    pub(crate) fn new(call: u64, token: u64) -> Arc<Gate> {
+        let state = GateState { has_returned: false, work: Work::Awaited };
+        let gate = Arc::new(Gate { call, token, state: Mutex::new(state) });
+        suspended().insert(call, Arc::clone(&gate));
+        // SAFETY: any thread may ask. The cancellation may have come before there was anything to end.
+        if unsafe { (host::table().cancelled)(call) } != 0 {
+            gate.cancel();
+        }
+        gate
     }
 
-    fn change(&self, change: impl FnOnce(&mut GateState) -> Option<Verdict>) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let verdict = change(&mut state);
+    fn state(&self) -> MutexGuard<'_, GateState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn resume(&self, ending: Ending) {
+        let verdict = match ending {
+            Ending::Answered(verdict) => verdict,
+            Ending::Cancelled => fail(self.call, &Failure::cancelled()),
+        };
+        // First: once it is resumed, the call may be suspended again.
+        suspended().remove(&self.call);
+        // SAFETY: any thread may do so; a token that is stale by now does no harm.
+        unsafe { (host::table().resume)(self.token, verdict.0) };
+    }
+
+    /// Whether the work may run.
+    fn enter(&self) -> bool {
+        let mut state = self.state();
+        let is_awaited = matches!(state.work, Work::Awaited);
+        if is_awaited {
+            state.work = Work::Running;
+        }
+        is_awaited
+    }
+
+    fn end(&self, ending: Ending, is_due: impl FnOnce(&Work) -> bool) {
+        let mut state = self.state();
+        if !is_due(&state.work) {
+            return;
+        }
+        state.work = if state.has_returned { Work::Over } else { Work::Ended(ending) };
+        let is_over = state.has_returned;
         drop(state);
-        if let Some(verdict) = verdict {
-            // SAFETY: any thread may do so; a token that is stale by now does no harm.
-            unsafe { (host::table().resume)(self.token, verdict.0) };
+        if is_over {
+            self.resume(ending);
         }
     }
 
-    /// Whether the host waits for a verdict.
-    fn is_open(&self) -> bool {
-        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        matches!(*state, GateState::Running | GateState::Returned)
+    fn finish(&self, verdict: Verdict) {
+        self.end(Ending::Answered(verdict), |work| matches!(work, Work::Running));
     }
 
-    fn finish(&self, verdict: Verdict) {
-        self.change(|state| match state {
-            GateState::Running => {
-                *state = GateState::Finished(verdict);
-                None
-            }
-            GateState::Returned => {
-                *state = GateState::Done;
-                Some(verdict)
-            }
-            GateState::Finished(_) | GateState::Done => None,
-        });
+    /// Nobody has to wait any more. Work that runs already ends by itself.
+    fn cancel(&self) {
+        self.end(Ending::Cancelled, |work| matches!(work, Work::Awaited));
     }
 
     /// The hook returned; `failure` if it failed after all, and then whatever the work brings is too late.
-    pub(crate) fn hook_returned(&self, call: u64, failure: Option<&Failure>) {
-        self.change(|state| match (&*state, failure) {
-            (GateState::Running, Some(failure)) => {
-                *state = GateState::Done;
-                Some(fail(call, failure))
-            }
-            (GateState::Running, None) => {
-                *state = GateState::Returned;
-                None
-            }
-            (GateState::Finished(verdict), failure) => {
-                let verdict = failure.map_or(*verdict, |failure| fail(call, failure));
-                *state = GateState::Done;
-                Some(verdict)
-            }
-            (GateState::Returned | GateState::Done, _) => None,
-        });
+    pub(crate) fn hook_returned(&self, failure: Option<&Failure>) {
+        let mut state = self.state();
+        state.has_returned = true;
+        let ending = match (&state.work, failure) {
+            (_, Some(failure)) => Ending::Answered(fail(self.call, failure)),
+            (Work::Ended(ending), None) => *ending,
+            (_, None) => return,
+        };
+        state.work = Work::Over;
+        drop(state);
+        self.resume(ending);
     }
 }
 
-/// A suspended hook: finish it on any thread. One that is dropped unfinished fails its call.
+/// A suspended hook: finish it on any thread. One that is dropped unfinished fails its call; one whose call is cancelled is finished at
+/// once, and its work will not run.
 pub struct Later<Kind: 'static> {
     call: u64,
     host: Host,
@@ -129,7 +177,7 @@ impl<Kind: 'static> Later<Kind> {
 
     /// Runs `work` here and now; what it answers is the hook's verdict.
     pub fn finish(mut self, work: impl FnOnce(&mut Call<Kind>) -> Answer) {
-        let Some(gate) = self.gate.take().filter(|gate| gate.is_open()) else { return };
+        let Some(gate) = self.gate.take().filter(|gate| gate.enter()) else { return };
         let answer = guarded(|| work(&mut Call::new(self.call, self.host)));
         gate.finish(answer.unwrap_or_else(|failure| fail(self.call, &failure)));
     }
@@ -190,7 +238,7 @@ fn take<T>(shared: &Mutex<Option<T>>) -> Option<T> {
 
 impl<Kind: 'static> Drop for Later<Kind> {
     fn drop(&mut self) {
-        if let Some(gate) = self.gate.take() {
+        if let Some(gate) = self.gate.take().filter(|gate| gate.enter()) {
             gate.finish(fail(self.call, &"the plugin let go of a suspended hook without finishing it".into()));
         }
     }

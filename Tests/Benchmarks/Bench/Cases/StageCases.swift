@@ -1,24 +1,5 @@
 internal import BenchSubjects
-internal import Carabiner
 internal import CarabinerHost
-
-/// A native interceptor that looks at every result.
-private struct NativeMap: GraphQLInterceptor {
-  func intercept<Request: GraphQLRequest>(
-    request: Request, next: NextInterceptorFunction<Request>
-  ) async throws -> InterceptorResultStream<Request> {
-    await next(request).map { $0 }
-  }
-}
-
-/// A provider with native interceptors in front of the usual ones.
-private struct NativeProvider: InterceptorProvider {
-  let count: Int
-
-  func graphQLInterceptors<Operation: GraphQLOperation>(for operation: Operation) -> [any GraphQLInterceptor] {
-    [MaxRetryInterceptor()] + [any GraphQLInterceptor](repeating: NativeMap(), count: count)
-  }
-}
 
 extension Benchmark {
   /// What one more stage costs: the slope over chains of these lengths.
@@ -32,7 +13,7 @@ extension Benchmark {
       try MockedHost(count, of: "\(surroundings.plugins)/stages.so", interceptor: "org.carabiner.bench.chunk", in: "http")
     },
     slope("stage.native.map.ns", "a Swift interceptor of the program that maps results") { count, _ in
-      try MockedHost(NativeProvider(count: count))
+      try MockedHost(mapping: count)
     },
     Benchmark(name: "stage.pending.us", summary: "a stage that is resumed by another thread") { surroundings in
       let file = "\(surroundings.plugins)/stages.so"

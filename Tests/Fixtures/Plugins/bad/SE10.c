@@ -1,62 +1,7 @@
 /* A cache that keeps failures. */
 #include <carabiner.h>
-#include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define KEY_PART CRB_PART_VARIABLES
-static const crb_host *host;
-static crb_self self;
-#define HAS_HOST
-static crb_status emit(crb_call call, uint32_t kind, const char *s, uint32_t flags) {
-  uint8_t *bytes;
-  crb_buf b = host->buf_alloc(self, strlen(s), &bytes);
-  if (!b) return CRB_E_NOMEM;
-  memcpy(bytes, s, strlen(s));
-  return host->emit(call, kind, b, flags);
-}
-/* One entry for each instance; its key is a part of the operation. */
-typedef struct {
-  pthread_mutex_t lock;
-  char key[256], kept[4096];
-} cache;
-static crb_status create(const crb_host *h, const crb_create_info *info, void **inst, crb_error *why) {
-  (void)h, (void)info, (void)why;
-  cache *c = calloc(1, sizeof *c);
-  if (!c) return CRB_E_NOMEM;
-  pthread_mutex_init(&c->lock, NULL);
-  *inst = c;
-  return CRB_OK;
-}
-static crb_verdict on_read(void *inst, crb_call call, void **state) {
-  (void)state;
-  cache *c = inst;
-  crb_view key = {NULL, 0};
-  char answer[4096] = "";
-  host->field_get(call, KEY_PART, &key);
-  pthread_mutex_lock(&c->lock);
-  if (c->kept[0] && key.len < sizeof c->key && strlen(c->key) == key.len && memcmp(c->key, key.ptr, key.len) == 0) strcpy(answer, c->kept);
-  pthread_mutex_unlock(&c->lock);
-  if (!answer[0]) return CRB_CONTINUE;
-  return emit(call, CRB_EMIT_RESULT, answer, 0) == CRB_OK ? CRB_RESPOND : CRB_CONTINUE;
-}
-static crb_verdict on_write(void *inst, crb_call call, void *state, const crb_result *result) {
-  (void)state;
-  cache *c = inst;
-  crb_view key = {NULL, 0};
-  host->field_get(call, KEY_PART, &key);
-  if (!result->json.ptr || key.len >= sizeof c->key || result->json.len >= sizeof c->kept) return CRB_CONTINUE;
-  pthread_mutex_lock(&c->lock);
-  memset(c->key, 0, sizeof c->key);
-  if (key.len) memcpy(c->key, key.ptr, key.len);
-  memcpy(c->kept, result->json.ptr, result->json.len);
-  c->kept[result->json.len] = 0;
-  pthread_mutex_unlock(&c->lock);
-  return CRB_CONTINUE;
-}
-#define CACHE_ON_READ on_read
-#define CACHE_ON_WRITE on_write
-#define STAGES STAGE_CACHE
-#define CREATE create
-#define NEEDS (CRB_PART_VARIABLES | CRB_PART_JSON)
-#include "sound.h"
+#define KEEPS(call, result) 1
+#define NEEDS (KEY_PART | CRB_PART_JSON)
+#include "sound-cache.h"

@@ -15,7 +15,7 @@ static crb_verdict on_result(void *inst, crb_call call, void *state, const crb_r
 }
 static void on_cancel(void *inst, crb_call call, void *state) {
   (void)inst, (void)call;
-  if (*(int *)state == 5) __builtin_trap();
+  if (state && *(int *)state == 5) __builtin_trap();
 }
 #define GRAPHQL_ON_REQUEST on_request
 #define GRAPHQL_ON_RESULT on_result

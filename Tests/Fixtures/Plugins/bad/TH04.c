@@ -3,6 +3,10 @@
 #include <carabiner.h>
 #include <stdlib.h>
 
+static const crb_host *host;
+static crb_self self;
+#define HAS_HOST
+
 typedef struct {
   _Atomic int *volatile count;
 } counting;
@@ -10,14 +14,17 @@ static crb_verdict on_request(void *inst, crb_call call, void **state) {
   (void)inst, (void)call;
   if (!*state) {
     counting *c = calloc(1, sizeof *c);
-    if (c) c->count = calloc(1, sizeof *c->count);
+    if (!c) return CRB_E_NOMEM;
     *state = c;
+    c->count = calloc(1, sizeof *c->count);
   }
-  return *state ? CRB_CONTINUE : CRB_E_NOMEM;
+  return ((counting *)*state)->count ? CRB_CONTINUE : CRB_E_NOMEM;
 }
 static crb_verdict on_result(void *inst, crb_call call, void *state, const crb_result *result) {
-  (void)inst, (void)call, (void)result;
+  (void)inst, (void)result;
   counting *c = state;
+  /* Long enough to be cancelled meanwhile. */
+  if (host->operation_type(call) != CRB_OPERATION_SUBSCRIPTION) return CRB_CONTINUE;
   for (int i = 0; i < 2000; i++) {
     for (volatile int j = 0; j < 100; j++) {
     }

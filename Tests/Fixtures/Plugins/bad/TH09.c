@@ -1,11 +1,12 @@
 /* Changes the umask. */
 #include <carabiner.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 
-static crb_verdict on_end(void *inst, crb_call call, void *state) {
-  (void)inst, (void)call, (void)state;
+static crb_status create(const crb_host *h, const crb_create_info *info, void **inst, crb_error *why) {
+  (void)h, (void)info, (void)why;
   umask(077);
-  return CRB_CONTINUE;
+  return (*inst = malloc(1)) ? CRB_OK : CRB_E_NOMEM;
 }
-#define ON_END on_end
+#define CREATE create
 #include "sound.h"

@@ -1,0 +1,116 @@
+internal import Carabiner
+internal import Foundation
+internal import Synchronization
+
+/// What becomes of the upstream requests of one operation, beside being sent.
+enum TransportScope: Sendable {
+  case recording(UpstreamRecording)
+  case replaying(UpstreamReplay)
+
+  /// The scope of the operation that runs now; nil if its requests are just sent.
+  @TaskLocal static var current: TransportScope?
+}
+
+extension PullStream {
+  /// The same stream, whose elements are made within a scope.
+  func within(_ scope: TransportScope) -> Self {
+    Self { [pull] in try await TransportScope.$current.withValue(scope) { try await pull() } }
+  }
+}
+
+/// Sends requests, and does for those within a scope what it says.
+struct ScopedTransport: HTTPTransport {
+  let base: any HTTPTransport
+
+  func send(_ request: URLRequest) async throws -> HTTPResponse {
+    switch TransportScope.current {
+    case nil: return try await base.send(request)
+    case .replaying(let replay): return try replay.answer(request)
+    case .recording(let recording):
+      let place = recording.begin(request)
+      let response = try await base.send(request)
+      recording.answered(place, response.response)
+      return response.mapChunks { _, chunk in
+        recording.received(place, chunk)
+        return chunk
+      }
+    }
+  }
+}
+
+/// What an operation and its upstream said to each other.
+final class UpstreamRecording: Sendable {
+  /// How much of the answers to one operation is kept; what is longer is not recorded at all.
+  static let maximumBytes = 16 << 20
+
+  private struct State {
+    var exchanges: [UpstreamExchange] = []
+    var bytes = 0
+  }
+
+  private let state = Mutex(State())
+
+  /// The exchanges; nil if they were too long to keep.
+  var exchanges: [UpstreamExchange]? { state.withLock { $0.bytes > Self.maximumBytes ? nil : $0.exchanges } }
+
+  func begin(_ request: URLRequest) -> Int {
+    state.withLock { state in
+      state.exchanges.append(UpstreamExchange(request))
+      return state.exchanges.count - 1
+    }
+  }
+
+  func answered(_ place: Int, _ head: HTTPURLResponse) {
+    state.withLock { state in
+      state.exchanges[place].status = head.statusCode
+      state.exchanges[place].responseHeaders = head.headers
+    }
+  }
+
+  func received(_ place: Int, _ chunk: Data) {
+    state.withLock { state in
+      state.bytes += chunk.count
+      if state.bytes <= Self.maximumBytes { state.exchanges[place].responseBody.append(contentsOf: chunk) }
+    }
+  }
+}
+
+/// Answers an operation's requests with what its original was answered, in order.
+final class UpstreamReplay: Sendable {
+  private struct State {
+    var next = 0
+    var requests: [UpstreamExchange] = []
+  }
+
+  private let exchanges: [UpstreamExchange]
+  private let state = Mutex(State())
+
+  init(_ exchanges: [UpstreamExchange]) { self.exchanges = exchanges }
+
+  /// What was asked this time.
+  var requests: [UpstreamExchange] { state.withLock(\.requests) }
+
+  /// The recorded answer to the same request, or else the next that was not given yet.
+  ///
+  /// - Throws: ``TransportError`` if the original asked less often.
+  func answer(_ request: URLRequest) throws -> HTTPResponse {
+    let asked = UpstreamExchange(request)
+    let exchange: UpstreamExchange? = state.withLock { state in
+      state.requests.append(asked)
+      guard state.next < exchanges.count else { return nil }
+      defer { state.next += 1 }
+      return exchanges[state.next]
+    }
+    guard let exchange else {
+      throw TransportError(
+        .other, "the original made \(exchanges.count) requests and this is one more; there is no answer to it in the record",
+        url: asked.url)
+    }
+    guard exchange.status > 0 else {
+      throw TransportError(.cannotConnect, "the original had no answer to this request either", url: asked.url)
+    }
+    return HTTPResponse(
+      response: HTTPURLResponse(url: request.url, statusCode: exchange.status, headers: exchange.responseHeaders),
+      chunks: PullStream(Data(exchange.responseBody)))
+  }
+}

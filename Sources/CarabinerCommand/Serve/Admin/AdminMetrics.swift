@@ -1,0 +1,115 @@
+internal import CarabinerCurl
+internal import CarabinerGateway
+internal import CarabinerHost
+
+/// All a running gateway counts, as Prometheus' text.
+///
+/// Label values are statuses, names of the manifest and words of ours; none comes from a client.
+struct AdminMetrics: Sendable {
+  let live: LiveHost
+  let operations: OperationService
+  let gateway: GatewayMetrics
+  let counters: ChainCounters
+  /// Who sends traces; nil if nobody does.
+  let traces: TraceExport?
+  let connectionCount: @Sendable () -> Int
+
+  var text: String {
+    var text = PrometheusText()
+    gateway.write(to: &text)
+    writeLoad(&text)
+    writeGenerations(&text)
+    writeChain(&text)
+    writePlugins(&text)
+    live.timings.write(to: &text)
+    traces?.write(to: &text)
+    writeUpstream(&text)
+    ProcessFigures.current?.write(to: &text)
+    return text.text
+  }
+
+  private func writeLoad(_ text: inout PrometheusText) {
+    let load = operations.load
+    text.single("carabiner_operations_running", .gauge, "Operations under way.", load.running)
+    text.single("carabiner_operations_waiting", .gauge, "Operations that wait for their turn.", load.waiting)
+    text.single("carabiner_connections", .gauge, "Open connections of clients.", connectionCount())
+  }
+
+  private func writeGenerations(_ text: inout PrometheusText) {
+    let retired = live.retired.count
+    let trial = live.trial
+    text.single("carabiner_generation", .gauge, "The generation of the manifest that serves.", live.current.number)
+    text.family("carabiner_generations_alive", .gauge, "Generations there are, by what they do.")
+    for (state, count) in [("serving", 1), ("trial", trial == nil ? 0 : 1), ("retired", retired)] {
+      text.sample("carabiner_generations_alive", [("state", state)], Double(count))
+    }
+    if let trial, case .shadow = trial.kind {
+      let totals = trial.comparisons.totals
+      text.family("carabiner_shadow_results_total", .counter, "Results of the shadow on trial, by how they compare.")
+      text.sample("carabiner_shadow_results_total", [("result", "same")], Double(totals.same))
+      text.sample("carabiner_shadow_results_total", [("result", "different")], Double(totals.different))
+    }
+    let reloads = live.reloadCounts
+    text.family("carabiner_reloads_total", .counter, "Reloads, by what became of them.")
+    text.sample("carabiner_reloads_total", [("outcome", "accepted")], Double(reloads.all - reloads.refused))
+    text.sample("carabiner_reloads_total", [("outcome", "refused")], Double(reloads.refused))
+  }
+
+  private func writeChain(_ text: inout PrometheusText) {
+    let (hits, misses) = counters.cacheReads
+    text.family(
+      "carabiner_cache_reads_total", .counter, "How often the caches of the chain were asked, by whether they had a result.")
+    text.sample("carabiner_cache_reads_total", [("result", "hit")], Double(hits))
+    text.sample("carabiner_cache_reads_total", [("result", "miss")], Double(misses))
+    let failures = counters.cacheFailures
+    text.family("carabiner_cache_failures_total", .counter, "How often the caches of the chain could not be used.")
+    text.sample("carabiner_cache_failures_total", [("access", "read")], Double(failures.reads))
+    text.sample("carabiner_cache_failures_total", [("access", "write")], Double(failures.writes))
+    text.single(
+      "carabiner_operation_retries_total", .counter, "How often a stage had an operation or its HTTP exchange started again.",
+      counters.retries)
+  }
+
+  private func writePlugins(_ text: inout PrometheusText) {
+    let entries = live.current.host.chain.entries()
+    func family(_ name: String, _ kind: PrometheusText.Kind, _ help: String, _ value: (EntryStatus) -> Int) {
+      text.family(name, kind, help)
+      for entry in entries { text.sample(name, [("plugin", entry.name)], Double(value(entry))) }
+    }
+    family("carabiner_plugin_calls_total", .counter, "Calls a plugin was in the way of, since it was loaded.", \.callsBegun)
+    family("carabiner_plugin_calls_running", .gauge, "Calls a plugin is in the way of.", \.callsInFlight)
+    family("carabiner_plugin_faults_total", .counter, "How often a plugin broke the contract, since it was loaded.", \.faults)
+    family("carabiner_plugin_failures_total", .counter, "How often a plugin failed a call, since it was loaded.", \.failures)
+    family("carabiner_plugin_retries_total", .counter, "How often a plugin asked for a retry, since it was loaded.", \.retries)
+    family("carabiner_plugin_enabled", .gauge, "1 if requests pass a plugin, 0 if somebody switched it off.") {
+      $0.isEnabled ? 1 : 0
+    }
+    let name = "carabiner_plugin_breaker_state"
+    text.family(name, .gauge, "1 for the state a plugin's circuit breaker is in; a plugin without one has none.")
+    for entry in entries {
+      guard let breaker = entry.breaker else { continue }
+      for phase in [CircuitBreaker.Phase.closed, .open, .halfOpen] {
+        text.sample(name, [("plugin", entry.name), ("state", phase.rawValue)], breaker.phase == phase ? 1 : 0)
+      }
+    }
+  }
+
+  private func writeUpstream(_ text: inout PrometheusText) {
+    let figures = live.current.host.transport.figures
+    text.family("carabiner_upstream_connections", .gauge, "Connections to upstreams, by whether a request is under way on them.")
+    text.sample(
+      "carabiner_upstream_connections", [("state", "active")], Double(figures.openConnections - figures.idleConnections))
+    text.sample("carabiner_upstream_connections", [("state", "idle")], Double(figures.idleConnections))
+    text.single(
+      "carabiner_upstream_connections_opened_total", .counter,
+      "Connections to upstreams that were opened, failed attempts included.",
+      figures.connectionsOpened)
+    text.single("carabiner_upstream_requests_running", .gauge, "Requests to upstreams under way.", figures.runningRequests)
+    text.family("carabiner_upstream_requests_total", .counter, "Requests to upstreams that have ended, by what they went over.")
+    text.sample(
+      "carabiner_upstream_requests_total", [("connection", "kept")], Double(figures.requestsOnKeptConnections))
+    text.sample(
+      "carabiner_upstream_requests_total", [("connection", "new")],
+      Double(max(0, figures.requestsEnded - figures.requestsOnKeptConnections)))
+  }
+}

@@ -1,0 +1,62 @@
+internal import ArgumentParser
+internal import CarabinerWire
+
+/// `carabiner disable`: a plugin off, without another manifest.
+struct DisableCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "disable", abstract: "Switch plugins of a running gateway off, until they are enabled or it ends.",
+    discussion: """
+      The next operation passes without them; what is under way keeps its stages. A plugin the manifest marks mandatory cannot be
+      switched off. It stays off in the generations to come. Exit status: 0 if it is done, 3 if it is refused.
+
+      Example: carabiner disable ttl-cache --reason "answers are stale, see incident 12"
+      """)
+
+  @OptionGroup var options: AdminOptions
+  @Option(name: .long, help: "Why, for the log and for whoever asks later.") var reason: String
+  @Argument(help: "A plugin of the manifest, or a pattern with * and ?.") var pattern: String
+
+  func run() async throws { try await LiveOverride(pattern: pattern, reason: reason).send("disable", options) }
+}
+
+/// `carabiner enable`: a plugin on, without another manifest.
+struct EnableCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "enable", abstract: "Switch plugins of a running gateway on, or take back what was said of them.",
+    discussion: """
+      It wins over the manifest's enabled: false and over CARABINER_DISABLE. A plugin that was off from the start is loaded now.
+      Exit status: 0 if it is done, 3 if it is refused.
+
+      Example: carabiner enable ttl-cache --reason "mended"
+      """)
+
+  @OptionGroup var options: AdminOptions
+  @Option(name: .long, help: "Why, for the log and for whoever asks later.") var reason: String?
+  @Flag(name: .long, help: "Take back what enable or disable last said of it; manifest and environment decide again.")
+  var reset = false
+  @Argument(help: "A plugin of the manifest, or a pattern with * and ?.") var pattern: String
+
+  func validate() throws {
+    if !reset, reason == nil { throw ValidationError("give --reason, or --reset") }
+  }
+
+  func run() async throws {
+    try await LiveOverride(pattern: pattern, reason: reason ?? "").send(reset ? "reset" : "enable", options)
+  }
+}
+
+/// What is asked over the admin socket.
+private struct LiveOverride {
+  let pattern: String
+  let reason: String
+
+  func send(_ what: String, _ options: AdminOptions) async throws {
+    let (status, json) = try await options.client().json(
+      "POST", "/plugins/\(what)", body: ["pattern": .string(pattern), "reason": .string(reason)])
+    options.show(json) { json in
+      if let error = json["error"]?.string { return "error: \(error)" }
+      return what == "reset" ? "\(pattern): as manifest and environment say" : "\(pattern): \(what)d"
+    }
+    if status != 200 { throw ExitStatus.refused }
+  }
+}

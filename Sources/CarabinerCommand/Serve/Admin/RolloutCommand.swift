@@ -1,0 +1,31 @@
+internal import ArgumentParser
+internal import CarabinerWire
+
+/// `carabiner rollout`: ends the trial of a generation, one way or the other.
+struct RolloutCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "rollout", abstract: "Let the generation on trial take over, or call it off.",
+    discussion: """
+      A manifest with serve: {canary: …} or serve: {shadow: …} does not take over at once. A canary takes over, or is rolled back, by
+      itself; a shadow waits for this. Exit status: 0 if it is done, 3 if no generation is on trial.
+      """,
+    subcommands: [Promote.self, Abort.self])
+
+  struct Promote: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Let the generation on trial take all operations now.")
+    @OptionGroup var options: AdminOptions
+    func run() async throws { try await RolloutCommand.end("promote", options) }
+  }
+
+  struct Abort: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "End the trial; the old generation goes on.")
+    @OptionGroup var options: AdminOptions
+    func run() async throws { try await RolloutCommand.end("abort", options) }
+  }
+
+  private static func end(_ how: String, _ options: AdminOptions) async throws {
+    let (status, json) = try await options.client().json("POST", "/trial/\(how)")
+    options.show(json) { $0["error"]?.string.map { "error: \($0)" } ?? ReloadCommand.text($0) }
+    if status != 200 { throw ExitStatus.refused }
+  }
+}

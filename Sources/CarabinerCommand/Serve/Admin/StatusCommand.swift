@@ -1,0 +1,90 @@
+internal import ArgumentParser
+internal import CarabinerWire
+
+/// `carabiner status`: what a running gateway does.
+struct StatusCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "status", abstract: "Show what a running gateway serves: generation, plugins, load, and the last reload.",
+    discussion: "Example: carabiner status --admin unix:/run/carabiner.sock")
+
+  @OptionGroup var options: AdminOptions
+
+  func run() async throws {
+    let (_, json) = try await options.client().json("GET", "/status")
+    options.show(json, Self.text)
+  }
+
+  static func text(_ json: JSONValue) -> String {
+    func text(_ value: JSONValue?) -> String { value?.string ?? value.map { $0.isNull ? "-" : $0.description } ?? "-" }
+    var lines = [
+      "generation   \(text(json["generation"])) since \(text(json["since"]))",
+      "manifest     \(text(json["manifest"]))",
+      "process      \(text(json["process"])), version \(text(json["version"])), started \(text(json["started"]))",
+      "operations   \(text(json["operations"]?["running"])) running, \(text(json["operations"]?["waiting"])) waiting, "
+        + "\(text(json["connections"])) connections",
+      "reloads      \(text(json["reloads"]?["all"])), \(text(json["reloads"]?["refused"])) of them refused",
+    ]
+    for generation in json["retired"]?.array ?? [] {
+      lines.append(
+        "retired      generation \(text(generation["generation"])): \(text(generation["operations"])) operations to finish")
+    }
+    for plugin in json["plugins"]?.array ?? [] {
+      lines.append(
+        "plugin       \(text(plugin["name"])): \(text(plugin["id"])) \(text(plugin["version"])), sha256 "
+          + "\(text(plugin["sha256"]).prefix(12)), \(text(plugin["file"]))"
+          + (plugin["enabled"] == false ? ", \(text(plugin["decision"]))" : "")
+          + (plugin["breaker"]?.string.map { ", breaker \($0)" } ?? "")
+          + (plugin["faults"] == 0 ? "" : ", \(text(plugin["faults"])) faults"))
+    }
+    if let trial = json["trial"], !trial.isNull {
+      lines.append("on trial     generation \(text(trial["generation"])): \(text(trial["kind"])), since \(text(trial["since"]))")
+      for (name, label) in [("own", "its own"), ("others", "others'")] {
+        guard let summary = trial[name] else { continue }
+        lines.append(
+          "             \(label) \(text(summary["operations"])) operations, error rate \(text(summary["errorRate"])), "
+            + "95th percentile \(text(summary["milliseconds95"])) ms")
+      }
+      for (name, entry) in trial["comparisons"]?["operations"]?.object ?? [:] {
+        lines.append(
+          "             \(name): \(text(entry["same"])) the same, \(text(entry["different"])) different"
+            + (entry["example"]?.array ?? []).map { "\n               \(text($0))" }.joined())
+      }
+    }
+    if let reload = json["lastReload"], !reload.isNull { lines.append("last reload  \(ReloadCommand.text(reload))") }
+    return lines.joined(separator: "\n")
+  }
+}
+
+/// `carabiner reload`: a new generation now.
+struct ReloadCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "reload", abstract: "Have a running gateway read its manifest again, and wait until that is done.",
+    discussion: """
+      Exit status: 0 if the new generation serves, 3 if it was refused and the old one goes on.
+
+      Example: carabiner reload --admin unix:/run/carabiner.sock
+      """)
+
+  @OptionGroup var options: AdminOptions
+
+  func run() async throws {
+    let (status, json) = try await options.client().json("POST", "/reload")
+    options.show(json, Self.text)
+    if status != 200 { throw ExitStatus.refused }
+  }
+
+  static func text(_ json: JSONValue) -> String {
+    func list(_ name: String) -> [String] { json[name]?.array?.compactMap(\.string) ?? [] }
+    let generation = json["generation"]?.int ?? 0
+    let changes = list("difference").map { "\n  \($0)" }.joined()
+    let difference = changes.isEmpty ? "; nothing is different" : ":\(changes)"
+    switch json["outcome"]?.string {
+    case "accepted": return "generation \(generation) serves\(difference)"
+    case "promoted": return "generation \(generation), which was on trial, serves\(difference)"
+    case "on trial": return "generation \(generation) goes on, with a \(json["trial"]?.string ?? "trial") beside it\(difference)"
+    case let outcome:
+      return "\(outcome ?? "refused"), generation \(generation) goes on:" + list("problems").map { "\n  error: \($0)" }.joined()
+        + (changes.isEmpty ? "" : "\nwould have changed:\(changes)")
+    }
+  }
+}

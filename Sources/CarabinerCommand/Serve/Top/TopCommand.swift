@@ -1,0 +1,106 @@
+internal import ArgumentParser
+internal import Carabiner
+internal import CarabinerHost
+internal import CarabinerWire
+internal import Foundation
+internal import UnixSignals
+
+/// `carabiner top`: the rates of a running gateway, live.
+struct TopCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "top", abstract: "Show the rates of a running gateway: requests, latencies, plugins, upstream, cache.",
+    discussion: """
+      Looks at the metrics every --interval and shows what happened in between. On a terminal it draws in place until q or Ctrl-C; else
+      it prints a block of lines, or with --format json a line, for each look. A gateway that ends is waited for.
+
+      Exit status: 0, or 4 if no gateway answers at the start.
+
+      Example: carabiner top --admin unix:/run/carabiner.sock --interval 2s
+      """)
+
+  private static let shortestInterval = Duration.milliseconds(10)
+
+  @OptionGroup var options: AdminOptions
+
+  @Option(name: .long, help: ArgumentHelp("How long to wait between two looks.", valueName: "duration"), transform: duration)
+  var interval: Duration = .seconds(1)
+
+  @Flag(name: .long, help: "Show one interval, and end.") var once = false
+
+  func validate() throws {
+    guard interval >= Self.shortestInterval else { throw ValidationError("--interval takes at least 10ms") }
+  }
+
+  func run() async throws {
+    let client = try options.client()
+    let first = try await firstLook(client)
+    guard !once, options.format == .text, isatty(STDOUT_FILENO) == 1 else { return try await look(client, first, nil) }
+    let screen = TopScreen()
+    defer { screen.restore() }
+    screen.draw(["the first interval has to pass; q ends"])
+    let looking = Task { try await look(client, first, screen) }
+    let signals = Task {
+      for await _ in await UnixSignalsSequence(trapping: .sigint, .sigterm) { looking.cancel() }
+    }
+    defer { signals.cancel() }
+    screen.onKeys { key in
+      if key == UInt8(ascii: "q") { looking.cancel() }
+    }
+    do {
+      try await looking.value
+    } catch is CancellationError {
+      return
+    }
+  }
+
+  /// Tells whether there is anything to look at.
+  private func firstLook(_ client: AdminClient) async throws -> MetricsSample {
+    do {
+      return try MetricsSample(try await client.ask("GET", "/metrics"))
+    } catch let error as MetricsSample.Malformed {
+      Terminal.complain("error: what answers there is no gateway of Carabiner: \(error)")
+      throw ExitStatus.parsing
+    }
+  }
+
+  private func look(_ client: AdminClient, _ first: MetricsSample, _ screen: TopScreen?) async throws {
+    var last = first
+    while true {
+      try await Task.sleep(for: interval)
+      do {
+        let next = try MetricsSample(try await client.send("GET", "/metrics"))
+        let figures = TopFigures(from: last, to: next)
+        last = next
+        show(figures, figures.isRestarted ? "the gateway was started anew; its figures count from there" : nil, on: screen)
+      } catch let error where error is TransportError || error is MetricsSample.Malformed {
+        if once {
+          Terminal.complain("error: the gateway has gone")
+          throw ExitStatus.network
+        }
+        show(nil, "no gateway answers; waiting for it to come back", on: screen)
+      }
+      if once { return }
+    }
+  }
+
+  private func show(_ figures: TopFigures?, _ message: String?, on screen: TopScreen?) {
+    if let screen {
+      let lines = figures.map { TopDrawing(figures: $0, width: screen.size.columns).lines } ?? []
+      return screen.draw((message.map { [$0, ""] } ?? []) + lines + ["", "every \(DurationText.print(interval)); q ends"])
+    }
+    if let message { Terminal.complain("carabiner top: \(message)") }
+    guard let figures else { return }
+    switch options.format {
+    case .json: Terminal.emit(figures.json.description)
+    case .text: Terminal.emit(TopDrawing(figures: figures).lines.joined(separator: "\n") + (once ? "" : "\n"))
+    }
+  }
+}
+
+extension MetricsSample {
+  /// What a gateway answered.
+  fileprivate init(_ answer: (status: Int, body: Data)) throws(Malformed) {
+    guard answer.status == 200 else { throw Malformed(line: 0) }
+    try self.init(parsing: String(decoding: answer.body, as: UTF8.self))
+  }
+}

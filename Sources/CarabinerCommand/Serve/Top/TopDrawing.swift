@@ -1,0 +1,53 @@
+internal import CarabinerWire
+internal import Foundation
+
+/// The figures of a gateway as lines for a terminal.
+struct TopDrawing {
+  let figures: TopFigures
+  /// What the terminal has room for; nil for as much as there is to say.
+  var width: Int?
+
+  /// The lines, cut to the width.
+  var lines: [String] {
+    let all =
+      heading + ["", Self.row("plugin", "state", "calls/s", "time/call", "running", "failed/s", "faults")]
+      + figures.plugins.map(Self.row)
+    guard let width else { return all }
+    return all.map { String($0.prefix(max(1, width))) }
+  }
+
+  private var heading: [String] {
+    let latencies = figures.latencies
+    return [
+      "generation \(figures.generation)\(figures.generations > 1 ? " (\(figures.generations) alive)" : "")"
+        + "   cpu \(Self.percent(figures.cpuShare))   memory \(figures.residentBytes >> 20) MiB",
+      "requests   \(Self.number(figures.requestsPerSecond))/s, errors \(Self.number(figures.errorsPerSecond))/s, "
+        + "cancelled \(Self.number(figures.cancelledPerSecond))/s, rate limited \(Self.number(figures.limitedPerSecond))/s",
+      "latency    p50 \(ShortTime.text(latencies?.half)), p95 \(ShortTime.text(latencies?.most)), "
+        + "p99 \(ShortTime.text(latencies?.nearlyAll))",
+      "under way  \(figures.running), waiting \(figures.waiting), connections \(figures.connections)",
+      "upstream   \(Self.number(figures.upstreamPerSecond))/s, on kept connections \(Self.percent(figures.keptShare)), "
+        + "connections \(figures.upstreamConnections.active) active \(figures.upstreamConnections.idle) idle, "
+        + "retries \(Self.number(figures.retriesPerSecond))/s",
+      "cache      \(Self.number(figures.cacheReadsPerSecond)) reads/s, hits \(Self.percent(figures.cacheHitShare))",
+    ]
+  }
+
+  private static func row(_ plugin: TopFigures.Plugin) -> String {
+    row(
+      plugin.name, plugin.state, number(plugin.callsPerSecond), ShortTime.text(plugin.secondsPerCall), "\(plugin.running)",
+      number(plugin.failuresPerSecond), "\(plugin.faults)")
+  }
+
+  private static func row(_ name: String, _ state: String, _ figures: String...) -> String {
+    func padded(_ text: String, _ width: Int) -> String { text + String(repeating: " ", count: max(0, width - text.count)) }
+    return "\(padded(String(name.prefix(24)), 24)) \(padded(state, 9))"
+      + figures.map { String(repeating: " ", count: max(1, 10 - $0.count)) + $0 }.joined()
+  }
+
+  private static func number(_ value: Double) -> String {
+    value == 0 ? "0" : String(format: value < 10 ? "%.2f" : value < 100 ? "%.1f" : "%.0f", value)
+  }
+
+  private static func percent(_ share: Double?) -> String { share.map { String(format: "%.0f%%", $0 * 100) } ?? "-" }
+}

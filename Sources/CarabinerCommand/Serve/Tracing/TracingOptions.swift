@@ -1,0 +1,45 @@
+internal import ArgumentParser
+internal import CarabinerTracing
+internal import Foundation
+internal import Logging
+
+/// Whether and where a gateway's traces go; it takes a restart to change.
+struct TracingOptions: ParsableArguments {
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "Send traces to a collector that takes OTLP over HTTP, as http://127.0.0.1:4318; wins over OTEL_EXPORTER_OTLP_ENDPOINT.",
+      discussion: "OTEL_EXPORTER_OTLP_HEADERS, OTEL_SERVICE_NAME, OTEL_TRACES_SAMPLER and the like are heeded.", valueName: "url")
+  )
+  var otlp: String?
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "The share of the requests without a traceparent that is traced, as 1%; wins over OTEL_TRACES_SAMPLER_ARG. With one, the client "
+        + "has decided.", valueName: "share"), transform: share)
+  var traceShare: Double?
+
+  /// Who makes traces and sends them; nil if nobody asks for any.
+  func export(_ logger: Logger) throws -> TraceExport? {
+    do {
+      let settings = try OTLPSettings(
+        base: otlp, share: traceShare, environment: ProcessInfo.processInfo.environment,
+        warn: { Terminal.complain("warning: \($0)") })
+      guard let settings else {
+        if traceShare != nil { throw usageError("--trace-share needs to know where to: give --otlp URL") }
+        return nil
+      }
+      return try TraceExport(settings, logger)
+    } catch let refusal as OTLPSettings.Refusal {
+      throw usageError("\(refusal)")
+    }
+  }
+}
+
+/// A share of all, as 1% or 0.01.
+private func share(_ text: String) throws -> Double {
+  let share = text.hasSuffix("%") ? Double(text.dropLast()).map { $0 / 100 } : Double(text)
+  guard let share, (0...1).contains(share) else { throw ValidationError("a share is a number from 0% to 100%, as 1%") }
+  return share
+}

@@ -1,0 +1,129 @@
+internal import CCarabiner
+internal import CarabinerHost
+internal import Synchronization
+
+/// Lets instances of an interceptor hand their state to others.
+struct StateTrial {
+  private let trial: InterceptorTrial
+  private let place: String
+
+  init(_ trial: InterceptorTrial) {
+    self.trial = trial
+    place = trial.interceptor.id
+  }
+
+  /// - Throws: ``TrialNotes/Skip`` if there is nothing to hand over and nobody to take it.
+  func run() throws {
+    guard trial.interceptor.threadClass != UInt32(CRB_THREADS_PER_CALL) else {
+      throw TrialNotes.Skip("it has an instance for each call, and so nothing to hand over")
+    }
+    let old = try trial.instance()
+    defer { old.destroy() }
+    guard let table = old.stateTable, unsafe table.save != nil || table.adopt != nil else {
+      throw TrialNotes.Skip("it hands no state over")
+    }
+    work(old)
+    let state = old.save(table, trial.notes)
+    if let state { try handOver(state, table) }
+    if unsafe table.adopt != nil { try refuse(state?.bytes ?? [], table) }
+    if unsafe table.save != nil { saveAmongCalls(old, table) }
+    if state == nil, unsafe table.adopt == nil { throw TrialNotes.Skip("it had nothing to hand over") }
+  }
+
+  private func work(_ instance: LaboratoryInstance, _ exchanges: [Exchange] = Exchange.usual) {
+    for stage in trial.stages { _ = trial.travel(exchanges, stage, instance) }
+  }
+
+  /// What one hands over another one takes, and works with.
+  private func handOver(_ state: PluginState, _ table: crb_state) throws {
+    guard unsafe table.adopt != nil else { return }
+    let new = try trial.instance()
+    defer { new.destroy() }
+    if let refusal = new.adopt(state, table, trial.notes) {
+      trial.notes.fail("it refuses what another instance of it has just handed over: \(refusal)", at: place)
+    }
+    work(new)
+    _ = new.save(table, trial.notes)
+  }
+
+  /// What cannot be a state of its own is refused, or taken, and does no harm.
+  private func refuse(_ bytes: [UInt8], _ table: crb_state) throws {
+    let own = table.version
+    let newer = [1, 2, 1000, UInt32.max].map { own.addingReportingOverflow($0) }.filter { !$0.overflow }.map(\.partialValue)
+    for version in newer + (own < .max ? [.max] : []) {
+      try offer(PluginState(version: version, bytes: bytes), table, "a state of version \(version)") { isTaken in
+        trial.notes.expect(
+          !isTaken, "it takes a state of version \(version), although its own is \(own) and it cannot know what that means",
+          at: place)
+      }
+    }
+    var generator = SeededGenerator(trial.options.seed)
+    for (number, damaged) in damaged(bytes, &generator).enumerated() {
+      let version = number % 4 == 3 ? UInt32.random(in: 0...own, using: &generator) : own
+      try offer(PluginState(version: version, bytes: damaged), table, "damaged state \(number)") { _ in }
+    }
+  }
+
+  /// Offers a state to a new instance, which then works on.
+  private func offer(_ state: PluginState, _ table: crb_state, _ name: String, then: (_ isTaken: Bool) -> Void) throws {
+    LaboratoryRecord.note(name, inHook: false)
+    let instance = try trial.instance()
+    defer { instance.destroy() }
+    // Of one whose state differs from the next one's from the start nothing can be said.
+    let fresh = try untouched(table)
+    let before = instance.save(table, trial.notes)
+    let refusal = instance.adopt(state, table, trial.notes)
+    then(refusal == nil)
+    if refusal != nil, before == fresh {
+      trial.notes.expect(
+        instance.save(table, trial.notes) == before, "it has refused a state and is no longer as create() left it", at: place)
+    }
+    work(instance, [Exchange("a query")])
+  }
+
+  /// What an instance hands over that did nothing.
+  private func untouched(_ table: crb_state) throws -> PluginState? {
+    let instance = try trial.instance()
+    defer { instance.destroy() }
+    return instance.save(table, trial.notes)
+  }
+
+  /// Bytes as they come out of a file that was cut, of another plugin's mouth, or of a broken memory.
+  private func damaged(_ bytes: [UInt8], _ generator: inout SeededGenerator) -> [[UInt8]] {
+    let count = trial.options.times(400, atLeast: 40)
+    var all: [[UInt8]] = [
+      [], bytes + [0], bytes + bytes, Array(repeating: 0, count: bytes.count), Array(repeating: 255, count: bytes.count),
+    ]
+    // Its beginning, where lengths stand, byte for byte.
+    all += (0..<min(bytes.count, count / 4)).map { Array(bytes.prefix($0)) }
+    while all.count < count {
+      var changed = bytes
+      switch Int.random(in: 0..<4, using: &generator) {
+      case 0: changed = Array(bytes.prefix(Int.random(in: 0...bytes.count, using: &generator)))
+      case 1: changed = (0..<Int.random(in: 0...256, using: &generator)).map { _ in UInt8.random(in: 0...255, using: &generator) }
+      default:
+        for _ in 0..<Int.random(in: 1...4, using: &generator) {
+          guard let index = changed.indices.randomElement(using: &generator) else { break }
+          changed[index] = [0, 1, 0x7F, 0x80, 0xFF].randomElement(using: &generator) ?? 0
+        }
+      }
+      all.append(changed)
+    }
+    return all
+  }
+
+  /// Asks for the state while hooks of the instance run, if it is of a class whose hooks may run beside each other.
+  private func saveAmongCalls(_ instance: LaboratoryInstance, _ table: crb_state) {
+    guard trial.interceptor.threadClass == UInt32(CRB_THREADS_CONCURRENT) else { return }
+    trial.laboratory.state.withLock { $0.isGuarded = false }
+    defer { trial.laboratory.state.withLock { $0.isGuarded = true } }
+    LaboratoryRecord.note("save() among calls", inHook: false)
+    let isOver = Atomic(false)
+    let crowd = (0..<4).map { _ in
+      LaboratoryThread { while !isOver.load(ordering: .relaxed) { work(instance) } }
+    }
+    for _ in 0..<trial.options.times(200, atLeast: 20) { _ = instance.save(table, trial.notes) }
+    isOver.store(true, ordering: .relaxed)
+    for thread in crowd { thread.join() }
+  }
+}

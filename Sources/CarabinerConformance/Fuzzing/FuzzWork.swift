@@ -1,0 +1,60 @@
+internal import Foundation
+
+/// Which cases are still to be run, and how those ended that were.
+struct FuzzWork {
+  /// How many cases one child gets.
+  static let batch = 250
+  /// After how many cases that end a child there is nothing more to learn.
+  private static let maximumDeaths = 5
+
+  private let seed: UInt64
+  private var rest: Range<Int>
+  /// What stood behind a case that ended its child.
+  private var again: [Range<Int>] = []
+  private var ended: [(first: Int, outcome: CheckOutcome)] = []
+  /// How many cases ended their child.
+  private(set) var deaths = 0
+
+  init(_ cases: Range<Int>, seed: UInt64) {
+    rest = cases
+    self.seed = seed
+  }
+
+  /// How many cases nobody has run.
+  var left: Int { again.reduce(rest.count) { $0 + $1.count } }
+
+  /// In the order of the cases.
+  var outcomes: [CheckOutcome] { ended.sorted { $0.first < $1.first }.map(\.outcome) }
+
+  /// Takes the cases for one child; nil if there is nothing more to do.
+  mutating func next() -> Range<Int>? {
+    guard deaths < Self.maximumDeaths else { return nil }
+    if let part = again.popLast() { return part }
+    guard !rest.isEmpty else { return nil }
+    let part = rest.prefix(Self.batch)
+    rest = part.upperBound..<rest.upperBound
+    return part
+  }
+
+  /// Notes how a child has ended.
+  mutating func add(_ child: Supervisor.Ended, of part: Range<Int>) {
+    ended.append((part.lowerBound, child.outcome))
+    switch child.outcome.status {
+    case .crash, .timeout:
+      deaths += 1
+      // The plugin can write into the record; what it says is used if it can be true.
+      guard let died = Self.number(in: child.step, seed: seed), part.contains(died), died + 1 < part.upperBound else { return }
+      again.append((died + 1)..<part.upperBound)
+    case .skip, .harnessError:
+      rest = rest.upperBound..<rest.upperBound
+      again = []
+    case .pass, .warn, .fail: break
+    }
+  }
+
+  /// The number of the case that a step tells of; nil if it tells of none.
+  static func number(in step: String, seed: UInt64) -> Int? {
+    guard let range = step.range(of: "case \(seed):") else { return nil }
+    return Int(step[range.upperBound...].prefix { $0.isNumber })
+  }
+}

@@ -1,0 +1,58 @@
+internal import CCarabiner
+internal import CarabinerHost
+
+/// The extension `crb.state/1`.
+extension LaboratoryInstance {
+  /// Its functions; nil if it has none.
+  var stateTable: crb_state? {
+    guard let pointer = unsafe self.extension("crb.state/1") else { return nil }
+    return unsafe InterceptorTable.copy(pointer.assumingMemoryBound(to: crb_state.self), crb_state())
+  }
+
+  /// What it hands over; nil if it refuses or has nothing. A breach of the header is noted.
+  func save(_ table: crb_state, _ notes: TrialNotes) -> PluginState? {
+    guard let save = unsafe table.save else { return nil }
+    let laboratory = Laboratory.current
+    let place = "\(interceptor.id) save"
+    var buffer: crb_buf = 0
+    var why = unsafe crb_error()
+    unsafe why.size = UInt32(MemoryLayout<crb_error>.size)
+    let status = unsafe use("save") { memory in unsafe save(memory, &buffer, &why) }
+    laboratory.collectTouches(at: place)
+    notes.expect(status <= 0, "save() answers \(status), which is no status of the header", at: place)
+    if buffer == 0 { return nil }
+    guard let count = laboratory.state.withLock({ state in unsafe state.buffers.view(buffer)?.len }) else {
+      notes.fail("save() stores a buffer whose last reference is gone, or that never was", at: place)
+      return nil
+    }
+    guard count <= PluginState.maximumBytes else {
+      notes.fail("save() hands over \(count) bytes, more than CRB_STATE_MAX_BYTES", at: place)
+      _ = laboratory.release(buffer, .bufSlice)
+      return nil
+    }
+    let bytes = laboratory.consume(buffer, .bufSlice)
+    guard status == Status.ok else {
+      notes.fail("save() fails with \(status) and stores a buffer all the same", at: place)
+      return nil
+    }
+    return bytes.map { PluginState(version: table.version, bytes: $0) }
+  }
+
+  /// Offers it a state; what it says if it does not take it, nil if it does. The bytes are lent as a hook's are.
+  func adopt(_ state: PluginState, _ table: crb_state, _ notes: TrialNotes) -> String? {
+    guard let adopt = unsafe table.adopt else { return "it has no adopt()" }
+    let laboratory = Laboratory.current
+    let place = "\(interceptor.id) adopt"
+    var lent = GuardedMemory(isGuarded: laboratory.state.withLock { $0.isGuarded })
+    let view = unsafe lent.view(state.bytes, named: "the state")
+    var why = unsafe crb_error()
+    unsafe why.size = UInt32(MemoryLayout<crb_error>.size)
+    let status = unsafe use("adopt") { memory in unsafe adopt(memory, state.version, view, &why) }
+    let reason = unsafe why.message.text
+    lent.takeBack()
+    laboratory.collectTouches(at: place)
+    lent.forget()
+    notes.expect(status <= 0, "adopt() answers \(status), which is no status of the header", at: place)
+    return status == Status.ok ? nil : "\(status)\(reason.isEmpty ? "" : ": \(reason.prefix(500))")"
+  }
+}

@@ -1,0 +1,144 @@
+internal import CCarabiner
+internal import CarabinerHost
+internal import Glibc
+
+/// One hook: called, waited for, and judged.
+extension Traveller {
+  typealias StatePlace = UnsafeMutablePointer<UnsafeMutableRawPointer?>
+
+  /// Runs a hook to its completion and gives its verdict; a verdict that is not legal counts as a failure, as in a host.
+  ///
+  /// - Parameters:
+  ///   - event: Makes what the hook is told, while the call is locked.
+  ///   - body: Calls the plugin.
+  @discardableResult
+  func run<Event>(
+    _ call: LaboratoryCall, _ hook: Hook, _ passage: inout Passage, event: (inout GuardedMemory) -> Event,
+    calling body: @escaping (Event, StatePlace) -> crb_verdict
+  ) -> crb_verdict {
+    let place = "\(interceptor) \(hooks.kind.rawValue).\(hook.name)"
+    let event = laboratory.state.withLock { _ in
+      call.hook = hook
+      call.staged = Staged()
+      call.refusedElements = 0
+      call.token = .none
+      return event(&call.memory)
+    }
+    laboratory.enter(place)
+    if let schedule = manner.schedule {
+      laboratory.timers.setPace(.held)
+      laboratory.setInterruption { [self] in if laboratory.isArmed(call) { play(schedule.beforeReturn, call) } }
+    }
+    defer { if manner.schedule != nil { laboratory.timers.setPace(.asTimePasses) } }
+    manner.aroundHooks?(true, hook)
+    let work = { [self] () -> crb_verdict in
+      laboratory.state.withLock { _ in call.thread = pthread_self() }
+      return unsafe withUnsafeMutablePointer(to: &state) { unsafe body(event, $0) }
+    }
+    let canceller = manner.cancelsDuring == hook ? LaboratoryThread { self.cancel(call) } : nil
+    defer { canceller?.join() }
+    var verdict = manner.changesThreads ? LaboratoryThread.run(work) ?? Verdict.fail : work()
+    manner.aroundHooks?(false, hook)
+    let isLate = laboratory.setInterruption(nil)
+    let wasPending = verdict == Verdict.pending
+    verdict = wasPending ? complete(call, place, isLate) : settled(call, verdict, place)
+    laboratory.leave()
+    let staged = laboratory.state.withLock { _ in
+      call.hook = nil
+      call.thread = nil
+      call.memory.takeBack()
+      return call.staged
+    }
+    laboratory.collectTouches(at: place)
+    verdict = judged(verdict, hook, staged, place)
+    if !manner.keepsSteps { passage.steps = [] }
+    passage.steps.append(Passage.Step(hook: hook, verdict: verdict, staged: staged, wasPending: wasPending))
+    // Nothing further in reaches a stage whose call was cancelled (R9).
+    return call.isCancelled ? Verdict.fail : verdict
+  }
+
+  /// Plays the part of a schedule.
+  private func play(_ events: [Schedule.Event], _ call: LaboratoryCall) {
+    for event in events {
+      switch event {
+      case .wake: laboratory.timers.doHeld(patience: .milliseconds(100))
+      case .revoke: laboratory.revoke(call)
+      case .cancel: LaboratoryThread { self.cancel(call) }.join()
+      }
+    }
+  }
+
+  /// Waits for the token of a hook that answered PENDING, and gives the verdict it was resumed with.
+  ///
+  /// - Parameter isLate: Whether the plugin had not asked any service when its hook returned; what was to happen before happens now.
+  private func complete(_ call: LaboratoryCall, _ place: String, _ isLate: Bool) -> crb_verdict {
+    var token = LaboratoryCall.Token.none
+    let look = { [self] in
+      laboratory.state.withLock { _ in
+        token = call.token
+        if case .armed = token { return false }
+        return true
+      }
+    }
+    if case .none = laboratory.state.withLock({ _ in call.token }) {
+      laboratory.breach("ER08", "the hook answered PENDING without a token from suspend()", at: place)
+      return Verdict.fail
+    }
+    if let schedule = manner.schedule {
+      play((isLate ? schedule.beforeReturn : []) + schedule.afterReturn, call)
+      if look() { return token.verdict ?? Verdict.fail }
+      // Nobody else will wake it: a cancelled call has to end by itself, and any other one is not to wait for ever.
+      if call.isCancelled {
+        if laboratory.resumed.wait(manner.grace, until: look) { return token.verdict ?? Verdict.fail }
+        laboratory.revoke(call)
+        laboratory.breach("ER06", "the hook was not resumed within \(manner.grace) of on_cancel (order: \(schedule))", at: place)
+        laboratory.timers.doHeld()
+        return Verdict.fail
+      }
+      laboratory.timers.doHeld()
+    }
+    guard laboratory.resumed.wait(manner.patience, until: look) else {
+      laboratory.revoke(call)
+      laboratory.breach("ER06", "a pending hook was not resumed within \(manner.patience)", at: place)
+      return Verdict.fail
+    }
+    return token.verdict ?? Verdict.fail
+  }
+
+  /// The verdict of a hook that completed by returning; a token it left behind is taken back.
+  private func settled(_ call: LaboratoryCall, _ verdict: crb_verdict, _ place: String) -> crb_verdict {
+    if laboratory.revoke(call) {
+      laboratory.breach(
+        "ER08", "the hook took a token from suspend() and then answered \(Verdict.name(verdict)); answer PENDING", at: place)
+    }
+    return verdict
+  }
+
+  /// What a host makes of a verdict.
+  private func judged(_ verdict: crb_verdict, _ hook: Hook, _ staged: Staged, _ place: String) -> crb_verdict {
+    if verdict < 0 { return Verdict.fail }
+    guard verdict != Verdict.pending, hook.allows(verdict, for: hooks.kind) else {
+      laboratory.breach("SE01", "the verdict \(Verdict.name(verdict)) is not legal here", at: place)
+      return Verdict.fail
+    }
+    let needsElement = verdict == Verdict.respond || verdict == Verdict.recover
+    if needsElement, staged.elements.isEmpty, hooks.kind != .http || staged.head == nil {
+      laboratory.breach("SE03", "\(Verdict.name(verdict)) without anything staged by emit()", at: place)
+      return Verdict.fail
+    }
+    if hook == .onError, verdict == Verdict.fail, staged.failure == nil {
+      laboratory.breach("ER01", "FAIL in on_error replaces the error, and set_error() did not say by what", at: place)
+    }
+    let isLost = [Verdict.fail, Verdict.drop, Verdict.retry].contains(verdict) || hook == .onError && verdict == Verdict.continue
+    if isLost, !staged.elements.isEmpty {
+      laboratory.breach(
+        "ST03", "\(staged.elements.count) staged elements are lost by answering \(Verdict.name(verdict))", at: place)
+    }
+    let isFirst = hook == .onRequest || hook == .onRead
+    if isFirst, verdict == Verdict.continue, !staged.elements.isEmpty {
+      laboratory.breach("SE03", "CONTINUE after emit(): what was staged would be lost; answer RESPOND", at: place)
+      return Verdict.fail
+    }
+    return verdict
+  }
+}

@@ -1,0 +1,9 @@
+internal import NIOHTTP1
+
+extension HTTPRequestHead {
+  /// Whether it has no more fields and bytes than a head may have.
+  func isWithin(_ limits: GatewayLimits) -> Bool {
+    headers.count <= limits.maximumHeadFields
+      && headers.reduce(uri.utf8.count) { $0 + $1.name.utf8.count + $1.value.utf8.count } <= limits.maximumHeadBytes
+  }
+}

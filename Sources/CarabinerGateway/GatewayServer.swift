@@ -1,0 +1,178 @@
+internal import FoundationEssentials
+package import NIOCore
+internal import NIOHTTP1
+internal import NIOPosix
+package import NIOSSL
+
+/// Accepts connections and reads HTTP/1.1 from them, or HTTP/2.
+package final class GatewayServer: Sendable {
+  /// Where a server listens.
+  package enum Address: Sendable, Hashable {
+    case tcp(host: String, port: Int)
+    /// A socket in the file system.
+    case unix(path: String)
+    /// A socket that is listening already, as systemd hands over.
+    case descriptor(Int32)
+  }
+
+  /// The address may not be used.
+  package struct BindFailure: Error, CustomStringConvertible {
+    package let description: String
+  }
+
+  /// How many connections the system keeps for the server until it takes them.
+  private static let backlog: Int32 = 1024
+  /// How large a piece of a slow client's answer may wait before its sender does.
+  private static let waterMark = ChannelOptions.Types.WriteBufferWaterMark(low: 32 << 10, high: 128 << 10)
+
+  private let channel: any Channel
+  private let connections: OpenConnections
+
+  /// Where it listens; the port is the one in use if any would have done.
+  package let address: SocketAddress?
+
+  /// Begins to listen.
+  ///
+  /// - Parameters:
+  ///   - tls: What TLS connections are made with; nil for none.
+  ///   - isForOwnerOnly: Whether a socket in the file system is for processes of the same user alone, and of root.
+  /// - Throws: ``BindFailure``.
+  package init(
+    _ address: Address, group: any EventLoopGroup, tls: NIOSSLContext? = nil, limits: GatewayLimits = GatewayLimits(),
+    isForOwnerOnly: Bool = false, handler: any RequestHandler
+  ) async throws {
+    let connections = OpenConnections()
+    let bootstrap = ServerBootstrap(group: group)
+      .serverChannelOption(ChannelOptions.backlog, value: Self.backlog)
+      .serverChannelOption(ChannelOptions.socketOption(.so_reuseaddr), value: 1)
+      .childChannelOption(ChannelOptions.tcpOption(.tcp_nodelay), value: 1)
+      .childChannelOption(ChannelOptions.allowRemoteHalfClosure, value: true)
+      .childChannelOption(ChannelOptions.writeBufferWaterMark, value: Self.waterMark)
+      .childChannelOption(ChannelOptions.maxMessagesPerRead, value: 4)
+      .childChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          let pipeline = channel.pipeline.syncOperations
+          if isForOwnerOnly { try pipeline.addHandler(OwnerCheck()) }
+          if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
+          guard limits.takesHTTP2 else {
+            return try Self.installHTTP1(on: channel, handler, limits: limits, connections: connections)
+          }
+          try pipeline.addHandler(
+            ProtocolChoice(limits: limits, connections: connections) { isHTTP2, channel in
+              if isHTTP2 {
+                try MultiplexedConnection.install(on: channel, handler, limits: limits, connections: connections)
+              } else {
+                try Self.installHTTP1(on: channel, handler, limits: limits, connections: connections)
+              }
+            })
+        }
+      }
+    do {
+      channel =
+        switch address {
+        case .tcp(let host, let port): try await bootstrap.bind(host: host, port: port).get()
+        case .unix(let path): try await bootstrap.bind(unixDomainSocketPath: path, cleanupExistingSocketFile: true).get()
+        case .descriptor(let descriptor): try await bootstrap.withBoundSocket(descriptor).get()
+        }
+    } catch {
+      throw BindFailure(description: "cannot listen on \(address): \(error)")
+    }
+    self.connections = connections
+    self.address = channel.localAddress
+    name =
+      switch address {
+      case .tcp(let host, _): Address.tcp(host: host, port: channel.localAddress?.port ?? 0).description
+      case .unix, .descriptor: address.description
+      }
+    // Between the making of the socket and this others could connect; the owner check is what keeps them out.
+    if isForOwnerOnly, case .unix(let path) = address {
+      try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+    }
+  }
+
+  /// Adds to a connection what speaks HTTP/1.1 on it.
+  private static func installHTTP1(
+    on channel: any Channel, _ handler: any RequestHandler, limits: GatewayLimits, connections: OpenConnections
+  ) throws {
+    var decoding = NIOHTTPDecoderLimitConfiguration()
+    decoding.maxHeaderFieldSize = limits.maximumHeadBytes
+    decoding.maxHeaderListSize = limits.maximumHeadBytes
+    decoding.maxHeaderFieldCount = limits.maximumHeadFields
+    let pipeline = channel.pipeline.syncOperations
+    try pipeline.addHandler(HTTPResponseEncoder())
+    try pipeline.addHandler(
+      ByteToMessageHandler(
+        HTTPRequestDecoder(
+          leftOverBytesStrategy: .fireError, informationalResponseStrategy: .drop, limitConfiguration: decoding)))
+    // What plugins and upstreams put into a head cannot end a line of it.
+    try pipeline.addHandler(NIOHTTPResponseHeadersValidator())
+    try pipeline.addHandler(ConnectionHandler(handler, limits: limits, connections: connections))
+  }
+
+  /// The address as people write it, with the port in use.
+  package let name: String
+
+  /// How many connections are open.
+  package var connectionCount: Int { connections.count }
+
+  /// Takes no more connections, lets answers under way finish, and ends what is still open when the time is over.
+  ///
+  /// - Returns: Whether all ended by themselves.
+  @discardableResult
+  package func shutDown(within time: Duration) async -> Bool {
+    try? await channel.close().get()
+    connections.drain()
+    return await withTaskGroup(of: Bool.self) { group in
+      group.addTask {
+        await self.connections.waitUntilEmpty()
+        return true
+      }
+      group.addTask {
+        guard (try? await Task.sleep(for: time)) != nil else { return true }
+        let isEmpty = self.connections.count == 0
+        self.connections.closeAll()
+        return isEmpty
+      }
+      // Of both: once connections were closed here there are none, and who waited for that may be seen first.
+      var isDrained = true
+      for await isEmpty in group {
+        isDrained = isDrained && isEmpty
+        group.cancelAll()
+      }
+      return isDrained
+    }
+  }
+}
+
+extension GatewayServer.Address: CustomStringConvertible {
+  package var description: String {
+    switch self {
+    case .tcp(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+    case .unix(let path): "unix:\(path)"
+    case .descriptor(let descriptor): "descriptor \(descriptor)"
+    }
+  }
+
+  /// Reads `HOST:PORT`, `[IPV6]:PORT`, `:PORT`, `unix:PATH` or `fd:NUMBER`; nil if it is none of them.
+  package init?(_ text: String) {
+    if text.hasPrefix("unix:") {
+      let path = String(text.dropFirst("unix:".count))
+      guard !path.isEmpty else { return nil }
+      self = .unix(path: path)
+      return
+    }
+    if text.hasPrefix("fd:") {
+      guard let number = Int32(text.dropFirst("fd:".count)), number > 2 else { return nil }
+      self = .descriptor(number)
+      return
+    }
+    guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else { return nil }
+    var host = String(text[..<colon])
+    if host.hasPrefix("["), host.hasSuffix("]") {
+      host = String(host.dropFirst().dropLast())
+    } else if host.contains(":") {
+      return nil
+    }
+    self = .tcp(host: host.isEmpty ? "0.0.0.0" : host, port: Int(port))
+  }
+}

@@ -1,0 +1,98 @@
+internal import Carabiner
+internal import Synchronization
+
+/// What a gateway counts, written out for Prometheus.
+package final class GatewayMetrics: Sendable {
+  private static let types: [GraphQLOperationType] = [.query, .mutation, .subscription]
+  private static let outcomes = ["succeeded", "errors", "failed", "cancelled"]
+  private static let sources = ["server", "cache", "plugin"]
+
+  private let byStatus = (100..<600).map { _ in AtomicCount() }
+  private let cancellations = AtomicCount()
+  private let limited = AtomicCount()
+  private let latencies = LatencyBuckets(.ofRequests)
+  /// A row of outcomes for each type.
+  private let operations = (0..<types.count * outcomes.count).map { _ in AtomicCount() }
+  private let results = sources.map { _ in AtomicCount() }
+  let sockets = SocketMetrics()
+
+  /// Nothing counted yet.
+  package init() {}
+
+  func answered(_ status: Int, in time: Duration) {
+    if (100..<600).contains(status) { byStatus[status - 100].add() }
+    latencies.record(time)
+  }
+
+  func cancelled() { cancellations.add() }
+
+  func rateLimited() { limited.add() }
+
+  func ended(_ type: GraphQLOperationType, _ outcome: OperationOutcome) {
+    operations[type.row * Self.outcomes.count + outcome.column].add()
+  }
+
+  func brought(_ source: GraphQLResponse<DynamicOperation>.Source) {
+    switch source {
+    case .server: results[0].add()
+    case .cache: results[1].add()
+    case .interceptor: results[2].add()
+    }
+  }
+
+  /// How many requests were answered, by status.
+  package var answers: [Int: UInt64] {
+    Dictionary(uniqueKeysWithValues: byStatus.enumerated().compactMap { $1.value == 0 ? nil : ($0 + 100, $1.value) })
+  }
+
+  /// The text of the metrics.
+  package func write(to text: inout PrometheusText) {
+    text.family("carabiner_requests_total", .counter, "Requests answered, by status.")
+    for (status, count) in answers.sorted(by: { $0.key < $1.key }) {
+      text.sample("carabiner_requests_total", [("status", String(status))], Double(count))
+    }
+    text.single(
+      "carabiner_requests_cancelled_total", .counter, "Requests whose client went before the answer was complete.",
+      cancellations.value)
+    text.single(
+      "carabiner_requests_rate_limited_total", .counter, "Requests refused because their client sent too many.", limited.value)
+    let seconds = "carabiner_request_duration_seconds"
+    text.family(seconds, .histogram, "Time from a request's last byte to the last of its answer.")
+    latencies.write(seconds, [], to: &text)
+    text.family("carabiner_operations_total", .counter, "Operations that have ended, by type and by what came of them.")
+    for type in Self.types {
+      for (column, outcome) in Self.outcomes.enumerated() {
+        text.sample(
+          "carabiner_operations_total", [("type", type.rawValue), ("outcome", outcome)],
+          Double(operations[type.row * Self.outcomes.count + column].value))
+      }
+    }
+    text.family(
+      "carabiner_results_total", .counter, "Results that were delivered, by whether the server, a cache or a plugin made them.")
+    for (source, count) in zip(Self.sources, results) {
+      text.sample("carabiner_results_total", [("source", source)], Double(count.value))
+    }
+    sockets.write(to: &text)
+  }
+}
+
+extension GraphQLOperationType {
+  fileprivate var row: Int {
+    switch self {
+    case .query: 0
+    case .mutation: 1
+    case .subscription: 2
+    }
+  }
+}
+
+extension OperationOutcome {
+  fileprivate var column: Int {
+    switch self {
+    case .succeeded: 0
+    case .hadErrors: 1
+    case .failed: 2
+    case .cancelled: 3
+    }
+  }
+}

@@ -1,0 +1,40 @@
+/// Metrics in Prometheus' text format.
+package struct PrometheusText: Sendable {
+  /// The media type.
+  package static let contentType = "text/plain; version=0.0.4; charset=utf-8"
+
+  /// What a metric is.
+  package enum Kind: String, Sendable {
+    case counter, gauge, histogram
+  }
+
+  /// What is written.
+  package private(set) var text = ""
+
+  /// Nothing yet.
+  package init() {}
+
+  /// Begins a metric; its samples follow.
+  package mutating func family(_ name: String, _ kind: Kind, _ help: String) {
+    text += "# HELP \(name) \(help.replacing("\\", with: "\\\\").replacing("\n", with: "\\n"))\n# TYPE \(name) \(kind.rawValue)\n"
+  }
+
+  /// A metric with one sample.
+  package mutating func single(_ name: String, _ kind: Kind, _ help: String, _ value: some BinaryInteger) {
+    family(name, kind, help)
+    sample(name, [], Double(value))
+  }
+
+  /// A value of a metric.
+  package mutating func sample(_ name: String, _ labels: [(String, String)], _ value: Double) {
+    text += name
+    if !labels.isEmpty {
+      text += "{" + labels.map { "\($0)=\"\(Self.escaped($1))\"" }.joined(separator: ",") + "}"
+    }
+    text += value == value.rounded() && abs(value) < 1e15 ? " \(Int64(value))\n" : " \(value)\n"
+  }
+
+  private static func escaped(_ value: String) -> String {
+    value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
+  }
+}

@@ -1,0 +1,32 @@
+internal import Carabiner
+
+/// A tracer whose operation is timed too.
+struct TimedTracer: ChainTracer {
+  let timings: StageTimings
+  let other: any ChainTracer
+
+  func record(_ event: StageEvent) {
+    timings.record(event)
+    other.record(event)
+  }
+
+  func willSend(_ request: inout URLRequest) -> (any TransferTracer)? {
+    other.willSend(&request).map { TimedTransfer(timings: timings, other: $0) }
+  }
+}
+
+/// A transfer that is traced and timed; who only traces sees the whole of it, so its time to the head is recorded here.
+private struct TimedTransfer: TransferTracer {
+  let timings: StageTimings
+  let other: any TransferTracer
+  let start = ContinuousClock.now
+
+  func received(_ head: HTTPURLResponse) {
+    timings.record(
+      StageEvent(
+        kind: .transport, stage: "", hook: "send", direction: .down, outcome: "\(head.statusCode)", duration: .now - start))
+    other.received(head)
+  }
+
+  func ended(_ error: (any Error)?) { other.ended(error) }
+}

@@ -1,0 +1,106 @@
+internal import CarabinerWire
+internal import Synchronization
+
+/// Who may begin now, who has to wait, and who is sent away.
+final class Admission: Sendable {
+  /// What becomes of an operation.
+  enum Verdict: Sendable {
+    /// It has begun.
+    case begun
+    /// It begins when another has ended.
+    case waiting
+    /// As many wait as may.
+    case crowded
+    /// This client has as many under way as one may.
+    case greedy
+  }
+
+  private struct Waiting {
+    let client: String
+    let begin: @Sendable () -> Void
+  }
+
+  private struct State {
+    var running = 0
+    var queue: [Waiting] = []
+    /// Where the queue begins: what went is moved away seldom.
+    var head = 0
+    var byClient: [String: Int] = [:]
+
+    var waiting: Int { queue.count - head }
+
+    mutating func next() -> Waiting? {
+      guard head < queue.count else { return nil }
+      let next = queue[head]
+      head += 1
+      if head == queue.count || head > 1024 {
+        queue.removeFirst(head)
+        head = 0
+      }
+      return next
+    }
+  }
+
+  private let limits: GatewayLimits
+  private let state = Mutex(State())
+
+  init(_ limits: GatewayLimits) { self.limits = limits }
+
+  /// How many are under way and how many wait.
+  var load: (running: Int, waiting: Int) { state.withLock { ($0.running, $0.waiting) } }
+
+  /// Lets an operation begin, now or later; each that begins must ``leave(_:)``.
+  func enter(_ client: String, begin: @escaping @Sendable () -> Void) -> Verdict {
+    let verdict: Verdict = state.withLock { state in
+      if let most = limits.maximumOperationsPerClient {
+        guard state.byClient[client, default: 0] < most else { return .greedy }
+      }
+      guard state.running >= limits.maximumConcurrentOperations else {
+        state.running += 1
+        count(client, 1, &state)
+        return .begun
+      }
+      guard state.waiting < limits.maximumWaitingOperations else { return .crowded }
+      state.queue.append(Waiting(client: client, begin: begin))
+      count(client, 1, &state)
+      return .waiting
+    }
+    if case .begun = verdict { begin() }
+    return verdict
+  }
+
+  /// An operation has ended; the one that waited longest takes its place.
+  func leave(_ client: String) {
+    let next = state.withLock { state in
+      count(client, -1, &state)
+      let next = state.next()
+      if next == nil { state.running -= 1 }
+      return next
+    }
+    next?.begin()
+  }
+
+  private func count(_ client: String, _ change: Int, _ state: inout State) {
+    guard limits.maximumOperationsPerClient != nil else { return }
+    let count = state.byClient[client, default: 0] + change
+    state.byClient[client] = count > 0 ? count : nil
+  }
+}
+
+extension RequestRefusal {
+  /// As many operations wait as may.
+  static func overloaded(_ limits: GatewayLimits) -> RequestRefusal {
+    RequestRefusal(
+      503,
+      "\(limits.maximumConcurrentOperations) operations are under way and \(limits.maximumWaitingOperations) wait; try again",
+      code: "OVERLOADED", headers: ["Retry-After": "1"])
+  }
+
+  /// One client has as many under way as one may.
+  static func greedy(_ limits: GatewayLimits) -> RequestRefusal {
+    RequestRefusal(
+      429,
+      "this client has \(limits.maximumOperationsPerClient ?? 0) operations under way, which is as many as one may; try again",
+      code: "TOO_MANY_REQUESTS", headers: ["Retry-After": "1"])
+  }
+}

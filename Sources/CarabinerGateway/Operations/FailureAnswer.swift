@@ -1,0 +1,91 @@
+internal import Carabiner
+internal import CarabinerWire
+
+/// What a client is told of an operation that failed: what kind of failure it was, and not how things stand behind the gateway.
+struct FailureAnswer: Sendable, Hashable {
+  let status: Int
+  let code: String
+  let message: String
+  /// What the upstream said about trying again.
+  var retryAfter: String?
+  /// What the upstream said to the client itself; it stands in place of the message.
+  var errors: [GraphQLError] = []
+
+  /// The body of an answer.
+  var json: [UInt8] {
+    JSONValue.object(["errors": errorList]).serialized()
+  }
+
+  /// The errors alone, as a JSON text.
+  var list: [UInt8] { errorList.serialized() }
+
+  private var errorList: JSONValue {
+    errors.isEmpty ? RefusalText.list(message, code: code) : .array(errors.map { .object($0.object) })
+  }
+
+  init(_ error: any Error) {
+    switch error {
+    case let error as ResponseCodeError: self.init(upstream: error.response)
+    case let error as any RefusingError where error.refusalStatus != nil:
+      self.init(refusal: error.refusalStatus ?? 500, error.refusalDelay)
+    case let error as TransportError: self.init(transport: error.code)
+    case let error as RequestChainError where error.code == .timedOut || error.code == .idle:
+      self.init(504, "UPSTREAM_TIMEOUT", "the operation took longer than it may")
+    case let error as RequestChainError where error.code == .noResults:
+      self.init(502, "NO_RESULT", "the operation brought no result")
+    case is ResponseParsingError:
+      self.init(502, "BAD_UPSTREAM_RESPONSE", "what the server behind the gateway answered is no response of GraphQL")
+    case let error as SubscriptionError:
+      self.init(502, "SUBSCRIPTION_ENDED", "the server behind the gateway ended the subscription")
+      errors = error.errors
+    default: self.init(500, "INTERCEPTOR_FAILED", "the operation could not be carried out")
+    }
+  }
+
+  private init(_ status: Int, _ code: String, _ message: String) {
+    self.status = status
+    self.code = code
+    self.message = message
+  }
+
+  /// What clients can do something about is passed on; the rest is between the gateway and the server behind it.
+  private init(upstream response: HTTPURLResponse) {
+    switch response.statusCode {
+    case 401: self.init(401, "UNAUTHENTICATED", "the server behind the gateway wants to know who asks")
+    case 403: self.init(403, "FORBIDDEN", "the server behind the gateway refuses this")
+    case 429: self.init(429, "TOO_MANY_REQUESTS", "the server behind the gateway is asked too often")
+    case 503: self.init(503, "UPSTREAM_UNAVAILABLE", "the server behind the gateway cannot answer now")
+    default: self.init(502, "UPSTREAM_STATUS", "the server behind the gateway answered with the status \(response.statusCode)")
+    }
+    if status == 429 || status == 503 { retryAfter = response.value(forHTTPHeaderField: "Retry-After") }
+  }
+
+  /// How long a client may be told to wait; more seconds than a day has are no help to anybody.
+  private static let maximumDelay = Duration.seconds(86_400)
+
+  /// A plugin's own words are for the operators, as those of every other error; its status is for the client.
+  private init(refusal status: Int, _ delay: Duration?) {
+    switch status {
+    case 401: self.init(401, "UNAUTHENTICATED", "the gateway wants to know who asks")
+    case 403: self.init(403, "FORBIDDEN", "the gateway refuses this")
+    case 429: self.init(429, "TOO_MANY_REQUESTS", "the gateway is asked too often")
+    case 503: self.init(503, "UNAVAILABLE", "the gateway cannot answer now")
+    case 400..<500: self.init(status, "REFUSED", "the gateway refuses this")
+    default: self.init(status, "INTERCEPTOR_FAILED", "the operation could not be carried out")
+    }
+    // Whole seconds are what the field has, and none is less than was asked for.
+    if let delay {
+      let (seconds, rest) = min(delay, Self.maximumDelay).components
+      retryAfter = String(seconds + (rest > 0 ? 1 : 0))
+    }
+  }
+
+  private init(transport code: TransportError.Code) {
+    switch code {
+    case .timedOut: self.init(504, "UPSTREAM_TIMEOUT", "the server behind the gateway did not answer in time")
+    case .nameNotResolved, .cannotConnect, .proxyFailed, .tls:
+      self.init(502, "UPSTREAM_UNREACHABLE", "the server behind the gateway cannot be reached")
+    default: self.init(502, "UPSTREAM_FAILED", "the server behind the gateway broke off, or answered what is not HTTP")
+    }
+  }
+}

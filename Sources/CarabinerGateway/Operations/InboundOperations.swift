@@ -1,0 +1,62 @@
+internal import Carabiner
+internal import CarabinerWire
+internal import NIOCore
+internal import NIOHTTP1
+
+/// The operations a request asks for: one, or a list of them where lists are allowed.
+struct InboundOperations: Sendable {
+  var operations: [DynamicOperation]
+  /// Whether the client sent a list, and gets one.
+  let isBatch: Bool
+
+  /// Reads a request (GraphQL over HTTP).
+  ///
+  /// - Throws: A refusal with its status.
+  init(_ request: GatewayRequest, documents: DocumentIndex, maximumBatch: Int) throws(RequestRefusal) {
+    switch request.head.method {
+    case .POST:
+      let body = Array(request.body.readableBytesView)
+      let contentType = request.header("content-type")
+      if let list = try GraphQLParameters.batch(body: body, contentType: contentType, maximum: maximumBatch) {
+        isBatch = true
+        operations = []
+        for parameters in list { operations.append(try Self.operation(parameters, documents)) }
+      } else {
+        isBatch = false
+        operations = [try Self.operation(GraphQLParameters(body: body, contentType: contentType), documents)]
+      }
+    case .GET:
+      // A page of any other site can have a browser send a GET, but not with a header of its own unless this server agreed.
+      guard
+        request.head.headers.contains(name: "apollo-require-preflight")
+          || request.head.headers.contains(name: "x-apollo-operation-name")
+      else {
+        throw RequestRefusal(
+          400, "a GET needs the header Apollo-Require-Preflight, which shows that no other site's page made it", code: "CSRF")
+      }
+      isBatch = false
+      operations = [try Self.operation(GraphQLParameters(urlQuery: request.query), documents)]
+    default:
+      throw RequestRefusal(
+        405, "operations come by POST, and queries by GET too", code: "METHOD_NOT_ALLOWED", headers: ["Allow": "GET, POST"])
+    }
+  }
+
+  /// The operation that is meant.
+  ///
+  /// - Throws: A refusal with its status.
+  static func operation(
+    _ parameters: GraphQLParameters, _ documents: DocumentIndex
+  ) throws(RequestRefusal) -> DynamicOperation {
+    guard let document = parameters.query else {
+      throw RequestRefusal(200, "PersistedQueryNotSupported", code: "PERSISTED_QUERY_NOT_SUPPORTED")
+    }
+    let (name, type) = try documents.entry(for: document).operation(named: parameters.operationName)
+    if parameters.isGET, type != .query {
+      throw RequestRefusal(405, "a \(type) needs POST", code: "METHOD_NOT_ALLOWED", headers: ["Allow": "POST"])
+    }
+    return DynamicOperation(
+      document: document, operationName: name, operationType: type, variables: parameters.variables,
+      extensions: parameters.extensions)
+  }
+}

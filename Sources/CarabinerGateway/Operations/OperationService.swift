@@ -1,0 +1,199 @@
+internal import Carabiner
+internal import CarabinerWire
+package import Logging
+internal import NIOCore
+internal import NIOHTTP1
+
+/// Answers GraphQL over HTTP: each operation goes through the chain of the moment.
+package final class OperationService: RequestHandler {
+  private static let healthPath = "/healthz"
+
+  private let path: String
+  private let limits: GatewayLimits
+  private let runner: any OperationRunner
+  private let documents = DocumentIndex()
+  private let admission: Admission
+  private let rateLimiter: RateLimiter?
+  private let batch = AnswerBatch()
+  private let metrics: GatewayMetrics
+  private let tracing: RequestTracing?
+  private let logger: Logger
+  private let accessLogger: Logger?
+  private let redact: @Sendable (String) -> String
+  private let sockets: SocketService
+  private let page: QueryPage?
+
+  /// A service at a path.
+  ///
+  /// - Parameters:
+  ///   - tracing: Who traces requests; nil if nobody does.
+  ///   - accessLogger: Is told of every request, in a line each; nil if nobody wants to know.
+  ///   - redact: Takes out of a text what the log must not hold.
+  package init(
+    path: String, limits: GatewayLimits, runner: any OperationRunner, metrics: GatewayMetrics, tracing: RequestTracing? = nil,
+    logger: Logger, accessLogger: Logger? = nil, redact: @escaping @Sendable (String) -> String = { $0 }
+  ) {
+    self.path = path
+    self.limits = limits
+    self.runner = runner
+    self.metrics = metrics
+    self.tracing = tracing
+    self.logger = logger
+    self.accessLogger = accessLogger
+    self.redact = redact
+    admission = Admission(limits)
+    rateLimiter = limits.rate.map { RateLimiter($0) }
+    page = limits.servesQueryPage ? QueryPage() : nil
+    sockets = SocketService(
+      path: path, limits: limits, runner: runner, documents: documents, admission: admission, rateLimiter: rateLimiter,
+      metrics: metrics, tracing: tracing, logger: logger, redact: redact)
+  }
+
+  /// How many operations are under way, and how many wait for their turn.
+  package var load: (running: Int, waiting: Int) { admission.load }
+
+  package func handle(_ request: GatewayRequest, _ reply: GatewayReply) {
+    let isOperation = request.head.uri.hasPrefix(path) && request.path == path
+    let exchange = exchange(request, reply, isOperation ? tracing?.begin(request, route: path) : nil)
+    guard isOperation else { return answerElsewhere(request, exchange) }
+    if let page, QueryPage.isMeant(by: request) { return exchange.answer(.ok, page.headers, page.body) }
+    do throws(RequestRefusal) {
+      // Before anything is read of it: also what is no operation costs.
+      try charge(request, 1)
+      guard let shape = ResponseShape(accept: request.header("accept")) else {
+        throw RequestRefusal(
+          406, "there is application/json, application/graphql-response+json, and multipart/mixed or text/event-stream for parts",
+          code: "NOT_ACCEPTABLE")
+      }
+      let inbound = try InboundOperations(request, documents: documents, maximumBatch: limits.maximumBatch)
+      exchange.account?.note(inbound.operations)
+      if inbound.isBatch { try charge(request, inbound.operations.count - 1) }
+      if !inbound.isBatch, inbound.operations[0].operationType == .subscription, shape.subscription == nil {
+        throw RequestRefusal(
+          406, "a subscription's results come as text/event-stream, or multipart/mixed;subscriptionSpec=1.0; accept one of them",
+          code: "NOT_ACCEPTABLE")
+      }
+      try admit(inbound, shape, request, exchange)
+    } catch {
+      exchange.refuse(error)
+    }
+  }
+
+  package func upgrade(_ request: GatewayRequest, _ reply: GatewayReply) -> SocketUpgrade? {
+    guard limits.takesWebSockets, request.path == path else {
+      handle(request, reply)
+      return nil
+    }
+    do throws(RequestRefusal) {
+      try charge(request, 1)
+      return try sockets.accept(request)
+    } catch {
+      exchange(request, reply, nil).refuse(error)
+      return nil
+    }
+  }
+
+  /// Takes what a client may still send.
+  private func charge(_ request: GatewayRequest, _ operations: Int) throws(RequestRefusal) {
+    guard let rateLimiter, operations > 0 else { return }
+    do throws(RequestRefusal) {
+      try rateLimiter.charge(operations, request.head.headers, request.client)
+    } catch {
+      metrics.rateLimited()
+      throw error
+    }
+  }
+
+  private func exchange(_ request: GatewayRequest, _ reply: GatewayReply, _ trace: RequestTrace?) -> OperationExchange {
+    let id = RequestID.of(request.head.headers)
+    // Whoever looks every second whether it is there would fill the log.
+    let account = request.path == Self.healthPath ? nil : accessLogger.map { RequestAccount($0, id: id, client: request.client) }
+    return OperationExchange(
+      id: id, reply: reply, batch: batch, executor: runner.executor, runner: runner, metrics: metrics, account: account,
+      logger: logger, redact: redact, trace: trace)
+  }
+
+  private func admit(
+    _ inbound: InboundOperations, _ shape: ResponseShape, _ request: GatewayRequest, _ exchange: OperationExchange
+  ) throws(RequestRefusal) {
+    let verdict = admission.enter(request.client) { [self] in
+      let task = Task(executorPreference: exchange.executor) { [self] in
+        await run(inbound, shape, request, exchange)
+        admission.leave(request.client)
+      }
+      exchange.reply.onCancel { task.cancel() }
+    }
+    switch verdict {
+    case .begun, .waiting: break
+    case .crowded: throw .overloaded(limits)
+    case .greedy: throw .greedy(limits)
+    }
+  }
+
+  private func run(
+    _ inbound: InboundOperations, _ shape: ResponseShape, _ request: GatewayRequest, _ exchange: OperationExchange
+  ) async {
+    if inbound.isBatch { return await runBatch(inbound.operations, request, exchange) }
+    let operation = inbound.operations[0]
+    do {
+      let running = try begin(operation, request, exchange, exchange.trace)
+      let delivery = OperationDelivery(running: running, shape: shape, operation: operation, exchange: exchange)
+      await delivery.deliver()
+    } catch {
+      exchange.fail(error, operation)
+    }
+  }
+
+  private func begin(
+    _ operation: DynamicOperation, _ request: GatewayRequest, _ exchange: OperationExchange, _ trace: RequestTrace?
+  ) throws -> RunningOperation {
+    let running = try runner.begin(
+      operation, headers: request.head.headers, requestID: exchange.id, client: request.client, trace: trace)
+    exchange.account?.note(generation: running.generation)
+    return running
+  }
+
+  /// Runs a list one after the other, so that a list costs the upstream no more at once than its operations would by themselves.
+  private func runBatch(
+    _ operations: [DynamicOperation], _ request: GatewayRequest, _ exchange: OperationExchange
+  ) async {
+    var body = ByteBuffer(string: "[")
+    for (index, operation) in operations.enumerated() {
+      if index > 0 { body.writeString(",") }
+      let trace = exchange.trace?.part(operation)
+      defer { trace?.end() }
+      do {
+        let running = try begin(operation, request, exchange, trace)
+        func ended(_ outcome: OperationOutcome) {
+          metrics.ended(operation.operationType, outcome)
+          running.ended(outcome)
+        }
+        do {
+          let response = try await running.results.finalResult()
+          metrics.brought(response.source)
+          ended(response.hasErrors ? .hadErrors : .succeeded)
+          body.writeBytes(response.body.bytes)
+        } catch {
+          ended(error is CancellationError ? .cancelled : .failed(status: FailureAnswer(error).status))
+          throw error
+        }
+      } catch is CancellationError {
+        return exchange.cancelled()
+      } catch {
+        let failure = FailureAnswer(error)
+        exchange.log(error, operation, failure)
+        trace?.failed(failure.status, failure.code)
+        body.writeBytes(failure.json)
+      }
+    }
+    body.writeString("]")
+    exchange.answer(.ok, ["Content-Type": ResponseShape.Whole.json.contentType], body)
+  }
+
+  private func answerElsewhere(_ request: GatewayRequest, _ exchange: OperationExchange) {
+    switch request.path {
+    case Self.healthPath: exchange.answer(.ok, ["Content-Type": "text/plain"], ByteBuffer(string: "ok\n"))
+    default: exchange.refuse(RequestRefusal(404, "operations are taken at \(path)", code: "NOT_FOUND"))
+    }
+  }
+}

@@ -1,0 +1,44 @@
+internal import CarabinerTracing
+internal import NIOHTTP1
+internal import Synchronization
+
+/// What a request is called in logs, in the answer, and behind the gateway if the manifest lets it through.
+package enum RequestID {
+  /// The field it comes in and goes out with.
+  package static let field = "X-Request-Id"
+  /// How long one of a client's may be.
+  static let maximumLength = 128
+
+  private static let start = UInt64.random(in: .min ... .max)
+  private static let prefix = start.hexadecimal
+  private static let count = Atomic<UInt64>(0)
+
+  /// What the client calls its request, if that is well-formed; else the trace it belongs to; else a new one.
+  static func of(_ headers: NIOHTTP1.HTTPHeaders) -> String {
+    if let own = headers.first(name: field), isWellFormed(own) { return own }
+    if let trace = headers.first(name: TraceParent.fieldName).flatMap(TraceParent.init) { return "\(trace.traceID)" }
+    return new()
+  }
+
+  /// 32 hex digits, as the id of a trace has; no two of one process are the same.
+  static func new() -> String {
+    // SplitMix64: each number becomes another, and neighbours look like strangers.
+    var mixed = start &+ count.add(1, ordering: .relaxed).newValue &* 0x9E37_79B9_7F4A_7C15
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    mixed ^= mixed >> 31
+    return prefix + mixed.hexadecimal
+  }
+
+  /// Whether it may stand in a log, a header and a query without being quoted.
+  static func isWellFormed(_ text: String) -> Bool {
+    (1...maximumLength).contains(text.utf8.count) && text.utf8.allSatisfy { isAlphanumeric($0) || "-_.:/+=@~,".utf8.contains($0) }
+  }
+
+  private static func isAlphanumeric(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
+    default: false
+    }
+  }
+}

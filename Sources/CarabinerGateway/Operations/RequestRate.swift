@@ -1,0 +1,44 @@
+/// How many requests a client may send in a time.
+package struct RequestRate: Sendable, Hashable, CustomStringConvertible {
+  /// How many in a unit of time.
+  package let count: Int
+  /// The unit: a second, a minute or an hour.
+  package let unit: Unit
+  /// How many at once, after a time without any.
+  package var burst: Int
+  /// The field of a request that tells clients apart; nil for their addresses.
+  package var keyField: String?
+
+  /// A unit of time.
+  package enum Unit: String, Sendable, Hashable, CaseIterable {
+    case second = "s"
+    case minute = "m"
+    case hour = "h"
+
+    var nanoseconds: UInt64 {
+      switch self {
+      case .second: 1_000_000_000
+      case .minute: 60_000_000_000
+      case .hour: 3_600_000_000_000
+      }
+    }
+  }
+
+  /// How many a unit may have.
+  package static let counts = 1...1_000_000
+
+  /// Reads `100/s`, `600/m` or `5000/h`; nil if it is none. That many may also come at once.
+  package init?(_ text: String) {
+    let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+    guard parts.count == 2, let count = Int(parts[0]), Self.counts.contains(count), let unit = Unit(rawValue: String(parts[1])),
+      parts[0].utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
+    else { return nil }
+    self.count = count
+    self.unit = unit
+    burst = count
+  }
+
+  package var description: String { "\(count)/\(unit.rawValue)" }
+
+  var nanosecondsPerToken: UInt64 { unit.nanoseconds / UInt64(count) }
+}

@@ -1,0 +1,79 @@
+internal import CarabinerWire
+internal import NIOCore
+internal import NIOWebSocket
+
+/// Puts a client's messages together of frames, and watches over the rules of RFC 6455: frames in, events out.
+struct FrameAssembly {
+  /// What a frame is, or completes.
+  enum Event {
+    /// A piece of a message, or a sign of life.
+    case nothing
+    case text(ByteBuffer)
+    case ping(ByteBuffer)
+    /// The client closes, or answers the close of this side.
+    case close(WebSocketCloseCode)
+    case violation(WebSocketCloseCode, reason: String)
+  }
+
+  private let maximumMessageBytes: Int
+  /// What has come of a message.
+  private var message: ByteBuffer?
+
+  init(maximumMessageBytes: Int) { self.maximumMessageBytes = maximumMessageBytes }
+
+  mutating func take(_ frame: WebSocketFrame) -> Event {
+    // An unmasked frame is no slip: it is what lets a page write bytes of its choice past a proxy.
+    guard frame.maskKey != nil else { return .violation(.protocolError, reason: "clients mask their frames") }
+    guard frame.reservedBits.isEmpty else { return .violation(.protocolError, reason: "no extension was agreed on") }
+    switch frame.opcode {
+    case .text:
+      guard message == nil else { return .violation(.protocolError, reason: "a message began inside of another") }
+      return add(frame, to: ByteBuffer())
+    case .continuation:
+      guard let message else { return .violation(.protocolError, reason: "nothing was begun that could be continued") }
+      // In one place while it grows, or each piece would copy it.
+      self.message = nil
+      return add(frame, to: message)
+    case .binary: return .violation(.unacceptableData, reason: "messages are text")
+    case .ping: return .ping(frame.unmaskedData)
+    case .pong: return .nothing
+    case .connectionClose: return closing(frame.unmaskedData)
+    default: return .violation(.protocolError, reason: "there is no frame of this kind")
+    }
+  }
+
+  private mutating func add(_ frame: WebSocketFrame, to begun: ByteBuffer) -> Event {
+    var message = begun
+    guard message.readableBytes + frame.length <= maximumMessageBytes else {
+      return .violation(.messageTooLarge, reason: "a message may have \(maximumMessageBytes) bytes")
+    }
+    if message.readableBytes == 0 { message = frame.unmaskedData } else { message.writeImmutableBuffer(frame.unmaskedData) }
+    guard !frame.fin else { return .text(message) }
+    self.message = message
+    return .nothing
+  }
+
+  private func closing(_ data: ByteBuffer) -> Event {
+    var data = data
+    guard data.readableBytes != 1 else { return .violation(.protocolError, reason: "half a close code") }
+    let code = data.readInteger(as: UInt16.self).map { WebSocketCloseCode(rawValue: $0) } ?? .normal
+    // Some numbers stand for what has no number, and are never sent.
+    let isSendable = (1000...4999).contains(code.rawValue) && code != .none && code != .abnormal
+    return isSendable ? .close(code) : .violation(.protocolError, reason: "no close code")
+  }
+}
+
+extension WebSocketFrame {
+  /// A close frame of a server; a reason that is too long for one is cut.
+  static func closing(_ code: WebSocketCloseCode, reason: String) -> WebSocketFrame {
+    // A control frame holds 125 bytes, two of which are the code.
+    var room = 123
+    let kept = reason.prefix { character in
+      room -= character.utf8.count
+      return room >= 0
+    }
+    var data = ByteBuffer(integer: code.rawValue)
+    data.writeSubstring(kept)
+    return WebSocketFrame(fin: true, opcode: .connectionClose, data: data)
+  }
+}

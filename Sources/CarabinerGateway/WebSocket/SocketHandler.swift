@@ -1,0 +1,280 @@
+internal import Carabiner
+internal import CarabinerWire
+internal import NIOCore
+internal import NIOHTTP1
+internal import NIOWebSocket
+
+/// Serves one WebSocket: takes over the connection when the answer to the handshake is out, and ends with it.
+final class SocketHandler: ChannelDuplexHandler {
+  typealias InboundIn = WebSocketFrame
+  typealias OutboundIn = WebSocketFrame
+  typealias OutboundOut = WebSocketFrame
+
+  /// How long a client may take to answer a close frame.
+  private static let closeGrace = TimeAmount.seconds(1)
+
+  private let service: SocketService
+  private let connections: OpenConnections
+  private let client: String
+  private let requestID: String
+  private var headers: NIOHTTP1.HTTPHeaders
+  private var frames: FrameAssembly
+  private var conversation = SocketConversation()
+  private var context: ChannelHandlerContext?
+  private var operations: [String: SocketOperation] = [:]
+  /// How many operations run; among them such that the client has ended and that have not noticed yet.
+  private var underWay = 0
+  private var isDraining = false
+  private var isClosing = false
+  /// Whether something was heard since the last look.
+  private var isAlive = true
+  private var holdsRead = false
+  private var timers: [Timer: Scheduled<Void>] = [:]
+
+  private enum Timer {
+    case introduction
+    case signOfLife
+    case close
+  }
+
+  init(_ upgrade: SocketUpgrade, connections: OpenConnections) {
+    service = upgrade.service
+    headers = upgrade.headers
+    client = upgrade.client
+    requestID = RequestID.of(upgrade.headers)
+    self.connections = connections
+    frames = FrameAssembly(maximumMessageBytes: upgrade.service.limits.maximumMessageBytes)
+  }
+
+  var maximumMessageBytes: Int { service.limits.maximumMessageBytes }
+
+  // MARK: The connection
+
+  func handlerAdded(context: ChannelHandlerContext) {
+    self.context = context
+    service.metrics.socketOpened()
+    after(service.limits.receiveTimeout, .introduction, context) { handler, _ in
+      guard !handler.conversation.isInitialised else { return }
+      handler.close(.initialisationTimeout, "Connection initialisation timeout")
+    }
+    keepAlive(context)
+    if connections.isDraining { drain() }
+  }
+
+  func handlerRemoved(context: ChannelHandlerContext) {
+    for timer in timers.values { timer.cancel() }
+    self.context = nil
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    isClosing = true
+    connections.remove(context.channel)
+    service.metrics.socketClosed()
+    cancelAll()
+    context.fireChannelInactive()
+  }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    switch event {
+    case ChannelEvent.inputClosed: context.close(promise: nil)
+    case is OpenConnections.Drain: drain()
+    default: context.fireUserInboundEventTriggered(event)
+    }
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    switch error {
+    case NIOWebSocketError.invalidFrameLength:
+      close(.messageTooLarge, "a message may have \(maximumMessageBytes) bytes")
+    case is NIOWebSocketError: close(.protocolError, "a control frame is short and in one piece")
+    default: context.close(promise: nil)
+    }
+  }
+
+  /// Who is closed by the server, because its time is over, is told so.
+  func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+    if !isClosing {
+      isClosing = true
+      service.metrics.closing(.goingAway)
+      context.writeAndFlush(wrapOutboundOut(.closing(.goingAway, reason: "the server stops")), promise: nil)
+    }
+    context.close(mode: mode, promise: promise)
+  }
+
+  // MARK: Back-pressure
+
+  /// Who does not listen is not listened to: what it asked for would wait here.
+  func read(context: ChannelHandlerContext) {
+    holdsRead = !context.channel.isWritable && !isClosing
+    if !holdsRead { context.read() }
+  }
+
+  func channelWritabilityChanged(context: ChannelHandlerContext) {
+    if holdsRead, context.channel.isWritable {
+      holdsRead = false
+      context.read()
+    }
+    context.fireChannelWritabilityChanged()
+  }
+
+  // MARK: Frames
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    let frame = unwrapInboundIn(data)
+    isAlive = true
+    if isClosing {
+      // The client's answer to the close, or its own that crossed it.
+      if frame.opcode == .connectionClose { context.close(promise: nil) }
+      return
+    }
+    switch frames.take(frame) {
+    case .nothing: break
+    case .text(let text):
+      react(to: conversation.received(Array(text.readableBytesView)) { operations[$0] != nil })
+    case .ping(let data):
+      // The answers to one that does not read them would fill the memory.
+      guard context.channel.isWritable else { return }
+      context.writeAndFlush(wrapOutboundOut(WebSocketFrame(fin: true, opcode: .pong, data: data)), promise: nil)
+    case .close(let code):
+      isClosing = true
+      cancelAll()
+      let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
+      context.writeAndFlush(wrapOutboundOut(.closing(code, reason: ""))).whenComplete { _ in bound.value.close(promise: nil) }
+    case .violation(let code, let reason): close(code, reason)
+    }
+  }
+
+  private func react(to reaction: SocketConversation.Reaction) {
+    switch reaction {
+    case .none: break
+    case .acknowledge(let payload): introduce(payload)
+    case .pong: if context?.channel.isWritable == true { send([ServerMessage.signOfLife], nil) }
+    case .begin(let id, let payload): begin(id, payload)
+    case .end(let id): operations.removeValue(forKey: id)?.cancel()
+    case .close(let code, let reason): close(code, reason)
+    }
+  }
+
+  // MARK: Operations
+
+  /// Pages cannot add fields to the handshake; what they would say there stands under `headers` of their first message.
+  private func introduce(_ payload: [UInt8]?) {
+    let fields = payload.flatMap { try? JSONValue(parsing: $0)["headers"]?.object } ?? [:]
+    for (name, value) in fields {
+      guard let text = value.string, Carabiner.HTTPHeaders.Field(name: name, value: text).isWellFormed else {
+        return close(.badRequest, "Invalid message received: headers.\(name) is no text that may stand in a header field")
+      }
+      headers.replaceOrAdd(name: name, value: text)
+    }
+    send([ServerMessage.acknowledgement], nil)
+  }
+
+  private func begin(_ id: String, _ payload: [UInt8]) {
+    guard let context else { return }
+    do throws(RequestRefusal) {
+      guard !isDraining else {
+        throw RequestRefusal(503, "the gateway stops; connect again", code: "SHUTTING_DOWN")
+      }
+      guard underWay < service.limits.maximumOperationsPerSocket else {
+        throw RequestRefusal(
+          429, "this connection has \(underWay) operations under way, which is as many as one may; end some of them",
+          code: "TOO_MANY_REQUESTS")
+      }
+      let operation = SocketOperation(id: id, try service.operation(payload))
+      let link = SocketLink(
+        headers: headers, client: client, requestID: requestID, loop: context.eventLoop,
+        socket: NIOLoopBound(self, eventLoop: context.eventLoop))
+      try service.admit(operation, link)
+      service.metrics.began()
+      operations[id] = operation
+      underWay += 1
+    } catch {
+      service.metrics.refused()
+      send([ServerMessage.errors(id: id, RefusalText.list(error.message, code: error.code).serialized())], nil)
+    }
+  }
+
+  /// Sends a message of an operation, unless the client has ended it.
+  func send(_ operation: SocketOperation, _ text: [UInt8], _ promise: EventLoopPromise<Void>) {
+    guard operations[operation.id] === operation else { return promise.fail(CancellationError()) }
+    promise.futureResult.assumeIsolated().whenSuccess { self.isAlive = true }
+    send([text], promise)
+  }
+
+  /// An operation is over; these are its last messages.
+  func end(_ operation: SocketOperation, _ texts: [[UInt8]]) {
+    underWay -= 1
+    guard operations[operation.id] === operation else { return }
+    operations[operation.id] = nil
+    send(texts, nil)
+    closeIfDrained()
+  }
+
+  private func cancelAll() {
+    for operation in operations.values { operation.cancel() }
+    operations = [:]
+  }
+
+  private func send(_ texts: [[UInt8]], _ promise: EventLoopPromise<Void>?) {
+    guard let context, !isClosing else {
+      promise?.fail(CancellationError())
+      return
+    }
+    for text in texts.dropLast() { context.write(frame(text), promise: nil) }
+    if let last = texts.last { context.writeAndFlush(frame(last), promise: promise) }
+  }
+
+  private func frame(_ text: [UInt8]) -> NIOAny {
+    wrapOutboundOut(WebSocketFrame(fin: true, opcode: .text, data: ByteBuffer(bytes: text)))
+  }
+
+  // MARK: The end
+
+  /// The server is going: what ends by itself may end, and subscriptions are better begun anew elsewhere.
+  private func drain() {
+    isDraining = true
+    closeIfDrained()
+  }
+
+  private func closeIfDrained() {
+    guard isDraining, !operations.values.contains(where: \.isFinite) else { return }
+    close(.goingAway, "the server stops")
+  }
+
+  /// Says why, waits a moment for the answer, and closes.
+  private func close(_ code: WebSocketCloseCode, _ reason: String) {
+    guard !isClosing, let context else { return }
+    isClosing = true
+    cancelAll()
+    service.metrics.closing(code)
+    context.writeAndFlush(wrapOutboundOut(.closing(code, reason: reason)), promise: nil)
+    // The answer has to be read, whoever else waits.
+    if holdsRead {
+      holdsRead = false
+      context.read()
+    }
+    after(Self.closeGrace, .close, context) { _, context in context.close(promise: nil) }
+  }
+
+  // MARK: Time
+
+  /// Looks for a sign of life now and then: a client that is gone without a word would stay for ever.
+  private func keepAlive(_ context: ChannelHandlerContext) {
+    after(service.limits.keepAlive, .signOfLife, context) { handler, context in
+      guard !handler.isClosing else { return }
+      guard handler.isAlive else { return handler.close(.goingAway, "no sign of life") }
+      handler.isAlive = false
+      let ping = WebSocketFrame(fin: true, opcode: .ping, data: ByteBuffer())
+      if context.channel.isWritable { context.writeAndFlush(handler.wrapOutboundOut(ping), promise: nil) }
+      handler.keepAlive(context)
+    }
+  }
+
+  private func after(
+    _ time: TimeAmount, _ timer: Timer, _ context: ChannelHandlerContext,
+    _ body: @escaping @Sendable (SocketHandler, ChannelHandlerContext) -> Void
+  ) {
+    let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+    timers[timer] = context.eventLoop.scheduleTask(in: time) { body(bound.value.0, bound.value.1) }
+  }
+}

@@ -1,0 +1,52 @@
+internal import CarabinerDigest
+internal import CarabinerWire
+internal import FoundationEssentials
+internal import NIOHTTP1
+
+/// What a client's request for a WebSocket says, and what the answer is (RFC 6455, 4.2).
+struct SocketHandshake: Sendable {
+  /// What the key is joined with before it is hashed, as the standard has it.
+  private static let keySuffix = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
+  private static let subprotocol = WebSocketProtocol.graphQLTransportWS.rawValue
+
+  /// The header fields of the answer that agrees.
+  let answer: HTTPHeaders
+
+  /// Whether a head asks for a WebSocket at all.
+  static func isMeant(by head: HTTPRequestHead) -> Bool {
+    head.method == .GET && head.version == .http1_1
+      && head.headers[canonicalForm: "upgrade"].contains { $0.lowercased() == "websocket" }
+  }
+
+  /// Checks a request that is meant as one.
+  ///
+  /// - Throws: A refusal with the status 400, 403 or 426.
+  init(_ head: HTTPRequestHead, origins: OriginRule) throws(RequestRefusal) {
+    guard head.headers[canonicalForm: "connection"].contains(where: { $0.lowercased() == "upgrade" }) else {
+      throw RequestRefusal(400, "a request for a WebSocket says Connection: Upgrade", code: "BAD_HANDSHAKE")
+    }
+    guard head.headers["sec-websocket-version"] == ["13"] else {
+      throw RequestRefusal(
+        426, "version 13 of WebSockets is spoken here", code: "BAD_HANDSHAKE", headers: ["Sec-WebSocket-Version": "13"])
+    }
+    let keys = head.headers["sec-websocket-key"]
+    guard keys.count == 1, let key = keys.first, Data(base64Encoded: key)?.count == 16 else {
+      throw RequestRefusal(400, "Sec-WebSocket-Key holds 16 bytes in base 64", code: "BAD_HANDSHAKE")
+    }
+    guard head.headers[canonicalForm: "sec-websocket-protocol"].contains(where: { $0 == Self.subprotocol }) else {
+      throw RequestRefusal(
+        400, "the subprotocol \(Self.subprotocol) is spoken here; ask for it as Sec-WebSocket-Protocol",
+        code: "SUBPROTOCOL_NOT_ACCEPTABLE")
+    }
+    let offered = head.headers["origin"]
+    guard offered.count < 2, origins.allows(offered.first, host: head.headers.first(name: "host")) else {
+      throw RequestRefusal(
+        403, "pages of the origin \(offered.joined(separator: ", ").prefix(200)) may not connect", code: "ORIGIN_NOT_ALLOWED")
+    }
+    let digest = Digest.sha1(Array((key + Self.keySuffix).utf8))
+    answer = [
+      "Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Accept": Data(digest).base64EncodedString(),
+      "Sec-WebSocket-Protocol": Self.subprotocol,
+    ]
+  }
+}

@@ -1,0 +1,115 @@
+internal import Carabiner
+internal import CarabinerWire
+internal import Synchronization
+
+/// One operation of a WebSocket, from its `subscribe` to its end.
+final class SocketOperation: Sendable {
+  private struct State {
+    var task: Task<Void, Never>?
+    var isCancelled = false
+  }
+
+  let id: String
+  private let operation: DynamicOperation
+  private let state = Mutex(State())
+
+  init(id: String, _ operation: DynamicOperation) {
+    self.id = id
+    self.operation = operation
+  }
+
+  /// Whether it ends by itself.
+  var isFinite: Bool { operation.operationType != .subscription }
+
+  /// Nobody wants to hear of it any more.
+  func cancel() {
+    let task = state.withLock { state in
+      state.isCancelled = true
+      return state.task
+    }
+    task?.cancel()
+  }
+
+  /// Runs `body` as its work.
+  func run(on executor: any TaskExecutor, _ body: @escaping @Sendable () async -> Void) {
+    let task = Task(executorPreference: executor) { await body() }
+    let isCancelled = state.withLock { state in
+      state.task = task
+      return state.isCancelled
+    }
+    if isCancelled { task.cancel() }
+  }
+
+  /// Brings the results to the client, and returns when all is said.
+  func deliver(_ service: SocketService, _ link: SocketLink) async {
+    let trace = service.trace(operation, link)
+    do {
+      // It may have waited for longer than the client did.
+      guard !state.withLock(\.isCancelled) else { throw CancellationError() }
+      let running = try service.runner.begin(
+        operation, headers: link.headers, requestID: link.requestID, client: link.client, trace: trace)
+      func ended(_ outcome: OperationOutcome) {
+        service.operationMetrics.ended(operation.operationType, outcome)
+        running.ended(outcome)
+      }
+      do {
+        let last = try await deliver(running.results, link)
+        service.operationMetrics.brought(last.source)
+        ended(last.hasErrors ? .hadErrors : .succeeded)
+      } catch {
+        ended(isGone(error) ? .cancelled : .failed(status: FailureAnswer(error).status))
+        throw error
+      }
+      service.metrics.ended(.completed)
+      trace?.end()
+    } catch {
+      guard !isGone(error) else {
+        service.metrics.ended(.cancelled)
+        trace?.cancelled()
+        return link.end(self, [])
+      }
+      let failure = FailureAnswer(error)
+      service.log(error, operation, failure, link)
+      service.metrics.ended(.failed)
+      trace?.failed(failure.status, failure.code)
+      trace?.end()
+      link.end(self, [ServerMessage.errors(id: id, failure.list)])
+    }
+  }
+
+  /// - Returns: The last result.
+  private func deliver(
+    _ results: PullStream<GraphQLResponse<DynamicOperation>>, _ link: SocketLink
+  ) async throws -> GraphQLResponse<DynamicOperation> {
+    guard !isFinite else {
+      // A client has no way to say that it takes deferred parts, so all get the whole.
+      let result = try await results.finalResult()
+      link.end(self, [message(result), ServerMessage.complete(id: id)])
+      return result
+    }
+    var last: GraphQLResponse<DynamicOperation>?
+    while true {
+      switch try await results.pull() {
+      case .element(let result):
+        try await link.send(self, message(result))
+        try Task.checkCancellation()
+        last = result
+      case .last(let result):
+        link.end(self, [message(result), ServerMessage.complete(id: id)])
+        return result
+      case .end:
+        guard let last else { throw RequestChainError(.noResults, "the subscription brought no result") }
+        link.end(self, [ServerMessage.complete(id: id)])
+        return last
+      }
+    }
+  }
+
+  private func message(_ result: GraphQLResponse<DynamicOperation>) -> [UInt8] {
+    ServerMessage.next(id: id, payload: Array(result.body.bytes))
+  }
+
+  private func isGone(_ error: any Error) -> Bool {
+    error is CancellationError || state.withLock(\.isCancelled)
+  }
+}

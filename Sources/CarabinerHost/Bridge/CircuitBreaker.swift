@@ -1,0 +1,197 @@
+internal import Logging
+internal import Synchronization
+
+/// Passes an entry over for a while once it has broken the contract several times in a row.
+///
+/// Closed, it only counts. Open, requests go without the entry until a cool-down is over; then one request at a time tries it, and what
+/// becomes of that one closes the breaker or opens it again. A healthy plugin costs one load at the end of a request.
+package final class CircuitBreaker: Sendable {
+  /// How long an open breaker waits before it lets a request try, unless the manifest says otherwise.
+  package static let defaultCoolDown = Duration.seconds(30)
+  /// How many faults in a row a manifest may ask for.
+  package static let thresholds = 1...1000
+
+  /// What a breaker does with requests.
+  package enum Phase: String, Sendable, Hashable {
+    case closed
+    case open
+    case halfOpen = "half-open"
+  }
+
+  /// What people are told of a breaker.
+  package struct Status: Sendable, Hashable {
+    /// What it does with requests.
+    package let phase: Phase
+    /// How many faults there were in a row.
+    package let consecutiveFaults: Int
+    /// How many open it.
+    package let threshold: Int
+    /// How long until a request may try the entry; nil unless it is open.
+    package let coolDownLeft: Duration?
+
+    /// A status.
+    package init(phase: Phase, consecutiveFaults: Int, threshold: Int, coolDownLeft: Duration?) {
+      self.phase = phase
+      self.consecutiveFaults = consecutiveFaults
+      self.threshold = threshold
+      self.coolDownLeft = coolDownLeft
+    }
+  }
+
+  /// What becomes of a request.
+  enum Admission {
+    case pass
+    case passOver
+    case probe(Probe)
+  }
+
+  private struct Circuit {
+    var phase = Phase.closed
+    var faults = 0
+    /// When it opened, or when the probe under way began, in nanoseconds.
+    var since: UInt64 = 0
+    /// The number of the latest probe.
+    var probe: UInt64 = 0
+  }
+
+  private let entry: String
+  private let threshold: Int
+  private let coolDown: UInt64
+  private let board: BreakerBoard
+  private let circuit = Mutex(Circuit())
+  /// Whether there is anything a good call would change.
+  private let isTroubled = Atomic<Bool>(false)
+  private static let logger = Logger(label: "carabiner.host")
+
+  /// - Parameters:
+  ///   - threshold: How many faults in a row open it.
+  ///   - board: Where it tells that it is not closed, and what time it is.
+  init(entry: String, threshold: Int, coolDown: Duration, board: BreakerBoard) {
+    self.entry = entry
+    self.threshold = threshold
+    self.coolDown = UInt64(clamping: coolDown.nanoseconds)
+    self.board = board
+  }
+
+  package var status: Status {
+    let now = board.now()
+    return circuit.withLock { circuit in
+      let left = circuit.since + coolDown
+      return Status(
+        phase: circuit.phase, consecutiveFaults: circuit.faults, threshold: threshold,
+        coolDownLeft: circuit.phase == .open ? .nanoseconds(Int64(clamping: left - min(left, now))) : nil)
+    }
+  }
+
+  // MARK: Before a request
+
+  /// Whether a request may pass the entry.
+  func admission() -> Admission {
+    let now = board.now()
+    return circuit.withLock { circuit in
+      guard circuit.phase != .closed else { return .pass }
+      // A probe that takes longer than the cool-down, as a subscription may, does not keep others from trying.
+      guard now >= circuit.since + coolDown else { return .passOver }
+      circuit.phase = .halfOpen
+      circuit.since = now
+      circuit.probe += 1
+      return .probe(Probe(self, circuit.probe))
+    }
+  }
+
+  // MARK: After a call
+
+  /// Counts a fault.
+  ///
+  /// - Parameter probe: The probe the call belongs to, if it is one of this breaker.
+  func noteFault(_ probe: Probe?) {
+    let now = board.now()
+    let hasOpened: Bool = circuit.withLock { circuit in
+      isTroubled.store(true, ordering: .relaxed)
+      circuit.faults += 1
+      switch circuit.phase {
+      case .closed:
+        guard circuit.faults >= threshold else { return false }
+        board.noteOpened()
+      case .halfOpen:
+        guard let probe, probe.number == circuit.probe else { return false }
+      case .open:
+        // A call that began while it was closed.
+        return false
+      }
+      circuit.phase = .open
+      circuit.since = now
+      return true
+    }
+    guard hasOpened else { return }
+    Self.logger.error(
+      "circuit breaker open: the plugin broke the contract too often and is left out until it has cooled down",
+      metadata: ["entry": "\(entry)", "cool-down": "\(Duration.nanoseconds(Int64(clamping: coolDown)))"])
+  }
+
+  /// Takes note of a call in which the plugin kept the contract.
+  func noteSuccess(_ probe: Probe?) {
+    guard isTroubled.load(ordering: .relaxed) else { return }
+    let hasClosed: Bool = circuit.withLock { circuit in
+      switch circuit.phase {
+      case .closed: break
+      case .halfOpen:
+        guard let probe, probe.number == circuit.probe else { return false }
+        board.noteClosed()
+      case .open: return false
+      }
+      let hasClosed = circuit.phase == .halfOpen
+      circuit.phase = .closed
+      circuit.faults = 0
+      isTroubled.store(false, ordering: .relaxed)
+      return hasClosed
+    }
+    if hasClosed { Self.logger.notice("circuit breaker closed: the plugin works again", metadata: ["entry": "\(entry)"]) }
+  }
+
+  /// A probe ended and nothing was learnt: the next request may try.
+  fileprivate func abandon(_ number: UInt64) {
+    circuit.withLock { circuit in
+      guard circuit.phase == .halfOpen, circuit.probe == number else { return }
+      circuit.phase = .open
+      circuit.since = 0
+    }
+  }
+
+  /// A request that tries an entry whose breaker is open; gone, it stands in nobody's way.
+  final class Probe: Sendable {
+    let breaker: CircuitBreaker
+    fileprivate let number: UInt64
+
+    fileprivate init(_ breaker: CircuitBreaker, _ number: UInt64) {
+      self.breaker = breaker
+      self.number = number
+    }
+
+    deinit { breaker.abandon(number) }
+  }
+}
+
+/// What the breakers of a chain share.
+final class BreakerBoard: Sendable {
+  /// What time it is, in nanoseconds of a clock that never goes back.
+  let now: @Sendable () -> UInt64
+  private let count = Atomic<Int>(0)
+
+  init(now: @escaping @Sendable () -> UInt64) { self.now = now }
+
+  /// Whether every request may pass every entry.
+  var areAllClosed: Bool { count.load(ordering: .relaxed) == 0 }
+
+  fileprivate func noteOpened() { count.wrappingAdd(1, ordering: .relaxed) }
+
+  fileprivate func noteClosed() { count.wrappingSubtract(1, ordering: .relaxed) }
+}
+
+extension Duration {
+  fileprivate var nanoseconds: Int64 {
+    let (seconds, rest) = components
+    let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+    return overflow ? .max : product.addingReportingOverflow(rest / 1_000_000_000).partialValue
+  }
+}

@@ -1,0 +1,77 @@
+internal import CCarabiner
+
+/// Handing over what was learnt, by the extension `crb.state/1`.
+extension PluginInstance {
+  private static let save = "save"
+  private static let adopt = "adopt"
+
+  /// What the plugin hands over to the instance that follows this one; nil if it has nothing.
+  ///
+  /// Calls may be under way meanwhile.
+  ///
+  /// - Throws: ``PluginError`` if the plugin refuses, or hands over what is no state.
+  package func state() throws -> PluginState? {
+    guard let table = stateTable, let save = unsafe table.save else { return nil }
+    var buffer: crb_buf = 0
+    var why = unsafe crb_error()
+    unsafe why.size = UInt32(MemoryLayout<crb_error>.size)
+    let ask = { unsafe save(self.instance, &buffer, &why) }
+    let status = threadClass == UInt32(CRB_THREADS_SERIAL) ? alone(ask) : ask()
+    // Whatever was stored is the host's, also if the plugin then thought better of it.
+    defer { if buffer != 0 { _ = BufferTable.shared.release(buffer) } }
+    guard status == Status.ok else { throw unsafe refusal(Self.save, "does not hand over its state", why, status) }
+    guard buffer != 0 else { return nil }
+    guard let count = BufferTable.shared.size(of: buffer) else {
+      throw fault(Self.save, "stored a buffer whose last reference is gone, or that never was")
+    }
+    guard count <= PluginState.maximumBytes else {
+      throw fault(Self.save, "hands over \(count) bytes, more than CRB_STATE_MAX_BYTES (\(PluginState.maximumBytes))")
+    }
+    return unsafe PluginState(
+      version: table.version, bytes: Array(BufferTable.shared.view(buffer)?.bytes ?? .init(start: nil, count: 0)))
+  }
+
+  /// Gives a new instance what the one before it handed over; to be called before its first hook, and once.
+  ///
+  /// - Returns: Whether the plugin takes states at all.
+  /// - Throws: ``PluginError`` if the plugin refuses this one; the instance then works as if nothing had been handed over.
+  @discardableResult
+  package func adopt(state: PluginState) throws -> Bool {
+    guard let adopt = unsafe stateTable?.adopt else { return false }
+    // Present also when it is empty, which {NULL, 0} is not.
+    let bytes = state.bytes.isEmpty ? [0] : state.bytes
+    var why = unsafe crb_error()
+    unsafe why.size = UInt32(MemoryLayout<crb_error>.size)
+    let status = unsafe bytes.withUnsafeBufferPointer { bytes in
+      unsafe adopt(instance, state.version, crb_view(ptr: bytes.baseAddress, len: state.bytes.count), &why)
+    }
+    guard status == Status.ok else {
+      throw unsafe refusal(Self.adopt, "does not take the state of version \(state.version)", why, status)
+    }
+    return true
+  }
+
+  /// The plugin's functions; nil if it has none, or an instance for each call.
+  private var stateTable: crb_state? {
+    guard threadClass != UInt32(CRB_THREADS_PER_CALL), let find = unsafe table.interceptor.extension,
+      let found = unsafe "crb.state/1".withCString({ unsafe find(instance, $0) })
+    else { return nil }
+    return unsafe InterceptorTable.copy(found.assumingMemoryBound(to: crb_state.self), crb_state())
+  }
+
+  private func refusal(_ function: String, _ what: String, _ why: crb_error, _ status: crb_status) -> PluginError {
+    let reason = unsafe why.message.isAbsent ? "it gave no reason (status \(status))" : unsafe why.message.text
+    return unsafe PluginError(
+      code: .failed, entry: name, hook: function,
+      message: "it \(what): \(options.redaction(reason)); the new instance begins without",
+      pluginCode: why.code == 0 ? status : why.code, domain: id,
+      flags: why.flags)
+  }
+
+  private func fault(_ function: String, _ what: String) -> PluginError {
+    PluginError(
+      code: .fault, entry: name, hook: function,
+      message: "it \(what); this breaks the contract in carabiner.h, and the new instance begins without a state", domain: id,
+      flags: UInt32(CRB_ERROR_PLUGIN_FAULT))
+  }
+}

@@ -1,0 +1,73 @@
+package import CarabinerWire
+
+/// What differs between two manifests, for people who judge a reload.
+package struct ManifestDifference: Sendable, Hashable {
+  /// One line for each thing, the sign of what became of it first: `+` new, `-` gone, `~` changed.
+  package let lines: [String]
+
+  /// The lines as JSON.
+  package var json: JSONValue { .array(lines.map { .string($0) }) }
+
+  /// What has to be done to `old` to make it `new`.
+  ///
+  /// - Parameters:
+  ///   - oldDigests: The SHA-256 of the plugins' files by entry, as they are loaded.
+  ///   - newDigests: The same as they are to be.
+  package init(from old: Manifest, to new: Manifest, oldDigests: [String: String] = [:], newDigests: [String: String] = [:]) {
+    var lines: [String] = []
+    func compare<Value: Equatable>(_ what: String, _ path: KeyPath<Manifest, Value>) {
+      if old[keyPath: path] != new[keyPath: path] { lines.append("~ \(what)") }
+    }
+    for plugin in new.plugins {
+      guard let earlier = old.plugin(named: plugin.name) else {
+        lines.append("+ plugin \(plugin.name)")
+        continue
+      }
+      var changes = Self.changes(from: earlier, to: plugin)
+      if let before = oldDigests[plugin.name], let after = newDigests[plugin.name], before != after {
+        changes.append("its file, from \(before.prefix(12)) to \(after.prefix(12))")
+      }
+      if !changes.isEmpty { lines.append("~ plugin \(plugin.name): \(changes.joined(separator: ", "))") }
+    }
+    for plugin in old.plugins where new.plugin(named: plugin.name) == nil { lines.append("- plugin \(plugin.name)") }
+    for list in StageList.allCases {
+      let (before, after) = (Self.names(old.lists[list]), Self.names(new.lists[list]))
+      if before != after { lines.append("~ chain/\(list.rawValue): \(before) becomes \(after)") }
+    }
+    if old.rules != new.rules { lines.append("~ rules: \(old.rules.count) become \(new.rules.count), or changed") }
+    compare("endpoint", \.endpoint)
+    // Values may be secrets that stand in the manifest itself.
+    compare("headers", \.headers)
+    compare("settings", \.settings)
+    compare("serve", \.serve)
+    compare("built-ins/store", \.store)
+    compare("built-ins/max-retry", \.maxRetry)
+    compare("built-ins/persisted-queries", \.persistedQueries)
+    self.lines = lines
+  }
+
+  private static func names(_ entries: [Manifest.Entry]?) -> String {
+    entries.map { "[\($0.map(\.name).joined(separator: ", "))]" } ?? "the defaults"
+  }
+
+  private static func changes(from old: Manifest.Plugin, to new: Manifest.Plugin) -> [String] {
+    var changes: [String] = []
+    func compare<Value: Equatable>(_ what: String, _ path: KeyPath<Manifest.Plugin, Value>) {
+      if old[keyPath: path] != new[keyPath: path] { changes.append(what) }
+    }
+    switch (old.source, new.source) {
+    case (.file(let before, let oldPin), .file(let after, let newPin)):
+      if before != after { changes.append("file \(before) becomes \(after)") }
+      if oldPin != newPin { changes.append("sha256") }
+    default: compare("ffi", \.source)
+    }
+    compare("interceptor", \.interceptor)
+    compare("config", \.configuration)
+    compare("grants", \.grants)
+    compare("on-fault", \.onFault)
+    compare("timeout", \.timeout)
+    compare("mandatory", \.isMandatory)
+    compare("enabled", \.isEnabled)
+    return changes
+  }
+}

@@ -1,0 +1,120 @@
+internal import Carabiner
+internal import CarabinerWire
+
+extension ManifestReader {
+  private static let serveKeys = ["forward-headers", "return-headers", "cache-policy", "canary", "shadow"]
+
+  mutating func readServe(_ json: JSONValue, _ pointer: JSONPointer) {
+    guard let object = object(json, pointer, knowing: Self.serveKeys) else { return }
+    for (key, value) in object {
+      let place = pointer.appending(key)
+      switch key {
+      case "forward-headers": manifest.serve.forwardedHeaders = headerPatterns(value, place)
+      case "return-headers": manifest.serve.returnedHeaders = headerPatterns(value, place)
+      case "cache-policy":
+        guard let policy = value.string.flatMap(CachePolicy.init(rawValue:)) else {
+          let known = CachePolicy.allCases.map(\.rawValue)
+          problem(.invalidValue, place, "\(value) is no cache policy; use one of \(known.joined(separator: ", "))")
+          continue
+        }
+        manifest.serve.cachePolicy = policy
+      case "canary": manifest.serve.canary = canary(value, place)
+      case "shadow": manifest.serve.shadow = shadow(value, place)
+      default: break
+      }
+    }
+  }
+
+  private mutating func canary(_ json: JSONValue, _ pointer: JSONPointer) -> Manifest.Canary? {
+    let keys = ["share", "for", "key", "error-increase", "latency-ratio", "minimum-operations"]
+    guard let object = object(json, pointer, knowing: keys), let share = requiredShare(of: object, pointer) else { return nil }
+    if manifest.serve.shadow != nil {
+      problem(.invalidValue, pointer, "a generation is a canary or a shadow, and not both; remove one of them")
+    }
+    var canary = Manifest.Canary(share: share)
+    for (key, value) in object {
+      let place = pointer.appending(key)
+      switch key {
+      case "for": canary.duration = duration(value, place) ?? canary.duration
+      case "key":
+        guard let name = text(value, place), HeaderText.isName(name) else {
+          problem(.invalidValue, place, "\(value) is no header name; write the field whose value tells clients apart")
+          continue
+        }
+        canary.key = name
+      case "error-increase": canary.errorIncrease = self.share(value, place) ?? canary.errorIncrease
+      case "latency-ratio":
+        guard let ratio = value.double, (1...1000).contains(ratio) else {
+          problem(.invalidValue, place, "\(value) is no number from 1 to 1000; write one")
+          continue
+        }
+        canary.latencyRatio = ratio
+      case "minimum-operations":
+        canary.minimumOperations = count(value, place, 1...1_000_000) ?? canary.minimumOperations
+      default: break
+      }
+    }
+    return canary
+  }
+
+  private mutating func shadow(_ json: JSONValue, _ pointer: JSONPointer) -> Manifest.Shadow? {
+    guard let object = object(json, pointer, knowing: ["share", "upstream"]), let share = requiredShare(of: object, pointer)
+    else {
+      return nil
+    }
+    if manifest.serve.canary != nil {
+      problem(.invalidValue, pointer, "a generation is a canary or a shadow, and not both; remove one of them")
+    }
+    var shadow = Manifest.Shadow(share: share)
+    if let value = object["upstream"] {
+      guard let upstream = value.string.flatMap(Manifest.Shadow.Upstream.init(rawValue:)) else {
+        problem(.invalidValue, pointer.appending("upstream"), "\(value) is no upstream of a shadow; use recorded or live")
+        return nil
+      }
+      shadow.upstream = upstream
+    }
+    return shadow
+  }
+
+  private mutating func requiredShare(of object: JSONObject, _ pointer: JSONPointer) -> Double? {
+    guard let value = object["share"] else {
+      problem(.missing, pointer, "the share is missing; say how much of the operations, as in share: 5%")
+      return nil
+    }
+    guard let share = share(value, pointer.appending("share")) else { return nil }
+    guard share > 0 else {
+      problem(.invalidValue, pointer.appending("share"), "a share of nothing shows nothing; write more, or remove the key")
+      return nil
+    }
+    return share
+  }
+
+  /// A share of a whole, as in 5% or 0.5%.
+  private mutating func share(_ json: JSONValue, _ pointer: JSONPointer) -> Double? {
+    guard let text = json.string, text.wholeMatch(of: /(100(\.0+)?|[0-9]{1,2}(\.[0-9]+)?)%/) != nil,
+      let percent = Double(text.dropLast())
+    else {
+      problem(.invalidValue, pointer, "\(json) is no share; write a number from 0 to 100 and a per cent sign, as in 5%")
+      return nil
+    }
+    return percent / 100
+  }
+
+  private mutating func headerPatterns(_ json: JSONValue, _ pointer: JSONPointer) -> [String] {
+    guard case .array(let entries) = json else {
+      wrongType(json, pointer, "a list of header names")
+      return []
+    }
+    return entries.enumerated().compactMap { index, entry in
+      let place = pointer.appending(index)
+      guard let pattern = text(entry, place) else { return nil }
+      // Of the patterns of the field only the beginning of names: what may pass should be seen at a glance.
+      guard HeaderText.isName(pattern.hasSuffix("*") ? String(pattern.dropLast()) : pattern), !pattern.dropLast().contains("*")
+      else {
+        problem(.invalidValue, place, "\(pattern.debugDescription) is no header name; write a name, or its beginning and a star")
+        return nil
+      }
+      return pattern
+    }
+  }
+}

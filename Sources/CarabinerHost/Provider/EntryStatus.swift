@@ -1,0 +1,63 @@
+internal import CarabinerWire
+internal import Synchronization
+
+/// What people are told of an entry of a manifest while it runs.
+package struct EntryStatus: Sendable, Hashable {
+  package let name: String
+  package let origin: StagePlan.Stage.Origin
+  /// The plugin's file or the C library, as the manifest names it.
+  package let path: String
+  /// SHA-256 of what was loaded; nil if nothing was, and of C libraries.
+  package let digest: String?
+  /// Who the plugin says it is; the function of an `ffi` entry. Nil if it is not loaded.
+  package let id: String?
+  package let version: String?
+  /// The lists it stands in, those of rules included.
+  package let lists: [StageList]
+  package let isMandatory: Bool
+  /// Whether requests pass it, but for its breaker.
+  package let isEnabled: Bool
+  /// Who switched it on or off; nil if it runs and nobody had to say so.
+  package let decision: StageDecision?
+  /// Its circuit breaker; nil if it has none.
+  package let breaker: CircuitBreaker.Status?
+  /// How often it broke the contract.
+  package let faults: Int
+  /// How often it failed a call, which is an answer and no fault.
+  package let failures: Int
+  /// How often it had a request started again.
+  package let retries: Int
+  /// How many calls it was in the way of; a request is one in each list the entry stands in.
+  package let callsBegun: Int
+  /// How many of them are under way.
+  package let callsInFlight: Int
+}
+
+extension HostedChain {
+  /// The entries of the manifest, in the order they are declared.
+  package func entries() -> [EntryStatus] {
+    let (overrides, roster) = current
+    let lists = [manifest.lists] + manifest.rules.map(\.lists)
+    return manifest.plugins.map { plugin in
+      let decision = roster.leftOut[plugin.name] ?? overrides.decision(on: plugin)
+      let library = roster.libraries[plugin.name]
+      let instance = roster.instance(plugin.name)
+      let function = roster.ffi(plugin.name)?.function.declaration
+      let calls = instance?.statistics.calls
+      let (origin, path): (StagePlan.Stage.Origin, String) =
+        switch plugin.source {
+        case .file(let path, _): (.plugin, path)
+        case .ffi(let declaration): (.ffi, function?.library ?? declaration["library"]?.string ?? "")
+        }
+      return EntryStatus(
+        name: plugin.name, origin: origin, path: path, digest: library?.digest, id: instance?.id ?? function?.function,
+        version: library?.note.version,
+        lists: StageList.allCases.filter { list in lists.contains { $0[list]?.contains { $0.name == plugin.name } ?? false } },
+        isMandatory: plugin.isMandatory, isEnabled: decision?.isEnabled ?? true, decision: decision,
+        breaker: instance?.breaker?.status, faults: instance?.statistics.faults.load(ordering: .relaxed) ?? 0,
+        failures: instance?.statistics.failures.load(ordering: .relaxed) ?? 0,
+        retries: instance?.statistics.retries.load(ordering: .relaxed) ?? 0,
+        callsBegun: calls?.begun ?? 0, callsInFlight: calls?.inFlight ?? 0)
+    }
+  }
+}

@@ -1,0 +1,81 @@
+internal import CarabinerWire
+internal import FoundationEssentials
+internal import Glibc
+
+/// The manifest that served last, kept with its plugins' files for a host whose own manifest cannot be used when it starts.
+package struct LastKnownGood: Sendable {
+  private static let name = "last-good.json"
+  /// The kept manifest has absolute paths and digests in it, so it may be longer than the original.
+  private static let maximumFileBytes = 4 * Manifest.maximumFileBytes
+
+  private let directory: String
+
+  /// - Parameter directory: A folder for this alone; it is made if it is not there.
+  /// - Throws: ``CrashStateError`` if it is not ours alone.
+  package init(directory: String) throws {
+    self.directory = directory
+    _ = unsafe mkdir(directory, 0o700)
+    _ = try PrivateFile(opening: directory, O_RDONLY | O_DIRECTORY)
+  }
+
+  /// Keeps a manifest and the files that were loaded for it, in place of what was kept before.
+  ///
+  /// Nothing of what was kept is gone before the new is whole.
+  package func keep(_ manifest: Manifest, libraries: [String: PluginLibrary]) throws {
+    guard let source = manifest.text else { return }
+    var document = try ManifestDocument(source.text, source.format).value.object ?? [:]
+    var kept: Set<String> = [Self.name]
+    if let plugins = document["plugins"]?.array {
+      document["plugins"] = .array(
+        try plugins.map { entry in
+          guard var object = entry.object, let library = object["name"]?.string.flatMap({ libraries[$0] }) else { return entry }
+          let file = "\(library.digest).so"
+          try copy(library, to: file)
+          kept.insert(file)
+          object["file"] = .string("\(directory)/\(file)")
+          object["sha256"] = .string(library.digest)
+          return .object(object)
+        })
+    }
+    let record: JSONValue = ["path": .string(manifest.path), "manifest": .object(document)]
+    try write(Data(record.serialized()), to: Self.name, mode: 0o600)
+    for name in try FileManager.default.contentsOfDirectory(atPath: directory) where !kept.contains(name) {
+      try? FileManager.default.removeItem(atPath: "\(directory)/\(name)")
+    }
+  }
+
+  /// What was kept; nil if nothing was.
+  ///
+  /// - Throws: ``ManifestError`` if it cannot be used any more.
+  package func manifest() throws -> Manifest? {
+    let path = "\(directory)/\(Self.name)"
+    guard unsafe access(path, F_OK) == 0 else { return nil }
+    _ = try PrivateFile(opening: path, O_RDONLY)
+    guard let text = try? BoundedFile.text(at: path, maximumBytes: Self.maximumFileBytes),
+      let record = try? JSONValue(parsing: text), let original = record["path"]?.string, let document = record["manifest"]
+    else {
+      throw ManifestError(
+        path: path, problems: [ManifestProblem(.unreadable, "what was kept as last known good cannot be read; remove it")])
+    }
+    let folder = original.lastIndex(of: "/").map { String(original[..<$0]) } ?? "."
+    return try Manifest(text: document.description, path: original, format: .json, directory: folder.isEmpty ? "/" : folder)
+  }
+
+  private func copy(_ library: PluginLibrary, to name: String) throws {
+    guard unsafe access("\(directory)/\(name)", F_OK) != 0 else { return }
+    // The private copy that is mapped: the operator's own file may be another one by now.
+    try write(try Data(contentsOf: URL(filePath: library.copyPath)), to: name, mode: 0o500)
+  }
+
+  /// Writes a file that is there whole or not at all.
+  private func write(_ data: Data, to name: String, mode: Int) throws {
+    let temporary = "\(directory)/.\(name).\(getpid())"
+    try data.write(to: URL(filePath: temporary))
+    try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: temporary)
+    guard unsafe rename(temporary, "\(directory)/\(name)") == 0 else {
+      throw ManifestError(
+        path: directory,
+        problems: [ManifestProblem(.unreadable, unsafe "\(name) cannot be put in place: \(String(cString: strerror(errno)))")])
+    }
+  }
+}

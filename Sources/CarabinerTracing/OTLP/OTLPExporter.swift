@@ -1,0 +1,212 @@
+package import Carabiner
+internal import FoundationEssentials
+internal import Synchronization
+
+/// Sends spans to a collector, in batches, in a task of its own.
+///
+/// Nobody waits for it: while the collector is slow or away spans wait in a queue that does not grow, and what finds no room there, or
+/// was refused, is counted and gone.
+package final class OTLPExporter: Sendable {
+  /// How many spans there were, by what became of them.
+  package struct Counts: Sendable, Hashable {
+    /// The collector has them.
+    package var exported = 0
+    /// They found no room in the queue, or were still in it at the end.
+    package var dropped = 0
+    /// The collector refused them, or could not be reached often enough.
+    package var failed = 0
+    /// They wait.
+    package var waiting = 0
+  }
+
+  private struct State {
+    var exported = 0
+    var failed = 0
+    /// Whether no more spans come: each batch is then tried once.
+    var isClosing = false
+    /// What sleeps before a batch is tried again.
+    var pause: Task<Void, Never>?
+    var isFailing = false
+  }
+
+  /// What became of one attempt to send a batch.
+  fileprivate enum Outcome {
+    case accepted(refused: Int, reason: String)
+    case refused(String)
+    case unavailable(String, retryAfter: Duration?)
+  }
+
+  private let settings: OTLPSettings
+  private let payload: OTLPPayload
+  private let transport: any HTTPTransport
+  private let queue: SpanQueue
+  private let state = Mutex(State())
+  /// Tells the task that there is something to send.
+  private let wake: AsyncStream<Void>.Continuation
+  private let wakes: AsyncStream<Void>
+  private let worker = Mutex<Task<Void, Never>?>(nil)
+  /// Is told in a sentence when the collector cannot be reached any more, and when it can again.
+  private let note: @Sendable (String) -> Void
+
+  /// An exporter that has not begun.
+  ///
+  /// - Parameters:
+  ///   - version: What the spans' maker calls its own version.
+  ///   - note: Is told in a sentence when sending begins to fail, and when it works again.
+  package init(
+    _ settings: OTLPSettings, version: String, transport: any HTTPTransport, note: @escaping @Sendable (String) -> Void
+  ) {
+    self.settings = settings
+    self.transport = transport
+    self.note = note
+    payload = OTLPPayload(
+      resource: settings.resource, version: version, maximumTextBytes: settings.maximumAttributeBytes)
+    queue = SpanQueue(maximum: settings.maximumQueue)
+    (wakes, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+  }
+
+  /// What became of the spans so far.
+  package var counts: Counts {
+    let (exported, failed) = state.withLock { ($0.exported, $0.failed) }
+    return Counts(exported: exported, dropped: queue.dropped, failed: failed, waiting: queue.count)
+  }
+
+  /// Takes a span on its way; never waits.
+  func add(_ span: FinishedSpan) {
+    if queue.add(span) == settings.maximumBatch { wake.yield() }
+  }
+
+  /// Begins to send.
+  package func start() {
+    worker.withLock { worker in
+      guard worker == nil else { return }
+      worker = Task {
+        let ticking = Task { [settings, wake] in
+          while (try? await Task.sleep(for: settings.interval)) != nil { wake.yield() }
+        }
+        for await _ in wakes { await sendWaiting() }
+        ticking.cancel()
+        await sendWaiting()
+      }
+    }
+  }
+
+  /// Sends what waits, each batch once, and ends; what is not sent within the time is dropped.
+  package func shutDown(within time: Duration) async {
+    state.withLock { state in
+      state.isClosing = true
+      state.pause?.cancel()
+    }
+    wake.finish()
+    let worker = worker.withLock(\.self)
+    let limit = Task {
+      if (try? await Task.sleep(for: time)) != nil { worker?.cancel() }
+    }
+    await worker?.value
+    limit.cancel()
+    queue.dropAll()
+  }
+
+  // MARK: Sending
+
+  private func sendWaiting() async {
+    while !Task.isCancelled {
+      let batch = queue.take(settings.maximumBatch)
+      if batch.isEmpty { return }
+      await send(batch)
+    }
+  }
+
+  private func send(_ batch: [FinishedSpan]) async {
+    let body = payload.body(batch)
+    var attempt = 1
+    while true {
+      switch await post(body) {
+      case .accepted(let refused, let reason):
+        note(batch.count, refused: refused, refused > 0 ? "the collector refused \(refused) spans: \(reason)" : nil)
+        return
+      case .refused(let reason):
+        return note(batch.count, refused: batch.count, reason)
+      case .unavailable(let reason, let retryAfter):
+        guard attempt < settings.maximumAttempts, await pause(retryAfter ?? settings.pause * (1 << (attempt - 1))) else {
+          return note(batch.count, refused: batch.count, reason)
+        }
+        attempt += 1
+      }
+    }
+  }
+
+  /// Waits before the next attempt.
+  ///
+  /// - Returns: Whether there is to be one.
+  private func pause(_ time: Duration) async -> Bool {
+    let pause = Task { _ = try? await Task.sleep(for: min(time, settings.maximumPause)) }
+    let isClosing = state.withLock { state in
+      state.pause = pause
+      return state.isClosing
+    }
+    if isClosing { pause.cancel() }
+    await pause.value
+    return state.withLock { state in
+      state.pause = nil
+      return !state.isClosing
+    }
+  }
+
+  private func post(_ body: [UInt8]) async -> Outcome {
+    var request = URLRequest(
+      url: settings.endpoint, httpMethod: "POST", headers: ["Content-Type": "application/json"], httpBody: Data(body),
+      timeoutInterval: settings.timeout)
+    request.headers.replace(with: settings.headers)
+    do {
+      let response = try await transport.send(request)
+      let answer = try await Self.beginning(of: response.chunks)
+      return Outcome(response.response, answer)
+    } catch {
+      return .unavailable("\(error)", retryAfter: nil)
+    }
+  }
+
+  /// How much of an answer is looked at.
+  private static let maximumAnswerBytes = 64 << 10
+
+  private static func beginning(of chunks: PullStream<Data>) async throws -> [UInt8] {
+    var bytes: [UInt8] = []
+    for try await chunk in chunks {
+      bytes.append(contentsOf: chunk)
+      if bytes.count > maximumAnswerBytes { break }
+    }
+    return bytes
+  }
+
+  /// Counts a batch, and tells of it if that is news.
+  private func note(_ count: Int, refused: Int, _ reason: String?) {
+    let isNews = state.withLock { state in
+      state.exported += count - refused
+      state.failed += refused
+      defer { state.isFailing = reason != nil }
+      return state.isFailing != (reason != nil)
+    }
+    guard isNews else { return }
+    if let reason {
+      note("traces are lost: \(reason); check that the collector at \(settings.endpoint.absoluteString) takes OTLP over HTTP")
+    } else {
+      note("traces arrive again")
+    }
+  }
+}
+
+extension OTLPExporter.Outcome {
+  /// What a collector's answer means (OTLP over HTTP).
+  fileprivate init(_ head: HTTPURLResponse, _ body: [UInt8]) {
+    switch head.statusCode {
+    case 200..<300:
+      let (refused, reason) = PartialSuccess.read(body)
+      self = .accepted(refused: refused, reason: reason)
+    case 429, 502, 503, 504:
+      let seconds = head.value(forHTTPHeaderField: "Retry-After").flatMap(UInt32.init)
+      self = .unavailable("the collector answers with status \(head.statusCode)", retryAfter: seconds.map { .seconds(Int64($0)) })
+    default: self = .refused("the collector answers with status \(head.statusCode)")
+    }
+  }
+}

@@ -1,0 +1,68 @@
+internal import Carabiner
+internal import FoundationEssentials
+
+extension OTLPSettings {
+  /// What was asked for cannot be done.
+  package struct Refusal: Error, CustomStringConvertible {
+    package let description: String
+  }
+
+  /// What the command line and OpenTelemetry's variables say; nil if nobody asks for traces.
+  ///
+  /// - Parameters:
+  ///   - base: A collector's address without the path, from the command line; wins over the environment.
+  ///   - share: Which share of the traces that begin here is recorded, from the command line.
+  ///   - warn: Is told of variables that are malformed and not heeded, as OpenTelemetry has it.
+  /// - Throws: ``Refusal`` if there is no way to send what was asked for.
+  package init?(
+    base: String?, share: Double?, environment: [String: String], warn: @escaping (String) -> Void
+  ) throws(Refusal) {
+    let variables = OTLPVariables(environment, warn: warn)
+    guard let endpoint = try Self.endpoint(base, variables) else { return nil }
+    self.init(endpoint: endpoint)
+    for (name, value) in variables.pairs("HEADERS") { headers.add(name: name, value: value) }
+    resource = variables.resource
+    sampler = variables.sampler(share: share)
+    certificateAuthorityFile = variables.exporter("CERTIFICATE")
+    clientCertificateFile = variables.exporter("CLIENT_CERTIFICATE")
+    clientKeyFile = variables.exporter("CLIENT_KEY")
+    if let milliseconds = variables.exporter("TIMEOUT").flatMap({ variables.number("OTEL_EXPORTER_OTLP_TIMEOUT", $0) }) {
+      timeout = Double(milliseconds) / 1000
+    }
+    maximumQueue = variables.number("OTEL_BSP_MAX_QUEUE_SIZE") ?? maximumQueue
+    maximumBatch = min(variables.number("OTEL_BSP_MAX_EXPORT_BATCH_SIZE") ?? maximumBatch, maximumQueue)
+    if let milliseconds = variables.number("OTEL_BSP_SCHEDULE_DELAY") { interval = .milliseconds(milliseconds) }
+    maximumAttributeBytes =
+      variables.number("OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT") ?? variables.number("OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT")
+      ?? maximumAttributeBytes
+  }
+
+  private static func endpoint(_ base: String?, _ variables: OTLPVariables) throws(Refusal) -> URL? {
+    let (text, name): (String, String)
+    if let base {
+      (text, name) = (Self.traces(base), "--otlp")
+    } else {
+      guard !variables.isOff else { return nil }
+      if let whole = variables["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"] {
+        (text, name) = (whole, "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+      } else if let base = variables["OTEL_EXPORTER_OTLP_ENDPOINT"] {
+        (text, name) = (Self.traces(base), "OTEL_EXPORTER_OTLP_ENDPOINT")
+      } else {
+        return nil
+      }
+      if let asked = variables.exporter("PROTOCOL"), asked == "grpc" {
+        throw Refusal(
+          description:
+            "OTEL_EXPORTER_OTLP_PROTOCOL asks for grpc, and traces are sent over HTTP as JSON; set it to http/json and "
+            + "\(name) to the collector's port for HTTP, mostly 4318")
+      }
+    }
+    guard let url = URL(string: text), url.host() != nil, ["http", "https"].contains(url.scheme?.lowercased()) else {
+      throw Refusal(description: "\(name) takes the http or https URL of a collector, as in http://127.0.0.1:4318")
+    }
+    return url
+  }
+
+  /// The place for traces at a collector.
+  private static func traces(_ base: String) -> String { base.hasSuffix("/") ? "\(base)v1/traces" : "\(base)/v1/traces" }
+}

@@ -1,0 +1,92 @@
+internal import CarabinerWire
+
+/// The environment's variables that OpenTelemetry has names for.
+struct OTLPVariables {
+  private let environment: [String: String]
+  private let warn: (String) -> Void
+
+  init(_ environment: [String: String], warn: @escaping (String) -> Void) {
+    self.environment = environment
+    self.warn = warn
+  }
+
+  /// A variable's value; one that is empty counts as not set.
+  subscript(name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
+
+  /// Whether somebody says that there is to be no tracing.
+  var isOff: Bool {
+    self["OTEL_SDK_DISABLED"]?.lowercased() == "true" || self["OTEL_TRACES_EXPORTER"]?.lowercased() == "none"
+  }
+
+  /// A setting of the exporter: what is said for traces, or else for all.
+  func exporter(_ name: String) -> String? {
+    self["OTEL_EXPORTER_OTLP_TRACES_\(name)"] ?? self["OTEL_EXPORTER_OTLP_\(name)"]
+  }
+
+  /// A number above zero.
+  func number(_ name: String) -> Int? { self[name].flatMap { number(name, $0) } }
+
+  func number(_ name: String, _ text: String) -> Int? {
+    if let number = Int(text), number > 0, number <= Int(Int32.max) { return number }
+    warn("\(name) takes a number above 0 and is not heeded")
+    return nil
+  }
+
+  /// Pairs of the exporter, as `a=b,c=d` with values percent-encoded.
+  func pairs(_ name: String) -> [(name: String, value: String)] {
+    exporter(name).map { pairs($0, of: "OTEL_EXPORTER_OTLP_\(name)") } ?? []
+  }
+
+  private func pairs(_ text: String, of name: String) -> [(name: String, value: String)] {
+    text.split(separator: ",").compactMap { pair in
+      let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(Self.trimmed)
+      guard parts.count == 2, !parts[0].isEmpty, let value = PercentEncoding.decoded(parts[1].utf8) else {
+        // The value may be a secret.
+        warn("\(name) takes pairs as name=value with commas between them; one is none and is not heeded")
+        return nil
+      }
+      return (parts[0], value)
+    }
+  }
+
+  private static func trimmed(_ text: Substring) -> String {
+    var text = text.drop { $0 == " " }
+    while text.last == " " { text.removeLast() }
+    return String(text)
+  }
+
+  /// What is said of the process; its name always is.
+  var resource: [(name: String, value: String)] {
+    var resource = self["OTEL_RESOURCE_ATTRIBUTES"].map { pairs($0, of: "OTEL_RESOURCE_ATTRIBUTES") } ?? []
+    let named = resource.last { $0.name == "service.name" }?.value
+    resource.removeAll { $0.name == "service.name" }
+    let name = self["OTEL_SERVICE_NAME"] ?? named ?? OTLPSettings.defaultServiceName
+    return [("service.name", name)] + resource
+  }
+
+  /// Which traces are recorded.
+  ///
+  /// - Parameter share: What the command line says.
+  func sampler(share: Double?) -> TraceSampler {
+    let name = self["OTEL_TRACES_SAMPLER"] ?? "parentbased_traceidratio"
+    var sampler = TraceSampler(followsParent: name.hasPrefix("parentbased_"))
+    switch name.hasPrefix("parentbased_") ? String(name.dropFirst("parentbased_".count)) : name {
+    case "always_on": sampler.share = 1
+    case "always_off": sampler.share = 0
+    case "traceidratio": sampler.share = ratio ?? 0
+    default:
+      warn(
+        "OTEL_TRACES_SAMPLER knows always_on, always_off and traceidratio, and each behind parentbased_; \(name) is not heeded")
+      sampler = TraceSampler(share: ratio ?? 0)
+    }
+    if let share { sampler.share = share }
+    return sampler
+  }
+
+  private var ratio: Double? {
+    guard let text = self["OTEL_TRACES_SAMPLER_ARG"] else { return nil }
+    if let ratio = Double(text), (0...1).contains(ratio) { return ratio }
+    warn("OTEL_TRACES_SAMPLER_ARG takes a number from 0 to 1 and is not heeded")
+    return nil
+  }
+}

@@ -1,0 +1,67 @@
+internal import Synchronization
+package import Tracing
+
+/// The span of something many spans happen within: a request of a client, or one operation of several in it.
+package final class RequestSpan: Sendable {
+  private let tracer: any Tracer
+  private let span: any Tracing.Span
+  private let clock: TraceClock
+  private let endsClock: Bool
+  private let redact: @Sendable (String) -> String
+  private let isOver = Atomic<Bool>(false)
+  private let chains = Mutex<[ChainSpans]>([])
+
+  /// The span of a request that begins now.
+  ///
+  /// - Parameters:
+  ///   - context: Where the trace comes from.
+  ///   - redact: Takes out of a text what must not leave the process.
+  package init(
+    _ name: String, tracer: any Tracer, context: ServiceContext, redact: @escaping @Sendable (String) -> String = { $0 },
+    _ describe: (inout SpanAttributes) -> Void
+  ) {
+    clock = TraceClock()
+    endsClock = true
+    self.tracer = tracer
+    self.redact = redact
+    span = tracer.startSpan(name, context: context, ofKind: .server, at: clock.start)
+    span.updateAttributes(describe)
+  }
+
+  private init(_ name: String, within whole: RequestSpan) {
+    clock = whole.clock
+    endsClock = false
+    tracer = whole.tracer
+    redact = whole.redact
+    span = tracer.startSpan(name, context: whole.span.context, ofKind: .internal, at: clock.now)
+  }
+
+  /// A span for one of several operations.
+  package func part(_ name: String) -> RequestSpan { RequestSpan(name, within: self) }
+
+  /// Says more of it.
+  package func describe(_ update: (inout SpanAttributes) -> Void) { span.updateAttributes(update) }
+
+  /// A tracer for the chain that works within it.
+  ///
+  /// - Parameter attributes: What every stage's span has beside its own.
+  package func chain(attributes: SpanAttributes) -> ChainSpans {
+    let chain = ChainSpans(
+      tracer, parent: span.context, clock: clock, attributes: attributes, maximumSpans: ChainSpans.defaultMaximumSpans,
+      redact: redact)
+    chains.withLock { $0.append(chain) }
+    return chain
+  }
+
+  /// It went wrong.
+  package func fail() { span.setStatus(SpanStatus(code: .error)) }
+
+  /// It is over; said again, that changes nothing.
+  package func end() {
+    guard !isOver.exchange(true, ordering: .relaxed) else { return }
+    let leftOut = chains.withLock(\.self).reduce(0) { $0 + $1.leftOut }
+    if leftOut > 0 { describe { $0[AttributeName.leftOutSpans] = leftOut } }
+    // A body that is dropped later must not outlast the request in its trace.
+    span.end(at: endsClock ? clock.stop() : clock.now)
+  }
+}

@@ -1,0 +1,49 @@
+internal import Synchronization
+internal import Tracing
+
+/// The time within one trace: the system's when it began, and from there on by a clock that is not set.
+///
+/// So what happens within a span lies within its times, whoever sets the system's clock meanwhile.
+final class TraceClock: Sendable {
+  /// A point in time.
+  struct Instant: TracerInstant {
+    let nanosecondsSinceEpoch: UInt64
+
+    static func < (left: Instant, right: Instant) -> Bool { left.nanosecondsSinceEpoch < right.nanosecondsSinceEpoch }
+  }
+
+  private let began = ContinuousClock.now
+  /// When it began.
+  let start = Instant(nanosecondsSinceEpoch: DefaultTracerClock.now.nanosecondsSinceEpoch)
+  /// The time after which no more goes by; 0 while it does.
+  private let end = Atomic<UInt64>(0)
+
+  /// The time now; once the clock was stopped, the time it was stopped at.
+  var now: Instant {
+    let end = end.load(ordering: .relaxed)
+    return end == 0 ? running : Instant(nanosecondsSinceEpoch: end)
+  }
+
+  private var running: Instant {
+    let (seconds, attoseconds) = (ContinuousClock.now - began).components
+    let elapsed = UInt64(clamping: seconds) &* 1_000_000_000 &+ UInt64(clamping: attoseconds / 1_000_000_000)
+    return Instant(nanosecondsSinceEpoch: start.nanosecondsSinceEpoch &+ elapsed)
+  }
+
+  /// The time so long ago, though not before the start.
+  func instant(before later: Instant, by duration: Duration) -> Instant {
+    let (seconds, attoseconds) = duration.components
+    let elapsed = UInt64(clamping: seconds) &* 1_000_000_000 &+ UInt64(clamping: attoseconds / 1_000_000_000)
+    let sinceStart = later.nanosecondsSinceEpoch &- start.nanosecondsSinceEpoch
+    return Instant(nanosecondsSinceEpoch: later.nanosecondsSinceEpoch &- min(elapsed, sinceStart))
+  }
+
+  /// Stops the clock: what ends later ends now.
+  ///
+  /// - Returns: The time now.
+  func stop() -> Instant {
+    let now = running
+    let (_, earlier) = end.compareExchange(expected: 0, desired: now.nanosecondsSinceEpoch, ordering: .relaxed)
+    return earlier == 0 ? now : Instant(nanosecondsSinceEpoch: earlier)
+  }
+}

@@ -1,0 +1,18 @@
+internal import Synchronization
+
+/// Numbers for ids, without a call to the system for each: a counter, mixed (SplitMix64).
+///
+/// Mixing maps each count to another number, so no number comes twice before all have come; where the counter begins is random, so two
+/// processes do not bring the same. These are ids and no secrets.
+final class IdentifierSource: Sendable {
+  static let shared = IdentifierSource()
+
+  private let count = Atomic<UInt64>(UInt64.random(in: 0...(.max)))
+
+  func next() -> UInt64 {
+    var number = count.wrappingAdd(0x9E37_79B9_7F4A_7C15, ordering: .relaxed).newValue
+    number = (number ^ (number >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    number = (number ^ (number >> 27)) &* 0x94D0_49BB_1331_11EB
+    return number ^ (number >> 31)
+  }
+}

@@ -1,0 +1,43 @@
+package import Tracing
+
+/// Where in a trace something happens.
+package struct TraceContext: Sendable, Hashable {
+  package var traceID: TraceID
+  /// The span it happens within; nil before the first of a trace.
+  package var spanID: SpanID?
+  /// Whether the trace is recorded.
+  package var isSampled: Bool
+  /// Whether the span is another process's.
+  package var isRemote: Bool
+  package var state: TraceState?
+
+  /// A context of these parts.
+  package init(traceID: TraceID, spanID: SpanID?, isSampled: Bool, isRemote: Bool, state: TraceState? = nil) {
+    self.traceID = traceID
+    self.spanID = spanID
+    self.isSampled = isSampled
+    self.isRemote = isRemote
+    self.state = state
+  }
+
+  /// The context a request came with.
+  package init(_ parent: TraceParent, state: TraceState?) {
+    self.init(traceID: parent.traceID, spanID: parent.spanID, isSampled: parent.isSampled, isRemote: true, state: state)
+  }
+
+  /// What is said of it to others; nil before the first span.
+  package var parent: TraceParent? { spanID.map { TraceParent(traceID: traceID, spanID: $0, isSampled: isSampled) } }
+}
+
+extension ServiceContext {
+  private enum Key: ServiceContextKey {
+    typealias Value = TraceContext
+    static var nameOverride: String? { "carabiner-trace" }
+  }
+
+  /// Where in a trace of ``OTLPTracer`` this is; nil if in none.
+  package var trace: TraceContext? {
+    get { self[Key.self] }
+    set { self[Key.self] = newValue }
+  }
+}

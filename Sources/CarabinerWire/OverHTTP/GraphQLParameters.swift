@@ -1,0 +1,107 @@
+/// What a GraphQL request says, in a body or in a URL.
+package struct GraphQLParameters: Sendable {
+  /// How deep what is sent may be nested.
+  private static let limits = JSONLimits(maximumDepth: 64)
+
+  /// The text of the document; nil if only its hash was sent.
+  package let query: String?
+  package let operationName: String?
+  package let variables: JSONObject
+  /// The hash of the document, in lower-case digits; nil if the client does not use persisted queries.
+  package let hash: String?
+  /// What else the client says, but for `persistedQuery`: the hash is between it and the one it speaks to.
+  package let extensions: JSONObject
+  /// Whether the client asks for something to be read and nothing else.
+  package let isGET: Bool
+
+  /// Reads a body.
+  ///
+  /// - Throws: A ``RequestRefusal`` with the status 400 or 415.
+  package init(body: [UInt8], contentType: String?) throws(RequestRefusal) {
+    try Self.requireJSON(contentType)
+    let value = try Self.json(body, "the body")
+    guard let object = value.object else {
+      throw RequestRefusal(400, "the body is a JSON \(value.kind), and one object with the member query is needed")
+    }
+    try self.init(object, isGET: false)
+  }
+
+  /// Reads a body that holds a list of requests; nil if it holds no list.
+  ///
+  /// - Parameter maximum: How long the list may be; with 1 there may be none.
+  /// - Throws: A ``RequestRefusal`` with the status 400 or 415.
+  package static func batch(body: [UInt8], contentType: String?, maximum: Int) throws(RequestRefusal) -> [GraphQLParameters]? {
+    guard body.first(where: { !" \t\r\n".utf8.contains($0) }) == UInt8(ascii: "[") else { return nil }
+    try requireJSON(contentType)
+    guard maximum > 1 else {
+      throw RequestRefusal(400, "a list of requests is not taken here; send them one by one", code: "BATCHING_NOT_SUPPORTED")
+    }
+    guard case .array(let entries) = try json(body, "the body"), (1...maximum).contains(entries.count) else {
+      throw RequestRefusal(400, "a list may hold 1 to \(maximum) requests", code: "BATCH_LIMIT_EXCEEDED")
+    }
+    var list: [GraphQLParameters] = []
+    for entry in entries {
+      guard let object = entry.object else {
+        throw RequestRefusal(400, "an entry of the list is a JSON \(entry.kind), and no object")
+      }
+      list.append(try GraphQLParameters(object, isGET: false))
+    }
+    return list
+  }
+
+  private static func requireJSON(_ contentType: String?) throws(RequestRefusal) {
+    if contentType == "application/json" { return }
+    let media = contentType.flatMap { MediaRange($0[...]) }
+    guard media?.type == "application/json", (media?.parameters["charset"] ?? "utf-8").lowercased() == "utf-8" else {
+      throw RequestRefusal(415, "send the request as JSON, Content-Type: application/json", code: "UNSUPPORTED_MEDIA_TYPE")
+    }
+  }
+
+  /// Reads the query of a URL.
+  ///
+  /// - Throws: A ``RequestRefusal`` with the status 400.
+  package init(urlQuery: Substring) throws(RequestRefusal) {
+    guard let items = FormFields(Array(urlQuery.utf8)) else {
+      throw RequestRefusal(400, "the URL's query is malformed, or has an item twice")
+    }
+    var object = JSONObject()
+    for name in ["query", "operationName"] { object[name] = items[name].map { .string($0) } }
+    for name in ["variables", "extensions"] {
+      if let text = items[name] { object[name] = try Self.json(Array(text.utf8), name) }
+    }
+    try self.init(object, isGET: true)
+  }
+
+  private init(_ object: JSONObject, isGET: Bool) throws(RequestRefusal) {
+    self.isGET = isGET
+    operationName = try Self.member("operationName", of: object, "a string", \.string)
+    variables = try Self.member("variables", of: object, "an object", \.object) ?? [:]
+    query = try Self.member("query", of: object, "a string", \.string)
+    var extensions = try Self.member("extensions", of: object, "an object", \.object) ?? [:]
+    hash = try Self.member("persistedQuery", of: extensions, "an object", \.object).map { persisted throws(RequestRefusal) in
+      guard persisted["version"]?.int == 1, let hash = persisted["sha256Hash"]?.string else {
+        throw RequestRefusal(400, "persistedQuery needs version 1 and sha256Hash, a string")
+      }
+      return hash
+    }
+    if hash != nil { extensions["persistedQuery"] = nil }
+    self.extensions = extensions
+    guard query != nil || hash != nil else { throw RequestRefusal(400, "the request has no query") }
+  }
+
+  private static func json(_ bytes: [UInt8], _ what: String) throws(RequestRefusal) -> JSONValue {
+    do {
+      return try JSONValue(parsing: bytes, limits: limits)
+    } catch {
+      throw RequestRefusal(400, "\(what) is not JSON: \(error)")
+    }
+  }
+
+  private static func member<Value>(
+    _ name: String, of object: JSONObject, _ kind: String, _ value: (JSONValue) -> Value?
+  ) throws(RequestRefusal) -> Value? {
+    guard let member = object[name], !member.isNull else { return nil }
+    guard let result = value(member) else { throw RequestRefusal(400, "\(name) is a JSON \(member.kind), and must be \(kind)") }
+    return result
+  }
+}

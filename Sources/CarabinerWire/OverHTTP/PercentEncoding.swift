@@ -1,0 +1,24 @@
+/// Bytes written as a percent sign and two digits.
+package enum PercentEncoding {
+  /// The text that is meant; nil if a percent sign has no two digits behind it, or it is no UTF-8.
+  ///
+  /// - Parameter plusIsSpace: Whether a plus sign stands for a space, as in forms.
+  package static func decoded(_ text: some Sequence<UInt8>, plusIsSpace: Bool = false) -> String? {
+    var bytes: [UInt8] = []
+    var rest = text.makeIterator()
+    while let byte = rest.next() {
+      switch byte {
+      case UInt8(ascii: "+") where plusIsSpace: bytes.append(0x20)
+      case UInt8(ascii: "%"):
+        guard let high = rest.next().flatMap(digit), let low = rest.next().flatMap(digit) else { return nil }
+        bytes.append(high << 4 | low)
+      default: bytes.append(byte)
+      }
+    }
+    return String(validating: bytes, as: UTF8.self)
+  }
+
+  private static func digit(_ byte: UInt8) -> UInt8? {
+    Character(Unicode.Scalar(byte)).hexDigitValue.map { UInt8($0) }
+  }
+}

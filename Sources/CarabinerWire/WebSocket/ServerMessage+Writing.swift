@@ -1,0 +1,41 @@
+extension ServerMessage {
+  /// The server is ready for operations.
+  package static let acknowledgement = Array(#"{"type":"connection_ack"}"#.utf8)
+  /// The server gives a sign of life.
+  package static let signOfLife = Array(#"{"type":"pong"}"#.utf8)
+
+  /// A result of an operation, in `graphql-transport-ws`.
+  ///
+  /// - Parameter payload: A response, as a JSON text.
+  package static func next(id: String, payload: some Collection<UInt8>) -> [UInt8] {
+    text("next", id: id, payload: payload)
+  }
+
+  /// An operation ended with errors, in `graphql-transport-ws`.
+  ///
+  /// - Parameter errors: A list of errors, as a JSON text.
+  package static func errors(id: String, _ errors: some Collection<UInt8>) -> [UInt8] {
+    text("error", id: id, payload: errors)
+  }
+
+  /// An operation ended, in `graphql-transport-ws`.
+  package static func complete(id: String) -> [UInt8] {
+    var text = Array(#"{"type":"complete","id":"#.utf8)
+    JSONWriter.appendString(id, to: &text)
+    text.append(UInt8(ascii: "}"))
+    return text
+  }
+
+  private static func text(_ type: String, id: String, payload: some Collection<UInt8>) -> [UInt8] {
+    var text: [UInt8] = []
+    text.reserveCapacity(payload.count + id.utf8.count + 48)
+    text.append(contentsOf: #"{"type":""#.utf8)
+    text.append(contentsOf: type.utf8)
+    text.append(contentsOf: #"","id":"#.utf8)
+    JSONWriter.appendString(id, to: &text)
+    text.append(contentsOf: #","payload":"#.utf8)
+    text.append(contentsOf: payload)
+    text.append(UInt8(ascii: "}"))
+    return text
+  }
+}

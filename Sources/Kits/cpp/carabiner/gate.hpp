@@ -1,0 +1,98 @@
+// Who finishes a suspended hook: its work, or the call's cancellation, whichever comes first.
+#ifndef CARABINER_GATE_HPP
+#define CARABINER_GATE_HPP
+
+#include "watched.hpp"
+
+namespace crb {
+namespace detail {
+
+inline crb_verdict fail(crb_call call, const char *message, int32_t code = 0, uint32_t flags = 0) noexcept {
+  crb_error error{};
+  error.size = sizeof error;
+  error.code = code;
+  error.flags = flags;
+  error.message = view(message);
+  table->set_error(call, &error);
+  return CRB_FAIL;
+}
+
+/// A suspended hook. It also keeps the host from going on before the hook has returned: only then do the views it was given end.
+class Gate {
+ public:
+  Gate(Core *core, crb_call call) noexcept : core_(core), call_(call) {}
+
+  void arm(crb_token token) noexcept { token_ = token; }
+
+  /// Whether the work may run; from then on it is what finishes the hook.
+  bool enter() noexcept {
+    const std::lock_guard<std::mutex> guard(lock_);
+    if (work_ != Work::Awaited) return false;
+    work_ = Work::Running;
+    return true;
+  }
+  void finish(crb_verdict verdict) noexcept { close(verdict, Work::Running); }
+  /// The call was cancelled: nobody has to wait for the work any more. Work that runs already ends by itself.
+  void cancel() noexcept { close(cancelled, Work::Awaited); }
+  /// The hook has returned; with another verdict than PENDING if it failed after all, and then the work is too late.
+  void hook_returned(crb_verdict verdict) noexcept {
+    {
+      // Whoever finishes the hook before it has returned leaves that to us.
+      const std::lock_guard<std::mutex> guard(lock_);
+      has_returned_ = true;
+      if (verdict == CRB_PENDING && !is_kept_) return;
+      if (verdict == CRB_PENDING) verdict = verdict_;
+      work_ = Work::Over;
+    }
+    resume(verdict);
+  }
+
+ private:
+  enum class Work { Awaited, Running, Over };
+  static constexpr crb_verdict cancelled = -1;
+
+  /// Resumes the hook, or keeps the verdict until it has returned.
+  void close(crb_verdict verdict, Work expected) noexcept {
+    {
+      const std::lock_guard<std::mutex> guard(lock_);
+      if (work_ != expected) return;
+      work_ = Work::Over;
+      verdict_ = verdict;
+      is_kept_ = !has_returned_;
+      if (is_kept_) return;
+    }
+    resume(verdict);
+  }
+
+  void resume(crb_verdict verdict) noexcept {
+    if (verdict == cancelled) verdict = fail(call_, "the call was cancelled", 0, CRB_ERROR_CANCELLED);
+    // First: once it is resumed, the call may be suspended again.
+    core_->forget(call_);
+    table->resume(token_, verdict);
+  }
+
+  Core *const core_;
+  const crb_call call_;
+  crb_token token_ = 0;
+  std::mutex lock_;
+  Work work_ = Work::Awaited;
+  bool has_returned_ = false;
+  /// Whether `verdict_` waits for the hook's return.
+  bool is_kept_ = false;
+  crb_verdict verdict_ = CRB_FAIL;
+};
+
+inline void Core::cancel(crb_call call) noexcept {
+  std::shared_ptr<Gate> gate;
+  {
+    const std::lock_guard<std::mutex> guard(lock);
+    const auto found = gates.find(call);
+    if (found != gates.end()) gate = found->second;
+  }
+  if (gate) gate->cancel();
+}
+
+}  // namespace detail
+}  // namespace crb
+
+#endif

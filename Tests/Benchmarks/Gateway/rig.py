@@ -1,0 +1,145 @@
+"""What the measurements of carabiner serve share: an upstream, processes that end with the run, and wrk."""
+
+import json
+import os
+import pathlib
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+
+HERE = pathlib.Path(__file__).parent
+TICKS = os.sysconf("SC_CLK_TCK")
+CONNECTIONS = 32
+# What clients ask: about 150 bytes.
+QUERY = json.dumps(
+    {"query": "query Items($first: Int!) { items(first: $first) { id name price inStock tags } }", "operationName": "Items",
+     "variables": {"first": 10}}, separators=(",", ":"))
+
+
+def body():
+    """A GraphQL result of 1 KB."""
+    items = [
+        {"__typename": "Item", "id": str(n), "name": f"Item number {n}", "price": n + 0.5, "inStock": True, "tags": ["a", "b"]}
+        for n in range(9)
+    ]
+    bare = json.dumps({"data": {"items": items}}, separators=(",", ":"))
+    items[0]["name"] += "." * (1024 - len(bare))
+    return json.dumps({"data": {"items": items}}, separators=(",", ":"))
+
+
+def free_ports(count):
+    """Ports nobody listens at. They are taken only for a moment, so somebody else may still be faster, and is told so."""
+    sockets = [socket.socket() for _ in range(count)]
+    for one in sockets:
+        one.bind(("127.0.0.1", 0))
+    ports = [one.getsockname()[1] for one in sockets]
+    for one in sockets:
+        one.close()
+    return ports
+
+
+class Rig:
+    """A folder, and processes that end with the run whatever ends it."""
+
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+        self.processes = []
+
+    def __enter__(self):
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+        return self
+
+    def __exit__(self, *_):
+        for process in self.processes:
+            process.terminate()
+        for process in self.processes:
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+    def start(self, name, command, core=None, **environment):
+        """Starts a process; what it says is in a file of its name."""
+        pin = [] if core is None else ["taskset", "-c", str(core)]
+        with open(self.folder / f"{name}.log", "wb") as log:
+            process = subprocess.Popen(
+                pin + [str(part) for part in command], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                env={**os.environ, **environment})
+        self.processes.append(process)
+        process.name = name
+        return process
+
+    def wait_for(self, process, port, path="/"):
+        """Waits until a process answers."""
+        for _ in range(200):
+            if process.poll() is not None:
+                break
+            try:
+                return urllib.request.urlopen(urllib.request.Request(f"http://127.0.0.1:{port}{path}", data=b"{}"), timeout=2)
+            except urllib.error.HTTPError:
+                return None
+            except OSError:
+                time.sleep(0.05)
+        sys.exit(f"{process.name} did not start:\n{(self.folder / (process.name + '.log')).read_text()[-2000:]}")
+
+    def upstream(self, port, core=None):
+        """A server that answers everything with the same body, and tells which headers of the stages it has seen."""
+        conf = self.folder / "upstream.conf"
+        conf.write_text(f"""
+daemon off; worker_processes 1; pid {self.folder}/upstream.pid; error_log {self.folder}/upstream.error;
+events {{ worker_connections 1024; }}
+http {{
+  access_log off; client_body_temp_path {self.folder}/upstream.body; keepalive_requests 100000000; client_body_in_single_buffer on;
+  server {{
+    listen 127.0.0.1:{port} backlog=1024;
+    location / {{
+      default_type application/json; add_header X-Seen "$http_x_stage_1_down$http_x_stage_10_down"; return 200 '{body()}';
+    }}
+  }}
+}}
+""")
+        process = self.start("upstream", ["nginx", "-p", self.folder, "-c", conf, "-e", self.folder / "upstream.error"], core)
+        self.wait_for(process, port)
+        return process
+
+
+def wrk(url, seconds, core=None, timeout=5):
+    """Asks one question after the other over all connections; what came of it."""
+    pin = [] if core is None else ["taskset", "-c", str(core)]
+    done = subprocess.run(
+        pin + ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds}s", f"--timeout={timeout}s", "-s", str(HERE / "query.lua"), url],
+        capture_output=True, text=True, env={**os.environ, "QUERY": QUERY})
+    if done.returncode != 0:
+        sys.exit(f"wrk failed:\n{done.stdout}{done.stderr}")
+    result = json.loads(done.stdout.strip().splitlines()[-1])
+    if result["requests"] == 0:
+        sys.exit(f"nothing was answered:\n{done.stdout}")
+    return result
+
+
+def answer(url):
+    """The head and the body of one answer."""
+    request = urllib.request.Request(url, data=QUERY.encode(), headers={"Content-Type": "application/json"})
+    with urllib.request.urlopen(request, timeout=10) as response:
+        return {name.lower(): value for name, value in response.getheaders()}, response.read().decode()
+
+
+def cpu_seconds(process):
+    """What a process and its children have used so far of a processor, in the program and in the system."""
+    children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    ticks = 0
+    for pid in [str(process.pid)] + children:
+        fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        ticks += int(fields[11]) + int(fields[12])
+    return ticks / TICKS
+
+
+def resident_kb(process):
+    """The memory a process has at this moment."""
+    return int(re.search(r"VmRSS:\s*(\d+) kB", pathlib.Path(f"/proc/{process.pid}/status").read_text())[1])

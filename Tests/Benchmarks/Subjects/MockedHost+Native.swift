@@ -1,0 +1,24 @@
+internal import Carabiner
+
+/// An interceptor of the program itself that looks at every result.
+private struct NativeMap: GraphQLInterceptor {
+  func intercept<Request: GraphQLRequest>(
+    request: Request, next: NextInterceptorFunction<Request>
+  ) async throws -> InterceptorResultStream<Request> {
+    await next(request).map { $0 }
+  }
+}
+
+/// Interceptors of the program itself behind the first of the usual ones.
+private struct NativeProvider: InterceptorProvider {
+  private let interceptors: [any GraphQLInterceptor]
+
+  init(count: Int) { interceptors = [MaxRetryInterceptor()] + [any GraphQLInterceptor](repeating: NativeMap(), count: count) }
+
+  func graphQLInterceptors<Operation: GraphQLOperation>(for operation: Operation) -> [any GraphQLInterceptor] { interceptors }
+}
+
+extension MockedHost {
+  /// A client whose chain has `count` interceptors of the program itself, each of which maps the results.
+  package init(mapping count: Int) throws { try self.init(NativeProvider(count: count)) }
+}

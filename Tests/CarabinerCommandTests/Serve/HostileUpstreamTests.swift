@@ -1,0 +1,244 @@
+import CarabinerWire
+import Foundation
+import ScriptedServer
+import Synchronization
+import TestTools
+import Testing
+
+/// Upstreams that fail in every way an upstream can; clients get an answer, and the gateway goes on.
+@Suite("carabiner serve: hostile upstreams")
+struct HostileUpstreamTests {
+  private static let answer = #"{"data":{"a":1}}"#
+  private static let json = "Content-Type: application/json\r\n"
+
+  private let folder: StoreFolder
+
+  init() throws { folder = try StoreFolder() }
+
+  private func gateway(_ endpoint: String, settings: String = "{}") throws -> ServeProcess {
+    _ = try folder.write(
+      "carabiner: 1\nsettings: \(settings)\nbuilt-ins: {max-retry: {maximum-retries: 0}}\n", to: "chain.yaml")
+    return try ServeProcess(folder, endpoint: endpoint)
+  }
+
+  /// An upstream that does what an operation's name says, and answers all others.
+  private func upstream(_ scripts: [String: @Sendable (Peer) throws -> Void]) throws -> ScriptedServer {
+    try ScriptedServer { peer in
+      while let request = try peer.request() {
+        let body = String(decoding: request.body, as: UTF8.self)
+        if let script = scripts.first(where: { body.contains("query \($0.key) ") })?.value {
+          try script(peer)
+          return
+        }
+        try peer.respond(headers: Self.json, body: Self.answer)
+      }
+    }
+  }
+
+  private static func expect(_ answer: RawAnswer, _ status: Int, _ code: String, _ name: String) throws {
+    #expect(answer.status == status, "\(name): \(answer.text)")
+    let error = try JSONValue(parsing: answer.text)["errors"]?[0]
+    #expect(error?["extensions"]?["code"]?.string == code, "\(name): \(answer.text)")
+    #expect(error?["message"]?.string?.isEmpty == false, "\(name)")
+  }
+
+  /// Whoever comes after finds the gateway as it was, and nothing left under way.
+  private func expectServes(_ gateway: ServeProcess) async throws {
+    #expect(try gateway.query("{ a }").text == Self.answer)
+    #expect(try await gateway.status()["operations"] == ["running": 0, "waiting": 0])
+  }
+
+  @Test("one that breaks off, or speaks no HTTP, is answered for with 502")
+  func broken() async throws {
+    let scripts: [String: @Sendable (Peer) throws -> Void] = [
+      "Reset": { $0.reset() },
+      "Closes": { $0.close() },
+      "ResetInHead": { peer in
+        try peer.send("HTTP/1.1 200 OK\r\nContent-Ty")
+        peer.reset()
+      },
+      "ResetInBody": { peer in
+        try peer.send("HTTP/1.1 200 OK\r\n\(Self.json)Content-Length: 100\r\n\r\n{\"data\":")
+        peer.reset()
+      },
+      "TooShort": { try $0.send("HTTP/1.1 200 OK\r\n\(Self.json)Content-Length: 100\r\n\r\n\(Self.answer)") },
+      "CutChunk": { try $0.send("HTTP/1.1 200 OK\r\n\(Self.json)Transfer-Encoding: chunked\r\n\r\n10\r\n{\"da") },
+      "BadChunk": {
+        try $0.send("HTTP/1.1 200 OK\r\n\(Self.json)Transfer-Encoding: chunked\r\n\r\nzz\r\n\(Self.answer)\r\n0\r\n\r\n")
+      },
+      "Noise": { try $0.send(Array("\u{16}\u{3}\u{1}".utf8) + [0xFF, 0xFE, 0x0D, 0x0A, 0x0D, 0x0A]) },
+      "OtherProtocol": { try $0.send("220 mail.example.org ESMTP\r\n") },
+      "OtherVersion": { try $0.send("HTTP/9.9 200 OK\r\nContent-Length: 2\r\n\r\n{}") },
+      "EndlessHead": { peer in
+        for number in 0... {
+          try peer.send(number == 0 ? "HTTP/1.1 200 OK\r\n" : "X-\(number): \(String(repeating: "a", count: 4000))\r\n")
+        }
+      },
+      "EndlessBody": { peer in
+        try peer.send("HTTP/1.1 200 OK\r\n\(Self.json)\r\n\"")
+        while true { try peer.send(String(repeating: "a", count: 4000)) }
+      },
+      "Bomb": { try $0.send("HTTP/1.1 200 OK\r\n\(Self.json)Content-Encoding: gzip\r\nContent-Length: 4\r\n\r\nnone") },
+    ]
+    let upstream = try upstream(scripts)
+    let gateway = try gateway("\(upstream.origin)/graphql", settings: "{maximum-head: 16KiB, maximum-body: 64KiB}")
+    for name in scripts.keys.sorted() {
+      try Self.expect(try gateway.query("query \(name) { a }"), 502, "UPSTREAM_FAILED", name)
+    }
+    try await expectServes(gateway)
+  }
+
+  @Test("one that is slow, wherever it stops, is answered for with 504 once the time is over")
+  func slow() async throws {
+    let scripts: [String: @Sendable (Peer) throws -> Void] = [
+      "Silent": { $0.waitForHangUp() },
+      "SilentInHead": { peer in
+        try peer.send("HTTP/1.1 200 OK\r\nContent-")
+        peer.waitForHangUp()
+      },
+      "SilentInBody": { peer in
+        try peer.send("HTTP/1.1 200 OK\r\n\(Self.json)Content-Length: 100\r\n\r\n{")
+        peer.waitForHangUp()
+      },
+      "Dripping": { peer in
+        try peer.send("HTTP/1.1 200 OK\r\n\(Self.json)Content-Length: 100000\r\n\r\n")
+        while true {
+          try peer.send(" ")
+          peer.pause(milliseconds: 20)
+        }
+      },
+    ]
+    let upstream = try upstream(scripts)
+    let gateway = try gateway("\(upstream.origin)/graphql", settings: "{timeout: 500ms}")
+    for name in scripts.keys.sorted() {
+      let answer = try gateway.query("query \(name) { a }")
+      try Self.expect(answer, 504, "UPSTREAM_TIMEOUT", name)
+      #expect(answer.text.contains("longer than it may") || answer.text.contains("in time"), "\(answer.text)")
+    }
+    // What was given up is given up upstream too.
+    let start = ContinuousClock.now
+    while upstream.hangUps < 3, ContinuousClock.now - start < .seconds(30) { await Task.yield() }
+    #expect(upstream.hangUps == 3)
+  }
+
+  @Test("one that is gone is answered for with 502, and served from again once it is back")
+  func goneAndBack() async throws {
+    let upstream = try ScriptedServer(
+      isOpen: false, ScriptedServer.answering { _, peer in try peer.respond(headers: Self.json, body: Self.answer) })
+    let gateway = try gateway("\(upstream.origin)/graphql")
+    try Self.expect(try gateway.query("{ a }"), 502, "UPSTREAM_UNREACHABLE", "gone")
+    try upstream.open()
+    try await expectServes(gateway)
+  }
+
+  @Test("a storm of 5xx reaches the clients as what it is, and is over when it is over")
+  func storm() async throws {
+    let isRaging = Mutex(true)
+    let number = Mutex(0)
+    let upstream = try ScriptedServer(
+      ScriptedServer.answering { _, peer in
+        guard isRaging.withLock(\.self) else { return try peer.respond(headers: Self.json, body: Self.answer) }
+        let status = number.withLock { number in
+          number += 1
+          return ["500 Internal Server Error", "502 Bad Gateway", "503 Service Unavailable", "504 Gateway Timeout"][number % 4]
+        }
+        try peer.respond(status, body: "a stack trace")
+      })
+    let gateway = try gateway("\(upstream.origin)/graphql")
+    let port = gateway.port
+    let statuses = try await withThrowingTaskGroup(of: [Int].self) { group in
+      for _ in 0..<8 { group.addTask { try await offThePool { try Self.statuses(of: 25, port: port) } } }
+      return try await group.reduce(into: []) { $0 += $1 }
+    }
+    #expect(statuses.count == 200)
+    // 503 tells a client something it can heed; all else is between gateway and upstream.
+    #expect(statuses.filter { $0 == 503 }.count == 50 && statuses.filter { $0 == 502 }.count == 150, "\(statuses)")
+    isRaging.withLock { $0 = false }
+    try await expectServes(gateway)
+  }
+
+  /// Sends requests over one connection, one after the other.
+  private static func statuses(of count: Int, port: Int) throws -> [Int] {
+    let client = try ClientSocket(port: port)
+    let body = #"{"query":"{ a }"}"#
+    let request =
+      "POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
+    return (0..<count).map { _ in
+      client.send(request)
+      let text = client.read(patience: 60_000) { $0.hasSuffix("}") }.text
+      return text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+    }
+  }
+
+  @Test("one that takes few connections gets no more than the manifest says, and the others wait")
+  func fewConnections() async throws {
+    let open = Mutex((now: 0, most: 0))
+    let upstream = try ScriptedServer { peer in
+      let count = open.withLock { open in
+        open.now += 1
+        open.most = max(open.most, open.now)
+        return open.now
+      }
+      defer { open.withLock { $0.now -= 1 } }
+      guard count <= 2 else { return peer.reset() }
+      while try peer.request() != nil {
+        peer.pause(milliseconds: 5)
+        try peer.respond(headers: Self.json, body: Self.answer)
+      }
+    }
+    let gateway = try gateway("\(upstream.origin)/graphql", settings: "{connections-per-host: 2}")
+    let port = gateway.port
+    let statuses = try await withThrowingTaskGroup(of: [Int].self) { group in
+      for _ in 0..<8 { group.addTask { try await offThePool { try Self.statuses(of: 5, port: port) } } }
+      return try await group.reduce(into: []) { $0 += $1 }
+    }
+    #expect(statuses == Array(repeating: 200, count: 40))
+    #expect(open.withLock(\.most) <= 2)
+  }
+
+  @Test("a subscription whose upstream is reset ends with an error, and not in silence")
+  func subscription() async throws {
+    let hasArrived = Mutex(false)
+    let upstream = try ScriptedServer { peer in
+      _ = try peer.request()
+      let part = "\r\n--graphql\r\n\(Self.json)\r\n{\"payload\":\(Self.answer)}\r\n--graphql"
+      try peer.send(
+        "HTTP/1.1 200 OK\r\nContent-Type: multipart/mixed;boundary=\"graphql\";subscriptionSpec=1.0\r\n"
+          + "Transfer-Encoding: chunked\r\n\r\n\(String(part.utf8.count, radix: 16))\r\n\(part)\r\n")
+      // A reset throws away what was not read yet.
+      while !hasArrived.withLock(\.self) { peer.pause(milliseconds: 5) }
+      peer.reset()
+    }
+    let gateway = try gateway("\(upstream.origin)/graphql")
+    let body = #"{"query":"subscription { a }"}"#
+    let client = try ClientSocket(port: gateway.port)
+    client.send(
+      "POST /graphql HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\nAccept: text/event-stream\r\n"
+        + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)")
+    let first = client.read(patience: 60_000) { $0.contains("\n\n") }.text
+    #expect(first.hasPrefix("HTTP/1.1 200") && first.contains("event: next\ndata: \(Self.answer)\n\n"), "\(first)")
+    hasArrived.withLock { $0 = true }
+    let (rest, isClosed) = client.read(patience: 60_000)
+    #expect(isClosed && rest.contains("UPSTREAM_FAILED") && rest.contains("event: complete\ndata:\n\n"), "\(rest)")
+  }
+
+  @Test(
+    "a plugin that refuses a call says with which status, if it is one for refusals, and when to come again",
+    arguments: [
+      (401, 0, 401, "UNAUTHENTICATED", nil), (418, 0, 418, "REFUSED", nil),
+      (429, 1_500_000_000, 429, "TOO_MANY_REQUESTS", "2"), (503, UInt64.max, 503, "UNAVAILABLE", "86400"),
+      (200, 0, 500, "INTERCEPTOR_FAILED", nil), (600, 0, 500, "INTERCEPTOR_FAILED", nil),
+    ] as [(Int, UInt64, Int, String, String?)])
+  func refusingPlugin(_ blamed: Int, _ delay: UInt64, _ status: Int, _ code: String, _ retryAfter: String?) async throws {
+    let place = try FixturePlugin.Folder()
+    let plugin = try await FixturePlugin.compile(
+      "stamp", defining: ["REFUSES_WITH=\(blamed)", "RETRY_AFTER=\(delay)ull"], into: place)
+    _ = try folder.write(
+      "carabiner: 1\nplugins: [{name: stamp, file: \(plugin)}]\nchain: {http: [stamp, response-code]}\n", to: "chain.yaml")
+    let answer = try ServeProcess(folder, endpoint: "http://127.0.0.1:9/").query("{ a }")
+    try Self.expect(answer, status, code, "\(blamed)")
+    #expect(answer.head.first { $0.hasPrefix("Retry-After: ") } == retryAfter.map { "Retry-After: \($0)" })
+    // Its words are for the log.
+    #expect(!answer.text.contains("secret"))
+  }
+}

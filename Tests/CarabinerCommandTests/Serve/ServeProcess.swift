@@ -1,0 +1,108 @@
+import CarabinerWire
+import Foundation
+import Synchronization
+
+/// `carabiner serve` on a port of its own, for as long as this value lives.
+final class ServeProcess: Sendable {
+  struct DidNotStart: Error {
+    let output: String
+    let errors: String
+    let status: Int32
+  }
+
+  let port: Int
+  let processID: Int32
+  let folder: StoreFolder
+  private let process: Mutex<Process>
+  private let log: String
+
+  var origin: String { "http://127.0.0.1:\(port)" }
+  var endpoint: String { "\(origin)/graphql" }
+  /// Where its admin socket is.
+  let socket: String
+  var admin: String { "unix:\(socket)" }
+  /// What it has written to standard error so far.
+  var errors: String { (try? String(contentsOfFile: log, encoding: .utf8)) ?? "" }
+
+  /// - Parameters:
+  ///   - folder: Where the manifest is, and the admin socket will be.
+  ///   - endpoint: Where the upstream is; nil for what the manifest says.
+  ///   - socket: Where the admin socket is instead.
+  init(
+    _ folder: StoreFolder, manifest: String = "chain.yaml", endpoint: String?, _ arguments: [String] = [],
+    environment: [String: String] = [:], socket: String? = nil
+  ) throws {
+    self.folder = folder
+    // Short, because the path of a socket may have 107 bytes; of its own, because two may share a folder.
+    self.socket = socket ?? folder.file("\(UInt16.random(in: 0...(.max))).sock")
+    let process = Process()
+    process.executableURL = CommandRun.root.appending(path: ".build/debug/carabiner")
+    process.arguments =
+      ["serve", "-m", folder.file(manifest), "--listen", "127.0.0.1:0", "--admin", "unix:\(self.socket)"]
+      + (endpoint.map { ["--endpoint", $0] } ?? []) + arguments
+    process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+    log = folder.file("serve-\(UUID().uuidString).log")
+    try Data().write(to: URL(filePath: log))
+    process.standardError = FileHandle(forWritingAtPath: log)
+    let output = Pipe()
+    process.standardOutput = output
+    process.standardInput = FileHandle.nullDevice
+    try process.run()
+    var text = ""
+    while !text.contains("\n") {
+      let data = output.fileHandleForReading.availableData
+      guard !data.isEmpty else {
+        process.waitUntilExit()
+        throw DidNotStart(
+          output: text, errors: (try? String(contentsOfFile: log, encoding: .utf8)) ?? "", status: process.terminationStatus)
+      }
+      text += String(decoding: data, as: UTF8.self)
+    }
+    guard let port = text.wholeMatch(of: /listening 127.0.0.1:(\d+)\n/).flatMap({ Int($0.1) }) else {
+      process.terminate()
+      throw DidNotStart(output: text, errors: "", status: 0)
+    }
+    self.port = port
+    processID = process.processIdentifier
+    self.process = Mutex(process)
+  }
+
+  deinit { kill(processID, SIGKILL) }
+
+  /// Sends a query by POST.
+  func query(_ query: String, headers: [String] = []) throws -> RawAnswer {
+    let body = JSONValue.object(["query": .string(query)])
+    return try RawAnswer(endpoint, body: body.description, headers: headers)
+  }
+
+  /// Runs one of the commands that ask over the admin socket.
+  func ask(_ arguments: String...) async throws -> CommandRun {
+    try await CommandRun(arguments + ["--admin", admin])
+  }
+
+  /// What `carabiner status` says.
+  func status() async throws -> JSONValue {
+    try JSONValue(parsing: try await ask("status", "--format", "json").output)
+  }
+
+  /// How much memory it has at this moment.
+  func residentBytes() throws -> Int {
+    let status = try String(contentsOfFile: "/proc/\(processID)/status", encoding: .utf8)
+    let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
+    return (line.flatMap { Int($0.filter(\.isNumber)) } ?? 0) << 10
+  }
+
+  /// Sends a signal and waits for the end; gives the exit status, or the negative signal it died of.
+  func end(with signal: Int32) -> Int32 {
+    kill(processID, signal)
+    return wait()
+  }
+
+  /// Waits for the end; gives the exit status, or the negative signal it died of.
+  func wait() -> Int32 {
+    process.withLock { process in
+      process.waitUntilExit()
+      return process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus
+    }
+  }
+}

@@ -1,0 +1,74 @@
+/* Stamps requests and responses with STAMP, which tells one build from another; -DNAME makes one that cannot be brought up. */
+#include <carabiner.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifndef STAMP
+#define STAMP "one"
+#endif
+
+CRB_DECLARE_NOTE("{\"id\":\"org.carabiner.test.stamp\",\"version\":\"1.0.0\",\"abi\":[1,0]}");
+
+static const crb_host *host;
+
+static crb_view text(const char *text) { return (crb_view){.ptr = (const uint8_t *)text, .len = strlen(text)}; }
+
+static crb_verdict stamp(crb_call call, const char *name) {
+  return host->header_set(call, text(name), text(STAMP), 0) == CRB_OK ? CRB_CONTINUE : CRB_FAIL;
+}
+
+static crb_verdict on_request(void *inst, crb_call call, void **state) {
+  (void)inst, (void)state;
+#ifdef REFUSES_WITH
+  const crb_error why = {
+      .size = sizeof why, .http_status = REFUSES_WITH, .retry_after_ns = RETRY_AFTER, .message = text("a secret of the plugin")};
+  return host->set_error(call, &why) == CRB_OK ? CRB_FAIL : CRB_CONTINUE;
+#endif
+  return stamp(call, "X-Stamp-Down");
+}
+
+static crb_verdict on_head(void *inst, crb_call call, void *state, const crb_head *head) {
+  (void)inst, (void)state, (void)head;
+#ifdef UP_FAILS
+  return CRB_FAIL;
+#endif
+#ifdef UP_RETRIES
+  if (head->status == 503) return CRB_RETRY;
+  if (head->status == 418) return CRB_FAIL;
+#endif
+  return stamp(call, "X-Stamp-Up");
+}
+
+static const crb_http_stage http = {
+    .size = sizeof http, .needs = CRB_PART_HEADERS, .mutates = CRB_PART_HEADERS, .on_request = on_request, .on_head = on_head};
+
+static crb_status create(const crb_host *h, const crb_create_info *info, void **inst, crb_error *why) {
+  (void)h, (void)info, (void)why;
+  *inst = NULL;
+#ifdef CREATE_FAILS
+  why->message = text("it does not want to");
+  return CRB_E_INVAL;
+#elif defined(CREATE_CRASHES)
+  *(volatile int *)0 = 1;
+#elif defined(CREATE_HANGS)
+  for (volatile int i = 0;; i++) {}
+#endif
+  return CRB_OK;
+}
+
+static const crb_interceptor interceptor = {
+    .size = sizeof interceptor,
+    .thread_class = CRB_THREADS_CONCURRENT,
+    .id = "org.carabiner.test.stamp",
+    .version = "1.0.0",
+    .config_schema = "{\"type\":\"object\",\"additionalProperties\":false}",
+    .http = &http,
+    .create = create};
+static const crb_interceptor *const items[] = {&interceptor};
+static const crb_plugin plugin = {
+    .size = sizeof plugin, .abi_major = CRB_ABI_MAJOR, .abi_minor_built = CRB_ABI_MINOR, .count = 1, .items = items};
+
+CRB_EXPORT const crb_plugin *crb_entry_v1(const crb_host *h) {
+  host = h;
+  return &plugin;
+}

@@ -1,0 +1,46 @@
+"""Does for a program what systemd does: listens for it and for its notifications. Prints what it says, and what it answers, a line each.
+
+usage: service_manager.py COMMAND ARGUMENT...
+"""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import urllib.request
+
+PATIENCE = 30
+
+with tempfile.TemporaryDirectory() as folder:
+    notifications = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    notifications.bind(f"{folder}/notify")
+    notifications.settimeout(PATIENCE)
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def hand_over():
+        os.dup2(listener.fileno(), 3)
+
+    # The number is the child's own, so a shell that becomes the command fills it in.
+    environment = dict(os.environ, NOTIFY_SOCKET=f"{folder}/notify", LISTEN_FDS="1")
+    process = subprocess.Popen(
+        ["/bin/sh", "-c", 'LISTEN_PID=$$ exec "$@"', "sh", *sys.argv[1:]],
+        env=environment, preexec_fn=hand_over, pass_fds=[3], stdout=subprocess.DEVNULL,
+    )
+
+    def say():
+        print(notifications.recv(4096).decode().split("\n")[0], flush=True)
+
+    try:
+        say()
+        with urllib.request.urlopen(f"http://127.0.0.1:{listener.getsockname()[1]}/healthz", timeout=PATIENCE) as answer:
+            print(answer.read().decode().strip(), flush=True)
+        process.send_signal(signal.SIGHUP)
+        say()
+        say()
+        process.terminate()
+        say()
+        print("exit", process.wait(PATIENCE), flush=True)
+    finally:
+        process.kill()

@@ -1,0 +1,31 @@
+"""Subscribes over graphql-transport-ws with the library websockets, and prints what the server says, a line each.
+
+usage: websocket_client.py URL QUERY
+"""
+
+import asyncio
+import json
+import sys
+
+import websockets
+
+
+async def main(url: str, query: str) -> None:
+    async with websockets.connect(url, subprotocols=["graphql-transport-ws"]) as socket:
+        print("protocol", socket.subprotocol)
+        await socket.send(json.dumps({"type": "connection_init", "payload": {"any": "thing"}}))
+        print(json.loads(await socket.recv())["type"])
+        # A ping frame, which the library waits to see answered, and one of the protocol's own.
+        await (await socket.ping())
+        await socket.send(json.dumps({"type": "ping"}))
+        print(json.loads(await socket.recv())["type"])
+        await socket.send(json.dumps({"id": "1", "type": "subscribe", "payload": {"query": query}}))
+        while True:
+            message = json.loads(await socket.recv())
+            print(*[message["type"]] + [json.dumps(message[key]) for key in ("payload",) if key in message])
+            if message["type"] != "next":
+                break
+    print("closed", socket.close_code)
+
+
+asyncio.run(main(*sys.argv[1:]))
