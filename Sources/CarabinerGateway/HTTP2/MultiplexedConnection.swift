@@ -34,6 +34,7 @@ final class MultiplexedConnection: ChannelInboundHandler {
         guard open.value < limits.maximumStreams else { return try pipeline.addHandler(RefusedStream()) }
         open.value += 1
         stream.closeFuture.whenComplete { _ in open.value -= 1 }
+        try pipeline.addHandler(StreamEnding())
         try pipeline.addHandler(HTTP2FramePayloadToHTTP1ServerCodec())
         try pipeline.addHandler(NIOHTTPResponseHeadersValidator())
         try pipeline.addHandler(ConnectionHandler(handler, limits: limits, stream: true, connections: connections))

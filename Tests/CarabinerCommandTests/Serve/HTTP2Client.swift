@@ -9,6 +9,7 @@ final class HTTP2Client {
     let stream: UInt32
     let payload: [UInt8]
 
+    var endsStream: Bool { (kind == Kind.data || kind == Kind.headers) && flags & 0x1 != 0 }
     /// The error code at the end of RST_STREAM, and behind the stream's number in GOAWAY.
     var errorCode: UInt8? { kind == Kind.goAway ? payload.dropFirst(7).first : payload.last }
   }

@@ -91,10 +91,28 @@ struct ServeHTTP2Tests {
       #expect(answer.contains(code) && answer.hasSuffix("\n2 \(status)"), "\(answer)")
     }
     let fields = (0..<150).flatMap { ["-H", "x-\($0): 1"] }
-    #expect(try await curl([Self.known] + fields, gateway.endpoint, "{}").hasSuffix("\n2 431"))
+    let refusal = try await curl([Self.known] + fields, gateway.endpoint, "{}")
+    #expect(refusal.hasSuffix("\n2 431"), "\(refusal)")
     let client = try WebSocketClient(initialised: gateway)
     client.subscribe("1", "{ __typename }")
     #expect(client.message()?["payload"]?["data"]?["__typename"] == "Query")
+  }
+
+  @Test("a refusal that comes before the body is whole, and who sends on is told to stop, not that something failed")
+  func early() async throws {
+    let client = try HTTP2Client(gateway(["--maximum-body", "1000B"]))
+    client.post(1, nil, headers: [("content-length", "1001")])
+    var frame = try #require(client.next())
+    while !frame.endsStream {
+      #expect(frame.kind != Kind.reset, "the stream is reset before the answer is whole")
+      frame = try #require(client.next())
+    }
+    client.send(Kind.data, 0, 1, Array(repeating: 0x20, count: 500))
+    let reset = try #require(client.next())
+    #expect(reset.kind == Kind.reset && reset.stream == 1 && reset.errorCode == 0, "\(reset)")
+    client.post(3, #"{"query":"{ __typename }"}"#)
+    let next = try #require(client.next())
+    #expect(next.kind == Kind.headers && next.stream == 3, "\(next)")
   }
 
   @Test("requests of one connection run side by side, and one that is taken back ends upstream")
@@ -175,7 +193,8 @@ struct ServeHTTP2Tests {
     let gateway = try gateway(["--maximum-head", "2000B", "--receive-timeout", "500ms", "--idle-timeout", "500ms"])
     // Before the client has seen what the limit is, and after.
     let large = ["-H", "X-Large: \(String(repeating: "a", count: 4000))"]
-    #expect(try await curl([Self.known] + large, gateway.endpoint, "{}").hasSuffix("\n2 431"))
+    let refusal = try await curl([Self.known] + large, gateway.endpoint, "{}")
+    #expect(refusal.hasSuffix("\n2 431"), "\(refusal)")
     let informed = try HTTP2Client(gateway)
     informed.post(1, #"{"query":"{ __typename }"}"#)
     while let frame = informed.next(), frame.kind != Kind.data {}
