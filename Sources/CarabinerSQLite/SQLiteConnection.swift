@@ -1,5 +1,6 @@
 internal import CSQLite
 internal import Carabiner
+internal import Glibc
 
 /// A connection to a database with its prepared statements.
 @safe final class SQLiteConnection: @unchecked Sendable {
@@ -9,10 +10,13 @@ internal import Carabiner
   private let path: String
   private var statements: [String: SQLiteStatement] = [:]
 
-  /// Opens a database, and makes the file if there is none.
+  /// Opens a database, and makes the file, which only its owner may read and write, if there is none.
   ///
   /// - Throws: ``StoreError``.
   init(path: String, busyTimeout: Double, isReadOnly: Bool) throws(StoreError) {
+    // Answers are often for one user's eyes. A node is made and not opened: to close a file takes away the locks that others in this
+    // process hold on it. If it is there, its owner has decided; if it cannot be made, what comes next says why.
+    if !isReadOnly { _ = unsafe mknod(path, S_IFREG | S_IRUSR | S_IWUSR, 0) }
     var opened: OpaquePointer?
     let flags = (isReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE) | SQLITE_OPEN_NOMUTEX
     let code = unsafe sqlite3_open_v2(path, &opened, flags, nil)

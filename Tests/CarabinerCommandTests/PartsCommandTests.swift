@@ -1,5 +1,6 @@
 import Foundation
 import ScriptedServer
+import TestTools
 import Testing
 
 @Suite("carabiner run with responses in parts (SEMANTICS F)")

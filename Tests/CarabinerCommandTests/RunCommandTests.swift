@@ -1,5 +1,6 @@
 import CarabinerWire
 import Foundation
+import TestTools
 import Testing
 
 /// The command against a real GraphQL server, through plugins in C, C++, Rust and Swift.

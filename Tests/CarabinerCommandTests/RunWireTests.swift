@@ -1,6 +1,7 @@
 import CarabinerWire
 import Foundation
 import Synchronization
+import TestTools
 import Testing
 
 /// What `carabiner run` sends, against servers that answer.

@@ -1,5 +1,6 @@
 import CarabinerWire
 import Foundation
+import TestTools
 import Testing
 
 @Suite("carabiner run with a store in a file (SEMANTICS D)")

@@ -40,6 +40,20 @@ struct SQLiteCacheTests {
     #expect(shown.output == #"{"$ref":"Human:é\"1"}"# + "\nok\n")
   }
 
+  @Test("D6: a file that is made is for its owner alone, and one that is there stays as open as it was")
+  func mode() async throws {
+    let there = path + ".there"
+    #expect(FileManager.default.createFile(atPath: there, contents: nil, attributes: [.posixPermissions: 0o644]))
+    for (path, mode) in [(path, 0o600), (there, 0o644)] {
+      let store = ApolloStore(cache: try SQLiteNormalizedCache(path: path))
+      try await publish(Self.data, to: store)
+      for file in [path, path + "-wal"] {
+        #expect(try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int == mode, "\(file)")
+      }
+      withExtendedLifetime(store) {}
+    }
+  }
+
   @Test("D5, D6: changed keys are the same as in memory, removals and clearing included")
   func changedKeys() async throws {
     for cache in [try SQLiteNormalizedCache(path: path), InMemoryNormalizedCache()] as [any NormalizedCache] {

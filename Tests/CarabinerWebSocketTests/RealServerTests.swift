@@ -24,7 +24,7 @@ struct RealServerTests {
 
   @Test("I1, I3: a subscription brings its results and ends", arguments: WebSocketProtocol.allCases)
   func countdown(dialect: WebSocketProtocol) async throws {
-    let server = try await RealServer()
+    let server = try await StrawberryServer()
     let client = try ApolloClient.socket(server.url()) { $0.webSocketProtocol = dialect }
     #expect(try await numbers(client.results(of: countdown(from: 5))) == [5, 4, 3, 2, 1, 0])
     // And again over the same connection, several at once.
@@ -42,7 +42,7 @@ struct RealServerTests {
   // In the older protocol this server takes nothing but subscriptions.
   @Test("queries and mutations over the socket, with what connection_init said")
   func otherOperations() async throws {
-    let server = try await RealServer()
+    let server = try await StrawberryServer()
     let client = try ApolloClient.socket(server.url()) { $0.connectionPayload = { ["token": "from init"] } }
     let results = try client.results(
       of: DynamicOperation(document: #"{ connectionParam(name: "token") books { title } }"#), cachePolicy: .networkOnly)
@@ -57,7 +57,7 @@ struct RealServerTests {
 
   @Test("I1: errors of the server are results with errors", arguments: WebSocketProtocol.allCases)
   func errors(dialect: WebSocketProtocol) async throws {
-    let server = try await RealServer()
+    let server = try await StrawberryServer()
     let client = try ApolloClient.socket(server.url()) { $0.webSocketProtocol = dialect }
     var messages: [[String]] = []
     for try await response in try client.results(of: countdown(from: 3, failingAt: 2)) {
@@ -73,7 +73,7 @@ struct RealServerTests {
 
   @Test("I1: a refused connection_init is told with its code, and another payload is accepted")
   func guarded() async throws {
-    let server = try await RealServer()
+    let server = try await StrawberryServer()
     let refused = try ApolloClient.socket(server.url("/guarded")) { $0.connectionPayload = { ["token": "wrong"] } }
     let error = await #expect(throws: WebSocketError.self) { try await numbers(refused.results(of: countdown(from: 1))) }
     #expect(error?.code == .forbidden)
@@ -87,7 +87,7 @@ struct RealServerTests {
 
   @Test("I1: leaving a subscription ends it at the server", arguments: WebSocketProtocol.allCases)
   func leaving(dialect: WebSocketProtocol) async throws {
-    let server = try await RealServer()
+    let server = try await StrawberryServer()
     let client = try ApolloClient.socket(server.url()) { $0.webSocketProtocol = dialect }
     let forever = DynamicOperation(document: "subscription { forever }", operationType: .subscription)
     for try await response in try client.results(of: forever) where try response.data?["forever"]?.int == 3 { break }
@@ -96,7 +96,7 @@ struct RealServerTests {
 
   @Test("I2: a plugin sees results that come over the socket")
   func plugin() async throws {
-    let server = try await RealServer()
+    let server = try await StrawberryServer()
     let folder = try FixturePlugin.Folder()
     let path = try await FixturePlugin.compile("journal", into: folder)
     let journal = folder.file("journal.txt")
@@ -117,7 +117,7 @@ struct RealServerTests {
 
   @Test("I2: results are in the store, and a watcher of a query gets them")
   func store() async throws {
-    let server = try await RealServer()
+    let server = try await StrawberryServer()
     let store = ApolloStore()
     let client = try ApolloClient.socket(server.url(), store: store)
     let query = DynamicOperation(document: #"query Q { book(id: "1") { __typename id title } }"#, operationName: "Q")
@@ -148,7 +148,7 @@ struct RealServerTests {
         "subjectAltName=IP:127.0.0.1,DNS:localhost", "-keyout", key, "-out", certificate,
       ])
     try #require(made.status == 0, "\(made.errors)")
-    let server = try await RealServer(["--tls-certificate", certificate, "--tls-key", key])
+    let server = try await StrawberryServer(["--tls-certificate", certificate, "--tls-key", key])
     for host in ["127.0.0.1", "localhost"] {
       let url = try server.url(scheme: "wss", host: host)
       let refused = try ApolloClient.socket(url)
@@ -161,7 +161,7 @@ struct RealServerTests {
     let missing = try ApolloClient.socket(server.url(scheme: "wss")) { $0.certificateAuthorityFile = "/no/such/file.pem" }
     let error = await #expect(throws: WebSocketError.self) { try await numbers(missing.results(of: countdown(from: 1))) }
     #expect(error?.message.contains("check that ca-file") == true, "\(error as Any)")
-    let plain = try await RealServer()
+    let plain = try await StrawberryServer()
     let noTLS = try ApolloClient.socket(plain.url(scheme: "wss"))
     let tlsError = await #expect(throws: WebSocketError.self) { try await numbers(noTLS.results(of: countdown(from: 1))) }
     #expect(tlsError?.code == .tls, "\(tlsError as Any)")

@@ -38,7 +38,7 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
   public var code: Code
   /// What happened and what to do next, for a person.
   public var message: String
-  /// Where the request went.
+  /// Where the request went, without a user's name and password.
   public var url: String
   /// Whether bytes of the request may have reached the server.
   public var mayHaveBeenSent: Bool
@@ -51,9 +51,17 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
   ) {
     self.code = code
     self.message = message
-    self.url = url
+    self.url = Self.withoutUser(url)
     self.mayHaveBeenSent = mayHaveBeenSent
     self.responseBegan = responseBegan
+  }
+
+  /// Errors are logged and shown, and the part of an authority before the last `@` is a secret.
+  private static func withoutUser(_ url: String) -> String {
+    guard let scheme = url.firstRange(of: "://") else { return url }
+    let authority = url[scheme.upperBound...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+    guard let at = authority.lastIndex(of: "@") else { return url }
+    return String(url[..<scheme.upperBound] + url[authority.index(after: at)...])
   }
 
   public var description: String { "\(message) [\(code.rawValue), \(url)]" }

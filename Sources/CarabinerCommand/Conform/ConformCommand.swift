@@ -42,10 +42,11 @@ struct ConformCommand: AsyncParsableCommand {
 
   @Argument(help: "The plugins' .so files.", completion: .file(extensions: ["so"])) var plugins: [String] = []
   @Option(name: .long, help: "Run the checks up to this level, 1 to 10.") var level = 5
-  @Option(name: .long, help: "Run only these checks, by id or by the two letters of a group, with commas.") var check: String?
+  @Option(name: .long, help: "Run only these checks, by id or by the two letters of a group, with commas.")
+  var check: [String] = []
   @Option(name: .long, help: "A file with the plugin's configuration; one is made from its schema otherwise.") var config: String?
-  @Option(name: .long, help: "Imports the plugin may have although they end or change the process, with commas.") var allow:
-    String?
+  @Option(name: .long, help: "Imports the plugin may have although they end or change the process, with commas.")
+  var allow: [String] = []
   @Option(name: .long, help: "How many checks run at once.") var jobs = ProcessInfo.processInfo.activeProcessorCount
   @Option(name: .long, help: "Where pseudo-random choices begin.") var seed: UInt64 = 1
   @Option(name: .long, help: "How much longer than usual checks may take, as in 2 for a slow machine.") var timeScale = 1.0
@@ -132,7 +133,7 @@ struct ConformCommand: AsyncParsableCommand {
     _ plugin: String, seed: UInt64, _ trace: TraceWriter?, _ interrupt: InterruptPipe
   ) throws -> Supervisor {
     var trial = TrialOptions(
-      configuration: try configuration(), seed: seed, capabilities: Set((allow ?? "").split(separator: ",").map(String.init)),
+      configuration: try configuration(), seed: seed, capabilities: Set(allow.flatMap(Self.listed)),
       effort: effort)
     trial.cases = FuzzOrder(cases: 0..<(fuzz ?? max(1, Int(Double(FuzzOrder.usualCount) * effort))))
     var options = Supervisor.Options(
@@ -179,7 +180,7 @@ struct ConformCommand: AsyncParsableCommand {
     progress.end()
     return ConformanceReport(
       plugin: plugin, outcomes: outcomes, duration: .now - start,
-      lookedAt: check == nil ? level : checks.map(\.level).max() ?? 0, warningsCount: werror)
+      lookedAt: check.isEmpty ? level : checks.map(\.level).max() ?? 0, warningsCount: werror)
   }
 
   /// The configuration as JSON text; YAML is JSON's superset here as everywhere.
@@ -215,9 +216,9 @@ struct ConformCommand: AsyncParsableCommand {
   }
 
   private func selected() throws -> [Check] {
-    guard let check else { return Catalog.checks.filter { $0.level <= level && (fuzz != 0 || !$0.isFuzzing) } }
+    guard !check.isEmpty else { return Catalog.checks.filter { $0.level <= level && (fuzz != 0 || !$0.isFuzzing) } }
     var checks: [Check] = []
-    for name in check.split(separator: ",").map({ $0.trimmingCharacters(in: .whitespaces) }) {
+    for name in check.flatMap(Self.listed) {
       let found = Catalog.checks.filter { $0.id == name.uppercased() || $0.group == name.uppercased() }
       guard !found.isEmpty else { throw ValidationError(unknown(name)) }
       if fuzz == 0, found.contains(where: \.isFuzzing) {
@@ -226,6 +227,10 @@ struct ConformCommand: AsyncParsableCommand {
       checks += found.filter { new in !checks.contains { $0.id == new.id } }
     }
     return checks
+  }
+
+  private static func listed(_ text: String) -> [String] {
+    text.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
   }
 
   private func unknown(_ name: String) -> String {

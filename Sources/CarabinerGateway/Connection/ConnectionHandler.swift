@@ -254,16 +254,6 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
   // MARK: Time
 
-  /// What a timer knows of a connection: nothing, once it is over.
-  ///
-  /// To take a timer back the loop looks through all of them, which with thousands of connections would hold up the others whenever one
-  /// ends. So timers are left to come, and find nobody.
-  private final class Watched {
-    weak var handler: ConnectionHandler?
-
-    init(_ handler: ConnectionHandler) { self.handler = handler }
-  }
-
   /// Lets the client take this long from now. The timer is set anew only when it fires: most never do.
   private func allow(_ time: TimeAmount, _ context: ChannelHandlerContext) {
     let due = NIODeadline.now() + time
@@ -273,8 +263,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
   private func arm(_ due: NIODeadline, _ context: ChannelHandlerContext) {
     isTimed = true
-    let bound = NIOLoopBound(Watched(self), eventLoop: context.eventLoop)
-    context.eventLoop.scheduleTask(deadline: due) { bound.value.handler?.timeIsUp() }
+    context.eventLoop.watch(self, until: due) { $0.timeIsUp() }
   }
 
   private func timeIsUp() {

@@ -14,7 +14,7 @@ final class ProtocolChoice: ChannelInboundHandler, RemovableChannelHandler {
   private let connections: OpenConnections
   private let install: @Sendable (_ isHTTP2: Bool, any Channel) throws -> Void
   private var bytes = ByteBuffer()
-  private var timer: Scheduled<Void>?
+  private var context: ChannelHandlerContext?
 
   /// - Parameter install: Adds what reads the one protocol or the other.
   init(
@@ -26,10 +26,11 @@ final class ProtocolChoice: ChannelInboundHandler, RemovableChannelHandler {
     self.install = install
   }
 
+  func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
   func channelActive(context: ChannelHandlerContext) {
     guard connections.insert(context.channel, maximum: limits.maximumConnections) else { return context.close(promise: nil) }
-    let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
-    timer = context.eventLoop.scheduleTask(in: limits.receiveTimeout) { bound.value.close(promise: nil) }
+    context.eventLoop.watch(self, until: .now() + limits.receiveTimeout) { $0.context?.close(promise: nil) }
     context.fireChannelActive()
   }
 
@@ -38,7 +39,7 @@ final class ProtocolChoice: ChannelInboundHandler, RemovableChannelHandler {
     context.fireChannelInactive()
   }
 
-  func handlerRemoved(context: ChannelHandlerContext) { timer?.cancel() }
+  func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     switch event {

@@ -29,13 +29,6 @@ final class SocketHandler: ChannelDuplexHandler {
   /// Whether something was heard since the last look.
   private var isAlive = true
   private var holdsRead = false
-  private var timers: [Timer: Scheduled<Void>] = [:]
-
-  private enum Timer {
-    case introduction
-    case signOfLife
-    case close
-  }
 
   init(_ upgrade: SocketUpgrade, connections: OpenConnections) {
     service = upgrade.service
@@ -53,7 +46,7 @@ final class SocketHandler: ChannelDuplexHandler {
   func handlerAdded(context: ChannelHandlerContext) {
     self.context = context
     service.metrics.socketOpened()
-    after(service.limits.receiveTimeout, .introduction, context) { handler, _ in
+    after(service.limits.receiveTimeout, context) { handler, _ in
       guard !handler.conversation.isInitialised else { return }
       handler.close(.initialisationTimeout, "Connection initialisation timeout")
     }
@@ -61,10 +54,7 @@ final class SocketHandler: ChannelDuplexHandler {
     if connections.isDraining { drain() }
   }
 
-  func handlerRemoved(context: ChannelHandlerContext) {
-    for timer in timers.values { timer.cancel() }
-    self.context = nil
-  }
+  func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 
   func channelInactive(context: ChannelHandlerContext) {
     isClosing = true
@@ -253,14 +243,14 @@ final class SocketHandler: ChannelDuplexHandler {
       holdsRead = false
       context.read()
     }
-    after(Self.closeGrace, .close, context) { _, context in context.close(promise: nil) }
+    after(Self.closeGrace, context) { _, context in context.close(promise: nil) }
   }
 
   // MARK: Time
 
   /// Looks for a sign of life now and then: a client that is gone without a word would stay for ever.
   private func keepAlive(_ context: ChannelHandlerContext) {
-    after(service.limits.keepAlive, .signOfLife, context) { handler, context in
+    after(service.limits.keepAlive, context) { handler, context in
       guard !handler.isClosing else { return }
       guard handler.isAlive else { return handler.close(.goingAway, "no sign of life") }
       handler.isAlive = false
@@ -271,10 +261,11 @@ final class SocketHandler: ChannelDuplexHandler {
   }
 
   private func after(
-    _ time: TimeAmount, _ timer: Timer, _ context: ChannelHandlerContext,
+    _ time: TimeAmount, _ context: ChannelHandlerContext,
     _ body: @escaping @Sendable (SocketHandler, ChannelHandlerContext) -> Void
   ) {
-    let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-    timers[timer] = context.eventLoop.scheduleTask(in: time) { body(bound.value.0, bound.value.1) }
+    context.eventLoop.watch(self, until: .now() + time) { handler in
+      if let context = handler.context { body(handler, context) }
+    }
   }
 }

@@ -127,7 +127,7 @@ struct ConformCommandTests {
     let folder = try FixturePlugin.Folder()
     let plugin = try await sound(into: folder)
     let reports = folder.file("reports").path
-    let run = try await CommandRun(["conform", "--check", "LD01,SE01", "--output", reports, plugin])
+    let run = try await CommandRun(["conform", "--check", "LD01", "--check", "SE01", "--output", reports, plugin])
     #expect(run.status == 0)
     #expect(
       try FileManager.default.contentsOfDirectory(atPath: reports).sorted() == [

@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestTools
 
 /// `carabiner demo-server` on a port of its own, for as long as this value lives.
 final class DemoServerProcess: Sendable {
@@ -22,15 +23,10 @@ final class DemoServerProcess: Sendable {
     process.standardOutput = output
     process.standardInput = FileHandle.nullDevice
     try process.run()
-    var text = ""
-    while !text.contains("\n") {
-      let data = output.fileHandleForReading.availableData
-      guard !data.isEmpty else { throw DidNotStart(output: text) }
-      text += String(decoding: data, as: UTF8.self)
-    }
-    guard let port = text.wholeMatch(of: /listening (\d+)\n/).flatMap({ Int($0.1) }) else {
+    let line = output.fileHandleForReading.line()
+    guard let port = line.wholeMatch(of: /listening (\d+)/).flatMap({ Int($0.1) }) else {
       process.terminate()
-      throw DidNotStart(output: text)
+      throw DidNotStart(output: line)
     }
     self.port = port
     processID = process.processIdentifier

@@ -23,24 +23,12 @@ final class IdleClients: Sendable {
     process.standardOutput = output
     process.standardError = errors
     try process.run()
-    guard Self.line(of: output.fileHandleForReading) == "open \(count)" else {
+    guard output.fileHandleForReading.line() == "open \(count)" else {
       // A child of a thread that blocks signals blocks them too, all but this.
       kill(process.processIdentifier, SIGKILL)
       throw DidNotOpen(errors: String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self))
     }
     processID = process.processIdentifier
-  }
-
-  /// A line, or what there is of it; a signal in the middle of the waiting is no end.
-  private static func line(of handle: FileHandle) -> String {
-    var line: [UInt8] = []
-    var byte: UInt8 = 0
-    while true {
-      let count = unsafe read(handle.fileDescriptor, &byte, 1)
-      if count < 0, errno == EINTR { continue }
-      guard count == 1, byte != UInt8(ascii: "\n") else { return String(decoding: line, as: UTF8.self) }
-      line.append(byte)
-    }
   }
 
   /// Closes all of them.

@@ -1,6 +1,7 @@
 import CarabinerWire
 import Foundation
 import Synchronization
+import TestTools
 
 /// `carabiner serve` on a port of its own, for as long as this value lives.
 final class ServeProcess: Sendable {
@@ -48,19 +49,15 @@ final class ServeProcess: Sendable {
     process.standardOutput = output
     process.standardInput = FileHandle.nullDevice
     try process.run()
-    var text = ""
-    while !text.contains("\n") {
-      let data = output.fileHandleForReading.availableData
-      guard !data.isEmpty else {
-        process.waitUntilExit()
-        throw DidNotStart(
-          output: text, errors: (try? String(contentsOfFile: log, encoding: .utf8)) ?? "", status: process.terminationStatus)
-      }
-      text += String(decoding: data, as: UTF8.self)
+    let line = output.fileHandleForReading.line()
+    guard !line.isEmpty else {
+      process.waitUntilExit()
+      throw DidNotStart(
+        output: line, errors: (try? String(contentsOfFile: log, encoding: .utf8)) ?? "", status: process.terminationStatus)
     }
-    guard let port = text.wholeMatch(of: /listening 127.0.0.1:(\d+)\n/).flatMap({ Int($0.1) }) else {
+    guard let port = line.wholeMatch(of: /listening 127.0.0.1:(\d+)/).flatMap({ Int($0.1) }) else {
       process.terminate()
-      throw DidNotStart(output: text, errors: "", status: 0)
+      throw DidNotStart(output: line, errors: "", status: 0)
     }
     self.port = port
     processID = process.processIdentifier

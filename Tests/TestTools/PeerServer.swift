@@ -1,0 +1,53 @@
+internal import Foundation
+
+/// A real GraphQL server of Tests/Peers, on a port of its own, for as long as this value lives.
+public class PeerServer: @unchecked Sendable {
+  // Nothing changes after its start; a class with subclasses cannot say so otherwise.
+
+  /// What it said instead of its port.
+  public struct DidNotStart: Error {
+    public let output: String
+  }
+
+  /// Where it listens, on loopback.
+  public let port: Int
+  private let processID: Int32
+
+  init(script: String, _ arguments: [String]) async throws {
+    (port, processID) = try await offThePool { try Self.start(script, arguments) }
+  }
+
+  private static func start(_ script: String, _ arguments: [String]) throws -> (port: Int, processID: Int32) {
+    let process = Process()
+    process.executableURL = Repository.python
+    process.arguments = [Repository.root.appending(path: "Tests/Peers/\(script)").path] + arguments
+    let output = Pipe()
+    process.standardOutput = output
+    process.standardInput = FileHandle.nullDevice
+    try process.run()
+    let line = output.fileHandleForReading.line()
+    guard let port = line.split(separator: " ").last.flatMap({ Int($0.filter(\.isNumber)) }) else {
+      process.terminate()
+      throw DidNotStart(output: line.isEmpty ? "run Scripts/install-test-peers first" : line)
+    }
+    return (port, process.processIdentifier)
+  }
+
+  deinit { kill(processID, SIGKILL) }
+}
+
+/// Strawberry on uvicorn.
+public final class StrawberryServer: PeerServer, @unchecked Sendable {
+  /// Where it takes requests.
+  public var endpoint: String { "http://127.0.0.1:\(port)/graphql" }
+
+  public init(_ arguments: [String] = []) async throws { try await super.init(script: "strawberry_server.py", arguments) }
+}
+
+/// Ariadne on hypercorn.
+public final class AriadneServer: PeerServer, @unchecked Sendable {
+  /// Where it takes requests.
+  public var endpoint: String { "http://127.0.0.1:\(port)/" }
+
+  public init(_ arguments: [String] = []) async throws { try await super.init(script: "ariadne_server.py", arguments) }
+}
