@@ -1,7 +1,9 @@
 // Keeps whole responses for a while: a time to live, a limit in bytes, and the least recently used go first.
 #include <carabiner.hpp>
 
+#include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <list>
 #include <mutex>
 #include <unordered_map>
@@ -49,11 +51,53 @@ class TTLCache {
     std::string key = key_of(call);
     if (key.size() + result.json->size() > limit_) return;
     const std::lock_guard lock(mutex_);
-    if (const auto found = index_.find(key); found != index_.end()) remove(found->second);
-    bytes_ += key.size() + result.json->size();
-    entries_.push_front({std::move(key), std::string(*result.json), Clock::now() + ttl_});
-    index_[entries_.front().key] = entries_.begin();
-    while (bytes_ > limit_) remove(std::prev(entries_.end()));
+    keep({std::move(key), std::string(*result.json), Clock::now() + ttl_});
+  }
+
+  // What is kept outlives a reload: as much of it as may be handed over, the most recently used first, and a checksum.
+
+  static constexpr uint32_t state_version = 1;
+
+  std::optional<std::string> save() {
+    std::string bytes;
+    {
+      const std::lock_guard lock(mutex_);
+      for (const Entry &entry : entries_) {
+        if (entry.expiry <= Clock::now()) continue;
+        if (bytes.size() + sizeof(Head) + entry.size() + sizeof(uint64_t) > CRB_STATE_MAX_BYTES) break;
+        append(bytes, Head{entry.expiry.time_since_epoch().count(), entry.key.size(), entry.json.size()});
+        bytes += entry.key;
+        bytes += entry.json;
+      }
+    }
+    if (bytes.empty()) return std::nullopt;
+    append(bytes, checksum(bytes));
+    return bytes;
+  }
+
+  void adopt(uint32_t, std::string_view bytes) {
+    uint64_t sum = 0;
+    if (bytes.size() < sizeof sum) refuse();
+    std::string_view sealed = bytes.substr(bytes.size() - sizeof sum);
+    bytes.remove_suffix(sizeof sum);
+    take(sealed, sum);
+    if (sum != checksum(bytes)) refuse();
+    Entries adopted;
+    while (!bytes.empty()) {
+      Head head{};
+      take(bytes, head);
+      if (head.key > bytes.size() || head.json > bytes.size() - head.key) refuse();
+      const Clock::time_point expiry{Clock::duration(head.expiry)};
+      adopted.push_front({std::string(bytes.substr(0, head.key)), std::string(bytes.substr(head.key, head.json)), expiry});
+      bytes.remove_prefix(head.key + head.json);
+    }
+    const std::lock_guard lock(mutex_);
+    const auto now = Clock::now();
+    for (Entry &entry : adopted) {
+      // This instance's time to live may be shorter.
+      entry.expiry = std::min(entry.expiry, now + ttl_);
+      if (entry.expiry > now && entry.size() <= limit_) keep(std::move(entry));
+    }
   }
 
  private:
@@ -61,6 +105,8 @@ class TTLCache {
     std::string key;
     std::string json;
     Clock::time_point expiry;
+
+    size_t size() const { return key.size() + json.size(); }
   };
   using Entries = std::list<Entry>;
 
@@ -76,8 +122,42 @@ class TTLCache {
     return key;
   }
 
+  /// How an entry begins that is handed over.
+  struct Head {
+    Clock::rep expiry;
+    uint64_t key;
+    uint64_t json;
+  };
+
+  template <class Value>
+  static void append(std::string &bytes, const Value &value) {
+    bytes.append(reinterpret_cast<const char *>(&value), sizeof value);
+  }
+  template <class Value>
+  static void take(std::string_view &bytes, Value &value) {
+    if (bytes.size() < sizeof value) refuse();
+    std::memcpy(&value, bytes.data(), sizeof value);
+    bytes.remove_prefix(sizeof value);
+  }
+  [[noreturn]] static void refuse() { throw crb::Failure("this is nothing that an instance of ttl-cache has saved"); }
+
+  /// FNV-1a: tells damage, not malice; the bytes never leave the process.
+  static uint64_t checksum(std::string_view bytes) {
+    uint64_t sum = 0xcbf29ce484222325;
+    for (const char byte : bytes) sum = (sum ^ static_cast<uint8_t>(byte)) * 0x100000001b3;
+    return sum;
+  }
+
+  void keep(Entry entry) {
+    if (const auto found = index_.find(entry.key); found != index_.end()) remove(found->second);
+    bytes_ += entry.size();
+    entries_.push_front(std::move(entry));
+    index_[entries_.front().key] = entries_.begin();
+    while (bytes_ > limit_) remove(std::prev(entries_.end()));
+  }
+
   void remove(Entries::iterator entry) {
-    bytes_ -= entry->key.size() + entry->json.size();
+    bytes_ -= entry->size();
     index_.erase(entry->key);
     entries_.erase(entry);
   }

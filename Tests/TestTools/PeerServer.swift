@@ -1,8 +1,9 @@
 internal import Foundation
+internal import Synchronization
 
 /// A real GraphQL server of Tests/Peers, on a port of its own, for as long as this value lives.
 public class PeerServer: @unchecked Sendable {
-  // Nothing changes after its start; a class with subclasses cannot say so otherwise.
+  // Immutable but for a mutex; a class with subclasses cannot say so otherwise.
 
   /// What it said instead of its port.
   public struct DidNotStart: Error {
@@ -12,6 +13,7 @@ public class PeerServer: @unchecked Sendable {
   /// Where it listens, on loopback.
   public let port: Int
   private let processID: Int32
+  private let isEnded = Mutex(false)
 
   init(script: String, _ arguments: [String]) async throws {
     (port, processID) = try await offThePool { try Self.start(script, arguments) }
@@ -33,7 +35,16 @@ public class PeerServer: @unchecked Sendable {
     return (port, process.processIdentifier)
   }
 
-  deinit { kill(processID, SIGKILL) }
+  /// Ends it at once; whoever asks from then on finds nobody.
+  public func end() {
+    isEnded.withLock { isEnded in
+      // The number may be another's by then.
+      if !isEnded { kill(processID, SIGKILL) }
+      isEnded = true
+    }
+  }
+
+  deinit { end() }
 }
 
 /// Strawberry on uvicorn.

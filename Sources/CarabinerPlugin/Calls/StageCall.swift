@@ -134,7 +134,11 @@ extension CallCore {
     unsafe (failure?.description ?? "\(error)").withView { message in
       var raw = unsafe crb_error()
       unsafe raw.size = unsafe UInt32(MemoryLayout<crb_error>.size)
-      unsafe raw.code = failure?.code ?? 0
+      if let failure {
+        unsafe raw.code = failure.code
+        unsafe raw.http_status = Int32(clamping: failure.httpStatus)
+        unsafe raw.retry_after_ns = failure.retryAfter.clampedNanoseconds
+      }
       unsafe raw.message = unsafe message
       _ = unsafe host.table.pointee.set_error(handle, &raw)
     }

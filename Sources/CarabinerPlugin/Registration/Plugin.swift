@@ -27,6 +27,8 @@
 ///
 /// A hook whose protocol a type does not conform to leaves its slot NULL, and the host does not call it. What a hook throws
 /// fails the call with its description. A hook that has to wait returns ``Verdict/later(_:)``.
+///
+/// ``Handover`` keeps what an instance has learnt over a reload; the tests of ``SelfTesting`` are run by `carabiner conform`.
 public protocol Plugin: Sendable {
   /// Who this plugin is.
   static var identity: PluginIdentity { get }
@@ -59,10 +61,16 @@ public struct PluginFailure: Error, CustomStringConvertible {
   public let description: String
   /// Yours to define; of what the host refused, its status.
   public let code: Int32
+  /// 400 to 599: what a gateway answers its client with; 0 leaves that to the gateway.
+  public let httpStatus: Int
+  /// When a gateway's client may ask again; zero if nobody knows.
+  public let retryAfter: Duration
 
   /// A failure that says this.
-  public init(_ description: String, code: Int32 = 0) {
+  public init(_ description: String, code: Int32 = 0, httpStatus: Int = 0, retryAfter: Duration = .zero) {
     self.description = description
     self.code = code
+    self.httpStatus = httpStatus
+    self.retryAfter = retryAfter
   }
 }

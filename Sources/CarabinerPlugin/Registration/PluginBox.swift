@@ -8,6 +8,8 @@ final class PluginBox: Sendable {
   let http: HTTPHooks?
   let cache: CacheHooks?
   let parser: ParserHooks?
+  let handover: (any Handover)?
+  let selfTesting: (any SelfTesting)?
   /// The tasks of suspended hooks.
   private let waiting = Mutex<[crb_call: Task<Void, Never>]>([:])
 
@@ -17,6 +19,8 @@ final class PluginBox: Sendable {
     http = (plugin as? any HTTP.Stage).map(HTTPHooks.init)
     cache = (plugin as? any Cache.Stage).map(CacheHooks.init)
     parser = (plugin as? any Parser.Stage).map(ParserHooks.init)
+    handover = plugin as? any Handover
+    selfTesting = plugin as? any SelfTesting
   }
 
   /// Runs the work of a suspended hook in a task, and resumes the hook with what it brings.

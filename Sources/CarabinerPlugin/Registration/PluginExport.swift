@@ -47,6 +47,10 @@ public enum PluginExport {
     unsafe interceptor.destroy = { instance in
       if let instance = unsafe instance { unsafe Unmanaged<PluginBox>.fromOpaque(instance).release() }
     }
+    if let extensions = PluginExtensions(type) {
+      PluginExtensions.register(extensions)
+      unsafe interceptor.extension = { _, id in unsafe id.flatMap { unsafe PluginExtensions.table($0) } }
+    }
 
     var plugin = unsafe crb_plugin()
     unsafe plugin.size = unsafe UInt32(MemoryLayout<crb_plugin>.size)
@@ -57,14 +61,14 @@ public enum PluginExport {
     return unsafe UnsafePointer(immortal(plugin))
   }
 
-  private static func immortal<Value>(_ value: Value) -> UnsafeMutablePointer<Value> {
+  static func immortal<Value>(_ value: Value) -> UnsafeMutablePointer<Value> {
     let pointer = UnsafeMutablePointer<Value>.allocate(capacity: 1)
     unsafe pointer.initialize(to: value)
     return unsafe pointer
   }
 
   /// A static string ends with NUL already.
-  private static func cString(_ string: StaticString) -> UnsafePointer<CChar> {
+  static func cString(_ string: StaticString) -> UnsafePointer<CChar> {
     unsafe UnsafeRawPointer(string.utf8Start).assumingMemoryBound(to: CChar.self)
   }
 }

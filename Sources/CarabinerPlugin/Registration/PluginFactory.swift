@@ -29,7 +29,7 @@ internal import Synchronization
       unsafe instance.pointee = unsafe Unmanaged.passRetained(PluginBox(plugin, host)).toOpaque()
       return crb_status(CRB_OK)
     } catch {
-      unsafe why?.pointee.message = unsafe RefusalText.keep("\(error)")
+      unsafe RefusalText.tell(error, why)
       return crb_status(CRB_E_INVAL)
     }
   }

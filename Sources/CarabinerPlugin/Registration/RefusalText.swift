@@ -18,7 +18,13 @@ internal import Synchronization
 
   deinit { unsafe memory.deallocate() }
 
-  static func keep(_ text: String) -> crb_view {
+  /// Says why, for what is no hook and so has no call.
+  static func tell(_ error: any Error, _ why: UnsafeMutablePointer<crb_error>?) {
+    if let failure = error as? PluginFailure { unsafe why?.pointee.code = failure.code }
+    unsafe why?.pointee.message = unsafe keep("\(error)")
+  }
+
+  private static func keep(_ text: String) -> crb_view {
     let refusal = RefusalText(text)
     kept.withLock { kept in
       if kept.count == maximumKept { kept.removeFirst() }

@@ -26,6 +26,7 @@
 //
 // A hook answers a crb::Verdict, or nothing, which is Continue. An exception that leaves it becomes CRB_FAIL with its what();
 // none crosses the boundary. A hook that is not written leaves its slot NULL, and the host does not call it.
+// What an instance has learnt may outlive a reload, and a plugin may bring its own tests: see carabiner/extensions.hpp.
 // To wait: return call.after(delay, work), call.fetch(request, work) or call.later(start); see carabiner/later.hpp.
 #ifndef CARABINER_HPP
 #define CARABINER_HPP
@@ -34,6 +35,7 @@
 #include "carabiner/config.hpp"
 #include "carabiner/events.hpp"
 #include "carabiner/export.hpp"
+#include "carabiner/extensions.hpp"
 #include "carabiner/failure.hpp"
 #include "carabiner/host.hpp"
 #include "carabiner/later.hpp"

@@ -205,6 +205,13 @@ struct KitTests {
     #expect(error?.message.contains(expected.message) == true, "\(error?.message ?? "")")
   }
 
+  @Test("a failure says what a client is answered, and when it may ask again", arguments: KitPlugin.allCases)
+  func refusals(kit: KitPlugin) async throws {
+    let error = await #expect(throws: PluginError.self) { try await Chain(kit, "too many").run() }
+    #expect(error?.message == "too many at once" && error?.pluginCode == 7)
+    #expect(error?.refusalStatus == 429 && error?.refusalDelay == .milliseconds(1500))
+  }
+
   // Swift's kit has no such token to lose: the work of a suspended hook always ends.
   @Test("a suspended hook nobody will finish fails", arguments: [KitPlugin.cpp, .rust])
   func lettingGo(kit: KitPlugin) async throws {

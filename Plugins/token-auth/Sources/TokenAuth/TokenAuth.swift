@@ -1,7 +1,7 @@
 internal import CarabinerPlugin
 
 /// Puts a token on every request, and gets a new one when the server no longer takes it.
-struct TokenAuth: GraphQL.Stage, GraphQL.OnResult, GraphQL.OnError {
+struct TokenAuth: GraphQL.Stage, GraphQL.OnResult, GraphQL.OnError, Handover {
   static let identity = PluginIdentity(
     id: "org.carabiner.token-auth", version: "1.0.0",
     configurationSchema: """
@@ -43,6 +43,13 @@ struct TokenAuth: GraphQL.Stage, GraphQL.OnResult, GraphQL.OnError {
   func onError(_ call: GraphQL.Call, _ error: borrowing ErrorEvent, _ attempt: inout Attempt) throws -> Verdict {
     error.httpStatus == 401 ? refreshOnce(attempt) : .continue
   }
+
+  /// A token outlives a reload: else every one would ask the token server anew.
+  static let stateVersion: UInt32 = 1
+
+  func save() throws -> [UInt8]? { try tokens.saved() }
+
+  func adopt(_ bytes: [UInt8], version: UInt32) throws { try tokens.adopt(bytes) }
 
   private func send(_ token: Token, with call: GraphQL.Call, _ attempt: Attempt) throws {
     attempt.note(token.generation)

@@ -80,6 +80,44 @@ final class TokenStore: Sendable {
     throw CancellationError()
   }
 
+  // MARK: Over a reload
+
+  /// A fetched token, and who it was fetched from for whom: with other settings it is worth nothing.
+  private struct Saved: Codable {
+    let tokenURL: String
+    let clientID: String?
+    let scope: String?
+    let configured: String?
+    let text: String
+    let expiry: UInt64?
+  }
+
+  /// The token for the next instance; nil if none was fetched.
+  func saved() throws -> [UInt8]? {
+    guard let token = current, token.generation > 0 else { return nil }
+    return Array(
+      try JSONEncoder().encode(
+        Saved(
+          tokenURL: settings.tokenURL, clientID: settings.clientID, scope: settings.scope, configured: settings.token,
+          text: token.text, expiry: token.expiry)))
+  }
+
+  /// - Throws: ``PluginFailure`` if this is no token, or one of another client.
+  func adopt(_ bytes: [UInt8]) throws {
+    let saved: Saved
+    do {
+      saved = try JSONDecoder().decode(Saved.self, from: Data(bytes))
+    } catch {
+      // The error may show the token.
+      throw PluginFailure("this is no token that an instance of token-auth has saved")
+    }
+    guard saved.tokenURL == settings.tokenURL, saved.clientID == settings.clientID, saved.scope == settings.scope,
+      saved.configured == settings.token
+    else { throw PluginFailure("the settings are others than those the token was fetched with; a new one is fetched") }
+    guard saved.text.canStandInHeader else { throw PluginFailure("the token cannot stand in a header") }
+    state.withLock { $0.token = Token(text: saved.text, generation: 1, expiry: saved.expiry) }
+  }
+
   private struct Answer: Decodable {
     let token: String
     let lifetime: Double?

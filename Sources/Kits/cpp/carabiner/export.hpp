@@ -2,7 +2,7 @@
 #ifndef CARABINER_EXPORT_HPP
 #define CARABINER_EXPORT_HPP
 
-#include "stages.hpp"
+#include "extensions.hpp"
 
 namespace crb {
 namespace detail {
@@ -39,6 +39,7 @@ const crb_interceptor *interceptor() {
     i.parser = parser_stage<Plugin>();
     i.create = create<Plugin>;
     i.destroy = destroy;
+    if constexpr (hands_over<Plugin>::value || tests_itself<Plugin>::value) i.extension = extension<Plugin>;
     return i;
   }();
   return &table;

@@ -4,6 +4,7 @@
 
 #include <carabiner.h>
 
+#include <chrono>
 #include <stdexcept>
 #include <string>
 
@@ -26,8 +27,25 @@ class Failure : public std::runtime_error {
   explicit Failure(const std::string &message, int32_t code = 0, uint32_t flags = 0)
       : std::runtime_error(message), code(code), flags(flags) {}
 
+  /// The same with the status, 400 to 599, that a gateway answers its client with: `throw Failure("slower").with_status(429);`
+  Failure with_status(int32_t status) const {
+    Failure failure(*this);
+    failure.http_status = status;
+    return failure;
+  }
+  /// The same with the time after which a gateway's client may ask again.
+  Failure with_retry_after(std::chrono::nanoseconds delay) const {
+    Failure failure(*this);
+    failure.retry_after = delay;
+    return failure;
+  }
+
   int32_t code;
   uint32_t flags;
+  /// 0 leaves it to the gateway.
+  int32_t http_status = 0;
+  /// Zero if nobody knows.
+  std::chrono::nanoseconds retry_after{0};
 };
 
 /// What a status means.

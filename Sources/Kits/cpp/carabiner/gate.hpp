@@ -7,14 +7,26 @@
 namespace crb {
 namespace detail {
 
-inline crb_verdict fail(crb_call call, const char *message, int32_t code = 0, uint32_t flags = 0) noexcept {
-  crb_error error{};
+inline crb_verdict fail(crb_call call, crb_error error, const char *message) noexcept {
   error.size = sizeof error;
-  error.code = code;
-  error.flags = flags;
   error.message = view(message);
   table->set_error(call, &error);
   return CRB_FAIL;
+}
+
+inline crb_verdict fail(crb_call call, const char *message, uint32_t flags = 0) noexcept {
+  crb_error error{};
+  error.flags = flags;
+  return fail(call, error, message);
+}
+
+inline crb_verdict fail(crb_call call, const Failure &failure) noexcept {
+  crb_error error{};
+  error.code = failure.code;
+  error.flags = failure.flags;
+  error.http_status = failure.http_status;
+  if (failure.retry_after.count() > 0) error.retry_after_ns = static_cast<uint64_t>(failure.retry_after.count());
+  return fail(call, error, failure.what());
 }
 
 /// A suspended hook. It also keeps the host from going on before the hook has returned: only then do the views it was given end.
@@ -65,7 +77,7 @@ class Gate {
   }
 
   void resume(crb_verdict verdict) noexcept {
-    if (verdict == cancelled) verdict = fail(call_, "the call was cancelled", 0, CRB_ERROR_CANCELLED);
+    if (verdict == cancelled) verdict = fail(call_, "the call was cancelled", CRB_ERROR_CANCELLED);
     // First: once it is resumed, the call may be suspended again.
     core_->forget(call_);
     table->resume(token_, verdict);

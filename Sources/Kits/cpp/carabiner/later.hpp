@@ -30,7 +30,7 @@ crb_verdict guarded(crb_call call, Hook &&hook) noexcept {
       return static_cast<crb_verdict>(hook());
     }
   } catch (const Failure &failure) {
-    return fail(call, failure.what(), failure.code, failure.flags);
+    return fail(call, failure);
   } catch (const std::exception &error) {
     return fail(call, error.what());
   } catch (...) {

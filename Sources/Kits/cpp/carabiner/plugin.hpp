@@ -54,27 +54,44 @@ struct Instance final : Core {
   Plugin plugin;
 };
 
-template <class Plugin>
-crb_status create(const crb_host *, const crb_create_info *info, void **inst, crb_error *why) noexcept {
+/// Says why, for what is no hook and so has no call.
+inline void refuse(crb_error *why, const char *message, int32_t code = 0) {
   // The host reads the reason before this thread does anything else.
   thread_local std::string reason;
+  reason = message;
+  if (!why) return;
+  why->code = code;
+  why->message = view(reason);
+}
+
+/// Runs the plugin's code outside of any call; what it throws is said in `why`.
+template <class Body>
+crb_status told(crb_error *why, Body body) noexcept {
   try {
+    try {
+      return body();
+    } catch (const Failure &failure) {
+      refuse(why, failure.what(), failure.code);
+    } catch (const std::bad_alloc &) {
+      return CRB_E_NOMEM;
+    } catch (const std::exception &error) {
+      refuse(why, error.what());
+    } catch (...) {
+      refuse(why, "the plugin threw something that is no std::exception");
+    }
+  } catch (...) {
+    return CRB_E_NOMEM;
+  }
+  return CRB_E_INVAL;
+}
+
+template <class Plugin>
+crb_status create(const crb_host *, const crb_create_info *info, void **inst, crb_error *why) noexcept {
+  return told(why, [&] {
     const Setup setup{Host(info->self), text(info->entry_name), Config(text(info->config_json)), info->generation};
     *inst = static_cast<Core *>(new Instance<Plugin>(info->self, setup));
     return CRB_OK;
-  } catch (const std::bad_alloc &) {
-    return CRB_E_NOMEM;
-  } catch (const std::exception &error) {
-    try {
-      reason = error.what();
-      why->message = view(reason);
-    } catch (...) {
-      return CRB_E_NOMEM;
-    }
-    return CRB_E_INVAL;
-  } catch (...) {
-    return CRB_E_INVAL;
-  }
+  });
 }
 
 inline void destroy(void *inst) noexcept { static_cast<Core *>(inst)->release(); }

@@ -6,6 +6,10 @@ use std::ffi::{c_char, c_void};
 pub type Status = i32;
 pub type Verdict = i32;
 
+pub const OK: Status = 0;
+pub const E_INVAL: Status = -1;
+pub const E_UNSUPPORTED: Status = -3;
+
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct View {
@@ -184,6 +188,22 @@ pub struct Interceptor {
 }
 
 #[repr(C)]
+pub struct StateTable {
+    pub size: u32,
+    pub version: u32,
+    pub save: Option<unsafe extern "C" fn(*mut c_void, *mut u64, *mut ErrorInfo) -> Status>,
+    pub adopt: Option<unsafe extern "C" fn(*mut c_void, u32, View, *mut ErrorInfo) -> Status>,
+}
+
+#[repr(C)]
+pub struct SelfTestTable {
+    pub size: u32,
+    pub count: u32,
+    pub name: Option<unsafe extern "C" fn(u32) -> *const c_char>,
+    pub run: Option<unsafe extern "C" fn(*mut c_void, u32, *mut ErrorInfo) -> Status>,
+}
+
+#[repr(C)]
 pub struct Plugin {
     pub size: u32,
     pub abi_major: u16,
@@ -322,5 +342,5 @@ macro_rules! size_is {
 size_is! {
     View: 16, ErrorInfo: 88, Header: 40, Head: 48, Chunk: 32, ResultInfo: 120, Value: 32, GraphQlStage: 64, HttpStage: 72,
     CacheStage: 64, ParserStage: 64, CreateInfo: 72, Interceptor: 128, Plugin: 40, Host: 288, TimerService: 32,
-    FetchRequest: 80, FetchService: 16, StoreAnswer: 32, StoreService: 40, Note: 272,
+    FetchRequest: 80, FetchService: 16, StoreAnswer: 32, StoreService: 40, Note: 272, StateTable: 24, SelfTestTable: 24,
 }

@@ -1,81 +1,26 @@
 //! From the traits a type implements to the tables of the contract: what it lacks stays NULL.
 
-use std::cell::RefCell;
-use std::ffi::c_void;
+use std::ffi::{c_char, c_void, CStr};
 use std::marker::PhantomData;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 
 use crate::abi;
 use crate::call::{Call, Cancelled};
-use crate::config::Config;
 use crate::events::{Chunk, ErrorEvent, Head, ResultEvent};
-use crate::failure::{Answer, Failure, Verdict};
-use crate::host::{self, Host};
+use crate::failure::{Answer, Verdict};
+use crate::host;
+use crate::instance::Instance;
+pub use crate::instance::{create, destroy};
 use crate::later::{self, fail, guarded};
-use crate::plugin::{Plugin, Setup};
+use crate::plugin::Plugin;
 use crate::stages::{cache, graphql, http, parser};
-use crate::values::{text, view};
 
 /// What the entry function does first.
 pub fn set_host(table: *const abi::Host) {
     host::set_table(table);
 }
 
-/// What the host's instance pointer points to.
-struct Instance<P> {
-    plugin: P,
-    host: Host,
-}
-
 // -- The functions the host calls
-
-thread_local! {
-    /// Why the last instance this thread was to make was refused.
-    static REFUSAL: RefCell<String> = const { RefCell::new(String::new()) };
-}
-
-/// # Safety
-/// Called by the host, as the header says; so are all functions here.
-pub unsafe extern "C" fn create<P: Plugin>(
-    _: *const abi::Host,
-    info: *const abi::CreateInfo,
-    instance: *mut *mut c_void,
-    why: *mut abi::ErrorInfo,
-) -> i32 {
-    let info = unsafe { &*info };
-    let host = Host::new(info.self_);
-    let made = catch_unwind(AssertUnwindSafe(|| unsafe {
-        P::new(&Setup {
-            host,
-            entry_name: text(info.entry_name).unwrap_or(""),
-            config: Config::new(text(info.config_json).unwrap_or("{}")),
-            generation: info.generation,
-        })
-    }));
-    match made.unwrap_or_else(|payload| Err(Failure::panicked(payload))) {
-        Ok(plugin) => {
-            unsafe { *instance = Box::into_raw(Box::new(Instance { plugin, host })) as *mut c_void };
-            0
-        }
-        Err(failure) => {
-            // The host reads the reason after this returned, on this thread: it stays until the next refusal here.
-            REFUSAL.with(|kept| {
-                let mut kept = kept.borrow_mut();
-                *kept = failure.message.into_owned();
-                unsafe { (*why).message = view(kept.as_bytes()) };
-            });
-            -1
-        }
-    }
-}
-
-/// # Safety
-/// See [`create`].
-pub unsafe extern "C" fn destroy<P: Plugin>(instance: *mut c_void) {
-    let instance = instance as *mut Instance<P>;
-    let host = unsafe { (*instance).host };
-    host.contained(|| drop(unsafe { Box::from_raw(instance) }));
-}
 
 unsafe extern "C" fn release<State>(_: *mut c_void, state: *mut c_void) {
     // A panic in a drop has nobody to be told to.
@@ -140,6 +85,8 @@ macro_rules! hooks {
             const HTTP_RELEASE: Option<abi::ReleaseHook> = None;
             const CACHE_RELEASE: Option<abi::ReleaseHook> = None;
             const PARSER_RELEASE: Option<abi::ReleaseHook> = None;
+            const STATE: Option<&'static abi::StateTable> = None;
+            const SELF_TESTS: Option<&'static abi::SelfTestTable> = None;
         }
         $(hooks!(@one $constant $slot ($trait) ($stage) $function ($($pointer)*) $($raw $raw_type, $event)?);)*
     };
@@ -284,6 +231,22 @@ stage_facts! {
     parser: PARSER, PARSER_RELEASE;
 }
 
+/// The table of that name, or NULL.
+///
+/// # Safety
+/// `id` is a C string.
+pub unsafe fn extension(
+    id: *const c_char,
+    state: Option<&'static abi::StateTable>,
+    tests: Option<&'static abi::SelfTestTable>,
+) -> *const c_void {
+    match unsafe { CStr::from_ptr(id) }.to_bytes() {
+        b"crb.state/1" => state.map_or(std::ptr::null(), |table| table as *const abi::StateTable as *const c_void),
+        b"crb.selftest/1" => tests.map_or(std::ptr::null(), |table| table as *const abi::SelfTestTable as *const c_void),
+        _ => std::ptr::null(),
+    }
+}
+
 /// Exports one plugin: its type, id, version and, if it takes any, the schema of its configuration, each text a literal.
 #[macro_export]
 macro_rules! plugin {
@@ -365,6 +328,12 @@ macro_rules! plugin {
                 on_cancel: on_cancel(CarabinerProbe::PARSER_ON_CANCEL),
                 release: CarabinerProbe::PARSER_RELEASE,
             };
+            unsafe extern "C" fn extension(
+                _: *mut std::ffi::c_void,
+                id: *const std::ffi::c_char,
+            ) -> *const std::ffi::c_void {
+                unsafe { $crate::export::extension(id, CarabinerProbe::STATE, CarabinerProbe::SELF_TESTS) }
+            }
             static INTERCEPTOR: $crate::abi::Shared<$crate::abi::Interceptor> = $crate::abi::Shared($crate::abi::Interceptor {
                 size: std::mem::size_of::<$crate::abi::Interceptor>() as u32,
                 thread_class: 3,
@@ -382,7 +351,10 @@ macro_rules! plugin {
                 create: Some(create::<$plugin>),
                 drain: None,
                 destroy: Some(destroy::<$plugin>),
-                extension: None,
+                extension: match (CarabinerProbe::STATE, CarabinerProbe::SELF_TESTS) {
+                    (None, None) => None,
+                    _ => Some(extension),
+                },
             });
             static ITEMS: $crate::abi::Shared<[*const $crate::abi::Interceptor; 1]> = $crate::abi::Shared([&INTERCEPTOR.0]);
             static PLUGIN: $crate::abi::Shared<$crate::abi::Plugin> = $crate::abi::Shared($crate::abi::Plugin {

@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::borrow::Cow;
 use std::fmt;
+use std::time::Duration;
 
 use crate::abi::Status;
 
@@ -32,7 +33,8 @@ impl Verdict {
 pub type Answer = Result<Verdict, Failure>;
 
 /// Why a hook fails, or what the host refused.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Failure {
     /// What happened and what to do next, for a person.
     pub message: Cow<'static, str>,
@@ -40,16 +42,40 @@ pub struct Failure {
     pub code: i32,
     /// `CRB_ERROR_*`
     pub flags: u32,
+    /// 400 to 599: what a gateway answers its client with; 0 leaves that to the gateway.
+    pub http_status: u16,
+    /// When a gateway's client may ask again; zero if nobody knows.
+    pub retry_after: Duration,
 }
 
 impl Failure {
     /// A failure with a message.
     pub fn new(message: impl Into<Cow<'static, str>>) -> Failure {
-        Failure { message: message.into(), code: 0, flags: 0 }
+        Failure { message: message.into(), ..Failure::default() }
+    }
+
+    /// The same with a code of yours.
+    pub fn with_code(self, code: i32) -> Failure {
+        Failure { code, ..self }
+    }
+
+    /// The same with flags, `CRB_ERROR_*`.
+    pub fn with_flags(self, flags: u32) -> Failure {
+        Failure { flags, ..self }
+    }
+
+    /// The same with the status, 400 to 599, that a gateway answers its client with: `Failure::new("slower").with_status(429)`.
+    pub fn with_status(self, http_status: u16) -> Failure {
+        Failure { http_status, ..self }
+    }
+
+    /// The same with the time after which a gateway's client may ask again.
+    pub fn with_retry_after(self, retry_after: Duration) -> Failure {
+        Failure { retry_after, ..self }
     }
 
     pub(crate) fn cancelled() -> Failure {
-        Failure { message: "the call was cancelled".into(), code: 0, flags: 1 << 2 }
+        Failure::new("the call was cancelled").with_flags(1 << 2)
     }
 
     pub(crate) fn refused(status: Status, what: &str) -> Failure {
@@ -66,7 +92,7 @@ impl Failure {
             _ => "the host is at fault",
         };
         let message = format!("the host refuses {what}: {meaning} (status {status})");
-        Failure { message: message.into(), code: status, flags: 0 }
+        Failure::new(message).with_code(status)
     }
 
     pub(crate) fn panicked(payload: Box<dyn Any + Send>) -> Failure {

@@ -36,6 +36,8 @@
 //! A hook whose trait is not implemented leaves its slot NULL, and the host does not call it. An `Err` fails the call with its
 //! message, and so does a panic; neither leaves the plugin. To wait, return what [`Call::after`], [`Call::fetch`],
 //! [`Call::store`] or [`Call::later`] gave. `State` is the stage's own value for one call; `()` costs nothing.
+//!
+//! [`Handover`] keeps what an instance has learnt over a reload; [`SelfTests`] are run by `carabiner conform`.
 #![warn(missing_docs)]
 
 #[cfg(panic = "abort")]
@@ -46,9 +48,11 @@ mod buffer;
 mod call;
 mod config;
 mod events;
+mod extensions;
 mod failure;
 mod fetch;
 mod host;
+mod instance;
 mod later;
 mod plugin;
 mod stages;
@@ -62,6 +66,7 @@ pub use buffer::Buffer;
 pub use call::{Call, Cancelled};
 pub use config::Config;
 pub use events::{Chunk, ErrorEvent, Head, Header, Headers, ResultEvent};
+pub use extensions::{Handover, SelfTest, SelfTests};
 pub use failure::{Answer, Failure, Verdict};
 pub use fetch::{FetchRequest, FetchResponse};
 pub use host::{Host, Level, Timer};

@@ -37,11 +37,42 @@ class Kit {
     if (is("refuse")) throw crb::Failure("this configuration is refused");
   }
 
+  // Beside the stages
+
+  static constexpr uint32_t state_version = 3;
+
+  std::optional<std::string> save() {
+    throw_in("save");
+    if (is("nothing")) return std::nullopt;
+    const std::lock_guard lock(mutex_);
+    return "kit:" + adopted_.value_or(mode_);
+  }
+
+  void adopt(uint32_t version, std::string_view bytes) {
+    throw_in("adopt");
+    if (version != state_version || bytes.substr(0, 4) != "kit:") throw crb::Failure("this is no state of a kit", 9);
+    const std::lock_guard lock(mutex_);
+    adopted_ = std::string(bytes.substr(4));
+  }
+
+  static auto self_tests() {
+    return std::array{
+        crb::SelfTest<Kit>{"a record begins as the store writes it", [](Kit &) { return opening.size() == 19; }},
+        crb::SelfTest<Kit>{"what a kit hands over it takes", [](Kit &kit) {
+          kit.adopt(state_version, "kit:of a test");
+          if (kit.save() != "kit:of a test") throw crb::Failure("it says " + kit.save().value_or("nothing"));
+          return true;
+        }},
+        crb::SelfTest<Kit>{"another plugin", [](Kit &) { return false; }},
+    };
+  }
+
   // GraphQL
 
   Verdict on_request(crb::graphql::Call &call) {
     throw_in("graphql.on_request");
     if (is("respond")) return call.respond(R"({"data":{"hero":{"name":"plugin"}}})");
+    if (is("too many")) throw crb::Failure("too many at once", 7).with_status(429).with_retry_after(1500ms);
     if (is("undeclared")) call.set_document("{ other }");
     if (is("retry")) {
       call.set_header("X-Kit-Passes", std::to_string(++call.make_state<Pass>().passes));
@@ -217,6 +248,7 @@ class Kit {
   const std::string url_;
   std::mutex mutex_;
   std::string late_;
+  std::optional<std::string> adopted_;
   std::map<std::string, std::string> kept_;
 };
 

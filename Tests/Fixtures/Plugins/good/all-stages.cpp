@@ -1,4 +1,4 @@
-// All four stages on the C++ kit, each as it should be.
+// All four stages on the C++ kit, each as it should be, and what a plugin may have beside them.
 #include <carabiner.hpp>
 
 #include <map>
@@ -99,6 +99,31 @@ class AllStages {
 
   explicit AllStages(const crb::Setup &setup) : host_(setup.host) {}
 
+  // Beside the stages: how many results were kept, which the next instance counts on; and whether CBOR is read as the standard says.
+
+  static constexpr uint32_t state_version = 1;
+  std::optional<std::string> save() {
+    const std::lock_guard lock(mutex_);
+    if (count_ == 0) return std::nullopt;
+    return std::string(reinterpret_cast<const char *>(&count_), sizeof count_);
+  }
+  void adopt(uint32_t version, std::string_view bytes) {
+    if (version != state_version || bytes.size() != sizeof count_) throw crb::Failure("this is no count");
+    const std::lock_guard lock(mutex_);
+    std::memcpy(&count_, bytes.data(), sizeof count_);
+  }
+  static auto self_tests() {
+    using Test = crb::SelfTest<AllStages>;
+    return std::array{
+        Test{"RFC 8949, appendix A: {\"a\": 1, \"b\": [2, 3]}", [](AllStages &) {
+          const std::string json = Reader("\xa2\x61\x61\x01\x61\x62\x82\x02\x03").json();
+          if (json != R"({"a":1,"b":[2,3]})") throw crb::Failure("it reads " + json);
+          return true;
+        }},
+        Test{"RFC 8949, appendix A: 1.1, which no response here has", [](AllStages &) { return false; }},
+    };
+  }
+
   // GraphQL: tells the server whether the operation has a name, and counts what failed.
 
   Verdict on_request(crb::graphql::Call &call) {
@@ -143,6 +168,7 @@ class AllStages {
     const std::lock_guard lock(mutex_);
     if (kept_.size() >= 32) kept_.clear();
     kept_[std::move(key)] = std::move(json);
+    count_++;
   }
 
   // Parser: application/cbor.
@@ -182,6 +208,7 @@ class AllStages {
   const crb::Host host_;
   std::mutex mutex_;
   std::map<std::string, std::string> kept_;
+  uint64_t count_ = 0;
 };
 
 }  // namespace

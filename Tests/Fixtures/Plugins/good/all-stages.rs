@@ -1,22 +1,59 @@
-//! All four stages on the Rust kit, each as it should be.
+//! All four stages on the Rust kit, each as it should be, and what a plugin may have beside them.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Mutex;
 
 use carabiner::{
-    cache, graphql, http, parser, Answer, Chunk, ErrorEvent, Failure, Head, Level, Operation, Parts, Plugin, ResultEvent, Setup,
-    Verdict,
+    cache, graphql, http, parser, Answer, Chunk, ErrorEvent, Failure, Handover, Head, Level, Operation, Parts, Plugin,
+    ResultEvent, SelfTest, SelfTests, Setup, Verdict,
 };
 
+#[derive(Default)]
 struct AllStages {
     kept: Mutex<HashMap<String, String>>,
+    count: AtomicU64,
 }
 
 impl Plugin for AllStages {
     fn new(_: &Setup) -> Result<Self, Failure> {
-        Ok(AllStages { kept: Mutex::default() })
+        Ok(AllStages::default())
     }
+}
+
+// How many results were kept, which the next instance counts on; and whether CBOR is read as the standard says.
+
+impl Handover for AllStages {
+    const VERSION: u32 = 1;
+
+    fn save(&self) -> Result<Option<Vec<u8>>, Failure> {
+        let count = self.count.load(Ordering::Relaxed);
+        Ok((count > 0).then(|| count.to_le_bytes().into()))
+    }
+
+    fn adopt(&self, version: u32, bytes: &[u8]) -> Result<(), Failure> {
+        let count = bytes.try_into().ok().filter(|_| version == Self::VERSION).ok_or("this is no count")?;
+        self.count.store(u64::from_le_bytes(count), Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+impl SelfTests for AllStages {
+    const TESTS: &'static [SelfTest<Self>] = &[
+        SelfTest {
+            name: c"RFC 8949, appendix A: {\"a\": 1, \"b\": [2, 3]}",
+            run: |_| {
+                let mut reader = Reader { rest: b"\xa2\x61\x61\x01\x61\x62\x82\x02\x03", out: String::new() };
+                reader.value(32)?;
+                match reader.out.as_str() {
+                    r#"{"a":1,"b":[2,3]}"# => Ok(true),
+                    json => Err(Failure::new(format!("it reads {json}"))),
+                }
+            },
+        },
+        SelfTest { name: c"RFC 8949, appendix A: 1.1, which no response here has", run: |_| Ok(false) },
+    ];
 }
 
 // GraphQL: tells the server whether the operation has a name, and counts what failed.
@@ -121,6 +158,7 @@ impl cache::OnWrite for AllStages {
             kept.clear();
         }
         kept.insert(key, json.into());
+        self.count.fetch_add(1, Ordering::Relaxed);
         Ok(Verdict::CONTINUE)
     }
 }

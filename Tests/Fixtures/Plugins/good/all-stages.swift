@@ -2,13 +2,44 @@ public import CCarabiner
 internal import CarabinerPlugin
 internal import Synchronization
 
-/// All four stages on the Swift kit, each as it should be.
+/// All four stages on the Swift kit, each as it should be, and what a plugin may have beside them.
 final class AllStages: Plugin {
   static let identity = PluginIdentity(id: "org.carabiner.test.good-swift", version: "1.0.0")
 
   let kept = Mutex<[String: String]>([:])
+  let count = Atomic<UInt64>(0)
 
   init(configuration: PluginConfiguration, host: PluginHost) {}
+}
+
+/// How many results were kept, which the next instance counts on.
+extension AllStages: Handover {
+  static let stateVersion: UInt32 = 1
+
+  func save() -> [UInt8]? {
+    let count = count.load(ordering: .relaxed)
+    return count > 0 ? (0..<8).map { UInt8(truncatingIfNeeded: count >> ($0 * 8)) } : nil
+  }
+
+  func adopt(_ bytes: [UInt8], version: UInt32) throws {
+    guard version == Self.stateVersion, bytes.count == 8 else { throw PluginFailure("this is no count") }
+    count.store(bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) }, ordering: .relaxed)
+  }
+}
+
+/// Whether CBOR is read as the standard says.
+extension AllStages: SelfTesting {
+  static var selfTests: [SelfTest<AllStages>] {
+    [
+      SelfTest(#"RFC 8949, appendix A: {"a": 1, "b": [2, 3]}"#) { _ in
+        var reader = Reader(rest: [0xA2, 0x61, 0x61, 0x01, 0x61, 0x62, 0x82, 0x02, 0x03])
+        try reader.value(32)
+        guard reader.json == #"{"a":1,"b":[2,3]}"# else { throw PluginFailure("it reads \(reader.json)") }
+        return true
+      },
+      SelfTest("RFC 8949, appendix A: 1.1, which no response here has") { _ in false },
+    ]
+  }
 }
 
 /// How many results and attempts failed.
@@ -91,6 +122,7 @@ extension AllStages: Cache.Stage, Cache.OnWrite {
       if kept.count >= 32 { kept.removeAll() }
       kept[key] = json
     }
+    count.add(1, ordering: .relaxed)
     return .continue
   }
 }

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use carabiner::{
-    cache, graphql, http, parser, Answer, Cancelled, Chunk, ErrorEvent, Failure, FetchRequest, Head, Key, Later, Parts, Plugin,
-    ResultEvent, Scope, Setup, StoreRequest, Value, Verdict,
+    cache, graphql, http, parser, Answer, Cancelled, Chunk, ErrorEvent, Failure, FetchRequest, Handover, Head, Key, Later, Parts,
+    Plugin, ResultEvent, Scope, SelfTest, SelfTests, Setup, StoreRequest, Value, Verdict,
 };
 
 /// How the one record begins that this cache keeps in the host's store.
@@ -20,6 +20,7 @@ struct Kit {
     late: Arc<Mutex<String>>,
     waiting: Mutex<HashMap<u64, Later<graphql::GraphQl>>>,
     kept: Mutex<HashMap<String, String>>,
+    adopted: Mutex<Option<String>>,
 }
 
 impl Kit {
@@ -40,12 +41,53 @@ impl Plugin for Kit {
             late: Arc::default(),
             waiting: Mutex::default(),
             kept: Mutex::default(),
+            adopted: Mutex::default(),
         };
         if kit.mode == "refuse" {
             return Err("this configuration is refused".into());
         }
         Ok(kit)
     }
+}
+
+impl Handover for Kit {
+    const VERSION: u32 = 3;
+
+    fn save(&self) -> Result<Option<Vec<u8>>, Failure> {
+        self.panic_in("save");
+        if self.mode == "nothing" {
+            return Ok(None);
+        }
+        let adopted = self.adopted.lock().unwrap();
+        Ok(Some(format!("kit:{}", adopted.as_ref().unwrap_or(&self.mode)).into_bytes()))
+    }
+
+    fn adopt(&self, version: u32, bytes: &[u8]) -> Result<(), Failure> {
+        self.panic_in("adopt");
+        let text = bytes.strip_prefix(b"kit:").and_then(|text| std::str::from_utf8(text).ok());
+        match text.filter(|_| version == Self::VERSION) {
+            Some(text) => *self.adopted.lock().unwrap() = Some(text.to_owned()),
+            None => return Err(Failure::new("this is no state of a kit").with_code(9)),
+        }
+        Ok(())
+    }
+}
+
+impl SelfTests for Kit {
+    const TESTS: &'static [SelfTest<Self>] = &[
+        SelfTest { name: c"a record begins as the store writes it", run: |_| Ok(OPENING.len() == 19) },
+        SelfTest {
+            name: c"what a kit hands over it takes",
+            run: |kit| {
+                kit.adopt(Self::VERSION, b"kit:of a test")?;
+                match kit.save()? {
+                    Some(bytes) if bytes == b"kit:of a test" => Ok(true),
+                    other => Err(Failure::new(format!("it says {other:?}"))),
+                }
+            },
+        },
+        SelfTest { name: c"another plugin", run: |_| Ok(false) },
+    ];
 }
 
 impl graphql::Stage for Kit {
@@ -57,6 +99,10 @@ impl graphql::Stage for Kit {
     fn on_request(&self, call: &mut graphql::Call, passes: &mut u32) -> Answer {
         self.panic_in("graphql.on_request");
         match self.mode.as_str() {
+            "too many" => {
+                let delay = Duration::from_millis(1500);
+                return Err(Failure::new("too many at once").with_code(7).with_status(429).with_retry_after(delay));
+            }
             "respond" => return call.respond(r#"{"data":{"hero":{"name":"plugin"}}}"#),
             "undeclared" => call.set_document("{ other }")?,
             "retry" => {

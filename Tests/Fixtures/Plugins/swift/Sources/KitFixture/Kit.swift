@@ -26,6 +26,7 @@ final class Kit: Plugin {
   let host: PluginHost
   let late = Mutex("")
   let kept = Mutex<[String: String]>([:])
+  private let adopted = Mutex<String?>(nil)
 
   init(configuration: PluginConfiguration, host: PluginHost) throws {
     let settings = try configuration.decode(Settings.self)
@@ -41,6 +42,38 @@ final class Kit: Plugin {
   }
 }
 
+extension Kit: Handover {
+  static let stateVersion: UInt32 = 3
+
+  func save() throws -> [UInt8]? {
+    try throwing(in: "save")
+    return mode == "nothing" ? nil : Array("kit:\(adopted.withLock { $0 } ?? mode)".utf8)
+  }
+
+  func adopt(_ bytes: [UInt8], version: UInt32) throws {
+    try throwing(in: "adopt")
+    guard version == Self.stateVersion, bytes.starts(with: "kit:".utf8),
+      let text = String(validating: bytes.dropFirst(4), as: UTF8.self)
+    else { throw PluginFailure("this is no state of a kit", code: 9) }
+    adopted.withLock { $0 = text }
+  }
+}
+
+extension Kit: SelfTesting {
+  static var selfTests: [SelfTest<Kit>] {
+    [
+      SelfTest("a record begins as the store writes it") { _ in opening.utf8.count == 19 },
+      SelfTest("what a kit hands over it takes") { kit in
+        try kit.adopt(Array("kit:of a test".utf8), version: stateVersion)
+        let saved = String(decoding: try kit.save() ?? [], as: UTF8.self)
+        guard saved == "kit:of a test" else { throw PluginFailure("it says \(saved)") }
+        return true
+      },
+      SelfTest("another plugin") { _ in false },
+    ]
+  }
+}
+
 /// How often the request passed.
 struct Passes: CallState {
   var count = 0
@@ -52,6 +85,7 @@ extension Kit: GraphQL.Stage, GraphQL.OnResult, GraphQL.OnError {
   func onRequest(_ call: GraphQL.Call, _ passes: inout Passes) throws -> Verdict {
     try throwing(in: "graphql.on_request")
     switch mode {
+    case "too many": throw PluginFailure("too many at once", code: 7, httpStatus: 429, retryAfter: .milliseconds(1500))
     case "respond": return try call.respond(#"{"data":{"hero":{"name":"plugin"}}}"#)
     case "undeclared": try call.setDocument("{ other }")
     case "retry":

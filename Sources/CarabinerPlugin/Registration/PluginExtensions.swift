@@ -1,0 +1,92 @@
+internal import CCarabiner
+internal import Synchronization
+
+/// The tables of a library's one plugin type beside its stages.
+@safe final class PluginExtensions: @unchecked Sendable {
+  // Immutable; the tables are never freed.
+
+  private let state: UnsafePointer<crb_state>?
+  private let selfTests: UnsafePointer<crb_selftest>?
+  private let testNames: [StaticString]
+
+  private static let registered = Mutex<PluginExtensions?>(nil)
+
+  /// Nil if the type has none.
+  init?(_ type: any Plugin.Type) {
+    let state = type as? any Handover.Type
+    let tests = type as? any SelfTesting.Type
+    guard state != nil || tests != nil else { return nil }
+    testNames = tests?.testNames ?? []
+    unsafe self.state = unsafe state.map { unsafe UnsafePointer(PluginExport.immortal(Self.table($0))) }
+    unsafe selfTests = unsafe tests.map { _ in unsafe UnsafePointer(PluginExport.immortal(Self.table(count: testNames.count))) }
+  }
+
+  static func register(_ extensions: PluginExtensions) { registered.withLock { $0 = extensions } }
+
+  /// What the interceptor's `extension` answers.
+  static func table(_ id: UnsafePointer<CChar>) -> UnsafeRawPointer? {
+    let own = registered.withLock(\.self)
+    return switch unsafe String(cString: id) {
+    case "crb.state/1": unsafe own?.state.map { unsafe UnsafeRawPointer($0) }
+    case "crb.selftest/1": unsafe own?.selfTests.map { unsafe UnsafeRawPointer($0) }
+    default: nil
+    }
+  }
+
+  private static func table(_ type: any Handover.Type) -> crb_state {
+    var table = unsafe crb_state()
+    unsafe table.size = unsafe UInt32(MemoryLayout<crb_state>.size)
+    unsafe table.version = type.stateVersion
+    unsafe table.save = { instance, bytes, why in
+      unsafe told(instance, why) { box in
+        guard let saved = try box.handover?.save() else { return CRB_OK }
+        unsafe bytes?.pointee = try box.host.buffer(saved).take()
+        return CRB_OK
+      }
+    }
+    unsafe table.adopt = { instance, version, bytes, why in
+      var isNewer = false
+      let status = unsafe told(instance, why) { box in
+        guard let handover = box.handover else { return CRB_E_UNSUPPORTED }
+        let known = Swift.type(of: handover).stateVersion
+        isNewer = version > known
+        guard !isNewer else {
+          throw PluginFailure("a newer version wrote this state: its layout is \(version), and \(known) is known")
+        }
+        try unsafe handover.adopt(bytes.array, version: version)
+        return CRB_OK
+      }
+      return isNewer ? crb_status(CRB_E_UNSUPPORTED) : status
+    }
+    return unsafe table
+  }
+
+  private static func table(count: Int) -> crb_selftest {
+    var table = unsafe crb_selftest()
+    unsafe table.size = unsafe UInt32(MemoryLayout<crb_selftest>.size)
+    unsafe table.count = UInt32(count)
+    unsafe table.name = { index in
+      guard let names = registered.withLock(\.self)?.testNames, names.indices.contains(Int(index)) else { return nil }
+      return unsafe PluginExport.cString(names[Int(index)])
+    }
+    unsafe table.run = { instance, index, why in
+      unsafe told(instance, why) { box in try box.selfTesting?.runSelfTest(Int(index)) == true ? CRB_OK : CRB_E_UNSUPPORTED }
+    }
+    return unsafe table
+  }
+
+  /// Runs the plugin's code outside of any call; what it throws is said in `why`.
+  private static func told(
+    _ instance: UnsafeMutableRawPointer?, _ why: UnsafeMutablePointer<crb_error>?, _ body: (PluginBox) throws -> Int
+  ) -> crb_status {
+    guard let instance = unsafe instance else { return crb_status(CRB_E_INVAL) }
+    return unsafe Unmanaged<PluginBox>.fromOpaque(instance)._withUnsafeGuaranteedRef { box in
+      do {
+        return crb_status(try body(box))
+      } catch {
+        unsafe RefusalText.tell(error, why)
+        return crb_status(CRB_E_INVAL)
+      }
+    }
+  }
+}

@@ -1,0 +1,117 @@
+// What a plugin may have beside its stages: something for the instance that follows it, and tests of its own.
+//
+// It hands over what it has learnt and the next instance of its manifest entry need not learn again, say a token it fetched, with
+//
+//     static constexpr uint32_t state_version = 1;        // of the bytes: a larger one when their layout changes
+//     std::optional<std::string> save();                  // at most 16 MiB; calls may be under way meanwhile
+//     void adopt(uint32_t version, std::string_view);     // before the first hook; never of a newer version
+//
+// Another version of the plugin may have written the bytes, or something damaged them: believe no length in them. An exception of
+// either is no fault: the new instance works as its constructor left it, which it must after adopt() threw, and the host logs why.
+//
+// It brings tests along, which `carabiner conform` runs where it runs its own checks, with
+//
+//     static auto self_tests() {
+//       return std::array{crb::SelfTest<Hello>{"it greets", [](Hello &hello) { ...; return true; }}};
+//     }
+#ifndef CARABINER_EXTENSIONS_HPP
+#define CARABINER_EXTENSIONS_HPP
+
+#include <array>
+#include <cstring>
+#include <optional>
+
+#include "stages.hpp"
+
+namespace crb {
+
+/// A test of what no harness can know, say that a signature is the one of the standard.
+template <class Plugin>
+struct SelfTest {
+  /// What it is about, for people.
+  const char *name;
+  /// Runs it with an instance of its own. False: it does not apply here. What it throws says what was found and what is right.
+  bool (*run)(Plugin &);
+};
+
+namespace detail {
+
+template <class P, class = void>
+struct hands_over : std::false_type {};
+template <class P>
+struct hands_over<P, std::void_t<decltype(P::state_version)>> : std::true_type {};
+
+template <class P, class = void>
+struct tests_itself : std::false_type {};
+template <class P>
+struct tests_itself<P, std::void_t<decltype(P::self_tests())>> : std::true_type {};
+
+template <class P>
+crb_status save(void *inst, crb_buf *bytes, crb_error *why) noexcept {
+  auto *core = static_cast<Core *>(inst);
+  return told(why, [&] {
+    if (auto saved = plugin<P>(core).save()) *bytes = Buffer::adopting(core->host.self(), std::move(*saved)).take();
+    return CRB_OK;
+  });
+}
+
+template <class P>
+crb_status adopt(void *inst, uint32_t version, crb_view bytes, crb_error *why) noexcept {
+  return told(why, [&] {
+    if (version > P::state_version) {
+      const std::string known = std::to_string(P::state_version);
+      refuse(why, ("a newer version wrote this state: its layout is " + std::to_string(version) + ", and " + known + " is known").c_str());
+      return CRB_E_UNSUPPORTED;
+    }
+    plugin<P>(static_cast<Core *>(inst)).adopt(version, text(bytes));
+    return CRB_OK;
+  });
+}
+
+template <class P>
+const crb_state *state_table() noexcept {
+  static const crb_state table = [] {
+    crb_state t{};
+    t.size = sizeof t;
+    t.version = P::state_version;
+    t.save = save<P>;
+    t.adopt = adopt<P>;
+    return t;
+  }();
+  return &table;
+}
+
+template <class P>
+const crb_selftest *test_table() noexcept {
+  static const auto tests = P::self_tests();
+  static const crb_selftest table = [] {
+    crb_selftest t{};
+    t.size = sizeof t;
+    t.count = static_cast<uint32_t>(tests.size());
+    t.name = [](uint32_t n) -> const char * { return n < tests.size() ? tests[n].name : nullptr; };
+    t.run = [](void *inst, uint32_t n, crb_error *why) {
+      return told(why, [&] {
+        if (n >= tests.size()) throw Failure("there is no such test");
+        return tests[n].run(plugin<P>(static_cast<Core *>(inst))) ? CRB_OK : CRB_E_UNSUPPORTED;
+      });
+    };
+    return t;
+  }();
+  return &table;
+}
+
+template <class P>
+const void *extension(void *, const char *id) noexcept {
+  if constexpr (hands_over<P>::value) {
+    if (std::strcmp(id, "crb.state/1") == 0) return state_table<P>();
+  }
+  if constexpr (tests_itself<P>::value) {
+    if (std::strcmp(id, "crb.selftest/1") == 0) return test_table<P>();
+  }
+  return nullptr;
+}
+
+}  // namespace detail
+}  // namespace crb
+
+#endif

@@ -1,0 +1,86 @@
+//! How the host makes an instance, and lets go of it.
+
+use std::cell::RefCell;
+use std::ffi::c_void;
+use std::panic::{catch_unwind, AssertUnwindSafe};
+
+use crate::abi::{self, E_INVAL, OK};
+use crate::config::Config;
+use crate::failure::Failure;
+use crate::host::Host;
+use crate::plugin::{Plugin, Setup};
+use crate::values::{text, view};
+
+/// What the host's instance pointer points to.
+pub struct Instance<P> {
+    pub(crate) plugin: P,
+    pub(crate) host: Host,
+}
+
+thread_local! {
+    /// Why this thread was last refused something.
+    static REFUSAL: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+/// Says why, for what is no hook and so has no call.
+///
+/// # Safety
+/// `why` is the host's.
+pub(crate) unsafe fn refuse(failure: Failure, why: *mut abi::ErrorInfo) {
+    // The host reads the reason after this returned, on this thread: it stays until the next refusal here.
+    REFUSAL.with(|kept| {
+        let mut kept = kept.borrow_mut();
+        *kept = failure.message.into_owned();
+        if let Some(why) = unsafe { why.as_mut() } {
+            why.code = failure.code;
+            why.message = view(kept.as_bytes());
+        }
+    });
+}
+
+/// Runs the plugin's code outside of any call; what it fails with, and a panic, is said in `why`.
+///
+/// # Safety
+/// `why` is the host's.
+pub(crate) unsafe fn told<T>(why: *mut abi::ErrorInfo, body: impl FnOnce() -> Result<T, Failure>) -> Option<T> {
+    match catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|payload| Err(Failure::panicked(payload))) {
+        Ok(value) => Some(value),
+        Err(failure) => {
+            unsafe { refuse(failure, why) };
+            None
+        }
+    }
+}
+
+/// # Safety
+/// Called by the host, as the header says.
+pub unsafe extern "C" fn create<P: Plugin>(
+    _: *const abi::Host,
+    info: *const abi::CreateInfo,
+    instance: *mut *mut c_void,
+    why: *mut abi::ErrorInfo,
+) -> i32 {
+    let info = unsafe { &*info };
+    let host = Host::new(info.self_);
+    let made = unsafe {
+        told(why, || {
+            P::new(&Setup {
+                host,
+                entry_name: text(info.entry_name).unwrap_or(""),
+                config: Config::new(text(info.config_json).unwrap_or("{}")),
+                generation: info.generation,
+            })
+        })
+    };
+    let Some(plugin) = made else { return E_INVAL };
+    unsafe { *instance = Box::into_raw(Box::new(Instance { plugin, host })) as *mut c_void };
+    OK
+}
+
+/// # Safety
+/// See [`create`].
+pub unsafe extern "C" fn destroy<P: Plugin>(instance: *mut c_void) {
+    let instance = instance as *mut Instance<P>;
+    let host = unsafe { (*instance).host };
+    host.contained(|| drop(unsafe { Box::from_raw(instance) }));
+}

@@ -1,0 +1,69 @@
+import CarabinerWire
+import Foundation
+import TestTools
+import Testing
+
+/// What the plugins of this repository have learnt when a new generation takes over.
+@Suite("carabiner serve: what plugins have learnt outlives a reload")
+struct HandoverTests {
+  private let server: StrawberryServer
+  private let folder: StoreFolder
+  private let gateway: ServeProcess
+
+  init() async throws {
+    server = try await StrawberryServer(["--require-auth"])
+    folder = try StoreFolder()
+    _ = try folder.write(Self.manifest(server), to: "chain.yaml")
+    gateway = try ServeProcess(folder, endpoint: server.endpoint)
+  }
+
+  /// - Parameter seconds: A setting that changes nothing here, so that every instance is a new one.
+  private static func manifest(_ server: StrawberryServer, client: String = "one", seconds: Int = 60) -> String {
+    let plugins = Repository.root.appending(path: "Plugins").path
+    return """
+      carabiner: 1
+      serve: {cache-policy: cacheFirst}
+      plugins:
+        - name: token-auth
+          file: \(plugins)/token-auth/build/token-auth.so
+          grants: [fetch]
+          config:
+            {token-url: "http://127.0.0.1:\(server.port)/token", client-id: \(client), client-secret: s3cret, timeout-seconds: \(seconds)}
+        - {name: ttl-cache, file: \(plugins)/ttl-cache/build/ttl-cache.so, config: {ttl-seconds: \(seconds)}}
+      chain: {graphql: [token-auth], cache: [ttl-cache], http: [response-code]}
+      """
+  }
+
+  private func reload(client: String = "one", seconds: Int) async throws {
+    _ = try folder.write(Self.manifest(server, client: client, seconds: seconds), to: "chain.yaml")
+    let reload = try await gateway.ask("reload")
+    #expect(reload.status == 0, "\(reload.output)\(reload.errors)")
+  }
+
+  private func tokensIssued() async throws -> String {
+    try await ToolRun(URL(filePath: "/usr/bin/curl"), ["-sS", "http://127.0.0.1:\(server.port)/tokens-issued"]).output
+  }
+
+  @Test("a token is used on, as long as it is of the same client")
+  func token() async throws {
+    #expect(try gateway.query("{ a: books { title } }").status == 200)
+    #expect(try await tokensIssued() == "1")
+    try await reload(seconds: 61)
+    #expect(try gateway.query("{ b: books { title } }").status == 200)
+    #expect(try await tokensIssued() == "1")
+    try await reload(client: "two", seconds: 61)
+    #expect(try gateway.query("{ c: books { title } }").status == 200)
+    #expect(try await tokensIssued() == "2")
+  }
+
+  @Test("what is cached is answered on, also when the server is gone")
+  func cache() async throws {
+    let first = try gateway.query("{ books { title } }")
+    #expect(first.status == 200)
+    try await reload(seconds: 61)
+    server.end()
+    let second = try gateway.query("{ books { title } }")
+    #expect(second.status == 200 && second.text == first.text)
+    #expect(try gateway.query("{ books { id } }").status >= 500)
+  }
+}
