@@ -16,9 +16,10 @@ internal import Synchronization
     let state = type as? any Handover.Type
     let tests = type as? any SelfTesting.Type
     guard state != nil || tests != nil else { return nil }
-    testNames = tests?.testNames ?? []
+    let names = tests?.testNames
+    testNames = names ?? []
     unsafe self.state = unsafe state.map { unsafe UnsafePointer(PluginExport.immortal(Self.table($0))) }
-    unsafe selfTests = unsafe tests.map { _ in unsafe UnsafePointer(PluginExport.immortal(Self.table(count: testNames.count))) }
+    unsafe selfTests = unsafe names.map { unsafe UnsafePointer(PluginExport.immortal(Self.table(count: $0.count))) }
   }
 
   static func register(_ extensions: PluginExtensions) { registered.withLock { $0 = extensions } }
@@ -34,11 +35,11 @@ internal import Synchronization
   }
 
   private static func table(_ type: any Handover.Type) -> crb_state {
-    var table = unsafe crb_state()
-    unsafe table.size = unsafe UInt32(MemoryLayout<crb_state>.size)
-    unsafe table.version = type.stateVersion
+    var table = crb_state()
+    table.size = UInt32(MemoryLayout<crb_state>.size)
+    table.version = type.stateVersion
     unsafe table.save = { instance, bytes, why in
-      unsafe told(instance, why) { box in
+      unsafe PluginExtensions.told(instance, why) { box in
         guard let saved = try box.handover?.save() else { return CRB_OK }
         unsafe bytes?.pointee = try box.host.buffer(saved).take()
         return CRB_OK
@@ -46,7 +47,7 @@ internal import Synchronization
     }
     unsafe table.adopt = { instance, version, bytes, why in
       var isNewer = false
-      let status = unsafe told(instance, why) { box in
+      let status = unsafe PluginExtensions.told(instance, why) { box in
         guard let handover = box.handover else { return CRB_E_UNSUPPORTED }
         let known = Swift.type(of: handover).stateVersion
         isNewer = version > known
@@ -58,21 +59,25 @@ internal import Synchronization
       }
       return isNewer ? crb_status(CRB_E_UNSUPPORTED) : status
     }
-    return unsafe table
+    return table
   }
 
   private static func table(count: Int) -> crb_selftest {
-    var table = unsafe crb_selftest()
-    unsafe table.size = unsafe UInt32(MemoryLayout<crb_selftest>.size)
-    unsafe table.count = UInt32(count)
+    var table = crb_selftest()
+    table.size = UInt32(MemoryLayout<crb_selftest>.size)
+    table.count = UInt32(count)
     unsafe table.name = { index in
-      guard let names = registered.withLock(\.self)?.testNames, names.indices.contains(Int(index)) else { return nil }
+      guard let names = PluginExtensions.registered.withLock(\.self)?.testNames, names.indices.contains(Int(index)) else {
+        return nil
+      }
       return unsafe PluginExport.cString(names[Int(index)])
     }
     unsafe table.run = { instance, index, why in
-      unsafe told(instance, why) { box in try box.selfTesting?.runSelfTest(Int(index)) == true ? CRB_OK : CRB_E_UNSUPPORTED }
+      unsafe PluginExtensions.told(instance, why) { box in
+        try box.selfTesting?.runSelfTest(Int(index)) == true ? CRB_OK : CRB_E_UNSUPPORTED
+      }
     }
-    return unsafe table
+    return table
   }
 
   /// Runs the plugin's code outside of any call; what it throws is said in `why`.

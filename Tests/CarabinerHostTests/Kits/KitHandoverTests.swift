@@ -27,9 +27,9 @@ struct KitHandoverTests {
   @Test(
     "what is no state of its own is refused, and why is said", arguments: KitPlugin.allCases,
     [
-      ("", 4, "kit:x", 0, "a newer version wrote this state: its layout is 4, and 3 is known"),
+      ("", 4, "kit:x", -3, "a newer version wrote this state: its layout is 4, and 3 is known"),
       ("", 2, "kit:x", 9, "this is no state of a kit"), ("", 3, "kat:x", 9, "this is no state of a kit"),
-      ("throw in adopt", 3, "kit:x", 0, "thrown in adopt"),
+      ("throw in adopt", 3, "kit:x", -1, "thrown in adopt"),
     ] as [(String, UInt32, String, Int32, String)])
   func refusedState(
     kit: KitPlugin, _ refused: (mode: String, version: UInt32, bytes: String, code: Int32, why: String)

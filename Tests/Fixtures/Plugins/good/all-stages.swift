@@ -122,7 +122,8 @@ extension AllStages: Cache.Stage, Cache.OnWrite {
       if kept.count >= 32 { kept.removeAll() }
       kept[key] = json
     }
-    count.add(1, ordering: .relaxed)
+    // What was adopted may be any number.
+    count.wrappingAdd(1, ordering: .relaxed)
     return .continue
   }
 }
