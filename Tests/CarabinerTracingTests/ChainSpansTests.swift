@@ -1,9 +1,11 @@
 import Carabiner
 import CarabinerCurl
 import CarabinerTracing
+import CarabinerWire
 import FoundationEssentials
 import InMemoryTracing
 import ScriptedServer
+import Synchronization
 import Testing
 import Tracing
 
@@ -79,6 +81,57 @@ struct ChainSpansTests {
     #expect(transfer.status?.message?.contains("[hidden]") == true)
     #expect(transfer.status?.message?.contains("127.0.0.1") == false)
     #expect(tracer.activeSpans.isEmpty)
+  }
+
+  /// Brings two results, and then fails if it is to.
+  private struct TwoResults: ResultTransport {
+    private final class Countdown: Sendable {
+      let value = Atomic(2)
+    }
+
+    var failure: TransportError?
+
+    func results<Request: GraphQLRequest>(for request: Request) async throws -> PullStream<GraphQLResponse<Request.Operation>> {
+      if request.operation.operationType == .query, let failure { throw failure }
+      let response = try GraphQLResponse<Request.Operation>(json: ["data": ["a": 1]], source: .server)
+      let left = Countdown()
+      return PullStream { [failure] in
+        if left.value.subtract(1, ordering: .relaxed).newValue >= 0 { return .element(response) }
+        if let failure { throw failure }
+        return .end
+      }
+    }
+  }
+
+  @Test(
+    "an operation over a WebSocket is one transfer, from its beginning to its last result or to what went wrong",
+    arguments: [GraphQLOperationType.query, .subscription], [nil, TransportError(.connectionLost, "it is gone", url: "")])
+  func socket(_ type: GraphQLOperationType, _ failure: TransportError?) async throws {
+    let url = try #require(URL(string: "wss://user:secret@example.org/graphql?key=hidden"))
+    let client = ApolloClient(
+      networkTransport: RequestChainNetworkTransport(endpointURL: url, resultTransport: TwoResults(failure: failure)))
+    let operation = DynamicOperation(document: "\(type) { a }", operationName: nil, operationType: type)
+    var count = 0
+    do {
+      let results = try client.results(
+        of: operation, cachePolicy: .networkOnly, configuration: RequestConfiguration(tracer: ChainSpans(tracer)))
+      for try await _ in results {
+        count += 1
+        if count == 1 { #expect(tracer.activeSpans.count == 1) }
+      }
+      #expect(failure == nil)
+    } catch {
+      #expect(failure != nil)
+    }
+    #expect(count == (type == .query && failure != nil ? 0 : 2))
+    let transfer = try #require(tracer.finishedSpans.first { $0.kind == .client })
+    #expect(transfer.operationName == type.rawValue)
+    #expect(transfer.attributes.get("url.full") == .string("wss://example.org/graphql"))
+    #expect(transfer.attributes.get("server.port") == .int64(443))
+    #expect(transfer.attributes.get("network.protocol.name") == .string("websocket"))
+    #expect(transfer.attributes.get("error.type") == failure.map { .string($0.code.rawValue) })
+    #expect(tracer.activeSpans.isEmpty)
+    #expect(!tracer.finishedSpans.contains { $0.attributes.get("carabiner.kind") == .string("transport") })
   }
 
   @Test("spans beyond those allowed are left out, but the transfer's")

@@ -1,3 +1,5 @@
+public import FoundationEssentials
+
 /// Is told what each stage of a request does; the command's `--trace` is one.
 public protocol ChainTracer: Sendable {
   /// A stage did one thing.
@@ -8,19 +10,25 @@ public protocol ChainTracer: Sendable {
   /// - Parameter request: What will be sent; fields that tell the server of the trace may be added to its head.
   /// - Returns: Who is told how the transfer goes; nil to have it recorded as an event of the kind ``StageEvent/Kind/transport``.
   func willSend(_ request: inout URLRequest) -> (any TransferTracer)?
+
+  /// An operation is about to be sent by a transport that brings results, as over a WebSocket.
+  ///
+  /// - Returns: Who is told when it is over; nil to have it recorded as events of the kind ``StageEvent/Kind/transport``.
+  func willSend(_ operationType: GraphQLOperationType, to endpoint: URL) -> (any TransferTracer)?
 }
 
 extension ChainTracer {
   public func willSend(_ request: inout URLRequest) -> (any TransferTracer)? { nil }
+  public func willSend(_ operationType: GraphQLOperationType, to endpoint: URL) -> (any TransferTracer)? { nil }
 }
 
-/// Is told how one HTTP transfer goes.
+/// Is told how one transfer goes.
 ///
 /// It is let go together with the response's body: a consumer that wants no more of it does not say so.
 public protocol TransferTracer: Sendable {
-  /// The head of the response arrived.
+  /// The head of a response over HTTP arrived.
   func received(_ head: HTTPURLResponse)
-  /// The transfer is over: its body has come whole, or this went wrong.
+  /// The transfer is over: its body, or its last result, has come, or this went wrong.
   func ended(_ error: (any Error)?)
 }
 

@@ -28,7 +28,7 @@ extension HTTPTransport {
 
 extension PullStream {
   /// The same stream, whose end somebody is told of.
-  fileprivate func telling(_ transfer: any TransferTracer) -> Self {
+  func telling(_ transfer: any TransferTracer) -> Self {
     Self {
       do {
         let step = try await pull()

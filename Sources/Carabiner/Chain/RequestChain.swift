@@ -131,8 +131,9 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
 
   /// The leg without HTTP: the transport brings results.
   private func fetch(_ request: Request, over transport: any ResultTransport) async -> InterceptorResultStream<Request> {
+    let transfer = request.context.tracer?.willSend(request.operation.operationType, to: request.graphQLEndpoint)
     let span = StageSpan(
-      tracer: request.context.tracer, kind: .transport, stage: request.graphQLEndpoint.host() ?? "")
+      tracer: transfer == nil ? request.context.tracer : nil, kind: .transport, stage: request.graphQLEndpoint.host() ?? "")
     do {
       let results = try await transport.results(for: request)
       span.finish("subscribe", .down, "asked")
@@ -141,9 +142,10 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
         ParsedResult<Request.Operation>(
           result: response, cacheRecords: includesRecords ? ApolloStore.records(of: response.body, to: request) : nil)
       }
-      return span.traced(parsed)
+      return transfer.map(parsed.telling) ?? span.traced(parsed)
     } catch {
       span.fail("subscribe", .down, error)
+      transfer?.ended(error)
       return .failing(error)
     }
   }

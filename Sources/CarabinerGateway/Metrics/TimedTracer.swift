@@ -1,4 +1,5 @@
 internal import Carabiner
+internal import FoundationEssentials
 
 /// A tracer whose operation is timed too.
 struct TimedTracer: ChainTracer {
@@ -12,6 +13,11 @@ struct TimedTracer: ChainTracer {
 
   func willSend(_ request: inout URLRequest) -> (any TransferTracer)? {
     other.willSend(&request).map { TimedTransfer(timings: timings, other: $0) }
+  }
+
+  /// Not timed: when a subscription is over says nothing of how fast its server is.
+  func willSend(_ operationType: GraphQLOperationType, to endpoint: URL) -> (any TransferTracer)? {
+    other.willSend(operationType, to: endpoint)
   }
 }
 

@@ -1,5 +1,5 @@
 public import Carabiner
-internal import FoundationEssentials
+public import FoundationEssentials
 internal import Synchronization
 public import Tracing
 
@@ -74,20 +74,35 @@ public final class ChainSpans: ChainTracer {
   }
 
   public func willSend(_ request: inout URLRequest) -> (any TransferTracer)? {
-    // A transfer has its span in any case: without it the server's part of the trace would hang in the air.
-    _ = hasRoom
-    let attempt = transfers.add(1, ordering: .relaxed).newValue
-    let span = tracer.startSpan(request.httpMethod, context: parent, ofKind: .client, at: clock.now)
-    let url = request.url
+    let (span, attempt) = transfer(request.httpMethod, to: request.url)
     span.updateAttributes { all in
       all[AttributeName.method] = request.httpMethod
-      all[AttributeName.urlFull] = redact(url.withoutQuery)
-      if let host = url.host() { all[AttributeName.serverAddress] = redact(host) }
-      all[AttributeName.serverPort] = url.port ?? (url.scheme == "https" ? 443 : 80)
       if attempt > 1 { all[AttributeName.resendCount] = attempt - 1 }
     }
     tracer.inject(span.context, into: &request.headers, using: HeaderInjector())
     return TransferSpan(span, clock: clock, redact: redact)
+  }
+
+  public func willSend(_ operationType: GraphQLOperationType, to endpoint: URL) -> (any TransferTracer)? {
+    // Who serves the connection is told of no span: it has one head for all operations.
+    let (span, _) = transfer(operationType.rawValue, to: endpoint)
+    span.updateAttributes { all in
+      all[AttributeName.graphQLOperationType] = operationType.rawValue
+      all[AttributeName.protocolName] = "websocket"
+    }
+    return TransferSpan(span, clock: clock, redact: redact)
+  }
+
+  private func transfer(_ name: String, to url: URL) -> (span: any Tracing.Span, attempt: Int) {
+    // A transfer has its span in any case: without it the server's part of the trace would hang in the air.
+    _ = hasRoom
+    let span = tracer.startSpan(name, context: parent, ofKind: .client, at: clock.now)
+    span.updateAttributes { all in
+      all[AttributeName.urlFull] = redact(url.withoutQuery)
+      if let host = url.host() { all[AttributeName.serverAddress] = redact(host) }
+      all[AttributeName.serverPort] = url.port ?? (["https", "wss"].contains(url.scheme) ? 443 : 80)
+    }
+    return (span, transfers.add(1, ordering: .relaxed).newValue)
   }
 }
 

@@ -2,7 +2,7 @@ internal import Carabiner
 internal import Synchronization
 internal import Tracing
 
-/// The span of one HTTP transfer, from its request to the end of its body.
+/// The span of one transfer, from its request to the end of its body, or to its last result.
 final class TransferSpan: TransferTracer {
   private let span: any Tracing.Span
   private let clock: TraceClock
