@@ -17,7 +17,9 @@ unsafe extern "C" fn on_result(_: *mut c_void, _: u64, state: *mut c_void, resul
 }
 unsafe extern "C" fn on_end(_: *mut c_void, _: u64, state: *mut c_void) -> i32 {
     let data = *state.cast::<&'static [u8]>();
-    i32::from(std::hint::black_box(data).first() == Some(&0xFF))
+    // Read, and not answered with: what stands there by then may be anything.
+    std::hint::black_box(data.first().copied());
+    0
 }
 unsafe extern "C" fn release(_: *mut c_void, state: *mut c_void) {
     drop(Box::from_raw(state.cast::<&'static [u8]>()));
