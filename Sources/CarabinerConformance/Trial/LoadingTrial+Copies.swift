@@ -8,10 +8,11 @@ extension LoadingTrial {
   /// - Parameters:
   ///   - name: The name of the file, without `.so`; it is new. It stays, for a file that takes its place would be taken for it.
   ///   - bytes: What is written; the plugin as it is if nil.
+  /// - Throws: ``CopyFailure``; ``TrialNotes/Skip`` if the plugin may have made that impossible.
   func copy(named name: String, _ bytes: [UInt8]? = nil) throws -> String {
     let path = "./\(name).so"
     let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o500)
-    guard descriptor >= 0 else { throw CopyFailure(path: path, status: errno) }
+    guard descriptor >= 0 else { throw Self.failure(of: path) }
     defer { close(descriptor) }
     let bytes = bytes ?? self.bytes
     var done = 0
@@ -20,10 +21,15 @@ extension LoadingTrial {
         unsafe write(descriptor, $0.baseAddress.map { unsafe $0 + done }, $0.count - done)
       }
       if count < 0, errno == EINTR { continue }
-      guard count > 0 else { throw CopyFailure(path: path, status: errno) }
+      guard count > 0 else { throw Self.failure(of: path) }
       done += count
     }
     return path
+  }
+
+  private static func failure(of path: String) -> any Error {
+    let failure = CopyFailure(path: path, status: errno)
+    return mayBeChanged ? TrialNotes.Skip("after it was loaded, \(failure)") : failure
   }
 
   /// Makes a copy that is in no folder.

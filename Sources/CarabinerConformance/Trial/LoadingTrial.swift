@@ -2,6 +2,7 @@ internal import CCarabiner
 internal import CLaboratory
 internal import CarabinerHost
 internal import Glibc
+internal import Synchronization
 
 /// What a check has that loads the plugin itself.
 struct LoadingTrial {
@@ -11,11 +12,16 @@ struct LoadingTrial {
   let bytes: [UInt8]
   let options: TrialOptions
 
+  /// Whether code of the plugin's has run in this process: what then goes wrong may be its doing.
+  private static let wasLoaded = Atomic(false)
+  static var mayBeChanged: Bool { wasLoaded.load(ordering: .relaxed) }
+
   typealias Entry = @convention(c) (UnsafePointer<crb_host>?) -> UnsafePointer<crb_plugin>?
 
   /// Maps the plugin and finds its entry function; a check that cannot go on without is skipped, for LD03 says what is wrong.
   func entry(of path: String? = nil) throws -> Entry {
     try checkWhole()
+    Self.wasLoaded.store(true, ordering: .relaxed)
     LaboratoryRecord.note("loading", inHook: false)
     Laboratory.current.enter("a constructor")
     defer { Laboratory.current.leave() }
