@@ -5,8 +5,10 @@
 #include <chrono>
 #include <cstring>
 #include <list>
+#include <memory>
 #include <mutex>
 #include <unordered_map>
+#include <vector>
 
 namespace {
 
@@ -28,19 +30,19 @@ class TTLCache {
 
   crb::Verdict on_read(crb::cache::Call &call) {
     const std::string key = key_of(call);
-    std::string json;
+    std::shared_ptr<const Entry> entry;
     {
       const std::lock_guard lock(mutex_);
       const auto found = index_.find(key);
       if (found == index_.end()) return crb::Verdict::Continue;
-      if (found->second->expiry <= Clock::now()) {
+      if ((*found->second)->expiry <= Clock::now()) {
         remove(found->second);
         return crb::Verdict::Continue;
       }
       entries_.splice(entries_.begin(), entries_, found->second);
-      json = found->second->json;
+      entry = *found->second;
     }
-    return call.respond(json);
+    return call.respond(entry->json);
   }
 
   void on_write(crb::cache::Call &call, const crb::Result &result) {
@@ -50,8 +52,9 @@ class TTLCache {
     if (result.errors || !result.json || call.operation_type() != CRB_OPERATION_QUERY) return;
     std::string key = key_of(call);
     if (key.size() + result.json->size() > limit_) return;
+    auto entry = std::make_shared<const Entry>(Entry{std::move(key), std::string(*result.json), Clock::now() + ttl_});
     const std::lock_guard lock(mutex_);
-    keep({std::move(key), std::string(*result.json), Clock::now() + ttl_});
+    keep(std::move(entry));
   }
 
   // What is kept outlives a reload: as much of it as may be handed over, the most recently used first, and a checksum.
@@ -59,16 +62,19 @@ class TTLCache {
   static constexpr uint32_t state_version = 1;
 
   std::optional<std::string> save() {
-    std::string bytes;
+    // Calls go on meanwhile: all they wait for is this list.
+    std::vector<std::shared_ptr<const Entry>> entries;
     {
       const std::lock_guard lock(mutex_);
-      for (const Entry &entry : entries_) {
-        if (entry.expiry <= Clock::now()) continue;
-        if (bytes.size() + sizeof(Head) + entry.size() + sizeof(uint64_t) > CRB_STATE_MAX_BYTES) break;
-        append(bytes, Head{entry.expiry.time_since_epoch().count(), entry.key.size(), entry.json.size()});
-        bytes += entry.key;
-        bytes += entry.json;
-      }
+      entries.assign(entries_.begin(), entries_.end());
+    }
+    std::string bytes;
+    for (const auto &entry : entries) {
+      if (entry->expiry <= Clock::now()) continue;
+      if (bytes.size() + sizeof(Head) + entry->size() + sizeof(uint64_t) > CRB_STATE_MAX_BYTES) break;
+      append(bytes, Head{entry->expiry.time_since_epoch().count(), entry->key.size(), entry->json.size()});
+      bytes += entry->key;
+      bytes += entry->json;
     }
     if (bytes.empty()) return std::nullopt;
     append(bytes, checksum(bytes));
@@ -82,22 +88,20 @@ class TTLCache {
     bytes.remove_suffix(sizeof sum);
     take(sealed, sum);
     if (sum != checksum(bytes)) refuse();
-    Entries adopted;
+    std::vector<std::shared_ptr<const Entry>> adopted;
+    const auto now = Clock::now();
     while (!bytes.empty()) {
       Head head{};
       take(bytes, head);
       if (head.key > bytes.size() || head.json > bytes.size() - head.key) refuse();
-      const Clock::time_point expiry{Clock::duration(head.expiry)};
-      adopted.push_front({std::string(bytes.substr(0, head.key)), std::string(bytes.substr(head.key, head.json)), expiry});
+      // This instance's time to live may be shorter.
+      const auto expiry = std::min(Clock::time_point{Clock::duration(head.expiry)}, now + ttl_);
+      Entry entry{std::string(bytes.substr(0, head.key)), std::string(bytes.substr(head.key, head.json)), expiry};
       bytes.remove_prefix(head.key + head.json);
+      if (expiry > now && entry.size() <= limit_) adopted.push_back(std::make_shared<const Entry>(std::move(entry)));
     }
     const std::lock_guard lock(mutex_);
-    const auto now = Clock::now();
-    for (Entry &entry : adopted) {
-      // This instance's time to live may be shorter.
-      entry.expiry = std::min(entry.expiry, now + ttl_);
-      if (entry.expiry > now && entry.size() <= limit_) keep(std::move(entry));
-    }
+    for (auto entry = adopted.rbegin(); entry != adopted.rend(); ++entry) keep(std::move(*entry));
   }
 
  private:
@@ -108,7 +112,7 @@ class TTLCache {
 
     size_t size() const { return key.size() + json.size(); }
   };
-  using Entries = std::list<Entry>;
+  using Entries = std::list<std::shared_ptr<const Entry>>;
 
   /// Name, document, variables and extensions, each with its length before it, so that no two operations share a key.
   static std::string key_of(const crb::cache::Call &call) {
@@ -148,17 +152,17 @@ class TTLCache {
     return sum;
   }
 
-  void keep(Entry entry) {
-    if (const auto found = index_.find(entry.key); found != index_.end()) remove(found->second);
-    bytes_ += entry.size();
+  void keep(std::shared_ptr<const Entry> entry) {
+    if (const auto found = index_.find(entry->key); found != index_.end()) remove(found->second);
+    bytes_ += entry->size();
     entries_.push_front(std::move(entry));
-    index_[entries_.front().key] = entries_.begin();
+    index_[entries_.front()->key] = entries_.begin();
     while (bytes_ > limit_) remove(std::prev(entries_.end()));
   }
 
   void remove(Entries::iterator entry) {
-    bytes_ -= entry->size();
-    index_.erase(entry->key);
+    bytes_ -= (*entry)->size();
+    index_.erase((*entry)->key);
     entries_.erase(entry);
   }
 

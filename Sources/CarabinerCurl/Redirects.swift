@@ -19,16 +19,20 @@ extension URLRequest {
     // Nearly every request goes to such a URL, and taking it apart costs more than the rest of its journey through here.
     if text.hasPlainWebOrigin { return }
     guard url.hasWebScheme, url.host()?.isEmpty == false else {
-      throw TransportError(.unsupportedURL, "\(text) is not an http or https URL with a host; check the endpoint", url: text)
+      throw TransportError(
+        .unsupportedURL, "\(text.withoutUser) is not an http or https URL with a host; check the endpoint", url: text)
     }
   }
 
   /// The request a redirect asks for.
   func redirected(by response: HTTPURLResponse, to target: String) throws -> URLRequest {
     guard let next = URL(string: target, relativeTo: url)?.absoluteURL, next.hasWebScheme, next.host()?.isEmpty == false
-    else { throw refusal("the server redirects to \(target.debugDescription), which is not an http or https URL") }
+    else {
+      throw refusal("the server redirects to \(target.withoutUser.debugDescription), which is not an http or https URL")
+    }
     guard url.scheme?.lowercased() == "http" || next.scheme?.lowercased() == "https" else {
-      throw refusal("the server redirects from https to \(target), which would show the request to everybody on the way")
+      throw refusal(
+        "the server redirects from https to \(target.withoutUser), which would show the request to everybody on the way")
     }
     var request = self
     request.url = next

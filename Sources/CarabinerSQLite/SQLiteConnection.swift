@@ -15,7 +15,7 @@ internal import Glibc
   /// - Throws: ``StoreError``.
   init(path: String, busyTimeout: Double, isReadOnly: Bool) throws(StoreError) {
     // Answers are often for one user's eyes. A node is made and not opened: to close a file takes away the locks that others in this
-    // process hold on it. If it is there, its owner has decided; if it cannot be made, what comes next says why.
+    // process hold on it. If it is there, its owner has decided; where none can be made, as at the end of a link, the database makes its own.
     if !isReadOnly { _ = unsafe mknod(path, S_IFREG | S_IRUSR | S_IWUSR, 0) }
     var opened: OpaquePointer?
     let flags = (isReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE) | SQLITE_OPEN_NOMUTEX

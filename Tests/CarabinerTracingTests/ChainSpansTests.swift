@@ -89,7 +89,7 @@ struct ChainSpansTests {
       let value = Atomic(2)
     }
 
-    var failure: TransportError?
+    var failure: WebSocketError?
 
     func results<Request: GraphQLRequest>(for request: Request) async throws -> PullStream<GraphQLResponse<Request.Operation>> {
       if request.operation.operationType == .query, let failure { throw failure }
@@ -105,8 +105,8 @@ struct ChainSpansTests {
 
   @Test(
     "an operation over a WebSocket is one transfer, from its beginning to its last result or to what went wrong",
-    arguments: [GraphQLOperationType.query, .subscription], [nil, TransportError(.connectionLost, "it is gone", url: "")])
-  func socket(_ type: GraphQLOperationType, _ failure: TransportError?) async throws {
+    arguments: [GraphQLOperationType.query, .subscription], [nil, WebSocketError(.connectionLost, "it is gone", url: "")])
+  func socket(_ type: GraphQLOperationType, _ failure: WebSocketError?) async throws {
     let url = try #require(URL(string: "wss://user:secret@example.org/graphql?key=hidden"))
     let client = ApolloClient(
       networkTransport: RequestChainNetworkTransport(endpointURL: url, resultTransport: TwoResults(failure: failure)))

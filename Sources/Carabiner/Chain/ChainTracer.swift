@@ -13,7 +13,9 @@ public protocol ChainTracer: Sendable {
 
   /// An operation is about to be sent by a transport that brings results, as over a WebSocket.
   ///
-  /// - Returns: Who is told when it is over; nil to have it recorded as events of the kind ``StageEvent/Kind/transport``.
+  /// Its events of the kind ``StageEvent/Kind/transport`` are recorded in any case.
+  ///
+  /// - Returns: Who is told when it is over; nil if nobody wants to know.
   func willSend(_ operationType: GraphQLOperationType, to endpoint: URL) -> (any TransferTracer)?
 }
 

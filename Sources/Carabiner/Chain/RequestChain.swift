@@ -133,7 +133,7 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
   private func fetch(_ request: Request, over transport: any ResultTransport) async -> InterceptorResultStream<Request> {
     let transfer = request.context.tracer?.willSend(request.operation.operationType, to: request.graphQLEndpoint)
     let span = StageSpan(
-      tracer: transfer == nil ? request.context.tracer : nil, kind: .transport, stage: request.graphQLEndpoint.host() ?? "")
+      tracer: request.context.tracer, kind: .transport, stage: request.graphQLEndpoint.host() ?? "")
     do {
       let results = try await transport.results(for: request)
       span.finish("subscribe", .down, "asked")
@@ -142,7 +142,7 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
         ParsedResult<Request.Operation>(
           result: response, cacheRecords: includesRecords ? ApolloStore.records(of: response.body, to: request) : nil)
       }
-      return transfer.map(parsed.telling) ?? span.traced(parsed)
+      return span.traced(transfer.map(parsed.telling) ?? parsed)
     } catch {
       span.fail("subscribe", .down, error)
       transfer?.ended(error)

@@ -51,17 +51,9 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
   ) {
     self.code = code
     self.message = message
-    self.url = Self.withoutUser(url)
+    self.url = url.withoutUser
     self.mayHaveBeenSent = mayHaveBeenSent
     self.responseBegan = responseBegan
-  }
-
-  /// Errors are logged and shown, and the part of an authority before the last `@` is a secret.
-  private static func withoutUser(_ url: String) -> String {
-    guard let scheme = url.firstRange(of: "://") else { return url }
-    let authority = url[scheme.upperBound...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-    guard let at = authority.lastIndex(of: "@") else { return url }
-    return String(url[..<scheme.upperBound] + url[authority.index(after: at)...])
   }
 
   public var description: String { "\(message) [\(code.rawValue), \(url)]" }

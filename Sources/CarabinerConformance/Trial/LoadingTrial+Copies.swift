@@ -33,9 +33,11 @@ extension LoadingTrial {
   }
 
   /// Makes a copy that is in no folder.
+  ///
+  /// - Throws: As ``copy(named:_:)``.
   func memoryCopy() throws -> String {
     let descriptor = unsafe bytes.withUnsafeBytes { unsafe CLaboratory_memoryFile($0.baseAddress, $0.count) }
-    guard descriptor >= 0 else { throw CopyFailure(path: "a memory file", status: errno) }
+    guard descriptor >= 0 else { throw Self.failure(of: "a memory file") }
     return "/proc/self/fd/\(descriptor)"
   }
 

@@ -13,12 +13,12 @@ final class StreamEnding: ChannelOutboundHandler {
   private var hasAnswered = false
 
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-    switch unwrapOutboundIn(data) {
-    case .data(let data): hasAnswered = hasAnswered || data.endStream
-    case .headers(let headers): hasAnswered = hasAnswered || headers.endStream
-    default: break
-    }
-    context.write(data, promise: promise)
+    guard unwrapOutboundIn(data).endsStream else { return context.write(data, promise: promise) }
+    // A whole answer is one that has left, and that has to be known before whoever closes behind it hears so.
+    let written = context.eventLoop.makePromise(of: Void.self)
+    written.futureResult.assumeIsolated().whenSuccess { self.hasAnswered = true }
+    written.futureResult.cascade(to: promise)
+    context.write(data, promise: written)
   }
 
   func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
@@ -30,5 +30,15 @@ final class StreamEnding: ChannelOutboundHandler {
     }
     context.writeAndFlush(wrapOutboundOut(.rstStream(.noError)), promise: nil)
     context.close(mode: mode, promise: promise)
+  }
+}
+
+extension HTTP2Frame.FramePayload {
+  fileprivate var endsStream: Bool {
+    switch self {
+    case .data(let data): data.endStream
+    case .headers(let headers): headers.endStream
+    default: false
+    }
   }
 }

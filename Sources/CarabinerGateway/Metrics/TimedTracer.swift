@@ -15,7 +15,6 @@ struct TimedTracer: ChainTracer {
     other.willSend(&request).map { TimedTransfer(timings: timings, other: $0) }
   }
 
-  /// Not timed: when a subscription is over says nothing of how fast its server is.
   func willSend(_ operationType: GraphQLOperationType, to endpoint: URL) -> (any TransferTracer)? {
     other.willSend(operationType, to: endpoint)
   }

@@ -1,11 +1,11 @@
 internal import CCarabiner
 internal import Synchronization
 
-/// Why an instance was refused. The host reads it after `create` returned, so it outlives the call, and gives way to later ones.
+/// Why something was refused. The host reads it after the function has returned, so it outlives the call, and gives way to later ones.
 @safe final class RefusalText: @unchecked Sendable {
   // Written in `init` and never after.
 
-  /// How many texts are kept: `create` of different instances may run at once, but each is read at once.
+  /// How many texts are kept: several threads may be refused at once, but each text is read at once.
   private static let maximumKept = 16
   private static let kept = Mutex<[RefusalText]>([])
 

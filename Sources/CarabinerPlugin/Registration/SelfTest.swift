@@ -14,7 +14,7 @@ public struct SelfTest<Subject: Plugin>: Sendable {
 
 /// Brings tests along, which `carabiner conform` runs where it runs its own checks.
 public protocol SelfTesting: Plugin {
-  /// The tests, always the same.
+  /// The tests, always the same. They are asked for while the plugin registers, too: to make the list must cost nothing, as a file does.
   static var selfTests: [SelfTest<Self>] { get }
 }
 

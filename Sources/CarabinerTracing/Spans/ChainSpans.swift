@@ -55,7 +55,8 @@ public final class ChainSpans: ChainTracer {
   private var hasRoom: Bool { spans.add(1, ordering: .relaxed).newValue <= maximumSpans }
 
   public func record(_ event: StageEvent) {
-    guard hasRoom else { return }
+    // A transfer has a span of its own.
+    guard event.kind != .transport, hasRoom else { return }
     let end = clock.now
     let name = event.stage.isEmpty ? event.kind.rawValue : event.stage
     let span = tracer.startSpan(

@@ -56,6 +56,7 @@ extension Error {
   fileprivate var typeName: String {
     switch self {
     case let error as TransportError: error.code.rawValue
+    case let error as WebSocketError: error.code.rawValue
     case is CancellationError: "cancelled"
     default: String(describing: type(of: self))
     }

@@ -57,7 +57,7 @@ final class ServeProcess: Sendable {
     }
     guard let port = line.wholeMatch(of: /listening 127.0.0.1:(\d+)/).flatMap({ Int($0.1) }) else {
       process.terminate()
-      throw DidNotStart(output: line, errors: "", status: 0)
+      throw DidNotStart(output: line, errors: (try? String(contentsOfFile: log, encoding: .utf8)) ?? "", status: 0)
     }
     self.port = port
     processID = process.processIdentifier

@@ -13,6 +13,7 @@ struct TransportErrorTests {
   func withoutUser(_ url: String, _ shown: String) {
     let error = TransportError(.cannotConnect, "nobody listens", url: url)
     #expect(error.url == shown)
+    #expect("\(WebSocketError(.cannotConnect, "nobody listens", url: url))" == "\(error)")
     #expect("\(error)" == "nobody listens [cannotConnect, \(shown)]")
   }
 }

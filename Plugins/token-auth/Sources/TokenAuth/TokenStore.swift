@@ -88,6 +88,8 @@ final class TokenStore: Sendable {
     let clientID: String?
     let scope: String?
     let configured: String?
+    /// Of the secret, which need not stand in one more place to tell that it is another.
+    let secretMark: UInt64
     let text: String
     let expiry: UInt64?
   }
@@ -99,7 +101,7 @@ final class TokenStore: Sendable {
       try JSONEncoder().encode(
         Saved(
           tokenURL: settings.tokenURL, clientID: settings.clientID, scope: settings.scope, configured: settings.token,
-          text: token.text, expiry: token.expiry)))
+          secretMark: settings.clientSecret.mark, text: token.text, expiry: token.expiry)))
   }
 
   /// - Throws: ``PluginFailure`` if this is no token, or one of another client.
@@ -112,7 +114,7 @@ final class TokenStore: Sendable {
       throw PluginFailure("this is no token that an instance of token-auth has saved")
     }
     guard saved.tokenURL == settings.tokenURL, saved.clientID == settings.clientID, saved.scope == settings.scope,
-      saved.configured == settings.token
+      saved.configured == settings.token, saved.secretMark == settings.clientSecret.mark
     else { throw PluginFailure("the settings are others than those the token was fetched with; a new one is fetched") }
     guard saved.text.canStandInHeader else { throw PluginFailure("the token cannot stand in a header") }
     state.withLock { $0.token = Token(text: saved.text, generation: 1, expiry: saved.expiry) }
@@ -160,6 +162,13 @@ final class TokenStore: Sendable {
 extension Result where Failure == any Error {
   fileprivate init(catching body: () async throws -> Success) async {
     do { self = .success(try await body()) } catch { self = .failure(error) }
+  }
+}
+
+extension String? {
+  /// FNV-1a: the same in each copy of this library, as `hashValue` need not be.
+  fileprivate var mark: UInt64 {
+    (self ?? "").utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
   }
 }
 

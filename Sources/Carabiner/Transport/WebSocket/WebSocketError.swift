@@ -62,7 +62,7 @@ public struct WebSocketError: Error, Sendable, Hashable, CustomStringConvertible
   public var code: Code
   /// What happened and what to do next, for a person.
   public var message: String
-  /// Where the connection went.
+  /// Where the connection went, without a user's name and password.
   public var url: String
   /// The number the connection was closed with; nil if it was not closed by the server.
   public var closeCode: WebSocketCloseCode?
@@ -78,7 +78,7 @@ public struct WebSocketError: Error, Sendable, Hashable, CustomStringConvertible
   ) {
     self.code = code
     self.message = message
-    self.url = url
+    self.url = url.withoutUser
     self.closeCode = closeCode
     self.statusCode = statusCode
     self.mayHaveBeenSent = mayHaveBeenSent
