@@ -168,22 +168,36 @@ struct HostileClientTests {
     #expect(try await gateway.status()["operations"]?["running"]?.int == 0)
   }
 
+  /// What many clients at once are answered, in the order of the answers; the first come while all that may is held.
+  private func crowd(
+    of count: Int, _ folder: StoreFolder, _ arguments: [String], refused: Int
+  ) async throws -> [RawAnswer] {
+    let upstream = try HeldUpstream()
+    let gateway = try ServeProcess(folder, endpoint: upstream.endpoint, arguments)
+    return try await withThrowingTaskGroup(of: RawAnswer.self) { group in
+      for _ in 0..<count {
+        group.addTask { try await offThePool { try RawAnswer(gateway.endpoint, body: HeldUpstream.slow, within: 90) } }
+      }
+      var answers: [RawAnswer] = []
+      for try await answer in group {
+        answers.append(answer)
+        if answers.count == refused { upstream.open() }
+      }
+      return answers
+    }
+  }
+
   @Test("more than may be under way wait, more than may wait are sent away, and greedy clients too")
-  func overload() throws {
+  func overload() async throws {
     let folder = try StoreFolder()
     _ = try folder.write("carabiner: 1\n", to: "chain.yaml")
-    let small = try ServeProcess(
-      folder, endpoint: upstream.endpoint, ["--maximum-operations", "1", "--maximum-waiting", "1"])
-    let slow = #"{"query":"{ slow(seconds: 1) }"}"#
-    let requests = try (0..<6).map { _ in try RawRequest(small.endpoint, body: slow) }
-    let answers = requests.map { $0.answer() }
-    #expect(answers.map(\.status).filter { $0 == 200 }.count >= 2)
-    let refused = answers.filter { $0.status == 503 }
-    #expect(!refused.isEmpty)
-    #expect(refused.allSatisfy { $0.head.contains("Retry-After: 1") && $0.text.contains("OVERLOADED") })
-    let fair = try ServeProcess(folder, endpoint: upstream.endpoint, ["--maximum-per-client", "1"])
-    let greedy = try (0..<3).map { _ in try RawRequest(fair.endpoint, body: slow) }.map { $0.answer().status }
-    #expect(greedy.contains(429) && greedy.contains(200), "\(greedy)")
+    let crowd = try await crowd(of: 6, folder, ["--maximum-operations", "1", "--maximum-waiting", "1"], refused: 4)
+    #expect(crowd.dropFirst(4).map(\.status) == [200, 200])
+    for refusal in crowd.prefix(4) {
+      #expect(refusal.status == 503 && refusal.head.contains("Retry-After: 1") && refusal.text.contains("OVERLOADED"))
+    }
+    let greedy = try await self.crowd(of: 3, folder, ["--maximum-per-client", "1"], refused: 2)
+    #expect(greedy.map(\.status) == [429, 429, 200])
   }
 
   @Test("ten thousand idle connections are held, and others are served meanwhile")

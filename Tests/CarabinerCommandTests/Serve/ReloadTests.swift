@@ -123,23 +123,6 @@ struct ReloadTests {
     #expect(try stamps() == ["one", "one"])
   }
 
-  @Test("what has begun ends in its generation, and that ends with it")
-  func underWay() async throws {
-    let second = try await build("STAMP=\"two\"")
-    let request = try RawRequest(
-      gateway.endpoint, body: #"{"query":"{ slow(seconds: 6) echoHeader(name: \"x-stamp-down\") }"}"#)
-    while try await gateway.status()["operations"]?["running"]?.int != 1 {}
-    try write(second)
-    #expect(try await gateway.ask("reload").status == 0)
-    #expect(try stamps() == ["two", "two"])
-    #expect(try await gateway.status()["retired"] == [["generation": 1, "operations": 1]])
-    let answer = request.answer()
-    #expect(answer.head.contains("X-Stamp-Up: one") && answer.text.contains(#""echoHeader":"one""#), "\(answer.text)")
-    let start = ContinuousClock.now
-    while try await gateway.status()["retired"] != [], ContinuousClock.now - start < .seconds(20) {}
-    #expect(try await gateway.status()["retired"] == [])
-  }
-
   @Test("SIGHUP makes a new generation, and a change of the files does where they are watched")
   func triggers() async throws {
     let watching = try ServeProcess(folder, endpoint: upstream.endpoint, ["--watch"])

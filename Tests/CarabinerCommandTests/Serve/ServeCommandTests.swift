@@ -214,25 +214,15 @@ struct ServeCommandTests {
     #expect(wrong.status == 2 && wrong.errors.contains("PEM"), "\(wrong.errors)")
   }
 
-  @Test("SIGTERM lets what is under way finish, and takes nothing new")
-  func orderlyEnd() async throws {
-    let upstream = try DemoServerProcess()
-    let gateway = try gateway(upstream)
-    let request = try RawRequest(gateway.endpoint, body: #"{"query":"{ slow(seconds: 1) }"}"#)
-    while try await gateway.status()["operations"]?["running"]?.int != 1 {}
-    let status = try await offThePoolEnd(gateway, SIGTERM)
-    #expect(status == 0)
-    #expect(request.answer().status == 200)
-    #expect(throws: (any Error).self) { try ClientSocket(port: gateway.port) }
-  }
-
   @Test("what is not finished within the time to drain is cut off, and that is said")
   func cutOff() async throws {
-    let upstream = try DemoServerProcess()
-    let gateway = try gateway(upstream, ["--drain", "200ms"])
-    let request = try RawRequest(gateway.endpoint, body: #"{"query":"{ slow(seconds: 20) }"}"#)
-    while try await gateway.status()["operations"]?["running"]?.int != 1 {}
-    #expect(try await offThePoolEnd(gateway, SIGTERM) == 0)
+    let upstream = try HeldUpstream()
+    let folder = try StoreFolder()
+    _ = try folder.write("carabiner: 1\n", to: "chain.yaml")
+    let gateway = try ServeProcess(folder, endpoint: upstream.endpoint, ["--drain", "200ms"])
+    let request = try RawRequest(gateway.endpoint, body: HeldUpstream.slow)
+    try await upstream.waitUntilHeld(1)
+    #expect(try await offThePool { gateway.end(with: SIGTERM) } == 0)
     #expect(request.answer().status == 0)
     #expect(gateway.errors.contains("cut off"))
   }
@@ -251,9 +241,4 @@ struct ServeCommandTests {
     #expect(try await CommandRun(["serve", "-m", bare, "--listen", "127.0.0.1:0"]).status == 2)
     #expect(try await CommandRun(["serve", "-m", manifest, "--listen", "nowhere"]).status == 2)
   }
-}
-
-/// Ends a gateway without holding a thread of the tests' pool.
-private func offThePoolEnd(_ gateway: ServeProcess, _ signal: Int32) async throws -> Int32 {
-  try await offThePool { gateway.end(with: signal) }
 }

@@ -223,12 +223,12 @@ struct ServeHTTP2Tests {
     let client = try HTTP2Client(gateway)
     client.post(1, #"{"query":"{ a }"}"#)
     while try await gateway.status()["operations"]?["running"]?.int != 1 {}
-    async let status = offThePool { gateway.end(with: SIGTERM) }
+    kill(gateway.processID, SIGTERM)
     #expect(client.next()?.kind == Kind.goAway)
     mayAnswer.signal()
     var body: [UInt8] = []
     while let frame = client.next() { if frame.kind == Kind.data { body += frame.payload } }
     #expect(String(decoding: body, as: UTF8.self) == #"{"data":{"a":1}}"#)
-    #expect(try await status == 0)
+    #expect(try await offThePool { gateway.wait() } == 0)
   }
 }

@@ -161,7 +161,7 @@ struct ServeWebSocketTests {
     #expect(busy.message() == next("s", ["b": 1]))
     busy.subscribe("q", "{ a }")
     while try await gateway.status()["operations"]?["running"]?.int != 2 {}
-    async let status = offThePool { gateway.end(with: SIGTERM) }
+    kill(gateway.processID, SIGTERM)
     #expect(idle.next() == .closed(1001, reason: "the server stops"))
     busy.subscribe("late", "{ __typename }")
     let refusal = busy.message()
@@ -170,7 +170,7 @@ struct ServeWebSocketTests {
     #expect(busy.message() == next("q", ["a": 1]))
     #expect(busy.message() == complete("q"))
     #expect(busy.next() == .closed(1001, reason: "the server stops"))
-    #expect(try await status == 0)
+    #expect(try await offThePool { gateway.wait() } == 0)
     #expect(!gateway.errors.contains("cut off"))
   }
 
