@@ -14,6 +14,7 @@ final class ProtocolChoice: ChannelInboundHandler, RemovableChannelHandler {
   private let connections: OpenConnections
   private let install: @Sendable (_ isHTTP2: Bool, any Channel) throws -> Void
   private var bytes = ByteBuffer()
+  private var hasChosen = false
   private var context: ChannelHandlerContext?
 
   /// - Parameter install: Adds what reads the one protocol or the other.
@@ -51,9 +52,12 @@ final class ProtocolChoice: ChannelInboundHandler, RemovableChannelHandler {
   func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    // A channel reads again within a flush that fails, so this runs again while the first bytes are on their way below.
+    guard !hasChosen else { return context.fireChannelRead(data) }
     bytes.writeImmutableBuffer(unwrapInboundIn(data))
     let isPreface = bytes.readableBytesView.prefix(Self.preface.count).elementsEqual(Self.preface.prefix(bytes.readableBytes))
     guard !isPreface || bytes.readableBytes >= Self.preface.count else { return }
+    hasChosen = true
     do {
       try install(isPreface, context.channel)
       context.fireChannelRead(wrapInboundOut(bytes))
