@@ -1,0 +1,88 @@
+"""Upstreams that misbehave, while honest clients share the connections of the gateway with their victims."""
+
+import concurrent.futures
+import itertools
+import time
+
+from scene import Broken, Wire, request_bytes
+from upstream import MISBEHAVIOURS
+
+# Answers that flood; each is asked for on its own, so the memory it takes can be seen.
+FLOODS = [name for name in MISBEHAVIOURS if name in (
+    "endless_head", "interim_flood", "endless_body", "bomb", "growing_parts", "endless_part", "part_headers")]
+SHORT = [name for name in MISBEHAVIOURS if name not in FLOODS]
+TYPES = b"Accept: multipart/mixed;deferSpec=20220824, application/graphql-response+json\r\nX-User: secret-user\r\n"
+
+
+def ask(scene, behaviour, seconds=10):
+    """Asks for a misbehaviour and drops what comes of it. The answer must not be another request's."""
+    with Wire(scene.port, timeout=seconds) as wire:
+        wire.send(request_bytes("victim", fields=TYPES + b"Connection: close\r\n", behaviour=behaviour))
+        end, kept = time.monotonic() + seconds, b""
+        try:
+            while time.monotonic() < end:
+                piece = wire.receive()
+                if not piece:
+                    break
+                kept = (kept + piece)[-200_000:]
+        except OSError:
+            pass
+    if b"poison" in kept:
+        raise Broken(f"{behaviour}: an answer nobody asked for was passed on")
+
+
+def short_misbehaviour(scene, until):
+    """Early ends, bad framing, answers nobody asked for, redirects: the next request gets its own answer."""
+    rounds = 0
+    for behaviour in itertools.cycle(SHORT):
+        if rounds >= len(SHORT) and time.monotonic() > until:
+            break
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            list(pool.map(lambda _: ask(scene, behaviour, 5), range(4)))
+        # Whatever was left on a pooled connection would be the answer to these.
+        for n in range(8):
+            scene.ask(f"after-{behaviour}-{rounds}-{n}")
+        rounds += 1
+    users = [user for user in scene.seen()["users"] if user.startswith("/elsewhere") and "secret-user" in user]
+    if users:
+        raise Broken(f"a redirect took the client's X-User to another origin: {users}")
+    return f"{4 * rounds} answers"
+
+
+def floods(scene, until):
+    """Answers without end: the gateway stops reading, and gives back what it has read."""
+    rounds = 0
+    for behaviour in itertools.cycle(FLOODS):
+        if rounds >= len(FLOODS) and time.monotonic() > until:
+            break
+        most = 0
+        with concurrent.futures.ThreadPoolExecutor(3) as pool:
+            asked = [pool.submit(ask, scene, behaviour, 8) for _ in range(3)]
+            while not all(one.done() for one in asked):
+                most = max(most, scene.megabytes() - scene.baseline)
+                time.sleep(0.05)
+        for one in asked:
+            one.result()
+        if most > 400:
+            raise Broken(f"three answers of the kind {behaviour} took {most} MB of the gateway")
+        rounds += 1
+    return f"{3 * rounds} floods"
+
+
+def abandoned(scene, until):
+    """Clients that go away while a flood comes in for them."""
+    rounds = 0
+    while time.monotonic() < until:
+        wires = []
+        for behaviour in FLOODS:
+            wire = Wire(scene.port)
+            wire.send(request_bytes("gone", fields=TYPES, behaviour=behaviour))
+            wires.append(wire)
+        time.sleep(0.1)
+        for wire in wires:
+            wire.reset()
+        rounds += len(wires)
+    return f"{rounds} clients"
+
+
+ATTACKS = [short_misbehaviour, floods, abandoned]
