@@ -71,7 +71,7 @@ struct GraphQLParser {
   }
 
   /// Whether the current token is this word.
-  private func isWord(_ word: String) -> Bool { token.kind == .name && lexer.hasWord(word, at: token.range) }
+  func isWord(_ word: String) -> Bool { token.kind == .name && lexer.hasWord(word, at: token.range) }
 
   /// The current token is not what must stand here.
   func unexpected(_ what: String) -> GraphQLSyntaxError {
@@ -164,7 +164,8 @@ struct GraphQLParser {
     return variables
   }
 
-  private mutating func type() throws(GraphQLSyntaxError) -> Document.TypeReference {
+  /// A type: a name, or a list of a type, perhaps with an exclamation mark.
+  mutating func type() throws(GraphQLSyntaxError) -> Document.TypeReference {
     var type: Document.TypeReference
     if token.kind == .leftBracket {
       try descend()
