@@ -1,3 +1,5 @@
+public import CarabinerWire
+
 /// How objects are named in a store, and how long what was received counts.
 public struct CacheKeyPolicy: Sendable, Hashable {
   /// How a field finds its object when no response put it there.
@@ -27,19 +29,22 @@ public struct CacheKeyPolicy: Sendable, Hashable {
   public var maximumAges: [String: Double]
   /// Seconds a value counts for which ``maximumAges`` has nothing; nil for ever.
   public var defaultMaximumAge: Double?
+  /// The server's schema: with it the store knows which types an interface or a union can be; nil to learn that from responses.
+  public var schema: GraphQLSchemaTypes?
 
   /// A policy, each value with its default.
   ///
   /// The types of the roots are `Query`, `Mutation` and `Subscription` here, whatever a schema calls them.
   public init(
     keyFields: [String: [String]] = [:], defaultKeyFields: [String] = ["id"], fieldPolicies: [String: FieldPolicy] = [:],
-    maximumAges: [String: Double] = [:], defaultMaximumAge: Double? = nil
+    maximumAges: [String: Double] = [:], defaultMaximumAge: Double? = nil, schema: GraphQLSchemaTypes? = nil
   ) {
     self.keyFields = keyFields
     self.defaultKeyFields = defaultKeyFields
     self.fieldPolicies = fieldPolicies
     self.maximumAges = maximumAges
     self.defaultMaximumAge = defaultMaximumAge
+    self.schema = schema
   }
 
   /// The fields that name an object of a type.

@@ -189,6 +189,10 @@ extension Manifest {
               "$ref": "#/$defs/text",
               "description": "A SQLite database, relative to the manifest, made if it is not there; without it records are in memory."
             },
+            "schema": {
+              "$ref": "#/$defs/text",
+              "description": "The server's schema (SDL), relative to the manifest; without it types are learnt from responses."
+            },
             "key-fields": {
               "description": "The fields that name an object, by type; an empty list for none.",
               "type": "object",

@@ -4,7 +4,8 @@ internal import Glibc
 
 extension ManifestReader {
   private static let storeKeys = [
-    "file", "key-fields", "default-key-fields", "field-policies", "maximum-ages", "default-maximum-age", "results-with-errors",
+    "file", "schema", "key-fields", "default-key-fields", "field-policies", "maximum-ages", "default-maximum-age",
+    "results-with-errors",
   ]
 
   mutating func readStore(_ json: JSONValue, _ pointer: JSONPointer) {
@@ -14,6 +15,7 @@ extension ManifestReader {
       let place = pointer.appending(key)
       switch key {
       case "file": store.file = databaseFile(value, place)
+      case "schema": store.policy.schema = schema(value, place)
       case "key-fields": store.policy.keyFields = keyFields(value, place)
       case "default-key-fields": store.policy.defaultKeyFields = graphQLNames(value, place) ?? store.policy.defaultKeyFields
       case "maximum-ages": store.policy.maximumAges = maximumAges(value, place)
@@ -43,6 +45,25 @@ extension ManifestReader {
       return nil
     }
     return path
+  }
+
+  /// The schema in a file.
+  private mutating func schema(_ json: JSONValue, _ pointer: JSONPointer) -> GraphQLSchemaTypes? {
+    guard let path = existing(json, pointer, "correct the path, or remove the key") else { return nil }
+    let limits = GraphQLSchemaTypes.defaultLimits
+    do {
+      return try GraphQLSchemaTypes(parsing: BoundedFile.text(at: path, maximumBytes: limits.maximumBytes), limits: limits)
+    } catch let error as GraphQLSyntaxError {
+      problem(
+        .syntax, pointer, "\(path) is not a schema in the schema definition language: \(error); export the schema again")
+    } catch BoundedFile.Refusal.tooLarge {
+      problem(.tooLarge, pointer, "the schema \(path) has more than \(limits.maximumBytes) bytes; use a smaller one")
+    } catch BoundedFile.Refusal.notText {
+      problem(.unreadable, pointer, "the schema \(path) is not UTF-8; use a schema in the schema definition language")
+    } catch {
+      problem(.unreadable, pointer, "the schema \(path) cannot be read: \(error); check its permissions")
+    }
+    return nil
   }
 
   private mutating func keyFields(_ json: JSONValue, _ pointer: JSONPointer) -> [String: [String]] {

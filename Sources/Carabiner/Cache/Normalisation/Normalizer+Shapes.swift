@@ -11,33 +11,94 @@ extension Normalizer {
     return Shape(variant: variant, names: names.count - 1)
   }
 
-  /// Which parts apply to an object: a fragment does if the response has all of its fields.
+  /// Which parts apply to an object.
   ///
-  /// That is known if a field is missing, or if one is there that nothing else asked for. Otherwise a fragment whose fields are
-  /// all there is assumed to apply, and the record says nothing about it.
+  /// The object's type decides where that is possible. Otherwise a fragment applies if the response has all of its fields.
   private func choice(_ entry: Int, _ plan: SelectionPlan) -> SelectionVariant.Choice {
     var choice = SelectionVariant.Choice()
+    let type = type(of: entry, plan)
     for number in plan.parts.indices.dropFirst() {
-      let (part, bit) = (plan.parts[number], 1 << UInt64(number) as UInt64)
+      let part = plan.parts[number]
       guard choice.applied & 1 << UInt64(part.parent ?? 0) != 0, call.allows(part) else { continue }
       if part.typeCondition == nil {
-        choice.applied |= bit
-        continue
+        choice.applied |= 1 << UInt64(number)
+      } else if let type, let applies = part.applies(to: type, policy.schema) {
+        if applies { choice.applied |= 1 << UInt64(number) }
+      } else {
+        addByEvidence(number, of: plan, entry, to: &choice)
       }
-      if part.fields.contains(where: { !hasMember($0.field.responseKey, entry) }) {
-        // What is deferred may only be late.
-        if !part.isDeferred { choice.known |= bit }
-        continue
-      }
-      choice.applied |= bit
-      let isEvident = part.fields.contains { field in
-        !plan.parts.enumerated().contains { other in
-          other.offset != number && (other.element.typeCondition != nil || choice.applied & 1 << UInt64(other.offset) != 0)
-            && other.element.fields.contains { $0.field.responseKey == field.field.responseKey }
-        }
-      }
-      if isEvident { choice.known |= bit }
     }
     return choice
+  }
+
+  /// The type of an object; nil if the response does not have it, or if it makes no difference.
+  private func type(of entry: Int, _ plan: SelectionPlan) -> String? {
+    for label in plan.typeLabels {
+      guard let value = member(label, of: entry), case .string = tape[value].kind else { continue }
+      return JSONTape.string(tape[value], in: buffer.span)
+    }
+    return nil
+  }
+
+  /// Decides about a fragment by its fields.
+  ///
+  /// The answer is known if a field is missing, or if one is there that nothing else asked for. Otherwise a fragment whose fields are
+  /// all there is assumed to apply, and the record says nothing about it.
+  private func addByEvidence(_ number: Int, of plan: SelectionPlan, _ entry: Int, to choice: inout SelectionVariant.Choice) {
+    let (part, bit) = (plan.parts[number], 1 << UInt64(number) as UInt64)
+    guard hasFields(of: part, of: plan, entry) else {
+      // What is deferred may only be late.
+      if !part.isDeferred { choice.known |= bit }
+      return
+    }
+    // Of two fragments that cannot both apply, both are there: nothing tells which one does.
+    for rival in plan.parts.indices where part.rivals & 1 << UInt64(rival) != 0 {
+      if hasFields(of: plan.parts[rival], of: plan, entry) { return }
+    }
+    choice.applied |= bit
+    let isEvident = part.fields.contains { field in
+      !plan.parts.enumerated().contains { other in
+        other.offset != number && (other.element.typeCondition != nil || choice.applied & 1 << UInt64(other.offset) != 0)
+          && other.element.fields.contains { $0.field.responseKey == field.field.responseKey }
+      }
+    }
+    if isEvident { choice.known |= bit }
+  }
+
+  // MARK: Fields
+
+  private func hasFields(of part: SelectionPlan.Part, of plan: SelectionPlan, _ entry: Int) -> Bool {
+    for (_, field) in part.fields where !has(field, of: plan, entry) { return false }
+    return true
+  }
+
+  private func has(_ field: PlanSource.Field, of plan: SelectionPlan, _ entry: Int) -> Bool {
+    guard let value = member(field.responseKey, of: entry) else { return false }
+    return field.set.map { hasFields(of: $0, of: plan, value) } ?? true
+  }
+
+  /// Whether the objects of a value have all fields of a selection set; those of fragments with a type condition do not count.
+  private func hasFields(of set: Int, of plan: SelectionPlan, _ value: Int) -> Bool {
+    switch tape[value].kind {
+    case .null, .scalar, .string, .escapedString: return true
+    case .array:
+      let end = Int(tape[value].next)
+      var element = value + 1
+      while element < end {
+        guard hasFields(of: set, of: plan, element) else { return false }
+        element = Int(tape[element].next)
+      }
+      return true
+    case .object:
+      for node in plan.source.sets[set] {
+        switch node {
+        case .field(let field): if call.allows(field.guards), !has(field, of: plan, value) { return false }
+        case .fragment(let fragment):
+          guard fragment.typeCondition == nil, !fragment.isDeferred, call.allows(fragment.guards) else { continue }
+          guard hasFields(of: fragment.set, of: plan, value) else { return false }
+        }
+      }
+      return true
+    }
   }
 }

@@ -248,13 +248,14 @@ struct Normalizer: ~Copyable {
     return true
   }
 
-  func hasMember(_ name: String, _ entry: Int) -> Bool {
+  /// Where the value of an object's member is; nil if there is no such member.
+  func member(_ name: String, of entry: Int) -> Int? {
     let end = Int(tape[entry].next)
     var member = entry + 1
     while member < end {
-      if isName(name, member) { return true }
+      if isName(name, member) { return member + 1 }
       member = Int(tape[member + 1].next)
     }
-    return false
+    return nil
   }
 }

@@ -56,8 +56,10 @@ struct PlanCall: Sendable {
   /// The keys that depend on variables.
   let dynamicKeys: [String]
 
-  func allows(_ part: SelectionPlan.Part) -> Bool {
-    for guardian in part.guards where !conditions[guardian] { return false }
+  func allows(_ part: SelectionPlan.Part) -> Bool { allows(part.guards) }
+
+  func allows(_ guards: [Int]) -> Bool {
+    for guardian in guards where !conditions[guardian] { return false }
     return true
   }
 }

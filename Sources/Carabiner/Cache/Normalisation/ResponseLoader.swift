@@ -144,19 +144,25 @@ struct ResponseLoader: ~Copyable {
     for number in plan.parts.indices.dropFirst() {
       let (part, bit) = (plan.parts[number], 1 << UInt64(number) as UInt64)
       guard choice.applied & 1 << UInt64(part.parent ?? 0) != 0, call.allows(part) else { continue }
-      guard let condition = part.typeCondition, let fact = part.fact, condition != type else {
-        choice.applied |= bit
-        continue
-      }
-      if let place = record.table.position(of: fact) {
-        if record.table.bytes(at: place).first == UInt8(ascii: "t") { choice.applied |= bit }
-      } else if part.fields.allSatisfy({ record.table.position(of: name($0.field.key)) != nil }) {
-        choice.applied |= bit
-      } else {
-        return nil
-      }
+      guard let applies = applies(part, of: plan, to: record, type) else { return nil }
+      if applies { choice.applied |= bit }
     }
     return choice
+  }
+
+  /// Whether a part applies to an object; nil if nothing tells.
+  private func applies(_ part: SelectionPlan.Part, of plan: SelectionPlan, to record: Record, _ type: String) -> Bool? {
+    guard let fact = part.fact else { return true }
+    if !type.isEmpty, let applies = part.applies(to: type, policy.schema) { return applies }
+    if let place = record.table.position(of: fact) { return record.table.bytes(at: place).first == UInt8(ascii: "t") }
+    guard hasFields(of: part, record) else { return nil }
+    // Two parts that cannot both apply are both there: without the object's type nothing tells which one does.
+    let rivals = plan.parts.indices.filter { part.rivals & 1 << UInt64($0) != 0 }
+    return rivals.contains { hasFields(of: plan.parts[$0], record) } ? nil : true
+  }
+
+  private func hasFields(of part: SelectionPlan.Part, _ record: Record) -> Bool {
+    part.fields.allSatisfy { record.table.position(of: name($0.field.key)) != nil }
   }
 
   private func name(_ key: PlanSource.FieldKey) -> String {

@@ -1,3 +1,4 @@
+internal import CarabinerWire
 internal import Synchronization
 
 /// What is asked of an object, flattened: fragments without a condition have become fields, the others are parts.
@@ -10,7 +11,16 @@ final class SelectionPlan: Sendable {
     /// The field of a record that says whether its type fits the condition.
     let fact: String?
     let isDeferred: Bool
+    /// The parts, one bit each, that give a name of the response to another field than this part does. GraphQL allows that only
+    /// on two object types.
+    fileprivate(set) var rivals: UInt64 = 0
     fileprivate(set) var fields: [(order: Int, field: PlanSource.Field)] = []
+
+    /// Whether the part applies to objects of a type; nil if that is not known.
+    func applies(to type: String, _ schema: GraphQLSchemaTypes?) -> Bool? {
+      guard let typeCondition, typeCondition != type else { return true }
+      return schema?.object(type, fits: typeCondition) ?? (rivals != 0 ? false : nil)
+    }
   }
 
   private static var maximumParts: Int { 64 }
@@ -20,7 +30,9 @@ final class SelectionPlan: Sendable {
   let parts: [Part]
   /// Whether there are type conditions to decide.
   let hasTypeConditions: Bool
-  private let source: PlanSource
+  /// The names under which a response has the type of the object; empty if there are no type conditions.
+  let typeLabels: [String]
+  let source: PlanSource
   private let variants = Mutex(Variants())
 
   /// The variants made so far; made only when asked for, as fragments may contain themselves in their fields.
@@ -32,6 +44,9 @@ final class SelectionPlan: Sendable {
   convenience init(_ sets: [Int], _ source: PlanSource) throws(PlanError) {
     var flattening = Flattening(source: source)
     for set in sets { try flattening.flatten(set, into: 0, path: []) }
+    var conflicts = FragmentConflicts(source)
+    let rivals = try conflicts.rivals(among: flattening.parts)
+    for (part, rivals) in rivals.enumerated() { flattening.parts[part].rivals = rivals }
     self.init(flattening.parts, source)
   }
 
@@ -39,6 +54,13 @@ final class SelectionPlan: Sendable {
     self.parts = parts
     self.source = source
     hasTypeConditions = parts.contains { $0.typeCondition != nil }
+    typeLabels = hasTypeConditions ? Self.typeLabels(parts) : []
+  }
+
+  private static func typeLabels(_ parts: [Part]) -> [String] {
+    let fields = parts.lazy.flatMap(\.fields).map(\.field)
+    let labels = Set(fields.lazy.filter { $0.name == "__typename" }.map(\.responseKey))
+    return labels.subtracting(fields.lazy.filter { $0.name != "__typename" }.map(\.responseKey)).sorted()
   }
 
   /// The fields of the parts that were chosen, merged.

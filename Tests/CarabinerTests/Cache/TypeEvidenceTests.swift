@@ -1,0 +1,131 @@
+import Carabiner
+import CarabinerWire
+import Testing
+
+@Suite("Normalised store: which fragments apply (SEMANTICS K1, K2)")
+struct TypeEvidenceTests {
+  private let store = ApolloStore()
+
+  @Test(
+    "K1: of two fragments that give one name to different fields, only that of the object's type is kept",
+    arguments: [
+      ("... on Human { name: fullName } ... on Droid { name: model }", "model", "fullName"),
+      ("... on Human { name(full: true) } ... on Droid { name(full: false) }", "name(full:false)", "name(full:true)"),
+      ("... on Being { ... on Human { name: fullName } } ...D", "model", "fullName"),
+      ("... on Droid { name: model } ... on Human { ... @include(if: true) { name: fullName } }", "model", "fullName"),
+    ])
+  func rivals(_ fragments: String, _ own: String, _ other: String) async throws {
+    let query = DynamicOperation.query(
+      "{ hero { __typename id \(fragments) } } fragment D on Droid { name: model }"
+        .replacing(fragments.contains("...D") ? "###" : "fragment D on Droid { name: model }", with: ""))
+    try await store.publish(#"{"hero":{"__typename":"Droid","id":1,"name":"R2"}}"#, for: query)
+    let record = try #require(try await store.record("Droid:1"))
+    #expect(record[own] == "R2")
+    #expect(record[other] == nil)
+    #expect(try await store.data(query) == json(#"{"hero":{"__typename":"Droid","id":1,"name":"R2"}}"#))
+    #expect(try await store.data(.query("{ hero { x: fullName } }")) == nil)
+  }
+
+  @Test("K1: fragments that ask for different fields under one name of an object below are on two types too")
+  func rivalsBelow() async throws {
+    let query = DynamicOperation.query(
+      "{ hero { __typename id ... on Human { home { n: name } } ... on Droid { home { n: maker } } } }")
+    let data = #"{"hero":{"__typename":"Droid","id":1,"home":{"n":"Tatooine"}}}"#
+    try await store.publish(data, for: query)
+    #expect(try await store.record("Droid:1.home") == ["maker": "Tatooine"])
+    #expect(try await store.data(query) == json(data))
+  }
+
+  @Test("K1: without __typename neither of two such fragments is taken for the object's, and the network is asked")
+  func rivalsWithoutType() async throws {
+    let query = DynamicOperation.query("{ hero { id ... on Human { name: fullName } ... on Droid { name: model } } }")
+    try await store.publish(#"{"hero":{"id":1,"name":"R2"}}"#, for: query)
+    #expect(try await store.record("QUERY_ROOT.hero") == ["id": 1])
+    #expect(try await store.data(query) == nil)
+  }
+
+  @Test("K1: a fragment on exactly the object's type applies though a field of it is late or missing")
+  func exactType() async throws {
+    let query = DynamicOperation.query("{ hero { __typename id ... on Human { height mass } } }")
+    try await store.publish(#"{"hero":{"__typename":"Human","id":1,"height":2}}"#, for: query)
+    #expect(try await store.record("Human:1") == ["__typename": "Human", "id": 1, "height": 2])
+    #expect(try await store.data(query) == nil)
+    #expect(try await store.data(.query("{ hero { ... on Human { height } } }"))?["hero"]?["height"] == 2)
+  }
+
+  @Test("K1: the type is found under an alias")
+  func aliasedType() async throws {
+    let query = DynamicOperation.query("{ hero { t: __typename id ... on Human { n: fullName } ... on Droid { n: model } } }")
+    try await store.publish(#"{"hero":{"t":"Droid","id":1,"n":"R2"}}"#, for: query)
+    #expect(try await store.record("Droid:1")?["model"] == "R2")
+    #expect(try await store.record("Droid:1")?["fullName"] == nil)
+  }
+
+  @Test(
+    "K1: with a schema the possible types of interfaces and unions are exact",
+    arguments: [
+      ("Human", "Character", true), ("Droid", "Character", true), ("Ship", "Character", false), ("Ship", "SearchResult", true),
+      ("Planet", "SearchResult", false), ("Human", "Droid", false), ("Human", "Human", true),
+    ])
+  func schema(_ type: String, _ condition: String, _ applies: Bool) async throws {
+    let schema = try GraphQLSchemaTypes(
+      parsing: """
+        "A schema" schema @link(url: "x") { query: Root }
+        directive @link(url: String!) repeatable on SCHEMA | OBJECT
+        type Root { search(text: String! = "a", first: Int): [SearchResult!]! }
+        \"\"\" Beings \"\"\" interface Character implements Node { id: ID! "A name" name: String }
+        interface Node { id: ID! }
+        type Human implements Character & Node @key(fields: "id") { id: ID! name: String height: Float }
+        type Droid implements Node, Character { id: ID! name: String }
+        type Ship { id: ID! name: String } type Planet { id: ID! }
+        union SearchResult = | Human | Droid
+        extend union SearchResult = Ship
+        enum Unit { METRE @deprecated FOOT } input Filter { unit: Unit = METRE, names: [String!] } scalar Date
+        """)
+    let store = ApolloStore(policy: CacheKeyPolicy(schema: schema))
+    // The name stands in the fragment and beside it, so that the fields of the response prove nothing.
+    let query = DynamicOperation.query("{ a { __typename id name ... on \(condition) { name } } }")
+    try await store.publish(#"{"a":{"__typename":"\#(type)","id":1,"name":"N"}}"#, for: query)
+    #expect(try await store.record("\(type):1") == ["__typename": .string(type), "id": 1, "name": "N"])
+    // A field that no response has had: it is asked for only if the fragment applies.
+    let other = DynamicOperation.query("{ a { name ... on \(condition) { size } } }")
+    #expect(try await (store.data(other) == nil) == applies)
+  }
+
+  @Test("K1: a type that is younger than the schema is judged by its fields")
+  func unknownToTheSchema() async throws {
+    let schema = try GraphQLSchemaTypes(
+      parsing: "interface Character { name: String } type Human implements Character { name: String }")
+    let store = ApolloStore(policy: CacheKeyPolicy(schema: schema))
+    let query = DynamicOperation.query("{ a { __typename id ... on Character { name } ... on Human { height } } }")
+    let data = #"{"a":{"__typename":"Alien","id":1,"name":"N"}}"#
+    try await store.publish(data, for: query)
+    #expect(try await store.data(query) == json(data))
+  }
+
+  @Test("K2: a fragment applies only if the fields of its objects are there too")
+  func nested() async throws {
+    let query = DynamicOperation.query("{ node { ... on Node { owner { id } } ... on Repository { owner { id login } } } }")
+    for data in [#"{"node":{"owner":{"id":1}}}"#, #"{"node":{"owner":{"id":1,"login":"l"}}}"#, #"{"node":{"owner":null}}"#] {
+      let store = ApolloStore()
+      try await store.publish(data, for: query)
+      #expect(try await store.data(query) == json(data))
+    }
+  }
+
+  @Test(
+    "K2: lists, conditions and fragments below count as they do in the response",
+    arguments: [
+      (#"{"a":{"l":[{"x":1,"y":1},null,{"x":2,"y":2}]}}"#, true), (#"{"a":{"l":[{"x":1,"y":1},{"x":2}]}}"#, false),
+      (#"{"a":{"l":[]}}"#, nil),
+    ] as [(String, Bool?)])
+  func nestedLists(_ data: String, _ applies: Bool?) async throws {
+    let query = DynamicOperation.query(
+      "query($no: Boolean = false) { a { ... on A { l { x ... @include(if: true) { y } z @include(if: $no) ... on Z { w } } } } }"
+    )
+    try await store.publish(data, for: query)
+    let record = try #require(try await store.record("QUERY_ROOT.a"))
+    #expect(record["... on A"] == (applies == false ? false : true))
+    #expect((record["l"] != nil) == (applies != false))
+  }
+}
