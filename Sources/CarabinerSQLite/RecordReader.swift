@@ -31,6 +31,23 @@ struct RecordReader {
     return Record(key: key, table: FieldTable(names: names, places: places, buffer: values))
   }
 
+  /// The record of a key with some fields only; nil if it has none of them.
+  func record(_ key: String, fields: [String], _ connection: SQLiteConnection) throws -> Record? {
+    let row = try connection.statement("SELECT value, received FROM fields WHERE key = ? AND field = ?")
+    var (found, places, values): ([String], [FieldTable.Place], [UInt8]) = ([], [], [])
+    try row.bind(key.utf8Span.span, at: 1)
+    for field in fields where !found.contains(field) {
+      try row.bind(field.utf8Span.span, at: 2)
+      defer { row.reset() }
+      guard try row.step() else { continue }
+      let start = values.count
+      row.append(0, to: &values)
+      found.append(field)
+      places.append((start..<values.count, row.int(1)))
+    }
+    return found.isEmpty ? nil : Record(key: key, table: FieldTable(names: found, places: places, buffer: values))
+  }
+
   private mutating func takeName(at place: Int) {
     if place < names.count {
       if rows.has(names[place].utf8Span.span, in: 0) { return }

@@ -4,7 +4,8 @@ internal import Carabiner
 struct RecordWriter {
   /// What the row of a field says.
   private enum Row {
-    /// There is none, or it has another value.
+    case isMissing
+    /// It has another value.
     case differs
     /// The value, received at another time.
     case isOlder
@@ -14,6 +15,9 @@ struct RecordWriter {
   private let find: SQLiteStatement
   private let write: SQLiteStatement
   private let touch: SQLiteStatement
+  private let findField: SQLiteStatement
+  /// How many fields were written that the record of their root did not have.
+  private(set) var newRootFields = 0
   /// What the rows of the current record's fields say, by the position of the field.
   private var rows: [Row] = []
   /// The names of the last record's fields, and the positions among them of what its rows told of, in the order of the rows. The
@@ -23,6 +27,7 @@ struct RecordWriter {
 
   init(_ connection: SQLiteConnection) throws {
     find = try connection.statement("SELECT field, value, received FROM fields WHERE key = ?")
+    findField = try connection.statement("SELECT value, received FROM fields WHERE key = ? AND field = ?")
     write = try connection.statement(
       """
       INSERT INTO fields (key, field, value, received) VALUES (?, ?, ?, ?)
@@ -35,7 +40,8 @@ struct RecordWriter {
   mutating func merge(_ record: Record) throws -> [String] {
     let table = record.table
     guard table.count > 0 else { return [] }
-    var isWhole = try compare(record)
+    let isRoot = RootRecord(rawValue: record.key) != nil
+    var isWhole = isRoot ? try compareFields(record) : try compare(record)
     // Everything that is there is in the record: one statement says when all of it was received.
     let received = table.received(at: 0)
     isWhole = isWhole && rows.contains(.isOlder) && table.names.indices.allSatisfy { table.received(at: $0) == received }
@@ -50,8 +56,9 @@ struct RecordWriter {
       switch rows[position] {
       case .isSame: continue
       case .isOlder: if isWhole { continue }
-      case .differs:
+      case .isMissing, .differs:
         if isWritten(position, of: table) { continue }
+        if isRoot, rows[position] == .isMissing { newRootFields += 1 }
         changed.append(table.names[position])
       }
       if !isBound { try write.bind(record.key.utf8Span.span, at: 1) }
@@ -74,7 +81,7 @@ struct RecordWriter {
   private mutating func compare(_ record: Record) throws -> Bool {
     let table = record.table
     rows.removeAll(keepingCapacity: true)
-    for _ in 0..<table.count { rows.append(.differs) }
+    for _ in 0..<table.count { rows.append(.isMissing) }
     if table.names != names {
       names = table.names
       positions.removeAll(keepingCapacity: true)
@@ -89,10 +96,28 @@ struct RecordWriter {
         continue
       }
       number += 1
-      guard find.has(table.bytes(at: position).span, in: 1) else { continue }
-      rows[position] = find.int(2) == table.received(at: position) ? .isSame : .isOlder
+      rows[position] = row(find, 1, table, position)
     }
     return isWhole
+  }
+
+  /// The same for a root, whose other rows may be many: only those of the record's fields are looked at.
+  private mutating func compareFields(_ record: Record) throws -> Bool {
+    let table = record.table
+    rows.removeAll(keepingCapacity: true)
+    try findField.bind(record.key.utf8Span.span, at: 1)
+    for position in 0..<table.count {
+      try findField.bind(table.names[position].utf8Span.span, at: 2)
+      defer { findField.reset() }
+      rows.append(try findField.step() ? row(findField, 0, table, position) : .isMissing)
+    }
+    return false
+  }
+
+  /// What a row says of a field; its value is in a column, and the time behind it.
+  private func row(_ statement: SQLiteStatement, _ column: Int32, _ table: FieldTable, _ position: Int) -> Row {
+    guard statement.has(table.bytes(at: position).span, in: column) else { return .differs }
+    return statement.int(column + 1) == table.received(at: position) ? .isSame : .isOlder
   }
 
   /// Where among the names the field of the current row stands; `number` counts the rows that had one of them.

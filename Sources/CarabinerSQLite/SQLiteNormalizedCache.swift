@@ -17,10 +17,13 @@ public final class SQLiteNormalizedCache: NormalizedCache {
 
   /// Where the database is.
   public let path: String
+  private let maximumFields: Int
   private let busyTimeout: Double
   private let isReadOnly: Bool
   private let writer: Mutex<SQLiteConnection>
   private let readers = Mutex<[SQLiteConnection]>([])
+  /// How many fields of roots may be written before they are counted.
+  private let freeRootFields = Mutex(0)
 
   /// Opens a database, and makes it if there is none.
   ///
@@ -28,9 +31,15 @@ public final class SQLiteNormalizedCache: NormalizedCache {
   ///   - path: Where the file is; next to it are others with `-wal` and `-shm` behind the name.
   ///   - busyTimeout: Seconds to wait for another process that writes.
   ///   - isReadOnly: Whether a write is refused even if the file allows it.
+  ///   - maximumFields: About how many fields the record of a root may have. It has one for each list of arguments that was asked for;
+  ///     the oldest are removed.
   /// - Throws: ``StoreError``: `corrupt`, `locked`, `readOnly`, `newerVersion`, `diskFull`, `database`.
-  public init(path: String, busyTimeout: Double = 5, isReadOnly: Bool = false) throws {
+  public init(
+    path: String, busyTimeout: Double = 5, isReadOnly: Bool = false,
+    maximumFields: Int = InMemoryNormalizedCache.defaultMaximumFields
+  ) throws {
     self.path = path
+    self.maximumFields = max(1, maximumFields)
     self.busyTimeout = busyTimeout
     self.isReadOnly = isReadOnly
     let connection = try SQLiteConnection(path: path, busyTimeout: busyTimeout, isReadOnly: isReadOnly)
@@ -82,6 +91,15 @@ public final class SQLiteNormalizedCache: NormalizedCache {
     }
   }
 
+  public func record(forKey key: String, fields: () -> [String]) async throws -> Record? {
+    try reading { connection in
+      let (reader, fields) = (try RecordReader(connection), fields())
+      guard fields.count > 1 else { return try reader.record(key, fields: fields, connection) }
+      // As all of them were at one moment.
+      return try connection.transaction("BEGIN") { try reader.record(key, fields: fields, connection) }
+    }
+  }
+
   public func loadRecords(forKeys keys: Set<String>) async throws -> [String: Record] {
     try await records(forKeys: Array(keys)).reduce(into: [:]) { found, record in
       if let record { found[record.key] = record }
@@ -125,6 +143,7 @@ public final class SQLiteNormalizedCache: NormalizedCache {
       for key in keys { changed.insert(try Self.remove(key, connection), of: key) }
       var writer = try RecordWriter(connection)
       for record in list { changed.insert(try writer.merge(record), of: record.key) }
+      if writer.newRootFields > 0 { try limitRoots(connection, newFields: writer.newRootFields) }
       return changed
     }
   }
@@ -140,6 +159,21 @@ public final class SQLiteNormalizedCache: NormalizedCache {
     try writer.withLock { connection in
       try connection.transaction("BEGIN IMMEDIATE") { try work(connection) }
     }
+  }
+
+  /// Removes the oldest fields of roots; they are counted once for many writes.
+  private func limitRoots(_ connection: SQLiteConnection, newFields: Int) throws {
+    let isDue = freeRootFields.withLock { free in
+      free -= newFields
+      return free < 0
+    }
+    guard isDue else { return }
+    // Another process may write too, so what this one counted before is not trusted for long.
+    let spare = max(1, maximumFields / 8)
+    for root in RootRecord.allCases {
+      try RootTrimmer(connection, root.rawValue).trim(keeping: maximumFields - spare, ifMoreThan: maximumFields)
+    }
+    freeRootFields.withLock { $0 = spare }
   }
 
   /// Removes a record; gives the names of its fields.

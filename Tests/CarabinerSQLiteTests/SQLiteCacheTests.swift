@@ -255,4 +255,33 @@ struct SQLiteCacheTests {
     #expect(refusal == .diskFull)
     _ = try await ToolRun(URL(filePath: "/usr/bin/env"), ["umount", small])
   }
+
+  @Test("item 13: the record of a root keeps its newest fields, and objects that only dropped fields had go with them")
+  func rootFields() async throws {
+    let cache = try SQLiteNormalizedCache(path: path, maximumFields: 40)
+    let store = ApolloStore(cache: cache)
+    func hero(_ number: Int) -> DynamicOperation {
+      DynamicOperation(
+        document: "query($n: Int) { hero(n: $n) { name home { planet } } }", variables: ["n": .number(JSONNumber(number))])
+    }
+    for number in 0..<300 {
+      let body = try ResponseBody(Data(#"{"data":{"hero":{"name":"\#(number)","home":{"planet":"P"}}}}"#.utf8))
+      try await store.publish(records: try #require(ApolloStore.records(of: body, operation: hero(number))))
+    }
+    let root = try #require(try await cache.records(forKeys: ["QUERY_ROOT"])[0])
+    #expect((35...45).contains(root.names.count))
+    #expect(try await cache.keys(matching: nil).count <= 1 + 2 * 45)
+    #expect(try await store.load(hero(299))?.data?["hero"]?["home"]?["planet"] == "P")
+    #expect(try await store.load(hero(0)) == nil)
+  }
+
+  @Test("item 13: a query reads only the fields of a root that it needs, whatever else is there")
+  func someFields() async throws {
+    let cache = try SQLiteNormalizedCache(path: path)
+    _ = try await cache.merge(
+      records: RecordSet([Record(key: "QUERY_ROOT", fields: ["a": Data("1".utf8), "b": Data("2".utf8), "c": Data("3".utf8)])]))
+    #expect(try await cache.record(forKey: "QUERY_ROOT") { ["c", "x", "a", "c"] }?.names == ["c", "a"])
+    #expect(try await cache.record(forKey: "QUERY_ROOT") { ["x"] } == nil)
+    #expect(try await ApolloStore(cache: cache).load(DynamicOperation(document: "{ b a }"))?.data == ["b": 2, "a": 1])
+  }
 }

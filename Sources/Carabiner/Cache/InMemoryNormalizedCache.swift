@@ -2,6 +2,9 @@ internal import Synchronization
 
 /// A cache in memory that drops its least recently used records when it is full.
 public final class InMemoryNormalizedCache: NormalizedCache {
+  /// How many fields a record may have.
+  public static let defaultMaximumFields = 1000
+
   private let state: Mutex<RecordTable>
 
   /// An empty cache.
@@ -9,8 +12,13 @@ public final class InMemoryNormalizedCache: NormalizedCache {
   /// - Parameters:
   ///   - maximumRecords: How many records it holds at most; nil for no limit.
   ///   - maximumBytes: About how many bytes its records take at most; nil for no limit.
-  public init(maximumRecords: Int? = nil, maximumBytes: Int? = nil) {
-    state = Mutex(RecordTable(maximumRecords: maximumRecords, maximumBytes: maximumBytes))
+  ///   - maximumFields: How many fields a record may have. A field has a value for each list of arguments that was asked for, so the
+  ///     record of a root would grow for ever; the oldest fields with arguments are dropped.
+  public init(
+    maximumRecords: Int? = nil, maximumBytes: Int? = nil, maximumFields: Int = InMemoryNormalizedCache.defaultMaximumFields
+  ) {
+    state = Mutex(
+      RecordTable(maximumRecords: maximumRecords, maximumBytes: maximumBytes, maximumFields: max(1, maximumFields)))
   }
 
   public func loadRecords(forKeys keys: Set<String>) async throws -> [String: Record] {
@@ -21,6 +29,10 @@ public final class InMemoryNormalizedCache: NormalizedCache {
 
   public func records(forKeys keys: [String]) async throws -> [Record?] {
     state.withLock { state in keys.map { state.record($0) } }
+  }
+
+  public func record(forKey key: String, fields: () -> [String]) async throws -> Record? {
+    state.withLock { $0.record(key) }
   }
 
   public func merge(records: RecordSet) async throws -> ChangedKeys {

@@ -11,11 +11,18 @@ extension Manifest {
   func openStore() throws -> ApolloStore {
     let cache: any NormalizedCache =
       if let file = store.file {
-        try SQLiteNormalizedCache(path: file)
+        try SQLiteNormalizedCache(path: file, maximumFields: settings.storeFields)
       } else {
-        InMemoryNormalizedCache(maximumRecords: settings.storeRecords)
+        InMemoryNormalizedCache(
+          maximumRecords: settings.storeRecords, maximumBytes: settings.storeBytes, maximumFields: settings.storeFields)
       }
     return ApolloStore(cache: cache, policy: store.policy)
+  }
+
+  /// Whether a store that was opened for another manifest is as this one wants it.
+  func canKeepStore(of other: Manifest) -> Bool {
+    store == other.store && settings.storeRecords == other.settings.storeRecords
+      && settings.storeBytes == other.settings.storeBytes && settings.storeFields == other.settings.storeFields
   }
 
   /// What keeps the store's file from being used; nothing is made or changed.

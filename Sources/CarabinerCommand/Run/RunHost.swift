@@ -62,9 +62,7 @@ struct RunHost: Sendable {
     var all = try manifest.resolvedHeaders(secrets)
     all.replace(with: headers)
     let store: ApolloStore
-    if let predecessor, predecessor.manifest.store == manifest.store,
-      predecessor.manifest.settings.storeRecords == manifest.settings.storeRecords
-    {
+    if let predecessor, manifest.canKeepStore(of: predecessor.manifest) {
       store = predecessor.client.store
     } else {
       store = try manifest.openStore()

@@ -100,6 +100,11 @@ extension Manifest {
             "store-records": {
               "type": "integer", "minimum": 0, "maximum": 100000000, "default": 10000, "description": "Of a store in memory."
             },
+            "store-bytes": {"$ref": "#/$defs/size", "default": "64MiB", "description": "Of a store in memory."},
+            "store-fields": {
+              "type": "integer", "minimum": 1, "maximum": 1000000, "default": 1000,
+              "description": "Of a root's record, which has one for each list of arguments; the oldest are dropped."
+            },
             "get-for-queries": {"type": "boolean", "default": false, "description": "Queries by GET, so that caches can answer."},
             "client-awareness": {
               "description": "What servers are told about the program that asks; nothing unless this is here.",

@@ -10,6 +10,9 @@ extension Manifest {
 
   /// Limits and timeouts for the whole host.
   package struct Settings: Sendable, Hashable {
+    /// About how many bytes the records of a store in memory take unless the manifest says otherwise.
+    package static let defaultStoreBytes = 64 << 20
+
     /// Where the copies of plugins are kept that are mapped.
     package var staging = StagedCopy.Mode.directory
     /// How long a request may take with all its retries; nil for no limit.
@@ -39,6 +42,10 @@ extension Manifest {
     package var certificateAuthorityFile: String?
     /// How many records a store in memory keeps.
     package var storeRecords = 10_000
+    /// About how many bytes the records of a store in memory take.
+    package var storeBytes = Self.defaultStoreBytes
+    /// How many fields a record of a root may have.
+    package var storeFields = InMemoryNormalizedCache.defaultMaximumFields
     /// Whether queries are sent with GET.
     package var usesGETForQueries = false
     /// What servers are told about the program that asks; nil for nothing.

@@ -6,7 +6,9 @@ extension ManifestReader {
   private static let settingKeys = [
     "staging", "timeout", "connect-timeout", "connections-per-host", "maximum-head", "maximum-body", "maximum-part",
     "idle-timeout", "maximum-attempts",
-    "plugin-retries", "cancel-grace", "breaker-cool-down", "crash-loop", "ca-file", "store-records", "get-for-queries",
+    "plugin-retries", "cancel-grace", "breaker-cool-down", "crash-loop", "ca-file", "store-records", "store-bytes",
+    "store-fields",
+    "get-for-queries",
     "client-awareness",
     "websocket",
   ]
@@ -31,6 +33,8 @@ extension ManifestReader {
       case "maximum-attempts": settings.maximumAttempts = count(value, place, 1...1000) ?? settings.maximumAttempts
       case "plugin-retries": settings.pluginRetries = count(value, place, 0...1000) ?? settings.pluginRetries
       case "store-records": settings.storeRecords = count(value, place, 0...100_000_000) ?? settings.storeRecords
+      case "store-bytes": settings.storeBytes = bytes(value, place) ?? settings.storeBytes
+      case "store-fields": settings.storeFields = count(value, place, 1...1_000_000) ?? settings.storeFields
       case "ca-file": settings.certificateAuthorityFile = existing(value, place, "correct the path, or remove the key")
       case "get-for-queries": settings.usesGETForQueries = truth(value, place) ?? settings.usesGETForQueries
       case "client-awareness": settings.clientAwareness = clientAwareness(value, place)

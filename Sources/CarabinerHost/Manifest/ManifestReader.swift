@@ -46,10 +46,11 @@ struct ManifestReader {
     if let chain = top["chain"] { manifest.lists = readLists(chain, root.appending("chain")) }
     if let rules = top["rules"] { readRules(rules, root.appending("rules")) }
     warnAboutIdle()
-    if manifest.store.file != nil, top["settings"]?.object?.contains("store-records") == true {
+    for setting in ["store-records", "store-bytes"]
+    where manifest.store.file != nil && top["settings"]?.object?.contains(setting) == true {
       warn(
-        .unusedSetting, root.appending("settings").appending("store-records"),
-        "store-records does nothing: it is for a store in memory, and this one is in a file; remove it")
+        .unusedSetting, root.appending("settings").appending(setting),
+        "\(setting) does nothing: it is for a store in memory, and this one is in a file; remove it")
     }
   }
 

@@ -99,6 +99,7 @@ struct ManifestRefusalTests {
     ("breaker-cool-down: 0s", "breaker-cool-down", "no time at all"),
     ("breaker-cool-down: 5", "breaker-cool-down", "no duration"),
     ("cancel-grace: [1s]", "cancel-grace", "no duration"), ("store-records: many", "store-records", "no whole number"),
+    ("store-bytes: 0B", "store-bytes", "leaves no room"), ("store-fields: 0", "store-fields", "1 to 1000000"),
   ].map { Refusal("settings: {\($0)}", "carabiner: 1\nsettings: {\($0)}", .invalidValue, "/settings/\($1)", $2) }
 
   private static let others: [Refusal] = [

@@ -52,7 +52,7 @@ struct ManifestTests {
     let manifest = try Manifest(
       text: """
         carabiner: 1
-        settings: {store-records: 5}
+        settings: {store-records: 5, store-bytes: 2MiB, store-fields: 7}
         built-ins:
           store:
             file: cache.sqlite
@@ -72,7 +72,9 @@ struct ManifestTests {
           fieldPolicies: ["Query.edition": .init(type: "Edition", keyArguments: ["book", "number"])],
           maximumAges: ["Book": 600, "Book.price": 0], defaultMaximumAge: 5400))
     // A limit for a store in memory means nothing to one in a file.
-    #expect(manifest.warnings.map(\.pointer.description) == ["/settings/store-records"])
+    #expect(manifest.warnings.map(\.pointer.description) == ["/settings/store-records", "/settings/store-bytes"])
+    #expect(manifest.settings.storeBytes == 2 << 20)
+    #expect(manifest.settings.storeFields == 7)
     #expect(manifest.warnings.first?.position?.line == 2)
   }
 

@@ -96,7 +96,7 @@ struct CacheKeyPolicyTests {
 
   @Test("D6: a root with 20,000 fields is written and read in little time, and its replaced values leave no garbage")
   func wideRoot() async throws {
-    let store = ApolloStore()
+    let store = ApolloStore(cache: InMemoryNormalizedCache(maximumFields: 50_000))
     let document = "query($n: Int) { f(n: $n) }"
     for number in 0..<20_000 {
       try await store.publish(#"{"f":"\#(number)"}"#, for: .query(document, ["n": .number(JSONNumber(number % 5_000))]))

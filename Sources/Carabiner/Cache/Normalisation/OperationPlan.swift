@@ -56,6 +56,14 @@ struct PlanCall: Sendable {
   /// The keys that depend on variables.
   let dynamicKeys: [String]
 
+  /// The name of a field in a record.
+  func name(_ key: PlanSource.FieldKey) -> String {
+    switch key {
+    case .constant(let name): name
+    case .dynamic(let number): dynamicKeys[number]
+    }
+  }
+
   func allows(_ part: SelectionPlan.Part) -> Bool { allows(part.guards) }
 
   func allows(_ guards: [Int]) -> Bool {

@@ -19,6 +19,15 @@ enum Reference {
     }
   }
 
+  /// The keys of all references in a value.
+  static func keys(in bytes: Span<UInt8>) -> [String] {
+    var (keys, offset): ([String], Int) = ([], 0)
+    while offset < bytes.count {
+      if bytes[offset] == UInt8(ascii: "{"), let key = key(in: bytes, at: &offset) { keys.append(key) } else { offset += 1 }
+    }
+    return keys
+  }
+
   /// Goes behind the reference at `offset`; tells whether there is one.
   static func skip(in bytes: Span<UInt8>, at offset: inout Int) -> Bool {
     guard let name = nameRange(in: bytes, at: offset) else { return false }

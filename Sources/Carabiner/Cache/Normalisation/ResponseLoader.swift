@@ -59,7 +59,10 @@ struct ResponseLoader: ~Copyable {
   ///
   /// - Throws: What the cache throws; ``StoreError`` with code `malformedRecord`.
   mutating func load(from cache: any NormalizedCache, wantsDependentKeys: Bool = false) async throws -> Loaded? {
-    next = [Pending(key: plan.rootKey, plan: plan.root)]
+    let (plan, call, policy) = (plan, call, policy)
+    guard let root = try await cache.record(forKey: plan.rootKey, fields: { Self.rootFields(plan, call, policy) }),
+      try add(root, Pending(key: plan.rootKey, plan: plan.root), 1)
+    else { return nil }
     while !next.isEmpty {
       let level = next
       next = []
@@ -75,6 +78,18 @@ struct ResponseLoader: ~Copyable {
     try append(0, to: &data)
     data.append(UInt8(ascii: "}"))
     return Loaded(text: data, dependentKeys: wantsDependentKeys ? dependentKeys() : [])
+  }
+
+  /// The fields of the root's record that may be needed.
+  private static func rootFields(_ plan: OperationPlan, _ call: PlanCall, _ policy: CacheKeyPolicy) -> [String] {
+    var fields: [String] = []
+    for part in plan.root.parts {
+      fields += part.fields.map { call.name($0.field.key) }
+      if let fact = part.fact { fields.append(fact) }
+    }
+    let needsType = plan.root.hasTypeConditions || !policy.isAgeless || !policy.fieldPolicies.isEmpty
+    if needsType, !fields.contains("__typename") { fields.append("__typename") }
+    return fields
   }
 
   // MARK: Gathering
@@ -165,12 +180,7 @@ struct ResponseLoader: ~Copyable {
     part.fields.allSatisfy { record.table.position(of: name($0.field.key)) != nil }
   }
 
-  private func name(_ key: PlanSource.FieldKey) -> String {
-    switch key {
-    case .constant(let name): name
-    case .dynamic(let number): call.dynamicKeys[number]
-    }
-  }
+  private func name(_ key: PlanSource.FieldKey) -> String { call.name(key) }
 
   private func typeName(of record: Record) -> String {
     guard let place = record.table.position(of: "__typename") else {

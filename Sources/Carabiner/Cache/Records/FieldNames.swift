@@ -11,6 +11,8 @@ struct FieldNames: Sendable {
   /// The same for all copies of these names, so that records made of one selection set are seen to be alike without comparing
   /// names; nil once a name was added or removed.
   private(set) var identity: UInt64?
+  /// How many bytes the names have if no other record shares them; 0 for names with an identity, which mostly are shared.
+  private(set) var ownBytes = 0
 
   init(_ list: [String]) {
     self.list = list
@@ -31,15 +33,33 @@ struct FieldNames: Sendable {
   }
 
   mutating func append(_ name: String) {
+    disown()
+    ownBytes += name.utf8.count
     list.append(name)
-    identity = nil
     if index == nil { buildIndex() } else { index?[name] = list.count - 1 }
   }
 
   mutating func remove(at position: Int) {
-    list.remove(at: position)
-    identity = nil
+    disown()
+    ownBytes -= list.remove(at: position).utf8.count
     buildIndex()
+  }
+
+  /// The names at some positions, in this order.
+  func subset(_ positions: [Int]) -> FieldNames {
+    var names = FieldNames()
+    for position in positions {
+      names.list.append(list[position])
+      names.ownBytes += list[position].utf8.count
+    }
+    names.buildIndex()
+    return names
+  }
+
+  private mutating func disown() {
+    guard identity != nil else { return }
+    identity = nil
+    ownBytes = list.reduce(0) { $0 + $1.utf8.count }
   }
 
   private mutating func buildIndex() {

@@ -66,6 +66,14 @@ package struct FieldTable: Sendable {
       isObjectText = false
     }
 
+    mutating func keep(_ positions: [Int]) {
+      names = names.subset(positions)
+      slots = positions.map { slots[$0] }
+      if !times.isEmpty { times = positions.map { times[$0] } }
+      isObjectText = false
+      compact()
+    }
+
     /// Drops what of the buffer is no value.
     private mutating func compact() {
       var compacted: [UInt8] = []
@@ -128,8 +136,8 @@ package struct FieldTable: Sendable {
   /// How many fields there are.
   package var count: Int { box[0].slots.count }
 
-  /// About how many bytes of memory this takes; names are mostly shared and not counted.
-  var cost: Int { box[0].buffer.count + box[0].slots.count * 24 + box[0].times.count * 8 }
+  /// About how many bytes of memory this takes; names that other records share are not counted.
+  var cost: Int { box[0].buffer.count + box[0].slots.count * 24 + box[0].times.count * 8 + box[0].names.ownBytes }
 
   /// What ``range(at:)`` speaks of.
   var buffer: [UInt8] { box[0].buffer }
@@ -219,6 +227,20 @@ package struct FieldTable: Sendable {
     guard let position = position(of: name) else { return false }
     box[0].remove(at: position)
     return true
+  }
+
+  /// Removes the oldest fields that have arguments, until no more than a number of fields are left.
+  ///
+  /// The number of other fields is limited by the server's schema.
+  ///
+  /// - Returns: The removed fields with their raw JSON.
+  mutating func removeOldest(keeping maximum: Int) -> [(name: String, value: ArraySlice<UInt8>)] {
+    let candidates = names.indices.filter { names[$0].utf8.contains(UInt8(ascii: "(")) }
+    let oldest = candidates.sorted { (received(at: $0), $0) < (received(at: $1), $1) }.prefix(max(0, count - maximum))
+    guard !oldest.isEmpty else { return [] }
+    let (removed, gone) = (oldest.map { (names[$0], bytes(at: $0)) }, Set(oldest))
+    box[0].keep(names.indices.filter { !gone.contains($0) })
+    return removed
   }
 
   private static func areSame(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {

@@ -11,6 +11,7 @@ struct RecordTable {
 
   private let maximumRecords: Int?
   private let maximumBytes: Int?
+  private let maximumFields: Int
   private var places: [String: Int] = [:]
   private var entries: [Entry] = []
   private var free: [Int] = []
@@ -19,9 +20,10 @@ struct RecordTable {
   /// About how many bytes the records take.
   private(set) var cost = 0
 
-  init(maximumRecords: Int?, maximumBytes: Int?) {
+  init(maximumRecords: Int?, maximumBytes: Int?, maximumFields: Int) {
     self.maximumRecords = maximumRecords
     self.maximumBytes = maximumBytes
+    self.maximumFields = maximumFields
   }
 
   var keys: Dictionary<String, Int>.Keys { places.keys }
@@ -40,7 +42,7 @@ struct RecordTable {
     }
     touch(place)
     let changed = entries[place].record.table.merge(record.table)
-    if !changed.isEmpty { setCost(of: place) }
+    if !changed.isEmpty { changedFields(of: place) }
     return changed
   }
 
@@ -52,7 +54,7 @@ struct RecordTable {
     }
     touch(place)
     let changed = entries[place].record.table.merge(batch, entry)
-    if !changed.isEmpty { setCost(of: place) }
+    if !changed.isEmpty { changedFields(of: place) }
     return changed
   }
 
@@ -65,13 +67,39 @@ struct RecordTable {
   }
 
   mutating func removeAll() {
-    self = RecordTable(maximumRecords: maximumRecords, maximumBytes: maximumBytes)
+    self = RecordTable(maximumRecords: maximumRecords, maximumBytes: maximumBytes, maximumFields: maximumFields)
   }
 
   /// Drops the least recently used records until the limits hold.
   mutating func evict() {
     while oldest != Self.none, places.count > maximumRecords ?? .max || cost > maximumBytes ?? .max {
       remove(entries[oldest].record.key)
+    }
+  }
+
+  private mutating func changedFields(of place: Int) {
+    if entries[place].record.table.count > maximumFields { limitFields(of: place) }
+    setCost(of: place)
+  }
+
+  /// Drops the oldest fields of a record, some more than needed so that not every write has to, and the parts only they have.
+  private mutating func limitFields(of place: Int) {
+    let key = entries[place].record.key
+    for (name, value) in entries[place].record.table.removeOldest(keeping: maximumFields - maximumFields / 8) {
+      removeParts(value, under: "\(key).\(name)")
+    }
+  }
+
+  /// Removes the records a value refers to that are kept under its place, as objects without a key are.
+  private mutating func removeParts(_ value: ArraySlice<UInt8>, under path: String) {
+    var left = [(value, path)]
+    while let (value, path) = left.popLast() {
+      for key in Reference.keys(in: value.span) where key == path || key.hasPrefix(path + ".") {
+        guard let place = places[key] else { continue }
+        let table = entries[place].record.table
+        for position in table.names.indices { left.append((table.bytes(at: position), "\(key).\(table.names[position])")) }
+        remove(key)
+      }
     }
   }
 
@@ -90,7 +118,7 @@ struct RecordTable {
     places[record.key] = place
     if newest == Self.none { oldest = place } else { entries[newest].newer = place }
     newest = place
-    setCost(of: place)
+    changedFields(of: place)
   }
 
   private mutating func setCost(of place: Int) {

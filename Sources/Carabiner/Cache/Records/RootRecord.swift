@@ -1,5 +1,5 @@
 /// The records operations begin at.
-package enum RootRecord: String, Sendable {
+package enum RootRecord: String, Sendable, CaseIterable {
   case query = "QUERY_ROOT"
   case mutation = "MUTATION_ROOT"
   case subscription = "SUBSCRIPTION_ROOT"
