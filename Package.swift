@@ -219,6 +219,18 @@ if !librariesOnly {
       ],
       resources: [.embedInCode("Page/query-page.html")],
       swiftSettings: swiftSettings),
+    .testTarget(
+      name: "CarabinerGatewayTests",
+      dependencies: [
+        "CarabinerGateway", "Carabiner", "CarabinerWire",
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOEmbedded", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOHTTP2", package: "swift-nio-http2"),
+        .product(name: "NIOWebSocket", package: "swift-nio"),
+      ],
+      swiftSettings: swiftSettings),
     .executableTarget(
       name: "CarabinerCommand",
       dependencies: [

@@ -6,6 +6,9 @@ package protocol OperationRunner: Sendable {
   /// Where operations run best: the transport's loop, so that none of them changes threads on its way.
   var executor: any TaskExecutor { get }
 
+  /// Which header fields a client of a WebSocket may add in `connection_init`.
+  var connectionInitHeaders: HeaderSelection { get }
+
   /// Begins an operation; whatever takes its place meanwhile, it keeps the chain it has begun with.
   ///
   /// - Parameters:

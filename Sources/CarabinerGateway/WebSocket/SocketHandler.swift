@@ -147,14 +147,12 @@ final class SocketHandler: ChannelDuplexHandler {
 
   // MARK: Operations
 
-  /// Pages cannot add fields to the handshake; what they would say there stands under `headers` of their first message.
+  /// Adds the fields of the first message to those of the handshake.
   private func introduce(_ payload: [UInt8]?) {
-    let fields = payload.flatMap { try? JSONValue(parsing: $0)["headers"]?.object } ?? [:]
-    for (name, value) in fields {
-      guard let text = value.string, Carabiner.HTTPHeaders.Field(name: name, value: text).isWellFormed else {
-        return close(.badRequest, "Invalid message received: headers.\(name) is no text that may stand in a header field")
-      }
-      headers.replaceOrAdd(name: name, value: text)
+    do throws(ConnectionInitHeaders.Fault) {
+      headers = try service.headers(headers, with: payload)
+    } catch {
+      return close(.badRequest, "Invalid message received: \(error.reason)")
     }
     send([ServerMessage.acknowledgement], nil)
   }

@@ -49,6 +49,14 @@ final class SocketService: Sendable {
     return SocketUpgrade(answer: handshake.answer, service: self, headers: request.head.headers, client: request.client)
   }
 
+  /// The fields of a handshake and those that `connection_init` may add to them.
+  func headers(
+    _ handshake: NIOHTTP1.HTTPHeaders, with payload: [UInt8]?
+  ) throws(ConnectionInitHeaders.Fault) -> NIOHTTP1.HTTPHeaders {
+    try ConnectionInitHeaders(payload, limits: limits).added(
+      to: handshake, allowed: runner.connectionInitHeaders, limits: limits)
+  }
+
   /// Reads what a client subscribes to.
   ///
   /// - Throws: A refusal; its message and code are for the client.

@@ -7,6 +7,8 @@ extension Manifest {
     package var forwardedHeaders: [String] = []
     /// Names of response fields that go back to the client.
     package var returnedHeaders: [String] = []
+    /// Names of fields that a client of a WebSocket may add in `connection_init`.
+    package var connectionInitHeaders: [String] = []
     /// When the store, which all clients share, is asked.
     package var cachePolicy = CachePolicy.networkOnly
     /// How a generation shows itself on a share of the operations before it takes all; nil if it takes all at once.

@@ -14,6 +14,10 @@ extension Manifest {
           "type": "array", "items": {"$ref": "#/$defs/headerPattern"},
           "description": "Fields of the upstream's answer that go back to the client; none does by itself."
         },
+        "connection-init-headers": {
+          "type": "array", "items": {"$ref": "#/$defs/headerPattern"},
+          "description": "Fields that a client of a WebSocket may add in connection_init; none by default, and never one of its handshake."
+        },
         "cache-policy": {
           "enum": ["cacheFirst", "networkFirst", "networkOnly", "cacheOnly", "cacheAndNetwork"], "default": "networkOnly",
           "description": "All clients share one store, so anything but networkOnly is for answers that are the same for everybody."

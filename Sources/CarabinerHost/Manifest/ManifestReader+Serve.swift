@@ -2,7 +2,9 @@ internal import Carabiner
 internal import CarabinerWire
 
 extension ManifestReader {
-  private static let serveKeys = ["forward-headers", "return-headers", "cache-policy", "canary", "shadow"]
+  private static let serveKeys = [
+    "forward-headers", "return-headers", "connection-init-headers", "cache-policy", "canary", "shadow",
+  ]
 
   mutating func readServe(_ json: JSONValue, _ pointer: JSONPointer) {
     guard let object = object(json, pointer, knowing: Self.serveKeys) else { return }
@@ -11,6 +13,7 @@ extension ManifestReader {
       switch key {
       case "forward-headers": manifest.serve.forwardedHeaders = headerPatterns(value, place)
       case "return-headers": manifest.serve.returnedHeaders = headerPatterns(value, place)
+      case "connection-init-headers": manifest.serve.connectionInitHeaders = headerPatterns(value, place)
       case "cache-policy":
         guard let policy = value.string.flatMap(CachePolicy.init(rawValue:)) else {
           let known = CachePolicy.allCases.map(\.rawValue)

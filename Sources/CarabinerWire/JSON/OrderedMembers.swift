@@ -74,12 +74,27 @@ extension OrderedMembers.Member: Sendable where Value: Sendable {}
 extension OrderedMembers: Sendable where Value: Sendable {}
 
 /// A name that equals another only if its bytes do.
-private struct ExactName: Hashable {
+struct ExactName: Hashable {
   let name: String
 
   static func == (left: ExactName, right: ExactName) -> Bool { left.name.hasSameBytes(as: right.name) }
 
-  func hash(into hasher: inout Hasher) { hasher.combine(name) }
+  /// Hashes the bytes. The hash of a `String` is that of its normal form, so a text could have many names with one hash.
+  func hash(into hasher: inout Hasher) {
+    let bytes = name.utf8Span.span
+    var offset = 0
+    while offset &+ 8 <= bytes.count {
+      hasher.combine(bytes.word(at: offset))
+      offset &+= 8
+    }
+    var rest: UInt64 = 0
+    while offset < bytes.count {
+      rest = rest << 8 | UInt64(bytes[offset])
+      offset &+= 1
+    }
+    hasher.combine(rest)
+    hasher.combine(bytes.count)
+  }
 }
 
 extension String {

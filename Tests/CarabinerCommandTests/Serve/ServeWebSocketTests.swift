@@ -13,7 +13,7 @@ struct ServeWebSocketTests {
   init() throws {
     upstream = try DemoServerProcess()
     folder = try StoreFolder()
-    _ = try folder.write("carabiner: 1\nserve: {forward-headers: [x-ten*]}\n", to: "chain.yaml")
+    _ = try folder.write("carabiner: 1\nserve: {forward-headers: [x-ten*], connection-init-headers: [x-tenant]}\n", to: "chain.yaml")
   }
 
   private func gateway(_ arguments: [String] = []) throws -> ServeProcess {
@@ -69,7 +69,7 @@ struct ServeWebSocketTests {
     #expect(client.message() == next("2", ["__typename": "Query"]))
   }
 
-  @Test("headers of the handshake, and those the first message has in their place, go on if the manifest names them")
+  @Test("headers of the handshake, and those the first message may add to them, go on if the manifest names them")
   func headers() throws {
     let gateway = try gateway()
     let query = #"{ named: echoHeader(name: "x-tenant") key: echoHeader(name: "sec-websocket-key") }"#
@@ -81,6 +81,11 @@ struct ServeWebSocketTests {
     #expect(page.message()?["type"] == "connection_ack")
     page.subscribe("1", query)
     #expect(page.message() == next("1", ["named": "t2", "key": .null]))
+    let forger = try WebSocketClient(gateway, ["X-Tenant": "t1"])
+    forger.send(#"{"type":"connection_init","payload":{"headers":{"X-Tenant":"t2","x-tenant":"t3"}}}"#)
+    #expect(forger.message()?["type"] == "connection_ack")
+    forger.subscribe("1", query)
+    #expect(forger.message() == next("1", ["named": "t1", "key": .null]))
   }
 
   @Test("pings of both kinds are answered, and a message may come in pieces")

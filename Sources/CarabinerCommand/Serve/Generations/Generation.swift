@@ -14,6 +14,7 @@ final class Generation: Sendable {
   let crashLoop: CrashLoopGuard?
   let forwardedHeaders: HeaderSelection
   let returnedHeaders: HeaderSelection
+  let connectionInitHeaders: HeaderSelection
   let cachePolicy: CachePolicy
   let since = Date()
 
@@ -27,6 +28,7 @@ final class Generation: Sendable {
     self.host = host
     forwardedHeaders = HeaderSelection(manifest.serve.forwardedHeaders)
     returnedHeaders = HeaderSelection(manifest.serve.returnedHeaders)
+    connectionInitHeaders = HeaderSelection(manifest.serve.connectionInitHeaders)
     cachePolicy = manifest.serve.cachePolicy
   }
 

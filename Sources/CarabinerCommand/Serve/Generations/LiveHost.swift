@@ -48,6 +48,8 @@ final class LiveHost: OperationRunner {
 
   var executor: any TaskExecutor { current.host.transport.loop }
 
+  var connectionInitHeaders: HeaderSelection { current.connectionInitHeaders }
+
   // MARK: Operations
 
   func begin(

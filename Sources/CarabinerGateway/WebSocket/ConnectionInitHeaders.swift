@@ -1,0 +1,76 @@
+internal import Carabiner
+internal import CarabinerWire
+internal import NIOHTTP1
+
+/// The header fields under `headers` in the payload of `connection_init`.
+///
+/// Pages cannot add fields to a handshake, so clients send them here. A proxy in front of the gateway checks the handshake alone. So a
+/// field counts only if the operator allows it by name and the handshake does not have it.
+struct ConnectionInitHeaders: Sendable {
+  /// The fields cannot be taken; the reason is for the client.
+  struct Fault: Error, Hashable {
+    let reason: String
+  }
+
+  private static let member = "headers"
+
+  private let fields: [(name: String, value: String)]
+
+  /// Reads a payload.
+  ///
+  /// - Throws: ``Fault`` if there are more fields than a head may have, or one of them is malformed.
+  init(_ payload: [UInt8]?, limits: GatewayLimits) throws(Fault) {
+    // Names are located and not built into a tree, so a payload that exceeds the limit costs no more than one pass.
+    guard let payload, let place = (try? JSONMembers(locating: payload.span))?.range(of: Self.member),
+      let members = try? JSONMembers(locating: payload.span.extracting(place)), members.isObject
+    else {
+      fields = []
+      return
+    }
+    let names = members.names
+    guard names.count <= limits.maximumHeadFields else {
+      throw Fault(reason: "\(Self.member) has more than \(limits.maximumHeadFields) fields")
+    }
+    var fields: [(name: String, value: String)] = []
+    fields.reserveCapacity(names.count)
+    for name in names {
+      guard let range = members.range(of: name), let value = try? JSONValue(parsing: Array(payload[place][relative: range])).string,
+        Carabiner.HTTPHeaders.Field(name: name, value: value).isWellFormed
+      else { throw Fault(reason: "\(Self.member).\(name) is not a string that a header field may have") }
+      fields.append((name, value))
+    }
+    self.fields = fields
+  }
+
+  /// Adds the fields that are allowed and absent to those of a handshake.
+  ///
+  /// - Throws: ``Fault`` if the result is larger than a head may be.
+  func added(
+    to handshake: NIOHTTP1.HTTPHeaders, allowed: HeaderSelection, limits: GatewayLimits
+  ) throws(Fault) -> NIOHTTP1.HTTPHeaders {
+    var headers = handshake
+    for (name, value) in fields where allowed.passes(name) && !headers.contains(name: name) {
+      headers.add(name: name, value: value)
+    }
+    guard headers.count == handshake.count || headers.areWithin(limits) else {
+      throw Fault(
+        reason: "the handshake and \(Self.member) have more than \(limits.maximumHeadFields) fields or "
+          + "\(limits.maximumHeadBytes) bytes together")
+    }
+    return headers
+  }
+}
+
+extension ArraySlice {
+  /// The elements at offsets from the beginning of the slice.
+  fileprivate subscript(relative range: Range<Int>) -> ArraySlice {
+    self[startIndex + range.lowerBound..<startIndex + range.upperBound]
+  }
+}
+
+extension NIOHTTP1.HTTPHeaders {
+  fileprivate func areWithin(_ limits: GatewayLimits) -> Bool {
+    count <= limits.maximumHeadFields
+      && reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count } <= limits.maximumHeadBytes
+  }
+}

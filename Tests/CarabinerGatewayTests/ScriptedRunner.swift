@@ -1,0 +1,46 @@
+import Carabiner
+import CarabinerGateway
+import CarabinerWire
+import NIOHTTP1
+import Synchronization
+
+/// Runs operations by a script in place of a chain, and notes with which header fields they began.
+final class ScriptedRunner: OperationRunner {
+  typealias Results = PullStream<GraphQLResponse<DynamicOperation>>
+
+  let connectionInitHeaders: HeaderSelection
+  let executor: any TaskExecutor = globalConcurrentExecutor
+  private let returnedHeaders: HeaderSelection
+  private let results: @Sendable (DynamicOperation) throws -> Results
+  private let received = Mutex<[NIOHTTP1.HTTPHeaders]>([])
+
+  /// - Parameter results: The results of each operation.
+  init(
+    connectionInitHeaders: [String] = [], returnedHeaders: [String] = [],
+    results: @escaping @Sendable (DynamicOperation) throws -> Results
+  ) {
+    self.connectionInitHeaders = HeaderSelection(connectionInitHeaders)
+    self.returnedHeaders = HeaderSelection(returnedHeaders)
+    self.results = results
+  }
+
+  /// A runner whose operations have these results.
+  convenience init(_ texts: String..., connectionInitHeaders: [String] = []) {
+    self.init(connectionInitHeaders: connectionInitHeaders) { _ in
+      PullStream(elements: try texts.map { try GraphQLResponse(json: JSONValue(parsing: Array($0.utf8))) })
+    }
+  }
+
+  /// The header fields of the operations that began.
+  var headers: [NIOHTTP1.HTTPHeaders] { received.withLock(\.self) }
+
+  func begin(
+    _ operation: DynamicOperation, headers: NIOHTTP1.HTTPHeaders, requestID: String, client: String, trace: RequestTrace?
+  ) throws -> RunningOperation {
+    received.withLock { $0.append(headers) }
+    return RunningOperation(
+      results: try results(operation), generation: 1, returnedHeaders: returnedHeaders, ended: { _ in })
+  }
+
+  func culprit(of error: any Error) -> String? { nil }
+}

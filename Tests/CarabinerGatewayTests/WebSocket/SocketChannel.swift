@@ -1,0 +1,47 @@
+import CarabinerWire
+import Logging
+import NIOCore
+import NIOEmbedded
+import NIOHTTP1
+import NIOWebSocket
+
+@testable import CarabinerGateway
+
+/// A WebSocket of the gateway without a network: frames in, frames out.
+struct SocketChannel {
+  let channel: NIOAsyncTestingChannel
+
+  /// - Parameter headers: The fields of the handshake.
+  init(_ runner: any OperationRunner, limits: GatewayLimits = GatewayLimits(), headers: HTTPHeaders = [:]) async throws {
+    let service = SocketService(
+      path: "/graphql", limits: limits, runner: runner, documents: DocumentIndex(), admission: Admission(limits),
+      rateLimiter: nil, metrics: GatewayMetrics(), tracing: nil, logger: Logger(label: "test"), redact: { $0 })
+    let upgrade = SocketUpgrade(answer: [:], service: service, headers: headers, client: "127.0.0.1")
+    channel = NIOAsyncTestingChannel()
+    try await channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).get()
+    try await channel.testingEventLoop.executeInContext { [channel] in
+      try channel.pipeline.syncOperations.addHandler(SocketHandler(upgrade, connections: OpenConnections()))
+    }
+  }
+
+  /// Sends a message as a client does, masked.
+  func send(_ text: String) async throws {
+    let key: WebSocketMaskingKey = [1, 2, 3, 4]
+    var data = ByteBuffer(string: text)
+    data.webSocketMask(key)
+    try await channel.writeInbound(WebSocketFrame(fin: true, opcode: .text, maskKey: key, data: data))
+  }
+
+  /// The next frame of the gateway; waits for it.
+  func frame() async throws -> WebSocketFrame { try await channel.waitForOutboundWrite(as: WebSocketFrame.self) }
+
+  /// The next message of the gateway, or the code it closes with.
+  func message() async throws -> JSONValue {
+    let frame = try await frame()
+    var data = frame.data
+    guard frame.opcode != .connectionClose else {
+      return ["close": .number(JSONNumber(Int(data.readInteger(as: UInt16.self) ?? 0)))]
+    }
+    return try JSONValue(parsing: Array(data.readableBytesView))
+  }
+}
