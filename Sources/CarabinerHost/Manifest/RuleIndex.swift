@@ -37,23 +37,31 @@ struct RuleIndex: Sendable, Equatable {
     }
   }
 
-  /// Of each list the stages of the first rule that matches and names it, else those of the manifest.
-  func choose(_ name: String?, _ type: GraphQLOperationType) -> PerList<[StagePlan.Stage]> {
+  /// Which rules put the stages of an operation in place, by number: of each list the first that matches and names it, nil if none does.
+  ///
+  /// It is all that rules can say about an operation. Names are endless and come from clients; there are few choices.
+  func choice(_ name: String?, _ type: GraphQLOperationType) -> PerList<Int?> {
+    var chosen = PerList<Int?> { _ in nil }
+    guard !rows.isEmpty else { return chosen }
     let name = name ?? ""
     var candidates = Candidates(
       named: byName[name] ?? [], lettered: byFirst.isEmpty ? [] : name.unicodeScalars.first.flatMap { byFirst[$0] } ?? [],
       others: others)
-    var chosen = PerList<[StagePlan.Stage]?> { _ in nil }
     var missing = StageList.allCases.count
     while missing > 0, let index = candidates.next() {
       guard rows[index].rule.matches(name, type) else { continue }
       for list in StageList.allCases where chosen[list] == nil {
-        guard let stages = rows[index].stages[list] else { continue }
-        chosen[list] = stages
+        guard rows[index].stages[list] != nil else { continue }
+        chosen[list] = index
         missing -= 1
       }
     }
-    return PerList { chosen[$0] ?? base[$0] }
+    return chosen
+  }
+
+  /// The stages of each list for a choice.
+  func stages(_ choice: PerList<Int?>) -> PerList<[StagePlan.Stage]> {
+    PerList { list in choice[list].flatMap { rows[$0].stages[list] } ?? base[list] }
   }
 }
 

@@ -40,7 +40,14 @@ extension Manifest {
     operationName: String?, type: GraphQLOperationType, overrides: StageOverrides = StageOverrides(),
     leavingOut leftOut: [String: StageDecision] = [:]
   ) -> StagePlan {
-    var plan = StagePlan(stages: ruleIndex.choose(operationName, type))
+    stagePlan(ruleIndex.choice(operationName, type), overrides: overrides, leavingOut: leftOut)
+  }
+
+  /// The stages for the operations of a choice of rules.
+  func stagePlan(
+    _ choice: PerList<Int?>, overrides: StageOverrides, leavingOut leftOut: [String: StageDecision]
+  ) -> StagePlan {
+    var plan = StagePlan(stages: ruleIndex.stages(choice))
     if !overrides.isEmpty || !leftOut.isEmpty || hasDisabledPlugins {
       for list in StageList.allCases {
         for index in plan.stages[list].indices {

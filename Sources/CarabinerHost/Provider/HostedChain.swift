@@ -5,25 +5,47 @@ internal import Synchronization
 
 /// A manifest brought to life: libraries loaded, instances made, and an interceptor provider for every operation.
 package final class HostedChain: InterceptorProvider {
-  private struct PlanKey: Hashable {
-    let operationName: String?
-    let type: GraphQLOperationType
-  }
+  /// What tells plans apart: the rules that put their stages in place, and not the names of operations, which clients choose.
+  private typealias PlanKey = PerList<Int?>
 
   /// A plan without the plugins whose circuit breakers are open.
   private struct ReducedKey: Hashable {
-    let operation: PlanKey
+    let rules: PlanKey
     let broken: Set<String>
   }
 
   private struct State {
     var overrides: StageOverrides
     var roster: Roster
+    /// The plan of operations that no rule is for, which are most.
+    var base: CompiledPlan?
     var plans: [PlanKey: CompiledPlan] = [:]
     var reducedPlans: [ReducedKey: CompiledPlan] = [:]
     /// Counts the changes, so that a plan compiled before one is not kept after it.
     var changes = 0
+
+    func plan(_ rules: PlanKey) -> CompiledPlan? { rules == HostedChain.noRules ? base : plans[rules] }
+
+    mutating func keep(_ plan: CompiledPlan, for rules: PlanKey) {
+      guard rules != HostedChain.noRules else { return base = plan }
+      if plans.count >= HostedChain.maximumPlans { plans = [:] }
+      plans[rules] = plan
+    }
+
+    mutating func keep(_ plan: CompiledPlan, for key: ReducedKey) {
+      if reducedPlans.count >= HostedChain.maximumPlans { reducedPlans = [:] }
+      reducedPlans[key] = plan
+    }
+
+    mutating func forgetPlans() {
+      base = nil
+      plans = [:]
+      reducedPlans = [:]
+      changes += 1
+    }
   }
+
+  private static let noRules = PlanKey { _ in nil }
 
   package let manifest: Manifest
   private let state: Mutex<State>
@@ -32,7 +54,7 @@ package final class HostedChain: InterceptorProvider {
   private let limits: PluginLimits
   private let board: BreakerBoard
 
-  /// How many operations' plans are remembered; names may come from outside.
+  /// How many plans are remembered. When there are more, which takes very many rules, all are forgotten.
   private static let maximumPlans = 4096
 
   /// Loads everything a manifest names and nobody switched off.
@@ -108,34 +130,30 @@ package final class HostedChain: InterceptorProvider {
     return manifest.stagePlan(operationName: operationName, type: type, overrides: overrides, leavingOut: roster.leftOut)
   }
 
-  private func compiled(_ operationName: String?, _ type: GraphQLOperationType) -> CompiledPlan {
-    let key = PlanKey(operationName: operationName, type: type)
-    if let known = state.withLock({ $0.plans[key] }) { return known }
-    return compile(key, []) { state, plan in
-      if state.plans.count < Self.maximumPlans { state.plans[key] = plan }
-    }
+  /// The plan of an operation; operations that no rule tells apart share one.
+  func compiled(_ operationName: String?, _ type: GraphQLOperationType) -> CompiledPlan {
+    let rules = manifest.ruleIndex.choice(operationName, type)
+    if let known = state.withLock({ $0.plan(rules) }) { return known }
+    return compile(rules, []) { $0.keep($1, for: rules) }
   }
 
   private func compiled(
     _ operationName: String?, _ type: GraphQLOperationType, leavingOut broken: Set<String>
   ) -> CompiledPlan {
     guard !broken.isEmpty else { return compiled(operationName, type) }
-    let key = ReducedKey(operation: PlanKey(operationName: operationName, type: type), broken: broken)
+    let key = ReducedKey(rules: manifest.ruleIndex.choice(operationName, type), broken: broken)
     if let known = state.withLock({ $0.reducedPlans[key] }) { return known }
-    return compile(key.operation, broken) { state, plan in
-      if state.reducedPlans.count < Self.maximumPlans { state.reducedPlans[key] = plan }
-    }
+    return compile(key.rules, broken) { $0.keep($1, for: key) }
   }
 
   /// Compiles a plan, and keeps it unless something has changed meanwhile.
   private func compile(
-    _ key: PlanKey, _ broken: Set<String>, keep: (inout State, CompiledPlan) -> Void
+    _ rules: PlanKey, _ broken: Set<String>, keep: (inout State, CompiledPlan) -> Void
   ) -> CompiledPlan {
     let (overrides, roster, changes) = state.withLock { ($0.overrides, $0.roster, $0.changes) }
     let open = StageDecision(isEnabled: false, source: .breaker)
     let stages = manifest.stagePlan(
-      operationName: key.operationName, type: key.type, overrides: overrides,
-      leavingOut: broken.reduce(into: roster.leftOut) { $0[$1] = open })
+      rules, overrides: overrides, leavingOut: broken.reduce(into: roster.leftOut) { $0[$1] = open })
     let plan = CompiledPlan(stages, manifest: manifest, limits: limits, binding: roster.binding, ffi: roster.ffi)
     state.withLock { state in
       if state.changes == changes { keep(&state, plan) }
@@ -165,9 +183,7 @@ package final class HostedChain: InterceptorProvider {
       state.withLock { state in
         state.overrides = overrides
         state.roster = roster
-        state.plans = [:]
-        state.reducedPlans = [:]
-        state.changes += 1
+        state.forgetPlans()
       }
     }
   }
