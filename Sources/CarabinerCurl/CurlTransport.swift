@@ -42,14 +42,14 @@ public final class CurlTransport: HTTPTransport {
     var request = request
     var redirects = 0
     while true {
-      try request.checkScheme()
+      try request.checkLine()
       let response = try await exchange(request)
       guard let target = response.response.redirectTarget else { return response }
       redirects += 1
       guard redirects <= configuration.maximumRedirects else {
         throw TransportError(
           .redirectRefused,
-          "the server redirected more than \(configuration.maximumRedirects) times, at last to \(target); is it a loop?",
+          "the server redirected more than \(configuration.maximumRedirects) times, at last to \(PrintableURL(target)); is it a loop?",
           url: request.url.absoluteString, mayHaveBeenSent: true, responseBegan: true)
       }
       try await response.discardBody(upTo: Self.redirectBodyBytes)

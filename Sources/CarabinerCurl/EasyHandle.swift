@@ -193,7 +193,7 @@ internal import Glibc
         unsafe curl_slist_free_all(list)
         throw TransportError(
           .invalidHeader,
-          "the header \(field.name.debugDescription) has a name that is no token or a value with CR, LF or NUL; look at the "
+          "the header \(field.name.debugDescription) has a name that is not a token or a value with control characters; look at the "
             + "interceptor that sets it",
           url: request.url.absoluteString)
       }
@@ -248,11 +248,4 @@ internal import Glibc
 
   private func set(_ option: CURLoption, _ value: Int) { _ = unsafe CCurl_setLong(handle, option, value) }
   private func set(_ option: CURLoption, _ value: String) { _ = unsafe CCurl_setPointer(handle, option, value) }
-}
-
-extension HTTPHeaders.Field {
-  /// Whether the name is a token (RFC 9110) and the value cannot end the line it stands on.
-  fileprivate var isWellFormed: Bool {
-    !name.isEmpty && name.utf8.allSatisfy(\.isTokenByte) && !value.utf8.contains { $0 == 0 || $0 == 10 || $0 == 13 }
-  }
 }

@@ -13,7 +13,9 @@ struct WebSocketEndpoint: Sendable {
   /// - Throws: ``WebSocketError`` with code `unsupportedURL`.
   init(_ url: URL) throws(WebSocketError) {
     let scheme = url.scheme?.lowercased()
-    guard scheme == "ws" || scheme == "wss", let host = url.host(percentEncoded: false), !host.isEmpty else {
+    guard scheme == "ws" || scheme == "wss", let host = url.host(percentEncoded: false), !host.isEmpty,
+      RequestLine.isTarget(host.utf8), RequestLine.isTarget(url.absoluteString.utf8)
+    else {
       throw WebSocketError(
         .unsupportedURL, "this is no URL of a WebSocket; write one that begins with ws:// or wss:// and has a host",
         url: url.absoluteString)

@@ -1,6 +1,7 @@
 import Carabiner
 import CarabinerCurl
 import Foundation
+import ScriptedServer
 import Synchronization
 import Testing
 
@@ -30,9 +31,26 @@ struct RefusalTests {
     #expect(try await send(url)?.code == .unsupportedURL)
   }
 
-  @Test("a header that would end its line is refused", arguments: ["a\r\nb", "a\nb", "a\u{0}b"])
+  @Test("a header that would end its line is refused", arguments: ["a\r\nb", "a\nb", "a\u{0}b", "a\u{1}b"])
   func headers(value: String) async throws {
     #expect(try await send("http://127.0.0.1:1/", headers: ["X-Bad": value])?.code == .invalidHeader)
+  }
+
+  @Test(
+    "a method that a server could read as more than one is refused, and nothing is sent",
+    arguments: ["GET /x HTTP/1.1\r\nHost: h\r\n\r\nGET", "GET /x", "G\nET", "", "CONNECT"])
+  func methods(method: String) async throws {
+    let server = try ScriptedServer(otherwise: { request, peer in try peer.respond(body: request.target) })
+    let transport = try CurlTransport()
+    for body in [nil, "{}"] {
+      let error = await #expect(throws: TransportError.self) {
+        try await transport.fetch("\(server.origin)/from", method: method, body: body)
+      }
+      #expect(error?.code == .invalidMethod)
+      #expect(error?.mayHaveBeenSent == false)
+    }
+    #expect(server.connections == 0)
+    try await transport.expectIntact(server)
   }
 
   @Test("a cancelled task sends nothing")

@@ -20,6 +20,9 @@ public struct URLRequest: Sendable, Hashable {
   /// was sent. Requests made for an operation know; others go by their method, and a POST is not.
   public var isIdempotent: Bool
 
+  /// The methods that a server may receive twice (RFC 9110, 9.2.2; QUERY). Any other may have an effect each time.
+  private static let idempotentMethods: Set = ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE", "QUERY"]
+
   /// A request to `url`.
   public init(
     url: URL, httpMethod: String = "POST", headers: HTTPHeaders = [:], httpBody: Data? = nil,
@@ -30,7 +33,7 @@ public struct URLRequest: Sendable, Hashable {
     self.headers = headers
     body = httpBody.map { .data($0) }
     self.timeoutInterval = timeoutInterval
-    isIdempotent = httpMethod != "POST" && httpMethod != "PATCH"
+    isIdempotent = Self.idempotentMethods.contains(httpMethod)
   }
 
   /// The body, if its bytes are at hand; nil for none, and for one that is read while it is sent. Setting it replaces either.

@@ -4,6 +4,8 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// The URL has no host, or a scheme other than http and https.
     case unsupportedURL
+    /// The method of the request is malformed, or does not fit the request.
+    case invalidMethod
     /// A header of the request is malformed.
     case invalidHeader
     /// A file of the body is missing, cannot be read, or is no regular file.
@@ -51,7 +53,7 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
   ) {
     self.code = code
     self.message = message
-    self.url = url.withoutUser
+    self.url = PrintableURL(url).description
     self.mayHaveBeenSent = mayHaveBeenSent
     self.responseBegan = responseBegan
   }

@@ -49,6 +49,7 @@ enum PluginFetch {
     }
     let body = unsafe request.body.isAbsent ? nil : Data(request.body.bytes)
     let method = unsafe request.method.len == 0 ? (body == nil ? "GET" : "POST") : request.method.text
+    guard RequestLine.isMethod(method.utf8) else { return nil }
     return unsafe URLRequest(
       url: url, httpMethod: method, headers: headers, httpBody: body,
       timeoutInterval: request.timeout_ns == 0 ? defaultTimeout : Double(request.timeout_ns) / 1e9)

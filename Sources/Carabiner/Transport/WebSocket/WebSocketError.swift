@@ -78,7 +78,7 @@ public struct WebSocketError: Error, Sendable, Hashable, CustomStringConvertible
   ) {
     self.code = code
     self.message = message
-    self.url = url.withoutUser
+    self.url = PrintableURL(url).description
     self.closeCode = closeCode
     self.statusCode = statusCode
     self.mayHaveBeenSent = mayHaveBeenSent

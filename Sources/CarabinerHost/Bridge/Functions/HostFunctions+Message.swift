@@ -94,8 +94,7 @@ extension HostFunctions {
     case .document: return String(validating: bytes, as: UTF8.self) != nil
     case .url: return String(validating: bytes, as: UTF8.self).flatMap { URL(string: $0) } != nil
     case .method:
-      return bytes.count <= 32 && !bytes.isEmpty
-        && bytes.allSatisfy { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }
+      return RequestLine.isMethod(bytes) && bytes.allSatisfy { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }
     default: return true
     }
   }

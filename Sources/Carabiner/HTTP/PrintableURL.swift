@@ -1,0 +1,36 @@
+package import FoundationEssentials
+
+/// A URL as messages, logs and traces show it: without the user's name and password.
+///
+/// This is the only code that makes a URL printable. Every message with a URL in it goes through here.
+package struct PrintableURL: Sendable, Hashable, CustomStringConvertible {
+  /// The text to show.
+  package let description: String
+
+  /// A URL that Foundation has parsed.
+  package init(_ url: URL) { self.init(url.absoluteString) }
+
+  /// A text that is meant as a URL, valid or not.
+  package init(_ text: some StringProtocol) {
+    guard let slashes = text.firstRange(of: "//") else {
+      description = String(text)
+      return
+    }
+    let behind = text[slashes.upperBound...]
+    let authority = behind.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+    let userInformation = authority.contains("@") || authority.endsWithPortOrHost ? authority : behind
+    guard let at = userInformation.lastIndex(of: "@") else {
+      description = String(text)
+      return
+    }
+    description = String(text[..<slashes.upperBound]) + String(behind[behind.index(after: at)...])
+  }
+}
+
+extension StringProtocol {
+  /// Whether the text is a host, or a host and a port; an unescaped delimiter in a password cuts it off before the `@`.
+  fileprivate var endsWithPortOrHost: Bool {
+    guard let colon = lastIndex(of: ":"), last != "]" else { return true }
+    return self[index(after: colon)...].allSatisfy { ("0"..."9").contains($0) }
+  }
+}
