@@ -23,6 +23,10 @@ extension CurlTransport {
     public var bufferedBodyBytes = 256 * 1024
     /// How many redirects are followed.
     public var maximumRedirects = 5
+    /// The headers of a request that follow a redirect to another origin, beside those that describe the body.
+    ///
+    /// Each is a name, or the beginning of names and a star. An origin that the caller did not choose gets no other header.
+    public var redirectHeaders: [String] = []
     /// How many connections one host may have; 0 for no limit.
     public var maximumConnectionsPerHost = 0
     /// How many of libcurl's handles are kept for the next requests.

@@ -53,7 +53,7 @@ public final class CurlTransport: HTTPTransport {
           url: request.url.absoluteString, mayHaveBeenSent: true, responseBegan: true)
       }
       try await response.discardBody(upTo: Self.redirectBodyBytes)
-      request = try request.redirected(by: response.response, to: target)
+      request = try request.redirected(by: response.response, to: target, taking: configuration.redirectHeaders)
     }
   }
 

@@ -13,8 +13,13 @@ extension HTTPURLResponse {
 }
 
 extension URLRequest {
+  /// The headers that describe what is sent and what can be read, and nothing about the caller.
+  private static let contentHeaders = ["Accept", "Accept-Encoding", "Content-Type", "Content-Encoding", "Content-Language"]
+
   /// The request a redirect asks for.
-  func redirected(by response: HTTPURLResponse, to target: String) throws -> URLRequest {
+  ///
+  /// - Parameter listed: The headers that another origin gets, beside those that describe the body.
+  func redirected(by response: HTTPURLResponse, to target: String, taking listed: [String]) throws -> URLRequest {
     guard let next = URL(string: target, relativeTo: url)?.absoluteURL, next.hasWebScheme, next.host()?.isEmpty == false
     else {
       throw refusal(
@@ -27,7 +32,8 @@ extension URLRequest {
     var request = self
     request.url = next
     if !url.hasSameOrigin(as: next) {
-      for name in ["Authorization", "Cookie", "Proxy-Authorization"] { request.headers.remove(name) }
+      let patterns = Self.contentHeaders + listed
+      request.headers.fields.removeAll { field in !patterns.contains { field.name.isHeaderName(like: $0) } }
     }
     let keepsMethod = response.statusCode == 307 || response.statusCode == 308
     if !keepsMethod, httpMethod != "GET", httpMethod != "HEAD" {
@@ -43,6 +49,15 @@ extension URLRequest {
     TransportError(
       .redirectRefused, "\(message); use the final address as the endpoint", url: url.absoluteString, mayHaveBeenSent: true,
       responseBegan: true)
+  }
+}
+
+extension String {
+  /// Whether a header's name is this one, or begins as a pattern that ends with a star.
+  fileprivate func isHeaderName(like pattern: String) -> Bool {
+    guard pattern.hasSuffix("*") else { return isSameHeaderName(as: pattern) }
+    return utf8.count >= pattern.utf8.count - 1
+      && String(decoding: utf8.prefix(pattern.utf8.count - 1), as: UTF8.self).isSameHeaderName(as: String(pattern.dropLast()))
   }
 }
 

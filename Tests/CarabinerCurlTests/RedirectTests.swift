@@ -2,6 +2,7 @@ import Carabiner
 import CarabinerCurl
 import Foundation
 import ScriptedServer
+import Synchronization
 import Testing
 
 /// SEMANTICS E6.
@@ -41,19 +42,47 @@ struct RedirectTests {
     #expect(server.requests.map(\.method) == [method, method])
   }
 
-  @Test("E6: credentials do not follow to another origin, other headers do")
-  func otherOrigin() async throws {
+  private static let headers: HTTPHeaders = [
+    "authorization": "Bearer t", "Cookie": "a=b", "COOKIE": "c=d", "Proxy-Authorization": "Basic x", "X-User": "7",
+    "x-tenant-id": "8", "Content-Type": "application/json", "Accept": "application/json", "User-Agent": "shop/1.0", "Host": "h",
+  ]
+
+  @Test("E6: only headers that describe the body follow to another origin", arguments: [307, 302])
+  func otherOrigin(status: Int) async throws {
     let other = try redirecting(307, to: "/never")
-    let server = try redirecting(307, to: "\(other.origin)/to")
+    let server = try redirecting(status, to: "\(other.origin)/to")
     let transport = try CurlTransport()
-    let secrets: HTTPHeaders = [
-      "authorization": "Bearer t", "Cookie": "a=b", "COOKIE": "c=d", "Proxy-Authorization": "Basic x", "X-Trace": "7",
-    ]
-    #expect(try await transport.fetch("\(server.origin)/from", headers: secrets, body: "body").text == "POST /to body")
+    let text = try await transport.fetch("\(server.origin)/from", headers: Self.headers, body: "body").text
+    #expect(text == (status == 307 ? "POST /to body" : "GET /to "))
     let request = try #require(other.requests.first)
-    for name in ["Authorization", "Cookie", "Proxy-Authorization"] { #expect(request.header(name) == nil, "\(name)") }
-    #expect(request.header("X-Trace") == "7")
-    #expect(server.requests.first?.header("Cookie") == "a=b")
+    for field in Self.headers where !["Accept", "Content-Type", "User-Agent", "Host"].contains(field.name) {
+      #expect(request.header(field.name) == nil, "\(field.name)")
+      #expect(server.requests.first?.header(field.name) != nil, "\(field.name)")
+    }
+    #expect(request.header("Accept") == "application/json")
+    #expect(request.header("Content-Type") == (status == 307 ? "application/json" : nil))
+    #expect(request.header("User-Agent") == "carabiner/1.0")
+    #expect(request.header("Host") == "127.0.0.1:\(other.port)")
+  }
+
+  @Test("E6: listed headers follow to another origin, and do not come back to the first")
+  func listedHeaders() async throws {
+    let first = Mutex("")
+    let other = try ScriptedServer(otherwise: { _, peer in
+      try peer.respond("307 Moved", headers: "Location: \(first.withLock { $0 })/to\r\n")
+    })
+    let server = try redirecting(307, to: "\(other.origin)/to")
+    first.withLock { $0 = server.origin }
+    var configuration = CurlTransport.Configuration()
+    configuration.redirectHeaders = ["x-user", "X-Tenant-*"]
+    _ = try await CurlTransport(configuration: configuration).fetch("\(server.origin)/from", headers: Self.headers, body: "body")
+    for request in [try #require(other.requests.first), try #require(server.requests.last)] {
+      #expect(request.header("X-User") == "7")
+      #expect(request.header("X-Tenant-Id") == "8")
+      #expect(request.header("Authorization") == nil)
+      #expect(request.header("Cookie") == nil)
+    }
+    #expect(server.requests.count == 2)
   }
 
   @Test("E6: a password in the first URL is not sent to another origin")

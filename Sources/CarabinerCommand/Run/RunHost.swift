@@ -142,6 +142,7 @@ extension CurlTransport.Configuration {
     maximumConnectionsPerHost = settings.connectionsPerHost ?? 0
     maximumHeadBytes = settings.maximumHeadBytes
     maximumBodyBytes = settings.maximumBodyBytes
+    redirectHeaders = settings.redirectHeaders
     certificateAuthorityFile = settings.certificateAuthorityFile
   }
 }

@@ -72,7 +72,11 @@ extension Manifest {
             },
             "maximum-head": {"$ref": "#/$defs/size", "default": "256KiB"},
             "maximum-body": {"$ref": "#/$defs/size", "default": "64MiB"},
-            "maximum-part": {"$ref": "#/$defs/size", "default": "64MiB", "description": "Of a response in parts, which has no other limit."},
+            "maximum-part": {"$ref": "#/$defs/size", "default": "64MiB", "description": "Of one part of a response; deferred parts together may have maximum-body, the parts of a subscription have no limit."},
+            "redirect-headers": {
+              "type": "array", "items": {"$ref": "#/$defs/headerPattern"},
+              "description": "Headers that follow a redirect to another origin, beside those that describe the body; without it none."
+            },
             "idle-timeout": {
               "$ref": "#/$defs/duration",
               "description": "How long a response in parts may go without a result, whatever signs of life come; without it no limit."

@@ -24,7 +24,9 @@ extension Manifest {
     package var maximumHeadBytes = 256 << 10
     /// How large the body of a response may be.
     package var maximumBodyBytes = 64 << 20
-    /// How large one part of a response in parts may be; the whole of it has no limit.
+    /// Which headers of a request, or beginnings of their names and a star, follow a redirect to another origin, beside those that describe the body.
+    package var redirectHeaders: [String] = []
+    /// How large one part of a response in parts may be. Deferred parts together may have ``maximumBodyBytes``.
     package var maximumPartBytes = ResponseLimits.defaultMaximumPartBytes
     /// How long a response in parts may go without a result, whatever signs of life come; nil for as long as it takes.
     package var idleTimeout: Duration?

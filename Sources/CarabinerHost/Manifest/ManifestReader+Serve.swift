@@ -103,7 +103,8 @@ extension ManifestReader {
     return percent / 100
   }
 
-  private mutating func headerPatterns(_ json: JSONValue, _ pointer: JSONPointer) -> [String] {
+  /// Names of headers, or beginnings of names with a star.
+  mutating func headerPatterns(_ json: JSONValue, _ pointer: JSONPointer) -> [String] {
     guard case .array(let entries) = json else {
       wrongType(json, pointer, "a list of header names")
       return []

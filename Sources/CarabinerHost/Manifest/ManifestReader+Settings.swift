@@ -5,10 +5,8 @@ internal import Glibc
 extension ManifestReader {
   private static let settingKeys = [
     "staging", "timeout", "connect-timeout", "connections-per-host", "maximum-head", "maximum-body", "maximum-part",
-    "idle-timeout", "maximum-attempts",
-    "plugin-retries", "cancel-grace", "breaker-cool-down", "crash-loop", "ca-file", "store-records", "store-bytes",
-    "store-fields",
-    "get-for-queries",
+    "redirect-headers", "idle-timeout", "maximum-attempts", "plugin-retries", "cancel-grace", "breaker-cool-down", "crash-loop",
+    "ca-file", "store-records", "store-bytes", "store-fields", "get-for-queries",
     "client-awareness",
     "websocket",
   ]
@@ -29,6 +27,7 @@ extension ManifestReader {
       case "maximum-head": settings.maximumHeadBytes = bytes(value, place) ?? settings.maximumHeadBytes
       case "maximum-body": settings.maximumBodyBytes = bytes(value, place) ?? settings.maximumBodyBytes
       case "maximum-part": settings.maximumPartBytes = bytes(value, place) ?? settings.maximumPartBytes
+      case "redirect-headers": settings.redirectHeaders = headerPatterns(value, place)
       case "idle-timeout": settings.idleTimeout = duration(value, place)
       case "maximum-attempts": settings.maximumAttempts = count(value, place, 1...1000) ?? settings.maximumAttempts
       case "plugin-retries": settings.pluginRetries = count(value, place, 0...1000) ?? settings.pluginRetries

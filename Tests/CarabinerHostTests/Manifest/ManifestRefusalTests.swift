@@ -96,6 +96,7 @@ struct ManifestRefusalTests {
     ("maximum-body: 1.5", "maximum-body", "no whole number of bytes"), ("maximum-body: -1", "maximum-body", "no size"),
     ("maximum-attempts: 0", "maximum-attempts", "from 1 to 1000"), ("plugin-retries: 1.5", "plugin-retries", "from 0 to 1000"),
     ("maximum-part: 0", "maximum-part", "leaves no room"), ("idle-timeout: 0s", "idle-timeout", "leaves no time at all"),
+    ("redirect-headers: ['x user']", "redirect-headers/0", "is no header name"),
     ("breaker-cool-down: 0s", "breaker-cool-down", "no time at all"),
     ("breaker-cool-down: 5", "breaker-cool-down", "no duration"),
     ("cancel-grace: [1s]", "cancel-grace", "no duration"), ("store-records: many", "store-records", "no whole number"),
