@@ -96,8 +96,8 @@ final class Transfer: @unchecked Sendable {
   }
 
   private func headArrived(_ head: HTTPURLResponse) {
-    // A subscription may go on for ever; its parser limits the parts, and nobody keeps the whole.
-    isEndless = head.isMultipart
+    // A subscription may go on for ever. Its parser limits the parts and does not keep the whole.
+    isEndless = request.takesParts && head.isMultipart
     wake { $0.head = head }
   }
 

@@ -36,7 +36,7 @@ final class FrameHandler: ChannelInboundHandler {
     switch frame.opcode {
     case .text, .binary: begin(frame)
     case .continuation: goOn(frame)
-    case .ping: answer(frame, context)
+    case .ping: answer(frame)
     case .pong: connection.report(.signOfLife)
     case .connectionClose: closed(frame.data, context)
     default: violated("the server sent a frame of an unknown kind")
@@ -66,13 +66,14 @@ final class FrameHandler: ChannelInboundHandler {
 
   // MARK: Control frames
 
-  private func answer(_ frame: WebSocketFrame, _ context: ChannelHandlerContext) {
-    // A server that pings and does not read gets no answer: the answers would fill the memory.
-    if context.channel.isWritable {
-      let pong = WebSocketFrame(fin: true, opcode: .pong, maskKey: .random(), data: frame.data)
-      context.writeAndFlush(wrapOutboundOut(pong), promise: nil)
-    }
+  private func answer(_ frame: WebSocketFrame) {
+    connection.answer(.frame(frame.data))
     connection.report(.signOfLife)
+  }
+
+  func channelWritabilityChanged(context: ChannelHandlerContext) {
+    if context.channel.isWritable { connection.becameWritable() }
+    context.fireChannelWritabilityChanged()
   }
 
   private func closed(_ data: ByteBuffer, _ context: ChannelHandlerContext) {

@@ -27,6 +27,23 @@ final class SocketConnection: @unchecked Sendable {
     case failed(WebSocketError)
   }
 
+  /// What answers a ping of the server: a frame, or a message of the protocol.
+  enum Pong {
+    case frame(ByteBuffer)
+    case message([UInt8])
+
+    var frame: WebSocketFrame {
+      switch self {
+      case .frame(let data): WebSocketFrame(fin: true, opcode: .pong, maskKey: .random(), data: data)
+      case .message(let text): .message(text)
+      }
+    }
+  }
+
+  /// The memory that a message takes beside its text while it waits to be sent.
+  private static let messageOverhead = 256
+  /// What may wait to be sent although the maximum message size is smaller: many short messages.
+  private static let minimumUnsentBytes = 1 << 20
   /// How long the server may take to answer a close frame.
   private static let closeGrace = TimeAmount.seconds(1)
 
@@ -39,6 +56,9 @@ final class SocketConnection: @unchecked Sendable {
   private var isOver = false
   private var isOpen = false
   private var unsentBytes = 0
+  /// The pongs that wait until the server reads: the last of each kind, which answers the pings before it as well (RFC 6455, 5.5.3).
+  private var owedFrame: Pong?
+  private var owedMessage: Pong?
   private let closing: EventLoopPromise<Void>
 
   init(_ opening: SocketOpening, _ loop: any EventLoop, _ observer: @escaping (SocketConnection, Event) -> Void) {
@@ -141,8 +161,9 @@ final class SocketConnection: @unchecked Sendable {
 
   func send(_ text: [UInt8]) {
     guard isOpen, !isOver, let channel else { return }
-    unsentBytes += text.count
-    guard unsentBytes <= opening.configuration.maximumMessageBytes else {
+    let size = text.count + Self.messageOverhead
+    unsentBytes += size
+    guard unsentBytes <= max(opening.configuration.maximumMessageBytes, Self.minimumUnsentBytes) else {
       return report(
         .failed(
           opening.error(
@@ -150,8 +171,24 @@ final class SocketConnection: @unchecked Sendable {
             "\(unsentBytes) bytes wait to be sent and the server does not read; look at the server, or raise the maximum message size"
           )))
     }
-    let frame = WebSocketFrame(fin: true, opcode: .text, maskKey: .random(), data: ByteBuffer(bytes: text))
-    channel.write(frame).whenComplete { _ in self.unsentBytes -= text.count }
+    channel.write(WebSocketFrame.message(text)).whenComplete { _ in self.unsentBytes -= size }
+  }
+
+  /// Answers a ping now, or once the server reads.
+  func answer(_ pong: Pong) {
+    guard isOpen, !isOver, let channel else { return }
+    guard !channel.isWritable else { return channel.writeAndFlush(pong.frame, promise: nil) }
+    switch pong {
+    case .frame: owedFrame = pong
+    case .message: owedMessage = pong
+    }
+  }
+
+  /// The server reads again.
+  func becameWritable() {
+    let owed = [owedFrame, owedMessage].compactMap(\.self)
+    (owedFrame, owedMessage) = (nil, nil)
+    for pong in owed { answer(pong) }
   }
 
   func ping() {
@@ -186,6 +223,10 @@ final class SocketConnection: @unchecked Sendable {
 }
 
 extension WebSocketFrame {
+  fileprivate static func message(_ text: [UInt8]) -> WebSocketFrame {
+    WebSocketFrame(fin: true, opcode: .text, maskKey: .random(), data: ByteBuffer(bytes: text))
+  }
+
   /// A close frame; a reason that is too long for one is cut.
   static func closing(_ code: WebSocketCloseCode, reason: String) -> WebSocketFrame {
     var data = ByteBuffer(integer: code.rawValue)

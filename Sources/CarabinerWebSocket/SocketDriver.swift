@@ -46,7 +46,8 @@ final class SocketDriver: @unchecked Sendable {
       self.session.subscribe(token, type, payload: payload)
       self.perform()
     }
-    let limits = ResponseLimits(maximumDepth: opening.configuration.maximumDepth)
+    let limits = ResponseLimits(
+      maximumDepth: opening.configuration.maximumDepth, maximumMergedBytes: opening.configuration.maximumMergedBytes)
     return SocketResults(token, mailbox, self, ResultPayloads(type, limits: limits))
   }
 
@@ -99,6 +100,7 @@ final class SocketDriver: @unchecked Sendable {
     switch action {
     case .connect: connect()
     case .send(let text): connection?.send(text)
+    case .answer(let text): connection?.answer(.message(text))
     case .ping: connection?.ping()
     case .close(let code, let reason):
       connection?.close(code, reason: reason)

@@ -31,6 +31,8 @@ extension WebSocketTransport {
     public var reconnection = WebSocketReconnection()
     /// How large a message of the server may be, all its fragments together.
     public var maximumMessageBytes = Self.defaultMaximumMessageBytes
+    /// How large a response may be that is put together of deferred parts, all parts added up.
+    public var maximumMergedBytes = ResponseLimits.defaultMaximumMergedBytes
     /// How many operations may wait for the connection.
     public var maximumWaitingOperations = Self.defaultMaximumWaitingOperations
     /// How many results of one operation are kept for a reader that does not keep up; from there on nothing is read.

@@ -144,6 +144,20 @@ struct MultipartTransferTests {
     #expect(counts == Array(0..<40))
   }
 
+  @Test("a body in parts is as long as any other may be, if its reader does not take the parts one by one")
+  func wholeBody() async throws {
+    let server = try ScriptedServer(
+      ScriptedServer.answering { _, peer in
+        try peer.sendHead(subscribed)
+        while true { try peer.sendChunk([UInt8](repeating: 0x78, count: 1000)) }
+      })
+    var configuration = CurlTransport.Configuration()
+    configuration.maximumBodyBytes = 100_000
+    let transport = try CurlTransport(configuration: configuration)
+    let error = await #expect(throws: TransportError.self) { try await transport.fetch("\(server.origin)/fetched") }
+    #expect(error?.code == .bodyTooLarge)
+  }
+
   @Test("endless heartbeats end with the idle timeout, and the server sees the connection close", .timeLimit(.minutes(2)))
   func heartbeats() async throws {
     let server = try ScriptedServer(

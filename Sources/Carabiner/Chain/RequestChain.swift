@@ -224,6 +224,8 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
     guard case .http(let transport) = leg else {
       throw RequestChainError(.invalidRequest, "this chain brings results without HTTP; send them through its result transport")
     }
+    var request = request
+    request.takesParts = true
     guard let tracer = context.tracer else { return try await transport.send(request) }
     return try await transport.send(request, telling: tracer)
   }

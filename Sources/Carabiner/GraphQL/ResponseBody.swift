@@ -113,6 +113,8 @@ public struct ResponseLimits: Sendable, Hashable {
   public static let defaultMaximumPartBytes = MultipartLimits.defaultMaximumPartBytes
   /// How large the headers of a part may be, 16 KiB.
   public static let defaultMaximumPartHeaderBytes = MultipartLimits.defaultMaximumHeaderBytes
+  /// How large a response may be that is put together of parts, all parts added up, 64 MiB.
+  public static let defaultMaximumMergedBytes = IncrementalResponse.defaultMaximumBytes
   /// How much may follow the last part before the connection is given up, 64 KiB.
   static let maximumEpilogueBytes = 64 << 10
 
@@ -122,6 +124,8 @@ public struct ResponseLimits: Sendable, Hashable {
   public var maximumPartBytes: Int
   /// How large the headers of a part may be.
   public var maximumPartHeaderBytes: Int
+  /// How large a response may be that is put together of parts, all parts added up.
+  public var maximumMergedBytes: Int
   /// How long to wait for the next result of a response in parts; nil for as long as it takes.
   ///
   /// Signs of life are no results, so this ends a subscription of which nothing else comes. Many are silent for hours and well,
@@ -133,14 +137,18 @@ public struct ResponseLimits: Sendable, Hashable {
   /// Limits, each with its default.
   public init(
     maximumDepth: Int = Self.defaultMaximumDepth, maximumPartBytes: Int = Self.defaultMaximumPartBytes,
-    maximumPartHeaderBytes: Int = Self.defaultMaximumPartHeaderBytes, idleTimeout: Duration? = nil
+    maximumPartHeaderBytes: Int = Self.defaultMaximumPartHeaderBytes,
+    maximumMergedBytes: Int = Self.defaultMaximumMergedBytes, idleTimeout: Duration? = nil
   ) {
     self.maximumDepth = maximumDepth
     self.maximumPartBytes = maximumPartBytes
     self.maximumPartHeaderBytes = maximumPartHeaderBytes
+    self.maximumMergedBytes = maximumMergedBytes
     self.idleTimeout = idleTimeout
   }
 
+  /// A response of which nothing came yet, within these limits.
+  var incrementalResponse: IncrementalResponse { IncrementalResponse(limits: json, maximumBytes: maximumMergedBytes) }
   var json: JSONLimits { JSONLimits(maximumDepth: maximumDepth) }
   var multipart: MultipartLimits {
     MultipartLimits(maximumPartBytes: maximumPartBytes, maximumHeaderBytes: maximumPartHeaderBytes)

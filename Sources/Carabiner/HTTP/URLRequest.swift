@@ -19,6 +19,10 @@ public struct URLRequest: Sendable, Hashable {
   /// The transport sends such a request again if a kept connection turns out to be dead; any other only if no byte of its body
   /// was sent. Requests made for an operation know; others go by their method, and a POST is not.
   public var isIdempotent: Bool
+  /// Whether the response's reader takes a multipart body part by part and limits each part.
+  ///
+  /// The transport limits the whole body of every other response. The chain sets this for its parser.
+  public var takesParts = false
 
   /// The methods that a server may receive twice (RFC 9110, 9.2.2; QUERY). Any other may have an effect each time.
   private static let idempotentMethods: Set = ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE", "QUERY"]

@@ -43,7 +43,7 @@ final class MultipartResults<Request: GraphQLRequest>: @unchecked Sendable {
     let isSubscription =
       contentType.parameter("subscriptionspec") != nil
       || request.operation.operationType == .subscription && contentType.parameter("deferspec") == nil
-    format = isSubscription ? .subscription : .incremental(IncrementalResponse(limits: limits.json))
+    format = isSubscription ? .subscription : .incremental(limits.incrementalResponse)
   }
 
   /// The next result; waits for it no longer than the idle timeout.

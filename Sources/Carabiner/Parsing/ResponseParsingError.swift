@@ -21,6 +21,8 @@ public struct ResponseParsingError: Error, Sendable, CustomStringConvertible {
     case truncated
     /// A part of a response, or its headers, are longer than allowed.
     case partTooLarge
+    /// The parts of a response that is put together are longer than allowed.
+    case responseTooLarge
     /// A part does not fit to what came before.
     case invalidPatch
     /// The parts end although the last one said that more follow.
@@ -68,9 +70,15 @@ public struct ResponseParsingError: Error, Sendable, CustomStringConvertible {
   }
 
   init(_ error: IncrementalError) {
-    let code: Code = error.code == .incomplete ? .incomplete : .invalidPatch
-    self.init(code, "the parts of the response do not fit together: \(error.message)", cause: error)
+    switch error.code {
+    case .tooLarge: self.init(.responseTooLarge, error.message, cause: error)
+    case .incomplete: self.init(.incomplete, "\(Self.misfit): \(error.message)", cause: error)
+    case .malformedPart, .unknownPath, .unknownID, .duplicate, .afterEnd:
+      self.init(.invalidPatch, "\(Self.misfit): \(error.message)", cause: error)
+    }
   }
+
+  private static let misfit = "the parts of the response do not fit together"
 
   private static func head(of body: Data) -> String {
     let text = String(decoding: body.prefix(200), as: UTF8.self)

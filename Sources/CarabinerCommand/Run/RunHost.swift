@@ -166,6 +166,7 @@ extension WebSocketTransport {
       configuration.reconnection.maximumAttempts = settings.reconnects
     }
     if let payload = try manifest.resolvedConnectionInit(secrets) { configuration.connectionPayload = { payload } }
+    configuration.maximumMergedBytes = manifest.settings.maximumBodyBytes
     configuration.connectTimeout = manifest.settings.connectTimeout
     configuration.certificateAuthorityFile = manifest.settings.certificateAuthorityFile
     try self.init(

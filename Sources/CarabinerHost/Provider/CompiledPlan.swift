@@ -62,7 +62,8 @@ final class CompiledPlan: Sendable {
       builtIn: { name in
         guard name == "json" else { return nil }
         let limits = ResponseLimits(
-          maximumPartBytes: manifest.settings.maximumPartBytes, idleTimeout: manifest.settings.idleTimeout)
+          maximumPartBytes: manifest.settings.maximumPartBytes, maximumMergedBytes: manifest.settings.maximumBodyBytes,
+          idleTimeout: manifest.settings.idleTimeout)
         return .json(JSONResponseParsingInterceptor(limits: limits))
       })
     let sharedGraphQL = Self.all(graphQL) { if case .interceptor(let interceptor) = $0 { interceptor } else { nil } }

@@ -14,6 +14,8 @@ public struct IncrementalError: Error, Sendable, Hashable, CustomStringConvertib
     case afterEnd
     /// The parts end although more were announced.
     case incomplete
+    /// All parts together are longer than allowed.
+    case tooLarge
   }
 
   /// What kind of fault it is.

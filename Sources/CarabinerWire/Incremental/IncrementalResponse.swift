@@ -4,6 +4,9 @@
 /// Merging a patch takes time in proportion to the patch and the length of its path; writing the response down takes time in
 /// proportion to the response, once for each part.
 public struct IncrementalResponse: Sendable {
+  /// Bytes that all parts may have together unless told otherwise, 64 MiB.
+  public static let defaultMaximumBytes = 64 << 20
+
   /// Something that was announced and has not come to its end.
   struct Pending: Sendable {
     let path: ResponsePath
@@ -11,6 +14,9 @@ public struct IncrementalResponse: Sendable {
   }
 
   private let limits: JSONLimits
+  private let maximumBytes: Int
+  /// Bytes of the parts that were taken in; what a part adds never takes more than its text.
+  private var receivedBytes = 0
   private var data: JSONValue?
   private var errors: [JSONValue] = []
   private var extensions: JSONValue?
@@ -26,16 +32,30 @@ public struct IncrementalResponse: Sendable {
   public private(set) var hasNext = true
 
   /// A response of which nothing came yet.
-  public init(limits: JSONLimits = JSONLimits()) { self.limits = limits }
+  ///
+  /// - Parameter maximumBytes: How many bytes all parts may have together; those that add nothing do not count.
+  public init(limits: JSONLimits = JSONLimits(), maximumBytes: Int = Self.defaultMaximumBytes) {
+    self.limits = limits
+    self.maximumBytes = maximumBytes
+  }
 
   /// Takes in a part.
   ///
   /// - Returns: What the part brought; nil if it changed nothing, as a last `{"hasNext":false}` does.
   /// - Throws: ``JSONError`` if the part is not JSON, ``IncrementalError`` if it does not fit.
   public mutating func merge(_ part: [UInt8]) throws -> IncrementalUpdate? {
+    let size = part.count
+    // Before the part is read: its values take more memory than its text.
+    guard size <= maximumBytes - receivedBytes else {
+      throw IncrementalError(
+        .tooLarge,
+        "the parts of the response have more than \(maximumBytes) bytes together; ask for less, or raise the limit maximum-body")
+    }
     guard let part = try JSONValue(parsing: part, limits: limits).object else {
       throw IncrementalError(.malformedPart, "a part of the response is no JSON object; is the endpoint a GraphQL server?")
     }
+    // A part may only say that more follow, as a sign of life. A response can have any number of these.
+    if part.contains(where: { $0.key != "hasNext" }) { receivedBytes += size }
     return hasBegun ? try mergeLater(part) : try begin(part)
   }
 

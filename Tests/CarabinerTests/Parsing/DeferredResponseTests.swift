@@ -25,6 +25,25 @@ struct DeferredResponseTests {
     #expect(outcome.hasNext == [true, false])
   }
 
+  @Test("parts without end are merged until they reach the limit")
+  func endless() async throws {
+    let item = #"{"incremental":[{"path":[],"data":{"x":"\#(String(repeating: "x", count: 1000))"}}],"hasNext":true}"#
+    let transport = ChunkTransport([parts(first, closed: false)]) { _ in .element(Data("\r\n\r\n\(item)\r\n--b".utf8)) }
+    let provider = LimitedParser(limits: ResponseLimits(maximumMergedBytes: 20_000))
+    let outcome = try await ApolloClient.testing(transport, provider: provider).outcome(of: HeroQuery())
+    #expect(outcome.parsingCode == .responseTooLarge)
+    #expect(outcome.results.count == 19)
+    #expect("\(outcome.error.map { "\($0)" } ?? "")".contains("raise the limit maximum-body"))
+  }
+
+  @Test(
+    "a type that says multipart and cannot be read is refused, for the transport sets no limit on its body",
+    arguments: ["multipart/", "multipart /mixed", #"multipart/mixed;boundary="b"#])
+  func unreadableType(_ type: String) async throws {
+    let outcome = try await outcome([#"{"data":{"hero":{"name":"R2"}}}"#], contentType: type)
+    #expect(outcome.parsingCode == .unsupportedContentType)
+  }
+
   @Test("F4: a last part that only says that it is the last is no result")
   func lastAlone() async throws {
     let outcome = try await outcome([parts(first, #"{"hasNext":false}"#)])
@@ -160,5 +179,13 @@ struct DeferredResponseTests {
     let stored = try #require(try await client.fetch(query: HeroQuery(), cachePolicy: .cacheOnly))
     #expect(stored.source == .cache)
     #expect(try stored.data?.hero?.name == "R2")
+  }
+}
+
+private struct LimitedParser: InterceptorProvider {
+  let limits: ResponseLimits
+
+  func responseParser<Operation: GraphQLOperation>(for operation: Operation) -> any ResponseParsingInterceptor {
+    JSONResponseParsingInterceptor(limits: limits)
   }
 }

@@ -20,6 +20,7 @@ struct SessionRun {
       switch action {
       case .connect: "connect"
       case .send(let text): "send \(String(decoding: text, as: UTF8.self))"
+      case .answer(let text): "answer \(String(decoding: text, as: UTF8.self))"
       case .ping: "ping frame"
       case .close(let code, _): "close \(code.rawValue)"
       case .start(let timer, let time): "start \(timer) \(time)"

@@ -65,12 +65,12 @@ struct SocketSessionTests {
     run.session.opened(initialPayload: nil)
     _ = run.words()
     run.receive(#"{"type":"ping","payload":{"a":1}}"#)
-    #expect(run.words() == [#"send {"payload":{"a":1},"type":"pong"}"#])
+    #expect(run.words() == [#"answer {"payload":{"a":1},"type":"pong"}"#])
     run.receive(Self.ack)
     _ = run.words()
     run.receive(#"{"type":"ping"}"#)
     run.receive(#"{"type":"pong"}"#)
-    #expect(run.words() == [#"send {"type":"pong"}"#])
+    #expect(run.words() == [#"answer {"type":"pong"}"#])
   }
 
   @Test("I1: a second acknowledgement is noted and changes nothing")

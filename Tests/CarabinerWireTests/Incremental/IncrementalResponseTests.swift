@@ -44,6 +44,26 @@ struct IncrementalResponseTests {
     #expect(updates[1].patches.map(\.path.description) == [#"["hero","friends",1]"#, #"["hero"]"#])
   }
 
+  @Test("parts may have so many bytes together; signs of life do not count")
+  func maximumBytes() throws {
+    let first = #"{"data":{"list":[]},"hasNext":true}"#
+    let items = #"{"incremental":[{"path":["list",0],"items":[0,0,0,0,0,0,0,0,0,0]}],"hasNext":true}"#
+    let maximum = first.utf8.count + items.utf8.count
+    var response = IncrementalResponse(maximumBytes: maximum)
+    #expect(try response.merge(Array(first.utf8)) != nil)
+    for _ in 0..<100 { #expect(try response.merge(Array(#"{"hasNext":true}"#.utf8)) == nil) }
+    #expect(try response.merge(Array(items.utf8)) != nil)
+    let error = #expect(throws: IncrementalError.self) { try response.merge(Array(#"{"hasNext":true,"extensions":{}}"#.utf8)) }
+    #expect(error?.code == .tooLarge)
+  }
+
+  @Test("a part is refused before it is read if it has more bytes than are left")
+  func hugePart() throws {
+    var response = IncrementalResponse(maximumBytes: 1000)
+    let error = #expect(throws: IncrementalError.self) { try response.merge([UInt8](repeating: 0x5B, count: 1001)) }
+    #expect(error?.code == .tooLarge)
+  }
+
   @Test("F4: patches of the later format, with pending, id, subPath and completed")
   func laterFormat() throws {
     let parts = [

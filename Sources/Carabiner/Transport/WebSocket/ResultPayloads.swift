@@ -59,7 +59,7 @@ package struct ResultPayloads<Operation: GraphQLOperation>: Sendable {
 
   private mutating func merge(_ payload: Data) throws -> (GraphQLResponse<Operation>, isLast: Bool)? {
     // Taken out while it changes: two of it would make every change a copy.
-    var merging = merged ?? IncrementalResponse(limits: limits.json)
+    var merging = merged ?? limits.incrementalResponse
     merged = nil
     defer { merged = merging }
     do {

@@ -27,6 +27,8 @@ extension SocketSession {
     case connect
     /// Send a text message.
     case send([UInt8])
+    /// Send a text message that answers a ping. While the server does not read, only the last answer is kept.
+    case answer([UInt8])
     /// Send a ping frame.
     case ping
     /// Close the connection, and pass on nothing more of it.

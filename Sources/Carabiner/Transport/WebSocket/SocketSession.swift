@@ -249,7 +249,9 @@ package struct SocketSession {
       giveUp(
         .initialisationRefused, "the server refused connection_init: \(words); check its payload and the headers",
         closingWith: .normal)
-    case .ping: send(.pong(payload: payload.map { [UInt8]($0) }))
+    case .ping:
+      let pong = ClientMessage.pong(payload: payload.map { [UInt8]($0) })
+      if let text = pong.text(options.dialect) { actions.append(.answer(text)) }
     case .pong: break
     case .next, .errors, .complete: deliver(message, payload)
     }
