@@ -2,7 +2,6 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,32 +114,6 @@ void CLaboratory_failAllocations(uint64_t interval) {
   atomic_store(&allocations, 0);
   atomic_store(&failing, interval);
 }
-
-static _Thread_local int64_t held;
-
-static int count_lock(pthread_mutex_t *mutex) {
-  int status = pthread_mutex_lock(mutex);
-  held += status == 0;
-  return status;
-}
-static int count_trylock(pthread_mutex_t *mutex) {
-  int status = pthread_mutex_trylock(mutex);
-  held += status == 0;
-  return status;
-}
-static int count_unlock(pthread_mutex_t *mutex) {
-  int status = pthread_mutex_unlock(mutex);
-  held -= status == 0;
-  return status;
-}
-
-int CLaboratory_watchLocks(const void *inside) {
-  return CLaboratory_replaceImport(inside, "pthread_mutex_lock", (void *)count_lock, NULL) +
-         CLaboratory_replaceImport(inside, "pthread_mutex_trylock", (void *)count_trylock, NULL) +
-         CLaboratory_replaceImport(inside, "pthread_mutex_unlock", (void *)count_unlock, NULL);
-}
-
-int64_t CLaboratory_heldLocks(void) { return held; }
 
 static int (*is_of_host)(const void *);
 

@@ -1,4 +1,5 @@
 #define _GNU_SOURCE
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -6,6 +7,7 @@
 #include <unistd.h>
 
 #include "laboratory.h"
+#include "touches.h"
 
 /* More than the views of any one exchange; their owner removes them when it is over. */
 #define REGIONS_MAX 65536
@@ -28,7 +30,47 @@ static struct CLaboratory_touch touches[TOUCHES_MAX];
 static _Atomic size_t touch_count;
 static size_t page;
 
-static void report(uint32_t kind, uint32_t number, int64_t offset) {
+/* Addresses of regions are given once: a touch of one that was removed long ago is known as that, and reaches nothing that came
+ * after it.  What is removed takes no memory, and merges with its neighbours. */
+#define ARENA_BYTES ((size_t)64 << 20)
+#define ARENAS_MAX 64
+static struct arena {
+  uint8_t *start;
+  size_t used;
+} arenas[ARENAS_MAX];
+static _Atomic uint32_t arena_count;
+static pthread_mutex_t arena_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static uint8_t *reserve(size_t size) {
+  uint8_t *found = NULL;
+  pthread_mutex_lock(&arena_lock);
+  uint32_t count = atomic_load(&arena_count);
+  struct arena *last = count ? &arenas[count - 1] : NULL;
+  if (size <= ARENA_BYTES && (!last || last->used + size > ARENA_BYTES) && count < ARENAS_MAX) {
+    void *start = mmap(NULL, ARENA_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    last = start == MAP_FAILED ? NULL : &arenas[count];
+    if (last) {
+      *last = (struct arena){start, 0};
+      atomic_store(&arena_count, count + 1);
+    }
+  }
+  if (last && last->used + size <= ARENA_BYTES) {
+    found = last->start + last->used;
+    last->used += size;
+  }
+  pthread_mutex_unlock(&arena_lock);
+  return found;
+}
+
+static int is_in_arena(const uint8_t *address) {
+  uint32_t count = atomic_load(&arena_count);
+  for (uint32_t index = 0; index < count; index++) {
+    if (address >= arenas[index].start && address < arenas[index].start + ARENA_BYTES) return 1;
+  }
+  return 0;
+}
+
+void CLaboratory_reportTouch(uint32_t kind, uint32_t number, int64_t offset) {
   size_t index = atomic_fetch_add(&touch_count, 1);
   if (index < TOUCHES_MAX) touches[index] = (struct CLaboratory_touch){kind, number, offset};
 }
@@ -45,9 +87,14 @@ static void on_fault(int signal, siginfo_t *info, void *context) {
     if (state == FREE || address < region->start || address >= region->start + region->inside + page) continue;
     uint8_t *bytes = region->start + region->inside - region->count;
     int is_inside = address >= bytes && address < bytes + region->count;
-    if (state != OPENED) report(state == ENDED ? CLABORATORY_LATE : is_inside ? CLABORATORY_WRITTEN : CLABORATORY_BEYOND, number, address - bytes);
+    if (state != OPENED) CLaboratory_reportTouch(state == ENDED ? CLABORATORY_LATE : is_inside ? CLABORATORY_WRITTEN : CLABORATORY_BEYOND, number, address - bytes);
     atomic_store(&region->state, OPENED);
     if (mprotect(region->start, region->inside + page, PROT_READ | PROT_WRITE) == 0) return;
+  }
+  if (CLaboratory_openFreed(address)) return;
+  if (is_in_arena(address)) {
+    CLaboratory_reportTouch(CLABORATORY_LATE, CLABORATORY_REMOVED, 0);
+    if (mprotect((void *)((uintptr_t)address / page * page), page, PROT_READ | PROT_WRITE) == 0) return;
   }
   struct sigaction plain;
   memset(&plain, 0, sizeof plain);
@@ -86,15 +133,25 @@ static int claim(uint32_t *number) {
   return 0;
 }
 
+/* Writable pages with an unreadable one behind them; NULL if there are none. */
+static uint8_t *map(size_t inside) {
+  uint8_t *start = reserve(inside + page);
+  if (start) return mprotect(start, inside, PROT_READ | PROT_WRITE) == 0 ? start : NULL;
+  start = mmap(NULL, inside + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (start == MAP_FAILED) return NULL;
+  if (mprotect(start + inside, page, PROT_NONE) == 0) return start;
+  munmap(start, inside + page);
+  return NULL;
+}
+
 void *CLaboratory_newRegion(size_t count, uint32_t *number) {
   if (!page || count > SIZE_MAX / 2 || !claim(number)) return NULL;
   struct region *region = &regions[*number];
   /* At least one page, so that also the address of no bytes is one of ours. */
   size_t inside = (count + page - 1) / page * page;
   if (inside == 0) inside = page;
-  uint8_t *start = mmap(NULL, inside + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (start == MAP_FAILED || mprotect(start + inside, page, PROT_NONE) != 0) {
-    if (start != MAP_FAILED) munmap(start, inside + page);
+  uint8_t *start = map(inside);
+  if (!start) {
     atomic_store(&region->state, FREE);
     return NULL;
   }
@@ -128,7 +185,11 @@ void CLaboratory_removeRegion(uint32_t number) {
   size_t size = region->inside + page;
   region->start = NULL;
   atomic_store(&region->state, FREE);
-  munmap(start, size);
+  if (!is_in_arena(start)) {
+    munmap(start, size);
+  } else if (mmap(start, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED) {
+    mprotect(start, size, PROT_NONE);
+  }
 }
 
 size_t CLaboratory_takeTouches(struct CLaboratory_touch *out, size_t capacity) {

@@ -80,8 +80,12 @@ int CLaboratory_isTracing(void);
 enum {
   CLABORATORY_BEYOND = 1, /* outside the bytes that were handed out */
   CLABORATORY_WRITTEN = 2,/* inside, but they were for reading */
-  CLABORATORY_LATE = 3    /* after they were taken back */
+  CLABORATORY_LATE = 3,   /* after they were taken back */
+  CLABORATORY_FREED = 4   /* memory of the plugin's own that it has freed; at -1: it is freed once more */
 };
+
+/* The number of a region that was removed, and of memory that is no region. */
+#define CLABORATORY_REMOVED UINT32_MAX
 
 struct CLaboratory_touch {
   uint32_t kind;   /* CLABORATORY_* */
@@ -98,7 +102,7 @@ void *CLaboratory_newRegion(size_t count, uint32_t *region);
 void CLaboratory_protectRegion(uint32_t region);
 /* From now on they may not be touched at all. */
 void CLaboratory_endRegion(uint32_t region);
-/* Gives the pages back; its number is used again. */
+/* Gives the pages back; its number is used again, its addresses are not. */
 void CLaboratory_removeRegion(uint32_t region);
 /* Moves the touches that were caught since the last call to `out`, and gives how many; further ones are dropped. */
 size_t CLaboratory_takeTouches(struct CLaboratory_touch *out, size_t capacity);
@@ -142,7 +146,14 @@ int CLaboratory_watchAllocations(const void *inside);
 uint64_t CLaboratory_allocations(void);
 void CLaboratory_failAllocations(uint64_t interval);
 
-/* Counts the mutexes this thread holds through the library that holds `inside`; the number of its imports that are watched. */
+/* The byte that fills memory nobody has written to yet. */
+#define CLABORATORY_UNWRITTEN 0xA5
+
+/* Gives the library that holds `inside` memory that is full of CLABORATORY_UNWRITTEN, and reports a touch after it was freed as
+ * CLABORATORY_FREED.  `is_ours` as for CLaboratory_watchFrees().  The number of its imports that are watched. */
+int CLaboratory_watchHeap(const void *inside, int (*is_ours)(const void *memory));
+
+/* Counts the locks this thread holds through the library that holds `inside`; the number of its imports that are watched. */
 int CLaboratory_watchLocks(const void *inside);
 int64_t CLaboratory_heldLocks(void);
 
@@ -151,10 +162,40 @@ int64_t CLaboratory_heldLocks(void);
  * number of its imports that are watched. */
 int CLaboratory_watchFrees(const void *inside, int (*is_ours)(const void *memory));
 
+/* Keeps which functions the library that holds `inside` calls on this thread that change the thread or the process, and leave no trace
+ * to compare, or are refused here.  Gives the number of its imports that are watched. */
+int CLaboratory_watchChanges(const void *inside);
+/* Takes the name of one of them; NULL if there is none any more. */
+const char *CLaboratory_takeChange(void);
+
+/* Counts what the library that holds `inside` registers from now on to be run when the process ends or forks; the number of its
+ * imports that are watched. */
+int CLaboratory_watchHandlers(const void *inside);
+/* Functions, as by atexit() and pthread_atfork(). */
+uint64_t CLaboratory_exitHandlers(void);
+/* Destructors of static objects, which languages register. */
+uint64_t CLaboratory_exitObjects(void);
+
 /* From now on the threads are known by their numbers that libdispatch starts: the pool on which Swift's tasks run, one for the whole
  * process, whoever's tasks they are.  Gives the number of places that are watched; none if there is no such library. */
 int CLaboratory_watchPool(void);
 int CLaboratory_isOfPool(int thread);
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * The process and this thread as they are now
+ * ------------------------------------------------------------------------------------------------------------------- */
+
+/* How this thread rounds, and whether it takes denormal numbers for zero; without what only says what has happened. */
+uint64_t CLaboratory_floatControl(void);
+/* How many keys for memory of threads can still be made. */
+size_t CLaboratory_freeThreadKeys(void);
+/* The array of the environment. */
+const void *CLaboratory_environment(void);
+/* A number for what a signal does, and one for the stack its handlers run on; 0 for none. */
+uint64_t CLaboratory_signalAction(int signal);
+uint64_t CLaboratory_signalStack(void);
+/* Writes the names of all libraries to `out`, each with a line feed; gives how many were loaded since the process began. */
+uint64_t CLaboratory_libraries(char *out, size_t capacity);
 
 /* ---------------------------------------------------------------------------------------------------------------------
  * Libraries
