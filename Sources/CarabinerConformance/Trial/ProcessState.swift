@@ -1,3 +1,4 @@
+internal import CLaboratory
 internal import Glibc
 
 /// What a process holds, as /proc tells.
@@ -6,8 +7,13 @@ struct ProcessState: Sendable, Hashable {
   var memory = 0
   var descriptors = 0
   var threads = 0
-  /// Signals that are blocked, ignored and caught, as the kernel prints them.
-  var signals: [String: String] = [:]
+  /// Bytes of all mappings but the heap.
+  var mapped = 0
+  /// Keys for memory of threads, of which a process has 1,024, that can still be made.
+  var freeKeys = 0
+
+  /// Keys for memory of threads that are made, up to a constant.
+  var usedKeys: Int { -freeKeys }
 
   /// This process as it is now.
   static var now: ProcessState {
@@ -19,11 +25,12 @@ struct ProcessState: Sendable, Hashable {
       switch parts[0] {
       case "VmRSS": state.memory = (value.split(separator: " ").first.flatMap { Int($0) } ?? 0) << 10
       case "Threads": state.threads = Int(value) ?? 0
-      case "SigBlk", "SigIgn", "SigCgt": state.signals[String(parts[0])] = String(value)
       default: break
       }
     }
-    state.descriptors = entries(of: "/proc/self/fd")
+    state.descriptors = FolderNames.list("/proc/self/fd").count
+    state.mapped = MemoryMap.now.mappedBytes
+    state.freeKeys = CLaboratory_freeThreadKeys()
     return state
   }
 
@@ -40,13 +47,5 @@ struct ProcessState: Sendable, Hashable {
       bytes.append(contentsOf: piece[..<count])
     }
     return String(decoding: bytes, as: UTF8.self)
-  }
-
-  private static func entries(of path: String) -> Int {
-    guard let folder = unsafe opendir(path) else { return 0 }
-    defer { unsafe closedir(folder) }
-    var count = 0
-    while unsafe readdir(folder) != nil { count += 1 }
-    return count
   }
 }

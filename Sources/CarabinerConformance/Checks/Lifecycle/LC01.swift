@@ -1,3 +1,4 @@
+internal import CarabinerHost
 internal import Synchronization
 
 extension Check {
@@ -5,7 +6,10 @@ extension Check {
     "LC01", level: 3, "can be created and destroyed a thousand times",
     page: Page(
       rule:
-        "After 1,000 instances were created and destroyed the process has no more memory, descriptors or threads than after the first 100.",
+        """
+        After 1,000 instances were created and destroyed the process has no more memory, mappings, descriptors, threads or thread keys than
+        after the first 100.
+        """,
       reason: "A host creates new instances at every reload of its manifest, and runs for months.",
       example: """
         static void destroy(void *inst) { instance *i = inst; free(i); }   /* i->log was opened in create() */
@@ -19,16 +23,8 @@ extension Check {
       func cycle(_ count: Int) throws { for _ in 0..<count { try trial.instance().destroy() } }
       let count = trial.options.times(1000, atLeast: 200)
       try cycle(count / 10)
-      let before = ProcessState.now
+      let growth = Growth()
       try cycle(count)
-      let after = ProcessState.now
-      trial.notes.expect(
-        after.memory - before.memory < 1 << 20,
-        "\(count) instances left \((after.memory - before.memory) >> 10) KiB of memory behind")
-      trial.notes.expect(
-        after.descriptors <= before.descriptors,
-        "\(count) instances left \(after.descriptors - before.descriptors) descriptors open")
-      trial.notes.expect(
-        after.threads <= before.threads, "\(count) instances left \(after.threads - before.threads) threads running")
+      for problem in growth.problems() { trial.notes.fail("\(count) instances left \(problem) behind", at: trial.interceptor.id) }
     })
 }
