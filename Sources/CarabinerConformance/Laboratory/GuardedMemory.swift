@@ -108,7 +108,9 @@ internal import Synchronization
   }
 
   /// What a region holds.
-  static func name(of region: UInt32) -> String { names.withLock { $0[region] } ?? "a view" }
+  static func name(of region: UInt32) -> String {
+    names.withLock { $0[region] } ?? (region == CLABORATORY_REMOVED ? "a view of a call long ago" : "a view")
+  }
 
   init(isGuarded: Bool = true) { self.isGuarded = isGuarded }
 }

@@ -1,4 +1,5 @@
 internal import CarabinerHost
+internal import Glibc
 internal import Synchronization
 
 /// How long hooks keep their thread, without the time it waited for a processor: that is the machine's doing.
@@ -7,14 +8,19 @@ final class BlockingClock: Sendable {
     var start: UInt64 = 0
     var waited: UInt64 = 0
     var least: [Hook: UInt64] = [:]
+    var most: [Hook: UInt64] = [:]
   }
 
   private let state = Mutex(State())
+  /// What the kernel counts of the thread that made this clock; kept open, for it is read twice a hook.
+  private let statistics = unsafe open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC)
+
+  deinit { if statistics >= 0 { close(statistics) } }
 
   /// Called before a hook and after it, on the hook's thread.
   func note(_ isBefore: Bool, _ hook: Hook) {
     let now = LaboratoryTimers.now
-    let waited = Self.waited
+    let waited = waited
     state.withLock { state in
       guard !isBefore else {
         state.start = LaboratoryTimers.now
@@ -25,6 +31,7 @@ final class BlockingClock: Sendable {
       let ready = waited &- state.waited
       let time = wall > ready ? wall - ready : 0
       state.least[hook] = min(state.least[hook] ?? .max, time)
+      state.most[hook] = max(state.most[hook] ?? 0, time)
     }
   }
 
@@ -33,9 +40,17 @@ final class BlockingClock: Sendable {
     state.withLock { $0.least.sorted { $0.key.rawValue < $1.key.rawValue }.map { ($0.key, $0.value) } }
   }
 
-  /// How long this thread was ready and had no processor, as the kernel counts.
-  private static var waited: UInt64 {
-    let text = ProcessState.text(of: "/proc/thread-self/schedstat") ?? ""
-    return text.split(separator: " ").dropFirst().first.flatMap { UInt64($0) } ?? 0
+  /// The hooks that took longer than `limit` at least once, and the longest time of each.
+  func longest(over limit: UInt64) -> [Hook: UInt64] { state.withLock { $0.most.filter { $0.value > limit } } }
+
+  /// How long the thread was ready and had no processor; 0 where the kernel does not say.
+  private var waited: UInt64 {
+    var text = [UInt8](repeating: 0, count: 96)
+    guard statistics >= 0 else { return 0 }
+    let count = unsafe text.withUnsafeMutableBytes { unsafe pread(statistics, $0.baseAddress, $0.count, 0) }
+    guard count > 0 else { return 0 }
+    // The second of three numbers.
+    let numbers = text[..<count].split(separator: UInt8(ascii: " "))
+    return numbers.count > 1 ? numbers[1].reduce(0) { $0 &* 10 &+ UInt64($1 &- UInt8(ascii: "0")) } : 0
   }
 }

@@ -1,19 +1,22 @@
 internal import CLaboratory
 internal import Synchronization
 
-/// How many mutexes of the plugin the thread of a hook holds.
+/// How many locks of the plugin the thread of a hook holds.
 final class LockWatch: Sendable {
   private let before = Mutex<Int64>(0)
 
-  /// Begins to count for the library of a stage; false if it has no mutexes of libc.
+  /// Begins to count for the library of a stage; false if it imports no locks of libc.
   func begin(_ stage: StageHooks?) -> Bool {
     guard let code = unsafe stage?.code else { return false }
     return unsafe CLaboratory_watchLocks(code) > 0
   }
 
+  /// How many this thread holds.
+  var held: Int64 { CLaboratory_heldLocks() }
+
   /// Called before a hook and after it; how many more locks are held after it.
   func note(_ isBefore: Bool) -> Int64? {
-    let held = CLaboratory_heldLocks()
+    let held = held
     return before.withLock { before in
       if isBefore {
         before = held

@@ -1,0 +1,41 @@
+internal import CarabinerHost
+
+/// Very many calls through one stage, one after the other: what happens once in a thousand of them happens here.
+struct LongRun {
+  /// How long one run may take, however many calls are left.
+  static let limit = Duration.seconds(20)
+
+  private let trial: InterceptorTrial
+  private let stage: StageHooks
+  private let instance: LaboratoryInstance
+
+  init(_ trial: InterceptorTrial, _ stage: StageHooks, _ instance: LaboratoryInstance) {
+    self.trial = trial
+    self.stage = stage
+    self.instance = instance
+  }
+
+  /// Sends the usual exchanges over and over; gives how many calls that were.
+  @discardableResult
+  func run(_ count: Int, _ manner: Traveller.Manner = Traveller.Manner()) -> Int {
+    let deadline = ContinuousClock.now + Self.limit
+    var manner = manner
+    manner.keepsSteps = false
+    var calls = 0
+    while calls < count, ContinuousClock.now < deadline {
+      _ = trial.travel([Exchange.usual[calls % Exchange.usual.count]], stage, instance, manner)
+      calls += 1
+      if calls % 100 == 0 { forget() }
+    }
+    forget()
+    return calls
+  }
+
+  /// What the laboratory keeps for other checks is not the plugin's.
+  private func forget() {
+    trial.laboratory.state.withLock { state in
+      state.logged = []
+      state.carried = []
+    }
+  }
+}
