@@ -35,6 +35,8 @@ internal import Synchronization
     var logged: [String] = []
     /// What was put into the baggage, bounded like the log.
     var carried: [[UInt8]] = []
+    /// What the plugin hands over, if a check wants to know.
+    var ledger: [HandedBytes]?
     /// How often each host function was called.
     var uses: [HostSlot: Int] = [:]
     var nextHandle: UInt64 = 1
@@ -70,6 +72,9 @@ internal import Synchronization
   let interruption = Locked(Interruption())
   /// Which call's hook this laboratory is in, for breaches that name no call.
   private let whereabouts = Mutex("")
+
+  /// Where the plugin is.
+  var place: String { whereabouts.withLock(\.self) }
 
   private init() {
     unsafe record = unsafe LaboratoryRecord.shared
@@ -139,6 +144,10 @@ internal import Synchronization
         breach("ME01", "\(name) was touched at byte \(touch.offset), which is outside of it", at: place)
       case UInt32(CLABORATORY_WRITTEN):
         breach("ME02", "\(name) was written to at byte \(touch.offset); it is for reading", at: place)
+      case UInt32(CLABORATORY_FREED) where touch.offset < 0:
+        breach("ME12", "it frees memory of its own that it has freed before", at: place)
+      case UInt32(CLABORATORY_FREED):
+        breach("ME12", "memory of its own was touched at byte \(touch.offset) after it was freed", at: place)
       case UInt32(CLABORATORY_LATE) where GuardedMemory.wasResumed(touch.region):
         breach("ME04", "\(name) was touched at byte \(touch.offset) after resume(), which ends it", at: place)
       default:

@@ -96,7 +96,10 @@ enum LaboratoryServices {
     let table = UnsafeMutablePointer<crb_fetch_service>.allocate(capacity: 1)
     unsafe table.initialize(to: crb_fetch_service())
     unsafe table.pointee.size = UInt32(MemoryLayout<crb_fetch_service>.size)
-    unsafe table.pointee.start = { who, request, done, user in unsafe Laboratory.current.startFetch(request, done, user) }
+    unsafe table.pointee.start = { who, request, done, user in
+      unsafe Laboratory.current.keep(request: request)
+      return unsafe Laboratory.current.startFetch(request, done, user)
+    }
     return unsafe UnsafePointer(table)
   }()
 
@@ -107,7 +110,10 @@ enum LaboratoryServices {
     unsafe table.pointee.load = { who, keys, count, done, user in
       unsafe LaboratoryStore.shared.load(keys, count, done, user)
     }
-    unsafe table.pointee.publish = { who, records, done, user in unsafe LaboratoryStore.shared.publish(records, done, user) }
+    unsafe table.pointee.publish = { who, records, done, user in
+      unsafe Laboratory.current.keep(.storePublish, "a record of the store", records)
+      return unsafe LaboratoryStore.shared.publish(records, done, user)
+    }
     unsafe table.pointee.remove = { who, keys, count, done, user in
       unsafe LaboratoryStore.shared.remove(keys, count, done, user)
     }

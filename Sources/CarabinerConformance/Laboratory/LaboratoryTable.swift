@@ -55,7 +55,11 @@ enum LaboratoryTable {
 
   private static func fillBuffers(_ table: UnsafeMutablePointer<crb_host>) {
     unsafe table.pointee.query = { who, id in unsafe Laboratory.current.query(who, id) }
-    unsafe table.pointee.buf_alloc = { who, count, writable in unsafe Laboratory.current.allocate(count, writable) }
+    unsafe table.pointee.buf_alloc = { who, count, writable in
+      let buffer = unsafe Laboratory.current.allocate(count, writable)
+      if buffer != 0 { unsafe Laboratory.current.markUnwritten(count, writable?.pointee) }
+      return buffer
+    }
     unsafe table.pointee.buf_adopt = { who, bytes, count, drop, user in
       unsafe Laboratory.current.adopt(bytes, count, drop, user)
     }
@@ -75,10 +79,19 @@ enum LaboratoryTable {
   }
 
   private static func fillAnswers(_ table: UnsafeMutablePointer<crb_host>) {
-    unsafe table.pointee.emit = { Laboratory.current.emit($0, $1, $2, $3) }
-    unsafe table.pointee.set_error = { unsafe Laboratory.current.setError($0, $1) }
+    unsafe table.pointee.emit = {
+      Laboratory.current.keep(.emit, "a result or a chunk", buffer: $2)
+      return Laboratory.current.emit($0, $1, $2, $3)
+    }
+    unsafe table.pointee.set_error = {
+      unsafe Laboratory.current.keep(error: $1)
+      return unsafe Laboratory.current.setError($0, $1)
+    }
     unsafe table.pointee.set_retry = { Laboratory.current.setRetry($0, $1, $2) }
-    unsafe table.pointee.set_head = { unsafe Laboratory.current.setHead($0, $1) }
+    unsafe table.pointee.set_head = {
+      unsafe Laboratory.current.keep(head: $1)
+      return unsafe Laboratory.current.setHead($0, $1)
+    }
   }
 
   private static func fillMessage(_ table: UnsafeMutablePointer<crb_host>) {
@@ -86,16 +99,31 @@ enum LaboratoryTable {
     unsafe table.pointee.request_id = { Laboratory.current.requestID(of: $0) }
     unsafe table.pointee.headers = { unsafe Laboratory.current.headers($0, $1, $2) }
     unsafe table.pointee.header_get = { unsafe Laboratory.current.headerGet($0, $1, $2) }
-    unsafe table.pointee.header_set = { unsafe Laboratory.current.headerSet($0, $1, $2, $3) }
+    unsafe table.pointee.header_set = {
+      unsafe Laboratory.current.keep(.headerSet, header: $1, $2, $3)
+      return unsafe Laboratory.current.headerSet($0, $1, $2, $3)
+    }
     unsafe table.pointee.field_get = { unsafe Laboratory.current.fieldGet($0, $1, $2) }
-    unsafe table.pointee.field_set = { Laboratory.current.fieldSet($0, $1, $2) }
+    unsafe table.pointee.field_set = {
+      Laboratory.current.keep(.fieldSet, $1 == Parts.url.rawValue ? "the URL" : "part \($1) of the message", buffer: $2)
+      return Laboratory.current.fieldSet($0, $1, $2)
+    }
   }
 
   private static func fillBaggageAndLog(_ table: UnsafeMutablePointer<crb_host>) {
-    unsafe table.pointee.key = { who, name in unsafe Laboratory.current.key(name) }
+    unsafe table.pointee.key = { who, name in
+      unsafe Laboratory.current.keep(.key, "the name of a key", name)
+      return unsafe Laboratory.current.key(name)
+    }
     unsafe table.pointee.bag_get = { unsafe Laboratory.current.bagGet($0, $1, $2) }
-    unsafe table.pointee.bag_set = { unsafe Laboratory.current.bagSet($0, $1, $2, $3) }
+    unsafe table.pointee.bag_set = {
+      unsafe Laboratory.current.keep(value: $3)
+      return unsafe Laboratory.current.bagSet($0, $1, $2, $3)
+    }
     unsafe table.pointee.log_enabled = { who, level in 1 }
-    unsafe table.pointee.log = { who, level, call, message in unsafe Laboratory.current.log(message) }
+    unsafe table.pointee.log = { who, level, call, message in
+      unsafe Laboratory.current.keep(.log, "a log line", message)
+      unsafe Laboratory.current.log(message)
+    }
   }
 }

@@ -1,0 +1,28 @@
+/* Sets a header of more bytes than it has written. */
+#include <carabiner.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const crb_host *host;
+static crb_self self;
+#define HAS_HOST
+static crb_verdict on_request(void *inst, crb_call call, void **state) {
+  (void)inst;
+  if (!*state) *state = malloc(1);
+  char *value = malloc(64);
+  if (!*state || !value) {
+    free(value);
+    return CRB_FAIL;
+  }
+  memcpy(value, "1", 1);
+  /* What cannot be in a header is another rule's. */
+  for (size_t i = 1; i < 64; i++) {
+    if (value[i] == 0 || value[i] == '\r' || value[i] == '\n') value[i] = ' ';
+  }
+  host->header_set(call, (crb_view){(const uint8_t *)"X-Count", 7}, (crb_view){(const uint8_t *)value, 64}, 0);
+  free(value);
+  return CRB_CONTINUE;
+}
+#define GRAPHQL_ON_REQUEST on_request
+#define MUTATES CRB_PART_HEADERS
+#include "sound.h"
