@@ -135,7 +135,7 @@ public struct IncrementalResponse: Sendable {
       guard pending[id] == nil, !completed.contains(id) else {
         throw IncrementalError(.duplicate, "the id \(id) is announced as pending for the second time")
       }
-      pending[id] = Pending(path: try ResponsePath(entry["path"]), label: entry["label"]?.string)
+      pending[id] = Pending(path: try Self.path(of: entry, "an entry of pending"), label: entry["label"]?.string)
     }
   }
 
@@ -183,7 +183,7 @@ public struct IncrementalResponse: Sendable {
 
   /// A patch of the format of 2022-08-24.
   private mutating func applyByPath(_ entry: JSONObject) throws(IncrementalError) -> IncrementalPatch {
-    let path = try ResponsePath(entry["path"])
+    let path = try Self.path(of: entry, "an entry of incremental")
     let label = entry["label"]?.string
     if let items = entry["items"] {
       // Null items carry errors: the rest of the list cannot be had.
@@ -259,6 +259,14 @@ public struct IncrementalResponse: Sendable {
       throw IncrementalError(.malformedPart, "the items of a patch are no list but \(value.kind)")
     }
     return list
+  }
+
+  /// The place an entry names; without one it would be merged into the root.
+  private static func path(of entry: JSONObject, _ what: String) throws(IncrementalError) -> ResponsePath {
+    guard let path = entry["path"], !path.isNull else {
+      throw IncrementalError(.malformedPart, "\(what) has no path; the server must say where it belongs")
+    }
+    return try ResponsePath(path)
   }
 
   private static func id(of entry: JSONObject) throws(IncrementalError) -> String {

@@ -8,7 +8,7 @@ struct ResponsePath: Sendable, CustomStringConvertible {
 
   private(set) var steps: [Step]
 
-  /// Reads the `path` of a patch; an absent one is the root.
+  /// Reads a path; an absent `subPath` adds nothing.
   init(_ json: JSONValue?) throws(IncrementalError) {
     steps = []
     guard let json else { return }

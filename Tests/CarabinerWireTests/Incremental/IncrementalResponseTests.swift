@@ -64,6 +64,16 @@ struct IncrementalResponseTests {
     #expect(error?.code == .tooLarge)
   }
 
+  @Test(
+    "K12: an item without a path is an error, and never merged into the root",
+    arguments: [
+      #"{"incremental":[{"data":{"s":1}}],"hasNext":true}"#, #"{"incremental":[{"path":null,"data":{"s":1}}],"hasNext":true}"#,
+      #"{"incremental":[{"items":[1]}],"hasNext":true}"#, #"{"pending":[{"id":"9"}],"hasNext":true}"#,
+    ])
+  func withoutPath(part: String) throws {
+    #expect(try failure([Self.initial, part]) == .malformedPart)
+  }
+
   @Test("F4: patches of the later format, with pending, id, subPath and completed")
   func laterFormat() throws {
     let parts = [
