@@ -140,7 +140,7 @@ final class MultipartResults<Request: GraphQLRequest>: @unchecked Sendable {
     }
   }
 
-  /// The response in a part of a subscription; nil for a sign of life.
+  /// The response in a part of a subscription; nil for a sign of life: a part without a payload and without errors.
   private func payload(of part: [UInt8]) throws -> Result? {
     let members: JSONMembers
     do {
@@ -148,17 +148,20 @@ final class MultipartResults<Request: GraphQLRequest>: @unchecked Sendable {
     } catch {
       throw ResponseParsingError.invalidJSON(error, body: Data(part))
     }
-    if members.isObject, members.names.isEmpty { return nil }
     let payload = members.range(of: "payload").map { Data(part[$0]) } ?? (members.range(of: "data") == nil ? nil : Data(part))
     if members.range(of: "payload") != nil || payload == nil, let errors = members.range(of: "errors") {
-      let entries = try JSONValue(parsing: Array(part[errors]), limits: limits.json).array ?? []
+      let value = try JSONValue(parsing: Array(part[errors]), limits: limits.json)
+      guard let entries = value.isNull ? [] : value.array else {
+        throw ResponseParsingError.notAGraphQLResponse(body: Data(part))
+      }
       if !entries.isEmpty {
         failure = SubscriptionError(errors: entries.map { GraphQLError($0.object ?? ["message": $0]) })
       }
     }
     guard let payload, payload != ResponseBody.null else {
       if let failure { throw failure }
-      throw ResponseParsingError.notAGraphQLResponse(body: Data(part))
+      guard members.isObject else { throw ResponseParsingError.notAGraphQLResponse(body: Data(part)) }
+      return nil
     }
     return result(try ResponseBody(payload, limits: limits), ResultDelivery(hasNext: failure == nil))
   }

@@ -48,11 +48,23 @@ struct MultipartSubscriptionTests {
 
   @Test(
     "parts that are no payload are refused",
-    arguments: [#"{"payload":null}"#, #"{"payload":7}"#, #"{"payload":{}}"#, #"{"load":{}}"#, "[]", "{", "null"])
+    arguments: [#"{"payload":7}"#, #"{"payload":{}}"#, #"{"payload":null,"errors":"x"}"#, "[]", "{", "null"])
   func badParts(part: String) async throws {
     let outcome = try await outcome([parts(payload(1), part)])
     #expect(outcome.results == [data(1)])
     #expect(outcome.parsingCode == .notAGraphQLResponse || outcome.parsingCode == .invalidJSON)
+  }
+
+  @Test(
+    "K5: a part without a payload and without errors is ignored",
+    arguments: [
+      #"{"payload":null}"#, #"{"payload":null,"errors":null}"#, #"{"payload":null,"errors":[]}"#, #"{"errors":null}"#,
+      #"{"load":{},"extensions":{"x":1}}"#,
+    ])
+  func emptyParts(part: String) async throws {
+    let outcome = try await outcome([parts(payload(1), part, payload(2))])
+    #expect(outcome.error == nil)
+    #expect(outcome.results == [data(1), data(2)])
   }
 
   @Test("a subscription that is answered with one JSON text has one result")
