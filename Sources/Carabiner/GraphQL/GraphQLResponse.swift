@@ -79,12 +79,12 @@ public struct GraphQLResponse<Operation: GraphQLOperation>: Sendable {
   private static func decode(_ bytes: Data, of body: ResponseBody, _ tape: JSONTape?) throws -> Operation.Data {
     do {
       if let tape, let place = body.dataPlace(on: tape) {
-        return try tape.decode(Operation.Data.self, from: [UInt8](body.bytes), at: place, foreign: FoundationValues.make)
+        return try tape.graphQLData(Operation.Data.self, from: [UInt8](body.bytes), at: place)
       }
       if Operation.Data.self == JSONValue.self, let value = try JSONValue(parsing: [UInt8](bytes)) as? Operation.Data {
         return value
       }
-      return try JSONTape.decode(Operation.Data.self, from: [UInt8](bytes), foreign: FoundationValues.make)
+      return try JSONTape.graphQLData(Operation.Data.self, from: [UInt8](bytes))
     } catch {
       throw ResponseParsingError(
         .dataMismatch,

@@ -263,7 +263,7 @@ struct ChainBehaviourTests {
   @Test("data that does not fit the type is an error of the fetch")
   func dataMismatch() async throws {
     let error = await #expect(throws: ResponseParsingError.self) {
-      try await ApolloClient.testing(RecordingTransport(json: #"{"data":{"hero":{"name":7}}}"#)).fetch(
+      try await ApolloClient.testing(RecordingTransport(json: #"{"data":{"hero":{"name":true}}}"#)).fetch(
         query: HeroQuery(), cachePolicy: .networkOnly)
     }
     #expect(error?.code == .dataMismatch)

@@ -6,11 +6,14 @@ extension JSONTape {
 
   /// Decodes a value straight from the text it stands in.
   ///
+  /// - Parameter readsNumbersAsStrings: Whether a number is taken for a string with its digits.
   /// - Throws: ``JSONError`` if the text is not JSON, `DecodingError` if it does not fit the type.
   package static func decode<Value: Decodable>(
-    _ type: Value.Type, from bytes: [UInt8], limits: JSONLimits = JSONLimits(), foreign: @escaping ForeignTypes = { _, _ in nil }
+    _ type: Value.Type, from bytes: [UInt8], limits: JSONLimits = JSONLimits(), readsNumbersAsStrings: Bool = false,
+    foreign: @escaping ForeignTypes = { _, _ in nil }
   ) throws -> Value {
-    try JSONTape(scanning: bytes.span, limits: limits).decode(type, from: bytes, at: 0, foreign: foreign)
+    try JSONTape(scanning: bytes.span, limits: limits).decode(
+      type, from: bytes, at: 0, readsNumbersAsStrings: readsNumbersAsStrings, foreign: foreign)
   }
 
   /// Decodes the value at one of the places of a text.
@@ -18,11 +21,14 @@ extension JSONTape {
   /// - Parameters:
   ///   - bytes: The text whose tape this is.
   ///   - place: Which entry the value is.
+  ///   - readsNumbersAsStrings: Whether a number is taken for a string with its digits.
   /// - Throws: `DecodingError` if it does not fit the type.
   package func decode<Value: Decodable>(
-    _ type: Value.Type, from bytes: [UInt8], at place: Int, foreign: @escaping ForeignTypes = { _, _ in nil }
+    _ type: Value.Type, from bytes: [UInt8], at place: Int, readsNumbersAsStrings: Bool = false,
+    foreign: @escaping ForeignTypes = { _, _ in nil }
   ) throws -> Value {
-    let text = TapeText(bytes, entries, root: Int32(truncatingIfNeeded: place), foreign: foreign)
+    let text = TapeText(
+      bytes, entries, root: Int32(truncatingIfNeeded: place), readsNumbersAsStrings: readsNumbersAsStrings, foreign: foreign)
     return try JSONTapeDecoder(text, text.root, depth: 0).decode(type)
   }
 }
@@ -52,6 +58,16 @@ package struct JSONTapeDecoder: Decoder {
   ///
   /// - Throws: `DecodingError` if it is not.
   package func number(_ type: any Any.Type) throws -> JSONNumber { JSONNumber(checked: try digits(type)) }
+
+  /// The text of the value if it is a string.
+  ///
+  /// - Throws: `DecodingError` if it is not, a number included.
+  package func string() throws -> String {
+    switch text.entries[Int(entry)].kind {
+    case .string, .escapedString: return text.text(of: entry)
+    case .null, .scalar, .object, .array: throw text.mismatch(String.self, entry)
+    }
+  }
 
   /// An error for a value that is of the right kind and still none of the type.
   package func corrupted(_ message: String) -> DecodingError { text.corrupted(entry, message) }

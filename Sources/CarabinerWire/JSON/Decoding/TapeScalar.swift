@@ -17,10 +17,12 @@ extension JSONTapeDecoder {
 }
 
 extension String: TapeScalar {
+  /// Takes the digits of a number too, if that is allowed.
   package init(reading decoder: JSONTapeDecoder) throws {
-    switch decoder.text.entries[Int(decoder.entry)].kind {
-    case .string, .escapedString: self = decoder.text.text(of: decoder.entry)
-    case .null, .scalar, .object, .array: throw decoder.text.mismatch(String.self, decoder.entry)
+    if case .scalar = decoder.text.entries[Int(decoder.entry)].kind, decoder.text.readsNumbersAsStrings {
+      self = try decoder.digits(String.self)
+    } else {
+      self = try decoder.string()
     }
   }
 }

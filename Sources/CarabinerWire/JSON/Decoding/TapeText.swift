@@ -5,6 +5,8 @@ final class TapeText {
   let bytes: [UInt8]
   let entries: [JSONTape.Entry]
   let foreign: JSONTape.ForeignTypes
+  /// Whether a number is taken for a string with its digits.
+  let readsNumbersAsStrings: Bool
   /// The entry of the value that is decoded.
   let root: Int32
   /// The member behind the last one that was found in an object, by the object's depth: fields mostly come in the order they are
@@ -16,8 +18,12 @@ final class TapeText {
     var member: Int32
   }
 
-  init(_ bytes: [UInt8], _ entries: [JSONTape.Entry], root: Int32, foreign: @escaping JSONTape.ForeignTypes) {
+  init(
+    _ bytes: [UInt8], _ entries: [JSONTape.Entry], root: Int32, readsNumbersAsStrings: Bool,
+    foreign: @escaping JSONTape.ForeignTypes
+  ) {
     self.bytes = bytes
+    self.readsNumbersAsStrings = readsNumbersAsStrings
     self.entries = entries
     self.root = root
     self.foreign = foreign
