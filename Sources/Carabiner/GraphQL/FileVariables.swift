@@ -7,31 +7,43 @@ struct FileVariables {
 
   /// The variables as JSON.
   private(set) var value: JSONValue
+  /// Where in the variables each file belongs, as in `files.0`.
+  let places: [String]
 
-  /// Puts null into variables wherever one of these files belongs.
+  /// Puts null into variables wherever one of these files belongs, in place of any value.
   ///
-  /// - Throws: ``RequestChainError`` with code `invalidRequest` if two files or a file and a value have one place.
+  /// Files with one name are the elements of a list.
+  ///
+  /// - Throws: ``RequestChainError`` with code `invalidRequest` if two files have one place, or one lies in a value without parts.
   init(_ variables: JSONObject, files: [GraphQLFile]) throws {
     value = .object(variables)
-    var places: Set<[Substring]> = []
-    for file in files {
-      let place = file.fieldName.split(separator: ".", omittingEmptySubsequences: false)
+    places = Self.places(of: files)
+    var taken: Set<[Substring]> = []
+    for (file, text) in zip(files, places) {
+      let place = text.split(separator: ".", omittingEmptySubsequences: false)
       guard !place.contains("") else {
         throw Self.refusal(file, "is no place in the variables; write it like avatar, files.0 or input.picture")
       }
-      guard places.insert(place).inserted else { throw Self.refusal(file, "is given two files; give it one") }
+      guard taken.insert(place).inserted else { throw Self.refusal(file, "is given two files; give it one") }
       value = try Self.placing(file, at: place[...], in: value)
     }
-    for file in files where Self.find(file.fieldName.split(separator: ".")[...], in: value)?.isNull != true {
+    for (file, text) in zip(files, places) where Self.find(text.split(separator: ".")[...], in: value)?.isNull != true {
       throw Self.refusal(file, "is a file and has parts; give it one of both")
     }
   }
 
-  private static func placing(_ file: GraphQLFile, at place: ArraySlice<Substring>, in value: JSONValue?) throws -> JSONValue {
-    guard let step = place.first else {
-      guard value?.isNull ?? true else { throw refusal(file, "has a value already; give it either the value or the file") }
-      return .null
+  private static func places(of files: [GraphQLFile]) -> [String] {
+    let counts = files.reduce(into: [:]) { $0[$1.fieldName, default: 0] += 1 }
+    var numbers: [String: Int] = [:]
+    return files.map { file in
+      guard counts[file.fieldName, default: 1] > 1 else { return file.fieldName }
+      defer { numbers[file.fieldName, default: 0] += 1 }
+      return "\(file.fieldName).\(numbers[file.fieldName, default: 0])"
     }
+  }
+
+  private static func placing(_ file: GraphQLFile, at place: ArraySlice<Substring>, in value: JSONValue?) throws -> JSONValue {
+    guard let step = place.first else { return .null }
     let rest = place.dropFirst()
     switch value {
     case .object(var object)?:
@@ -41,6 +53,8 @@ struct FileVariables {
     case .null?, nil:
       if index(step) != nil { return try placing(file, at: rest, at: step, in: []) }
       return .object([String(step): try placing(file, at: rest, in: nil)])
+    // A placeholder for a list of files.
+    case .some where index(step) != nil: return try placing(file, at: rest, at: step, in: [])
     default: throw refusal(file, "lies in a value that has no parts; correct the place or the variables")
     }
   }

@@ -10,7 +10,7 @@ public struct GraphQLFile: Sendable, Hashable {
     case path(String)
   }
 
-  /// The variable, or a place in one: `avatar`, `files.0`, `input.attachments.2`.
+  /// The variable, or a place in one: `avatar`, `files.0`, `input.attachments.2`. Several files with one name are a list.
   public var fieldName: String
   /// What the server is told the file is called.
   public var originalName: String

@@ -3,7 +3,7 @@ public import FoundationEssentials
 
 /// A request whose files travel with it, by the GraphQL multipart request specification.
 ///
-/// Nothing of an upload is cached, and persisted queries do not apply to it.
+/// It is never answered from the cache; its results are written there like those of any operation. Persisted queries do not apply to it.
 public struct UploadRequest<Operation: GraphQLOperation>: GraphQLRequest {
   private var request: JSONRequest<Operation>
   private let boundary: String
@@ -21,7 +21,6 @@ public struct UploadRequest<Operation: GraphQLOperation>: GraphQLRequest {
     self.files = files
     self.boundary = boundary
     self.request.fetchBehavior = .networkOnly
-    self.request.writeResultsToCache = false
   }
 
   /// A boundary nobody can guess, so that no file can hold it on purpose.
@@ -89,8 +88,9 @@ public struct UploadRequest<Operation: GraphQLOperation>: GraphQLRequest {
 
   private func body() throws -> SegmentedBody {
     var body = SegmentedBody()
-    var text = formField("operations", request.body(variables: try variables()))
-    text += formField("map", map())
+    let variables = try variables()
+    var text = formField("operations", request.body(variables: variables.value.serialized(sortedKeys: true)))
+    text += formField("map", map(variables))
     for (index, file) in files.enumerated() {
       guard file.mimeType.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) else {
         throw RequestChainError(
@@ -115,16 +115,16 @@ public struct UploadRequest<Operation: GraphQLOperation>: GraphQLRequest {
   }
 
   /// Which file is which variable.
-  private func map() -> [UInt8] {
-    let members = files.enumerated().map { (key: "\($0)", value: JSONValue.array([.string("variables.\($1.fieldName)")])) }
+  private func map(_ variables: FileVariables) -> [UInt8] {
+    let members = variables.places.enumerated().map { (key: "\($0)", value: JSONValue.array([.string("variables.\($1)")])) }
     return JSONValue.object(JSONObject(members)).serialized()
   }
 
-  private func variables() throws -> [UInt8] {
+  private func variables() throws -> FileVariables {
     var variables = operation.variables
     // An interceptor may have changed them; what it set was checked to be JSON.
     if let replaced = wireOverrides.variables { variables = try JSONValue(parsing: replaced.bytes).object ?? [:] }
-    return try FileVariables(variables, files: files).value.serialized(sortedKeys: true)
+    return try FileVariables(variables, files: files)
   }
 }
 

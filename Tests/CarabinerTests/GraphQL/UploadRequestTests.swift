@@ -74,10 +74,27 @@ struct UploadRequestTests {
   }
 
   @Test(
+    "K17: files with one name are a list, and a placeholder gives way to a file",
+    arguments: [
+      (["a", "a"], "{}", #"{"a":[null,null]}"#, ["a.0", "a.1"]),
+      (["i.l", "b", "i.l"], "{}", #"{"b":null,"i":{"l":[null,null]}}"#, ["i.l.0", "b", "i.l.1"]),
+      (["a", "a"], #"{"a":["x","y"]}"#, #"{"a":[null,null]}"#, ["a.0", "a.1"]),
+      (["a", "a"], #"{"a":"x"}"#, #"{"a":[null,null]}"#, ["a.0", "a.1"]),
+      (["a"], #"{"a":"placeholder"}"#, #"{"a":null}"#, ["a"]), (["a"], #"{"a":{"x":[1]}}"#, #"{"a":null}"#, ["a"]),
+      (["a.0", "a.1"], #"{"a":["x",1]}"#, #"{"a":[null,null]}"#, ["a.0", "a.1"]),
+    ])
+  func sharedLists(files: [String], variables: String, expected: String, places: [String]) throws {
+    let variables = try #require(try JSONValue(parsing: variables).object)
+    let sent = try text(request(files.map { data($0) }, variables: variables).toURLRequest())
+    #expect(sent.contains(#""variables":\#(expected)}"#), "\(sent)")
+    for (index, place) in places.enumerated() { #expect(sent.contains(#""\#(index)":["variables.\#(place)"]"#), "\(sent)") }
+  }
+
+  @Test(
     "E5: a place that cannot hold a file is refused",
     arguments: [
-      (["a"], #"{"a":1}"#, "has a value already"), (["a", "a"], "{}", "is given two files"),
-      (["a", "a.b"], "{}", "is a file and has parts"), (["a.b", "a"], "{}", "has a value already"),
+      (["a", "a", "a.0"], "{}", "is given two files"),
+      (["a", "a.b"], "{}", "is a file and has parts"), (["a.b", "a"], "{}", "is a file and has parts"),
       (["a.b"], #"{"a":"x"}"#, "no parts"),
       (["a.x"], #"{"a":[]}"#, "x is no index"), (["a.99999"], "{}", "no index from 0 to 9999"), (["a..b"], "{}", "is no place"),
       ([""], "{}", "is no place"),
@@ -147,7 +164,26 @@ struct UploadRequestTests {
 
   // MARK: Through the chain
 
-  @Test("E5: an upload is sent once with its document, is not cached, and brings its result")
+  @Test("K8: the results of an upload are written like those of a mutation")
+  func cached() async throws {
+    struct SetAvatar: GraphQLMutation {
+      typealias Data = JSONValue
+
+      var operationName: String? { "SetAvatar" }
+      var document: String { "mutation SetAvatar($file: Upload!) { me: setAvatar(file: $file) { __typename id avatar } }" }
+    }
+    let client = try ApolloClient.testing(
+      RecordingTransport(json: #"{"data":{"me":{"__typename":"User","id":1,"avatar":"new"}}}"#))
+    _ = try await client.upload(operation: SetAvatar(), files: [data("file")])
+    #expect(try await client.store.record("User:1")?["avatar"] == "new")
+    let silent = try ApolloClient.testing(
+      RecordingTransport(json: #"{"data":{"me":{"__typename":"User","id":1,"avatar":"new"}}}"#))
+    _ = try await silent.upload(
+      operation: SetAvatar(), files: [data("file")], configuration: RequestConfiguration(writeResultsToCache: false))
+    #expect(try await silent.store.keys().isEmpty)
+  }
+
+  @Test("E5: an upload is sent once with its document, and brings its result")
   func throughTheChain() async throws {
     let transport = RecordingTransport(json: #"{"data":{"save":5}}"#)
     let client = ApolloClient(
