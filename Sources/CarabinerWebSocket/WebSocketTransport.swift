@@ -18,6 +18,7 @@ public struct WebSocketTransport: NetworkTransport {
   /// - Parameters:
   ///   - url: Where the server is; ws or wss.
   ///   - additionalHeaders: Headers of the handshake. Those of single requests have no place to go.
+  ///   - wireOptions: How operations are written; what servers are told about the client goes into the handshake.
   /// - Throws: ``WebSocketError`` if the URL is none of a WebSocket, or if a header is malformed.
   public init(
     url: URL, interceptorProvider: any InterceptorProvider = DefaultInterceptorProvider.shared,
@@ -25,8 +26,9 @@ public struct WebSocketTransport: NetworkTransport {
     configuration: Configuration = Configuration(),
     maximumAttempts: Int = RequestChainNetworkTransport.defaultMaximumAttempts, observer: any ChainObserver = CacheFailureLog()
   ) throws {
-    let opening = try SocketOpening(
-      endpoint: WebSocketEndpoint(url), headers: additionalHeaders, configuration: configuration)
+    var headers = wireOptions.clientAwareness?.headers ?? [:]
+    headers.replace(with: additionalHeaders)
+    let opening = try SocketOpening(endpoint: WebSocketEndpoint(url), headers: headers, configuration: configuration)
     socket = SocketHandle(SocketDriver(opening))
     self.store = store
     chain = RequestChainNetworkTransport(

@@ -39,6 +39,25 @@ struct SocketProtocolTests {
       ])
   }
 
+  @Test("K9: a handshake carries what servers are told about the client, and own headers replace it")
+  func clientAwareness() async throws {
+    let journal = Journal()
+    let server = try ScriptedServer.sockets { socket in
+      journal.note(socket.request.header("apollographql-client-name") ?? "")
+      journal.note(socket.request.header("apollographql-client-version") ?? "")
+      try socket.begin()
+      let id = try socket.message()?["id"]?.string ?? ""
+      try socket.next(id, 1)
+      try socket.complete(id)
+    }
+    let transport = try WebSocketTransport(
+      url: server.socketURL, additionalHeaders: ["Apollographql-Client-Version": "9"],
+      wireOptions: WireOptions(clientAwareness: ClientAwareness(applicationName: "shop", applicationVersion: "1")))
+    let client = ApolloClient(networkTransport: transport, store: transport.store)
+    for try await _ in try client.subscribe(subscription: CountSubscription()) {}
+    #expect(journal.entries == ["shop", "9"])
+  }
+
   @Test("I3: the older protocol, with keep-alives, by option")
   func legacy() async throws {
     let journal = Journal()

@@ -22,7 +22,7 @@ public struct ClientAwareness: Sendable, Hashable {
   static let library: JSONValue = ["name": "carabiner", "version": .string(libraryVersion)]
 
   /// The headers that tell it.
-  var headers: HTTPHeaders {
+  package var headers: HTTPHeaders {
     var headers = HTTPHeaders()
     if let applicationName { headers.add(name: "apollographql-client-name", value: applicationName) }
     if let applicationVersion { headers.add(name: "apollographql-client-version", value: applicationVersion) }
