@@ -17,7 +17,7 @@ public final class CacheFailureLog: ChainObserver {
 
   public func cacheReadFailed(_ error: any Error, operationName: String?) {
     reads.add(1, ordering: .relaxed)
-    logger.warning("cache read failed; asking the network", metadata: metadata(error, operationName))
+    logger.warning("cache read failed", metadata: metadata(error, operationName))
   }
 
   public func cacheWriteFailed(_ error: any Error, operationName: String?) {

@@ -1,4 +1,6 @@
+internal import CarabinerWire
 internal import FoundationEssentials
+internal import Synchronization
 
 /// Takes one request down through its interceptors and its results back up.
 ///
@@ -18,6 +20,8 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
   let store: ApolloStore
   let maximumAttempts: Int
   let observer: any ChainObserver
+  /// The request as it last went to the network, with what interceptors made of it.
+  private let sent = Mutex<Request?>(nil)
 
   init(
     interceptors: RequestInterceptors, leg: NetworkLeg, store: ApolloStore, maximumAttempts: Int,
@@ -86,26 +90,40 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
         return cached
       }
     }
-    let cached = await readCacheReportingErrors(request)
     switch behavior.networkFetch {
     case .never:
-      return cached.map { PullStream($0) } ?? .empty
+      do {
+        return try await readCache(request).map { PullStream($0) } ?? .empty
+      } catch {
+        return .failing(error)
+      }
     case .onCacheMiss:
-      if let cached { return PullStream(cached) }
+      if let cached = await readCacheReportingErrors(request) { return PullStream(cached) }
       return await fetchFromNetwork(request)
     case .always:
-      guard let cached else { return await fetchFromNetwork(request) }
+      // A retry does not bring the cached result a second time.
+      guard !request.context.hasCachedResult, let cached = await readCacheReportingErrors(request) else {
+        return await fetchFromNetwork(request)
+      }
       return PullStream(cached).followed { await self.fetchFromNetwork(request) }
     }
   }
 
   /// A cache that cannot be read is a miss: the result can still come from elsewhere.
   private func readCacheReportingErrors(_ request: Request) async -> ParsedResult<Request.Operation>? {
+    try? await readCache(request)
+  }
+
+  /// The result in the cache.
+  ///
+  /// - Throws: What the cache throws; ``ResponseParsingError`` if the result does not fit the type the caller asked for.
+  @inline(__always) private func readCache(_ request: Request) async throws -> ParsedResult<Request.Operation>? {
     let cache = interceptors.cache
     let span = StageSpan(
       tracer: cache.traits.contains(.tracesItself) ? nil : request.context.tracer, kind: .cache, stage: cache.stageName)
     do {
       let response = try await cache.readCacheData(from: store, request: request)
+      if Request.Operation.Data.self != JSONValue.self { _ = try response?.data }
       span.finish("read", .down, response == nil ? "miss" : "hit")
       observer.cacheWasRead(isHit: response != nil)
       return response.map { ParsedResult(result: $0) }
@@ -113,16 +131,20 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
       span.fail("read", .down, error)
       observer.cacheReadFailed(error, operationName: request.operation.operationName)
       observer.cacheWasRead(isHit: false)
-      return nil
+      throw error
     }
   }
 
   @inline(__always) private func fetchFromNetwork(_ request: Request) async -> InterceptorResultStream<Request> {
-    switch leg {
+    sent.withLock { $0 = request }
+    return switch leg {
     case .http: await fetchOverHTTP(request)
     case .results(let transport): await fetch(request, over: transport)
     }
   }
+
+  /// The request as it last went to the network; nil if none did in this attempt.
+  var sentRequest: Request? { sent.withLock { $0 } }
 
   /// Whether the cache stage wants records of what the server brings.
   private func keepsRecords(of request: Request) -> Bool {
@@ -234,6 +256,7 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
 
   /// Counts an attempt, whichever scope asked for it.
   func beginAttempt(of request: Request) throws {
+    sent.withLock { $0 = nil }
     let attempts = request.context.beginAttempt()
     guard attempts < maximumAttempts else {
       throw RequestChainError(

@@ -76,8 +76,11 @@ final class RequestExecution<Request: GraphQLRequest>: @unchecked Sendable {
     _ result: ParsedResult<Request.Operation>, of request: Request
   ) async -> GraphQLResponse<Request.Operation> {
     delivered += 1
-    if result.result.source == .server, request.writeResultsToCache, result.cacheRecords?.isEmpty == false {
-      await write(result, of: request)
+    if result.result.source == .cache { request.context.hasCachedResult = true }
+    if result.result.source == .server, result.cacheRecords?.isEmpty == false {
+      // What an interceptor set counts, if the network was asked.
+      let sent = chain.sentRequest ?? request
+      if sent.writeResultsToCache { await write(result, of: sent) }
     }
     return result.result
   }

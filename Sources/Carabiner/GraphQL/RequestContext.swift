@@ -5,6 +5,7 @@ public final class RequestContext: Sendable {
   private struct State {
     var httpResponse: HTTPURLResponse?
     var attempt = 0
+    var hasCachedResult = false
     var values: [ObjectIdentifier: any Sendable] = [:]
     var retries: [ObjectIdentifier: Int] = [:]
   }
@@ -30,6 +31,12 @@ public final class RequestContext: Sendable {
   public var httpResponse: HTTPURLResponse? {
     get { state.withLock { $0.httpResponse } }
     set { state.withLock { $0.httpResponse = newValue } }
+  }
+
+  /// Whether the caller has got a result from the cache.
+  var hasCachedResult: Bool {
+    get { state.withLock { $0.hasCachedResult } }
+    set { state.withLock { $0.hasCachedResult = newValue } }
   }
 
   /// 0 for the first attempt, 1 for the first retry; retries of the HTTP leg count.
