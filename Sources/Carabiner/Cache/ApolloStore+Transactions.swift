@@ -45,6 +45,15 @@ extension ApolloStore {
     try await withinReadWriteTransaction { try await $0.update(operation, body) }
   }
 
+  /// Changes the stored data of a typed operation; gives whether there was any. Optional fields that were never fetched are nil.
+  @discardableResult
+  @_disfavoredOverload
+  public func update<Operation: GraphQLOperation>(
+    _ operation: Operation, _ body: (inout Operation.Data) throws -> Void
+  ) async throws -> Bool where Operation.Data: Encodable {
+    try await withinReadWriteTransaction { try await $0.update(operation, body) }
+  }
+
   /// Writes the data of an operation, as if a server had sent it.
   public func write(_ data: JSONValue, for operation: some GraphQLOperation) async throws {
     try await withinReadWriteTransaction { try await $0.write(data, for: operation) }

@@ -10,13 +10,14 @@ extension ApolloStore {
   ///
   /// While something is missing nothing comes; `ApolloClient.watch` asks the server then.
   public func watch<Operation: GraphQLOperation>(_ operation: Operation) -> WatchedResults<Operation> {
-    WatchedResults(operation: operation, store: self, fetch: nil)
+    WatchedResults(operation: operation, store: self, refetches: false, fetch: nil)
   }
 
+  /// The stored result of an operation without the fields that are missing, and what it depends on; nil if there is nothing of it.
   func reading<Operation: GraphQLOperation>(_ operation: Operation) async throws -> Reading<Operation>? {
     try TransactionScope.checkOutside(self)
     return try await lock.with(.read) {
-      try await self.read(operation, from: self.cache, wantsDependentKeys: true)
+      try await self.read(operation, from: self.cache, wantsDependentKeys: true, isPartial: true)
     }
   }
 }

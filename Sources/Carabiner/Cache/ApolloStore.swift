@@ -75,18 +75,24 @@ public final class ApolloStore: Sendable {
     let response: GraphQLResponse<Operation>
     /// What it was made of, as `record.field`.
     let dependentKeys: Set<String>
+    /// Whether nothing is missing.
+    let isComplete: Bool
   }
 
+  /// Puts the response of an operation together.
+  ///
+  /// - Parameter isPartial: Whether fields that are missing are left out; otherwise one of them makes it nil.
   func read<Operation: GraphQLOperation>(
-    _ operation: Operation, from cache: any NormalizedCache, wantsDependentKeys: Bool = false
+    _ operation: Operation, from cache: any NormalizedCache, wantsDependentKeys: Bool = false, isPartial: Bool = false
   ) async throws -> Reading<Operation>? {
     let (document, name, variables) = (operation.document, operation.operationName, operation.variables)
     let now = StoreClock.now
     if let plan = PlanLibrary.shared.plan(document: document, operationName: name) {
-      var loader = ResponseLoader(plan, variables: variables, policy: policy, now: now)
+      var loader = ResponseLoader(plan, variables: variables, policy: policy, now: now, isPartial: isPartial)
       if let loaded = try await loader.load(from: cache, wantsDependentKeys: wantsDependentKeys) {
         return Reading(
-          response: GraphQLResponse(body: loaded.body, source: .cache), dependentKeys: loaded.dependentKeys)
+          response: GraphQLResponse(body: loaded.body, source: .cache), dependentKeys: loaded.dependentKeys,
+          isComplete: loaded.isComplete)
       }
     }
     let key = WholeResponse.key(document: document, operationName: name, variables: variables)
@@ -96,6 +102,6 @@ public final class ApolloStore: Sendable {
     if let age = policy.maximumAge(of: "", type: "Query"), received + age <= now { return nil }
     return Reading(
       response: GraphQLResponse(body: try ResponseBody(Data(bytes)), source: .cache),
-      dependentKeys: ["\(key).\(WholeResponse.field)"])
+      dependentKeys: ["\(key).\(WholeResponse.field)"], isComplete: true)
   }
 }

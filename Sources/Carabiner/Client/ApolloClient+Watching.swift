@@ -1,7 +1,7 @@
 extension ApolloClient {
   /// Runs an operation and then brings its result again whenever something it is made of changes in the store.
   ///
-  /// If a change leaves something missing, as a removal does, the server is asked again.
+  /// If another writer changes the last result so that something is missing, as a removal does, the server is asked again.
   ///
   /// - Parameters:
   ///   - operation: A query.
@@ -12,10 +12,10 @@ extension ApolloClient {
     configuration: RequestConfiguration = RequestConfiguration()
   ) -> WatchedResults<Operation> {
     let transport = networkTransport
-    return WatchedResults(operation: operation, store: store) { isFirst in
-      let later: FetchBehavior = refetchesMissing && cachePolicy != .cacheOnly ? .networkOnly : .cacheOnly
-      return try transport.send(
-        operation, fetchBehavior: isFirst ? cachePolicy.fetchBehavior : later, configuration: configuration)
+    return WatchedResults(operation: operation, store: store, refetches: refetchesMissing && cachePolicy != .cacheOnly) {
+      isFirst in
+      try transport.send(
+        operation, fetchBehavior: isFirst ? cachePolicy.fetchBehavior : .networkOnly, configuration: configuration)
     }
   }
 }

@@ -46,9 +46,9 @@ extension Normalizer {
   /// all there is assumed to apply, and the record says nothing about it.
   private func addByEvidence(_ number: Int, of plan: SelectionPlan, _ entry: Int, to choice: inout SelectionVariant.Choice) {
     let (part, bit) = (plan.parts[number], 1 << UInt64(number) as UInt64)
-    guard hasFields(of: part, of: plan, entry) else {
+    guard isPartial ? hasSomeField(of: part, entry) : hasFields(of: part, of: plan, entry) else {
       // What is deferred may only be late.
-      if !part.isDeferred { choice.known |= bit }
+      if !part.isDeferred, !isPartial { choice.known |= bit }
       return
     }
     // Of two fragments that cannot both apply, both are there: nothing tells which one does.
@@ -56,6 +56,7 @@ extension Normalizer {
       if hasFields(of: plan.parts[rival], of: plan, entry) { return }
     }
     choice.applied |= bit
+    if isPartial { return }
     let isEvident = part.fields.contains { field in
       !plan.parts.enumerated().contains { other in
         other.offset != number && (other.element.typeCondition != nil || choice.applied & 1 << UInt64(other.offset) != 0)
@@ -66,6 +67,10 @@ extension Normalizer {
   }
 
   // MARK: Fields
+
+  private func hasSomeField(of part: SelectionPlan.Part, _ entry: Int) -> Bool {
+    part.fields.isEmpty || part.fields.contains { member($0.field.responseKey, of: entry) != nil }
+  }
 
   private func hasFields(of part: SelectionPlan.Part, of plan: SelectionPlan, _ entry: Int) -> Bool {
     for (_, field) in part.fields where !has(field, of: plan, entry) { return false }

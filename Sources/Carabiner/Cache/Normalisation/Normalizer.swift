@@ -24,6 +24,8 @@ struct Normalizer: ~Copyable {
   let call: PlanCall
   let policy: CacheKeyPolicy
   let idKeys: Bool
+  /// Whether a field that is missing proves nothing, as the text was not written by a server.
+  let isPartial: Bool
   /// The text, and behind it what records say that does not stand there.
   private(set) var buffer: [UInt8]
   private let constants: Int
@@ -40,21 +42,25 @@ struct Normalizer: ~Copyable {
   ///   - text: What the object stands in.
   ///   - tape: The places of all values of the text.
   ///   - root: The place of the object.
+  ///   - rootKey: The key of the object's record; nil for that of the operation's root.
+  ///   - isPartial: Whether fields may be missing that the object has.
   /// - Throws: `PlanError.mismatch` if the object has another shape than the plan.
   static func records(
     of text: some Collection<UInt8>, _ tape: JSONTape, root: Int, _ plan: OperationPlan, _ call: PlanCall,
-    policy: CacheKeyPolicy, received: Int64
+    policy: CacheKeyPolicy, received: Int64, rootKey: String? = nil, isPartial: Bool = false
   ) throws(PlanError) -> RecordBatch {
-    var normalizer = Normalizer(text: text, tape: tape.entries, call: call, policy: policy)
+    var normalizer = Normalizer(text: text, tape: tape.entries, call: call, policy: policy, isPartial: isPartial)
     var shape: Shape?
-    _ = try normalizer.object(root, plan.root, Place(base: plan.rootKey, field: nil), nil, rootKey: plan.rootKey, &shape)
+    let rootKey = rootKey ?? plan.rootKey
+    _ = try normalizer.object(root, plan.root, Place(base: rootKey, field: nil), nil, rootKey: rootKey, &shape)
     return RecordBatch(
       buffer: normalizer.buffer, slots: normalizer.slots, names: normalizer.names, entries: normalizer.records,
       received: received)
   }
 
-  private init(text: some Collection<UInt8>, tape: [JSONTape.Entry], call: PlanCall, policy: CacheKeyPolicy) {
+  private init(text: some Collection<UInt8>, tape: [JSONTape.Entry], call: PlanCall, policy: CacheKeyPolicy, isPartial: Bool) {
     self.tape = tape
+    self.isPartial = isPartial
     self.call = call
     self.policy = policy
     idKeys = policy.keyFields.isEmpty && policy.defaultKeyFields == ["id"]

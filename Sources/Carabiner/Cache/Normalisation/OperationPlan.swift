@@ -30,6 +30,21 @@ final class OperationPlan: Sendable {
     }
   }
 
+  /// What a fragment asks of one object; the object's key is given each time.
+  init(document: String, fragmentName: String?) throws {
+    let parsed = try GraphQLDocument(parsing: document)
+    guard let fragment = fragmentName.map({ parsed.fragment(named: $0) }) ?? parsed.fragments.first else {
+      throw PlanError.unknownFragment(fragmentName ?? "")
+    }
+    rootKey = ""
+    rootType = ""
+    var source = try PlanSource(parsed)
+    let set = try source.add(fragment.selectionSet)
+    self.source = source
+    root = try SelectionPlan([set], source)
+    defaults = []
+  }
+
   /// What the values of the variables mean for the plan.
   func call(variables: JSONObject) -> PlanCall {
     guard !source.conditions.isEmpty || !source.dynamicKeys.isEmpty else { return PlanCall(conditions: [], dynamicKeys: []) }

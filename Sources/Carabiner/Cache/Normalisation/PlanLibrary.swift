@@ -39,9 +39,22 @@ final class PlanLibrary: Sendable {
 
   /// The plan of an operation; nil if its document cannot have one.
   func plan(document: String, operationName: String?) -> OperationPlan? {
-    let key = Key(document: document, operationName: operationName)
+    plan(for: Key(document: document, operationName: operationName)) {
+      try OperationPlan(document: document, operationName: operationName)
+    }
+  }
+
+  /// The plan of a fragment, the first of its document if it has no name; nil if its document cannot have one.
+  func fragmentPlan(document: String, name: String?) -> OperationPlan? {
+    // No operation has dots in its name.
+    plan(for: Key(document: document, operationName: "...\(name ?? "")")) {
+      try OperationPlan(document: document, fragmentName: name)
+    }
+  }
+
+  @inline(__always) private func plan(for key: Key, _ make: () throws -> OperationPlan) -> OperationPlan? {
     if let known = state.withLock({ Self.find(key, in: &$0) }) { return known }
-    let plan = try? OperationPlan(document: document, operationName: operationName)
+    let plan = try? make()
     state.withLock { Self.keep(plan, for: key, in: &$0) }
     return plan
   }

@@ -7,8 +7,10 @@ struct ResponseLoader: ~Copyable {
   struct Loaded {
     /// The response as JSON; its data is all between ``opening`` and the last brace.
     let text: [UInt8]
-    /// The fields it was made of, as `record.field`; empty unless asked for.
+    /// The fields it was made of, as `record.field`, missing ones included; empty unless asked for.
     let dependentKeys: Set<String>
+    /// Whether nothing is missing.
+    let isComplete: Bool
 
     static let opening = Array(#"{"data":"#.utf8)
 
@@ -32,11 +34,18 @@ struct ResponseLoader: ~Copyable {
     let plan: SelectionPlan
   }
 
+  /// The place of a field that the record does not have.
+  private static var missing: Int { .min }
+
   private let plan: OperationPlan
+  private let rootKey: String
   private let call: PlanCall
   private let variables: JSONObject
   private let policy: CacheKeyPolicy
   private let now: Int64
+  /// Whether fields that are missing or too old are left out, and do not make the whole response one that is not there.
+  private let isPartial: Bool
+  private var isComplete = true
   private var nodes: [Node] = []
   /// For each field of each node where it is in the record; below 0 the number of a reference a field policy made.
   private var places: [Int] = []
@@ -45,8 +54,13 @@ struct ResponseLoader: ~Copyable {
   /// What the last object was asked for, as the next one mostly is.
   private var lastOfOnePart: (plan: SelectionPlan, variant: SelectionVariant)?
 
-  init(_ plan: OperationPlan, variables: JSONObject, policy: CacheKeyPolicy, now: Int64) {
+  init(
+    _ plan: OperationPlan, rootKey: String? = nil, variables: JSONObject, policy: CacheKeyPolicy, now: Int64,
+    isPartial: Bool = false
+  ) {
     self.plan = plan
+    self.rootKey = rootKey ?? plan.rootKey
+    self.isPartial = isPartial
     call = plan.call(variables: variables)
     self.variables = variables
     self.policy = policy
@@ -55,13 +69,13 @@ struct ResponseLoader: ~Copyable {
     places.reserveCapacity(64)
   }
 
-  /// The response; nil if something of it is missing or too old.
+  /// The response; nil if something of it is missing or too old, or all of it if that may be.
   ///
   /// - Throws: What the cache throws; ``StoreError`` with code `malformedRecord`.
   mutating func load(from cache: any NormalizedCache, wantsDependentKeys: Bool = false) async throws -> Loaded? {
     let (plan, call, policy) = (plan, call, policy)
-    guard let root = try await cache.record(forKey: plan.rootKey, fields: { Self.rootFields(plan, call, policy) }),
-      try add(root, Pending(key: plan.rootKey, plan: plan.root), 1)
+    guard let root = try await cache.record(forKey: rootKey, fields: { Self.rootFields(plan, call, policy) }),
+      try add(root, Pending(key: rootKey, plan: plan.root), 1)
     else { return nil }
     while !next.isEmpty {
       let level = next
@@ -69,7 +83,7 @@ struct ResponseLoader: ~Copyable {
       let records = try await cache.records(forKeys: level.map(\.key))
       let firstOfNext = nodes.count + level.count
       for (position, pending) in level.enumerated() {
-        guard let record = records[position], try add(record, pending, firstOfNext) else { return nil }
+        guard let record = records[position] ?? replacement(pending), try add(record, pending, firstOfNext) else { return nil }
       }
     }
     var data: [UInt8] = []
@@ -77,7 +91,7 @@ struct ResponseLoader: ~Copyable {
     data += Loaded.opening
     try append(0, to: &data)
     data.append(UInt8(ascii: "}"))
-    return Loaded(text: data, dependentKeys: wantsDependentKeys ? dependentKeys() : [])
+    return Loaded(text: data, dependentKeys: wantsDependentKeys ? dependentKeys() : [], isComplete: isComplete)
   }
 
   /// The fields of the root's record that may be needed.
@@ -107,7 +121,10 @@ struct ResponseLoader: ~Copyable {
       let field = variant.fields[position]
       let name = name(field.key)
       guard let place = record.table.position(of: name, hint: position) else {
-        guard let reference = reference(field, record) else { return false }
+        guard let reference = reference(field, record) else {
+          guard leaveOut() else { return false }
+          continue
+        }
         made.append(reference)
         places.append(-made.count)
         try ask(reference.span, field, of: record)
@@ -116,7 +133,8 @@ struct ResponseLoader: ~Copyable {
       if !policy.isAgeless, let age = policy.maximumAge(of: field.name[...], type: type),
         record.table.received(at: place) + age <= now
       {
-        return false
+        guard leaveOut() else { return false }
+        continue
       }
       places.append(place)
       if field.selection != nil {
@@ -125,6 +143,19 @@ struct ResponseLoader: ~Copyable {
       }
     }
     return true
+  }
+
+  /// Leaves a field out, if that may be.
+  private mutating func leaveOut() -> Bool {
+    isComplete = false
+    places.append(Self.missing)
+    return isPartial
+  }
+
+  /// What stands for a record that is not there.
+  private mutating func replacement(_ pending: Pending) -> Record? {
+    isComplete = false
+    return isPartial ? Record(key: pending.key, table: FieldTable()) : nil
   }
 
   private mutating func ask(_ value: Span<UInt8>, _ field: SelectionVariant.Field, of record: Record) throws {
@@ -152,14 +183,18 @@ struct ResponseLoader: ~Copyable {
   }
 
   /// Which parts apply to an object; nil if nobody knows.
-  private func choice(_ record: Record, _ plan: SelectionPlan) -> SelectionVariant.Choice? {
+  private mutating func choice(_ record: Record, _ plan: SelectionPlan) -> SelectionVariant.Choice? {
     var choice = SelectionVariant.Choice()
     guard plan.parts.count > 1 else { return choice }
     let type = plan.hasTypeConditions ? typeName(of: record) : ""
     for number in plan.parts.indices.dropFirst() {
       let (part, bit) = (plan.parts[number], 1 << UInt64(number) as UInt64)
       guard choice.applied & 1 << UInt64(part.parent ?? 0) != 0, call.allows(part) else { continue }
-      guard let applies = applies(part, of: plan, to: record, type) else { return nil }
+      guard let applies = applies(part, of: plan, to: record, type) else {
+        isComplete = false
+        guard isPartial else { return nil }
+        continue
+      }
       if applies { choice.applied |= bit }
     }
     return choice
@@ -184,7 +219,7 @@ struct ResponseLoader: ~Copyable {
 
   private func typeName(of record: Record) -> String {
     guard let place = record.table.position(of: "__typename") else {
-      return record.key == plan.rootKey ? plan.rootType : ""
+      return record.key == rootKey ? plan.rootType : ""
     }
     return String(decoding: record.table.bytes(at: place).dropFirst().dropLast(), as: UTF8.self)
   }
@@ -243,11 +278,13 @@ struct ResponseLoader: ~Copyable {
     let buffer = table.buffer
     var child = nodes[number].firstChild
     data.append(UInt8(ascii: "{"))
+    let start = data.count
     for position in variant.fields.indices {
-      if position > 0 { data.append(UInt8(ascii: ",")) }
+      let place = self.places[places + position]
+      if place == Self.missing { continue }
+      if data.count > start { data.append(UInt8(ascii: ",")) }
       let field = variant.fields[position]
       data.append(contentsOf: field.label)
-      let place = self.places[places + position]
       if field.selection == nil {
         data.append(contentsOf: buffer[table.range(at: place)])
       } else if place < 0 {

@@ -5,7 +5,7 @@ internal import FoundationEssentials
 ///
 /// It sees its own changes at once. The store has them when the closure has returned, all together; if it throws, none.
 public struct ReadWriteTransaction: Sendable {
-  private let reader: ReadTransaction
+  let reader: ReadTransaction
   private let overlay: OverlayCache
 
   init(_ store: ApolloStore, _ overlay: OverlayCache, _ scope: TransactionScope) {
@@ -29,17 +29,29 @@ public struct ReadWriteTransaction: Sendable {
   /// - Throws: What the cache throws; ``StoreError``: `transactionEnded`, and `notNormalisable` if the data does not have the
   ///   shape the operation asks for.
   public func write(_ data: JSONValue, for operation: some GraphQLOperation) async throws {
+    try await write(data, for: operation, isPartial: false)
+  }
+
+  private func write(_ data: JSONValue, for operation: some GraphQLOperation, isPartial: Bool) async throws {
+    try reader.scope.checkOpen()
+    let plan = PlanLibrary.shared.plan(document: operation.document, operationName: operation.operationName)
+    try await write(
+      data, plan, variables: operation.variables, rootKey: nil, isPartial: isPartial, of: operation.displayName)
+  }
+
+  /// Writes an object by a plan.
+  func write(
+    _ data: JSONValue, _ plan: OperationPlan?, variables: JSONObject, rootKey: String?, isPartial: Bool, of name: String
+  ) async throws {
     try reader.scope.checkOpen()
     let text = data.serialized()
-    guard data.object != nil, let tape = try? JSONTape(scanning: text.span, limits: .highest),
-      let plan = PlanLibrary.shared.plan(document: operation.document, operationName: operation.operationName),
+    guard data.object != nil, let tape = try? JSONTape(scanning: text.span, limits: .highest), let plan,
       let records = try? Normalizer.records(
-        of: text, tape, root: 0, plan, plan.call(variables: operation.variables), policy: reader.store.policy,
-        received: StoreClock.now)
+        of: text, tape, root: 0, plan, plan.call(variables: variables), policy: reader.store.policy,
+        received: StoreClock.now, rootKey: rootKey, isPartial: isPartial)
     else {
       throw StoreError(
-        .notNormalisable,
-        "the data of \(operation.displayName) does not have the shape its document asks for; compare both")
+        .notNormalisable, "the data of \(name) does not have the shape its document asks for; compare both")
     }
     _ = try await overlay.merge(records: RecordSet(records))
   }
@@ -47,19 +59,54 @@ public struct ReadWriteTransaction: Sendable {
   /// Writes the data of a typed operation.
   public func write<Operation: GraphQLOperation>(_ data: Operation.Data, for operation: Operation) async throws
   where Operation.Data: Encodable {
-    try await write(try JSONValue(parsing: [UInt8](try JSONEncoder().encode(data))), for: operation)
+    try await write(try Self.json(data), for: operation)
   }
 
-  /// Changes the stored data of an operation.
+  /// Changes the stored data of an operation. Fields that were never fetched are left out, and may be added.
   ///
-  /// - Returns: Whether there was data to change; `body` is not called if something of it is missing.
+  /// - Returns: Whether there was data to change; `body` is not called if there is nothing of it.
   @discardableResult
   public func update(_ operation: some GraphQLOperation, _ body: (inout JSONValue) throws -> Void) async throws -> Bool {
-    guard let bytes = try await read(operation)?.body.data else { return false }
-    var data = try JSONValue(parsing: [UInt8](bytes))
+    guard let bytes = try await partialData(of: operation) else { return false }
+    var data = try JSONValue(parsing: bytes)
     try body(&data)
-    try await write(data, for: operation)
+    try await write(data, for: operation, isPartial: true)
     return true
+  }
+
+  /// Changes the stored data of a typed operation. Optional fields that were never fetched are nil.
+  ///
+  /// - Returns: Whether there was data to change; `body` is not called if a field that is not optional is missing.
+  @discardableResult
+  @_disfavoredOverload
+  public func update<Operation: GraphQLOperation>(
+    _ operation: Operation, _ body: (inout Operation.Data) throws -> Void
+  ) async throws -> Bool where Operation.Data: Encodable {
+    guard let bytes = try await partialData(of: operation), var data = try Self.decode(Operation.Data.self, bytes) else {
+      return false
+    }
+    try body(&data)
+    try await write(try Self.json(data), for: operation, isPartial: true)
+    return true
+  }
+
+  private func partialData(of operation: some GraphQLOperation) async throws -> [UInt8]? {
+    try reader.scope.checkOpen()
+    let data = try await reader.store.read(operation, from: reader.cache, isPartial: true)?.response.body.data
+    return data.flatMap { $0.elementsEqual("{}".utf8) ? nil : [UInt8]($0) }
+  }
+
+  /// A value of the data that is there; nil if it lacks a field the type needs.
+  static func decode<Value: Decodable>(_ type: Value.Type, _ bytes: [UInt8]) throws -> Value? {
+    do {
+      return try JSONTape.graphQLData(type, from: bytes)
+    } catch DecodingError.keyNotFound {
+      return nil
+    }
+  }
+
+  static func json(_ value: some Encodable) throws -> JSONValue {
+    try JSONValue(parsing: [UInt8](try JSONEncoder().encode(value)))
   }
 
   /// Merges records.

@@ -1,34 +1,94 @@
 internal import Synchronization
 
-/// Waits for changes of the fields a result was made of.
+/// Waits until another writer changes one of the fields a result was made of.
 final class StoreWatcher: Sendable {
-  /// The fields; apart from the watcher, as the store must not keep that alive.
-  private final class Fields: Sendable {
-    private let keys = Mutex<Set<String>?>(nil)
+  /// The watcher on whose behalf this task runs a request: what that writes is no news to it.
+  @TaskLocal static var asking: ObjectIdentifier?
 
-    func set(_ new: Set<String>?) { keys.withLock { $0 = new } }
+  /// What happened since the watcher last looked; apart from it, as the store must not keep the watcher alive.
+  private final class Changes: Sendable {
+    /// How many changed fields are kept while it is not known which of them count; with more all of them do.
+    static let maximumGathered = 10_000
 
-    /// While the fields are not known every change counts.
-    func areAffected(by change: StoreChange) -> Bool { keys.withLock { $0.map { change.affects($0) } ?? true } }
+    private struct State {
+      /// The fields that count; nil for all.
+      var keys: Set<String>?
+      var isAffected = false
+      var isGathering = false
+      var gathered: Set<String> = []
+      var gatheredAll = false
+    }
+
+    private let state = Mutex(State())
+
+    /// Takes note of a change; tells whether the watcher has to look.
+    func note(_ change: StoreChange) -> Bool {
+      state.withLock { state in
+        guard state.isGathering else {
+          let counts = state.keys.map { change.affects($0) } ?? true
+          state.isAffected = state.isAffected || counts
+          return counts
+        }
+        switch change {
+        case .keys(let keys) where state.gathered.count + keys.count <= Self.maximumGathered: state.gathered.formUnion(keys)
+        case .keys, .cleared: state.gatheredAll = true
+        }
+        return false
+      }
+    }
+
+    func gather() { state.withLock { $0.isGathering = true } }
+
+    func depend(on keys: Set<String>?) -> Bool {
+      state.withLock { state in
+        let isAffected =
+          state.gatheredAll || (keys.map { !state.gathered.isDisjoint(with: $0) } ?? !state.gathered.isEmpty)
+        state = State(keys: keys, isAffected: isAffected)
+        return isAffected
+      }
+    }
+
+    var areAffected: Bool { state.withLock { $0.isAffected } }
   }
 
-  private let fields = Fields()
+  private let changes = Changes()
   private let number: UInt64
   private let subscribers: StoreSubscribers
+  private let continuation: AsyncStream<Void>.Continuation
   /// One signal for any number of changes since the last.
   let signals: AsyncStream<Void>
 
   init(_ store: ApolloStore) {
     let (signals, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     self.signals = signals
+    self.continuation = continuation
     subscribers = store.subscribers
-    number = store.subscribers.add { [fields] _, change in
-      if fields.areAffected(by: change) { continuation.yield() }
+    let identity = ObjectIdentifier(changes)
+    number = store.subscribers.add { [changes] _, change in
+      if Self.asking != identity, changes.note(change) { continuation.yield() }
     }
   }
 
   deinit { subscribers.remove(number) }
 
-  /// From now on only changes of these fields count; nil for all changes.
-  func depend(on keys: Set<String>?) { fields.set(keys) }
+  /// Whether one of the fields changed since ``depend(on:)`` named them.
+  var isAffected: Bool { changes.areAffected }
+
+  /// Keeps all changes from now on until it is known which fields count.
+  func gather() { changes.gather() }
+
+  /// From now on only changes of these fields count; nil for all changes. Gathered changes count as if they came now.
+  ///
+  /// - Returns: Whether one of the gathered changes counts.
+  @discardableResult
+  func depend(on keys: Set<String>?) -> Bool {
+    let isAffected = changes.depend(on: keys)
+    if isAffected { continuation.yield() }
+    return isAffected
+  }
+
+  /// Runs a part of a request whose writes this watcher ignores.
+  func asking<Result>(_ work: () async throws -> Result) async throws -> Result {
+    try await Self.$asking.withValue(ObjectIdentifier(changes), operation: work)
+  }
 }

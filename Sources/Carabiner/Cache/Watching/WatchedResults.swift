@@ -1,13 +1,17 @@
+internal import CarabinerWire
 internal import FoundationEssentials
 
 /// The results of an operation, again whenever something they are made of changes in the store; it ends with its task.
 ///
-/// Changes that come while nobody asks are told as one. Two equal results do not follow each other.
+/// Changes that come while nobody asks are told as one. Two equal results do not follow each other. What the watcher's own requests
+/// write is no change to it.
 public struct WatchedResults<Operation: GraphQLOperation>: AsyncSequence, Sendable {
   public typealias Element = GraphQLResponse<Operation>
 
   let operation: Operation
   let store: ApolloStore
+  /// Whether the server is asked when another writer changed the last result so that something is missing.
+  let refetches: Bool
   /// Brings results from elsewhere, first for the beginning and then when the store lacks something; nil to wait for the store.
   let fetch: (@Sendable (_ isFirst: Bool) throws -> PullStream<GraphQLResponse<Operation>>)?
 
@@ -21,6 +25,8 @@ public struct WatchedResults<Operation: GraphQLOperation>: AsyncSequence, Sendab
     private var fetching: PullStream<GraphQLResponse<Operation>>?
     private var isFirst = true
     private var lastData: Data?
+    /// The fields the last result is made of, as `record.field`; nil as long as there was none with data.
+    private var keys: Set<String>?
 
     init(_ results: WatchedResults) {
       self.results = results
@@ -36,14 +42,15 @@ public struct WatchedResults<Operation: GraphQLOperation>: AsyncSequence, Sendab
         isFirst = false
         if let fetch = results.fetch {
           fetching = try fetch(true)
-        } else if let response = try await changed() {
+        } else if let response = try await stored() {
           return response
         }
       }
       while !Task.isCancelled {
         if let response = try await fetched() { return response }
         guard await signals.next(isolation: #isolation) != nil else { return nil }
-        if let response = try await changed() { return response }
+        // A signal may be older than the last result.
+        if watcher.isAffected, let response = try await stored() { return response }
       }
       return nil
     }
@@ -51,45 +58,78 @@ public struct WatchedResults<Operation: GraphQLOperation>: AsyncSequence, Sendab
     /// The next result of a fetch that is under way.
     private mutating func fetched() async throws -> GraphQLResponse<Operation>? {
       guard let stream = fetching else { return nil }
+      watcher.gather()
       do {
         let response: GraphQLResponse<Operation>
-        switch try await stream.pull() {
+        switch try await watcher.asking({ try await stream.pull() }) {
         case .element(let next): response = next
         case .last(let next):
           fetching = nil
           response = next
         case .end:
           fetching = nil
+          watcher.depend(on: keys)
           return nil
         }
-        // What the store made of it is what later changes are compared with.
-        watcher.depend(on: nil)
-        if let stored = try await read() { lastData = stored.body.data }
+        await remember(response)
         return response
       } catch {
         fetching = nil
+        watcher.depend(on: keys)
+        // The store has nothing yet, and may have something later.
+        if !results.refetches, (error as? RequestChainError)?.code == .noResults { return nil }
         throw error
       }
     }
 
+    /// Notes what the last result depends on.
+    private mutating func remember(_ response: GraphQLResponse<Operation>) async {
+      let reading = try? await results.store.reading(results.operation)
+      // What cannot be read back depends on what was written.
+      keys = reading?.dependentKeys ?? ownKeys(of: response) ?? keys
+      let wasChanged = watcher.depend(on: keys)
+      let stored = reading?.isComplete == true ? reading?.response.body.data : nil
+      // The store may be ahead of the result by then: only an equal one need not be told.
+      lastData = !wasChanged || Self.areEqual(stored, response.body.data) ? stored : nil
+    }
+
+    private func ownKeys(of response: GraphQLResponse<Operation>) -> Set<String>? {
+      guard let set = ApolloStore.records(of: response.body, operation: results.operation) else { return nil }
+      return set.list(policy: results.store.policy).reduce(into: []) { keys, record in
+        for field in record.names { keys.insert("\(record.key).\(field)") }
+      }
+    }
+
+    private static func areEqual(_ left: Data?, _ right: Data?) -> Bool {
+      guard let left, let right, let value = try? JSONValue(parsing: [UInt8](left)) else { return false }
+      return value == (try? JSONValue(parsing: [UInt8](right)))
+    }
+
     /// The result as the store has it now, if it is another than the last; a fetch is begun if something is missing.
-    private mutating func changed() async throws -> GraphQLResponse<Operation>? {
-      watcher.depend(on: nil)
-      guard let response = try await read() else {
+    private mutating func stored() async throws -> GraphQLResponse<Operation>? {
+      watcher.gather()
+      let reading: ApolloStore.Reading<Operation>?
+      do {
+        reading = try await results.store.reading(results.operation)
+      } catch {
+        watcher.depend(on: keys)
+        throw error
+      }
+      guard let reading, reading.isComplete else {
         lastData = nil
-        guard let fetch = results.fetch else { return nil }
+        guard keys != nil, results.refetches, let fetch = results.fetch else {
+          watcher.depend(on: reading?.dependentKeys)
+          return nil
+        }
         fetching = try fetch(false)
         return try await fetched()
       }
-      guard response.body.data != lastData else { return nil }
-      lastData = response.body.data
-      return response
-    }
-
-    private func read() async throws -> GraphQLResponse<Operation>? {
-      let reading = try await results.store.reading(results.operation)
-      watcher.depend(on: reading?.dependentKeys)
-      return reading?.response
+      keys = reading.dependentKeys
+      watcher.depend(on: keys)
+      let data = reading.response.body.data
+      guard data != lastData else { return nil }
+      lastData = data
+      return reading.response
     }
   }
 }

@@ -1,0 +1,60 @@
+public import CarabinerWire
+
+extension ReadWriteTransaction {
+  /// The object under a key; nil if a field of it is missing or too old.
+  public func readObject<Object: GraphQLFragment>(
+    ofType type: Object.Type, withKey key: String, variables: JSONObject = [:]
+  ) async throws -> Object? {
+    try await reader.readObject(ofType: type, withKey: key, variables: variables)
+  }
+
+  /// The object under a key as JSON, by the first fragment of a document; nil if a field of it is missing or too old.
+  public func readObject(fragment: String, withKey key: String, variables: JSONObject = [:]) async throws -> JSONValue? {
+    try await reader.readObject(fragment: fragment, withKey: key, variables: variables)
+  }
+
+  /// Changes the object under a key. Optional fields that were never fetched are nil.
+  ///
+  /// - Returns: Whether there was an object to change; `body` is not called if a field that is not optional is missing.
+  @discardableResult
+  public func updateObject<Object: GraphQLFragment>(
+    ofType type: Object.Type, withKey key: String, variables: JSONObject = [:], _ body: (inout Object) throws -> Void
+  ) async throws -> Bool {
+    guard let bytes = try await reader.objectData(type.document, type.fragmentName, key, variables, isPartial: true),
+      var object = try Self.decode(type, bytes)
+    else { return false }
+    try body(&object)
+    try await writeObject(object, ofType: type, withKey: key, variables: variables)
+    return true
+  }
+
+  /// Changes the object under a key as JSON, by the first fragment of a document. Fields that were never fetched are left out.
+  @discardableResult
+  public func updateObject(
+    fragment: String, withKey key: String, variables: JSONObject = [:], _ body: (inout JSONValue) throws -> Void
+  ) async throws -> Bool {
+    guard let bytes = try await reader.objectData(fragment, nil, key, variables, isPartial: true) else { return false }
+    var object = try JSONValue(parsing: bytes)
+    try body(&object)
+    try await writeObject(object, fragment: fragment, withKey: key, variables: variables)
+    return true
+  }
+
+  /// Writes the fields of the object under a key, which is made if there is none.
+  ///
+  /// - Throws: What the cache throws; ``StoreError``: `transactionEnded`, `notNormalisable`.
+  public func writeObject<Object: GraphQLFragment>(
+    _ object: Object, ofType type: Object.Type = Object.self, withKey key: String, variables: JSONObject = [:]
+  ) async throws {
+    let plan = PlanLibrary.shared.fragmentPlan(document: type.document, name: type.fragmentName)
+    try await write(try Self.json(object), plan, variables: variables, rootKey: key, isPartial: true, of: "the object \(key)")
+  }
+
+  /// Writes the fields of the object under a key as JSON, by the first fragment of a document.
+  public func writeObject(
+    _ object: JSONValue, fragment: String, withKey key: String, variables: JSONObject = [:]
+  ) async throws {
+    let plan = PlanLibrary.shared.fragmentPlan(document: fragment, name: nil)
+    try await write(object, plan, variables: variables, rootKey: key, isPartial: true, of: "the object \(key)")
+  }
+}

@@ -1,0 +1,11 @@
+/// What is asked of one object: a fragment, and the type that its data is decoded to.
+public protocol GraphQLFragment: Codable, Sendable {
+  /// The text of a document that defines the fragment, and those it uses.
+  static var document: String { get }
+  /// The fragment's name in the document; nil for the first.
+  static var fragmentName: String? { get }
+}
+
+extension GraphQLFragment {
+  public static var fragmentName: String? { nil }
+}

@@ -1,0 +1,171 @@
+import Carabiner
+import CarabinerWire
+import FoundationEssentials
+import Testing
+
+@Suite("Normalised store: local changes (SEMANTICS K11, K13, K15)")
+struct ObjectTransactionTests {
+  private struct ProfileQuery: GraphQLQuery {
+    struct Data: Codable, Sendable, Equatable {
+      struct Me: Codable, Sendable, Equatable {
+        enum CodingKeys: String, CodingKey {
+          case type = "__typename"
+          case id, name, nickname, home
+        }
+
+        var type: String
+        var id: String
+        var name: String
+        var nickname: String?
+        var home: Home?
+      }
+
+      struct Home: Codable, Sendable, Equatable { var planet: String? }
+
+      var me: Me?
+    }
+
+    var operationName: String? { "Profile" }
+    var document: String { "query Profile { me { __typename id name nickname home { planet } } }" }
+  }
+
+  private struct Person: GraphQLFragment, Equatable {
+    static var document: String {
+      "fragment Person on User { name nickname posts(first: $n) { title } } fragment Other on User { x }"
+    }
+
+    struct Post: Codable, Sendable, Equatable { var title: String }
+
+    var name: String
+    var nickname: String?
+    var posts: [Post]?
+  }
+
+  private let store = ApolloStore()
+
+  private func fill() async throws {
+    try await store.publish(#"{"me":{"__typename":"User","id":"1","name":"Ann"}}"#, for: .query("{ me { __typename id name } }"))
+  }
+
+  @Test("K11: an update works although optional fields were never fetched")
+  func optionalFields() async throws {
+    try await fill()
+    #expect(try await store.load(ProfileQuery()) == nil)
+    let isChanged = try await store.update(ProfileQuery()) { (data: inout ProfileQuery.Data) in
+      #expect(data.me?.nickname == nil)
+      data.me?.name = "Bea"
+    }
+    #expect(isChanged)
+    #expect(try await store.record("User:1") == ["__typename": "User", "id": "1", "name": "Bea"])
+    try await store.update(ProfileQuery()) { (data: inout ProfileQuery.Data) in
+      data.me?.nickname = "B"
+      data.me?.home = .init(planet: "Mars")
+    }
+    #expect(try await store.data(.query("{ me { nickname home { planet } } }"))?["me"]?["home"]?["planet"] == "Mars")
+  }
+
+  @Test("K11: an update without the data of a field that must be there changes nothing")
+  func requiredFields() async throws {
+    try await store.publish(#"{"me":{"__typename":"User","id":"1"}}"#, for: .query("{ me { __typename id } }"))
+    #expect(try await store.update(ProfileQuery()) { (_: inout ProfileQuery.Data) in Issue.record("called") } == false)
+    #expect(try await ApolloStore().update(ProfileQuery()) { (_: inout ProfileQuery.Data) in Issue.record("called") } == false)
+  }
+
+  @Test("K11: what is left out of a JSON update is not there, and proves nothing about fragments")
+  func jsonUpdate() async throws {
+    try await fill()
+    let query = DynamicOperation.query("{ me { __typename id name nickname ... on Node { secret } } }")
+    let isChanged = try await store.update(query) { data in
+      #expect(data["me"]?.object?.contains("nickname") == false)
+      guard var me = data["me"]?.object else { return }
+      me["name"] = "Bea"
+      data = ["me": .object(me)]
+    }
+    #expect(isChanged)
+    #expect(try await store.record("User:1") == ["__typename": "User", "id": "1", "name": "Bea"])
+  }
+
+  @Test("K13: objects are read, changed and written by their key")
+  func objects() async throws {
+    try await fill()
+    #expect(try await store.readObject(ofType: Person.self, withKey: "User:1", variables: ["n": 2]) == nil)
+    #expect(
+      try await store.updateObject(ofType: Person.self, withKey: "User:1", variables: ["n": 2]) { person in
+        person.name = "Bea"
+        person.nickname = "B"
+        person.posts = [.init(title: "T")]
+      })
+    #expect(
+      try await store.readObject(ofType: Person.self, withKey: "User:1", variables: ["n": 2])
+        == Person(name: "Bea", nickname: "B", posts: [.init(title: "T")]))
+    #expect(try await store.data(.query("{ me { name posts(first: 2) { title } } }"))?["me"]?["name"] == "Bea")
+    #expect(try await store.readObject(ofType: Person.self, withKey: "User:1", variables: ["n": 3]) == nil)
+    try await store.writeObject(Person(name: "Cleo"), withKey: "User:2")
+    #expect(try await store.record("User:2") == ["name": "Cleo"])
+    let isChanged = try await store.updateObject(ofType: Person.self, withKey: "User:3") { _ in Issue.record("called") }
+    #expect(!isChanged)
+  }
+
+  @Test("K13: within a transaction objects are JSON too, and a change that is thrown away leaves nothing")
+  func inTransactions() async throws {
+    struct Failure: Error {}
+    try await fill()
+    let fragment = "fragment F on User { name ... on Admin { level } }"
+    try await store.withinReadWriteTransaction { transaction in
+      try await transaction.writeObject(["name": "Zoe", "level": 3], fragment: fragment, withKey: "User:1")
+      #expect(try await transaction.readObject(fragment: fragment, withKey: "User:1")?["name"] == "Zoe")
+      #expect(try await transaction.updateObject(fragment: fragment, withKey: "User:1") { $0 = ["name": "Yve"] })
+    }
+    #expect(try await store.record("User:1")?["name"] == "Yve")
+    #expect(try await store.record("User:1")?["level"] == 3)
+    await #expect(throws: Failure.self) {
+      try await store.withinReadWriteTransaction { transaction in
+        try await transaction.writeObject(["name": "Xia"], fragment: fragment, withKey: "User:1")
+        throw Failure()
+      }
+    }
+    #expect(try await store.record("User:1")?["name"] == "Yve")
+    let error = await #expect(throws: StoreError.self) {
+      try await store.withinReadTransaction { _ = try await $0.readObject(fragment: "{ a }", withKey: "User:1") }
+    }
+    #expect(error?.code == .notNormalisable)
+  }
+
+  @Test("K13: changes of objects reach watchers")
+  func watched() async throws {
+    try await fill()
+    let query = DynamicOperation.query("{ me { name } }")
+    var results = store.watch(query).makeAsyncIterator()
+    #expect(try await results.next()?.data?["me"]?["name"] == "Ann")
+    try await store.writeObject(Person(name: "Dora"), withKey: "User:1")
+    #expect(try await results.next()?.data?["me"]?["name"] == "Dora")
+  }
+
+  @Test("K15: a number is taken for a string and an integer for a Double, whether from the server or the cache")
+  func lenientScalars() async throws {
+    struct Numbers: GraphQLQuery {
+      struct Data: Decodable, Sendable, Equatable {
+        let id: String
+        let ids: [String]
+        let maybe: String?
+        let ratio: Double
+        let ratios: [Double]
+      }
+
+      var operationName: String? { nil }
+      var document: String { "{ id ids maybe ratio ratios }" }
+    }
+    let client = try ApolloClient.testing(
+      RecordingTransport(json: #"{"data":{"id":7,"ids":[1,"b",9007199254740993],"maybe":-0,"ratio":3,"ratios":[1,2.5]}}"#))
+    for policy in [CachePolicy.networkOnly, .cacheOnly] {
+      let data = try await client.fetch(query: Numbers(), cachePolicy: policy).data
+      #expect(data == .init(id: "7", ids: ["1", "b", "9007199254740993"], maybe: "-0", ratio: 3, ratios: [1, 2.5]))
+    }
+    let error = await #expect(throws: ResponseParsingError.self) {
+      _ = try await ApolloClient.testing(
+        RecordingTransport(json: #"{"data":{"id":true,"ids":[],"maybe":null,"ratio":3,"ratios":[]}}"#)
+      ).fetch(query: Numbers(), cachePolicy: .networkOnly)
+    }
+    #expect(error?.code == .dataMismatch)
+  }
+}

@@ -1,0 +1,111 @@
+import Carabiner
+import CarabinerWire
+import FoundationEssentials
+import Testing
+
+@Suite("Normalised store: what makes a watcher ask again (SEMANTICS K3)", .timeLimit(.minutes(1)))
+struct WatcherCauseTests {
+  private let store = ApolloStore()
+  private let hero = DynamicOperation.query("{ hero { __typename id name } }")
+
+  private func data(_ name: String) -> String { #"{"hero":{"__typename":"Human","id":1,"name":"\#(name)"}}"# }
+
+  @Test("K3: a result that cannot be read back is no reason to ask again, and neither are changes of other fields")
+  func notReadBack() async throws {
+    // The server leaves the name out, so the store never has the whole result.
+    let transport = RecordingTransport(json: #"{"data":{"hero":{"__typename":"Human","id":1}}}"#)
+    let client = try ApolloClient.testing(transport, store: store)
+    var results = client.watch(hero).makeAsyncIterator()
+    #expect(try await results.next()?.source == .server)
+    try await store.publish(#"{"other":1}"#, for: .query("{ other }"))
+    try await store.publish(#"{"hero":{"__typename":"Human","id":1,"age":3}}"#, for: .query("{ hero { __typename id age } }"))
+    try await store.publish(data("Luke"), for: hero)
+    let second = try await results.next()
+    #expect(second?.source == .cache)
+    #expect(try second?.data?["hero"]?["name"] == "Luke")
+    #expect(transport.requests.count == 1)
+  }
+
+  @Test("K3: a change of a field that the last result was made of makes it ask again, as often as that happens")
+  func changedByOthers() async throws {
+    let transport = RecordingTransport { request, number in
+      .json(#"{"data":{"hero":{"__typename":"Human","id":\#(number)}}}"#, to: request)
+    }
+    let client = try ApolloClient.testing(transport, store: store)
+    var results = client.watch(hero).makeAsyncIterator()
+    #expect(try await results.next()?.data?["hero"]?["id"] == 1)
+    try await store.removeObject(for: "Human:1")
+    #expect(try await results.next()?.data?["hero"]?["id"] == 2)
+    // The first hero is no part of the last result any more.
+    try await store.publish(#"{"x":{"__typename":"Human","id":1,"name":"Old"}}"#, for: .query("{ x { __typename id name } }"))
+    try await store.removeObject(for: "Human:2")
+    #expect(try await results.next()?.data?["hero"]?["id"] == 3)
+    #expect(transport.requests.count == 3)
+  }
+
+  @Test("K3: the writes of a watcher's own request are no news to it, and those of another watcher are")
+  func ownWrites() async throws {
+    let transport = RecordingTransport { request, number in .json(#"{"data":\#(data("N\(number)"))}"#, to: request) }
+    let client = try ApolloClient.testing(transport, store: store)
+    var one = client.watch(hero, cachePolicy: .networkOnly).makeAsyncIterator()
+    #expect(try await one.next()?.data?["hero"]?["name"] == "N1")
+    var other = client.watch(hero, cachePolicy: .networkOnly).makeAsyncIterator()
+    #expect(try await other.next()?.data?["hero"]?["name"] == "N2")
+    #expect(try await one.next()?.data?["hero"]?["name"] == "N2")
+    try await store.publish(data("N3"), for: hero)
+    #expect(try await one.next()?.data?["hero"]?["name"] == "N3")
+    #expect(try await other.next()?.data?["hero"]?["name"] == "N3")
+    #expect(transport.requests.count == 2)
+  }
+
+  @Test("K3: a change that comes between a result and its delivery is not lost")
+  func changeDuringDelivery() async throws {
+    let store = store
+    let newer = data("Newer")
+    let hero = hero
+    // The cache stage writes the result, and then somebody else writes before the caller has it.
+    struct Meddling: CacheInterceptor {
+      let inner = DefaultCacheInterceptor()
+      let meddle: @Sendable () async throws -> Void
+
+      func readCacheData<Request: GraphQLRequest>(
+        from store: ApolloStore, request: Request
+      ) async throws -> GraphQLResponse<Request.Operation>? { try await inner.readCacheData(from: store, request: request) }
+
+      func writeCacheData<Request: GraphQLRequest>(
+        to store: ApolloStore, request: Request, response: ParsedResult<Request.Operation>
+      ) async throws {
+        try await inner.writeCacheData(to: store, request: request, response: response)
+        try await meddle()
+      }
+    }
+    let cache = Meddling { try await Task.detached { try await store.publish(newer, for: hero) }.value }
+    let client = try ApolloClient.testing(
+      RecordingTransport(json: #"{"data":\#(data("Older"))}"#), provider: ListProvider(cache: cache), store: store)
+    var results = client.watch(hero).makeAsyncIterator()
+    #expect(try await results.next()?.data?["hero"]?["name"] == "Older")
+    #expect(try await results.next()?.data?["hero"]?["name"] == "Newer")
+  }
+
+  @Test("K3: a watcher that does not refetch stays silent while something is missing", arguments: [true, false])
+  func silent(_ isCacheOnly: Bool) async throws {
+    let transport = RecordingTransport(json: #"{"data":\#(data("Server"))}"#)
+    let client = try ApolloClient.testing(transport, store: store)
+    let watch = client.watch(hero, cachePolicy: isCacheOnly ? .cacheOnly : .cacheFirst, refetchesMissing: false)
+    var results = watch.makeAsyncIterator()
+    if !isCacheOnly { #expect(try await results.next()?.data?["hero"]?["name"] == "Server") }
+    let (store, hero, text) = (store, hero, data("Luke"))
+    let writer = Task {
+      try await store.removeObjects(matching: "*")
+      try await store.publish(#"{"hero":null,"x":1}"#, for: .query("{ hero { id } x }"))
+      try await store.removeObjects(matching: "*")
+      try await store.publish(text, for: hero)
+    }
+    var names: [JSONValue?] = []
+    // A null that was there for a moment may be seen or not.
+    repeat { names.append(try await results.next()?.data?["hero"]?["name"]) } while names.last != .some("Luke")
+    try await writer.value
+    #expect(names.allSatisfy { $0 == nil || $0 == "Luke" })
+    #expect(transport.requests.count == (isCacheOnly ? 0 : 1))
+  }
+}
