@@ -1,4 +1,4 @@
-internal import CarabinerWire
+package import CarabinerWire
 public import FoundationEssentials
 
 /// Where a result stands in a response that comes in parts.
@@ -13,13 +13,20 @@ public final class ResultDelivery: Sendable {
   public let path: Data?
   /// The label of the `@defer` or `@stream` that brought the new; nil if it has none, or there are several.
   public let label: String?
+  /// What was deferred or streamed and is new in the result; empty if that is not known.
+  package let patches: [IncrementalPatch]
 
   /// A place among results.
-  public init(hasNext: Bool, isIncremental: Bool = false, path: Data? = nil, label: String? = nil) {
+  public convenience init(hasNext: Bool, isIncremental: Bool = false, path: Data? = nil, label: String? = nil) {
+    self.init(hasNext: hasNext, isIncremental: isIncremental, path: path, label: label, patches: [])
+  }
+
+  private init(hasNext: Bool, isIncremental: Bool, path: Data?, label: String?, patches: [IncrementalPatch]) {
     self.hasNext = hasNext
     self.isIncremental = isIncremental
     self.path = path
     self.label = label
+    self.patches = patches
   }
 
   /// The place of a result that a part of a deferred or streamed response brought.
@@ -27,6 +34,6 @@ public final class ResultDelivery: Sendable {
     let only = update.patches.count == 1 ? update.patches[0] : nil
     self.init(
       hasNext: update.hasNext, isIncremental: !update.patches.isEmpty, path: only.map { Data($0.path.serialized()) },
-      label: only?.label)
+      label: only?.label, patches: update.patches)
   }
 }

@@ -4,6 +4,26 @@ public struct IncrementalPatch: Sendable, Hashable {
   public let path: JSONValue
   /// The label of the `@defer` or `@stream` that asked for it; nil if it has none.
   public let label: String?
+  /// What it adds.
+  package let content: Content
+  /// How many entries of the response's `errors` came with it.
+  package internal(set) var errorCount = 0
+
+  /// What a patch adds.
+  package enum Content: Sendable, Hashable {
+    /// An object that is merged into the one at the path.
+    case data(JSONValue)
+    /// Elements that are appended to the list at a path, and the index of the first.
+    case items([JSONValue], list: JSONValue, from: Int)
+    /// Nothing: what was asked for cannot be had.
+    case null
+  }
+
+  init(path: ResponsePath, label: String?, content: Content) {
+    self.path = path.json
+    self.label = label
+    self.content = content
+  }
 }
 
 /// What a part brought.

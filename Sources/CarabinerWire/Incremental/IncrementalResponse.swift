@@ -83,8 +83,7 @@ public struct IncrementalResponse: Sendable {
     try takeErrors(of: part)
     mergeExtensions(of: part)
     try announce(part["pending"])
-    let patches = try apply(part["incremental"])
-    try complete(part["completed"])
+    let patches = try apply(part["incremental"]) + complete(part["completed"])
     return update(patches)
   }
 
@@ -97,12 +96,12 @@ public struct IncrementalResponse: Sendable {
     // A part of the older format may be a patch itself.
     let isPatch = part.contains("path") && !part.contains("incremental")
     try announce(part["pending"])
-    let patches = try apply(isPatch ? [.object(part)] : part["incremental"])
+    var patches = try apply(isPatch ? [.object(part)] : part["incremental"])
     if !isPatch {
       try takeErrors(of: part)
       mergeExtensions(of: part)
     }
-    try complete(part["completed"])
+    patches += try complete(part["completed"])
     if let more = part["hasNext"]?.bool { hasNext = more }
     guard !patches.isEmpty || errors.count != errorCount || part.contains("extensions") else { return nil }
     return update(patches)
@@ -116,10 +115,13 @@ public struct IncrementalResponse: Sendable {
     return IncrementalUpdate(response: response, patches: patches, hasNext: hasNext)
   }
 
-  private mutating func takeErrors(of object: JSONObject) throws(IncrementalError) {
-    guard let value = object["errors"], !value.isNull else { return }
+  /// - Returns: How many there are.
+  @discardableResult
+  private mutating func takeErrors(of object: JSONObject) throws(IncrementalError) -> Int {
+    guard let value = object["errors"], !value.isNull else { return 0 }
     guard let entries = value.array else { throw IncrementalError(.malformedPart, "errors is no list but \(value.kind)") }
     errors.append(contentsOf: entries)
+    return entries.count
   }
 
   private mutating func mergeExtensions(of object: JSONObject) {
@@ -139,13 +141,18 @@ public struct IncrementalResponse: Sendable {
     }
   }
 
-  private mutating func complete(_ list: JSONValue?) throws(IncrementalError) {
+  /// - Returns: A patch without content for each that ended with errors, as the older format has it.
+  private mutating func complete(_ list: JSONValue?) throws(IncrementalError) -> [IncrementalPatch] {
+    var failures: [IncrementalPatch] = []
     for entry in try Self.objects(list, "completed") {
       let id = try Self.id(of: entry)
-      guard pending.removeValue(forKey: id) != nil else { throw notPending(id) }
+      guard let ended = pending.removeValue(forKey: id) else { throw notPending(id) }
       completed.insert(id)
-      try takeErrors(of: entry)
+      var failure = IncrementalPatch(path: ended.path, label: ended.label, content: .null)
+      failure.errorCount = try takeErrors(of: entry)
+      if failure.errorCount > 0 { failures.append(failure) }
     }
+    return failures
   }
 
   private func notPending(_ id: String) -> IncrementalError {
@@ -159,8 +166,9 @@ public struct IncrementalResponse: Sendable {
   private mutating func apply(_ list: JSONValue?) throws(IncrementalError) -> [IncrementalPatch] {
     var patches: [IncrementalPatch] = []
     for entry in try Self.objects(list, "incremental") {
-      patches.append(entry.contains("id") ? try applyByID(entry) : try applyByPath(entry))
-      try takeErrors(of: entry)
+      var patch = entry.contains("id") ? try applyByID(entry) : try applyByPath(entry)
+      patch.errorCount = try takeErrors(of: entry)
+      patches.append(patch)
       mergeExtensions(of: entry)
     }
     return patches
@@ -171,43 +179,48 @@ public struct IncrementalResponse: Sendable {
     let id = try Self.id(of: entry)
     guard let target = pending[id] else { throw notPending(id) }
     let path = target.path.appending(try ResponsePath(entry["subPath"]))
+    var content = IncrementalPatch.Content.null
     if let items = entry["items"] {
-      if let items = try Self.list(items) { try append(items, to: path, from: nil) }
+      if let items = try Self.list(items) {
+        content = .items(items, list: path.json, from: try append(items, to: path, from: nil))
+      }
     } else if let value = entry["data"] {
-      try mergeObject(value, at: path)
+      if try mergeObject(value, at: path) { content = .data(value) }
     } else {
       throw Self.isNoPatch
     }
-    return IncrementalPatch(path: path.json, label: target.label)
+    return IncrementalPatch(path: path, label: target.label, content: content)
   }
 
   /// A patch of the format of 2022-08-24.
   private mutating func applyByPath(_ entry: JSONObject) throws(IncrementalError) -> IncrementalPatch {
     let path = try Self.path(of: entry, "an entry of incremental")
     let label = entry["label"]?.string
+    var content = IncrementalPatch.Content.null
     if let items = entry["items"] {
       // Null items carry errors: the rest of the list cannot be had.
       if let items = try Self.list(items) {
         guard let (list, index) = path.element else {
           throw IncrementalError(.malformedPart, "a patch with items has the path \(path), which does not end with an index")
         }
-        try append(items, to: list, from: index)
+        content = .items(items, list: list.json, from: try append(items, to: list, from: index))
       }
     } else if let value = entry["data"] {
       // Without a label two fragments of one place cannot be told from one that comes twice.
       if let label, !delivered.insert("\(label)\u{0}\(path)").inserted {
         throw IncrementalError(.duplicate, "the patch \(label.debugDescription) for \(path) came twice")
       }
-      try mergeObject(value, at: path)
+      if try mergeObject(value, at: path) { content = .data(value) }
     } else {
       throw Self.isNoPatch
     }
-    return IncrementalPatch(path: path.json, label: label)
+    return IncrementalPatch(path: path, label: label, content: content)
   }
 
-  private mutating func mergeObject(_ value: JSONValue, at path: ResponsePath) throws(IncrementalError) {
+  /// - Returns: Whether there was something to merge.
+  private mutating func mergeObject(_ value: JSONValue, at path: ResponsePath) throws(IncrementalError) -> Bool {
     // Null data carries errors: the fragment cannot be had.
-    guard !value.isNull else { return }
+    guard !value.isNull else { return false }
     guard case .object = value else {
       throw IncrementalError(.malformedPart, "the data of a patch is no object but \(value.kind)")
     }
@@ -219,9 +232,13 @@ public struct IncrementalResponse: Sendable {
     guard isMerged == true else {
       throw IncrementalError(.unknownPath, "there is no object at \(path) for the patch that came")
     }
+    return true
   }
 
-  private mutating func append(_ items: [JSONValue], to path: ResponsePath, from index: Int?) throws(IncrementalError) {
+  /// - Returns: The index of the first item.
+  private mutating func append(
+    _ items: [JSONValue], to path: ResponsePath, from index: Int?
+  ) throws(IncrementalError) -> Int {
     let count = data?.change(at: path.steps[...]) { (target: inout JSONValue) -> Int in
       guard case .array(var array) = target else { return -1 }
       let count = array.count
@@ -234,7 +251,7 @@ public struct IncrementalResponse: Sendable {
     guard let count, count >= 0 else {
       throw IncrementalError(.unknownPath, "there is no list at \(path) for the items that came")
     }
-    guard let index, index != count else { return }
+    guard let index, index != count else { return count }
     throw index < count
       ? IncrementalError(.duplicate, "items for \(path) came twice: from index \(index), where the list has \(count)")
       : IncrementalError(.unknownPath, "items for \(path) begin at index \(index), but the list has only \(count)")
