@@ -1,3 +1,4 @@
+internal import CarabinerWire
 public import FoundationEssentials
 
 /// Refuses responses whose status is not 200 to 299, as soon as the head arrived.
@@ -7,18 +8,42 @@ public struct ResponseCodeInterceptor: HTTPInterceptor {
   /// How many bytes of a refused body the error keeps.
   public static let bodyPrefixLimit = 4096
 
+  /// Statuses of 400 to 499 that are about the caller and not about the operation. Later stages act on them as errors.
+  private static let callerStatuses: Set<Int> = [401, 403, 407, 408, 429]
+
+  private let passesGraphQLErrors: Bool
+
   /// A step that checks the status.
-  public init() {}
+  ///
+  /// - Parameter passesGraphQLErrors: Whether a response of `application/json` with the status 400 to 499 passes if its body is a
+  ///   GraphQL response with errors, as some servers answer an operation that is not valid. 401, 403, 407, 408 and 429 never pass.
+  public init(passesGraphQLErrors: Bool = false) { self.passesGraphQLErrors = passesGraphQLErrors }
 
   public func intercept(request: URLRequest, next: NextHTTPInterceptorFunction) async throws -> HTTPResponse {
     let response = try await next(request)
     if passes(response.response) { return response }
+    if passesGraphQLErrors, Self.mayHoldGraphQLErrors(response.response) { return try await graphQLErrors(in: response) }
     throw ResponseCodeError(response: response.response, body: await bodyPrefix(of: response.chunks))
   }
 
   public var traits: StageTraits { [.bindsNoTaskLocals, .seesOnlyHeads] }
 
   public func passes(_ head: HTTPURLResponse) -> Bool { head.isSuccessful || head.isGraphQLResponse }
+
+  private static func mayHoldGraphQLErrors(_ head: HTTPURLResponse) -> Bool {
+    (400..<500).contains(head.statusCode) && !callerStatuses.contains(head.statusCode) && head.mediaType == "application/json"
+  }
+
+  /// The response with its body read.
+  ///
+  /// - Throws: ``ResponseCodeError`` if the body is not a GraphQL response with errors.
+  private func graphQLErrors(in response: HTTPResponse) async throws -> HTTPResponse {
+    let body = try await response.chunks.collected()
+    guard body.isGraphQLErrorResponse else {
+      throw ResponseCodeError(response: response.response, body: body.prefix(Self.bodyPrefixLimit))
+    }
+    return HTTPResponse(response: response.response, chunks: PullStream(body))
+  }
 
   /// An error page that breaks off is still worth showing.
   private func bodyPrefix(of chunks: PullStream<Data>) async -> Data {
@@ -47,6 +72,15 @@ public struct ResponseCodeError: Error, Sendable, CustomStringConvertible {
   public var description: String {
     let text = body.isEmpty ? "without a body" : "with the body: \(String(decoding: body.prefix(200), as: UTF8.self))"
     return "\(response.url.absoluteString) answered with status \(response.statusCode) \(text)"
+  }
+}
+
+extension Data {
+  /// Whether these bytes are a GraphQL response whose `errors` has entries, each with a message.
+  package var isGraphQLErrorResponse: Bool {
+    guard let body = try? ResponseBody(self), let bytes = body.errors, let errors = try? JSONValue(parsing: [UInt8](bytes)).array
+    else { return false }
+    return !errors.isEmpty && errors.allSatisfy { $0["message"]?.string != nil }
   }
 }
 

@@ -63,7 +63,7 @@ struct ReplayCommand: AsyncParsableCommand {
   private func replay() async throws -> ReplayReport {
     let host = try RunHost(
       manifest: try source.manifest(), endpoint: nil, headers: [:], wire: WireChoice(), timeout: nil,
-      fallbackEndpoint: Self.nowhere,
+      fallbackEndpoint: Self.nowhere, passesGraphQLErrors: true,
       sending: { ScopedTransport(base: $0) })
     // What plugins ask for on their own was not recorded, and must not reach anybody.
     HostEnvironment.current.transport = ClosedTransport()

@@ -23,8 +23,9 @@ struct RunHost: Sendable {
   init(
     manifest: Manifest, endpoint: String?, headers: HTTPHeaders, wire: WireChoice, timeout: Double?,
     overrides: StageOverrides = StageOverrides(environment: ProcessInfo.processInfo.environment),
+  ///   - passesGraphQLErrors: Whether GraphQL errors with a status of 400 to 499 are results.
     replacing predecessor: RunHost? = nil, generation: UInt64 = 1, crashLoop: CrashLoopGuard? = nil,
-    fallbackEndpoint: String? = nil, observer: any ChainObserver = CacheFailureLog(),
+    fallbackEndpoint: String? = nil, passesGraphQLErrors: Bool = false, observer: any ChainObserver = CacheFailureLog(),
     sending: (CurlTransport) -> any HTTPTransport = { $0 }
   ) throws {
     let manifest = try wire.applied(to: manifest)
@@ -68,7 +69,8 @@ struct RunHost: Sendable {
       store = try manifest.openStore()
     }
     let chain = try HostedChain(
-      manifest, store: store, overrides: overrides, replacing: predecessor?.chain, generation: generation, crashLoop: crashLoop)
+      manifest, store: store, overrides: overrides, replacing: predecessor?.chain, generation: generation, crashLoop: crashLoop,
+      passesGraphQLErrors: passesGraphQLErrors)
     self.chain = chain
     let http = RequestChainNetworkTransport(
       interceptorProvider: chain, endpointURL: url, httpTransport: sending(transport), store: store, additionalHeaders: all,

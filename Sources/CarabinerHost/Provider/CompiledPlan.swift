@@ -29,8 +29,9 @@ final class CompiledPlan: Sendable {
   /// - Parameters:
   ///   - binding: The stage a plugin has in a list; nil for a built-in.
   ///   - ffi: The stage of an `ffi` entry; nil for any other.
+  ///   - passesGraphQLErrors: Whether the built-in `response-code` lets GraphQL errors with a status of 400 to 499 pass.
   init(
-    _ plan: StagePlan, manifest: Manifest, limits: PluginLimits, binding: (String, StageList) -> StageBinding?,
+    _ plan: StagePlan, manifest: Manifest, limits: PluginLimits, passesGraphQLErrors: Bool, binding: (String, StageList) -> StageBinding?,
     ffi: (String) -> FFIStage?
   ) {
     self.limits = limits
@@ -49,7 +50,7 @@ final class CompiledPlan: Sendable {
       Self.rows(
         plan.active(.http), .http, binding: { binding($0, .http) }, plugins: { .plugins($0) },
         builtIn: { name in
-          if name == "response-code" { return .interceptor(ResponseCodeInterceptor()) }
+          if name == "response-code" { return .interceptor(ResponseCodeInterceptor(passesGraphQLErrors: passesGraphQLErrors)) }
           return ffi(name).map { .ffi([$0]) }
         }))
     (caches, cacheRow) = Self.entries(

@@ -53,6 +53,7 @@ package final class HostedChain: InterceptorProvider {
   private let changing = Mutex(())
   private let limits: PluginLimits
   private let board: BreakerBoard
+  private let passesGraphQLErrors: Bool
 
   /// How many plans are remembered. When there are more, which takes very many rules, all are forgotten.
   private static let maximumPlans = 4096
@@ -65,12 +66,14 @@ package final class HostedChain: InterceptorProvider {
   ///     another may get what its last one had learnt.
   ///   - generation: Which one of a host's manifests this is, counted from 1.
   ///   - crashLoop: What is known of plugins that killed the host.
+  ///   - passesGraphQLErrors: Whether GraphQL errors that the server sends as `application/json` with a status of 400 to 499 are
+  ///     results, as a gateway needs them, or fail the operation.
   ///   - clock: What time it is for circuit breakers, in nanoseconds of a clock that never goes back; nil for the system's.
   /// - Throws: ``ManifestError``, or ``LoadRefusal`` with the entry it is about.
   package init(
     _ manifest: Manifest, store: ApolloStore? = nil, overrides: StageOverrides = StageOverrides(),
     replacing predecessor: HostedChain? = nil, generation: UInt64 = 1, crashLoop: CrashLoopGuard? = nil,
-    clock: (@Sendable () -> UInt64)? = nil
+    passesGraphQLErrors: Bool = false, clock: (@Sendable () -> UInt64)? = nil
   ) throws {
     try Self.check(overrides, manifest)
     // Instances that stay are told from the same board whether all is well.
@@ -79,6 +82,7 @@ package final class HostedChain: InterceptorProvider {
       Roster.Surroundings(store: store, generation: generation, board: board, crashLoop: crashLoop))
     try roster.bringUp(manifest, replacing: predecessor?.current.roster) { overrides.runs($0) }
     self.manifest = manifest
+    self.passesGraphQLErrors = passesGraphQLErrors
     state = Mutex(State(overrides: overrides, roster: roster))
     var limits = PluginLimits()
     limits.maximumRetries = manifest.settings.pluginRetries
@@ -154,7 +158,9 @@ package final class HostedChain: InterceptorProvider {
     let open = StageDecision(isEnabled: false, source: .breaker)
     let stages = manifest.stagePlan(
       rules, overrides: overrides, leavingOut: broken.reduce(into: roster.leftOut) { $0[$1] = open })
-    let plan = CompiledPlan(stages, manifest: manifest, limits: limits, binding: roster.binding, ffi: roster.ffi)
+    let plan = CompiledPlan(
+      stages, manifest: manifest, limits: limits, passesGraphQLErrors: passesGraphQLErrors, binding: roster.binding,
+      ffi: roster.ffi)
     state.withLock { state in
       if state.changes == changes { keep(&state, plan) }
     }

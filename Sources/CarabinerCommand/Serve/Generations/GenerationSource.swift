@@ -40,7 +40,8 @@ struct GenerationSource: Sendable {
     let crashLoop = try predecessor?.crashLoop ?? crashLoop(candidate.manifest)
     let host = try RunHost(
       manifest: candidate.pinned, endpoint: endpoint, headers: [:], wire: WireChoice(), timeout: nil, overrides: overrides,
-      replacing: predecessor?.host, generation: number, crashLoop: crashLoop, observer: observer,
+      replacing: predecessor?.host, generation: number, crashLoop: crashLoop,
+      passesGraphQLErrors: true, observer: observer,
       sending: { ScopedTransport(base: $0) })
     return Generation(number, candidate.manifest, host, crashLoop: crashLoop)
   }
