@@ -66,7 +66,8 @@ final class RequestExecution<Request: GraphQLRequest>: @unchecked Sendable {
     case .element(let result): return .element(await deliver(result, of: request))
     case .last(let result): return .last(await deliver(result, of: request))
     case .end:
-      guard delivered == 0 else { return .end }
+      // A subscription may end before anything has happened that it is about.
+      guard delivered == 0, !isSubscriptionToServer(request) else { return .end }
       throw noResults(request)
     }
   }
@@ -96,6 +97,12 @@ final class RequestExecution<Request: GraphQLRequest>: @unchecked Sendable {
       span.fail("write", .up, error)
       chain.observer.cacheWriteFailed(error, operationName: request.operation.operationName)
     }
+  }
+
+  private func isSubscriptionToServer(_ request: Request) -> Bool {
+    guard request.operation.operationType == .subscription else { return false }
+    if case .never = request.fetchBehavior.networkFetch { return false }
+    return true
   }
 
   private func noResults(_ request: Request) -> RequestChainError {
