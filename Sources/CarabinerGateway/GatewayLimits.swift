@@ -34,6 +34,8 @@ package struct GatewayLimits: Sendable, Hashable {
   package var maximumOperationsPerSocket = 100
   /// How often a WebSocket is looked after: who gave no sign of life from one time to the next is gone.
   package var keepAlive = TimeAmount.seconds(30)
+  /// How often an answer that comes in pieces gives a sign of life while there is no result to send.
+  package var heartbeat = TimeAmount.seconds(12)
   /// Whether clients may speak HTTP/2.
   package var takesHTTP2 = false
   /// How many requests one connection of HTTP/2 may have under way.

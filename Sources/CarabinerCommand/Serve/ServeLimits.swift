@@ -73,6 +73,11 @@ struct ServeLimits: ParsableArguments {
     transform: time)
   var keepAlive = defaults.keepAlive
 
+  @Option(
+    name: .long, help: "How often a subscription over HTTP gets a sign of life, so that proxies and clients do not give it up.",
+    transform: time)
+  var heartbeat = defaults.heartbeat
+
   @Flag(
     name: .long,
     help: "Whether clients may speak HTTP/2: as ALPN agrees on with TLS, and without it those that know that they may.")
@@ -138,6 +143,7 @@ struct ServeLimits: ParsableArguments {
     limits.maximumMessageBytes = maximumMessage
     limits.maximumOperationsPerSocket = maximumPerSocket
     limits.keepAlive = keepAlive
+    limits.heartbeat = heartbeat
     return limits
   }
 }

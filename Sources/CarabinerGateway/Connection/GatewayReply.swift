@@ -9,7 +9,7 @@ package final class GatewayReply: Sendable {
     var onCancel: (@Sendable () -> Void)?
   }
 
-  private let channel: any Channel
+  let channel: any Channel
   /// Whether the client speaks HTTP/1.0, which knows no chunks and closes unless told otherwise.
   private let isOld: Bool
   /// Whether the connection stays open for more requests.
@@ -24,6 +24,9 @@ package final class GatewayReply: Sendable {
     self.keepsAlive = keepsAlive
     isWithoutBody = head.method == .HEAD
   }
+
+  /// Whether the answer is complete, or nobody is there to take it.
+  var isOver: Bool { state.withLock(\.isOver) }
 
   /// Says what is done if the client goes before the answer is complete; at once if it has gone.
   package func onCancel(_ body: @escaping @Sendable () -> Void) {
@@ -137,7 +140,7 @@ package final class GatewayReply: Sendable {
     return HTTPResponseHead(version: .http1_1, status: status, headers: headers)
   }
 
-  private func onLoop(_ body: @escaping @Sendable (any Channel) -> Void) {
+  func onLoop(_ body: @escaping @Sendable (any Channel) -> Void) {
     let channel = channel
     if channel.eventLoop.inEventLoop { body(channel) } else { channel.eventLoop.execute { body(channel) } }
   }

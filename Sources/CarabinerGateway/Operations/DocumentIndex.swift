@@ -14,13 +14,12 @@ final class DocumentIndex: Sendable {
     func operation(named name: String?) throws(RequestRefusal) -> (name: String?, type: GraphQLOperationType) {
       if let name {
         guard let operation = operations.first(where: { $0.name == name }) else {
-          throw RequestRefusal(400, "the document has no operation \(name)", code: "OPERATION_RESOLUTION_FAILURE")
+          throw .document("the document has no operation \(name)", code: "OPERATION_RESOLUTION_FAILURE")
         }
         return operation
       }
       guard let only = operations.first, operations.count == 1 else {
-        throw RequestRefusal(
-          400,
+        throw .document(
           operations.isEmpty ? "the document has no operation" : "the document has several operations; name one as operationName",
           code: "OPERATION_RESOLUTION_FAILURE")
       }
@@ -46,8 +45,7 @@ final class DocumentIndex: Sendable {
       let operations = try GraphQLDocument(parsing: document).operations
       entry = Entry(operations: operations.map { ($0.name, GraphQLOperationType($0.type)) })
     } catch {
-      throw RequestRefusal(
-        400, "line \(error.line), column \(error.column): \(error.message)", code: "GRAPHQL_PARSE_FAILED")
+      throw .document("line \(error.line), column \(error.column): \(error.message)", code: "GRAPHQL_PARSE_FAILED")
     }
     state.withLock { state in
       let size = document.utf8.count

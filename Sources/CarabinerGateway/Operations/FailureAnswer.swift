@@ -25,7 +25,9 @@ struct FailureAnswer: Sendable, Hashable {
 
   init(_ error: any Error) {
     switch error {
-    case let error as ResponseCodeError: self.init(upstream: error.response)
+    case let error as ResponseCodeError:
+      self.init(upstream: error.response)
+      if (400..<500).contains(error.response.statusCode) { errors = Self.errors(in: error) }
     case let error as any RefusingError where error.refusalStatus != nil:
       self.init(refusal: error.refusalStatus ?? 500, error.refusalDelay)
     case let error as TransportError: self.init(transport: error.code)
@@ -64,6 +66,14 @@ struct FailureAnswer: Sendable, Hashable {
   private static let maximumDelay = Duration.seconds(86_400)
 
   /// A plugin's own words are for the operators, as those of every other error; its status is for the client.
+  /// The errors of a GraphQL response that was refused for its status; none if its body is another.
+  private static func errors(in error: ResponseCodeError) -> [GraphQLError] {
+    guard error.response.mediaType == "application/json", error.body.isGraphQLErrorResponse,
+      let body = try? JSONValue(parsing: [UInt8](error.body))
+    else { return [] }
+    return body["errors"]?.array?.compactMap(\.object).map { GraphQLError($0) } ?? []
+  }
+
   private init(refusal status: Int, _ delay: Duration?) {
     switch status {
     case 401: self.init(401, "UNAUTHENTICATED", "the gateway wants to know who asks")

@@ -16,20 +16,19 @@ struct OperationDelivery {
 
   /// Answers, and returns when all is said.
   func deliver() async {
+    if operation.operationType == .subscription, let pieces = shape.subscription {
+      return await deliverPieces(pieces, first: nil)
+    }
     do {
-      if operation.operationType == .subscription, let pieces = shape.subscription {
-        try await deliverPieces(pieces, first: nil)
-      } else {
-        switch try await running.results.pull() {
-        case .last(let response): answer(response)
-        case .element(let response):
-          if response.hasNext, let pieces = shape.deferred {
-            try await deliverPieces(pieces, first: response)
-          } else {
-            answer(try await running.results.finalResult(after: response))
-          }
-        case .end: throw RequestChainError(.noResults, "\(operation.operationName ?? "the operation") brought no result")
+      switch try await running.results.pull() {
+      case .last(let response): answer(response)
+      case .element(let response):
+        if response.hasNext, let pieces = shape.deferred {
+          await deliverPieces(pieces, first: response)
+        } else {
+          answer(try await running.results.finalResult(after: response))
         }
+      case .end: throw RequestChainError(.noResults, "\(operation.operationName ?? "the operation") brought no result")
       }
     } catch {
       exchange.fail(error, operation)
@@ -48,15 +47,20 @@ struct OperationDelivery {
     var headers: NIOHTTP1.HTTPHeaders = ["Content-Type": shape.whole.contentType]
     if let head = response.httpResponse { addReturned(head, to: &headers) }
     exchange.metrics.brought(response.source)
-    exchange.answer(status(of: response), headers, ByteBuffer(bytes: response.body.bytes))
+    if shape.takesOnlyEvents {
+      exchange.answer(.ok, headers, event: response.body.bytes)
+    } else {
+      exchange.answer(status(of: response), headers, ByteBuffer(bytes: response.body.bytes))
+    }
     ended(response.hasErrors ? .hadErrors : .succeeded)
   }
 
-  /// Clients of old take any status but 200 for a proxy's; those that ask for the newer media type are told the upstream's.
+  /// Clients of old take any status but 200 for a proxy's. Those that ask for the newer media type get the upstream's status; without
+  /// one, 200 if the operation was executed (GraphQL over HTTP, 6.4.2).
   private func status(of response: Response) -> HTTPResponseStatus {
-    guard shape.whole == .graphQLResponse else { return .ok }
+    guard shape.whole == .graphQLResponse, !response.body.hasData else { return .ok }
     guard let status = response.httpResponse?.statusCode, status != 200 else {
-      return response.body.hasData || !response.hasErrors ? .ok : .badRequest
+      return response.body.data == nil && response.hasErrors ? .badRequest : .ok
     }
     return HTTPResponseStatus(statusCode: status)
   }
@@ -71,61 +75,49 @@ struct OperationDelivery {
 
   // MARK: In pieces
 
-  /// Sends results as they come. The head goes out with the first of them, so that what fails before it has a status of its own.
-  private func deliverPieces(_ pieces: ResponseShape.Pieces, first: Response?) async throws {
-    let writer = PieceWriter(pieces)
-    var response = first
-    var isFirst = true
-    if response == nil {
-      switch try await running.results.pull() {
-      case .element(let next): response = next
-      case .last(let last):
-        try await begin(writer, last)
-        try await send(last, writer, isFirst: true, isLast: true)
-        return end(writer, after: last)
-      case .end: throw RequestChainError(.noResults, "the subscription brought no result")
-      }
-    }
-    guard var current = response else { return }
-    try await begin(writer, current)
+  /// Sends results as they come.
+  ///
+  /// - Parameter first: The first result of a deferred response. A subscription has none yet: its head goes out at once, because
+  ///   the first result may take hours, and clients and proxies give up an answer without a head.
+  private func deliverPieces(_ pieces: ResponseShape.Pieces, first: Response?) async {
+    var writer = PieceWriter(pieces)
+    var headers: NIOHTTP1.HTTPHeaders = ["Content-Type": writer.contentType, "Cache-Control": "no-cache"]
+    if let head = first?.httpResponse { addReturned(head, to: &headers) }
+    exchange.begin(headers, opening: writer.opening, heartbeat: writer.heartbeat)
     do {
+      var last = first
+      if let first { try await send(first, &writer, isLast: false) }
       while true {
-        try await send(current, writer, isFirst: isFirst, isLast: false)
-        isFirst = false
         switch try await running.results.pull() {
-        case .element(let next): current = next
-        case .last(let last):
-          try await send(last, writer, isFirst: false, isLast: true)
-          return end(writer, after: last)
-        case .end: return end(writer, after: current)
+        case .element(let next):
+          try await send(next, &writer, isLast: false)
+          last = next
+        case .last(let next):
+          try await send(next, &writer, isLast: true)
+          return end(writer, after: next)
+        case .end: return end(writer, after: last)
         }
       }
     } catch {
-      await breakOff(writer, error)
+      breakOff(writer, error)
     }
   }
 
-  private func begin(_ writer: PieceWriter, _ response: Response) async throws {
-    var headers: NIOHTTP1.HTTPHeaders = ["Content-Type": writer.contentType, "Cache-Control": "no-cache"]
-    if let head = response.httpResponse { addReturned(head, to: &headers) }
-    exchange.begin(headers)
-    if !writer.opening.isEmpty { try await exchange.reply.send(ByteBuffer(bytes: writer.opening)) }
-  }
-
-  private func send(_ response: Response, _ writer: PieceWriter, isFirst: Bool, isLast: Bool) async throws {
+  private func send(_ response: Response, _ writer: inout PieceWriter, isLast: Bool) async throws {
     exchange.metrics.brought(response.source)
-    try await exchange.reply.send(ByteBuffer(bytes: writer.piece(response, isFirst: isFirst, isLast: isLast)))
+    try await exchange.reply.send(ByteBuffer(bytes: writer.piece(response, isLast: isLast)))
     try Task.checkCancellation()
   }
 
-  private func end(_ writer: PieceWriter, after response: Response) {
+  /// - Parameter last: The last result; nil of a subscription that ended without any.
+  private func end(_ writer: PieceWriter, after last: Response?) {
     exchange.reply.endWith(ByteBuffer(bytes: writer.closing))
     exchange.note(200)
-    ended(response.hasErrors ? .hadErrors : .succeeded)
+    ended(last?.hasErrors == true ? .hadErrors : .succeeded)
   }
 
   /// The head is out: what went wrong can only be said in a last piece.
-  private func breakOff(_ writer: PieceWriter, _ error: any Error) async {
+  private func breakOff(_ writer: PieceWriter, _ error: any Error) {
     guard !(error is CancellationError), !Task.isCancelled else {
       exchange.cancelled()
       return ended(.cancelled)

@@ -19,23 +19,53 @@ struct OperationExchange: Sendable {
   let logger: Logger
   /// Takes out of a text what the log must not hold.
   let redact: @Sendable (String) -> String
+  /// How often an answer in pieces gives a sign of life.
+  let heartbeat: TimeAmount
   /// Its place in a trace; nil if it has none.
   let trace: RequestTrace?
+  /// How the client takes results; nil until that is known.
+  var shape: ResponseShape?
   let start = ContinuousClock.now
 
   /// Answers with a body that is there.
   func answer(_ status: HTTPResponseStatus, _ headers: NIOHTTP1.HTTPHeaders, _ body: ByteBuffer) {
-    var headers = headers
-    headers.replaceOrAdd(name: RequestID.field, value: id)
-    reply.answer(status, headers, body, in: batch, from: executor)
+    reply.answer(status, completed(headers), body, in: batch, from: executor)
     note(Int(status.code))
   }
 
+  /// Answers with an event stream that has one result, or errors in place of one.
+  func answer(_ status: HTTPResponseStatus, _ headers: NIOHTTP1.HTTPHeaders, event json: some Collection<UInt8>) {
+    let writer = PieceWriter(.events)
+    var headers = headers
+    headers.replaceOrAdd(name: "Content-Type", value: writer.contentType)
+    headers.replaceOrAdd(name: "Cache-Control", value: "no-cache")
+    answer(status, headers, ByteBuffer(bytes: writer.event(json) + writer.closing))
+  }
+
+  /// Answers with errors in place of a result.
+  private func answer(_ status: HTTPResponseStatus, _ headers: NIOHTTP1.HTTPHeaders, errors json: [UInt8]) {
+    if shape?.takesOnlyEvents == true { return answer(status, headers, event: json) }
+    var headers = headers
+    headers.replaceOrAdd(name: "Content-Type", value: (shape?.whole ?? .json).contentType)
+    answer(status, headers, ByteBuffer(bytes: json))
+  }
+
   /// Begins an answer in pieces.
-  func begin(_ headers: NIOHTTP1.HTTPHeaders) {
+  ///
+  /// - Parameter piece: A piece without a meaning, which is sent now and then until the answer ends.
+  func begin(_ headers: NIOHTTP1.HTTPHeaders, opening: [UInt8], heartbeat piece: [UInt8]?) {
+    reply.begin(.ok, completed(headers))
+    if !opening.isEmpty { reply.write(ByteBuffer(bytes: opening)) }
+    if let piece { reply.repeatedly(ByteBuffer(bytes: piece), every: heartbeat) }
+  }
+
+  /// The fields that all answers have, with these.
+  private func completed(_ headers: NIOHTTP1.HTTPHeaders) -> NIOHTTP1.HTTPHeaders {
     var headers = headers
     headers.replaceOrAdd(name: RequestID.field, value: id)
-    reply.begin(.ok, headers)
+    // A browser must not take JSON with a client's own text in it for a page.
+    headers.replaceOrAdd(name: "X-Content-Type-Options", value: "nosniff")
+    return headers
   }
 
   /// Notes that an answer is out.
@@ -56,13 +86,14 @@ struct OperationExchange: Sendable {
 
   /// Answers that the request is none.
   func refuse(_ refusal: RequestRefusal) {
-    var headers: NIOHTTP1.HTTPHeaders = ["Content-Type": "application/json; charset=utf-8"]
+    var headers: NIOHTTP1.HTTPHeaders = [:]
+    // Clients that do not know the newer media type take any status but 200 for that of a proxy.
+    let status = refusal.isGraphQLError && shape?.whole == .json ? 200 : refusal.status
     trace?.failed(refusal.status, refusal.code)
     for (name, value) in refusal.headers { headers.replaceOrAdd(name: name, value: value) }
     account?.note(failure: refusal.code, plugin: nil)
     answer(
-      HTTPResponseStatus(statusCode: refusal.status), headers,
-      ByteBuffer(bytes: RefusalText.json(refusal.message, code: refusal.code)))
+      HTTPResponseStatus(statusCode: status), headers, errors: RefusalText.json(refusal.message, code: refusal.code))
   }
 
   /// Answers that the operation failed.
@@ -71,13 +102,11 @@ struct OperationExchange: Sendable {
     let failure = FailureAnswer(error)
     log(error, operation, failure)
     trace?.failed(failure.status, failure.code)
-    var headers: NIOHTTP1.HTTPHeaders = ["Content-Type": "application/json; charset=utf-8"]
+    var headers: NIOHTTP1.HTTPHeaders = [:]
     if let time = failure.retryAfter, Carabiner.HTTPHeaders.Field(name: "Retry-After", value: time).isWellFormed {
       headers.add(name: "Retry-After", value: time)
     }
-    answer(
-      HTTPResponseStatus(statusCode: failure.status), headers,
-      ByteBuffer(bytes: failure.json))
+    answer(HTTPResponseStatus(statusCode: failure.status), headers, errors: failure.json)
   }
 
   /// Writes down for the operators what the client is not told.

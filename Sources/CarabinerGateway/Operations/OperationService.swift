@@ -54,13 +54,15 @@ package final class OperationService: RequestHandler {
 
   package func handle(_ request: GatewayRequest, _ reply: GatewayReply) {
     let isOperation = request.head.uri.hasPrefix(path) && request.path == path
-    let exchange = exchange(request, reply, isOperation ? tracing?.begin(request, route: path) : nil)
+    var exchange = exchange(request, reply, isOperation ? tracing?.begin(request, route: path) : nil)
     guard isOperation else { return answerElsewhere(request, exchange) }
     if let page, QueryPage.isMeant(by: request) { return exchange.answer(.ok, page.headers, page.body) }
     do throws(RequestRefusal) {
+      // Refusals come as the client takes results.
+      exchange.shape = ResponseShape(accept: request.header("accept"))
       // Before anything is read of it: also what is no operation costs.
       try charge(request, 1)
-      guard let shape = ResponseShape(accept: request.header("accept")) else {
+      guard let shape = exchange.shape else {
         throw RequestRefusal(
           406, "there is application/json, application/graphql-response+json, and multipart/mixed or text/event-stream for parts",
           code: "NOT_ACCEPTABLE")
@@ -110,7 +112,7 @@ package final class OperationService: RequestHandler {
     let account = request.path == Self.healthPath ? nil : accessLogger.map { RequestAccount($0, id: id, client: request.client) }
     return OperationExchange(
       id: id, reply: reply, batch: batch, executor: runner.executor, runner: runner, metrics: metrics, account: account,
-      logger: logger, redact: redact, trace: trace)
+      logger: logger, redact: redact, heartbeat: limits.heartbeat, trace: trace)
   }
 
   private func admit(

@@ -45,6 +45,9 @@ struct ResponseShape: Sendable, Hashable {
       takesResults ? .multipartSubscription : takesEvents ? .events : nil)
   }
 
+  /// Whether all results come as events, those of queries and errors too (the distinct connections mode of GraphQL over SSE).
+  var takesOnlyEvents: Bool { deferred == .events }
+
   private init(_ whole: Whole, _ deferred: Pieces?, _ subscription: Pieces?) {
     self.whole = whole
     self.deferred = deferred

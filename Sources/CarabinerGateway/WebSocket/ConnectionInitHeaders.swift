@@ -34,7 +34,8 @@ struct ConnectionInitHeaders: Sendable {
     var fields: [(name: String, value: String)] = []
     fields.reserveCapacity(names.count)
     for name in names {
-      guard let range = members.range(of: name), let value = try? JSONValue(parsing: Array(payload[place][relative: range])).string,
+      guard let range = members.range(of: name),
+        let value = try? JSONValue(parsing: Array(payload[place][relative: range])).string,
         Carabiner.HTTPHeaders.Field(name: name, value: value).isWellFormed
       else { throw Fault(reason: "\(Self.member).\(name) is not a string that a header field may have") }
       fields.append((name, value))

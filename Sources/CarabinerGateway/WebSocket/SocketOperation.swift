@@ -54,8 +54,8 @@ final class SocketOperation: Sendable {
       }
       do {
         let last = try await deliver(running.results, link)
-        service.operationMetrics.brought(last.source)
-        ended(last.hasErrors ? .hadErrors : .succeeded)
+        if let last { service.operationMetrics.brought(last.source) }
+        ended(last?.hasErrors == true ? .hadErrors : .succeeded)
       } catch {
         ended(isGone(error) ? .cancelled : .failed(status: FailureAnswer(error).status))
         throw error
@@ -77,10 +77,10 @@ final class SocketOperation: Sendable {
     }
   }
 
-  /// - Returns: The last result.
+  /// - Returns: The last result; nil of a subscription that ended without any.
   private func deliver(
     _ results: PullStream<GraphQLResponse<DynamicOperation>>, _ link: SocketLink
-  ) async throws -> GraphQLResponse<DynamicOperation> {
+  ) async throws -> GraphQLResponse<DynamicOperation>? {
     guard !isFinite else {
       // A client has no way to say that it takes deferred parts, so all get the whole.
       let result = try await results.finalResult()
@@ -98,7 +98,6 @@ final class SocketOperation: Sendable {
         link.end(self, [message(result), ServerMessage.complete(id: id)])
         return result
       case .end:
-        guard let last else { throw RequestChainError(.noResults, "the subscription brought no result") }
         link.end(self, [ServerMessage.complete(id: id)])
         return last
       }

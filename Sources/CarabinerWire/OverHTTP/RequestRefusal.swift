@@ -4,11 +4,21 @@ package struct RequestRefusal: Error, Sendable, Hashable {
   package let message: String
   package let code: String
   package var headers: [String: String] = [:]
+  /// Whether the request is well-formed and its document or operation is at fault. Under `application/json` the status is then 200
+  /// (GraphQL over HTTP, 6.4.1).
+  package var isGraphQLError = false
 
   package init(_ status: Int, _ message: String, code: String = "BAD_REQUEST", headers: [String: String] = [:]) {
     self.status = status
     self.message = message
     self.code = code
     self.headers = headers
+  }
+
+  /// A refusal of a document, or of the choice of its operation, with the status 400.
+  package static func document(_ message: String, code: String) -> RequestRefusal {
+    var refusal = RequestRefusal(400, message, code: code)
+    refusal.isGraphQLError = true
+    return refusal
   }
 }

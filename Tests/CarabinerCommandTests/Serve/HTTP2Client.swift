@@ -47,7 +47,7 @@ final class HTTP2Client {
   func post(_ stream: UInt32, _ body: String?, headers: [(String, String)] = []) {
     let fields =
       [(":method", "POST"), (":scheme", "http"), (":path", "/graphql"), (":authority", "gateway")]
-      + [("content-type", "application/json"), ("accept", "text/event-stream")] + headers
+      + [("content-type", "application/json"), ("accept", "application/json, text/event-stream")] + headers
     // Literals without an index, not compressed (RFC 7541, 6.2.2).
     let block = fields.flatMap { name, value in
       [0] + [UInt8(name.utf8.count)] + name.utf8 + Self.length(value.utf8.count) + value.utf8

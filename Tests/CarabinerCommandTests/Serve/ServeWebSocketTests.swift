@@ -13,7 +13,8 @@ struct ServeWebSocketTests {
   init() throws {
     upstream = try DemoServerProcess()
     folder = try StoreFolder()
-    _ = try folder.write("carabiner: 1\nserve: {forward-headers: [x-ten*], connection-init-headers: [x-tenant]}\n", to: "chain.yaml")
+    _ = try folder.write(
+      "carabiner: 1\nserve: {forward-headers: [x-ten*], connection-init-headers: [x-tenant]}\n", to: "chain.yaml")
   }
 
   private func gateway(_ arguments: [String] = []) throws -> ServeProcess {

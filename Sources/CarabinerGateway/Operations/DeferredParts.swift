@@ -1,0 +1,108 @@
+internal import Carabiner
+internal import CarabinerWire
+internal import FoundationEssentials
+
+/// Writes the results of a deferred response as the parts of the format of 2022-08-24.
+///
+/// The chain puts parts together, so each result holds all that came before it. Each part that is written holds only what its
+/// fragment asked for. It is taken out of the result again, because plugins may have changed it on the way.
+struct DeferredParts: Sendable {
+  typealias Response = GraphQLResponse<DynamicOperation>
+
+  private var isFirst = true
+  /// How many errors were sent.
+  private var errorCount = 0
+  /// The extensions that were sent last.
+  private var extensions: JSONValue?
+
+  /// The next part.
+  mutating func part(_ response: Response, hasNext: Bool) -> [UInt8] {
+    guard isFirst || response.delivery?.isIncremental ?? true else { return Array("{\"hasNext\":\(hasNext)}".utf8) }
+    var part = (try? JSONValue(parsing: Array(response.body.bytes)))?.object ?? [:]
+    let errors = part["errors"]?.array ?? []
+    let new = part["extensions"] == extensions ? nil : part["extensions"]
+    if isFirst {
+      isFirst = false
+    } else {
+      let patches = patches(of: response, part["data"] ?? .null, errors.dropFirst(errorCount))
+      part = ["incremental": .array(patches.map { .object($0) })]
+      part["extensions"] = new
+    }
+    errorCount = errors.count
+    extensions = new ?? extensions
+    part["hasNext"] = .bool(hasNext)
+    return JSONValue.object(part).serialized()
+  }
+
+  private func patches(of response: Response, _ data: JSONValue, _ errors: ArraySlice<JSONValue>) -> [JSONObject] {
+    let known = response.delivery?.patches ?? []
+    var errors = errors
+    var patches = known.map { patch in
+      var object = patch.object(in: data)
+      if let label = patch.label { object["label"] = .string(label) }
+      let own = errors.prefix(patch.errorCount)
+      errors = errors.dropFirst(own.count)
+      if !own.isEmpty { object["errors"] = .array(Array(own)) }
+      return object
+    }
+    // A plugin made the result, and which part of it is new is not known.
+    if patches.isEmpty { patches = [["data": data, "path": []]] }
+    if !errors.isEmpty {
+      let last = patches.count - 1
+      patches[last]["errors"] = .array((patches[last]["errors"]?.array ?? []) + errors)
+    }
+    return patches
+  }
+}
+
+extension IncrementalPatch {
+  /// An entry of `incremental` with what this patch adds, as it is in the whole.
+  fileprivate func object(in data: JSONValue) -> JSONObject {
+    switch content {
+    case .data(let added): ["data": data.at(path)?.limited(to: added) ?? .null, "path": path]
+    case .items(let items, let list, let start):
+      ["items": .array(data.at(list)?.elements(from: start, like: items) ?? []), "path": list.appending(start)]
+    case .null: ["data": .null, "path": path]
+    }
+  }
+}
+
+extension JSONValue {
+  /// The value at a path of names and indices; nil if there is none.
+  fileprivate func at(_ path: JSONValue) -> JSONValue? {
+    var value = self
+    for step in path.array ?? [] {
+      switch value {
+      case .object(let object):
+        guard let name = step.string, let next = object[name] else { return nil }
+        value = next
+      case .array(let list):
+        guard let index = step.int, list.indices.contains(index) else { return nil }
+        value = list[index]
+      default: return nil
+      }
+    }
+    return value
+  }
+
+  fileprivate func appending(_ index: Int) -> JSONValue { .array((array ?? []) + [.number(JSONNumber(index))]) }
+
+  /// The elements of a list that were appended to it.
+  fileprivate func elements(from start: Int, like items: [JSONValue]) -> [JSONValue] {
+    zip((array ?? []).dropFirst(start), items).map { $0.limited(to: $1) }
+  }
+
+  /// The members and elements that another value has as well.
+  fileprivate func limited(to other: JSONValue) -> JSONValue {
+    switch (self, other) {
+    case (.object(let object), .object(let others)):
+      .object(
+        JSONObject(
+          others.lazy.compactMap { member -> JSONObject.Member? in
+            object[member.key].map { (member.key, $0.limited(to: member.value)) }
+          }))
+    case (.array, .array(let others)): .array(elements(from: 0, like: others))
+    default: self
+    }
+  }
+}

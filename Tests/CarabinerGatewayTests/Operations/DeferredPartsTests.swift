@@ -1,0 +1,104 @@
+import Carabiner
+import CarabinerWire
+import Foundation
+import Testing
+
+@testable import CarabinerGateway
+
+@Suite("Deferred results in parts (issue 13, item 21)")
+struct DeferredPartsTests {
+  /// The parts that a client gets of the payloads of an upstream.
+  private func parts(
+    _ payloads: [String], changed: (GraphQLResponse<DynamicOperation>) throws -> GraphQLResponse<DynamicOperation> = { $0 }
+  ) throws -> [JSONValue] {
+    var merging = ResultPayloads<DynamicOperation>(.query, limits: ResponseLimits())
+    var writer = DeferredParts()
+    return try payloads.compactMap { try merging.response(Data($0.utf8)) }.map { response, _ in
+      try JSONValue(parsing: writer.part(try changed(response), hasNext: response.hasNext))
+    }
+  }
+
+  private func values(_ texts: [String]) throws -> [JSONValue] { try texts.map { try JSONValue(parsing: Array($0.utf8)) } }
+
+  @Test(
+    "parts are those of the upstream",
+    arguments: [
+      [
+        #"{"data":{"a":{"id":1}},"hasNext":true}"#,
+        #"{"incremental":[{"data":{"b":2},"path":["a"],"label":"B"}],"hasNext":true}"#,
+        #"{"incremental":[{"data":{"c":{"d":[1,2]}},"path":["a"],"label":"C"}],"hasNext":true}"#,
+        #"{"incremental":[{"data":{"e":3},"path":[]}],"hasNext":false}"#,
+      ],
+      // Two fragments in one part, for the same place and others.
+      [
+        #"{"data":{"l":[{"i":1},{"i":2}]},"hasNext":true}"#,
+        #"{"incremental":[{"data":{"x":1},"path":["l",0],"label":"X"},{"data":{"x":2,"y":{"z":3}},"path":["l",1],"label":"Y"},{"data":{"n":null},"path":[],"label":"N"}],"hasNext":false}"#,
+      ],
+      // Errors belong to the fragment they came with, and are not repeated.
+      [
+        #"{"data":{"a":{}},"errors":[{"message":"0"}],"hasNext":true}"#,
+        #"{"incremental":[{"data":{"b":1},"path":["a"],"label":"B","errors":[{"message":"1"}]},{"data":null,"path":["a"],"label":"C","errors":[{"message":"2"},{"message":"3"}]}],"hasNext":true}"#,
+        #"{"incremental":[{"data":{"d":1},"path":["a"],"label":"D"}],"hasNext":false}"#,
+      ],
+      // Streamed items.
+      [
+        #"{"data":{"l":[1]},"hasNext":true}"#, #"{"incremental":[{"items":[2,3],"path":["l",1],"label":"S"}],"hasNext":true}"#,
+        #"{"incremental":[{"items":[{"a":4}],"path":["l",3],"label":"S"}],"hasNext":false}"#,
+      ],
+      // Extensions that are new.
+      [
+        #"{"data":{"a":1},"extensions":{"x":1},"hasNext":true}"#,
+        #"{"incremental":[{"data":{"b":1},"path":[]}],"hasNext":true}"#,
+        #"{"incremental":[{"data":{"c":1},"path":[]}],"extensions":{"x":2},"hasNext":false}"#,
+      ],
+    ])
+  func faithful(_ payloads: [String]) throws {
+    #expect(try parts(payloads) == values(payloads))
+  }
+
+  @Test("patches of the later format become those of the older")
+  func laterFormat() throws {
+    let parts = try parts([
+      #"{"data":{"a":{"s":{}},"l":[1]},"pending":[{"id":"0","path":["a"],"label":"A"},{"id":"1","path":["l"],"label":"L"}],"hasNext":true}"#,
+      #"{"incremental":[{"id":"0","subPath":["s"],"data":{"b":1}},{"id":"1","items":[2]}],"hasNext":true}"#,
+      #"{"incremental":[{"id":"1","items":[3]}],"completed":[{"id":"0","errors":[{"message":"no"}]},{"id":"1"}],"hasNext":false}"#,
+    ])
+    #expect(
+      try parts
+        == values([
+          #"{"data":{"a":{"s":{}},"l":[1]},"hasNext":true}"#,
+          #"{"incremental":[{"data":{"b":1},"path":["a","s"],"label":"A"},{"items":[2],"path":["l",1],"label":"L"}],"hasNext":true}"#,
+          #"{"incremental":[{"items":[3],"path":["l",2],"label":"L"},{"data":null,"path":["a"],"label":"A","errors":[{"message":"no"}]}],"hasNext":false}"#,
+        ]))
+  }
+
+  @Test("each part is as long as its fragment, however much came before")
+  func size() throws {
+    let first = #"{"data":{"l":[\#((0..<2000).map { #"{"id":\#($0)}"# }.joined(separator: ","))]},"hasNext":true}"#
+    let patches = (0..<200).map {
+      #"{"incremental":[{"data":{"name":"n"},"path":["l",\#($0)],"label":"N"}],"hasNext":\#($0 < 199)}"#
+    }
+    let parts = try parts([first] + patches)
+    #expect(parts.count == 201)
+    #expect(parts.dropFirst().allSatisfy { $0.description.utf8.count < 100 })
+  }
+
+  @Test("a part has what a plugin made of it on the way")
+  func changed() throws {
+    let payloads = [
+      #"{"data":{"a":{"id":1}},"hasNext":true}"#,
+      #"{"incremental":[{"data":{"secret":"s","other":{"secret":"t"},"list":["s"]},"path":["a"],"label":"S"}],"hasNext":false}"#,
+    ]
+    let parts = try parts(payloads) { response in
+      let text = String(decoding: response.body.bytes, as: UTF8.self)
+      var changed = try GraphQLResponse<DynamicOperation>(
+        json: JSONValue(parsing: Array(text.replacing(#""s""#, with: #""***""#).replacing(#""secret":"t","#, with: "").utf8)))
+      changed.delivery = response.delivery
+      return changed
+    }
+    #expect(
+      try parts.last?["incremental"]?[0]
+        == JSONValue(
+          parsing: Array(#"{"data":{"secret":"***","other":{"secret":"t"},"list":["***"]},"path":["a"],"label":"S"}"#.utf8)))
+  }
+}

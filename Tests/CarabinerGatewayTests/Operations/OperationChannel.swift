@@ -1,0 +1,85 @@
+import Carabiner
+import CarabinerWire
+import Foundation
+import Logging
+import NIOCore
+import NIOEmbedded
+import NIOHTTP1
+
+@testable import CarabinerGateway
+
+/// A connection of the gateway without a network: parts of requests in, parts of answers out.
+struct OperationChannel {
+  /// A whole answer.
+  struct Answer {
+    let head: HTTPResponseHead
+    var body = ""
+
+    var status: UInt { head.status.code }
+    var contentType: String? { head.headers.first(name: "content-type") }
+    var json: JSONValue? { try? JSONValue(parsing: Array(body.utf8)) }
+    /// The JSON of each part of a multipart body, or of each event.
+    var pieces: [JSONValue] {
+      body.split(separator: "\r\n").flatMap { $0.split(separator: "\n") }
+        .map { $0.hasPrefix("data: ") ? $0.dropFirst("data: ".count) : $0 }
+        .compactMap { try? JSONValue(parsing: Array($0.utf8)) }
+    }
+  }
+
+  let channel: NIOAsyncTestingChannel
+
+  init(_ runner: any OperationRunner, limits: GatewayLimits = GatewayLimits()) async throws {
+    let service = OperationService(
+      path: "/graphql", limits: limits, runner: runner, metrics: GatewayMetrics(), logger: Logger(label: "test"))
+    channel = NIOAsyncTestingChannel()
+    try await channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).get()
+    try await channel.testingEventLoop.executeInContext { [channel] in
+      try channel.pipeline.syncOperations.addHandler(
+        ConnectionHandler(service, limits: limits, connections: OpenConnections()))
+    }
+  }
+
+  /// Sends an operation by POST.
+  func send(_ query: String, accept: String?) async throws {
+    var head = HTTPRequestHead(version: .http1_1, method: .POST, uri: "/graphql")
+    head.headers = ["Host": "localhost", "Content-Type": "application/json"]
+    if let accept { head.headers.add(name: "Accept", value: accept) }
+    let body = JSONValue.object(["query": .string(query)]).serialized()
+    try await channel.writeInbound(HTTPServerRequestPart.head(head))
+    try await channel.writeInbound(HTTPServerRequestPart.body(ByteBuffer(bytes: body)))
+    try await channel.writeInbound(HTTPServerRequestPart.end(nil))
+  }
+
+  /// The next part of an answer; waits for it.
+  func part() async throws -> HTTPServerResponsePart {
+    try await channel.waitForOutboundWrite(as: HTTPServerResponsePart.self)
+  }
+
+  /// The head of an answer.
+  func head() async throws -> HTTPResponseHead {
+    guard case .head(let head) = try await part() else { throw CancellationError() }
+    return head
+  }
+
+  /// The next piece of an answer's body; nil at its end.
+  func piece() async throws -> String? {
+    guard case .body(.byteBuffer(let bytes)) = try await part() else { return nil }
+    return String(buffer: bytes)
+  }
+
+  /// An operation's whole answer.
+  func answer(_ query: String, accept: String?) async throws -> Answer {
+    try await send(query, accept: accept)
+    var answer = Answer(head: try await head())
+    while let piece = try await piece() { answer.body += piece }
+    return answer
+  }
+}
+
+extension GraphQLResponse<DynamicOperation> {
+  /// A response with this body, as an upstream answered with this status.
+  init(_ text: String, status: Int) throws {
+    try self.init(json: JSONValue(parsing: Array(text.utf8)), source: .server)
+    httpResponse = HTTPURLResponse(url: URL(filePath: "/graphql"), statusCode: status)
+  }
+}

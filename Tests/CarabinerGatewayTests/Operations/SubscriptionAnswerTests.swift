@@ -1,0 +1,117 @@
+import Carabiner
+import CarabinerWire
+import NIOCore
+import NIOEmbedded
+import NIOHTTP1
+import Testing
+
+@testable import CarabinerGateway
+
+@Suite("Answers in pieces (issue 13, item 20)")
+struct SubscriptionAnswerTests {
+  private static let multipart = "multipart/mixed;subscriptionSpec=1.0"
+  private static let events = "text/event-stream"
+
+  /// Results that come when the test says so.
+  private struct Held {
+    let runner: ScriptedRunner
+    let results: AsyncStream<String>.Continuation
+
+    init() {
+      let (stream, results) = AsyncStream.makeStream(of: String.self)
+      self.results = results
+      runner = ScriptedRunner { _ in
+        let iterator = SendableIterator(stream)
+        return PullStream {
+          guard let text = await iterator.next() else { return .end }
+          return .element(try GraphQLResponse(json: JSONValue(parsing: Array(text.utf8))))
+        }
+      }
+    }
+  }
+
+  @Test("the head goes out before the first result, and signs of life until there is one", arguments: [multipart, events])
+  func heartbeats(_ accept: String) async throws {
+    let held = Held()
+    var limits = GatewayLimits()
+    limits.heartbeat = .seconds(3)
+    let channel = try await OperationChannel(held.runner, limits: limits)
+    try await channel.send("subscription { a }", accept: accept)
+    #expect(try await channel.head().status == .ok)
+    if accept == Self.multipart { #expect(try await channel.piece() == "--carabiner") }
+    for _ in 0..<3 {
+      await channel.channel.testingEventLoop.advanceTime(by: .seconds(3))
+      let beat = try await channel.piece()
+      #expect(accept == Self.events ? beat == ":\n\n" : beat?.contains("\r\n\r\n{}\r\n--carabiner") == true, "\(beat ?? "")")
+    }
+    held.results.yield(#"{"data":{"a":1}}"#)
+    #expect(try await channel.piece()?.contains(#"{"data":{"a":1}}"#) == true)
+    held.results.finish()
+    #expect(try await channel.piece() == (accept == Self.events ? "event: complete\ndata:\n\n" : "--\r\n"))
+    #expect(try await channel.piece() == nil)
+    // Nothing follows the end of an answer.
+    await channel.channel.testingEventLoop.advanceTime(by: .seconds(30))
+    #expect(try await channel.channel.readOutbound(as: IOData.self) == nil)
+  }
+
+  @Test("the default time between signs of life is 12 s")
+  func defaultInterval() { #expect(GatewayLimits().heartbeat == .seconds(12)) }
+
+  @Test("a subscription without results is a success", arguments: [multipart, events])
+  func empty(_ accept: String) async throws {
+    let answer = try await OperationChannel(ScriptedRunner()).answer("subscription { a }", accept: accept)
+    #expect(answer.status == 200)
+    #expect(answer.body == (accept == Self.events ? "event: complete\ndata:\n\n" : "--carabiner--\r\n"))
+  }
+
+  @Test("over a WebSocket a subscription without results is complete")
+  func emptyOverWebSocket() async throws {
+    let socket = try await SocketChannel(ScriptedRunner())
+    try await socket.send(#"{"type":"connection_init"}"#)
+    #expect(try await socket.message() == ["type": "connection_ack"])
+    try await socket.send(#"{"type":"subscribe","id":"1","payload":{"query":"subscription { a }"}}"#)
+    #expect(try await socket.message() == ["type": "complete", "id": "1"])
+  }
+
+  @Test("a subscription that fails says so in its last piece", arguments: [multipart, events])
+  func failure(_ accept: String) async throws {
+    let runner = ScriptedRunner { _ in .failing(TransportError(.cannotConnect, "refused", url: "http://127.0.0.1:9/")) }
+    let answer = try await OperationChannel(runner).answer("subscription { a }", accept: accept)
+    #expect(answer.status == 200)
+    #expect(answer.pieces.last?["errors"]?[0]?["extensions"]?["code"] == "UPSTREAM_UNREACHABLE", "\(answer.body)")
+    #expect(answer.body.hasSuffix(accept == Self.events ? "event: complete\ndata:\n\n" : "--\r\n"))
+  }
+
+  @Test("clients that take only events get the result of a query as an event")
+  func query() async throws {
+    let answer = try await OperationChannel(ScriptedRunner(#"{"data":{"a":1}}"#)).answer("{ a }", accept: Self.events)
+    #expect(answer.status == 200)
+    #expect(answer.contentType == "text/event-stream")
+    #expect(answer.body == "event: next\ndata: {\"data\":{\"a\":1}}\n\nevent: complete\ndata:\n\n")
+  }
+
+  @Test("clients that take only events get a refusal as an event")
+  func refusal() async throws {
+    let answer = try await OperationChannel(ScriptedRunner()).answer("{ a", accept: Self.events)
+    #expect(answer.status == 200)
+    #expect(answer.contentType == "text/event-stream")
+    #expect(answer.pieces.map { $0["errors"]?[0]?["extensions"]?["code"] } == ["GRAPHQL_PARSE_FAILED"])
+    #expect(answer.body.hasSuffix("event: complete\ndata:\n\n"))
+  }
+
+  @Test("clients that take JSON as well get the result of a query as JSON", arguments: ["application/json, text/event-stream"])
+  func both(_ accept: String) async throws {
+    let answer = try await OperationChannel(ScriptedRunner(#"{"data":{"a":1}}"#)).answer("{ a }", accept: accept)
+    #expect(answer.contentType == "application/json; charset=utf-8")
+  }
+}
+
+/// The iterator of a stream, for one consumer at a time.
+private final class SendableIterator: @unchecked Sendable {
+  // A stream of the chain is pulled by one consumer at a time.
+  private var iterator: AsyncStream<String>.Iterator
+
+  init(_ stream: AsyncStream<String>) { iterator = stream.makeAsyncIterator() }
+
+  func next() async -> String? { await iterator.next(isolation: nil) }
+}
