@@ -5,7 +5,9 @@ internal import CarabinerWire
 struct FailureAnswer: Sendable, Hashable {
   let status: Int
   let code: String
-  let message: String
+  private(set) var message: String
+  /// What a plugin says to programs of its refusal.
+  private(set) var detail: JSONValue?
   /// What the upstream said about trying again.
   var retryAfter: String?
   /// What the upstream said to the client itself; it stands in place of the message.
@@ -20,10 +22,24 @@ struct FailureAnswer: Sendable, Hashable {
   var list: [UInt8] { errorList.serialized() }
 
   private var errorList: JSONValue {
-    errors.isEmpty ? RefusalText.list(message, code: code) : .array(errors.map { .object($0.object) })
+    guard errors.isEmpty else { return .array(errors.map { .object($0.object) }) }
+    guard let detail else { return RefusalText.list(message, code: code) }
+    return [["message": .string(message), "extensions": ["code": .string(code), "detail": detail]]]
   }
 
-  init(_ error: any Error) {
+  /// The status of the answer to an operation that failed.
+  static func status(of error: any Error) -> Int { FailureAnswer(classifying: error).status }
+
+  /// - Parameter redact: Takes out of a text what clients must not see.
+  init(_ error: any Error, redact: @escaping (String) -> String) {
+    self.init(classifying: error)
+    guard let error = error as? any RefusingError, (400..<500).contains(status) || status == 503 else { return }
+    let text = ClientText(redact: redact)
+    if let refusal = error.refusalMessage.map({ text.cleaned($0) }), !refusal.isEmpty { message = refusal }
+    detail = error.refusalDetail.flatMap { text.detail($0) }
+  }
+
+  private init(classifying error: any Error) {
     switch error {
     case let error as ResponseCodeError:
       self.init(upstream: error.response)
@@ -50,6 +66,14 @@ struct FailureAnswer: Sendable, Hashable {
     self.message = message
   }
 
+  /// The errors of a GraphQL response that was refused for its status; none if its body is another.
+  private static func errors(in error: ResponseCodeError) -> [GraphQLError] {
+    guard error.response.mediaType == "application/json", error.body.isGraphQLErrorResponse,
+      let body = try? JSONValue(parsing: [UInt8](error.body))
+    else { return [] }
+    return body["errors"]?.array?.compactMap(\.object).map { GraphQLError($0) } ?? []
+  }
+
   /// What clients can do something about is passed on; the rest is between the gateway and the server behind it.
   private init(upstream response: HTTPURLResponse) {
     switch response.statusCode {
@@ -65,15 +89,7 @@ struct FailureAnswer: Sendable, Hashable {
   /// How long a client may be told to wait; more seconds than a day has are no help to anybody.
   private static let maximumDelay = Duration.seconds(86_400)
 
-  /// A plugin's own words are for the operators, as those of every other error; its status is for the client.
-  /// The errors of a GraphQL response that was refused for its status; none if its body is another.
-  private static func errors(in error: ResponseCodeError) -> [GraphQLError] {
-    guard error.response.mediaType == "application/json", error.body.isGraphQLErrorResponse,
-      let body = try? JSONValue(parsing: [UInt8](error.body))
-    else { return [] }
-    return body["errors"]?.array?.compactMap(\.object).map { GraphQLError($0) } ?? []
-  }
-
+  /// A plugin's own words are for the operators, unless its entry says otherwise; its status is for the client.
   private init(refusal status: Int, _ delay: Duration?) {
     switch status {
     case 401: self.init(401, "UNAUTHENTICATED", "the gateway wants to know who asks")

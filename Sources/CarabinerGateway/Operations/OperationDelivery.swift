@@ -32,7 +32,7 @@ struct OperationDelivery {
       }
     } catch {
       exchange.fail(error, operation)
-      ended(error is CancellationError ? .cancelled : .failed(status: FailureAnswer(error).status))
+      ended(error is CancellationError ? .cancelled : .failed(status: FailureAnswer.status(of: error)))
     }
   }
 
@@ -122,7 +122,7 @@ struct OperationDelivery {
       exchange.cancelled()
       return ended(.cancelled)
     }
-    let failure = FailureAnswer(error)
+    let failure = FailureAnswer(error, redact: exchange.redact)
     exchange.log(error, operation, failure)
     exchange.trace?.failed(failure.status, failure.code)
     exchange.reply.endWith(

@@ -99,7 +99,7 @@ struct OperationExchange: Sendable {
   /// Answers that the operation failed.
   func fail(_ error: any Error, _ operation: DynamicOperation) {
     if error is CancellationError { return cancelled() }
-    let failure = FailureAnswer(error)
+    let failure = FailureAnswer(error, redact: redact)
     log(error, operation, failure)
     trace?.failed(failure.status, failure.code)
     var headers: NIOHTTP1.HTTPHeaders = [:]

@@ -176,13 +176,13 @@ package final class OperationService: RequestHandler {
           ended(response.hasErrors ? .hadErrors : .succeeded)
           body.writeBytes(response.body.bytes)
         } catch {
-          ended(error is CancellationError ? .cancelled : .failed(status: FailureAnswer(error).status))
+          ended(error is CancellationError ? .cancelled : .failed(status: FailureAnswer.status(of: error)))
           throw error
         }
       } catch is CancellationError {
         return exchange.cancelled()
       } catch {
-        let failure = FailureAnswer(error)
+        let failure = FailureAnswer(error, redact: redact)
         exchange.log(error, operation, failure)
         trace?.failed(failure.status, failure.code)
         body.writeBytes(failure.json)

@@ -57,7 +57,7 @@ final class SocketOperation: Sendable {
         if let last { service.operationMetrics.brought(last.source) }
         ended(last?.hasErrors == true ? .hadErrors : .succeeded)
       } catch {
-        ended(isGone(error) ? .cancelled : .failed(status: FailureAnswer(error).status))
+        ended(isGone(error) ? .cancelled : .failed(status: FailureAnswer.status(of: error)))
         throw error
       }
       service.metrics.ended(.completed)
@@ -68,7 +68,7 @@ final class SocketOperation: Sendable {
         trace?.cancelled()
         return link.end(self, [])
       }
-      let failure = FailureAnswer(error)
+      let failure = FailureAnswer(error, redact: service.redact)
       service.log(error, operation, failure, link)
       service.metrics.ended(.failed)
       trace?.failed(failure.status, failure.code)

@@ -16,7 +16,8 @@ final class SocketService: Sendable {
   private let documents: DocumentIndex
   private let admission: Admission
   private let logger: Logger
-  private let redact: @Sendable (String) -> String
+  /// Takes out of a text what clients and the log must not hold.
+  let redact: @Sendable (String) -> String
 
   init(
     path: String, limits: GatewayLimits, runner: any OperationRunner, documents: DocumentIndex, admission: Admission,

@@ -35,6 +35,13 @@ package struct PluginError: Error, Sendable, CustomStringConvertible {
   package var httpStatus: Int32 = 0
   /// When the plugin says that it is worth trying again, in nanoseconds from now; 0 if it does not.
   package var retryAfter: UInt64 = 0
+  /// Whether the manifest lets clients of a gateway get the message and the detail.
+  package var isForClients = false
+  /// The plugin's machine-readable detail as JSON text; nil if it gave none, or none that a client would get.
+  package var detail: String?
+
+  /// How large a detail may be.
+  package static let maximumDetailBytes = 4096
 
   package var description: String { "\(entry) (\(hook)): \(message) [\(code.rawValue)]" }
 
@@ -59,6 +66,10 @@ extension PluginError: RefusingError {
   package var refusalStatus: Int? {
     code == .failed && (400...599).contains(httpStatus) ? Int(httpStatus) : nil
   }
+
+  package var refusalMessage: String? { isForClients ? message : nil }
+
+  package var refusalDetail: String? { isForClients ? detail : nil }
 
   package var refusalDelay: Duration? { retryAfter > 0 ? .nanoseconds(Int64(clamping: retryAfter)) : nil }
 }

@@ -28,6 +28,8 @@ internal import Synchronization
     var board = BreakerBoard { MonotonicClock.nanoseconds }
     /// How long one hook may stay pending; nil for no limit beside the request's own.
     package var hookTimeout: Duration?
+    /// Whether clients of a gateway get the messages of its refusals.
+    package var sendsMessagesToClients = false
     /// Which generation of the manifest this is.
     package var generation: UInt64 = 1
 
@@ -39,6 +41,7 @@ internal import Synchronization
       name == other.name && configuration == other.configuration && redaction == other.redaction && grants == other.grants
         && store === other.store && onFault == other.onFault && isMandatory == other.isMandatory
         && breakerCoolDown == other.breakerCoolDown && hookTimeout == other.hookTimeout
+        && sendsMessagesToClients == other.sendsMessagesToClients
     }
   }
 

@@ -22,6 +22,10 @@ extension Manifest {
           "description": "open-after-5: fail, and after five faults in a row leave it out until it works again."
         },
         "timeout": {"$ref": "#/$defs/duration", "description": "How long one hook may stay pending."},
+        "messages-to-clients": {
+          "type": "boolean", "default": false,
+          "description": "Whether clients of a gateway get the message and the detail of a refusal with the status 400 to 499 or 503."
+        },
         "mandatory": {"type": "boolean", "default": false, "description": "No override may switch it off."},
         "enabled": {
           "type": "boolean", "default": true, "description": "Whether it runs, unless CARABINER_ENABLE or CARABINER_DISABLE says otherwise."
@@ -35,7 +39,8 @@ extension Manifest {
       "dependentSchemas": {
         "ffi": {
           "properties": {
-            "sha256": false, "interceptor": false, "config": false, "grants": false, "on-fault": false, "timeout": false
+            "sha256": false, "interceptor": false, "config": false, "grants": false, "on-fault": false, "timeout": false,
+            "messages-to-clients": false
           }
         }
       }

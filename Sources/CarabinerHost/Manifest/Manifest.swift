@@ -83,6 +83,8 @@ extension Manifest {
     package var onFault = FaultPolicy.fail
     /// How long one hook may stay pending.
     package var timeout: Duration?
+    /// Whether clients of a gateway get the messages of its refusals.
+    package var sendsMessagesToClients = false
     /// Whether no override may switch it off.
     package var isMandatory = false
     /// Whether it runs unless an override says otherwise.

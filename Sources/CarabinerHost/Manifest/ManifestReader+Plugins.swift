@@ -2,10 +2,13 @@ internal import CarabinerWire
 
 extension ManifestReader {
   private static let pluginKeys = [
-    "name", "file", "ffi", "sha256", "interceptor", "config", "grants", "on-fault", "timeout", "mandatory", "enabled",
+    "name", "file", "ffi", "sha256", "interceptor", "config", "grants", "on-fault", "timeout", "messages-to-clients", "mandatory",
+    "enabled",
   ]
   /// What only a library has; a declared call is nothing but the call.
-  private static let libraryKeys = ["sha256", "interceptor", "config", "grants", "on-fault", "timeout"]
+  private static let libraryKeys = [
+    "sha256", "interceptor", "config", "grants", "on-fault", "timeout", "messages-to-clients",
+  ]
 
   mutating func readPlugins(_ json: JSONValue, _ pointer: JSONPointer) {
     guard case .array(let entries) = json else { return wrongType(json, pointer, "a list of plugins") }
@@ -29,6 +32,7 @@ extension ManifestReader {
       case "grants": plugin.grants = grants(value, place)
       case "on-fault": plugin.onFault = faultPolicy(value, place)
       case "timeout": plugin.timeout = duration(value, place)
+      case "messages-to-clients": plugin.sendsMessagesToClients = truth(value, place) ?? false
       case "mandatory": plugin.isMandatory = truth(value, place) ?? false
       case "enabled": plugin.isEnabled = truth(value, place) ?? true
       default: break

@@ -153,6 +153,7 @@ struct Roster: Sendable {
     options.onFault = plugin.onFault
     options.isMandatory = plugin.isMandatory
     options.hookTimeout = plugin.timeout
+    options.sendsMessagesToClients = plugin.sendsMessagesToClients
     return options
   }
 

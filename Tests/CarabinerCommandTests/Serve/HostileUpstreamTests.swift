@@ -241,4 +241,27 @@ struct HostileUpstreamTests {
     // Its words are for the log.
     #expect(!answer.text.contains("secret"))
   }
+
+  @Test(
+    "a plugin's message and detail reach clients if its entry says so, but not those of failures",
+    arguments: [(403, 403, "FORBIDDEN", true), (503, 503, "UNAVAILABLE", true), (502, 502, "INTERCEPTOR_FAILED", false)])
+  func messages(_ blamed: Int, _ status: Int, _ code: String, _ isShown: Bool) async throws {
+    let place = try FixturePlugin.Folder()
+    let plugin = try await FixturePlugin.compile(
+      "stamp", defining: ["REFUSES_WITH=\(blamed)", "RETRY_AFTER=0ull"], into: place)
+    _ = try folder.write(
+      """
+      carabiner: 1
+      headers: {X-Token: "${env:TOKEN}"}
+      plugins: [{name: stamp, file: \(plugin), messages-to-clients: true}]
+      chain: {http: [stamp, response-code]}
+
+      """, to: "chain.yaml")
+    let gateway = try ServeProcess(folder, endpoint: "http://127.0.0.1:9/", environment: ["TOKEN": "secret of"])
+    let answer = try gateway.query("{ a }")
+    try Self.expect(answer, status, code, "\(blamed)")
+    let error = try JSONValue(parsing: answer.text)["errors"]?[0]
+    #expect((error?["message"] == "a ${env:TOKEN} the plugin") == isShown, "\(answer.text)")
+    #expect((error?["extensions"]?["detail"] == ["secret": [1]]) == isShown, "\(answer.text)")
+  }
 }

@@ -20,8 +20,11 @@ static crb_verdict stamp(crb_call call, const char *name) {
 static crb_verdict on_request(void *inst, crb_call call, void **state) {
   (void)inst, (void)state;
 #ifdef REFUSES_WITH
-  const crb_error why = {
-      .size = sizeof why, .http_status = REFUSES_WITH, .retry_after_ns = RETRY_AFTER, .message = text("a secret of the plugin")};
+  const crb_error why = {.size = sizeof why,
+                         .http_status = REFUSES_WITH,
+                         .retry_after_ns = RETRY_AFTER,
+                         .message = text("a secret of the plugin"),
+                         .detail_json = text("{\"secret\":[1]}")};
   return host->set_error(call, &why) == CRB_OK ? CRB_FAIL : CRB_CONTINUE;
 #endif
   return stamp(call, "X-Stamp-Down");

@@ -73,10 +73,17 @@ enum HostFunctions {
     return CallTable.shared.enter(call) { record, hook, stage in
       let copy = unsafe InterceptorTable.copy(error, crb_error())
       let message = unsafe stage.plugin.options.redaction(copy.message.text)
-      let staged = unsafe PluginError(
+      var staged = unsafe PluginError(
         code: .failed, entry: stage.plugin.name, hook: hook.name, message: message.isEmpty ? "failed" : message,
         pluginCode: copy.code, domain: copy.domain.isAbsent ? stage.plugin.id : copy.domain.text, flags: copy.flags,
         httpStatus: copy.http_status, retryAfter: copy.retry_after_ns)
+      let detail = unsafe copy.detail_json.bytes
+      if stage.plugin.options.sendsMessagesToClients {
+        staged.isForClients = unsafe !copy.message.isAbsent
+        if (1...PluginError.maximumDetailBytes).contains(detail.count) {
+          staged.detail = unsafe String(decoding: detail, as: UTF8.self)
+        }
+      }
       record.staged.set(staged)
       return Status.ok
     }

@@ -1,0 +1,56 @@
+import Carabiner
+import CarabinerWire
+import Testing
+
+@testable import CarabinerGateway
+
+@Suite("What clients get of refusals (issue 13, G21)")
+struct FailureAnswerTests {
+  private struct Refused: RefusingError {
+    var refusalStatus: Int? = 403
+    var refusalMessage: String?
+    var refusalDetail: String?
+    var refusalDelay: Duration?
+  }
+
+  private func error(_ refusal: Refused) throws -> JSONValue? {
+    let answer = FailureAnswer(refusal) { $0.replacing("token", with: "${env:TOKEN}") }
+    return try JSONValue(parsing: answer.json)["errors"]?[0]
+  }
+
+  @Test("without words for clients they get those of the gateway")
+  func none() throws {
+    #expect(
+      try error(Refused()) == ["message": "the gateway refuses this", "extensions": ["code": "FORBIDDEN"]])
+  }
+
+  @Test("message and detail have neither secrets nor control characters, and the code stays")
+  func cleaned() throws {
+    let refused = Refused(
+      refusalMessage: "no\u{0}\n\u{85} to\u{7}ken for you", refusalDetail: #"{"token":["a token","\u0000b",1,null]}"#)
+    #expect(
+      try error(refused) == [
+        "message": "no ${env:TOKEN} for you",
+        "extensions": ["code": "FORBIDDEN", "detail": ["${env:TOKEN}": ["a ${env:TOKEN}", "b", 1, .null]]],
+      ])
+  }
+
+  @Test("a message is cut after 500 scalars")
+  func cut() throws {
+    let message = try error(Refused(refusalMessage: String(repeating: "é", count: 600)))?["message"]?.string
+    #expect(message == String(repeating: "é", count: 500))
+  }
+
+  @Test("a detail that is not JSON is left out", arguments: ["{", "", "nothing", String(repeating: "[", count: 40)])
+  func malformed(_ detail: String) throws {
+    #expect(try error(Refused(refusalMessage: "no", refusalDetail: detail))?["extensions"] == ["code": "FORBIDDEN"])
+  }
+
+  @Test(
+    "only words of refusals with 400 to 499 and of 503 are for clients", arguments: [400, 404, 429, 499, 503, 500, 502, 504, 599])
+  func statuses(_ status: Int) throws {
+    let message = try error(Refused(refusalStatus: status, refusalMessage: "words", refusalDetail: "1"))
+    #expect((message?["message"] == "words") == (status < 500 || status == 503))
+    #expect((message?["extensions"]?["detail"] == 1) == (status < 500 || status == 503))
+  }
+}
