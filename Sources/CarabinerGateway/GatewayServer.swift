@@ -117,29 +117,22 @@ package final class GatewayServer: Sendable {
 
   /// Takes no more connections, lets answers under way finish, and ends what is still open when the time is over.
   ///
-  /// - Returns: Whether all ended by themselves.
-  @discardableResult
-  package func shutDown(within time: Duration) async -> Bool {
+  /// - Parameter cuttingOff: Is told how many connections are ended, before they are.
+  package func shutDown(within time: Duration, cuttingOff: @escaping @Sendable (Int) -> Void = { _ in }) async {
     try? await channel.close().get()
     connections.drain()
-    return await withTaskGroup(of: Bool.self) { group in
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { await self.connections.waitUntilEmpty() }
       group.addTask {
-        await self.connections.waitUntilEmpty()
-        return true
-      }
-      group.addTask {
-        guard (try? await Task.sleep(for: time)) != nil else { return true }
-        let isEmpty = self.connections.count == 0
+        guard (try? await Task.sleep(for: time)) != nil else { return }
+        let count = self.connections.count
+        guard count > 0 else { return }
+        cuttingOff(count)
         self.connections.closeAll()
-        return isEmpty
+        await self.connections.waitUntilEmpty()
       }
-      // Of both: once connections were closed here there are none, and who waited for that may be seen first.
-      var isDrained = true
-      for await isEmpty in group {
-        isDrained = isDrained && isEmpty
-        group.cancelAll()
-      }
-      return isDrained
+      await group.next()
+      group.cancelAll()
     }
   }
 }

@@ -161,7 +161,7 @@ struct ServeCommand: AsyncParsableCommand {
     ServiceManager.notify("STOPPING=1")
     watching?.cancel()
     reloader.close()
-    let isDrained = await shutDown(servers)
+    await shutDown(servers, operations)
     await adminServer?.shutDown(within: .seconds(1))
     await live.current.host.shutDown()
     await traces?.shutDown()
@@ -172,7 +172,6 @@ struct ServeCommand: AsyncParsableCommand {
         "warning: \(left) operations are not in the record: the disk was too slow for them, or --record-limit reached")
     }
     try? await group.shutdownGracefully()
-    if !isDrained { Terminal.complain("warning: what was not finished within \(DurationText.print(drain)) was cut off") }
   }
 
   // MARK: Parts
@@ -240,15 +239,17 @@ struct ServeCommand: AsyncParsableCommand {
     }
   }
 
-  private func shutDown(_ servers: [GatewayServer]) async -> Bool {
+  private func shutDown(_ servers: [GatewayServer], _ operations: OperationService) async {
     // A second signal ends the process, whatever is under way.
     signal(SIGTERM, SIG_DFL)
     signal(SIGINT, SIG_DFL)
     // One that asks for a new generation must not end what is under way.
     signal(SIGHUP, SIG_IGN)
-    return await withTaskGroup(of: Bool.self) { group in
-      for server in servers { group.addTask { await server.shutDown(within: drain) } }
-      return await group.reduce(true) { $0 && $1 }
+    let report = CutOffReport(drain: drain, operations: operations)
+    await withTaskGroup(of: Void.self) { group in
+      for server in servers {
+        group.addTask { await server.shutDown(within: drain) { report.write(connections: $0, of: server.name) } }
+      }
     }
   }
 }

@@ -237,12 +237,17 @@ struct ServeCommandTests {
     let upstream = try HeldUpstream()
     let folder = try StoreFolder()
     _ = try folder.write("carabiner: 1\n", to: "chain.yaml")
-    let gateway = try ServeProcess(folder, endpoint: upstream.endpoint, ["--drain", "200ms"])
+    let gateway = try ServeProcess(
+      folder, endpoint: upstream.endpoint, ["--drain", "200ms", "--log-format", "json"],
+      environment: ["CARABINER_LOG": "critical"])
     let request = try RawRequest(gateway.endpoint, body: HeldUpstream.slow)
     try await upstream.waitUntilHeld(1)
     #expect(try await offThePool { gateway.end(with: SIGTERM) } == 0)
     #expect(request.answer().status == 0)
-    #expect(gateway.errors.contains("cut off"))
+    // One line, whatever the level, and JSON as all of them.
+    let lines = try gateway.errors.split(separator: "\n").map { try JSONValue(parsing: String($0)) }
+    #expect(lines.count == 1 && lines.first?["message"]?.string?.contains("requests are cut off") == true, "\(gateway.errors)")
+    #expect(lines.first?["level"] == "notice" && lines.first?["connections"] == "1" && lines.first?["operations"] == "1")
   }
 
   @Test("an address that is in use, a manifest that is refused, and an endpoint that is missing end it before it begins")
