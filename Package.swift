@@ -222,12 +222,13 @@ if !librariesOnly {
     .testTarget(
       name: "CarabinerGatewayTests",
       dependencies: [
-        "CarabinerGateway", "Carabiner", "CarabinerWire",
+        "CarabinerGateway", "Carabiner", "CarabinerWire", "TestTools",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOEmbedded", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "NIOHTTP2", package: "swift-nio-http2"),
+        .product(name: "NIOSSL", package: "swift-nio-ssl"),
         .product(name: "NIOWebSocket", package: "swift-nio"),
       ],
       swiftSettings: swiftSettings),

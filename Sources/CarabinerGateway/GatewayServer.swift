@@ -2,7 +2,7 @@ internal import FoundationEssentials
 package import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
-package import NIOSSL
+internal import NIOSSL
 
 /// Accepts connections and reads HTTP/1.1 from them, or HTTP/2.
 package final class GatewayServer: Sendable {
@@ -34,11 +34,11 @@ package final class GatewayServer: Sendable {
   /// Begins to listen.
   ///
   /// - Parameters:
-  ///   - tls: What TLS connections are made with; nil for none.
+  ///   - tls: The certificate of TLS connections; nil for connections without TLS.
   ///   - isForOwnerOnly: Whether a socket in the file system is for processes of the same user alone, and of root.
   /// - Throws: ``BindFailure``.
   package init(
-    _ address: Address, group: any EventLoopGroup, tls: NIOSSLContext? = nil, limits: GatewayLimits = GatewayLimits(),
+    _ address: Address, group: any EventLoopGroup, tls: ServerCertificate? = nil, limits: GatewayLimits = GatewayLimits(),
     isForOwnerOnly: Bool = false, handler: any RequestHandler
   ) async throws {
     let connections = OpenConnections()
@@ -53,7 +53,7 @@ package final class GatewayServer: Sendable {
         channel.eventLoop.makeCompletedFuture {
           let pipeline = channel.pipeline.syncOperations
           if isForOwnerOnly { try pipeline.addHandler(OwnerCheck()) }
-          if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
+          if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls.context)) }
           guard limits.takesHTTP2 else {
             return try Self.installHTTP1(on: channel, handler, limits: limits, connections: connections)
           }

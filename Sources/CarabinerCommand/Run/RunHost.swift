@@ -1,5 +1,6 @@
 internal import Carabiner
 internal import CarabinerCurl
+internal import CarabinerDigest
 internal import CarabinerHost
 internal import CarabinerWebSocket
 internal import Foundation
@@ -12,18 +13,22 @@ struct RunHost: Sendable {
   let chain: HostedChain
   private let webSocket: WebSocketTransport?
   private let timeout: Double?
+  /// What the file of certificate authorities held when the transport was made; nil if there is none, or it cannot be read.
+  private let authorities: [UInt8]?
+  /// How large that file may be.
+  private static let maximumAuthorityBytes = 16 << 20
 
   /// - Parameters:
   ///   - predecessor: The host this one takes the place of. Connections, store and plugins go on where their settings are the same.
   ///   - generation: Which generation of the manifest this is.
   ///   - crashLoop: What is known of plugins that killed the host.
   ///   - fallbackEndpoint: Where the server is if nobody says; nil if somebody has to.
+  ///   - passesGraphQLErrors: Whether GraphQL errors with a status of 400 to 499 are results.
   ///   - observer: Is told what callers do not notice.
   ///   - sending: What the chain sends its requests with, over the transport.
   init(
     manifest: Manifest, endpoint: String?, headers: HTTPHeaders, wire: WireChoice, timeout: Double?,
     overrides: StageOverrides = StageOverrides(environment: ProcessInfo.processInfo.environment),
-  ///   - passesGraphQLErrors: Whether GraphQL errors with a status of 400 to 499 are results.
     replacing predecessor: RunHost? = nil, generation: UInt64 = 1, crashLoop: CrashLoopGuard? = nil,
     fallbackEndpoint: String? = nil, passesGraphQLErrors: Bool = false, observer: any ChainObserver = CacheFailureLog(),
     sending: (CurlTransport) -> any HTTPTransport = { $0 }
@@ -47,7 +52,13 @@ struct RunHost: Sendable {
       endpoint == nil && endpointText != nil && text != manifest.endpoint
         ? hidden.hiding(url.absoluteString, behind: manifest.endpoint ?? "") : hidden)
     let configuration = CurlTransport.Configuration(manifest.settings)
-    if let earlier = predecessor?.transport, earlier.configuration == configuration {
+    // libcurl keeps the authorities in memory, so a transport with others has to be a new one.
+    authorities = try? configuration.certificateAuthorityFile.map {
+      Digest.sha256(try BoundedFile.bytes(at: $0, maximumBytes: Self.maximumAuthorityBytes))
+    }
+    if let predecessor, case let earlier = predecessor.transport, earlier.configuration == configuration,
+      predecessor.authorities == authorities
+    {
       transport = earlier
     } else {
       transport = try CurlTransport(configuration: configuration, replacing: predecessor?.transport)

@@ -6,7 +6,6 @@ internal import Foundation
 internal import Logging
 internal import NIOCore
 internal import NIOPosix
-internal import NIOSSL
 internal import UnixSignals
 
 /// `carabiner serve`: a gateway whose requests go through the chain of a manifest.
@@ -138,7 +137,8 @@ struct ServeCommand: AsyncParsableCommand {
     let first = try first(of: source, logger)
     if let crashLoop = first.crashLoop { try CrashReporter.install(recordingTo: crashLoop.recordPath) }
     let live = LiveHost(first, recorder: recorder, timings: StageTimings(interval: timeStages), logger: logger)
-    let reloader = Reloader(live, source)
+    let certificate = try serverCertificate(logger)
+    let reloader = Reloader(live, source, certificate)
     reloader.keep(first)
     let metrics = GatewayMetrics()
     let limits = DescriptorLimit.fitting(limits.gateway, logger)
@@ -147,19 +147,22 @@ struct ServeCommand: AsyncParsableCommand {
       tracing: traces.map { RequestTracing($0.tracer, scheme: tlsKey == nil ? "http" : "https", redact: Terminal.redacted) },
       logger: logger, accessLogger: log.accessLogger, redact: Terminal.redacted)
     let group = MultiThreadedEventLoopGroup(numberOfThreads: threads)
-    let servers = try await listeners(operations, limits, group)
+    let servers = try await listeners(operations, limits, certificate, group)
     let adminServer = try await adminServer(
       AdminService(
         live: live, reloader: reloader, operations: operations,
         metrics: AdminMetrics(
           live: live, operations: operations, gateway: metrics, counters: counters, traces: traces,
+          certificate: certificate,
           connectionCount: { servers.reduce(0) { $0 + $1.connectionCount } })), group)
     for server in servers { Terminal.emit("listening \(server.name)") }
     ServiceManager.notify("READY=1\nSTATUS=generation 1 serves")
     let watching = watch ? self.source.path.map { watch($0, live, reloader) } : nil
+    let looking = certificate.map { certificate in Task { await certificate.watch() } }
     await reloadUntilEnd(signals, reloader)
     ServiceManager.notify("STOPPING=1")
     watching?.cancel()
+    looking?.cancel()
     reloader.close()
     await shutDown(servers, operations)
     await adminServer?.shutDown(within: .seconds(1))
@@ -189,15 +192,15 @@ struct ServeCommand: AsyncParsableCommand {
   }
 
   private func listeners(
-    _ operations: OperationService, _ limits: GatewayLimits, _ group: MultiThreadedEventLoopGroup
+    _ operations: OperationService, _ limits: GatewayLimits, _ certificate: ServerCertificate?,
+    _ group: MultiThreadedEventLoopGroup
   ) async throws -> [GatewayServer] {
-    let tls = try tlsContext()
     var addresses = listen.compactMap { GatewayServer.Address($0) }
     if addresses.isEmpty { addresses = ServiceManager.sockets }
     if addresses.isEmpty { addresses = [.tcp(host: "127.0.0.1", port: 4000)] }
     var servers: [GatewayServer] = []
     for address in addresses {
-      servers.append(try await GatewayServer(address, group: group, tls: tls, limits: limits, handler: operations))
+      servers.append(try await GatewayServer(address, group: group, tls: certificate, limits: limits, handler: operations))
     }
     return servers
   }
@@ -208,15 +211,13 @@ struct ServeCommand: AsyncParsableCommand {
       .unix(path: String(admin.dropFirst("unix:".count))), group: group, isForOwnerOnly: true, handler: service)
   }
 
-  private func tlsContext() throws -> NIOSSLContext? {
+  private func serverCertificate(_ logger: Logger) throws -> ServerCertificate? {
     guard let tlsCertificate, let tlsKey else { return nil }
     do {
-      let certificates = try NIOSSLCertificate.fromPEMFile(tlsCertificate).map { NIOSSLCertificateSource.certificate($0) }
-      let key = try NIOSSLPrivateKey(file: tlsKey, format: .pem)
-      var configuration = TLSConfiguration.makeServerConfiguration(certificateChain: certificates, privateKey: .privateKey(key))
-      configuration.applicationProtocols = limits.http2 ? ["h2", "http/1.1"] : ["http/1.1"]
-      configuration.minimumTLSVersion = .tlsv12
-      return try NIOSSLContext(configuration: configuration)
+      return try ServerCertificate(
+        .init(certificates: tlsCertificate, key: tlsKey), protocols: limits.http2 ? ["h2", "http/1.1"] : ["http/1.1"],
+        logger: logger
+      ) { try BoundedFile.bytes(at: $0, maximumBytes: ServerCertificate.maximumFileBytes) }
     } catch {
       throw usageError("the certificate or its key cannot be used: \(error); --tls-certificate and --tls-key take files in PEM")
     }

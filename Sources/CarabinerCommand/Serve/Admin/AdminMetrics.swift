@@ -12,6 +12,8 @@ struct AdminMetrics: Sendable {
   let counters: ChainCounters
   /// Who sends traces; nil if nobody does.
   let traces: TraceExport?
+  /// What TLS clients are shown; nil without TLS.
+  let certificate: ServerCertificate?
   let connectionCount: @Sendable () -> Int
 
   var text: String {
@@ -24,6 +26,7 @@ struct AdminMetrics: Sendable {
     live.timings.write(to: &text)
     traces?.write(to: &text)
     writeUpstream(&text)
+    writeCertificate(&text)
     ProcessFigures.current?.write(to: &text)
     return text.text
   }
@@ -92,6 +95,16 @@ struct AdminMetrics: Sendable {
         text.sample(name, [("plugin", entry.name), ("state", phase.rawValue)], breaker.phase == phase ? 1 : 0)
       }
     }
+  }
+
+  private func writeCertificate(_ text: inout PrometheusText) {
+    guard let certificate else { return }
+    text.single(
+      "carabiner_tls_certificate_expiry_timestamp_seconds", .gauge, "When the certificate of new TLS connections expires.",
+      certificate.expiry)
+    text.single(
+      "carabiner_tls_reload_failures_total", .counter, "How often a changed certificate or key could not be used.",
+      certificate.failureCount)
   }
 
   private func writeUpstream(_ text: inout PrometheusText) {

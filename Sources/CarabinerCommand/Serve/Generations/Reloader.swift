@@ -1,3 +1,4 @@
+internal import CarabinerGateway
 internal import CarabinerHost
 internal import Dispatch
 internal import Foundation
@@ -16,15 +17,18 @@ final class Reloader: Sendable {
 
   private let live: LiveHost
   private let source: GenerationSource
+  /// What TLS clients are shown; nil without TLS.
+  private let certificate: ServerCertificate?
   private let queue = DispatchQueue(label: "carabiner.reload")
   /// Who asked since the last reload began: all of them are served by the next.
   private let waiting = Mutex(Waiting())
   private let lastNumber = Atomic<UInt64>(1)
   private let isClosed = Atomic<Bool>(false)
 
-  init(_ live: LiveHost, _ source: GenerationSource) {
+  init(_ live: LiveHost, _ source: GenerationSource, _ certificate: ServerCertificate?) {
     self.live = live
     self.source = source
+    self.certificate = certificate
   }
 
   /// Makes no more generations: the gateway is ending.
@@ -153,6 +157,8 @@ final class Reloader: Sendable {
     if isClosed.load(ordering: .relaxed) {
       return report(.refused(["the gateway is ending and takes no new generation; reload it once it has started again"]))
     }
+    // Its files are no part of a generation, and one that cannot be used refuses none.
+    certificate?.refresh()
     do {
       let candidate = try source.candidate()
       difference = ManifestDifference(

@@ -1,0 +1,42 @@
+internal import CarabinerDigest
+internal import Glibc
+internal import NIOSSL
+
+/// A certificate with its chain and its key, in use for new connections.
+struct CertificatePair: Sendable {
+  /// What the files hold.
+  struct Contents: Sendable {
+    let certificates: [UInt8]
+    let key: [UInt8]
+
+    /// Equal only if both files are.
+    var digest: [UInt8] { Digest.sha256(certificates) + Digest.sha256(key) }
+  }
+
+  /// The pair may not be used.
+  struct Refusal: Error, CustomStringConvertible {
+    let description: String
+  }
+
+  let leaf: NIOSSLCertificate
+  let context: NIOSSLContext
+
+  /// Reads certificates and key, which must fit.
+  init(_ contents: Contents, protocols: [String]) throws {
+    let certificates = try NIOSSLCertificate.fromPEMBytes(contents.certificates)
+    guard let leaf = certificates.first else { throw Refusal(description: "the file holds no certificate") }
+    self.leaf = leaf
+    var configuration = TLSConfiguration.makeServerConfiguration(
+      certificateChain: certificates.map { .certificate($0) },
+      privateKey: .privateKey(try NIOSSLPrivateKey(bytes: contents.key, format: .pem)))
+    configuration.applicationProtocols = protocols
+    configuration.minimumTLSVersion = .tlsv12
+    context = try NIOSSLContext(configuration: configuration)
+  }
+
+  /// - Throws: ``Refusal`` if the certificate has expired, or is not valid yet.
+  func requireValid(at time: time_t) throws {
+    guard time <= leaf.notValidAfter else { throw Refusal(description: "the certificate has expired") }
+    guard time >= leaf.notValidBefore else { throw Refusal(description: "the certificate is not valid yet") }
+  }
+}
