@@ -166,10 +166,11 @@ if !librariesOnly {
       name: "CarabinerSQLiteTests",
       dependencies: ["CarabinerSQLite", "Carabiner", "CarabinerWire", "StoreWriter", "TestTools"], swiftSettings: swiftSettings),
     // The harness: below Swift, and in it.
+    .target(name: "CConfine"),
     .target(name: "CLaboratory"),
     .target(
       name: "CarabinerConformance",
-      dependencies: ["CarabinerHost", "CarabinerWire", "CCarabiner", "CFFI", "CLaboratory", "CLinux"],
+      dependencies: ["CarabinerHost", "CarabinerWire", "CCarabiner", "CConfine", "CFFI", "CLaboratory", "CLinux"],
       swiftSettings: swiftSettings),
     .target(
       name: "CarabinerWebSocket",

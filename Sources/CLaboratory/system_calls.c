@@ -13,6 +13,11 @@
 #define PR_SYS_DISPATCH_ON 1
 #endif
 
+/* Of <asm-generic/siginfo.h>, which libc's headers exclude. */
+#ifndef SYS_USER_DISPATCH
+#define SYS_USER_DISPATCH 2
+#endif
+
 enum { LET_PASS = 0, CATCH = 1 };
 
 /* The kernel reads it at every system call of this thread. */
@@ -22,10 +27,16 @@ static _Thread_local int64_t first_number;
 
 #if defined(__x86_64__)
 
+/* The handler of before: a call that passes here may still be one that is refused to this process. */
+static struct sigaction confined;
+
 /* Nothing in the handler's own way out may be caught, so from the first call on the rest pass: the question is whether there
  * is any.  The instruction is run again. */
 static void on_call(int signal, siginfo_t *info, void *context) {
-  (void)signal;
+  if (info->si_code != SYS_USER_DISPATCH) {
+    if ((confined.sa_flags & SA_SIGINFO) && confined.sa_sigaction) confined.sa_sigaction(signal, info, context);
+    return;
+  }
   ucontext_t *machine = context;
   selector = LET_PASS;
   if (counted++ == 0) first_number = info->si_syscall;
@@ -37,8 +48,10 @@ int CLaboratory_beginSystemCalls(void) {
   struct sigaction action;
   memset(&action, 0, sizeof action);
   action.sa_sigaction = on_call;
-  action.sa_flags = SA_SIGINFO;
-  if (sigaction(SIGSYS, &action, NULL) != 0) return -1;
+  action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK | SA_RESTART;
+  struct sigaction before;
+  if (sigaction(SIGSYS, &action, &before) != 0) return -1;
+  if (!(before.sa_flags & SA_SIGINFO) || before.sa_sigaction != on_call) confined = before;
   counted = 0;
   first_number = -1;
   selector = LET_PASS;

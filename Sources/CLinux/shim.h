@@ -61,6 +61,9 @@ static inline int CLinux_closeFrom(posix_spawn_file_actions_t *actions, int from
   return posix_spawn_file_actions_addclosefrom_np(actions, from);
 }
 
+/* The program that is started leads a session of its own; likewise. */
+static const short CLinux_NEW_SESSION = 0x80 /* POSIX_SPAWN_SETSID */;
+
 /* Where the program that is started runs; likewise. */
 extern int posix_spawn_file_actions_addchdir_np(posix_spawn_file_actions_t *actions, const char *path);
 static inline int CLinux_changeDirectory(posix_spawn_file_actions_t *actions, const char *path) {

@@ -1,5 +1,5 @@
 /* What the conformance harness does below Swift, in the process that holds the plugin under test: signal handlers, memory
- * that reports who touches it, the limits of the process, and a record that outlives it.
+ * that reports who touches it, and a record that outlives it.
  *
  * Everything here is for one process that tests one plugin and then ends.  State is static for that reason, and because a
  * signal handler can reach nothing else. */
@@ -108,29 +108,11 @@ void CLaboratory_removeRegion(uint32_t region);
 size_t CLaboratory_takeTouches(struct CLaboratory_touch *out, size_t capacity);
 
 /* ---------------------------------------------------------------------------------------------------------------------
- * Limits of the process
+ * The end of the process
  * ------------------------------------------------------------------------------------------------------------------- */
 
-/* What could be had of what was asked for; bits of what CLaboratory_confine gives. */
-enum {
-  CLABORATORY_NO_NETWORK = 1 << 0, /* only local sockets */
-  CLABORATORY_NO_ESCAPE = 1 << 1,  /* no other process group or session, no signals to other processes */
-  CLABORATORY_NO_WRITES = 1 << 2   /* files are changed in one folder only */
-};
-
-struct CLaboratory_limits {
-  uint64_t memory;      /* bytes of address space; 0: as it is */
-  uint64_t file;        /* bytes of one file */
-  uint64_t descriptors; /* how many at once */
-  uint64_t processor;   /* seconds of processor time */
-};
-
-/* Confines this process and all it starts, for good. `folder` is where files may be changed. */
-uint32_t CLaboratory_confine(const char *folder, const struct CLaboratory_limits *limits);
 /* Makes SIGABRT write the stack of the thread it reaches to `descriptor` before the process ends by it. */
 void CLaboratory_traceOnAbort(int descriptor);
-/* This process is killed when the one that started it ends. */
-void CLaboratory_endWithParent(void);
 
 /* ---------------------------------------------------------------------------------------------------------------------
  * Imports: calls of the plugin into libc, counted and made to fail

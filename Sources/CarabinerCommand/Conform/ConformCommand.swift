@@ -4,6 +4,8 @@ internal import CarabinerHost
 internal import CarabinerWire
 internal import Foundation
 
+extension Confinement: ExpressibleByArgument {}
+
 /// `carabiner conform`: whether plugins keep the contract, and where they do not.
 struct ConformCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -52,6 +54,9 @@ struct ConformCommand: AsyncParsableCommand {
   @Option(name: .long, help: "How much longer than usual checks may take, as in 2 for a slow machine.") var timeScale = 1.0
   @Option(name: .long, help: "How often checks repeat things, 1 for as often as their pages say; 0.1 for a quick look.")
   var effort = 1.0
+  @Option(
+    name: .long, help: "What a check needs of this system to confine the plugin: strict, or available for what there is.")
+  var confine: Confinement = .strict
   @Option(name: .long, help: "text, json, junit or sarif.") var format: Format = .text
   @Option(
     name: .long, help: "A folder that gets the report in every format; it is made if it is not there.", completion: .directory)
@@ -139,6 +144,7 @@ struct ConformCommand: AsyncParsableCommand {
     var options = Supervisor.Options(
       childArguments: ["conform-trial"], jobs: jobs, timeScale: timeScale, trial: trial, stop: interrupt.descriptor)
     options.trace = trace
+    options.confinement = confine
     return Supervisor(plugin: plugin, options: options)
   }
 

@@ -10,6 +10,8 @@ struct ConformTrialCommand: ParsableCommand {
   @Option var folder: String
   @Option var seed: UInt64
   @Option var effort: Double
+  @Option var parent: Int32
+  @Option var confine: Confinement
   @Option var config: String?
   @Option var allow: [String] = []
   @Option var first = 0
@@ -27,6 +29,7 @@ struct ConformTrialCommand: ParsableCommand {
     var options = TrialOptions(configuration: config, seed: seed, capabilities: Set(allow), effort: effort)
     options.cases = FuzzOrder(cases: first..<(first + count), kept: keepNone ? [] : keep.isEmpty ? nil : Set(keep))
     options.isTraced = traced
-    TrialProcess.run(.init(check: check, plugin: plugin, options: options), in: folder)
+    TrialProcess.run(
+      .init(check: check, plugin: plugin, options: options, parent: parent, confinement: confine), in: folder)
   }
 }

@@ -17,7 +17,7 @@ package struct FuzzReproduction: Sendable {
   package init(
     of one: FuzzCase, keeping kept: Set<Int>? = nil, _ supervisor: Supervisor, progress: (Int) -> Void = { _ in }
   ) throws {
-    let staging = try ScratchFolder()
+    let staging = try ScratchFolder(for: .reading)
     let copy = "\(staging.path)/plugin.so"
     try Supervisor.copy(supervisor.plugin, to: copy)
     let run = FuzzRun(supervisor, .fz01, copy)

@@ -2,14 +2,50 @@ internal import Foundation
 
 /// A private folder that goes with the value, whatever a child has put into it.
 final class ScratchFolder: Sendable {
+  /// What a child that is another user than root may do with a folder of root's.
+  enum Use: Sendable {
+    /// It may read what is in it.
+    case reading
+    /// It is the child's.
+    case writing
+  }
+
   let path: String
 
   /// - Throws: What the system says if no folder can be made.
-  init(in parent: String? = nil) throws {
-    let parent = parent ?? ProcessInfo.processInfo.environment["XDG_RUNTIME_DIR"] ?? "/tmp"
-    path = "\(parent)/carabiner-conform-\(UUID().uuidString)"
+  init(for use: Use, in parent: String? = nil) throws {
+    path = "\(parent ?? Self.parent)/carabiner-conform-\(UUID().uuidString)"
     try FileManager.default.createDirectory(
       atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+    guard geteuid() == 0 else { return }
+    switch use {
+    case .reading:
+      Self.hand(path, to: Confinement.group)
+      unsafe chmod(path, 0o750)
+    case .writing: unsafe chown(path, Confinement.user, Confinement.group)
+    }
+  }
+
+  /// Lets the group of the child read a file or folder of root's; nothing for another user, whose child is the same user.
+  static func hand(_ path: String, to group: gid_t = Confinement.group) {
+    if geteuid() == 0 { unsafe chown(path, 0, group) }
+  }
+
+  /// Where folders are made: the user's own place, unless root's child, who is another user, could not get there.
+  private static var parent: String {
+    guard let own = ProcessInfo.processInfo.environment["XDG_RUNTIME_DIR"], own.hasPrefix("/") else { return "/tmp" }
+    return geteuid() != 0 || isOpenToOthers(own) ? own : "/tmp"
+  }
+
+  /// Whether other users may pass through a folder and all those above it.
+  static func isOpenToOthers(_ path: String) -> Bool {
+    var place = URL(filePath: path).resolvingSymlinksInPath().path
+    while true {
+      var status = stat()
+      guard unsafe stat(place, &status) == 0, status.st_mode & S_IXOTH != 0 else { return false }
+      if place == "/" { return true }
+      place = URL(filePath: place).deletingLastPathComponent().path
+    }
   }
 
   deinit { FolderTree.remove(path) }

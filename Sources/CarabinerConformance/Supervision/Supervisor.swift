@@ -15,6 +15,8 @@ package struct Supervisor: Sendable {
     /// How much longer or shorter than usual checks may take.
     package var timeScale: Double
     package var trial: TrialOptions
+    /// What is asked of the walls around a child.
+    package var confinement = Confinement.strict
     /// A descriptor that becomes readable when the test is to be given up.
     package var stop: Int32?
     /// Where the children's traces go.
@@ -35,6 +37,9 @@ package struct Supervisor: Sendable {
   private static let abortGrace = Duration.milliseconds(500)
   /// How many processes a child may have: more would take the machine from everybody else.
   private static let maximumProcesses = 100
+  /// A refused call is answered by a handler of SIGSYS; without it the kernel ends the process.
+  private static let whySIGSYS =
+    ": it made a system call that plugins may not make, while SIGSYS was blocked or its handler was gone"
   /// How much of a child's output is kept in a report.
   private static let maximumOutput = 4000
 
@@ -53,7 +58,7 @@ package struct Supervisor: Sendable {
   package func run(
     _ checks: [Check], progress: @escaping @Sendable (Check, CheckOutcome?) -> Void = { _, _ in }
   ) throws -> [CheckOutcome] {
-    let staging = try ScratchFolder()
+    let staging = try ScratchFolder(for: .reading)
     let copy = "\(staging.path)/plugin.so"
     try Self.copy(plugin, to: copy)
     let next = Atomic(0)
@@ -102,7 +107,8 @@ package struct Supervisor: Sendable {
     }
     do {
       try FileManager.default.copyItem(atPath: URL(filePath: path).resolvingSymlinksInPath().path, toPath: target)
-      try FileManager.default.setAttributes([.posixPermissions: 0o500], ofItemAtPath: target)
+      try FileManager.default.setAttributes([.posixPermissions: 0o550], ofItemAtPath: target)
+      ScratchFolder.hand(target)
     } catch {
       throw SupervisorError(message: "\(path) cannot be copied to a private folder: \(error.localizedDescription)")
     }
@@ -126,7 +132,7 @@ package struct Supervisor: Sendable {
         step: step)
     }
     do {
-      let folder = try ScratchFolder()
+      let folder = try ScratchFolder(for: .writing)
       let nonce = String(UInt64.random(in: 0...(.max)), radix: 16) + String(UInt64.random(in: 0...(.max)), radix: 16)
       guard let record = FlightRecord(nonce: nonce) else { return outcome(.harnessError("no shared memory can be made")) }
       var surroundings = WatchedProcess.Surroundings(environment: environment(folder.path))
@@ -167,7 +173,8 @@ package struct Supervisor: Sendable {
     case .crowd: return .crash("it had more than \(Self.maximumProcesses) processes and was ended with them", hook: place)
     case .flood: return .crash("it wrote without end to a descriptor of the harness and was ended", hook: place)
     case .signal(let signal):
-      return .crash(unsafe "signal \(signal) (\(String(cString: strsignal(signal))))", hook: place)
+      let name = unsafe String(cString: strsignal(signal))
+      return .crash("signal \(signal) (\(name))\(signal == SIGSYS ? Self.whySIGSYS : "")", hook: place)
     case .exit(let status):
       guard contents.isComplete else { return .crash("it ended the process with status \(status)", hook: place) }
       if let failure = contents.failure { return .harnessError(failure) }
@@ -181,6 +188,7 @@ package struct Supervisor: Sendable {
   private func arguments(_ check: Check, _ copy: String, _ folder: String, _ trial: TrialOptions) -> [String] {
     var arguments = [
       "--check", check.id, "--plugin", copy, "--folder", folder, "--seed", "\(trial.seed)", "--effort", "\(trial.effort)",
+      "--parent", "\(getpid())", "--confine", options.confinement.rawValue,
     ]
     if let configuration = trial.configuration { arguments += ["--config", configuration] }
     for capability in trial.capabilities.sorted() { arguments += ["--allow", capability] }

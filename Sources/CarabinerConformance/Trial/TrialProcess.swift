@@ -11,35 +11,39 @@ package enum TrialProcess {
     package let check: String
     package let plugin: String
     package var options: TrialOptions
+    /// The supervisor's process; this one ends with it.
+    package let parent: Int32
+    package let confinement: Confinement
 
-    package init(check: String, plugin: String, options: TrialOptions) {
+    package init(check: String, plugin: String, options: TrialOptions, parent: Int32, confinement: Confinement) {
       self.check = check
       self.plugin = plugin
       self.options = options
+      self.parent = parent
+      self.confinement = confinement
     }
   }
 
   /// How large a plugin may be, as for a host.
   private static let maximumPluginBytes = 512 << 20
 
-  /// What a child may use; generous, for a plugin that needs more is no plugin one wants in a request path.
-  private static func limits() -> CLaboratory_limits {
-    // A sanitizer reserves terabytes of addresses and uses few of them.
-    CLaboratory_limits(memory: isSanitized ? 0 : 16 << 30, file: 64 << 20, descriptors: 4096, processor: 600)
-  }
-
-  private static var isSanitized: Bool { unsafe dlsym(nil, "__asan_init") != nil || dlsym(nil, "__tsan_init") != nil }
-
   /// Confines this process to `folder`, runs the check and reports. It does not come back.
   package static func run(_ order: Order, in folder: String) -> Never {
-    CLaboratory_endWithParent()
     let nonce = LaboratoryRecord.takeNonce()
     CLaboratory_traceOnAbort(2)
-    var limits = limits()
-    unsafe CLaboratory_confine(folder, &limits)
+    let missing = order.confinement.missingLayers(
+      after: Confinement.confine(to: folder, reading: order.plugin, parent: order.parent))
+    guard missing.isEmpty else {
+      var contents = TrialReport.Contents()
+      contents.failure = Confinement.refusal(for: missing)
+      TrialReport.write(contents, nonce: nonce)
+      _exit(0)
+    }
     CLaboratory_catchTouches()
     if order.options.isTraced { unsafe CLaboratory_openTrace(LaboratoryRecord.shared) }
-    TrialReport.write(contents(of: order), nonce: nonce)
+    let contents = contents(of: order)
+    if let refused = RefusedCalls.now.text { Confinement.say(refused) }
+    TrialReport.write(contents, nonce: nonce)
     // No destructors of the plugin: whether they may run is LC09's question.
     if Catalog.check(order.check)?.endsOrderly == true { exit(0) }
     _exit(0)

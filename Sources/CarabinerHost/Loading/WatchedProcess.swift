@@ -1,7 +1,7 @@
 internal import CLinux
 internal import Glibc
 
-/// A program in a process group of its own, watched until it ends or its time is over, and then killed with all it started.
+/// A program in a session and a process group of its own, watched until it ends or its time is over, and then killed with all it started.
 package enum WatchedProcess {
   /// How it ended.
   package enum End: Sendable, Hashable {
@@ -159,9 +159,9 @@ package enum WatchedProcess {
     unsafe sigfillset(&all)
     unsafe posix_spawnattr_setsigmask(&attributes, &none)
     unsafe posix_spawnattr_setsigdefault(&attributes, &all)
-    let flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF
-    unsafe posix_spawnattr_setflags(&attributes, Int16(flags))
-    unsafe posix_spawnattr_setpgroup(&attributes, 0)
+    // With a session comes a group of its own; and no terminal, to which it could write, or type.
+    let flags = CLinux_NEW_SESSION | Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF)
+    unsafe posix_spawnattr_setflags(&attributes, flags)
     var words = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
     var variables = unsafe surroundings.environment.map { unsafe strdup($0) } + [nil]
     defer {

@@ -20,6 +20,7 @@ struct ConformCommandTests {
       #include <stdio.h>
       #include <stdlib.h>
       #include <string.h>
+      #include <sys/prctl.h>
       #include <unistd.h>
       static crb_status create(const crb_host *h, const crb_create_info *info, void **inst, crb_error *why) {
         (void)h, (void)info, (void)why;
@@ -63,12 +64,12 @@ struct ConformCommandTests {
   @Test("children a plugin leaves behind are told and killed")
   func leftovers() async throws {
     let folder = try FixturePlugin.Folder()
-    let seconds = "4\(Int.random(in: 10_000...99_999))"
+    let name = "left-\(Int.random(in: 100_000...999_999))"
     let plugin = try await misbehaving(
-      "if (fork() == 0) { setsid(); execl(\"/bin/sleep\", \"sleep\", \"\(seconds)\", NULL); _exit(1); }", into: folder)
+      "if (fork() == 0) { setsid(); prctl(PR_SET_NAME, \"\(name)\"); for (;;) pause(); }", into: folder)
     let found = try await outcome("PR01", of: plugin)
     #expect(found.status == "FAIL")
-    #expect(!Self.isRunning("sleep", seconds))
+    #expect(try await !Self.isRunning(name))
   }
 
   @Test(
@@ -115,6 +116,65 @@ struct ConformCommandTests {
     #expect(try await CommandRun(["conform"]).status == 2)
   }
 
+  @Test(
+    "a harness that is process 1, as in a container, tests plugins as any other", .enabled(if: Self.canBeFirst))
+  func firstProcess() async throws {
+    let folder = try FixturePlugin.Folder()
+    let plugin = try await sound(into: folder)
+    let run = try await ToolRun(
+      URL(filePath: "/usr/bin/unshare"),
+      ["--pid", "--fork", "--mount-proc", Repository.command.path, "conform", "--check", "LD01,SE01", plugin])
+    #expect(run.status == 0, "\(run.output)\(run.errors)")
+  }
+
+  /// Whether there is a way to start a process as number 1: that takes root, and not every container's root may.
+  private static let canBeFirst: Bool = {
+    let process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/unshare")
+    process.arguments = ["--pid", "--fork", "--mount-proc", "true"]
+    process.standardError = FileHandle.nullDevice
+    guard geteuid() == 0, (try? process.run()) != nil else { return false }
+    process.waitUntilExit()
+    return process.terminationStatus == 0
+  }()
+
+  @Test("a plugin may have libraries in folders it names, and read nothing else there")
+  func namedLibraries() async throws {
+    let folder = try FixturePlugin.Folder()
+    let own = folder.file("libown.so").path
+    try Data("int own_number(void) { return 7; }".utf8).write(to: folder.file("own.c"))
+    try Data("secret".utf8).write(to: folder.file("other.txt"))
+    let plugin = folder.file("plugin.so").path
+    try Data(
+      """
+      #include <carabiner.h>
+      #include <fcntl.h>
+      int own_number(void);
+      static crb_status create(const crb_host *h, const crb_create_info *info, void **inst, crb_error *why) {
+        (void)h, (void)info, (void)why;
+        *inst = NULL;
+        return own_number() == 7 && open("\(folder.file("other.txt").path)", O_RDONLY) < 0 ? CRB_OK : CRB_E_INTERNAL;
+      }
+      #define CREATE create
+      #define DESTROY NULL
+      #include "sound.h"
+      """.utf8
+    ).write(to: folder.file("plugin.c"))
+    let root = Repository.root.path
+    for words in [
+      ["-shared", "-fPIC", "-Wl,-soname,libown.so", "-o", own, folder.file("own.c").path],
+      [
+        "-std=gnu11", "-shared", "-fPIC", "-fvisibility=hidden", "-I\(root)/Sources/CCarabiner/include",
+        "-I\(root)/Tests/Fixtures/Plugins/bad", "-o", plugin, folder.file("plugin.c").path, own, "-Wl,-rpath,\(folder.url.path)",
+      ],
+    ] {
+      let run = try await ToolRun(URL(filePath: "/usr/bin/cc"), words)
+      #expect(run.status == 0, "\(run.errors)")
+    }
+    let found = try await outcome("SE01", of: plugin)
+    #expect(found.status == "PASS", "\(found)")
+  }
+
   @Test("each check explains its rule, its reason and its remedy")
   func pages() async throws {
     let run = try await CommandRun(["conform", "--explain", "me01"])
@@ -145,9 +205,8 @@ struct ConformCommandTests {
   @Test("Ctrl-C ends the children and leaves a report of what was done")
   func interrupted() async throws {
     let folder = try FixturePlugin.Folder()
-    let seconds = "5\(Int.random(in: 10_000...99_999))"
-    let plugin = try await misbehaving(
-      "char *words[] = {\"sleep\", \"\(seconds)\", NULL}; execv(\"/bin/sleep\", words);", into: folder)
+    let name = "kept-\(Int.random(in: 100_000...999_999))"
+    let plugin = try await misbehaving("prctl(PR_SET_NAME, \"\(name)\"); for (;;) pause();", into: folder)
     let run = try await CommandRun(
       ["conform", "--check", "SE01", "--format", "json", plugin],
       meanwhile: { process in
@@ -159,7 +218,7 @@ struct ConformCommandTests {
       })
     #expect(run.status == 1)
     #expect(try JSONValue(parsing: run.output)["plugins"]?[0]?["checks"]?[0]?["status"]?.string == "SKIP")
-    #expect(!Self.isRunning("sleep", seconds))
+    #expect(try await !Self.isRunning(name))
   }
 
   /// Whether any thread of a process has started a child.
@@ -170,10 +229,18 @@ struct ConformCommandTests {
     }
   }
 
-  /// Whether some process of the machine was started with these words.
-  private static func isRunning(_ words: String...) -> Bool {
-    let wanted = Data(words.map { "\($0)\0" }.joined().utf8)
-    let processes = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
-    return processes.contains { FileManager.default.contents(atPath: "/proc/\($0)/cmdline") == wanted }
+  /// Whether some process of the machine calls itself so, and goes on; one that was killed takes a moment to end.
+  private static func isRunning(_ name: String) async throws -> Bool {
+    for _ in 0..<300 {
+      let processes = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+      let isThere = processes.contains { process in
+        // The name in parentheses, then the state: Z is one that has ended and that nothing has waited for.
+        let stat = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
+        return stat.map { $0.contains("(\(name))") && !$0.contains("(\(name)) Z") } ?? false
+      }
+      if !isThere { return false }
+      try await Task.sleep(for: .milliseconds(100))
+    }
+    return true
   }
 }

@@ -1,0 +1,203 @@
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/sched.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "internal.h"
+
+/* An allow-list: what no row names is answered ENOSYS, so that a newer libc takes the older call.  Arguments are judged by their value,
+ * never by what a pointer leads to: another thread could change that after the look.  Rows of one number are asked in their order. */
+struct row {
+  uint16_t number;
+  uint8_t kind;
+  uint8_t argument;
+  uint32_t mask, value; /* of the argument's lower half, which is all the kernel takes of those that are judged */
+  uint32_t answer;
+};
+
+enum { ALWAYS, IF, UNLESS };
+#define YES SECCOMP_RET_ALLOW
+/* Through SIGSYS, whose handler notes the call and answers this errno. */
+#define REFUSE(code) (SECCOMP_RET_TRAP | (code))
+/* By the kernel and unnoted: what libc and run times ask for as a matter of course, and go on without. */
+#define QUIETLY(code) (SECCOMP_RET_ERRNO | (code))
+
+#define ALLOW(call) {SYS_##call, ALWAYS, 0, 0, 0, YES}
+#define ANSWER(call, answer) {SYS_##call, ALWAYS, 0, 0, 0, answer}
+#define WHEN(call, argument, mask, value) {SYS_##call, IF, argument, mask, value, YES}
+#define NOT_WHEN(call, argument, mask, value, answer) {SYS_##call, IF, argument, mask, value, answer}
+#define ONLY_WHEN(call, argument, mask, value, answer) {SYS_##call, UNLESS, argument, mask, value, answer}
+/* In place of a value: the number of this process. */
+#define SELF 0xffffffffu
+#define ALL 0xffffffffu
+
+#define THREAD (CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD)
+#define THREAD_MAY (CLONE_SYSVSEM | CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID | CLONE_CHILD_SETTID)
+#define FORK_MAY (CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID | CLONE_CHILD_SETTID)
+
+/* What a trial needs beside what a plugin needs: copies of the process, files in its folder (Landlock says which), and everything that
+ * changes only the process itself, for checks look at whether a plugin did that. */
+static const struct row harness[] = {
+    WHEN(clone, 0, ~(uint32_t)FORK_MAY, SIGCHLD), ALLOW(wait4), ALLOW(waitid),
+    /* Its own group has only its own copies: it leads a session, or at least a group. */
+    WHEN(kill, 0, ALL, SELF), WHEN(kill, 0, ALL, 0),
+    ALLOW(mkdirat), ALLOW(unlinkat), ALLOW(renameat2), ALLOW(symlinkat), ALLOW(pwrite64), ALLOW(preadv), ALLOW(pwritev),
+    ALLOW(ftruncate), ALLOW(fallocate), ALLOW(fsync), ALLOW(fdatasync), ALLOW(flock), ALLOW(statfs), ALLOW(fstatfs),
+    NOT_WHEN(memfd_create, 1, 4 /* MFD_HUGETLB */, 4, REFUSE(EPERM)), ALLOW(memfd_create),
+    ALLOW(dup), ALLOW(dup3), ALLOW(chdir), ALLOW(fchdir), ALLOW(umask), ALLOW(mincore), ALLOW(msync),
+    WHEN(fcntl, 1, ALL, F_SETFL), WHEN(fcntl, 1, ALL, F_GETLK), WHEN(fcntl, 1, ALL, F_SETLK), WHEN(fcntl, 1, ALL, F_SETLKW),
+    WHEN(ioctl, 1, ALL, FIOCLEX), WHEN(ioctl, 1, ALL, FIONCLEX), WHEN(ioctl, 1, ALL, FIONREAD), WHEN(ioctl, 1, ALL, FIONBIO),
+    WHEN(prctl, 0, ALL, 59 /* PR_SET_SYSCALL_USER_DISPATCH */), WHEN(prctl, 0, ALL, PR_GET_NAME),
+    WHEN(prctl, 0, ALL, PR_GET_DUMPABLE), WHEN(prctl, 0, ALL, PR_GET_SECCOMP), WHEN(prctl, 0, ALL, PR_SET_SECCOMP),
+    WHEN(prctl, 0, ALL, PR_GET_NO_NEW_PRIVS), WHEN(prctl, 0, ALL, PR_SET_NO_NEW_PRIVS), WHEN(prctl, 0, ALL, PR_GET_TIMERSLACK),
+    WHEN(prctl, 0, ALL, PR_SET_TIMERSLACK), ALLOW(seccomp),
+    ALLOW(setrlimit), ALLOW(getrlimit), ALLOW(getpriority),
+    /* Of itself, and only for the worse; libdispatch asks for -2 and complains to syslog if that is refused. */
+    ONLY_WHEN(setpriority, 0, ALL, PRIO_PROCESS, REFUSE(EPERM)), ONLY_WHEN(setpriority, 1, ALL, 0, REFUSE(EPERM)),
+    NOT_WHEN(setpriority, 2, 0x80000000u, 0x80000000u, QUIETLY(0)), ALLOW(setpriority),
+    WHEN(sched_setaffinity, 0, ALL, 0), WHEN(sched_setscheduler, 0, ALL, 0), WHEN(sched_setparam, 0, ALL, 0),
+    ALLOW(sched_getscheduler), ALLOW(sched_getparam), ALLOW(sched_get_priority_max), ALLOW(sched_get_priority_min),
+    ALLOW(setitimer), ALLOW(getitimer), ALLOW(timer_create), ALLOW(timer_settime), ALLOW(timer_gettime),
+    ALLOW(timer_getoverrun), ALLOW(timer_delete), ALLOW(timerfd_gettime), ALLOW(signalfd4), ALLOW(rt_sigpending),
+    ALLOW(rt_sigsuspend), ALLOW(pselect6), ALLOW(getgroups), ALLOW(getresuid), ALLOW(getresgid), ALLOW(getpgid), ALLOW(getsid),
+    ALLOW(capget),
+#ifdef SYS_renameat
+    ALLOW(renameat),
+#endif
+#if defined(__x86_64__)
+    NOT_WHEN(open, 1, O_ACCMODE | O_TRUNC, O_TRUNC, REFUSE(EINVAL)), ALLOW(open), ALLOW(stat), ALLOW(lstat), ALLOW(mkdir),
+    ALLOW(rmdir), ALLOW(unlink), ALLOW(rename), ALLOW(symlink), ALLOW(dup2), ALLOW(pipe), ALLOW(select), ALLOW(alarm),
+    ALLOW(getpgrp), ALLOW(getdents), ALLOW(arch_prctl),
+#endif
+};
+
+/* What libc, the run times of the languages and plugins need. */
+static const struct row common[] = {
+    /* Threads and waiting. */
+    ALLOW(futex), ALLOW(set_robust_list), ALLOW(rseq), ALLOW(sched_yield), ALLOW(sched_getaffinity), ALLOW(getcpu),
+    ALLOW(membarrier), WHEN(clone, 0, ~(uint32_t)THREAD_MAY, THREAD),
+    /* Its flags lie behind a pointer; libc then takes clone(). */
+    ANSWER(clone3, QUIETLY(ENOSYS)),
+    /* Memory that RLIMIT_DATA counts. */
+    NOT_WHEN(mmap, 3, MAP_GROWSDOWN, MAP_GROWSDOWN, REFUSE(ENOMEM)),
+    NOT_WHEN(mmap, 3, MAP_SHARED | MAP_ANONYMOUS, MAP_SHARED | MAP_ANONYMOUS, REFUSE(ENOMEM)), ALLOW(mmap), ALLOW(munmap),
+    ALLOW(mprotect), ALLOW(mremap), ALLOW(madvise), ALLOW(brk),
+    /* The process itself. */
+    ALLOW(exit), ALLOW(exit_group), ALLOW(restart_syscall), ALLOW(set_tid_address), ALLOW(gettid), ALLOW(getpid), ALLOW(getppid),
+    ALLOW(getuid), ALLOW(geteuid), ALLOW(getgid), ALLOW(getegid), ALLOW(uname), ALLOW(sysinfo), ALLOW(getrusage),
+    WHEN(prlimit64, 0, ALL, 0), WHEN(prctl, 0, ALL, PR_SET_NAME),
+    /* Handlers of run times, abort(). */
+    ALLOW(rt_sigaction), ALLOW(rt_sigprocmask), ALLOW(rt_sigreturn), ALLOW(sigaltstack), ALLOW(rt_sigtimedwait),
+    WHEN(tgkill, 0, ALL, SELF),
+    /* Libraries and what else may be read.  Old versions of Landlock let O_TRUNC pass if nothing is written otherwise. */
+    NOT_WHEN(openat, 2, O_ACCMODE | O_TRUNC, O_TRUNC, REFUSE(EINVAL)),
+    NOT_WHEN(openat, 2, ~(uint32_t)O_CLOEXEC, O_NONBLOCK, REFUSE(CCONFINE_OPEN_STAT)), ALLOW(openat), ALLOW(read), ALLOW(readv),
+    ALLOW(pread64), ALLOW(lseek), ALLOW(close), ALLOW(close_range), ALLOW(fstat), ALLOW(newfstatat), ALLOW(statx),
+    ALLOW(readlinkat), ALLOW(faccessat), ALLOW(faccessat2), ALLOW(getdents64), ALLOW(getcwd),
+    ALLOW(write), ALLOW(writev),
+    WHEN(fcntl, 1, ~3u, 0) /* F_DUPFD, F_GETFD, F_SETFD, F_GETFL */, WHEN(fcntl, 1, ALL, F_DUPFD_CLOEXEC),
+    /* isatty() */
+    ANSWER(ioctl, QUIETLY(ENOTTY)),
+    /* Run times: libdispatch, Go, Tokio. */
+    ALLOW(ppoll), ALLOW(epoll_create1), ALLOW(epoll_ctl), ALLOW(epoll_pwait), ALLOW(epoll_pwait2), ALLOW(eventfd2),
+    ALLOW(timerfd_create), ALLOW(timerfd_settime), ALLOW(pipe2),
+    /* Time and random numbers. */
+    ALLOW(clock_gettime), ALLOW(clock_getres), ALLOW(clock_nanosleep), ALLOW(nanosleep), ALLOW(gettimeofday), ALLOW(times),
+    ALLOW(getrandom),
+#if defined(__x86_64__)
+    ALLOW(readlink), ALLOW(access), ALLOW(poll), ALLOW(epoll_wait), ALLOW(pause), ALLOW(time),
+#endif
+};
+
+/* Calls that exist, with arguments that are not allowed, are answered as the kernel answers a process without the right to them. */
+static const struct row last[] = {
+    ANSWER(clone, REFUSE(EPERM)),       ANSWER(prlimit64, REFUSE(EPERM)), ANSWER(prctl, REFUSE(EINVAL)),
+    ANSWER(kill, REFUSE(EPERM)),        ANSWER(tgkill, REFUSE(EPERM)),    ANSWER(fcntl, REFUSE(EPERM)),
+    ANSWER(sched_setaffinity, REFUSE(EPERM)), ANSWER(sched_setscheduler, REFUSE(EPERM)),
+    ANSWER(sched_setparam, REFUSE(EPERM)),
+};
+
+#if defined(__x86_64__)
+#define MACHINE AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define MACHINE AUDIT_ARCH_AARCH64
+#endif
+
+#define MOST 1024
+struct program {
+  struct sock_filter steps[MOST];
+  size_t count;
+  uint32_t self;
+};
+
+#define COUNT(table) (sizeof(table) / sizeof *(table))
+#define LOAD(field) ((struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)(field)))
+#define GIVE(answer) ((struct sock_filter)BPF_STMT(BPF_RET | BPF_K, (answer)))
+#define EQUAL(value, yes, no) ((struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (value), (yes), (no)))
+
+static void add(struct program *program, struct sock_filter step) {
+  if (program->count < MOST) program->steps[program->count] = step;
+  program->count++;
+}
+
+static void add_row(struct program *program, const struct row *row) {
+  if (row->kind == ALWAYS) {
+    add(program, EQUAL(row->number, 0, 1));
+    add(program, GIVE(row->answer));
+    return;
+  }
+  size_t argument = offsetof(struct seccomp_data, args) + 8u * row->argument;
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+  argument += 4;
+#endif
+  uint32_t value = row->value == SELF && row->mask == ALL ? program->self : row->value;
+  add(program, EQUAL(row->number, 0, 5));
+  add(program, LOAD(argument));
+  add(program, (struct sock_filter)BPF_STMT(BPF_ALU | BPF_AND | BPF_K, row->mask));
+  add(program, EQUAL(value, row->kind == UNLESS, row->kind == IF));
+  add(program, GIVE(row->answer));
+  add(program, LOAD(offsetof(struct seccomp_data, nr)));
+}
+
+static void add_rows(struct program *program, const struct row *rows, size_t count) {
+  for (size_t index = 0; index < count; index++) add_row(program, &rows[index]);
+}
+
+int CConfine_filterCalls(enum CConfine_profile profile) {
+#ifdef MACHINE
+  static struct program program;
+  program = (struct program){.self = (uint32_t)getpid()};
+  add(&program, LOAD(offsetof(struct seccomp_data, arch)));
+  /* The numbers of another machine (i386, arm) would be taken for others here. */
+  add(&program, EQUAL(MACHINE, 1, 0));
+  add(&program, GIVE(QUIETLY(ENOSYS)));
+  add(&program, LOAD(offsetof(struct seccomp_data, nr)));
+  if (profile == CCONFINE_HARNESS) add_rows(&program, harness, COUNT(harness));
+  add_rows(&program, common, COUNT(common));
+  add_rows(&program, last, COUNT(last));
+  /* Among the rest those of x32, whose numbers are beyond all others. */
+  add(&program, GIVE(REFUSE(ENOSYS)));
+  if (program.count > MOST) {
+    errno = E2BIG;
+    return -1;
+  }
+  if (CConfine_catchRefusals() != 0) return -1;
+  struct sock_fprog filter = {.len = (unsigned short)program.count, .filter = program.steps};
+  return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &filter);
+#else
+  (void)profile;
+  errno = ENOSYS;
+  return -1;
+#endif
+}

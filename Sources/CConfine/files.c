@@ -1,0 +1,97 @@
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <link.h>
+#include <linux/landlock.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "internal.h"
+
+/* The rights by number, and not from the headers, which may be older than the kernel. */
+enum {
+  EXECUTE = 1 << 0, WRITE_FILE = 1 << 1, READ_FILE = 1 << 2, READ_FOLDER = 1 << 3, REMOVE_FOLDER = 1 << 4, REMOVE_FILE = 1 << 5,
+  MAKE_FOLDER = 1 << 7, MAKE_FILE = 1 << 8, MAKE_LINK = 1 << 12, MOVE = 1 << 13, TRUNCATE = 1 << 14,
+  OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE,
+  READ = READ_FILE | READ_FOLDER,
+  /* No devices, no sockets, no pipes with a name, and nothing that is run. */
+  CHANGE = READ | WRITE_FILE | REMOVE_FOLDER | REMOVE_FILE | MAKE_FOLDER | MAKE_FILE | MAKE_LINK | MOVE | TRUNCATE
+};
+
+/* As the kernel has it since version 6; older ones take as much of it as they know, if the rest is 0. */
+struct handled {
+  uint64_t files, network, scope;
+};
+
+/* All rights a version knows. */
+static struct handled all_of(int version) {
+  struct handled handled = {.files = (1 << 13) - 1};
+  if (version >= 2) handled.files |= MOVE;
+  if (version >= 3) handled.files |= TRUNCATE;
+  if (version >= 4) handled.network = 3; /* bind and connect of TCP */
+  if (version >= 5) handled.files |= 1 << 15; /* ioctl of devices */
+  if (version >= 6) handled.scope = 3; /* abstract sockets of others, signals to others */
+  return handled;
+}
+
+struct wall {
+  int rules;
+  uint64_t known;
+};
+
+static int allow(const struct wall *wall, const char *path, uint64_t access) {
+  int place = open(path, O_PATH | O_CLOEXEC);
+  if (place < 0) return -1;
+  struct stat status;
+  if (fstat(place, &status) == 0 && !S_ISDIR(status.st_mode)) access &= OF_FILES;
+  struct landlock_path_beneath_attr below = {.allowed_access = access & wall->known, .parent_fd = place};
+  int done = (int)syscall(SYS_landlock_add_rule, wall->rules, LANDLOCK_RULE_PATH_BENEATH, &below, 0);
+  close(place);
+  return done;
+}
+
+/* The folder of a library that is mapped already: others of the same run time lie beside it. */
+static int allow_beside(struct dl_phdr_info *info, size_t size, void *context) {
+  (void)size;
+  char folder[PATH_MAX];
+  const char *slash = strrchr(info->dlpi_name, '/');
+  size_t length = slash ? (size_t)(slash - info->dlpi_name) : 0;
+  if (info->dlpi_name[0] != '/' || length == 0 || length >= sizeof folder) return 0;
+  memcpy(folder, info->dlpi_name, length);
+  folder[length] = 0;
+  allow(context, folder, READ);
+  return 0;
+}
+
+/* /proc/self: the rule is about the kernel's object for this folder, which lives only as long as it is in use.  So the descriptor stays
+ * open.  What leads out of the folder (fd, cwd, root) is judged where it leads. */
+static int allow_own_process(const struct wall *wall) {
+  int place = open("/proc/self", O_PATH | O_CLOEXEC);
+  struct landlock_path_beneath_attr below = {.allowed_access = READ, .parent_fd = place};
+  return place < 0 ? -1 : (int)syscall(SYS_landlock_add_rule, wall->rules, LANDLOCK_RULE_PATH_BENEATH, &below, 0);
+}
+
+int CConfine_wallFiles(const char *folder, const char *readable) {
+  static const char *const libraries[] = {
+      "/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache", "/etc/localtime", "/etc/ssl/openssl.cnf",
+      "/usr/share/zoneinfo", "/usr/share/locale", "/usr/share/i18n", "/dev/random", "/dev/urandom"};
+  static const char *const sinks[] = {"/dev/null", "/dev/zero", "/dev/full"};
+  int version = (int)syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+  if (version < 1) return -1;
+  struct handled handled = all_of(version);
+  struct wall wall = {.known = handled.files};
+  wall.rules = (int)syscall(SYS_landlock_create_ruleset, &handled, sizeof handled, 0);
+  if (wall.rules < 0) return -1;
+  for (size_t index = 0; index < sizeof libraries / sizeof *libraries; index++) allow(&wall, libraries[index], READ);
+  for (size_t index = 0; index < sizeof sinks / sizeof *sinks; index++) allow(&wall, sinks[index], READ_FILE | WRITE_FILE | TRUNCATE);
+  for (const char *path = readable; path && *path; path += strlen(path) + 1) allow(&wall, path, READ);
+  dl_iterate_phdr(allow_beside, &wall);
+  int done = allow_own_process(&wall);
+  if (done == 0 && folder) done = allow(&wall, folder, CHANGE);
+  if (done == 0) done = (int)syscall(SYS_landlock_restrict_self, wall.rules, 0);
+  close(wall.rules);
+  return done;
+}

@@ -1,0 +1,105 @@
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "internal.h"
+
+/* Of <asm-generic/siginfo.h>, which libc's headers exclude. */
+#ifndef SYS_SECCOMP
+#define SYS_SECCOMP 1
+#endif
+
+/* More than there are system calls; the last place is for all others, such as those of x32. */
+enum { NUMBERS = 1024 };
+
+static _Atomic uint32_t counts[NUMBERS + 1];
+static _Atomic uintptr_t addresses[NUMBERS + 1];
+
+#if defined(__x86_64__)
+#define ARGUMENT(machine, n) ((machine)->uc_mcontext.gregs[(n) == 0 ? REG_RDI : (n) == 1 ? REG_RSI : REG_RDX])
+#define ANSWER(machine) ((machine)->uc_mcontext.gregs[REG_RAX])
+#elif defined(__aarch64__)
+#define ARGUMENT(machine, n) ((machine)->uc_mcontext.regs[n])
+#define ANSWER(machine) ((machine)->uc_mcontext.regs[0])
+#endif
+
+#ifdef ANSWER
+/* The number in /proc/N/stat as text; NULL for every other path. */
+static const char *thread_of_stat(const char *path, size_t *length) {
+  static const char folder[] = "/proc/", file[] = "/stat";
+  if (strncmp(path, folder, sizeof folder - 1) != 0) return NULL;
+  const char *number = path + sizeof folder - 1;
+  *length = strspn(number, "0123456789");
+  return *length > 0 && *length < 12 && strcmp(number + *length, file) == 0 ? number : NULL;
+}
+
+/* What openat() answers, as the kernel has it.  O_NOCTTY, which means nothing for what may be opened, takes it past the filter. */
+static long open_stat(int folder, const char *path, int flags) {
+  long file = syscall(SYS_openat, folder, path, flags | O_NOCTTY, 0);
+  if (file >= 0) return file;
+  size_t length;
+  /* Only of a path that the kernel could read. */
+  const char *number = errno == EACCES ? thread_of_stat(path, &length) : NULL;
+  if (!number) return -errno;
+  char own[64] = "/proc/self/task/";
+  strncat(own, number, length);
+  strcat(own, "/stat");
+  file = syscall(SYS_openat, AT_FDCWD, own, flags | O_NOCTTY, 0);
+  return file >= 0 ? file : -errno;
+}
+#endif
+
+/* The kernel has refused the call; here it gets its answer.  A SIGSYS of any other origin changes nothing. */
+static void on_refusal(int signal, siginfo_t *info, void *context) {
+  (void)signal;
+  if (info->si_code != SYS_SECCOMP) return;
+#ifdef ANSWER
+  ucontext_t *machine = context;
+  if (info->si_errno == CCONFINE_OPEN_STAT) {
+    int before = errno;
+    ANSWER(machine) = open_stat((int)ARGUMENT(machine, 0), (const char *)ARGUMENT(machine, 1), (int)ARGUMENT(machine, 2));
+    errno = before;
+    return;
+  }
+  ANSWER(machine) = -(info->si_errno > 0 ? info->si_errno : ENOSYS);
+#else
+  (void)context;
+#endif
+  size_t place = info->si_syscall >= 0 && info->si_syscall < NUMBERS ? (size_t)info->si_syscall : NUMBERS;
+  if (atomic_fetch_add(&counts[place], 1) == 0) atomic_store(&addresses[place], (uintptr_t)info->si_call_addr);
+}
+
+int CConfine_catchRefusals(void) {
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_sigaction = on_refusal;
+  action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK | SA_RESTART;
+  return sigaction(SIGSYS, &action, NULL);
+}
+
+void CConfine_forgetRefusals(void) {
+  for (size_t place = 0; place <= NUMBERS; place++) {
+    atomic_store(&counts[place], 0);
+    atomic_store(&addresses[place], 0);
+  }
+}
+
+size_t CConfine_refusals(struct CConfine_refusal *out, size_t capacity) {
+  size_t found = 0;
+  for (size_t place = 0; place <= NUMBERS; place++) {
+    uint32_t count = atomic_load(&counts[place]);
+    if (count == 0) continue;
+    if (found < capacity) {
+      out[found] = (struct CConfine_refusal){
+          .number = place == NUMBERS ? -1 : (int64_t)place, .count = count, .address = atomic_load(&addresses[place])};
+    }
+    found++;
+  }
+  return found;
+}

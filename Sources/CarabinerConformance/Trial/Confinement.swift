@@ -1,0 +1,87 @@
+internal import CConfine
+internal import Foundation
+internal import Glibc
+
+/// What is asked of the walls around a process that holds a plugin.
+package enum Confinement: String, Sendable, CaseIterable {
+  /// A check does not run without those that keep a plugin from everything else.
+  case strict
+  /// A check runs with those this system has.
+  case available
+
+  /// The user and group a process of root becomes: nobody and nogroup, by number, for not every system names them.
+  static let user: uid_t = 65534
+  static let group: gid_t = 65534
+
+  /// What a child may use; generous, for a plugin that needs more should not be in the path of a request.
+  private enum Maximum {
+    static let data: UInt64 = 4 << 30
+    static let addresses: UInt64 = 16 << 30
+    static let file: UInt64 = 64 << 20
+    static let descriptors: UInt64 = 4096
+    static let processorSeconds: UInt64 = 600
+    static let processes: UInt64 = 2048
+  }
+
+  /// A sanitizer reserves terabytes of addresses and uses few of them.
+  private static var isSanitized: Bool { unsafe dlsym(nil, "__asan_init") != nil || dlsym(nil, "__tsan_init") != nil }
+
+  /// Confines this process for good; it has one thread.
+  ///
+  /// - Parameters:
+  ///   - folder: Where files may be made and changed.
+  ///   - plugin: The file of the plugin, which may be read.
+  ///   - parent: The process with which this one ends.
+  /// - Returns: The layers in force, as bits.
+  static func confine(to folder: String, reading plugin: String, parent: pid_t) -> UInt32 {
+    let libraries = ProcessInfo.processInfo.environment["LD_LIBRARY_PATH"]?.split(separator: ":").map(String.init) ?? []
+    // Each path ends in NUL, and an empty one is the last.
+    let readable =
+      ([plugin] + NamedLibraries.paths(of: plugin) + libraries.filter { $0.hasPrefix("/") }).map { "\($0)\0" }.joined() + "\0"
+    let kept: [Int32] = [0, 1, 2, TrialReport.descriptor, LaboratoryRecord.descriptor]
+    return unsafe folder.withCString { folder in
+      unsafe readable.withCString { readable in
+        unsafe kept.withUnsafeBufferPointer { kept in
+          var settings = unsafe CConfine_settings()
+          unsafe settings.profile = CCONFINE_HARNESS
+          unsafe settings.parent = parent
+          unsafe settings.user = user
+          unsafe settings.group = group
+          unsafe settings.folder = folder
+          unsafe settings.readable = readable
+          unsafe settings.kept = kept.baseAddress
+          unsafe settings.kept_count = kept.count
+          unsafe settings.limits = CConfine_limits(
+            data: isSanitized ? 0 : Maximum.data, addresses: isSanitized ? 0 : Maximum.addresses, file: Maximum.file,
+            descriptors: Maximum.descriptors, processor: Maximum.processorSeconds, processes: Maximum.processes)
+          return unsafe CConfine_confine(&settings)
+        }
+      }
+    }
+  }
+
+  /// The names of layers without which no check may run.
+  ///
+  /// - Parameter layers: Those in force.
+  func missingLayers(after layers: UInt32) -> [String] {
+    guard self == .strict else { return [] }
+    let missing = UInt32(CCONFINE_REQUIRED) & ~layers
+    return (0..<UInt32.bitWidth).compactMap { bit in
+      let layer: UInt32 = 1 << bit
+      guard missing & layer != 0 else { return nil }
+      return unsafe CConfine_layerName(layer).map { unsafe String(cString: $0) }
+    }
+  }
+
+  /// Why no check runs without some layers.
+  static func refusal(for missing: [String]) -> String {
+    "a plugin cannot be confined here: this system lacks \(missing.joined(separator: " and ")). "
+      + "Use Linux 5.13 or newer with seccomp and Landlock, or accept the risk with --confine available."
+  }
+
+  /// Writes a line where the plugin's own output goes.
+  static func say(_ line: String) {
+    let bytes = Array("\(line)\n".utf8)
+    _ = unsafe bytes.withUnsafeBytes { unsafe write(2, $0.baseAddress, $0.count) }
+  }
+}

@@ -1,0 +1,9 @@
+internal import CConfine
+
+/// System calls as people know them.
+enum SystemCall {
+  /// The name in the manual; for a number this program does not know, the number.
+  static func name(of number: Int64) -> String {
+    unsafe CConfine_callName(number).map { unsafe String(cString: $0) } ?? "system call \(number)"
+  }
+}

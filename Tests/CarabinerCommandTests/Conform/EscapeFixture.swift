@@ -1,0 +1,111 @@
+import Foundation
+import TestTools
+import Testing
+
+/// A file of Tests/Fixtures/Plugins/escapes: things a plugin might try to get out of the process it is tested in.
+struct EscapeFixture: CustomTestStringConvertible, Sendable {
+  let name: String
+
+  static let all = ["processes", "sockets", "files", "kernel"].map(EscapeFixture.init)
+  /// More than the numbers any of them has.
+  private static let numbers = 1...200
+
+  var testDescription: String { name }
+
+  /// A folder that is not the plugin's and that everybody may change, with a file and a folder for each attempt.
+  static func outside() throws -> FixturePlugin.Folder {
+    let folder = try FixturePlugin.Folder()
+    try open(folder.url)
+    for number in numbers {
+      let (file, inner) = (folder.file("file-\(number)"), folder.file("folder-\(number)"))
+      try Data("x".utf8).write(to: file)
+      try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: file.path)
+      try FileManager.default.createDirectory(at: inner, withIntermediateDirectories: false)
+      try open(inner)
+    }
+    return folder
+  }
+
+  static func open(_ folder: URL) throws {
+    try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: folder.path)
+  }
+
+  /// Compiles it as a plugin.
+  func plugin(outside: FixturePlugin.Folder, into folder: FixturePlugin.Folder) async throws -> String {
+    let root = Repository.root.path
+    return try await compile(
+      [
+        "-fPIC", "-shared", "-fvisibility=hidden", "-I\(root)/Sources/CCarabiner/include", "-I\(root)/Tests/Fixtures/Plugins/bad",
+      ], folder.file("\(name).so").path, outside)
+  }
+
+  /// Compiles it as a program that does the same without confinement.
+  func program(outside: FixturePlugin.Folder, into folder: FixturePlugin.Folder) async throws -> String {
+    try await compile(["-DPROGRAM"], folder.file(name).path, outside)
+  }
+
+  private func compile(_ options: [String], _ output: String, _ outside: FixturePlugin.Folder) async throws -> String {
+    let source = BadPlugin.fixtures.appending(path: "escapes/\(name).c").path
+    let run = try await ToolRun(
+      URL(filePath: "/usr/bin/cc"),
+      ["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Wno-unused-function", "-DOUTSIDE=\"\(outside.url.path)\""] + options + [
+        "-o", output, source, "-lpthread", "-lrt",
+      ])
+    guard run.status == 0 else { throw FixturePlugin.CompilerFailure(output: run.errors) }
+    return output
+  }
+}
+
+/// How attempts ended, as the fixture writes it.
+struct EscapeCount: Hashable {
+  let succeeded: Int
+  let tried: Int
+
+  /// - Parameter place: Where they were made: `constructor`, `create`, `thread` or `program`.
+  init?(_ text: String, in place: String) {
+    for line in text.split(separator: "\n") {
+      guard let found = line.wholeMatch(of: /in (\w+) (\d+) of (\d+)/), found.1 == place, let succeeded = Int(found.2),
+        let tried = Int(found.3)
+      else { continue }
+      self.succeeded = succeeded
+      self.tried = tried
+      return
+    }
+    return nil
+  }
+}
+
+/// Who runs a program.
+enum TestUser: String, CaseIterable, CustomTestStringConvertible, Sendable {
+  /// The user that runs the tests.
+  case current
+  /// Another user without rights; only root can become it.
+  case ordinary
+
+  var testDescription: String { rawValue }
+
+  /// Not that of the harness's children.
+  private static let number = "65533"
+
+  private static let change = ["--reuid=\(number)", "--regid=\(number)", "--clear-groups"]
+
+  /// Runs a program as this user.
+  ///
+  /// - Parameter folder: Where every user may make files.
+  func run(_ program: String, _ arguments: [String], in folder: FixturePlugin.Folder) async throws -> ToolRun {
+    let (environment, directory) = (["XDG_RUNTIME_DIR": folder.url.path], folder.url)
+    switch self {
+    case .current: return try await ToolRun(URL(filePath: program), arguments, environment: environment, in: directory)
+    case .ordinary:
+      return try await ToolRun(
+        URL(filePath: "/usr/bin/setpriv"), Self.change + [program] + arguments, environment: environment, in: directory)
+    }
+  }
+
+  /// Those there are on this machine: the other user needs root, `setpriv`, and a way to the command and to a folder.
+  static func available(in folder: FixturePlugin.Folder) async -> [TestUser] {
+    guard geteuid() == 0 else { return [.current] }
+    let run = try? await TestUser.ordinary.run(Repository.command.path, ["--version"], in: folder)
+    return run?.status == 0 ? allCases : [.current]
+  }
+}

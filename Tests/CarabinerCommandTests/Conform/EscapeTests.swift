@@ -1,0 +1,96 @@
+import CarabinerWire
+import Foundation
+import TestTools
+import Testing
+
+/// What a plugin under test can reach beyond its process: nothing, whoever starts the harness.
+@Suite("Escapes from the harness")
+struct EscapeTests {
+  @Test("no attempt succeeds, in a constructor, in create() or in a thread", arguments: EscapeFixture.all)
+  func confined(_ fixture: EscapeFixture) async throws {
+    let folder = try FixturePlugin.Folder()
+    let outside = try EscapeFixture.outside()
+    let plugin = try await fixture.plugin(outside: outside, into: folder)
+    let before = try FileManager.default.subpathsOfDirectory(atPath: outside.url.path).sorted()
+    let scratch = try FixturePlugin.Folder()
+    try EscapeFixture.open(scratch.url)
+    for user in await TestUser.available(in: scratch) {
+      let run = try await user.run(
+        Repository.command.path, ["conform", "--check", "SE01", "--effort", "0.05", "--format", "json", plugin], in: scratch)
+      let check = try? JSONValue(parsing: run.output)["plugins"]?[0]?["checks"]?[0]
+      let output = check?["output"]?.string ?? ""
+      #expect(check?["status"] == "PASS", "as \(user): \(check ?? .null) \(run.errors)")
+      for place in ["constructor", "create", "thread"] {
+        let count = EscapeCount(output, in: place)
+        #expect(count?.succeeded == 0, "as \(user), in \(place): \(output)")
+        #expect(count?.tried ?? 0 > 20)
+      }
+    }
+    #expect(try FileManager.default.subpathsOfDirectory(atPath: outside.url.path).sorted() == before)
+  }
+
+  @Test("the attempts are real: without confinement most of them succeed")
+  func unconfined() async throws {
+    let scratch = try FixturePlugin.Folder()
+    try EscapeFixture.open(scratch.url)
+    for user in await TestUser.available(in: scratch) {
+      var (succeeded, tried) = (0, 0)
+      for fixture in EscapeFixture.all {
+        let folder = try FixturePlugin.Folder()
+        try EscapeFixture.open(folder.url)
+        let outside = try EscapeFixture.outside()
+        let program = try await fixture.program(outside: outside, into: folder)
+        let run = try await user.run(program, [], in: folder)
+        let count = try #require(EscapeCount(run.errors, in: "program"), "\(run.errors)")
+        succeeded += count.succeeded
+        tried += count.tried
+      }
+      #expect(tried >= 110)
+      #expect(succeeded * 2 > tried, "as \(user), \(succeeded) of \(tried)")
+    }
+  }
+
+  @Test("a refused system call is named in what the plugin wrote")
+  func refusedCalls() async throws {
+    let folder = try FixturePlugin.Folder()
+    let plugin = try await BadPlugin.compile(
+      Self.asking(for: "socket(AF_UNIX, SOCK_STREAM, 0) < 0 && socket(AF_INET, SOCK_STREAM, 0) < 0"), into: folder)
+    let run = try await CommandRun(["conform", "--check", "SE01", "--format", "json", plugin])
+    let check = try JSONValue(parsing: run.output)["plugins"]?[0]?["checks"]?[0]
+    #expect(check?["status"] == "PASS", "\(check ?? .null)")
+    #expect(check?["output"]?.string?.contains(/refused system calls: socket \(\d+ times\)/) == true, "\(check ?? .null)")
+  }
+
+  /// A plugin that can be created if an expression of C holds.
+  private static func asking(for expression: String) -> String {
+    """
+    #include <carabiner.h>
+    #include <signal.h>
+    #include <sys/socket.h>
+    static int blocks_signals(void) {
+      sigset_t all;
+      sigfillset(&all);
+      return sigprocmask(SIG_SETMASK, &all, NULL) == 0;
+    }
+    static crb_status create(const crb_host *h, const crb_create_info *info, void **inst, crb_error *why) {
+      (void)h, (void)info, (void)why, (void)blocks_signals;
+      *inst = NULL;
+      return \(expression) ? CRB_OK : CRB_E_INTERNAL;
+    }
+    #define CREATE create
+    #define DESTROY NULL
+    #include "sound.h"
+    """
+  }
+
+  @Test("a plugin that blocks all signals and makes a forbidden system call is ended, with the reason")
+  func blockedSignals() async throws {
+    let folder = try FixturePlugin.Folder()
+    let plugin = try await BadPlugin.compile(
+      Self.asking(for: "blocks_signals() && socket(AF_UNIX, SOCK_STREAM, 0) < 0"), into: folder)
+    let run = try await CommandRun(["conform", "--check", "SE01", "--format", "json", plugin])
+    let check = try JSONValue(parsing: run.output)["plugins"]?[0]?["checks"]?[0]
+    #expect(check?["status"] == "CRASH")
+    #expect(check?["detail"]?.string?.contains("a system call that plugins may not make") == true, "\(check ?? .null)")
+  }
+}

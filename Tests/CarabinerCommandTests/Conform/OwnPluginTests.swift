@@ -1,0 +1,21 @@
+import CarabinerWire
+import Foundation
+import TestTools
+import Testing
+
+/// The plugins of this repository under the harness's confinement: C, C++, Rust and Swift with tasks and timers.
+@Suite("The repository's own plugins under test")
+struct OwnPluginTests {
+  static let names = ["cbor-parser", "hmac-sign", "noop", "recorder", "request-log", "token-auth", "ttl-cache"]
+
+  @Test("need no system call that is refused, and break no rule of the process", arguments: names)
+  func unrefused(_ name: String) async throws {
+    let plugin = Repository.root.appending(path: "Plugins/\(name)/build/\(name).so").path
+    let run = try await CommandRun(
+      ["conform", "--check", "LD,PR,SE01,ER06,TH07,PF02", "--effort", "0.01", "--format", "json", plugin])
+    let checks = try JSONValue(parsing: run.output)["plugins"]?[0]?["checks"]?.array ?? []
+    #expect(checks.count > 10, "\(run.errors)")
+    #expect(checks.allSatisfy { ["PASS", "SKIP"].contains($0["status"]?.string ?? "") }, "\(checks)")
+    #expect(checks.allSatisfy { $0["output"]?.string?.contains("refused system calls") != true }, "\(checks)")
+  }
+}
