@@ -11,8 +11,7 @@ extension Laboratory {
         return state.complain(
           call, "ER08", .failure, "suspend() was called while a token is out; there is one at a time", Status.state)
       }
-      defer { state.nextHandle += 1 }
-      token = 0x7000_0000_0000_0000 | state.nextHandle << 8 | 0xA5
+      token = HandleKind.token.handle(state.nextNumber())
       call.token = .armed(token)
       state.tokens[token] = handle
       return Status.ok

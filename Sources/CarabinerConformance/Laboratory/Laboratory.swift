@@ -39,10 +39,16 @@ internal import Synchronization
     var ledger: [HandedBytes]?
     /// How often each host function was called.
     var uses: [HostSlot: Int] = [:]
-    var nextHandle: UInt64 = 1
+    private var lastNumber: UInt64 = 0
     var grants: Set<String> = ["fetch", "store"]
     /// What the next requests of crb.fetch/1 bring.
     var answers: [FetchAnswer] = []
+
+    /// A number nothing has yet.
+    mutating func nextNumber() -> UInt64 {
+      lastNumber += 1
+      return lastNumber
+    }
   }
 
   /// What is to happen while a hook stands still.
@@ -56,7 +62,7 @@ internal import Synchronization
   struct FetchAnswer: Sendable {
     var status: UInt32 = 200
     var headers = [HeaderSample(name: "Content-Type", value: "application/json")]
-    var body = Array(#"{"access_token":"laboratory","token_type":"Bearer","expires_in":3600}"#.utf8)
+    var body = Array(#"{"access_token":"2YotnFZFEjr1zCsicMWpAA","token_type":"Bearer","expires_in":3600}"#.utf8)
     var failure: ErrorSample?
   }
 
@@ -115,13 +121,11 @@ internal import Synchronization
 
   // MARK: Calls
 
-  /// A number nobody had before.
-  func newHandle(_ tag: UInt64) -> UInt64 {
-    state.withLock { state in
-      defer { state.nextHandle += 1 }
-      return tag | state.nextHandle << 8 | 0x5A
-    }
-  }
+  /// A handle of no other call.
+  func newCall() -> crb_call { HandleKind.call.handle(state.withLock { $0.nextNumber() }) }
+
+  /// The number of a new library or instance.
+  func newMember() -> crb_self { HandleKind.member(state.withLock { $0.nextNumber() }) }
 
   func open(_ call: LaboratoryCall) { state.withLock { $0.calls[call.handle] = call } }
 

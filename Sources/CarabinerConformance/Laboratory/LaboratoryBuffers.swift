@@ -132,8 +132,7 @@ internal import CarabinerHost
       next += 1
       made += 1
     }
-    // Far from the numbers of calls and tokens, so that one taken for another is found out.
-    let handle = 0xB000_0000_0000_0000 | next
+    let handle = HandleKind.buffer.handle(next)
     buffers[handle] = Buffer(storage: storage, range: range, references: 1)
     return handle
   }

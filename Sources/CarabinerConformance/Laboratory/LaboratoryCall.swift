@@ -64,7 +64,7 @@ internal import Glibc
     self.needs = needs
     self.mutates = mutates
     self.interceptor = interceptor
-    requestID = handle >> 8
+    requestID = handle >> 32
     memory = GuardedMemory(isGuarded: isGuarded)
     operation = exchange.operation
     request = exchange.request

@@ -28,14 +28,14 @@ internal import Synchronization
   ///
   /// - Parameter validates: Whether validate() is asked first.
   init(
-    _ interceptor: PluginInterceptor, host: UnsafePointer<crb_host>, configuration: String, name: String = "under-test",
+    _ interceptor: PluginInterceptor, host: UnsafePointer<crb_host>, configuration: String, name: String? = nil,
     validates: Bool = true
   ) throws {
     self.interceptor = interceptor
     unsafe self.host = unsafe host
     self.configuration = configuration
     if validates, let refusal = unsafe Self.validate(interceptor, host: host, configuration: configuration) { throw refusal }
-    unsafe memory = unsafe try Self.create(interceptor, host, configuration, name)
+    unsafe memory = unsafe try Self.create(interceptor, host, configuration, name ?? Self.entryName(of: interceptor))
   }
 
   /// Asks validate(); nil if it says yes, or is not there.
@@ -69,10 +69,10 @@ internal import Synchronization
     var why = unsafe crb_error()
     unsafe why.size = UInt32(MemoryLayout<crb_error>.size)
     let info = unsafe crb_create_info(
-      size: UInt32(MemoryLayout<crb_create_info>.size), reserved: 0, self: laboratory.newHandle(0x5E00_0000_0000_0000),
+      size: UInt32(MemoryLayout<crb_create_info>.size), reserved: 0, self: laboratory.newMember(),
       generation: 1,
       entry_name: lent.view(name, named: "entry_name"), config_json: config,
-      origin: lent.view("/plugins/under-test.so", named: "origin"))
+      origin: lent.view("/usr/lib/carabiner/plugins/\(Self.entryName(of: interceptor)).so", named: "origin"))
     // No plugin stores this address, so it shows what create() left alone.
     var memory: UnsafeMutableRawPointer?
     laboratory.enter("\(interceptor.id) create")
@@ -85,10 +85,15 @@ internal import Synchronization
     return unsafe memory
   }
 
+  /// What an operator would call the entry.
+  private static func entryName(of interceptor: PluginInterceptor) -> String {
+    interceptor.id.split(separator: ".").last.map(String.init) ?? "plugin"
+  }
+
   /// Gives the instance for one call: the shared one, or for the thread class PER_CALL one of its own.
   func forCall<Value>(_ body: (UnsafeMutableRawPointer?) -> Value) -> Value {
     guard interceptor.threadClass == UInt32(CRB_THREADS_PER_CALL),
-      let own = unsafe try? Self.create(interceptor, host, configuration, "under-test")
+      let own = unsafe try? Self.create(interceptor, host, configuration, Self.entryName(of: interceptor))
     else { return unsafe body(memory) }
     let value = unsafe body(own)
     unsafe destroy(own)

@@ -11,8 +11,6 @@ enum LaboratoryTable {
     var extraBytes = 0
     /// How many bytes it says it has; all of them if nil.
     var size: Int?
-    /// Who the host says it is.
-    var name = "carabiner-conform"
   }
 
   /// How far behind a table functions stand that report their use.
@@ -28,9 +26,9 @@ enum LaboratoryTable {
     unsafe table.pointee.size = UInt32(shape.size ?? full)
     unsafe table.pointee.abi_major = UInt16(CRB_ABI_MAJOR)
     unsafe table.pointee.abi_minor = shape.minor
-    unsafe table.pointee.name = unsafe staticView(shape.name)
-    unsafe table.pointee.version = unsafe staticView("1.0.0")
-    unsafe table.pointee.`self` = Laboratory.current.newHandle(0x5E00_0000_0000_0000)
+    unsafe table.pointee.name = unsafe staticView(HostEnvironment.withoutLoop.name)
+    unsafe table.pointee.version = unsafe staticView(HostEnvironment.withoutLoop.version)
+    unsafe table.pointee.`self` = Laboratory.current.newMember()
     unsafe fillBuffers(table)
     unsafe fillWaiting(table)
     unsafe fillAnswers(table)

@@ -46,7 +46,7 @@ internal import CarabinerHost
   /// Sends an exchange through the stage, from its first hook to the release of its state.
   func travel(_ exchange: Exchange) -> Passage {
     let call = LaboratoryCall(
-      laboratory.newHandle(0xC000_0000_0000_0000), hooks.kind, needs: hooks.needs, mutates: hooks.mutates,
+      laboratory.newCall(), hooks.kind, needs: hooks.needs, mutates: hooks.mutates,
       interceptor: interceptor, exchange: exchange, isGuarded: laboratory.state.withLock { $0.isGuarded })
     LaboratoryRecord.note(exchange.name, inHook: false)
     laboratory.open(call)

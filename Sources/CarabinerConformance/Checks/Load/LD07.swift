@@ -15,7 +15,7 @@ extension Check {
     .loading { trial in
       let entry = unsafe try trial.entry()
       let first = unsafe LaboratoryTable.make(for: "laboratory")
-      let second = unsafe LaboratoryTable.make(.init(name: "another-host"), for: "laboratory")
+      let second = unsafe LaboratoryTable.make(for: "laboratory")
       guard let table = unsafe trial.register(entry, first) else {
         return trial.notes.fail("its entry function answers NULL to an ordinary host of ABI 1.0")
       }
