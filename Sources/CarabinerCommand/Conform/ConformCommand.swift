@@ -47,7 +47,12 @@ struct ConformCommand: AsyncParsableCommand {
   @Option(name: .long, help: "Run only these checks, by id or by the two letters of a group, with commas.")
   var check: [String] = []
   @Option(name: .long, help: "A file with the plugin's configuration; one is made from its schema otherwise.") var config: String?
-  @Option(name: .long, help: "Imports the plugin may have although they end or change the process, with commas.")
+  @Option(
+    name: .long,
+    help: """
+      What the plugin may do beside what its note declares, with commas: names of libc's functions that end or change the process, as \
+      in abort,dlopen, and varies if the same request may bring different answers.
+      """)
   var allow: [String] = []
   @Option(name: .long, help: "How many checks run at once.") var jobs = ProcessInfo.processInfo.activeProcessorCount
   @Option(name: .long, help: "Where pseudo-random choices begin.") var seed: UInt64 = 1

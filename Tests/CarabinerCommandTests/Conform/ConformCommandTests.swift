@@ -117,6 +117,31 @@ struct ConformCommandTests {
   }
 
   @Test(
+    "a hook that makes a system call is told which, also if the call is refused",
+    arguments: [("getppid() > 0", "getppid"), ("socket(AF_UNIX, SOCK_STREAM, 0) < 0", "socket")])
+  func namedSystemCall(_ expression: String, _ name: String) async throws {
+    let folder = try FixturePlugin.Folder()
+    let plugin = try await BadPlugin.compile(
+      """
+      #include <carabiner.h>
+      #include <sys/socket.h>
+      #include <unistd.h>
+      static crb_verdict on_result(void *inst, crb_call call, void *state, const crb_result *result) {
+        (void)inst, (void)call, (void)state, (void)result;
+        return \(expression) ? CRB_CONTINUE : CRB_E_INTERNAL;
+      }
+      #define GRAPHQL_ON_RESULT on_result
+      #include "sound.h"
+      """, into: folder)
+    let run = try await CommandRun(["conform", "--check", "PF02", "--effort", "0.05", "--format", "json", plugin])
+    let check = try JSONValue(parsing: run.output)["plugins"]?[0]?["checks"]?[0]
+    // Other machines cannot tell.
+    guard check?["status"] != "SKIP" else { return }
+    let messages = (check?["findings"]?.array ?? []).compactMap { $0["message"]?.string }
+    #expect(messages == ["on_result makes system calls; the first is \(name)"], "\(check ?? .null)")
+  }
+
+  @Test(
     "a harness that is process 1, as in a container, tests plugins as any other", .enabled(if: Self.canBeFirst))
   func firstProcess() async throws {
     let folder = try FixturePlugin.Folder()
@@ -173,6 +198,13 @@ struct ConformCommandTests {
     }
     let found = try await outcome("SE01", of: plugin)
     #expect(found.status == "PASS", "\(found)")
+  }
+
+  @Test("the help of --allow says what it takes")
+  func help() async throws {
+    let run = try await CommandRun(["conform", "--help"])
+    #expect(run.status == 0)
+    for word in ["--allow", "abort", "varies", "--confine"] { #expect(run.output.contains(word), "\(word) in \(run.output)") }
   }
 
   @Test("each check explains its rule, its reason and its remedy")

@@ -28,7 +28,7 @@ extension Check {
         }
         for (hook, call) in counter.take() {
           trial.notes.warn(
-            "\(hook.name) makes system calls; the first is number \(call) of this machine",
+            "\(hook.name) makes system calls; the first is \(SystemCall.name(of: call))",
             at: "\(trial.interceptor.id) \(stage.kind.rawValue)")
         }
       }
