@@ -172,6 +172,11 @@ if !librariesOnly {
       name: "CarabinerConformance",
       dependencies: ["CarabinerHost", "CarabinerWire", "CCarabiner", "CConfine", "CFFI", "CLaboratory", "CLinux"],
       swiftSettings: swiftSettings),
+    // Tests of the harness that start no process.
+    .testTarget(
+      name: "CarabinerConformanceTests",
+      dependencies: ["CarabinerConformance", "CCarabiner", "CarabinerHost", "CarabinerWire", "TestTools"],
+      swiftSettings: swiftSettings),
     .target(
       name: "CarabinerWebSocket",
       dependencies: [

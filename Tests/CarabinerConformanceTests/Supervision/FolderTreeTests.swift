@@ -1,0 +1,52 @@
+import Foundation
+import Testing
+
+@testable import CarabinerConformance
+
+/// Folders that were filled to be hard to remove.
+@Suite("Folders of children")
+struct FolderTreeTests {
+  @Test("a folder goes with its value, whatever is in it")
+  func removed() throws {
+    let manager = FileManager.default
+    let outside = manager.temporaryDirectory.appending(path: "carabiner-kept-\(UUID().uuidString)")
+    try Data("kept".utf8).write(to: outside)
+    defer { try? manager.removeItem(at: outside) }
+    var path = ""
+    do {
+      let folder = try ScratchFolder(for: .writing, in: manager.temporaryDirectory.path)
+      path = folder.path
+      try manager.createDirectory(
+        atPath: path + String(repeating: "/a-folder-in-a-folder", count: 150), withIntermediateDirectories: true)
+      try manager.createDirectory(atPath: "\(path)/locked", withIntermediateDirectories: false)
+      try Data("x".utf8).write(to: URL(filePath: "\(path)/locked/file"))
+      unsafe chmod("\(path)/locked", 0)
+      unsafe symlink(outside.path, "\(path)/link")
+      #expect(manager.fileExists(atPath: path))
+    }
+    #expect(!path.isEmpty && !manager.fileExists(atPath: path))
+    #expect(try String(contentsOf: outside, encoding: .utf8) == "kept")
+  }
+
+  @Test("a folder is open only to its user, and if that is root, to the user of the child", arguments: [true, false])
+  func rights(_ isWritten: Bool) throws {
+    let folder = try ScratchFolder(for: isWritten ? .writing : .reading)
+    var status = stat()
+    #expect(unsafe stat(folder.path, &status) == 0)
+    #expect(status.st_mode & 0o777 == (geteuid() == 0 && !isWritten ? 0o750 : 0o700))
+    guard geteuid() == 0 else { return }
+    #expect(status.st_gid == Confinement.group)
+    #expect(status.st_uid == (isWritten ? Confinement.user : 0))
+    #expect(ScratchFolder.isOpenToOthers((folder.path as NSString).deletingLastPathComponent))
+    #expect(!ScratchFolder.isOpenToOthers(folder.path))
+  }
+
+  @Test("what a child left in the record is a text without control characters")
+  func record() throws {
+    let record = try #require(FlightRecord(nonce: "6d1f"))
+    #expect(record.hook == "" && record.step == "")
+    let bytes: [UInt8] = [0x1B, 0x5B, 0x41, 0xFF, 0x0A, 0x7F, 0x42, 0, 0x43]
+    let text = unsafe bytes.withUnsafeBytes { unsafe FlightRecord.stripped($0) }
+    #expect(text == " [A\u{FFFD}  B")
+  }
+}

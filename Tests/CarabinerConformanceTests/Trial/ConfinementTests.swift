@@ -1,0 +1,43 @@
+import Testing
+
+@testable import CarabinerConformance
+
+/// What is said of the walls around a child; the walls themselves are tested with plugins that run into them.
+@Suite("Confinement")
+struct ConfinementTests {
+  @Test("a check that is strict needs five layers, one that takes what there is needs none")
+  func layers() {
+    #expect(Confinement.strict.missingLayers(after: 0).count == 5)
+    #expect(Confinement.strict.missingLayers(after: .max) == [])
+    #expect(Confinement.available.missingLayers(after: 0) == [])
+  }
+
+  @Test("a refusal names each layer that is missing, and the way out")
+  func refusal() {
+    // All but the first two.
+    let missing = Confinement.strict.missingLayers(after: ~0b11)
+    #expect(missing.count == 2)
+    let text = Confinement.refusal(for: missing)
+    for word in ["seccomp", "Landlock", "--confine available"] { #expect(text.contains(word), "\(text)") }
+  }
+
+  @Test(
+    "a system call has its name of the manual, and an unknown number stays a number",
+    arguments: [
+      (435, "clone3"), (424, "pidfd_send_signal"), (469, "file_setattr"), (400, "system call 400"), (-1, "system call -1"),
+    ])
+  func names(_ number: Int64, _ name: String) { #expect(SystemCall.name(of: number) == name) }
+
+  #if arch(x86_64)
+    @Test(
+      "the first numbers are those of this machine", arguments: [(0, "read"), (39, "getpid"), (110, "getppid"), (334, "rseq")])
+    func machineNames(_ number: Int64, _ name: String) { #expect(SystemCall.name(of: number) == name) }
+  #endif
+
+  @Test("refused calls are one line, with how often each was made")
+  func refusedCalls() {
+    #expect(RefusedCalls(calls: []).text == nil)
+    let calls = RefusedCalls(calls: [.init(name: "socket", count: 1), .init(name: "kill", count: 3)])
+    #expect(calls.text == "refused system calls: socket, kill (3 times)")
+  }
+}
