@@ -2,11 +2,14 @@
 import Foundation
 import PackageDescription
 
-/// Sanitizer runs build everything again. With `CARABINER_PACKAGE=libraries` the package leaves out the executable, the harness and
-/// the server frameworks only they need, and the tests no sanitizer runs, so such a run takes a minute and not ten. `fuzz` and `bench` do so
-/// too, and add what `Scripts/fuzz` and `Scripts/bench` run; `bench-own` is `bench` without the peer that takes most of the building.
+/// `CARABINER_PACKAGE` leaves out parts of the package that a run does not need, because building takes most of its time.
+///
+/// `libraries` has the libraries that plugins and embedding programs link. `sanitized` adds the harness and the gateway, and leaves out the
+/// executable, the demo server's framework and the tests that no sanitizer runs. `fuzz` and `bench` are `libraries` with what `Scripts/fuzz`
+/// and `Scripts/bench` run; `bench-own` is `bench` without the peer that takes most of the building.
 let flavor = ProcessInfo.processInfo.environment["CARABINER_PACKAGE"]
-let librariesOnly = ["libraries", "fuzz", "bench", "bench-own"].contains(flavor)
+let librariesOnly = ["libraries", "fuzz", "bench", "bench-own", "sanitized"].contains(flavor)
+let hasServers = !librariesOnly || flavor == "sanitized"
 
 let swiftSettings: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
@@ -137,34 +140,15 @@ if flavor == "bench" || flavor == "bench-own" {
   ]
 }
 
-if !librariesOnly {
-  package.products += [
-    .executable(name: "carabiner", targets: ["CarabinerCommand"]),
-    .library(name: "CarabinerTracing", targets: ["CarabinerTracing"]),
-    .library(name: "CarabinerWebSocket", targets: ["CarabinerWebSocket"]),
-  ]
+// What sanitizers cover beside the libraries: the harness and the gateway, with the tests of both that need no process.
+if hasServers {
   package.dependencies += [
-    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
-    .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.0.0"),
     .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.3.0"),
-    // What Hummingbird's own interface speaks of.
-    .package(url: "https://github.com/apple/swift-http-types", from: "1.0.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.81.0"),
     .package(url: "https://github.com/apple/swift-nio-http2", from: "1.40.0"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.29.0"),
-    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.0.0"),
   ]
   package.targets += [
-    .testTarget(
-      name: "CarabinerWireTests", dependencies: ["CarabinerWire", "TestTools"], swiftSettings: swiftSettings),
-    .testTarget(name: "CarabinerDigestTests", dependencies: ["CarabinerDigest"], swiftSettings: swiftSettings),
-    // Writes to a store until it is killed.
-    .executableTarget(
-      name: "StoreWriter", dependencies: ["Carabiner", "CarabinerSQLite"], path: "Tests/StoreWriter", swiftSettings: swiftSettings
-    ),
-    .testTarget(
-      name: "CarabinerSQLiteTests",
-      dependencies: ["CarabinerSQLite", "Carabiner", "CarabinerWire", "StoreWriter", "TestTools"], swiftSettings: swiftSettings),
     // The harness: below Swift, and in it.
     .target(name: "CConfine"),
     .target(name: "CLaboratory"),
@@ -172,42 +156,14 @@ if !librariesOnly {
       name: "CarabinerConformance",
       dependencies: ["CarabinerHost", "CarabinerWire", "CCarabiner", "CConfine", "CFFI", "CLaboratory", "CLinux"],
       swiftSettings: swiftSettings),
-    // Tests of the harness that start no process.
     .testTarget(
       name: "CarabinerConformanceTests",
       dependencies: ["CarabinerConformance", "CCarabiner", "CarabinerHost", "CarabinerWire", "TestTools"],
       swiftSettings: swiftSettings),
-    .target(
-      name: "CarabinerWebSocket",
-      dependencies: [
-        "Carabiner", "CarabinerDigest", "CarabinerWire",
-        .product(name: "Logging", package: "swift-log"),
-        .product(name: "NIOCore", package: "swift-nio"),
-        .product(name: "NIOHTTP1", package: "swift-nio"),
-        .product(name: "NIOPosix", package: "swift-nio"),
-        .product(name: "NIOSSL", package: "swift-nio-ssl"),
-        .product(name: "NIOWebSocket", package: "swift-nio"),
-      ],
-      swiftSettings: swiftSettings),
-    .testTarget(
-      name: "CarabinerWebSocketTests",
-      dependencies: [
-        "CarabinerWebSocket", "Carabiner", "CarabinerCurl", "CarabinerDigest", "CarabinerHost", "CarabinerWire", "ScriptedServer",
-        "TestTools",
-      ],
-      swiftSettings: swiftSettings),
-    // Spans of what a chain does, by whoever makes spans; and somebody who does.
+    // Spans for the steps of a chain, by any tracer, and a tracer of our own.
     .target(
       name: "CarabinerTracing",
       dependencies: ["Carabiner", "CarabinerWire", .product(name: "Tracing", package: "swift-distributed-tracing")],
-      swiftSettings: swiftSettings),
-    .testTarget(
-      name: "CarabinerTracingTests",
-      dependencies: [
-        "CarabinerTracing", "Carabiner", "CarabinerCurl", "CarabinerWire", "ScriptedServer", "TestTools",
-        .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
-        .product(name: "Tracing", package: "swift-distributed-tracing"),
-      ],
       swiftSettings: swiftSettings),
     .target(
       name: "CarabinerGateway",
@@ -236,6 +192,61 @@ if !librariesOnly {
         .product(name: "NIOHTTP2", package: "swift-nio-http2"),
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
         .product(name: "NIOWebSocket", package: "swift-nio"),
+      ],
+      swiftSettings: swiftSettings),
+  ]
+}
+
+if !librariesOnly {
+  package.products += [
+    .executable(name: "carabiner", targets: ["CarabinerCommand"]),
+    .library(name: "CarabinerTracing", targets: ["CarabinerTracing"]),
+    .library(name: "CarabinerWebSocket", targets: ["CarabinerWebSocket"]),
+  ]
+  package.dependencies += [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+    .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.0.0"),
+    // What Hummingbird's own interface speaks of.
+    .package(url: "https://github.com/apple/swift-http-types", from: "1.0.0"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.0.0"),
+  ]
+  package.targets += [
+    .testTarget(
+      name: "CarabinerWireTests", dependencies: ["CarabinerWire", "TestTools"], swiftSettings: swiftSettings),
+    .testTarget(name: "CarabinerDigestTests", dependencies: ["CarabinerDigest"], swiftSettings: swiftSettings),
+    // Writes to a store until it is killed.
+    .executableTarget(
+      name: "StoreWriter", dependencies: ["Carabiner", "CarabinerSQLite"], path: "Tests/StoreWriter", swiftSettings: swiftSettings
+    ),
+    .testTarget(
+      name: "CarabinerSQLiteTests",
+      dependencies: ["CarabinerSQLite", "Carabiner", "CarabinerWire", "StoreWriter", "TestTools"], swiftSettings: swiftSettings),
+    // Tests of the harness that start no process.
+    .target(
+      name: "CarabinerWebSocket",
+      dependencies: [
+        "Carabiner", "CarabinerDigest", "CarabinerWire",
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOSSL", package: "swift-nio-ssl"),
+        .product(name: "NIOWebSocket", package: "swift-nio"),
+      ],
+      swiftSettings: swiftSettings),
+    .testTarget(
+      name: "CarabinerWebSocketTests",
+      dependencies: [
+        "CarabinerWebSocket", "Carabiner", "CarabinerCurl", "CarabinerDigest", "CarabinerHost", "CarabinerWire", "ScriptedServer",
+        "TestTools",
+      ],
+      swiftSettings: swiftSettings),
+    .testTarget(
+      name: "CarabinerTracingTests",
+      dependencies: [
+        "CarabinerTracing", "Carabiner", "CarabinerCurl", "CarabinerWire", "ScriptedServer", "TestTools",
+        .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
+        .product(name: "Tracing", package: "swift-distributed-tracing"),
       ],
       swiftSettings: swiftSettings),
     .executableTarget(
