@@ -31,7 +31,8 @@ final class CompiledPlan: Sendable {
   ///   - ffi: The stage of an `ffi` entry; nil for any other.
   ///   - passesGraphQLErrors: Whether the built-in `response-code` lets GraphQL errors with a status of 400 to 499 pass.
   init(
-    _ plan: StagePlan, manifest: Manifest, limits: PluginLimits, passesGraphQLErrors: Bool, binding: (String, StageList) -> StageBinding?,
+    _ plan: StagePlan, manifest: Manifest, limits: PluginLimits, passesGraphQLErrors: Bool,
+    binding: (String, StageList) -> StageBinding?,
     ffi: (String) -> FFIStage?
   ) {
     self.limits = limits

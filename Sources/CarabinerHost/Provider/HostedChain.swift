@@ -27,7 +27,10 @@ package final class HostedChain: InterceptorProvider {
     func plan(_ rules: PlanKey) -> CompiledPlan? { rules == HostedChain.noRules ? base : plans[rules] }
 
     mutating func keep(_ plan: CompiledPlan, for rules: PlanKey) {
-      guard rules != HostedChain.noRules else { return base = plan }
+      guard rules != HostedChain.noRules else {
+        base = plan
+        return
+      }
       if plans.count >= HostedChain.maximumPlans { plans = [:] }
       plans[rules] = plan
     }

@@ -55,7 +55,8 @@ struct StatusTests {
   @Test("what a server says of the caller with a status that fails the operation reaches the client", arguments: [401, 403, 429])
   func callerStatuses(_ status: Int) async throws {
     let body = #"{"data":null,"errors":[{"message":"log in","extensions":{"code":"X"}}]}"#
-    let head = HTTPURLResponse(url: URL(filePath: "/graphql"), statusCode: status)
+    let head = HTTPURLResponse(
+      url: URL(filePath: "/graphql"), statusCode: status, headers: ["Content-Type": "application/json"])
     let runner = ScriptedRunner { _ in .failing(ResponseCodeError(response: head, body: Data(body.utf8))) }
     let answer = try await OperationChannel(runner).answer("{ a }", accept: Self.older)
     #expect(answer.status == status)
