@@ -47,6 +47,7 @@ let package = Package(
     .target(name: "CCrash"),
     .target(name: "CarabinerWire", swiftSettings: swiftSettings),
     .target(name: "CarabinerDigest", dependencies: ["CCrypto"], swiftSettings: swiftSettings),
+    .target(name: "CarabinerFiles", swiftSettings: swiftSettings),
     .target(
       name: "Carabiner",
       dependencies: [
@@ -56,11 +57,11 @@ let package = Package(
       swiftSettings: swiftSettings),
     .target(
       name: "CarabinerCurl", dependencies: ["Carabiner", "CarabinerWire", "CCurl", "CLinux"], swiftSettings: swiftSettings),
-    .target(name: "CarabinerSQLite", dependencies: ["Carabiner", "CSQLite"], swiftSettings: swiftSettings),
+    .target(name: "CarabinerSQLite", dependencies: ["Carabiner", "CarabinerFiles", "CSQLite"], swiftSettings: swiftSettings),
     .target(
       name: "CarabinerHost",
       dependencies: [
-        "Carabiner", "CarabinerDigest", "CarabinerWire", "CCarabiner", "CCrash", "CFFI", "CLinux",
+        "Carabiner", "CarabinerDigest", "CarabinerFiles", "CarabinerWire", "CCarabiner", "CCrash", "CFFI", "CLinux",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "Yams", package: "Yams"),
       ],
@@ -252,7 +253,8 @@ if !librariesOnly {
     .executableTarget(
       name: "CarabinerCommand",
       dependencies: [
-        "Carabiner", "CarabinerConformance", "CarabinerCurl", "CarabinerDigest", "CarabinerGateway", "CarabinerHost",
+        "Carabiner", "CarabinerConformance", "CarabinerCurl", "CarabinerDigest", "CarabinerFiles", "CarabinerGateway",
+        "CarabinerHost",
         "CarabinerSQLite", "CarabinerTracing", "CarabinerWebSocket", "CarabinerWire",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "HTTPTypes", package: "swift-http-types"),

@@ -10,6 +10,8 @@ struct CheckCommand: AsyncParsableCommand {
     discussion: """
       Plugins are loaded in child processes, so one that crashes or hangs is reported and harms nobody. Every problem is printed
       as FILE:LINE:COLUMN: error: /place: what is wrong and what to do. Exit status: 0 if there is none, else 3.
+
+      Files must belong to root or to the user who runs the gateway. Root checks for that user with --user.
       """)
 
   enum Format: String, ExpressibleByArgument, CaseIterable {
@@ -19,6 +21,8 @@ struct CheckCommand: AsyncParsableCommand {
   @Option(name: [.customShort("m"), .long], help: "The manifest, YAML or JSON.") var manifest: String?
   @Option(name: .long, help: "text or json.") var format: Format = .text
   @Flag(name: .long, help: "Print the JSON Schema of manifests and end.") var schema = false
+  @Option(name: .long, help: ArgumentHelp("Check as this user, who runs the gateway; for root.", valueName: "name"))
+  var user: String?
   @OptionGroup var probe: ProbeOptions
 
   func validate() throws {
@@ -27,6 +31,7 @@ struct CheckCommand: AsyncParsableCommand {
 
   func run() async throws {
     guard let manifest else { return Terminal.emit(Manifest.schema) }
+    if let user { try CheckedUser.become(user) }
     let diagnostics = diagnostics(of: manifest)
     let errors = diagnostics.filter { $0.severity == .error }
     switch format {

@@ -1,5 +1,6 @@
 internal import Carabiner
 internal import CarabinerDigest
+internal import CarabinerFiles
 internal import FoundationEssentials
 internal import Glibc
 
@@ -34,7 +35,7 @@ struct PluginFile {
       throw LoadRefusal(.notAFile, step: "open", path: path, "this is no regular file; name the plugin's .so")
     }
     try Self.checkOwner(status, path: path)
-    try Self.checkParents(of: path)
+    try Self.checkWay(to: path, status)
     guard status.st_size <= Self.maximumBytes else {
       throw LoadRefusal(
         .tooLarge, step: "open", path: path, "the file has \(status.st_size) bytes, more than the \(Self.maximumBytes) allowed")
@@ -45,7 +46,8 @@ struct PluginFile {
     digest = Digest.sha256(bytes).hexDigits
   }
 
-  private static func read(_ descriptor: Int32, count: Int, path: String) throws(LoadRefusal) -> [UInt8] {
+  /// Reads as many bytes, or as many as there are.
+  static func read(_ descriptor: Int32, count: Int, path: String) throws(LoadRefusal) -> [UInt8] {
     var failure: Int32 = 0
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: max(count, 1)) { buffer, filled in
       while filled < count {
@@ -86,10 +88,11 @@ struct PluginFile {
   }
 
   private static func checkOwner(_ status: stat, path: String) throws(LoadRefusal) {
-    guard status.st_uid == 0 || status.st_uid == geteuid() else {
+    guard !TrustedPath.isForeign(status) else {
       throw LoadRefusal(
         .unsafeOwner, step: "owner", path: path,
-        "the file belongs to user \(status.st_uid), who could change it; let it belong to root or to the user who runs the host")
+        "the file belongs to user \(status.st_uid), who could change it; let it belong to root or to \(TrustedPath.userName), who runs "
+          + "this\(userAdvice)")
     }
     guard status.st_mode & 0o022 == 0 else {
       throw LoadRefusal(
@@ -98,34 +101,26 @@ struct PluginFile {
     }
   }
 
-  /// Whoever may write to a folder on the way can put another file in place.
-  ///
-  /// A folder with the sticky bit, like /tmp, lets everybody add files but nobody replace another's, so it is no danger to a
-  /// file or folder below it that belongs to root or us, which is checked at each step.
-  private static func checkParents(of path: String) throws(LoadRefusal) {
-    guard let resolved = unsafe realpath(path, nil) else {
-      throw LoadRefusal(.notFound, step: "parents", path: path, "the file's folders cannot be followed")
+  /// Checks the way to the file, and that the file at its end is the one that is open.
+  private static func checkWay(to path: String, _ status: stat) throws(LoadRefusal) {
+    let resolved: String
+    do throws(TrustedPath.Fault) {
+      resolved = try TrustedPath.resolve(path)
+    } catch {
+      switch error {
+      case .absent(let reason):
+        throw LoadRefusal(.notFound, step: "parents", path: path, "the file's folders cannot be followed: \(reason)")
+      case .unsafe(let reason): throw LoadRefusal(.unsafeParent, step: "parents", path: path, reason + userAdvice)
+      }
     }
-    defer { unsafe free(resolved) }
-    var folder = unsafe String(cString: resolved)
-    while let slash = folder.lastIndex(of: "/") {
-      folder = String(folder[..<slash])
-      let name = folder.isEmpty ? "/" : folder
-      var status = stat()
-      guard unsafe lstat(name, &status) == 0 else {
-        throw LoadRefusal(.unsafeParent, step: "parents", path: path, "the folder \(name) cannot be looked at")
-      }
-      guard status.st_uid == 0 || status.st_uid == geteuid() else {
-        throw LoadRefusal(
-          .unsafeParent, step: "parents", path: path,
-          "the folder \(name) belongs to user \(status.st_uid), who could put another file in place; move the plugin")
-      }
-      guard status.st_mode & 0o022 == 0 || status.st_mode & UInt32(S_ISVTX) != 0 else {
-        throw LoadRefusal(
-          .unsafeParent, step: "parents", path: path,
-          "others may write to the folder \(name) and could put another file in place; chmod go-w it, or move the plugin")
-      }
-      if folder.isEmpty { break }
+    var found = stat()
+    guard unsafe lstat(resolved, &found) == 0, found.st_dev == status.st_dev, found.st_ino == status.st_ino else {
+      throw LoadRefusal(.changed, step: "parents", path: path, "another file was put in place while it was opened; load it again")
     }
+  }
+
+  /// Root owns little of what a gateway's user runs, and the other way round.
+  private static var userAdvice: String {
+    geteuid() == 0 ? "; if the gateway runs as another user, check it with carabiner check --user NAME" : ""
   }
 }
