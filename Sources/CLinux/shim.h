@@ -1,5 +1,6 @@
 /* What Linux offers and Swift's Glibc module leaves out. */
 #pragma once
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <spawn.h>
@@ -38,9 +39,11 @@ static const int CLinux_CLOSE_ON_EXEC = SOCK_CLOEXEC;
 extern int pthread_setname_np(pthread_t thread, const char *name);
 static inline void CLinux_nameThisThread(const char *name) { pthread_setname_np(pthread_self(), name); }
 
-/* The system call itself: the header's function is there for GNU programs only. */
+/* The system call itself: the header's function is there for GNU programs only. MFD_CLOEXEC | MFD_NOEXEC_SEAL: the file can be
+ * mapped and not started, which hosts with vm.memfd_noexec=2 ask for. Kernels before 6.3 know MFD_ALLOW_SEALING only. */
 static inline int CLinux_newMemoryFile(const char *name) {
-  return (int)syscall(SYS_memfd_create, name, 3u /* MFD_CLOEXEC | MFD_ALLOW_SEALING */);
+  int descriptor = (int)syscall(SYS_memfd_create, name, 0x9u);
+  return descriptor >= 0 || errno != EINVAL ? descriptor : (int)syscall(SYS_memfd_create, name, 0x3u);
 }
 /* F_ADD_SEALS with SEAL, SHRINK, GROW and WRITE: nobody changes the file any more, us included. fcntl is variadic. */
 static inline int CLinux_seal(int descriptor) { return fcntl(descriptor, 1033, 0x1 | 0x2 | 0x4 | 0x8); }

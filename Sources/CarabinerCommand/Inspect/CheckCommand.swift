@@ -71,14 +71,14 @@ struct CheckCommand: AsyncParsableCommand {
     var found: [Diagnostic] = []
     var refused: [String] = []
     for plugin in loaded.plugins {
-      let report = PluginProbe(manifest: path, plugin: plugin, timeout: probe.probeTimeout).report()
+      let report = PluginProbe(loaded, at: path, plugin: plugin, timeout: probe.probeTimeout).report()
       // What is switched off may be so because it is broken: that is worth saying, and no reason to refuse the rest.
       let severity: Diagnostic.Severity = plugin.isEnabled ? .error : .warning
       found += report.problems.map { Diagnostic($0, severity: severity) }
       if let refusal = report.refusal { found.append(Diagnostic(refusal, of: plugin, severity: severity)) }
       if report.refusal != nil || !report.problems.isEmpty { refused.append(plugin.name) }
     }
-    let report = PluginProbe(manifest: path, without: refused, timeout: probe.probeTimeout).report()
+    let report = PluginProbe(loaded, at: path, without: refused, timeout: probe.probeTimeout).report()
     found += report.problems.map { Diagnostic($0) }
     if let refusal = report.refusal { found.append(Diagnostic(ManifestProblem(.invalidValue, refusal.message))) }
     return found

@@ -9,41 +9,43 @@ struct PluginProbe {
 
   private let arguments: [String]
   private let subject: String
+  private let staging: StagedCopy.Mode
   private let timeout: Duration
 
   /// A plugin on its own.
   init(_ plugin: String, timeout: Duration) {
-    self.init(["--plugin", plugin], plugin, timeout)
+    self.init(["--plugin", plugin], plugin, StagedCopy.defaultMode, timeout)
   }
 
   /// One plugin of a manifest, with its pin and its configuration.
-  init(manifest: String, plugin: Manifest.Plugin, timeout: Duration) {
+  init(_ manifest: Manifest, at path: String, plugin: Manifest.Plugin, timeout: Duration) {
     let subject = if case .file(let path, _) = plugin.source { path } else { plugin.name }
-    self.init(["--manifest", manifest, "--only", plugin.name], subject, timeout)
+    self.init(["--manifest", path, "--only", plugin.name], subject, manifest.settings.staging, timeout)
   }
 
   /// A whole manifest but for some plugins.
-  init(manifest: String, without names: [String], timeout: Duration) {
-    self.init(["--manifest", manifest] + names.flatMap { ["--without", $0] }, manifest, timeout)
+  init(_ manifest: Manifest, at path: String, without names: [String], timeout: Duration) {
+    let arguments = ["--manifest", path] + names.flatMap { ["--without", $0] }
+    self.init(arguments, path, manifest.settings.staging, timeout)
   }
 
-  private init(_ arguments: [String], _ subject: String, _ timeout: Duration) {
+  private init(_ arguments: [String], _ subject: String, _ staging: StagedCopy.Mode, _ timeout: Duration) {
     self.arguments = ["probe"] + arguments
     self.subject = subject
+    self.staging = staging
     self.timeout = timeout
   }
 
   /// What the child found; a child that died or did not end is reported as a refusal.
   func report() -> ProbeReport {
     do {
-      // A child that dies leaves its private copies behind, so it makes them in a folder that goes when it has ended.
-      let staging = try Self.makeStagingFolder()
-      defer { try? FileManager.default.removeItem(at: staging) }
-      let environment = ProcessInfo.processInfo.environment.merging([
-        "XDG_RUNTIME_DIR": staging.path,
-        // Nobody looks at a child's stack, and drawing it takes seconds.
-        "SWIFT_BACKTRACE": "enable=no",
-      ]) { $1 }
+      // A child that dies leaves copies in a folder behind, so it makes them in one that goes when it has ended.
+      let folder = staging == .directory ? try Self.makeStagingFolder() : nil
+      defer { if let folder { try? FileManager.default.removeItem(at: folder) } }
+      var environment = ProcessInfo.processInfo.environment
+      if let folder { environment["XDG_RUNTIME_DIR"] = folder.path }
+      // Nobody looks at a child's stack, and drawing it takes seconds.
+      environment["SWIFT_BACKTRACE"] = "enable=no"
       let outcome = try WatchedProcess.run(
         "/proc/self/exe", arguments, .init(environment: environment.map { "\($0)=\($1)" }), timeout: timeout)
       return report(outcome)

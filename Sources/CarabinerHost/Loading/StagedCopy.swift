@@ -7,11 +7,14 @@ internal import Glibc
 package enum StagedCopy {
   /// Where the copy is kept.
   package enum Mode: String, Sendable, Hashable {
-    /// In a private folder, by the digest of its contents.
+    /// In a private folder, by the digest of its contents: debuggers and profilers find the file by its path.
     case directory
-    /// In memory, sealed against every change.
+    /// In memory, sealed against every change, also by this process. Each version of a plugin keeps one descriptor open.
     case memfd
   }
+
+  /// Where the copy is kept unless the manifest says otherwise.
+  package static let defaultMode = Mode.memfd
 
   /// Writes the copy and gives the path to load it by.
   static func make(of file: PluginFile, mode: Mode) throws(LoadRefusal) -> String {
@@ -22,16 +25,26 @@ package enum StagedCopy {
   }
 
   private static func memoryFile(_ file: PluginFile) throws(LoadRefusal) -> String {
-    let descriptor = unsafe CLinux_newMemoryFile("carabiner-plugin")
+    let descriptor = unsafe CLinux_newMemoryFile(memoryName(of: file.path))
     guard descriptor >= 0 else { throw failure(file, "no memory file can be made") }
     guard writeAll(file.bytes, to: descriptor), CLinux_seal(descriptor) == 0 else {
+      let refusal = failure(file, "the memory file cannot be filled and sealed")
       close(descriptor)
-      throw failure(file, "the memory file cannot be filled and sealed")
+      throw refusal
     }
     // The descriptor stays open for ever: glibc knows the library by this path, and the next owner of the number would be
     // taken for it.
     return "/proc/self/fd/\(descriptor)"
   }
+
+  /// The name that /proc/PID/maps, profilers and backtraces show of a memory file.
+  private static func memoryName(of path: String) -> String {
+    let name = path.split(separator: "/").last ?? "plugin"
+    return "carabiner:" + String(decoding: name.utf8.prefix(maximumNameBytes), as: UTF8.self)
+  }
+
+  /// The kernel takes 249 bytes, prefix and end included.
+  private static let maximumNameBytes = 200
 
   static func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
     unsafe bytes.withUnsafeBytes { buffer in
@@ -49,6 +62,7 @@ package enum StagedCopy {
   static func failure(_ file: PluginFile, _ what: String) -> LoadRefusal {
     LoadRefusal(
       .stagingFailed, step: "stage", path: file.path,
-      unsafe "\(what): \(String(cString: strerror(errno))); is there space and memory?")
+      unsafe "\(what): \(String(cString: strerror(errno))); is there space and memory, and may this user do it? settings: {staging: …} "
+        + "in the manifest takes memfd or directory")
   }
 }

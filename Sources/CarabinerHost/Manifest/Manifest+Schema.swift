@@ -63,7 +63,10 @@ extension Manifest {
           "type": "object",
           "additionalProperties": false,
           "properties": {
-            "staging": {"enum": ["directory", "memfd"], "default": "directory"},
+            "staging": {
+              "enum": ["directory", "memfd"], "default": "memfd",
+              "description": "Where the copies of plugins are that run: in sealed memory, or below XDG_RUNTIME_DIR, where debuggers find them."
+            },
             "timeout": {"$ref": "#/$defs/duration", "description": "For a request with all its retries; without it no limit."},
             "connect-timeout": {"$ref": "#/$defs/duration", "default": "10s"},
             "connections-per-host": {

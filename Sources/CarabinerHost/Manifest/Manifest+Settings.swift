@@ -14,7 +14,7 @@ extension Manifest {
     package static let defaultStoreBytes = 64 << 20
 
     /// Where the copies of plugins are kept that are mapped.
-    package var staging = StagedCopy.Mode.directory
+    package var staging = StagedCopy.defaultMode
     /// How long a request may take with all its retries; nil for no limit.
     package var timeout: Duration?
     package var connectTimeout = Duration.seconds(10)

@@ -1,3 +1,5 @@
+internal import Carabiner
+internal import CarabinerDigest
 internal import CarabinerWire
 internal import FoundationEssentials
 internal import Glibc
@@ -64,7 +66,12 @@ package struct LastKnownGood: Sendable {
   private func copy(_ library: PluginLibrary, to name: String) throws {
     guard unsafe access("\(directory)/\(name)", F_OK) != 0 else { return }
     // The private copy that is mapped: the operator's own file may be another one by now.
-    try write(try Data(contentsOf: URL(filePath: library.copyPath)), to: name, mode: 0o500)
+    let bytes = try BoundedFile.bytes(at: library.copyPath, maximumBytes: PluginFile.maximumBytes)
+    guard Digest.sha256(bytes).hexDigits == library.digest else {
+      throw ManifestError(
+        path: library.copyPath, problems: [ManifestProblem(.unreadable, "the private copy of \(library.path) was changed")])
+    }
+    try write(Data(bytes), to: name, mode: 0o500)
   }
 
   /// Writes a file that is there whole or not at all.

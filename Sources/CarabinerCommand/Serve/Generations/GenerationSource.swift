@@ -93,7 +93,7 @@ struct GenerationSource: Sendable {
     guard let path else { return }
     let overrides = current.host.chain.overrides
     for plugin in candidate.manifest.plugins where overrides.runs(plugin) && !isKnown(plugin, candidate, current) {
-      let report = PluginProbe(manifest: path, plugin: plugin, timeout: probeTimeout).report()
+      let report = PluginProbe(candidate.manifest, at: path, plugin: plugin, timeout: probeTimeout).report()
       if let refusal = report.refusal { throw refusal }
       guard report.problems.isEmpty else {
         throw ManifestError(path: path, problems: candidate.manifest.placed(report.problems))
