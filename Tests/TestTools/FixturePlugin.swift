@@ -31,16 +31,19 @@ public enum FixturePlugin {
 
   /// Compiles Tests/Fixtures/Plugins/`source`.c into `folder`.
   ///
+  /// - Parameter linking: What the linker is told beside.
   /// - Returns: The path of the plugin.
   public static func compile(
-    _ source: String, defining definitions: [String] = [], into folder: Folder, name: String = "plugin.so"
+    _ source: String, defining definitions: [String] = [], into folder: Folder, name: String = "plugin.so",
+    linking: [String] = []
   ) async throws -> String {
     let output = folder.file(name)
     let root = Repository.root.path
     let run = try await ToolRun(
       URL(filePath: "/usr/bin/cc"),
       ["-std=gnu11", "-fPIC", "-shared", "-fvisibility=hidden", "-I\(root)/Sources/CCarabiner/include"]
-        + definitions.map { "-D\($0)" } + ["-o", output.path, "\(root)/Tests/Fixtures/Plugins/\(source).c", "-lpthread"])
+        + definitions.map { "-D\($0)" } + ["-o", output.path, "\(root)/Tests/Fixtures/Plugins/\(source).c", "-lpthread"] + linking
+    )
     guard run.status == 0 else { throw CompilerFailure(output: run.errors) }
     try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: output.path)
     return output.path

@@ -18,10 +18,21 @@ internal import Glibc
 
   /// Finds the function and prepares the call.
   ///
-  /// - Throws: ``ManifestProblem`` if the library or function is not there, or the symbol is data.
-  package init(_ declaration: FFIDeclaration, at pointer: JSONPointer) throws {
+  /// - Parameters:
+  ///   - dependencies: What a library that is named by its path may need in its turn.
+  ///   - directory: What a relative path is relative to.
+  /// - Throws: ``ManifestProblem`` if the library or function is not there, or the symbol is data, or another user could change the
+  ///   library.
+  package convenience init(_ declaration: FFIDeclaration, at pointer: JSONPointer, directory: String = ".") throws {
+    try self.init(declaration, at: pointer, PluginDependencies(allowed: [], mode: .memfd), directory: directory)
+  }
+
+  init(
+    _ declaration: FFIDeclaration, at pointer: JSONPointer, _ dependencies: PluginDependencies, directory: String
+  ) throws {
     self.declaration = declaration
-    guard let library = unsafe dlopen(declaration.library, RTLD_NOW | Int32(RTLD_LOCAL) | RTLD_NODELETE) else {
+    let name = try Self.checked(declaration.library, at: pointer.appending("library"), dependencies, directory)
+    guard let library = unsafe dlopen(name, RTLD_NOW | Int32(RTLD_LOCAL) | RTLD_NODELETE) else {
       let reason = unsafe dlerror().map { unsafe String(cString: $0) } ?? ""
       throw ManifestProblem(
         .invalidValue, at: pointer.appending("library"),
@@ -43,6 +54,22 @@ internal import Glibc
     else {
       throw ManifestProblem(.invalidValue, at: pointer, "libffi cannot prepare a call with these types")
     }
+  }
+
+  /// The library as the dynamic linker is to take it: a name as it is, and a path once it is known who can change what is there.
+  ///
+  /// It is not copied: another part of the process may have it already, and two of it would not know of each other.
+  private static func checked(
+    _ library: String, at pointer: JSONPointer, _ dependencies: PluginDependencies, _ directory: String
+  ) throws(ManifestProblem) -> String {
+    guard library.contains("/") else { return library }
+    let path = library.hasPrefix("/") ? library : "\(directory)/\(library)"
+    do throws(LoadRefusal) {
+      try dependencies.load(for: try PluginFile(opening: path))
+    } catch {
+      throw ManifestProblem(.pluginRefused, at: pointer, "\(error.path): \(error.message)")
+    }
+    return path
   }
 
   deinit {

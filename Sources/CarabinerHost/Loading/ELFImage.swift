@@ -7,6 +7,8 @@ package struct ELFImage {
     case wrongArchitecture(UInt16)
     case wrongType(UInt16)
     case truncated(String)
+    case oversizedNotes
+    case badDynamicSection(String)
   }
 
   /// Part of the file that is mapped, or describes something.
@@ -19,13 +21,6 @@ package struct ELFImage {
     package let address: UInt64
   }
 
-  /// A note's contents, by its owner and type.
-  package struct Note {
-    package let owner: [UInt8]
-    package let type: UInt32
-    package let contents: Range<Int>
-  }
-
   #if arch(x86_64)
     package static let machine: UInt16 = 62
   #elseif arch(arm64)
@@ -33,6 +28,8 @@ package struct ELFImage {
   #endif
   /// More program headers than any linker writes.
   private static let maximumSegments = 512
+  /// How large all note segments may be together, 1 MiB; those of real libraries have some hundred bytes.
+  package static let maximumNoteBytes = 1 << 20
 
   private let bytes: [UInt8]
   /// The program headers.
@@ -72,25 +69,36 @@ package struct ELFImage {
     self.segments = segments
   }
 
-  /// All notes of the file's note segments.
-  package var notes: [Note] {
+  /// The contents of the notes of one owner and type, at most `limit` of them.
+  ///
+  /// Segments may overlap, and a file may claim hundreds of them: nothing is copied, and no more bytes are looked at than a
+  /// linker writes.
+  ///
+  /// - Throws: ``Fault/oversizedNotes`` if the note segments have more bytes than ``maximumNoteBytes``.
+  package func notes(of owner: String, type: UInt32, limit: Int) throws(Fault) -> [Range<Int>] {
+    let noteSegments = segments.filter { $0.type == 4 }
+    guard noteSegments.reduce(0, { $0 + min($1.range.count, Self.maximumNoteBytes + 1) }) <= Self.maximumNoteBytes else {
+      throw .oversizedNotes
+    }
     let reader = ByteReader(bytes: bytes)
-    var notes: [Note] = []
-    for segment in segments where segment.type == 4 {
+    let name = Array(owner.utf8) + [0]
+    var found: [Range<Int>] = []
+    for segment in noteSegments {
       var offset = segment.range.lowerBound
       while offset + 12 <= segment.range.upperBound, let nameSize = reader.uint32(offset),
-        let size = reader.uint32(offset + 4), let type = reader.uint32(offset + 8)
+        let size = reader.uint32(offset + 4), let noteType = reader.uint32(offset + 8)
       {
-        let name = offset + 12
-        let contents = name + Self.aligned(Int(nameSize))
+        let contents = offset + 12 + Self.aligned(Int(nameSize))
         let end = contents + Int(size)
         guard end <= segment.range.upperBound else { break }
-        notes.append(
-          Note(owner: Array(bytes[name..<(name + Int(nameSize))]), type: type, contents: contents..<end))
+        if noteType == type, Int(nameSize) == name.count, bytes[(offset + 12)..<(offset + 12 + name.count)].elementsEqual(name) {
+          found.append(contents..<end)
+          if found.count == limit { return found }
+        }
         offset = contents + Self.aligned(Int(size))
       }
     }
-    return notes
+    return found
   }
 
   /// The bytes of a range the image itself gave out.

@@ -7,6 +7,7 @@ package struct LoadRefusal: Error, Sendable, CustomStringConvertible {
     case unsafeOwner
     case unsafeMode
     case unsafeParent
+    case unsafeLibrary
     case tooLarge
     case unreadable
     case changed

@@ -23,6 +23,8 @@ internal import Synchronization
   let host: UnsafePointer<crb_host>
 
   private static let loaded = Mutex<[String: PluginLibrary]>([:])
+  /// Held while the dynamic linker works, which has such a lock too: two loads at once must not see half of each other's libraries.
+  private static let linking = Mutex(())
 
   /// Loads a plugin: open, check, copy, pin, inspect, map, negotiate, initialise.
   ///
@@ -30,18 +32,22 @@ internal import Synchronization
   ///   - path: The operator's file; it is read once and never mapped.
   ///   - pin: The SHA-256 it must have, in digits; nil for any.
   ///   - mode: Where the private copy is kept.
+  ///   - libraryPaths: What it may name in RPATH, RUNPATH and as paths in NEEDED.
   /// - Throws: ``LoadRefusal`` naming the step, the reason and what to do.
   package static func load(
-    path: String, pin: String? = nil, mode: StagedCopy.Mode = .directory
+    path: String, pin: String? = nil, mode: StagedCopy.Mode = StagedCopy.defaultMode, libraryPaths: Set<String> = []
   ) throws(LoadRefusal) -> PluginLibrary {
-    try load(try PluginFile(opening: path), pin: pin, mode: mode, entry: "")
+    let dependencies = PluginDependencies(allowed: libraryPaths, mode: mode)
+    return try load(try PluginFile(opening: path), pin: pin, dependencies, entry: "")
   }
 
   /// Loads a plugin that is open already.
   ///
-  /// - Parameter entry: The manifest's name of it; empty if nobody gave it one.
+  /// - Parameters:
+  ///   - dependencies: What it may need, and where private copies are kept.
+  ///   - entry: The manifest's name of it; empty if nobody gave it one.
   static func load(
-    _ file: PluginFile, pin: String?, mode: StagedCopy.Mode, entry: String
+    _ file: PluginFile, pin: String?, _ dependencies: PluginDependencies, entry: String
   ) throws(LoadRefusal) -> PluginLibrary {
     let start = ContinuousClock.now
     guard pin == nil || pin?.lowercased() == file.digest else {
@@ -51,9 +57,10 @@ internal import Synchronization
           + "if you meant to update it")
     }
     let note = try PluginNote(inspecting: file)
+    try dependencies.check(file)
     // One file is one library: glibc would give back the same mapping, and a second entry call has nothing new to say.
     if let known = loaded.withLock({ $0[file.digest] }) { return known }
-    let library = try PluginLibrary(file, note, mode, entry, start)
+    let library = try PluginLibrary(file, note, dependencies, entry, start)
     loaded.withLock { $0[file.digest] = library }
     return library
   }
@@ -78,19 +85,12 @@ internal import Synchronization
   }
 
   private init(
-    _ file: PluginFile, _ note: PluginNote, _ mode: StagedCopy.Mode, _ entryName: String,
+    _ file: PluginFile, _ note: PluginNote, _ dependencies: PluginDependencies, _ entryName: String,
     _ start: ContinuousClock.Instant
   ) throws(LoadRefusal) {
-    let copy = try StagedCopy.make(of: file, mode: mode)
+    let copy = try StagedCopy.make(of: file, mode: dependencies.mode)
     let subject = CrashSubject(entry: entryName, file: file.path, digest: file.digest, generation: 0)
-    guard
-      let handle = unsafe subject.during(.load, { unsafe dlopen(copy, RTLD_NOW | Int32(RTLD_LOCAL) | RTLD_NODELETE) })
-    else {
-      let reason = unsafe dlerror().map { unsafe String(cString: $0) } ?? "no reason given"
-      throw LoadRefusal(
-        .openFailed, step: "dlopen", path: file.path,
-        "the dynamic linker refuses it: \(reason); a missing symbol or library must be there where the host runs")
-    }
+    let handle = unsafe try subject.during(.load) { () throws(LoadRefusal) in unsafe try Self.link(copy, file, dependencies) }
     guard let symbol = unsafe dlsym(handle, "crb_entry_v1") else {
       throw LoadRefusal(
         .noEntry, step: "entry", path: file.path,
@@ -114,6 +114,29 @@ internal import Synchronization
     digest = file.digest
     self.note = note
     loadTime = .now - start
+  }
+
+  /// Maps the libraries it needs, and then itself.
+  private static func link(
+    _ copy: String, _ file: PluginFile, _ dependencies: PluginDependencies
+  ) throws(LoadRefusal) -> UnsafeMutableRawPointer {
+    let linked = try linking.withLock { _ throws(LoadRefusal) in
+      try dependencies.load(for: file)
+      guard let handle = unsafe dlopen(copy, RTLD_NOW | Int32(RTLD_LOCAL) | RTLD_NODELETE) else {
+        let reason = unsafe dlerror().map { unsafe String(cString: $0) } ?? "no reason given"
+        throw LoadRefusal(
+          .openFailed, step: "dlopen", path: file.path,
+          "the dynamic linker refuses it: \(reason); a missing symbol or library must be there where the host runs")
+      }
+      return unsafe Linked(handle: handle)
+    }
+    return unsafe linked.handle
+  }
+
+  /// What leaves the lock with a pointer in it.
+  @safe private struct Linked: @unchecked Sendable {
+    // The handle of a library that is never closed.
+    let handle: UnsafeMutableRawPointer
   }
 }
 
@@ -148,7 +171,8 @@ extension PluginNote {
 }
 
 extension LoadRefusal {
-  fileprivate init(_ fault: ELFImage.Fault, path: String) {
+  /// What is wrong with a file, for a person.
+  init(_ fault: ELFImage.Fault, path: String) {
     switch fault {
     case .notELF:
       self.init(.notELF, step: "elf", path: path, "this is no shared object; name the plugin's .so")
@@ -165,6 +189,12 @@ extension LoadRefusal {
     case .truncated(let what):
       self.init(
         .truncated, step: "elf", path: path, "the file is cut short in \(what); copy it again, and put it in place with mv")
+    case .oversizedNotes:
+      self.init(
+        .badNote, step: "note", path: path,
+        "its note segments have more than \(ByteSizeText.print(ELFImage.maximumNoteBytes)); build it again")
+    case .badDynamicSection(let what):
+      self.init(.truncated, step: "elf", path: path, "its dynamic section cannot be read: \(what); build it again")
     }
   }
 }

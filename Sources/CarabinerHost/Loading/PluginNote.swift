@@ -25,14 +25,19 @@ package struct PluginNote: Sendable, Hashable {
   ///
   /// - Throws: ``LoadRefusal``, `noNote` or `badNote`.
   package init(of image: ELFImage, path: String) throws(LoadRefusal) {
-    let notes = image.notes.filter { $0.owner == Array("CRB\0".utf8) && $0.type == UInt32(CRB_NOTE_TYPE) }
+    let notes: [Range<Int>]
+    do throws(ELFImage.Fault) {
+      notes = try image.notes(of: "CRB", type: UInt32(CRB_NOTE_TYPE), limit: 2)
+    } catch {
+      throw Self.bad(path, "its note segments have more than \(ByteSizeText.print(ELFImage.maximumNoteBytes))")
+    }
     guard let note = notes.first else {
       throw LoadRefusal(
         .noNote, step: "note", path: path,
         "this is a shared object but no Carabiner plugin: it has no note in .note.crb; declare one with CRB_DECLARE_NOTE")
     }
     guard notes.count == 1 else { throw Self.bad(path, "there is more than one") }
-    let text = image.contents(note.contents).prefix { $0 != 0 }
+    let text = image.contents(note).prefix(Int(CRB_NOTE_MAX)).prefix { $0 != 0 }
     guard text.count < Int(CRB_NOTE_MAX) else { throw Self.bad(path, "its text is longer than \(CRB_NOTE_MAX - 1) bytes") }
     let json: JSONValue
     do {

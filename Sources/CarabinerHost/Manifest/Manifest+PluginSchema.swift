@@ -15,6 +15,10 @@ extension Manifest {
         "interceptor": {"$ref": "#/$defs/text", "description": "Which one, if the library has several."},
         "config": {"type": "object", "description": "Checked against the plugin's own schema."},
         "grants": {"type": "array", "uniqueItems": true, "items": {"enum": \(grantableServices)}},
+        "library-paths": {
+          "type": "array", "uniqueItems": true, "items": {"$ref": "#/$defs/text"},
+          "description": "Entries of RPATH and RUNPATH, and paths in NEEDED, that the library may have, as readelf -d shows them."
+        },
         "on-fault": {
           "type": "string",
           "pattern": "^(fail|skip|open-after-([1-9][0-9]?[0-9]?|1000))$",

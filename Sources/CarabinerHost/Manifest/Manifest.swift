@@ -79,6 +79,8 @@ extension Manifest {
     package var configuration: JSONValue = .object([:])
     /// Services beyond log and timer it may use.
     package var grants: Set<String> = []
+    /// What its library may name in RPATH, RUNPATH and as paths in NEEDED.
+    package var libraryPaths: Set<String> = []
     /// What becomes of a request in which the plugin broke the contract.
     package var onFault = FaultPolicy.fail
     /// How long one hook may stay pending.

@@ -64,6 +64,7 @@ package struct ManifestDifference: Sendable, Hashable {
     compare("interceptor", \.interceptor)
     compare("config", \.configuration)
     compare("grants", \.grants)
+    compare("library-paths", \.libraryPaths)
     compare("on-fault", \.onFault)
     compare("timeout", \.timeout)
     compare("mandatory", \.isMandatory)

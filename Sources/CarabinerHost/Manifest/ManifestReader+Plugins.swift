@@ -2,7 +2,8 @@ internal import CarabinerWire
 
 extension ManifestReader {
   private static let pluginKeys = [
-    "name", "file", "ffi", "sha256", "interceptor", "config", "grants", "on-fault", "timeout", "messages-to-clients", "mandatory",
+    "name", "file", "ffi", "sha256", "interceptor", "config", "grants", "library-paths", "on-fault", "timeout",
+    "messages-to-clients", "mandatory",
     "enabled",
   ]
   /// What only a library has; a declared call is nothing but the call.
@@ -30,6 +31,7 @@ extension ManifestReader {
       case "interceptor": plugin.interceptor = text(value, place)
       case "config": plugin.configuration = configuration(value, place)
       case "grants": plugin.grants = grants(value, place)
+      case "library-paths": plugin.libraryPaths = libraryPaths(value, place)
       case "on-fault": plugin.onFault = faultPolicy(value, place)
       case "timeout": plugin.timeout = duration(value, place)
       case "messages-to-clients": plugin.sendsMessagesToClients = truth(value, place) ?? false
@@ -124,6 +126,20 @@ extension ManifestReader {
       return .fail
     }
     return policy
+  }
+
+  private mutating func libraryPaths(_ json: JSONValue, _ pointer: JSONPointer) -> Set<String> {
+    guard case .array(let entries) = json else {
+      wrongType(json, pointer, "a list of texts, as readelf -d shows them")
+      return []
+    }
+    var paths: Set<String> = []
+    for (index, entry) in entries.enumerated() {
+      let place = pointer.appending(index)
+      guard let path = text(entry, place) else { continue }
+      if !paths.insert(path).inserted { problem(.duplicateName, place, "\(path) is allowed already; remove one of them") }
+    }
+    return paths
   }
 
   private mutating func grants(_ json: JSONValue, _ pointer: JSONPointer) -> Set<String> {

@@ -31,11 +31,13 @@ package struct LastKnownGood: Sendable {
       document["plugins"] = .array(
         try plugins.map { entry in
           guard var object = entry.object, let library = object["name"]?.string.flatMap({ libraries[$0] }) else { return entry }
+          object["sha256"] = .string(library.digest)
+          // Another folder would be another $ORIGIN for the libraries it needs, so such a file stays where it is.
+          guard object["library-paths"] == nil else { return .object(object) }
           let file = "\(library.digest).so"
           try copy(library, to: file)
           kept.insert(file)
           object["file"] = .string("\(directory)/\(file)")
-          object["sha256"] = .string(library.digest)
           return .object(object)
         })
     }

@@ -78,12 +78,15 @@ struct Roster: Sendable {
     switch plugin.source {
     case .ffi(let declaration):
       let pointer = plugin.pointer.appending("ffi")
-      let function = try FFIFunction(FFIDeclaration(declaration, at: pointer), at: pointer)
+      let dependencies = PluginDependencies(allowed: plugin.libraryPaths, mode: manifest.settings.staging)
+      let function = try FFIFunction(
+        FFIDeclaration(declaration, at: pointer), at: pointer, dependencies, directory: manifest.directory)
       members[plugin.name] = .ffi(FFIStage(name: plugin.name, function: function, generation: surroundings.generation))
     case .file(let path, let pin):
       let file = try PluginFile(opening: path)
       guard try mayRun(plugin, file) else { return }
-      let library = try PluginLibrary.load(file, pin: pin, mode: manifest.settings.staging, entry: plugin.name)
+      let dependencies = PluginDependencies(allowed: plugin.libraryPaths, mode: manifest.settings.staging)
+      let library = try PluginLibrary.load(file, pin: pin, dependencies, entry: plugin.name)
       let interceptor = try library.interceptor(plugin.interceptor)
       var options = try Self.options(plugin, interceptor, secrets)
       options.breakerCoolDown = manifest.settings.breakerCoolDown

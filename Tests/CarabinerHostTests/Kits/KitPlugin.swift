@@ -53,7 +53,8 @@ enum KitPlugin: String, CaseIterable, Sendable, CustomTestStringConvertible {
       library = place.appending(path: "release/libKitFixture_1_0_0.so")
       try await run([
         "env", "CARABINER_PACKAGE=libraries", "swift", "build", "-c", "release", "--quiet", "--product", "KitFixture_1_0_0",
-        "--package-path", source.path, "--scratch-path", place.path,
+        "--package-path", source.path, "--scratch-path", place.path, "--disable-local-rpath", "-Xswiftc",
+        "-no-toolchain-stdlib-rpath",
       ])
     }
     unsafe chmod(library.path, 0o755)

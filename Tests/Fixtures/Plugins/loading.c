@@ -23,6 +23,10 @@ CRB_DECLARE_NOTE("{\"id\":\"org.carabiner.test.loading\",\"version\":\"1.0.0\",\
 #ifdef UNRESOLVED
 void nobody_defines_this(void);
 #endif
+#ifdef NEEDS
+/* Of library.c: the plugin refuses to work with another version than this. */
+int fixture_number(void);
+#endif
 
 static crb_verdict on_request(void *inst, crb_call call, void **state) {
   (void)inst, (void)call, (void)state;
@@ -142,6 +146,9 @@ CRB_EXPORT const crb_plugin *another_name(const crb_host *host) {
 CRB_EXPORT const crb_plugin *crb_entry_v1(const crb_host *host) {
 #endif
   (void)host;
+#ifdef NEEDS
+  if (fixture_number() != NEEDS) return NULL;
+#endif
 #ifdef ENTRY_NULL
   return NULL;
 #elif defined(ENTRY_CRASHES)

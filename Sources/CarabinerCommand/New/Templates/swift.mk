@@ -7,11 +7,12 @@ PLUGIN = build/my-plugin.so
 @@carabiner@@
 
 # Package.swift names the kit by this link, so that no path of your machine is in it; swift knows what is up to date. The import tables
-# are to be read-only once the plugin is loaded.
+# are to be read-only once the plugin is loaded. It has no search path for libraries: those of Swift are the host's.
 $(PLUGIN): FORCE
 	@mkdir -p build
 	@ln -sfn "$$($(PKG_CONFIG) --variable=swiftkit carabiner)" kit
-	$(SWIFT) build -c release --quiet -Xlinker -z -Xlinker now --product MyPlugin_1_0_0
+	$(SWIFT) build -c release --quiet -Xlinker -z -Xlinker now \
+	  --disable-local-rpath -Xswiftc -no-toolchain-stdlib-rpath --product MyPlugin_1_0_0
 	@cmp -s .build/release/libMyPlugin_1_0_0.so $@ || cp .build/release/libMyPlugin_1_0_0.so $@
 
 conform: $(PLUGIN)

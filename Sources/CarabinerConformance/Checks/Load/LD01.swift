@@ -27,6 +27,8 @@ extension Check {
           trial.notes.fail("this is for ELF machine \(machine), and this machine is \(ELFImage.machine)")
         case .wrongType(let type): trial.notes.fail("this is no shared object (ELF type \(type)); link with -shared")
         case .truncated(let what): trial.notes.fail("the file is cut short in \(what)")
+        case .oversizedNotes: trial.notes.fail("its note segments are larger than any linker makes them")
+        case .badDynamicSection(let what): trial.notes.fail("its dynamic section cannot be read: \(what)")
         }
       }
     })

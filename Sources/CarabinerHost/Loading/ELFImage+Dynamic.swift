@@ -1,0 +1,66 @@
+/// What the dynamic linker reads of an object: which libraries it needs, and where it has them looked for.
+package struct DynamicLinks: Equatable {
+  /// The libraries it needs, filters of it included, in their order.
+  package var libraries: [String] = []
+  /// The folders of RPATH and RUNPATH, as they are written.
+  package var searchPaths: [String] = []
+  /// The name by which other objects need it (SONAME).
+  package var name: String?
+}
+
+extension ELFImage {
+  /// More entries than any linker writes.
+  private static let maximumDynamicEntries = 1 << 16
+  /// Longer than any path.
+  private static let maximumNameBytes = 4096
+
+  /// The dynamic section, found by its address as the dynamic linker finds it; the section headers do not count.
+  ///
+  /// - Throws: ``Fault/badDynamicSection`` if something in it lies outside of the file.
+  package func dynamicLinks() throws(Fault) -> DynamicLinks {
+    // The dynamic linker takes the last one.
+    guard let segment = segments.last(where: { $0.type == 2 }) else { return DynamicLinks() }
+    guard let start = offset(of: segment.address) else { throw .badDynamicSection("it lies outside of what is loaded") }
+    var entries: [(tag: UInt64, value: UInt64)] = []
+    for index in 0..<Self.maximumDynamicEntries {
+      guard let tag = number(start + index * 16, 8), let value = number(start + index * 16 + 8, 8) else {
+        throw .badDynamicSection("it has no end")
+      }
+      if tag == 0 { return try links(entries) }
+      entries.append((tag, value))
+    }
+    throw .badDynamicSection("it has more than \(Self.maximumDynamicEntries) entries")
+  }
+
+  private func links(_ entries: [(tag: UInt64, value: UInt64)]) throws(Fault) -> DynamicLinks {
+    var links = DynamicLinks()
+    let texts = entries.last { $0.tag == 5 }.flatMap { offset(of: $0.value) }
+    func text(_ value: UInt64) throws(Fault) -> String {
+      guard let texts, let place = Int(exactly: value), place < Int.max - texts,
+        let text = string(at: texts + place, limit: Self.maximumNameBytes)
+      else { throw .badDynamicSection("a name in it cannot be read") }
+      return text
+    }
+    for (tag, value) in entries {
+      switch tag {
+      // NEEDED, AUXILIARY and FILTER: all of them are loaded with the object.
+      case 1, 0x7FFF_FFFD, 0x7FFF_FFFF: links.libraries.append(try text(value))
+      // RPATH and RUNPATH.
+      case 15, 29: links.searchPaths += try text(value).split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+      case 14: links.name = try text(value)
+      default: break
+      }
+    }
+    return links
+  }
+
+  /// Where in the file an address is that the object is loaded at; nil if nowhere.
+  private func offset(of address: UInt64) -> Int? {
+    guard
+      let segment = segments.last(where: {
+        $0.type == 1 && $0.address <= address && address - $0.address < UInt64($0.range.count)
+      })
+    else { return nil }
+    return segment.range.lowerBound + Int(address - segment.address)
+  }
+}
