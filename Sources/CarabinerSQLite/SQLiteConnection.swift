@@ -1,6 +1,5 @@
 internal import CSQLite
 internal import Carabiner
-internal import Glibc
 
 /// A connection to a database with its prepared statements.
 @safe final class SQLiteConnection: @unchecked Sendable {
@@ -13,13 +12,13 @@ internal import Glibc
   /// Opens a database, and makes the file, which only its owner may read and write, if there is none.
   ///
   /// - Throws: ``StoreError``.
-  init(path: String, busyTimeout: Double, isReadOnly: Bool) throws(StoreError) {
-    // Answers are often for one user's eyes. A node is made and not opened: to close a file takes away the locks that others in this
-    // process hold on it. If it is there, its owner has decided; where none can be made, as at the end of a link, the database makes its own.
-    if !isReadOnly { _ = unsafe mknod(path, S_IFREG | S_IRUSR | S_IWUSR, 0) }
+  init(_ file: StoreFile, busyTimeout: Double, isReadOnly: Bool) throws(StoreError) {
+    let path = file.path
+    file.make()
+    try file.check()
     var opened: OpaquePointer?
-    let flags = (isReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE) | SQLITE_OPEN_NOMUTEX
-    let code = unsafe sqlite3_open_v2(path, &opened, flags, nil)
+    let access = isReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+    let code = unsafe sqlite3_open_v2(path, &opened, access | SQLITE_OPEN_NOMUTEX, nil)
     guard let database = unsafe opened else {
       throw StoreError(.database, "there is no memory to open the database \(path)")
     }

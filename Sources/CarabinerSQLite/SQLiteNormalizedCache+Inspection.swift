@@ -41,7 +41,7 @@ extension SQLiteNormalizedCache {
   ///
   /// - Throws: ``StoreError``.
   package func statistics() throws -> StoreStatistics {
-    let log = try? FileManager.default.attributesOfItem(atPath: path + "-wal")[.size] as? Int
+    let log = try? FileManager.default.attributesOfItem(atPath: file.path + "-wal")[.size] as? Int
     var statistics = try reading { connection in
       StoreStatistics(
         schemaVersion: try connection.number("PRAGMA user_version"),

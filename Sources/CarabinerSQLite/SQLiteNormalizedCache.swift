@@ -18,6 +18,8 @@ public final class SQLiteNormalizedCache: NormalizedCache {
   /// Where the database is.
   public let path: String
   private let maximumFields: Int
+  /// The place of the file without symbolic links.
+  let file: StoreFile
   private let busyTimeout: Double
   private let isReadOnly: Bool
   private let writer: Mutex<SQLiteConnection>
@@ -33,17 +35,22 @@ public final class SQLiteNormalizedCache: NormalizedCache {
   ///   - isReadOnly: Whether a write is refused even if the file allows it.
   ///   - maximumFields: About how many fields the record of a root may have. It has one for each list of arguments that was asked for;
   ///     the oldest are removed.
-  /// - Throws: ``StoreError``: `corrupt`, `locked`, `readOnly`, `newerVersion`, `diskFull`, `database`.
+  ///   - mayBeForeign: Whether the file may belong to another user, as for root who looks after it. Otherwise it must belong to root or
+  ///     the user of this process, and nobody else may replace it.
+  /// - Throws: ``StoreError``: `corrupt`, `locked`, `readOnly`, `newerVersion`, `diskFull`, `unsafe`, `database`.
   public init(
     path: String, busyTimeout: Double = 5, isReadOnly: Bool = false,
-    maximumFields: Int = InMemoryNormalizedCache.defaultMaximumFields
+    maximumFields: Int = InMemoryNormalizedCache.defaultMaximumFields, mayBeForeign: Bool = false
   ) throws {
     self.path = path
     self.maximumFields = max(1, maximumFields)
     self.busyTimeout = busyTimeout
     self.isReadOnly = isReadOnly
-    let connection = try SQLiteConnection(path: path, busyTimeout: busyTimeout, isReadOnly: isReadOnly)
+    file = try StoreFile(path, isReadOnly: isReadOnly, mayBeForeign: mayBeForeign)
+    let connection = try SQLiteConnection(file, busyTimeout: busyTimeout, isReadOnly: isReadOnly)
     try Self.prepare(connection, path: path, isReadOnly: isReadOnly)
+    // The log is there now: in a folder that all may write to, another user may have been faster.
+    try file.check()
     writer = Mutex(connection)
   }
 
@@ -124,7 +131,7 @@ public final class SQLiteNormalizedCache: NormalizedCache {
   func reading<Result>(_ work: (SQLiteConnection) throws -> Result) throws -> Result {
     let connection =
       try readers.withLock { $0.popLast() }
-      ?? SQLiteConnection(path: path, busyTimeout: busyTimeout, isReadOnly: isReadOnly)
+      ?? SQLiteConnection(file, busyTimeout: busyTimeout, isReadOnly: isReadOnly)
     defer { readers.withLock { if $0.count < Self.idleReaders { $0.append(connection) } } }
     return try work(connection)
   }

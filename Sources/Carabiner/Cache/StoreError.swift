@@ -18,6 +18,8 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     case readOnly
     /// The database was made by a newer version.
     case newerVersion
+    /// Another user could change the database.
+    case unsafe
     /// The disk is full.
     case diskFull
     /// The database failed otherwise.

@@ -28,9 +28,11 @@ struct StoreOptions: ParsableArguments {
         throw StoreError(.database, "there is no store \(path); check the path, or run something that makes it")
       }
       guard !isFolder.boolValue else { throw StoreError(.database, "\(path) is a folder; name the store's file in it") }
+      // Root looks after the stores of other users.
+      let mayBeForeign = geteuid() == 0
       // A file that is empty is no store yet, and looking must not make it one.
-      var cache = try SQLiteNormalizedCache(path: path, isReadOnly: true)
-      if forWriting { cache = try SQLiteNormalizedCache(path: path) }
+      var cache = try SQLiteNormalizedCache(path: path, isReadOnly: true, mayBeForeign: mayBeForeign)
+      if forWriting { cache = try SQLiteNormalizedCache(path: path, mayBeForeign: mayBeForeign) }
       try await body(cache)
     } catch {
       if !(error is ExitStatus) { Terminal.complain("error: \(error)") }
