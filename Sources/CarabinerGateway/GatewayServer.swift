@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import Glibc
 package import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
@@ -71,11 +72,18 @@ package final class GatewayServer: Sendable {
       channel =
         switch address {
         case .tcp(let host, let port): try await bootstrap.bind(host: host, port: port).get()
-        case .unix(let path): try await bootstrap.bind(unixDomainSocketPath: path, cleanupExistingSocketFile: true).get()
+        case .unix(let path):
+          try await UnixSocketFile.withoutServer(at: path) {
+            try await bootstrap.bind(unixDomainSocketPath: path, cleanupExistingSocketFile: true).get()
+          }
         case .descriptor(let descriptor): try await bootstrap.withBoundSocket(descriptor).get()
         }
+    } catch let failure as BindFailure {
+      throw failure
     } catch {
-      throw BindFailure(description: "cannot listen on \(address): \(error)")
+      // NIO's own text of it names a function of C, and has a parenthesis too many.
+      let reason = (error as? IOError).map { unsafe String(cString: strerror($0.errnoCode)) } ?? "\(error)"
+      throw BindFailure(description: "cannot listen on \(address): \(reason)")
     }
     self.connections = connections
     self.address = channel.localAddress

@@ -32,6 +32,15 @@ enum LogFormat: String, Sendable, CaseIterable, ExpressibleByArgument {
     }
   }
 
+  /// What is printed of an address once connections are accepted there.
+  func listening(_ address: String) -> String {
+    switch self {
+    case .text: "listening \(address)"
+    case .json:
+      String(line(.notice, "carabiner.serve", "listening", ["address": "\(address)"], at: Date()).dropLast())
+    }
+  }
+
   private static func onOneLine(_ text: String) -> String {
     guard text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else { return text }
     return String(text.debugDescription.dropFirst().dropLast())

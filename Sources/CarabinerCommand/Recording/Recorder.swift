@@ -27,13 +27,15 @@ final class Recorder: Sendable {
   /// How many operations were left out because the disk is slow, or the file as long as it may be.
   var leftOut: Int { state.withLock(\.leftOut) }
 
-  /// Makes the file, for its owner alone; it must not be there yet.
+  /// Makes the file, for its owner alone; one that is there is kept under another name.
   // What can fail is done before there is an object: the optimiser of Swift 6.3 cannot take back one that has a mutex already.
   convenience init(path: String, maximumBytes: Int, logger: Logger) throws {
+    try KeptRecords.moveUp(path)
     let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else {
       throw usageError(
-        unsafe "the record \(path) cannot be made: \(String(cString: strerror(errno))); name a file that is not there yet")
+        unsafe "the record \(path) cannot be made: \(String(cString: strerror(errno))); --record takes a file in a folder that may be written"
+      )
     }
     self.init(FileHandle(fileDescriptor: descriptor, closeOnDealloc: true), maximumBytes: maximumBytes, logger: logger)
   }

@@ -24,7 +24,7 @@ struct ServeCommand: AsyncParsableCommand {
       What clients send goes no further unless the manifest says so: serve: {forward-headers: [authorization]}, and back
       serve: {return-headers: [x-cache]}.
 
-      Prints "listening ADDRESS" once it accepts connections. Exit status: 0 after an orderly end, 3 if the manifest or a plugin is
+      Prints "listening ADDRESS" once it accepts connections, or with --log-format json an object with that address. Exit status: 0 after an orderly end, 3 if the manifest or a plugin is
       refused, 4 if it cannot listen.
 
       Example: carabiner serve -m chain.yaml --listen 127.0.0.1:4000 --admin unix:/run/carabiner.sock
@@ -55,7 +55,7 @@ struct ServeCommand: AsyncParsableCommand {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Write operations, what the upstream answered and what came of it into a file that is not there yet, for carabiner replay.",
+      "Write operations, what the upstream answered and what came of it into a file, for carabiner replay. A file that is there becomes FILE.1, and so on to FILE.9.",
       valueName: "file"))
   var record: String?
 
@@ -113,7 +113,7 @@ struct ServeCommand: AsyncParsableCommand {
     } catch let status as ExitStatus {
       throw status
     } catch let error as GatewayServer.BindFailure {
-      Terminal.complain("error: \(error); is the address in use? choose another with --listen")
+      Terminal.complain("error: \(error); choose another with --listen, or --admin for its socket")
       throw ExitStatus.network
     } catch {
       Terminal.complain("error: \(error)")
@@ -126,6 +126,9 @@ struct ServeCommand: AsyncParsableCommand {
     let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint, .sighup)
     LineLogHandler.use(log.logFormat)
     let logger = Logger(label: "carabiner.serve")
+    // Before anything of the other gateway's is touched, as its record.
+    if let admin { try SoleServer.claim(adminSocket: String(admin.dropFirst("unix:".count))) }
+    if let state { try SoleServer.claim(state: state) }
     let counters = ChainCounters()
     let source = GenerationSource(
       path: source.path, endpoint: endpoint, probeTimeout: probe.probeTimeout, state: state,
@@ -155,7 +158,7 @@ struct ServeCommand: AsyncParsableCommand {
           live: live, operations: operations, gateway: metrics, counters: counters, traces: traces,
           certificate: certificate,
           connectionCount: { servers.reduce(0) { $0 + $1.connectionCount } })), group)
-    for server in servers { Terminal.emit("listening \(server.name)") }
+    for server in servers { Terminal.emit(log.logFormat.listening(server.name)) }
     ServiceManager.notify("READY=1\nSTATUS=generation 1 serves")
     let watching = watch ? self.source.path.map { watch($0, live, reloader) } : nil
     let looking = certificate.map { certificate in Task { await certificate.watch() } }
@@ -236,7 +239,6 @@ struct ServeCommand: AsyncParsableCommand {
       ServiceManager.notify("RELOADING=1\nMONOTONIC_USEC=\(DispatchTime.now().uptimeNanoseconds / 1000)")
       let report = await reloader.reload(trigger: "SIGHUP")
       ServiceManager.notify("READY=1\nSTATUS=generation \(report.generation) serves")
-      Terminal.complain("reload: \(report.text)")
     }
   }
 

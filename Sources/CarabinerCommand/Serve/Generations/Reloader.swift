@@ -59,7 +59,10 @@ final class Reloader: Sendable {
 
   private func note(_ report: ReloadReport) {
     live.note(report)
-    live.logger.log(
+    // Written whatever the log's level is: a signal has no other answer.
+    var logger = live.logger
+    logger.logLevel = min(logger.logLevel, .notice)
+    logger.log(
       level: report.isAccepted ? .notice : .error, "reload: \(Terminal.redacted(report.text))",
       metadata: ["trigger": "\(report.trigger)", "generation": "\(report.generation)"])
   }
