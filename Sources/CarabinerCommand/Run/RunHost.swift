@@ -20,6 +20,7 @@ struct RunHost: Sendable {
 
   /// - Parameters:
   ///   - predecessor: The host this one takes the place of. Connections, store and plugins go on where their settings are the same.
+  ///   - anew: Whether all instances of plugins are made anew nevertheless.
   ///   - generation: Which generation of the manifest this is.
   ///   - crashLoop: What is known of plugins that killed the host.
   ///   - fallbackEndpoint: Where the server is if nobody says; nil if somebody has to.
@@ -29,7 +30,7 @@ struct RunHost: Sendable {
   init(
     manifest: Manifest, endpoint: String?, headers: HTTPHeaders, wire: WireChoice, timeout: Double?,
     overrides: StageOverrides = StageOverrides(environment: ProcessInfo.processInfo.environment),
-    replacing predecessor: RunHost? = nil, generation: UInt64 = 1, crashLoop: CrashLoopGuard? = nil,
+    replacing predecessor: RunHost? = nil, anew: Bool = false, generation: UInt64 = 1, crashLoop: CrashLoopGuard? = nil,
     fallbackEndpoint: String? = nil, passesGraphQLErrors: Bool = false, observer: any ChainObserver = CacheFailureLog(),
     sending: (CurlTransport) -> any HTTPTransport = { $0 }
   ) throws {
@@ -80,8 +81,8 @@ struct RunHost: Sendable {
       store = try manifest.openStore()
     }
     let chain = try HostedChain(
-      manifest, store: store, overrides: overrides, replacing: predecessor?.chain, generation: generation, crashLoop: crashLoop,
-      passesGraphQLErrors: passesGraphQLErrors)
+      manifest, store: store, overrides: overrides, replacing: predecessor?.chain, anew: anew, generation: generation,
+      crashLoop: crashLoop, passesGraphQLErrors: passesGraphQLErrors)
     self.chain = chain
     let http = RequestChainNetworkTransport(
       interceptorProvider: chain, endpointURL: url, httpTransport: sending(transport), store: store, additionalHeaders: all,

@@ -49,7 +49,7 @@ struct ServeCommand: AsyncParsableCommand {
   @Option(name: .long, help: "The path operations are taken at.")
   var path = "/graphql"
 
-  @Flag(name: .long, help: "Make a new generation when a file of the manifest's folder, or a plugin it names, has changed.")
+  @Flag(name: .long, help: "Make a new generation when the manifest, a file it names, or one that a plugin reads has changed.")
   var watch = false
 
   @Option(
@@ -227,9 +227,7 @@ struct ServeCommand: AsyncParsableCommand {
   }
 
   private func watch(_ path: String, _ live: LiveHost, _ reloader: Reloader) -> Task<Void, Never> {
-    let watch = ManifestWatch(path: path) {
-      live.current.manifest.plugins.compactMap { if case .file(let path, _) = $0.source { path } else { nil } }
-    }
+    let watch = ManifestWatch(path: path) { live.current.host.chain.watchedFiles }
     return Task { await watch.run { _ = await reloader.reload(trigger: "change of files") } }
   }
 

@@ -67,6 +67,7 @@ package final class HostedChain: InterceptorProvider {
   ///   - store: What plugins get that are granted the store; it should be that of the client's transport.
   ///   - predecessor: The chain this one takes the place of. A plugin whose file and configuration are the same keeps its instance;
   ///     another may get what its last one had learnt.
+  ///   - anew: Whether all instances are made anew nevertheless.
   ///   - generation: Which one of a host's manifests this is, counted from 1.
   ///   - crashLoop: What is known of plugins that killed the host.
   ///   - passesGraphQLErrors: Whether GraphQL errors that the server sends as `application/json` with a status of 400 to 499 are
@@ -75,7 +76,7 @@ package final class HostedChain: InterceptorProvider {
   /// - Throws: ``ManifestError``, or ``LoadRefusal`` with the entry it is about.
   package init(
     _ manifest: Manifest, store: ApolloStore? = nil, overrides: StageOverrides = StageOverrides(),
-    replacing predecessor: HostedChain? = nil, generation: UInt64 = 1, crashLoop: CrashLoopGuard? = nil,
+    replacing predecessor: HostedChain? = nil, anew: Bool = false, generation: UInt64 = 1, crashLoop: CrashLoopGuard? = nil,
     passesGraphQLErrors: Bool = false, clock: (@Sendable () -> UInt64)? = nil
   ) throws {
     try Self.check(overrides, manifest)
@@ -83,7 +84,7 @@ package final class HostedChain: InterceptorProvider {
     board = predecessor?.board ?? BreakerBoard(now: clock ?? { MonotonicClock.nanoseconds })
     var roster = Roster(
       Roster.Surroundings(store: store, generation: generation, board: board, crashLoop: crashLoop))
-    try roster.bringUp(manifest, replacing: predecessor?.current.roster) { overrides.runs($0) }
+    try roster.bringUp(manifest, replacing: predecessor?.current.roster, anew: anew) { overrides.runs($0) }
     self.manifest = manifest
     self.passesGraphQLErrors = passesGraphQLErrors
     state = Mutex(State(overrides: overrides, roster: roster))
@@ -95,6 +96,9 @@ package final class HostedChain: InterceptorProvider {
 
   /// The libraries that are loaded, by entry.
   package var libraries: [String: PluginLibrary] { state.withLock(\.roster.libraries) }
+
+  /// The files that plugins read beside their own, as their configurations name them.
+  package var watchedFiles: [String] { state.withLock(\.roster.watchedFiles) }
 
   /// The instance of an entry; nil if it is none of a plugin's, or not loaded.
   package func instance(of entry: String) -> PluginInstance? { state.withLock { $0.roster.instance(entry) } }

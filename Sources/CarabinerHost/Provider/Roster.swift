@@ -1,4 +1,5 @@
 internal import Carabiner
+internal import CarabinerFiles
 internal import CarabinerWire
 internal import Logging
 
@@ -30,6 +31,8 @@ struct Roster: Sendable {
   private(set) var libraries: [String: PluginLibrary] = [:]
   private var members: [String: Member] = [:]
   private var bindings: [Place: StageBinding] = [:]
+  /// What the files that plugins have watched were like when their instances were made, by entry.
+  private var watched: [String: [String: FileSignature]] = [:]
 
   /// The entries that are left out although they should run, and why.
   private(set) var leftOut: [String: StageDecision] = [:]
@@ -39,6 +42,9 @@ struct Roster: Sendable {
 
   /// Whether an entry is loaded.
   func contains(_ name: String) -> Bool { members[name] != nil }
+
+  /// The files that plugins have watched.
+  var watchedFiles: [String] { watched.values.flatMap(\.keys) }
 
   /// The stage a plugin has in a list; nil for anything else.
   func binding(_ name: String, _ list: StageList) -> StageBinding? { bindings[Place(name: name, list: list)] }
@@ -51,17 +57,20 @@ struct Roster: Sendable {
 
   /// Loads what of a manifest is wanted and not loaded yet.
   ///
-  /// - Parameter predecessor: What this takes the place of. A plugin whose file and configuration are the same keeps its instance.
+  /// - Parameters:
+  ///   - predecessor: What this takes the place of. A plugin keeps its instance if its file, its configuration and the files it has
+  ///     watched are the same.
+  ///   - anew: Whether all instances are made anew nevertheless.
   /// - Throws: ``ManifestError``, or ``LoadRefusal`` with the entry it is about.
   mutating func bringUp(
-    _ manifest: Manifest, replacing predecessor: Roster? = nil, _ isWanted: (Manifest.Plugin) -> Bool
+    _ manifest: Manifest, replacing predecessor: Roster? = nil, anew: Bool = false, _ isWanted: (Manifest.Plugin) -> Bool
   ) throws {
     leftOut = [:]
     var problems: [ManifestProblem] = []
     let secrets = SecretReferences(directory: manifest.directory)
     for plugin in manifest.plugins where !contains(plugin.name) && isWanted(plugin) {
       do {
-        try bringUp(plugin, manifest, secrets, predecessor)
+        try bringUp(plugin, manifest, secrets, predecessor, anew: anew)
       } catch let problem as ManifestProblem {
         problems.append(problem)
       } catch let violations as ConfigurationViolations {
@@ -73,7 +82,7 @@ struct Roster: Sendable {
   }
 
   private mutating func bringUp(
-    _ plugin: Manifest.Plugin, _ manifest: Manifest, _ secrets: SecretReferences, _ predecessor: Roster?
+    _ plugin: Manifest.Plugin, _ manifest: Manifest, _ secrets: SecretReferences, _ predecessor: Roster?, anew: Bool
   ) throws {
     switch plugin.source {
     case .ffi(let declaration):
@@ -93,13 +102,15 @@ struct Roster: Sendable {
       options.store = surroundings.store
       options.generation = surroundings.generation
       options.board = surroundings.board
+      let files = FileSignature.of(WatchedFiles.named(by: interceptor.configurationSchema, in: plugin.configuration))
       let instance: PluginInstance
-      if let same = predecessor?.reusable(interceptor, library, options) {
+      if !anew, predecessor?.watched[plugin.name] == files, let same = predecessor?.reusable(interceptor, library, options) {
         instance = same
       } else {
         instance = try PluginInstance(interceptor, library: library, options: options)
         predecessor?.handOver(to: instance)
       }
+      watched[plugin.name] = files
       libraries[plugin.name] = library
       members[plugin.name] = .plugin(instance)
       for list in StageList.allCases where interceptor.stages.contains(list.rawValue) {

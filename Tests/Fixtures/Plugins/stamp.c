@@ -1,5 +1,7 @@
 /* Stamps requests and responses with STAMP, which tells one build from another; -DNAME makes one that cannot be brought up. */
+#define _GNU_SOURCE
 #include <carabiner.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,9 +15,22 @@ static const crb_host *host;
 
 static crb_view text(const char *text) { return (crb_view){.ptr = (const uint8_t *)text, .len = strlen(text)}; }
 
-static crb_verdict stamp(crb_call call, const char *name) {
-  return host->header_set(call, text(name), text(STAMP), 0) == CRB_OK ? CRB_CONTINUE : CRB_FAIL;
+static crb_verdict stamp(void *inst, crb_call call, const char *name) {
+  return host->header_set(call, text(name), text(inst ? inst : STAMP), 0) == CRB_OK ? CRB_CONTINUE : CRB_FAIL;
 }
+
+#ifdef STAMP_FILE
+/* The first line of the file that the configuration names, as it is when the instance is made. */
+static char *stamp_of(crb_view config) {
+  char path[512] = "", *line = calloc(1, 64);
+  const char *start = memmem(config.ptr, config.len, "\"/", 2);
+  if (!line || !start || sscanf(start + 1, "%511[^\"]", path) != 1) return line;
+  FILE *file = fopen(path, "r");
+  if (file && fgets(line, 64, file)) line[strcspn(line, "\n")] = 0;
+  if (file) fclose(file);
+  return line;
+}
+#endif
 
 static crb_verdict on_request(void *inst, crb_call call, void **state) {
   (void)inst, (void)state;
@@ -27,7 +42,7 @@ static crb_verdict on_request(void *inst, crb_call call, void **state) {
                          .detail_json = text("{\"secret\":[1]}")};
   return host->set_error(call, &why) == CRB_OK ? CRB_FAIL : CRB_CONTINUE;
 #endif
-  return stamp(call, "X-Stamp-Down");
+  return stamp(inst, call, "X-Stamp-Down");
 }
 
 static crb_verdict on_head(void *inst, crb_call call, void *state, const crb_head *head) {
@@ -39,7 +54,7 @@ static crb_verdict on_head(void *inst, crb_call call, void *state, const crb_hea
   if (head->status == 503) return CRB_RETRY;
   if (head->status == 418) return CRB_FAIL;
 #endif
-  return stamp(call, "X-Stamp-Up");
+  return stamp(inst, call, "X-Stamp-Up");
 }
 
 static const crb_http_stage http = {
@@ -48,6 +63,9 @@ static const crb_http_stage http = {
 static crb_status create(const crb_host *h, const crb_create_info *info, void **inst, crb_error *why) {
   (void)h, (void)info, (void)why;
   *inst = NULL;
+#ifdef STAMP_FILE
+  *inst = stamp_of(info->config_json);
+#endif
 #ifdef CREATE_FAILS
   why->message = text("it does not want to");
   return CRB_E_INVAL;
@@ -64,7 +82,12 @@ static const crb_interceptor interceptor = {
     .thread_class = CRB_THREADS_CONCURRENT,
     .id = "org.carabiner.test.stamp",
     .version = "1.0.0",
+#ifdef STAMP_FILE
+    .config_schema = "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{\"stamp-file\":"
+                     "{\"type\":\"string\"" STAMP_FILE "}}}",
+#else
     .config_schema = "{\"type\":\"object\",\"additionalProperties\":false}",
+#endif
     .http = &http,
     .create = create};
 static const crb_interceptor *const items[] = {&interceptor};

@@ -23,7 +23,8 @@ struct AdminService: RequestHandler {
     case (.GET, "/chain"): chain(request, reply)
     case (.POST, "/reload"):
       Task {
-        let report = await reloader.reload(trigger: "admin socket")
+        let isForced = FormFields(Array(request.query.utf8))?["force"] == "true"
+        let report = await reloader.reload(trigger: "admin socket", anew: isForced)
         answer(reply, report.isAccepted ? .ok : .unprocessableEntity, report.json)
       }
     case (.POST, "/plugins/enable"): override(request, reply, isEnabled: true)

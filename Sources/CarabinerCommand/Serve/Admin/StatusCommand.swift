@@ -60,15 +60,18 @@ struct ReloadCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "reload", abstract: "Have a running gateway read its manifest again, and wait until that is done.",
     discussion: """
+      A plugin whose file and configuration are the same keeps its instance; with --force all instances are made anew.
+
       Exit status: 0 if the new generation serves, 3 if it was refused and the old one goes on.
 
       Example: carabiner reload --admin unix:/run/carabiner.sock
       """)
 
   @OptionGroup var options: AdminOptions
+  @Flag(name: .long, help: "Make all instances of plugins anew, also those for which nothing has changed.") var force = false
 
   func run() async throws {
-    let (status, json) = try await options.client().json("POST", "/reload")
+    let (status, json) = try await options.client().json("POST", force ? "/reload?force=true" : "/reload")
     options.show(json, Self.text)
     if status != 200 { throw ExitStatus.refused }
   }

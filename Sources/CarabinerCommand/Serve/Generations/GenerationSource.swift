@@ -31,7 +31,11 @@ struct GenerationSource: Sendable {
   let observer: any ChainObserver
 
   /// The first generation, or the successor of one.
-  func generation(_ number: UInt64, of candidate: Candidate, replacing predecessor: Generation? = nil) throws -> Generation {
+  ///
+  /// - Parameter anew: Whether all instances of plugins are made anew.
+  func generation(
+    _ number: UInt64, of candidate: Candidate, replacing predecessor: Generation? = nil, anew: Bool = false
+  ) throws -> Generation {
     // What was switched on and off by hand stays so, as long as there is something it fits.
     var overrides = predecessor?.host.chain.overrides ?? StageOverrides(environment: ProcessInfo.processInfo.environment)
     for decision in overrides.live where !candidate.manifest.plugins.contains(where: { decision.fits($0.name) }) {
@@ -40,8 +44,8 @@ struct GenerationSource: Sendable {
     let crashLoop = try predecessor?.crashLoop ?? crashLoop(candidate.manifest)
     let host = try RunHost(
       manifest: candidate.pinned, endpoint: endpoint, headers: [:], wire: WireChoice(), timeout: nil, overrides: overrides,
-      replacing: predecessor?.host, generation: number, crashLoop: crashLoop,
-      passesGraphQLErrors: true, observer: observer,
+      replacing: predecessor?.host, anew: anew, generation: number, crashLoop: crashLoop, passesGraphQLErrors: true,
+      observer: observer,
       sending: { ScopedTransport(base: $0) })
     return Generation(number, candidate.manifest, host, crashLoop: crashLoop)
   }

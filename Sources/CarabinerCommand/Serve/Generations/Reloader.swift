@@ -12,6 +12,8 @@ final class Reloader: Sendable {
 
   private struct Waiting {
     var triggers: [String] = []
+    /// Whether one of them wants all instances made anew.
+    var anew = false
     var continuations: [CheckedContinuation<ReloadReport, Never>] = []
   }
 
@@ -35,11 +37,14 @@ final class Reloader: Sendable {
   func close() { isClosed.store(true, ordering: .relaxed) }
 
   /// Reads the manifest again and lets it take over if all of it is in order.
-  func reload(trigger: String) async -> ReloadReport {
+  ///
+  /// - Parameter anew: Whether all instances of plugins are made anew, also those for which nothing has changed.
+  func reload(trigger: String, anew: Bool = false) async -> ReloadReport {
     await withCheckedContinuation { continuation in
       let isFirst = waiting.withLock { waiting in
         waiting.continuations.append(continuation)
         waiting.triggers.append(trigger)
+        waiting.anew = waiting.anew || anew
         return waiting.continuations.count == 1
       }
       // Loading blocks, and so does looking at a plugin in a child process.
@@ -52,7 +57,7 @@ final class Reloader: Sendable {
       defer { waiting = Waiting() }
       return waiting
     }
-    let report = reload(group.triggers)
+    let report = reload(group.triggers, anew: group.anew)
     note(report)
     for continuation in group.continuations { continuation.resume(returning: report) }
   }
@@ -148,7 +153,7 @@ final class Reloader: Sendable {
     }
   }
 
-  private func reload(_ triggers: [String]) -> ReloadReport {
+  private func reload(_ triggers: [String], anew: Bool) -> ReloadReport {
     let start = ContinuousClock.now
     let trigger = Set(triggers).sorted().joined(separator: ", ")
     let current = live.current
@@ -168,7 +173,7 @@ final class Reloader: Sendable {
         from: current.manifest, to: candidate.manifest, oldDigests: current.digests, newDigests: candidate.digests)
       try source.probe(candidate, current: current)
       let number = lastNumber.add(1, ordering: .relaxed).newValue
-      let next = try source.generation(number, of: candidate, replacing: current)
+      let next = try source.generation(number, of: candidate, replacing: current, anew: anew)
       guard let trial = GenerationTrial(next) else {
         live.swap(to: next)
         keep(next)
