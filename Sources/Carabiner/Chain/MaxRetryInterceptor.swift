@@ -2,6 +2,9 @@ internal import FoundationEssentials
 
 /// Stops a request that is retried too often, and waits before each retry if told to.
 ///
+/// It limits and delays the retries that other stages ask for: plugins, and the interceptor of persisted queries. By itself it retries
+/// nothing, whatever fails.
+///
 /// What it counts is kept with the request, so one instance may serve many.
 public final class MaxRetryInterceptor: GraphQLInterceptor {
   /// How often and how fast a request is retried.

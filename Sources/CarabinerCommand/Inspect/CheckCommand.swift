@@ -76,6 +76,7 @@ struct CheckCommand: AsyncParsableCommand {
       let severity: Diagnostic.Severity = plugin.isEnabled ? .error : .warning
       found += report.problems.map { Diagnostic($0, severity: severity) }
       if let refusal = report.refusal { found.append(Diagnostic(refusal, of: plugin, severity: severity)) }
+      found += report.missingGrants.filter { $0.entry == plugin.name }.map { Diagnostic.missing(grant: $0.grant, of: plugin) }
       if report.refusal != nil || !report.problems.isEmpty { refused.append(plugin.name) }
     }
     let report = PluginProbe(loaded, at: path, without: refused, timeout: probe.probeTimeout).report()

@@ -34,6 +34,14 @@ struct Diagnostic: Hashable {
       .pluginRefused, at: plugin.pointer.appending(key), "\(refusal.path): \(refusal.message) (step \(refusal.step))")
   }
 
+  /// A service that a plugin asks for and does not get. It may do without.
+  static func missing(grant: String, of plugin: Manifest.Plugin) -> Diagnostic {
+    let problem = ManifestProblem(
+      .missingGrant, at: plugin.grants.isEmpty ? plugin.pointer : plugin.pointer.appending("grants"),
+      "the plugin \(plugin.name) asks for the service \(grant), which it is not granted; add grants: [\(grant)] if it may use it")
+    return Diagnostic(problem, severity: .warning)
+  }
+
   private init(_ severity: Severity, _ code: String, _ problem: ManifestProblem) {
     self.severity = severity
     self.code = code

@@ -23,6 +23,8 @@ struct ProbeCommand: AsyncParsableCommand {
     } catch {
       report.add(error, subject: plugin ?? manifest ?? "")
     }
+    report.missingGrants = MissingGrants.all.map { (entry: $0.entry, grant: $0.grant) }
+      .sorted { ($0.entry, $0.grant) < ($1.entry, $1.grant) }
     // What a plugin wrote without an end of line must not become part of the report.
     Terminal.emit("\n\(report.json)\n\(PluginProbe.endRecord)")
   }

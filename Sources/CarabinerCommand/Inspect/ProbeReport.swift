@@ -7,6 +7,8 @@ struct ProbeReport {
   var interceptors: JSONValue = .null
   /// What is wrong with the manifest.
   var problems: [ManifestProblem] = []
+  /// What of the services that plugins asked for is not granted.
+  var missingGrants: [(entry: String, grant: String)] = []
   /// Why the library was not loaded.
   var refusal: LoadRefusal?
 
@@ -29,6 +31,7 @@ struct ProbeReport {
         problems.map {
           ["code": .string($0.code.rawValue), "pointer": .string($0.pointer.description), "message": .string($0.message)]
         }),
+      "missingGrants": .array(missingGrants.map { ["entry": .string($0.entry), "grant": .string($0.grant)] }),
       "refusal": refusal.map {
         [
           "code": .string($0.code.rawValue), "step": .string($0.step), "path": .string($0.path), "message": .string($0.message),
@@ -46,6 +49,10 @@ struct ProbeReport {
         let pointer = problem["pointer"]?.string.flatMap({ JSONPointer($0) })
       else { return nil }
       self.problems.append(ManifestProblem(code, at: pointer, message))
+    }
+    for missing in json["missingGrants"]?.array ?? [] {
+      guard let entry = missing["entry"]?.string, let grant = missing["grant"]?.string else { return nil }
+      missingGrants.append((entry, grant))
     }
     guard refusal != .null else { return }
     guard let code = refusal["code"]?.string.flatMap(LoadRefusal.Code.init), let step = refusal["step"]?.string,

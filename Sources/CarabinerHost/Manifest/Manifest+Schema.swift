@@ -170,6 +170,7 @@ extension Manifest {
           "additionalProperties": false,
           "properties": {
             "max-retry": {
+              "description": "Limits and delays the retries that other stages ask for; by itself it retries nothing.",
               "type": "object",
               "additionalProperties": false,
               "properties": {

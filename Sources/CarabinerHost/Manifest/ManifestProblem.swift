@@ -17,6 +17,7 @@ package struct ManifestProblem: Error, Sendable, Hashable, CustomStringConvertib
     case unknownStage
     case unusedPlugin
     case unusedSetting
+    case missingGrant
     case orderUnsatisfied
     case orderCycle
     case malformedReference

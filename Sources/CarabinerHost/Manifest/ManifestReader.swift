@@ -46,6 +46,7 @@ struct ManifestReader {
     if let chain = top["chain"] { manifest.lists = readLists(chain, root.appending("chain")) }
     if let rules = top["rules"] { readRules(rules, root.appending("rules")) }
     warnAboutIdle()
+    if top["built-ins"]?["max-retry"] != nil { warnAboutRetries() }
     for setting in ["store-records", "store-bytes"]
     where manifest.store.file != nil && top["settings"]?.object?.contains(setting) == true {
       warn(
@@ -102,6 +103,17 @@ struct ManifestReader {
         .unusedPlugin, JSONPointer(components: ["chain", "graphql"]),
         "persisted-queries does nothing unless it is enabled; write built-ins: {persisted-queries: {enabled: true}}")
     }
+  }
+
+  /// Settings of retries where nothing ever asks for one.
+  private mutating func warnAboutRetries() {
+    let mayAsk =
+      manifest.plugins.contains { if case .file = $0.source { true } else { false } } || manifest.persistedQueries.isEnabled
+    guard !mayAsk else { return }
+    warn(
+      .unusedSetting, JSONPointer(components: ["built-ins", "max-retry"]),
+      "max-retry does nothing here: it limits and delays retries that stages ask for, and no stage of this manifest asks for one; "
+        + "list a plugin that does, or remove it")
   }
 
   // MARK: Reporting

@@ -10,7 +10,11 @@ enum HostServices {
 
   static func query(_ who: crb_self, _ id: UnsafePointer<CChar>?) -> UnsafeRawPointer? {
     guard let id = unsafe id, let member = PluginRegistry.shared[who] else { return nil }
-    switch unsafe String(cString: id) {
+    let service = unsafe String(cString: id)
+    for grant in grantable where service == "crb.\(grant)/1" && !member.grants.contains(grant) {
+      MissingGrants.note(grant, entry: member.name)
+    }
+    switch service {
     case "crb.timer/1": return unsafe tables.timer
     case "crb.fetch/1": return unsafe member.grants.contains("fetch") ? tables.fetch : nil
     case "crb.store/1": return unsafe member.grants.contains("store") ? tables.store : nil
