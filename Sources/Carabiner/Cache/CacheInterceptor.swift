@@ -26,6 +26,8 @@ extension CacheInterceptor {
 
 /// Reads and writes the store as it is.
 public struct DefaultCacheInterceptor: CacheInterceptor {
+  public var stageName: String { "store" }
+
   /// Whether results that carry errors are kept.
   public var storesResultsWithErrors: Bool
 

@@ -7,6 +7,8 @@ internal import FoundationEssentials
 ///
 /// What it counts is kept with the request, so one instance may serve many.
 public final class MaxRetryInterceptor: GraphQLInterceptor {
+  public var stageName: String { "max-retry" }
+
   /// How often and how fast a request is retried.
   public struct Configuration: Sendable, Hashable {
     /// How many retries are allowed after the first attempt.

@@ -8,6 +8,8 @@ internal import FoundationEssentials
 /// documents: the one has no second attempt, the other would send its files twice. How far a request has come is kept with the
 /// request, so one instance may serve many.
 public final class AutomaticPersistedQueryInterceptor: GraphQLInterceptor {
+  public var stageName: String { "persisted-queries" }
+
   /// How persisted queries are used.
   public struct Configuration: Sendable, Hashable {
     /// Whether hashes are sent at all.

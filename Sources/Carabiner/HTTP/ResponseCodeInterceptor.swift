@@ -5,6 +5,8 @@ public import FoundationEssentials
 ///
 /// A response of `application/graphql-response+json` passes whatever its status: its body is a GraphQL response.
 public struct ResponseCodeInterceptor: HTTPInterceptor {
+  public var stageName: String { "response-code" }
+
   /// How many bytes of a refused body the error keeps.
   public static let bodyPrefixLimit = 4096
 

@@ -6,6 +6,8 @@ package import FoundationEssentials
 /// A response whose media type is `multipart/...` brings a result for each part that says something new, as soon as the part is
 /// there. Any other is read as one JSON text, whatever its media type.
 public struct JSONResponseParsingInterceptor: ResponseParsingInterceptor {
+  public var stageName: String { "json" }
+
   private let limits: ResponseLimits
 
   /// A parser with these limits.
