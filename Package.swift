@@ -274,10 +274,12 @@ if !librariesOnly {
     .testTarget(
       name: "CarabinerCommandTests",
       dependencies: [
-        "CarabinerCommand", "CarabinerDigest", "CarabinerGateway", "CarabinerWire", "ScriptedServer", "TestTools",
+        "CarabinerCommand", "CarabinerDigest", "CarabinerGateway", "CarabinerHost", "CarabinerWire", "ScriptedServer",
+        "TestTools",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOWebSocket", package: "swift-nio"),
       ],
       exclude: ["Golden"],
       swiftSettings: swiftSettings),

@@ -35,6 +35,13 @@ struct BadServerTests {
     Case(
       "an answer that is not UTF-8", 6, "UTF-8", json: Array(#"{"data":{"title":""#.utf8) + [0xC3, 0x28] + Array(#""}}"#.utf8)),
     Case("an answer that is no GraphQL response", 6, "notAGraphQLResponse", json: Array(#"{"hello":"world"}"#.utf8)),
+    Case("errors that are a text", 6, "errors are not a list of objects", json: Array(#"{"errors":"x"}"#.utf8)),
+    Case("an error that is a text", 6, "errors are not a list of objects", json: Array(#"{"errors":["x"]}"#.utf8)),
+    Case("errors that are a text beside data", 6, "not a list", json: Array(#"{"data":{"a":1},"errors":"x"}"#.utf8)),
+    Case("an empty list of errors", 6, "list of errors is empty", json: Array(#"{"errors":[]}"#.utf8)),
+    Case("no errors and no data", 6, "errors are null", json: Array(#"{"errors":null}"#.utf8)),
+    Case("data that is a number", 6, "data is not an object", json: Array(#"{"data":1}"#.utf8)),
+    Case("data that is a list", 6, "data is not an object", json: Array(#"{"data":[{"a":1}]}"#.utf8)),
     Case("an empty answer", 6, "invalidJSON", json: []),
     Case("status 500", 5, "500") { try $0.respond("500 Internal Server Error", body: "broken") },
     Case("an empty status 500", 5, "500") { try $0.respond("500 Internal Server Error") },
@@ -64,6 +71,40 @@ struct BadServerTests {
     #expect(!run.errors.contains("root:"))
   }
 
+  @Test(
+    "a result is printed, and errors in it are exit status 1",
+    arguments: [
+      (#"{"data":null,"errors":[{"message":"no"}]}"#, 1), (#"{"errors":[{"message":"no"}]}"#, 1),
+      (#"{"data":{"a":null},"errors":[{}]}"#, 1), (#"{"data":{"a":1},"errors":[]}"#, 0), (#"{"data":{"a":1},"errors":null}"#, 0),
+      (#"{"data":null}"#, 0),
+    ] as [(String, Int32)])
+  func results(_ answer: String, _ status: Int32) async throws {
+    let server = try ScriptedServer(
+      ScriptedServer.answering { _, peer in try peer.respond(headers: "Content-Type: application/json\r\n", body: answer) })
+    for input in ["{ a }", "mutation { a }", "subscription { a }"] {
+      let run = try await CommandRun(["run", "--endpoint", server.origin, "--output", "jsonl", "-"], input: input)
+      #expect(run.status == status, "\(input): \(run.errors)")
+      #expect(run.output == answer + "\n")
+      #expect(run.errors.isEmpty)
+    }
+  }
+
+  @Test(
+    "a header that would end its line is a usage error",
+    arguments: ["X: a\r\nY: b", "X: a\nY: b", "X: a\r", "X\r\nY: b", "X Y: b", "X: a\u{7F}"])
+  func headers(_ header: String) async throws {
+    let run = try await CommandRun(["run", "--endpoint", "http://127.0.0.1:1/", "--header", header, "-"], input: "{ a }")
+    #expect(run.status == 2)
+    #expect(run.errors.contains("--header"))
+  }
+
+  @Test("a file of --cacert that cannot be read is a usage error")
+  func missingAuthorities() async throws {
+    let run = try await CommandRun(["run", "--endpoint", "http://127.0.0.1:1/", "--cacert", "/no/such.pem", "-"], input: "{ a }")
+    #expect(run.status == 2)
+    #expect(run.errors.contains("/no/such.pem cannot be read"))
+  }
+
   @Test("an answer that drips past --timeout is exit status 4")
   func drip() async throws {
     let server = try ScriptedServer(
@@ -84,13 +125,13 @@ struct BadServerTests {
   @Test("Ctrl-C ends a request that waits with exit status 8, and the server sees the connection close")
   func interrupt() async throws {
     let server = try ScriptedServer(ScriptedServer.answering { _, peer in peer.waitForHangUp() })
-    let run = try await CommandRun(["run", "--endpoint", server.origin, "-"], input: "{ a }") { process in
+    let run = try await CommandRun(["run", "--endpoint", server.origin, "--timeout", "600", "-"], input: "{ a }") { process in
       let end = Date.now + 20
       while server.requests.isEmpty, Date.now < end { usleep(5000) }
       kill(process, SIGINT)
     }
     #expect(run.status == 8, "\(run.errors)")
-    #expect(run.output.isEmpty)
+    #expect(run.output.isEmpty && run.errors.isEmpty)
     let end = Date.now + 5
     while server.hangUps == 0, Date.now < end { usleep(5000) }
     #expect(server.hangUps == 1)

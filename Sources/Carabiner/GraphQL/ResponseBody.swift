@@ -47,9 +47,30 @@ public struct ResponseBody: Sendable {
     guard members.isObject, dataRange != nil || errorsRange != nil else {
       throw ResponseParsingError.notAGraphQLResponse(body: bytes)
     }
+    if let fault = Self.fault(of: bytes, dataRange, errorsRange) {
+      throw ResponseParsingError.notAGraphQLResponse(fault, body: bytes)
+    }
     extensionsRange = members.range(of: "extensions")
     duplicateMembers = members.duplicates
     self.bytes = bytes
+  }
+
+  /// What keeps the members from being those of a GraphQL response (October 2021, 7.1); nil if nothing does.
+  private static func fault(of bytes: Data, _ data: Range<Int>?, _ errors: Range<Int>?) -> String? {
+    func text(_ range: Range<Int>) -> Data {
+      bytes[(bytes.startIndex + range.lowerBound)..<(bytes.startIndex + range.upperBound)]
+    }
+    if let data, let first = text(data).first, first != UInt8(ascii: "{"), first != UInt8(ascii: "n") {
+      return "its data is not an object"
+    }
+    guard let errors else { return nil }
+    let list = text(errors)
+    if list == null { return data == nil ? "it has no data, and its errors are null" : nil }
+    guard let entries = (try? JSONValue(parsing: [UInt8](list)))?.array, entries.allSatisfy({ $0.object != nil }) else {
+      return "its errors are not a list of objects"
+    }
+    // Servers that send an empty list beside data are many.
+    return entries.isEmpty && data == nil ? "it has no data, and its list of errors is empty" : nil
   }
 
   /// A response that is nothing but data, made here and known to be well-formed.
@@ -84,6 +105,9 @@ public struct ResponseBody: Sendable {
     guard let errors, errors != Self.null else { return false }
     return errors.contains(UInt8(ascii: "{"))
   }
+
+  /// Whether the request failed before it was executed: there are errors, and no `data`, not even null.
+  package var isRequestError: Bool { dataRange == nil && hasErrors }
 
   /// Whether `data` is present and not null.
   public var hasData: Bool { data.map { $0 != Self.null } ?? false }

@@ -57,6 +57,10 @@ public struct ResponseParsingError: Error, Sendable, CustomStringConvertible {
       "the response is JSON but has neither data nor errors; is the endpoint a GraphQL server? It begins with \(head(of: body))")
   }
 
+  static func notAGraphQLResponse(_ fault: String, body: Data) -> Self {
+    Self(.notAGraphQLResponse, "the response is JSON and not a GraphQL response: \(fault). It begins with \(head(of: body))")
+  }
+
   init(_ error: MultipartError, contentType: String?) {
     let code: Code =
       switch error.code {

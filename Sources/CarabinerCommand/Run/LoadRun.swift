@@ -57,6 +57,7 @@ struct LoadRun: Sendable {
     let cpu = ProcessTime.now - startCPU
     let result = tally.counts.withLock { $0 }
     Terminal.emit(summary(result.latencies, result.failures, result.graphQLErrors, wall, cpu, format))
+    if result.firstFailure is CancellationError { throw ExitStatus.cancelled }
     if let error = result.firstFailure {
       Terminal.complain("error: \(error)")
       throw ExitStatus(error)

@@ -52,6 +52,13 @@ struct RunCommand: AsyncParsableCommand {
     name: .long, help: ArgumentHelp("A header for every request, 'Name: value'; may be repeated.", valueName: "name: value"))
   var header: [String] = []
 
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "Certificates to trust instead of the system's, in PEM. Wins over the manifest's ca-file and over SSL_CERT_FILE.",
+      valueName: "file"))
+  var cacert: String?
+
   @Option(name: .long, help: "How cache and network are asked: \(CachePolicy.allCases.map(\.rawValue).joined(separator: ", ")).")
   var cachePolicy: CachePolicy = .default
 
@@ -89,6 +96,9 @@ struct RunCommand: AsyncParsableCommand {
     if let timeout, !(timeout > 0 && timeout < 1e6) { throw ValidationError("--timeout takes seconds above 0") }
     if let count = self.repeat, count < 1 { throw ValidationError("--repeat takes a number above 0") }
     guard (1...10_000).contains(concurrency) else { throw ValidationError("--concurrency takes a number from 1 to 10000") }
+    if let cacert, !FileManager.default.isReadableFile(atPath: cacert) {
+      throw ValidationError("--cacert takes a file of certificates, and \(cacert) cannot be read")
+    }
     _ = try parsedHeaders()
   }
 
@@ -99,7 +109,8 @@ struct RunCommand: AsyncParsableCommand {
       let host = try RunHost(
         manifest: try source.manifest(), endpoint: endpoint, headers: try parsedHeaders(),
         wire: WireChoice(
-          usesGET: get, usesPersistedQueries: apq, webSocket: websocket, webSocketProtocol: websocketProtocol), timeout: timeout)
+          usesGET: get, usesPersistedQueries: apq, webSocket: websocket, webSocketProtocol: websocketProtocol,
+          certificateAuthorityFile: cacert), timeout: timeout)
       if apq { try host.requirePersistedQueries(for: operation) }
       if let count = self.repeat {
         let load = LoadRun(
@@ -110,6 +121,9 @@ struct RunCommand: AsyncParsableCommand {
       }
     } catch let status as ExitStatus {
       throw status
+    } catch is CancellationError {
+      // Ctrl-C is the user's own choice, and needs no message.
+      throw ExitStatus.cancelled
     } catch {
       Terminal.complain("error: \(error)")
       throw ExitStatus(error)
@@ -146,8 +160,14 @@ struct RunCommand: AsyncParsableCommand {
       guard let colon = text.firstIndex(of: ":"), colon != text.startIndex else {
         throw ValidationError("--header takes 'Name: value', not \(text.debugDescription)")
       }
-      headers.add(
+      let field = HTTPHeaders.Field(
         name: String(text[..<colon]), value: text[text.index(after: colon)...].trimmingCharacters(in: .whitespaces))
+      guard field.isWellFormed else {
+        // The value may be a secret.
+        throw ValidationError(
+          "--header \(field.name.debugDescription): the name is not a token, or the value has a control character; correct it")
+      }
+      headers.fields.append(field)
     }
     return headers
   }

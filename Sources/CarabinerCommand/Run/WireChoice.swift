@@ -1,6 +1,7 @@
 internal import Carabiner
 internal import CarabinerHost
 internal import CarabinerWire
+internal import Foundation
 
 /// What the command line says about how operations go over the wire; it adds to the manifest.
 struct WireChoice: Sendable {
@@ -13,10 +14,24 @@ struct WireChoice: Sendable {
   var webSocket: String?
   /// What is spoken over it; nil for what the manifest says.
   var webSocketProtocol: WebSocketProtocol?
+  /// A file of certificates to trust; nil for what the manifest or the environment says.
+  var certificateAuthorityFile: String?
+
+  /// The file of certificates to trust that the environment names for every program that uses OpenSSL; nil for the system's.
+  static func environmentAuthorityFile(
+    _ environment: [String: String] = ProcessInfo.processInfo.environment
+  ) -> String? {
+    environment["SSL_CERT_FILE"].flatMap { $0.isEmpty ? nil : $0 }
+  }
 
   /// - Throws: A usage error if a protocol is chosen and there is no WebSocket.
-  func applied(to manifest: Manifest) throws -> Manifest {
+  func applied(
+    to manifest: Manifest, environment: [String: String] = ProcessInfo.processInfo.environment
+  ) throws -> Manifest {
     var manifest = manifest
+    manifest.settings.certificateAuthorityFile =
+      certificateAuthorityFile ?? manifest.settings.certificateAuthorityFile
+      ?? Self.environmentAuthorityFile(environment)
     if let webSocket {
       var settings = manifest.settings.webSocket ?? Manifest.WebSocket(url: webSocket)
       settings.url = webSocket

@@ -79,6 +79,9 @@ public struct IncrementalResponse: Sendable {
     }
     hasBegun = true
     data = part["data"]
+    guard data?.object != nil || data?.isNull ?? true else {
+      throw IncrementalError(.malformedPart, "the data of the first part is not an object")
+    }
     hasNext = part["hasNext"]?.bool ?? false
     try takeErrors(of: part)
     mergeExtensions(of: part)
@@ -120,6 +123,9 @@ public struct IncrementalResponse: Sendable {
   private mutating func takeErrors(of object: JSONObject) throws(IncrementalError) -> Int {
     guard let value = object["errors"], !value.isNull else { return 0 }
     guard let entries = value.array else { throw IncrementalError(.malformedPart, "errors is no list but \(value.kind)") }
+    guard entries.allSatisfy({ $0.object != nil }) else {
+      throw IncrementalError(.malformedPart, "errors is not a list of objects")
+    }
     errors.append(contentsOf: entries)
     return entries.count
   }

@@ -15,7 +15,7 @@ struct TraceExport: Sendable {
   /// Begins to send.
   init(_ settings: OTLPSettings, _ logger: Logger) throws {
     var configuration = CurlTransport.Configuration()
-    configuration.certificateAuthorityFile = settings.certificateAuthorityFile
+    configuration.certificateAuthorityFile = settings.certificateAuthorityFile ?? WireChoice.environmentAuthorityFile()
     configuration.clientCertificateFile = settings.clientCertificateFile
     configuration.clientKeyFile = settings.clientKeyFile
     exporter = OTLPExporter(
