@@ -61,7 +61,9 @@ final class FrameHandler: ChannelInboundHandler {
   }
 
   private func deliver(_ opcode: WebSocketOpcode, _ bytes: ByteBuffer) {
-    connection.report(opcode == .text ? .text(Data(bytes.readableBytesView)) : .binary)
+    guard opcode == .text else { return connection.report(.binary) }
+    guard bytes.isUTF8 else { return notUTF8("a text message of the server") }
+    connection.report(.text(Data(bytes.readableBytesView)))
   }
 
   // MARK: Control frames
@@ -80,6 +82,10 @@ final class FrameHandler: ChannelInboundHandler {
     var data = data
     guard data.readableBytes != 1 else { return violated("the server sent a close frame with half a code") }
     let code = data.readInteger(as: UInt16.self).map(WebSocketCloseCode.init(rawValue:))
+    if let code, !code.isSendable {
+      return violated("the server sent a close frame with the number \(code.rawValue), which is reserved")
+    }
+    guard data.isUTF8 else { return notUTF8("the reason in the server's close frame") }
     let answer = WebSocketFrame.closing(code ?? .normal, reason: "")
     context.writeAndFlush(wrapOutboundOut(answer), promise: nil)
     connection.report(.closed(code ?? .none, reason: String(decoding: data.readableBytesView, as: UTF8.self)))
@@ -92,6 +98,12 @@ final class FrameHandler: ChannelInboundHandler {
       .violation(
         .protocolViolation, "\(what), against the rules of WebSockets; look at the server, and at what stands on the way to it",
         closingWith: .protocolError))
+  }
+
+  private func notUTF8(_ what: String) {
+    connection.report(
+      .violation(
+        .invalidMessage, "\(what) is not UTF-8; look at the server, or at the proxy before it", closingWith: .invalidData))
   }
 
   private func tooLarge() {
@@ -113,5 +125,17 @@ final class FrameHandler: ChannelInboundHandler {
   func channelInactive(context: ChannelHandlerContext) {
     connection.report(.closed(.abnormal, reason: ""))
     context.fireChannelInactive()
+  }
+}
+
+extension ByteBuffer {
+  /// Whether the readable bytes are UTF-8.
+  fileprivate var isUTF8: Bool {
+    do {
+      _ = try UTF8Span(validating: readableBytesUInt8Span)
+      return true
+    } catch {
+      return false
+    }
   }
 }

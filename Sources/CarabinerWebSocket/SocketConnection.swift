@@ -229,8 +229,7 @@ extension WebSocketFrame {
 
   /// A close frame; a reason that is too long for one is cut.
   static func closing(_ code: WebSocketCloseCode, reason: String) -> WebSocketFrame {
-    var data = ByteBuffer(integer: code.rawValue)
-    data.writeBytes(reason.utf8.prefix(100))
-    return WebSocketFrame(fin: true, opcode: .connectionClose, maskKey: .random(), data: data)
+    WebSocketFrame(
+      fin: true, opcode: .connectionClose, maskKey: .random(), data: ByteBuffer(bytes: code.payload(reason: reason)))
   }
 }

@@ -146,7 +146,7 @@ struct BadSocketTests {
     "I1: each close code after the handshake is an error of its own",
     arguments: [
       (4400, WebSocketError.Code.badRequest), (4401, .unauthorized), (4403, .forbidden), (4406, .subprotocolRefused),
-      (4409, .subscriberExists), (4429, .tooManyInitialisations),
+      (4409, .subscriberExists), (4429, .tooManyInitialisations), (4500, .serverFailed),
     ] as [(UInt16, WebSocketError.Code)])
   func fatalClosing(number: UInt16, code: WebSocketError.Code) async throws {
     let (outcome, server) = try await outcome { socket, _ in try socket.close(number, "no") }
@@ -158,7 +158,7 @@ struct BadSocketTests {
   @Test(
     "I1: other close codes are tried again, and are the error if nothing helps",
     arguments: [
-      (4408, WebSocketError.Code.acknowledgementTimeout), (4500, .serverFailed), (1000, .connectionLost), (1001, .connectionLost),
+      (4408, WebSocketError.Code.acknowledgementTimeout), (1000, .connectionLost), (1001, .connectionLost),
       (1011, .serverFailed), (4999, .closed),
     ] as [(UInt16, WebSocketError.Code)])
   func passingClosing(number: UInt16, code: WebSocketError.Code) async throws {
@@ -296,7 +296,8 @@ struct BadSocketTests {
       ("a masked frame", [0x81, 0x82, 1, 2, 3, 4, 5, 6]), ("a reserved bit", [0xC1, 2, 0x7B, 0x7D]),
       ("an unknown kind", [0x83, 0]), ("a continuation of nothing", [0x80, 0]), ("a ping of 200 bytes", [0x89, 126, 0, 200]),
       ("a ping in pieces", [0x09, 0]), ("a message inside of another", [0x01, 1, 0x7B, 0x81, 1, 0x7D]),
-      ("half a close code", [0x88, 1, 3]),
+      ("half a close code", [0x88, 1, 3]), ("the close code 1005", [0x88, 2, 3, 237]), ("the close code 999", [0x88, 2, 3, 231]),
+      ("the close code 1015", [0x88, 2, 3, 247]), ("the close code 5000", [0x88, 2, 19, 136]),
     ] as [(String, [UInt8])])
   func violations(name: String, bytes: [UInt8]) async throws {
     let journal = Journal()
@@ -322,12 +323,21 @@ struct BadSocketTests {
     #expect(journal.entries == ["1003"])
   }
 
-  @Test("text that is not UTF-8 is refused")
-  func notText() async throws {
+  @Test(
+    "text that is not UTF-8 is refused with code 1007",
+    arguments: [
+      (SocketPeer.Opcode.text, Array(#"{"type":""#.utf8) + [0xFF] + Array(#""}"#.utf8)),
+      (SocketPeer.Opcode.close, [3, 232, 0xFF]),
+    ] as [(UInt8, [UInt8])])
+  func notText(opcode: UInt8, payload: [UInt8]) async throws {
+    let journal = Journal()
     let (outcome, _) = try await outcome { socket, _ in
-      try socket.send(SocketPeer.Opcode.text, Array(#"{"type":""#.utf8) + [0xFF] + Array(#""}"#.utf8))
+      try socket.send(opcode, payload)
+      journal.note("\(socket.closeCode() ?? 0)")
     }
     #expect(outcome.code == .invalidMessage)
+    try await journal.wait(for: 1)
+    #expect(journal.entries == ["1007"])
     #expect("\(outcome.error as Any)".contains("UTF-8"))
   }
 

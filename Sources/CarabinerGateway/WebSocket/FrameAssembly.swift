@@ -48,7 +48,9 @@ struct FrameAssembly {
       return .violation(.messageTooLarge, reason: "a message may have \(maximumMessageBytes) bytes")
     }
     if message.readableBytes == 0 { message = frame.unmaskedData } else { message.writeImmutableBuffer(frame.unmaskedData) }
-    guard !frame.fin else { return .text(message) }
+    guard !frame.fin else {
+      return message.isUTF8 ? .text(message) : .violation(.invalidData, reason: "a message is not UTF-8")
+    }
     self.message = message
     return .nothing
   }
@@ -57,23 +59,26 @@ struct FrameAssembly {
     var data = data
     guard data.readableBytes != 1 else { return .violation(.protocolError, reason: "half a close code") }
     let code = data.readInteger(as: UInt16.self).map { WebSocketCloseCode(rawValue: $0) } ?? .normal
-    // Some numbers stand for what has no number, and are never sent.
-    let isSendable = (1000...4999).contains(code.rawValue) && code != .none && code != .abnormal
-    return isSendable ? .close(code) : .violation(.protocolError, reason: "no close code")
+    guard code.isSendable else { return .violation(.protocolError, reason: "the close code is reserved") }
+    return data.isUTF8 ? .close(code) : .violation(.invalidData, reason: "the reason is not UTF-8")
+  }
+}
+
+extension ByteBuffer {
+  /// Whether the readable bytes are UTF-8.
+  fileprivate var isUTF8: Bool {
+    do {
+      _ = try UTF8Span(validating: readableBytesUInt8Span)
+      return true
+    } catch {
+      return false
+    }
   }
 }
 
 extension WebSocketFrame {
   /// A close frame of a server; a reason that is too long for one is cut.
   static func closing(_ code: WebSocketCloseCode, reason: String) -> WebSocketFrame {
-    // A control frame holds 125 bytes, two of which are the code.
-    var room = 123
-    let kept = reason.prefix { character in
-      room -= character.utf8.count
-      return room >= 0
-    }
-    var data = ByteBuffer(integer: code.rawValue)
-    data.writeSubstring(kept)
-    return WebSocketFrame(fin: true, opcode: .connectionClose, data: data)
+    WebSocketFrame(fin: true, opcode: .connectionClose, data: ByteBuffer(bytes: code.payload(reason: reason)))
   }
 }

@@ -4,12 +4,12 @@ internal import CarabinerWire
 /// The order of what a client says over a WebSocket, as the protocol `graphql-transport-ws` has it: text in, reaction out.
 struct SocketConversation: Sendable {
   /// What follows of a message.
-  enum Reaction: Sendable, Hashable {
+  enum Reaction: Sendable {
     case none
     /// The connection is acknowledged; the payload is what the client introduced itself with.
     case acknowledge(payload: [UInt8]?)
-    case pong
-    case begin(id: String, payload: [UInt8])
+    case pong(payload: [UInt8]?)
+    case begin(id: String, GraphQLParameters)
     case end(id: String)
     case close(WebSocketCloseCode, reason: String)
   }
@@ -33,11 +33,16 @@ struct SocketConversation: Sendable {
       guard !isInitialised else { return .close(.tooManyInitialisations, reason: "Too many initialisation requests") }
       isInitialised = true
       return .acknowledge(payload: payload)
-    case .ping: return .pong
+    case .ping(let payload): return .pong(payload: payload)
     case .subscribe(let id, let payload):
-      guard isInitialised else { return .close(.unauthorized, reason: "Unauthorized: send connection_init first") }
+      guard isInitialised else { return .close(.unauthorized, reason: "Unauthorized") }
       guard !isTaken(id) else { return .close(.subscriberExists, reason: "Subscriber for \(id) already exists") }
-      return .begin(id: id, payload: payload)
+      do throws(RequestRefusal) {
+        return .begin(id: id, try GraphQLParameters(body: payload, contentType: "application/json"))
+      } catch {
+        // The operation's own errors are for its client. A payload that holds no operation breaks the protocol.
+        return .close(.badRequest, reason: "Invalid message received: \(error.message)")
+      }
     case .complete(let id): return .end(id: id)
     case .pong, .terminate: return .none
     }

@@ -138,8 +138,8 @@ final class SocketHandler: ChannelDuplexHandler {
     switch reaction {
     case .none: break
     case .acknowledge(let payload): introduce(payload)
-    case .pong: if context?.channel.isWritable == true { send([ServerMessage.signOfLife], nil) }
-    case .begin(let id, let payload): begin(id, payload)
+    case .pong(let payload): if context?.channel.isWritable == true { send([ServerMessage.pong(payload: payload)], nil) }
+    case .begin(let id, let parameters): begin(id, parameters)
     case .end(let id): operations.removeValue(forKey: id)?.cancel()
     case .close(let code, let reason): close(code, reason)
     }
@@ -157,7 +157,7 @@ final class SocketHandler: ChannelDuplexHandler {
     send([ServerMessage.acknowledgement], nil)
   }
 
-  private func begin(_ id: String, _ payload: [UInt8]) {
+  private func begin(_ id: String, _ parameters: GraphQLParameters) {
     guard let context else { return }
     do throws(RequestRefusal) {
       guard !isDraining else {
@@ -168,7 +168,7 @@ final class SocketHandler: ChannelDuplexHandler {
           429, "this connection has \(underWay) operations under way, which is as many as one may; end some of them",
           code: "TOO_MANY_REQUESTS")
       }
-      let operation = SocketOperation(id: id, try service.operation(payload))
+      let operation = SocketOperation(id: id, try service.operation(parameters))
       let link = SocketLink(
         headers: headers, client: client, requestID: requestID, loop: context.eventLoop,
         socket: NIOLoopBound(self, eventLoop: context.eventLoop))

@@ -84,24 +84,35 @@ final class SocketOperation: Sendable {
     guard !isFinite else {
       // A client has no way to say that it takes deferred parts, so all get the whole.
       let result = try await results.finalResult()
-      link.end(self, [message(result), ServerMessage.complete(id: id)])
+      link.end(self, lastMessages(result))
       return result
     }
     var last: GraphQLResponse<DynamicOperation>?
     while true {
       switch try await results.pull() {
+      case .element(let result) where result.body.isRequestError:
+        link.end(self, lastMessages(result))
+        return result
       case .element(let result):
         try await link.send(self, message(result))
         try Task.checkCancellation()
         last = result
       case .last(let result):
-        link.end(self, [message(result), ServerMessage.complete(id: id)])
+        link.end(self, lastMessages(result))
         return result
       case .end:
         link.end(self, [ServerMessage.complete(id: id)])
         return last
       }
     }
+  }
+
+  /// The messages that end the operation with this result: errors of the request are not a result.
+  private func lastMessages(_ result: GraphQLResponse<DynamicOperation>) -> [[UInt8]] {
+    guard result.body.isRequestError, let errors = result.body.errors else {
+      return [message(result), ServerMessage.complete(id: id)]
+    }
+    return [ServerMessage.errors(id: id, errors)]
   }
 
   private func message(_ result: GraphQLResponse<DynamicOperation>) -> [UInt8] {

@@ -58,11 +58,11 @@ final class SocketService: Sendable {
       to: handshake, allowed: runner.connectionInitHeaders, limits: limits)
   }
 
-  /// Reads what a client subscribes to.
+  /// The operation that a client subscribes to.
   ///
   /// - Throws: A refusal; its message and code are for the client.
-  func operation(_ payload: [UInt8]) throws(RequestRefusal) -> DynamicOperation {
-    try InboundOperations.operation(GraphQLParameters(body: payload, contentType: "application/json"), documents)
+  func operation(_ parameters: GraphQLParameters) throws(RequestRefusal) -> DynamicOperation {
+    try InboundOperations.operation(parameters, documents)
   }
 
   /// Lets an operation begin, now or later; it leaves by itself.

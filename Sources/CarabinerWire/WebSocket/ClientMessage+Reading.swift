@@ -14,9 +14,7 @@ extension ClientMessage {
     let payload = members.range(of: "payload")
     switch type {
     case "connection_init": self = .initialise(payload: try Self.object(payload, of: type, in: text))
-    case "ping":
-      _ = try Self.object(payload, of: type, in: text)
-      self = .ping
+    case "ping": self = .ping(payload: try Self.object(payload, of: type, in: text))
     case "pong": self = .pong(payload: try Self.object(payload, of: type, in: text))
     case "subscribe":
       let id = try Self.id(members, of: type, in: text)

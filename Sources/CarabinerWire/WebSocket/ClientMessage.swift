@@ -6,8 +6,8 @@ package enum ClientMessage: Sendable, Hashable {
   case subscribe(id: String, payload: [UInt8])
   /// Ends an operation.
   case complete(id: String)
-  /// Asks for a sign of life.
-  case ping
+  /// Asks for a sign of life, which carries the payload back.
+  case ping(payload: [UInt8]?)
   /// Gives a sign of life.
   case pong(payload: [UInt8]?)
   /// Ends the connection.
@@ -21,7 +21,7 @@ package enum ClientMessage: Sendable, Hashable {
     case (.subscribe(let id, let payload), .graphQLWS): Self.text("start", id: id, payload: payload)
     case (.complete(let id), .graphQLTransportWS): Self.text("complete", id: id)
     case (.complete(let id), .graphQLWS): Self.text("stop", id: id)
-    case (.ping, .graphQLTransportWS): Self.text("ping")
+    case (.ping(let payload), .graphQLTransportWS): Self.text("ping", payload: payload)
     case (.pong(let payload), .graphQLTransportWS): Self.text("pong", payload: payload)
     case (.terminate, .graphQLWS): Self.text("connection_terminate")
     case (.ping, .graphQLWS), (.pong, .graphQLWS), (.terminate, .graphQLTransportWS): nil

@@ -2,7 +2,12 @@ extension ServerMessage {
   /// The server is ready for operations.
   package static let acknowledgement = Array(#"{"type":"connection_ack"}"#.utf8)
   /// The server gives a sign of life.
-  package static let signOfLife = Array(#"{"type":"pong"}"#.utf8)
+  ///
+  /// - Parameter payload: That of the ping, as a JSON text; nil if it had none.
+  package static func pong(payload: [UInt8]?) -> [UInt8] {
+    guard let payload else { return Array(#"{"type":"pong"}"#.utf8) }
+    return Array(#"{"type":"pong","payload":"#.utf8) + payload + [UInt8(ascii: "}")]
+  }
 
   /// A result of an operation, in `graphql-transport-ws`.
   ///

@@ -47,16 +47,35 @@ public struct WebSocketCloseCode: RawRepresentable, Sendable, Hashable {
   /// The server was too slow with `connection_ack`; sent by clients.
   public static let acknowledgementTimeout = Self(rawValue: 4504)
 
+  /// Whether an endpoint may send this number in a close frame (RFC 6455, 7.4).
+  ///
+  /// Some numbers stand for a connection that ended without one, and others are reserved.
+  package var isSendable: Bool {
+    switch rawValue {
+    case 1000...1003, 1007...1014, 3000...4999: true
+    default: false
+    }
+  }
+
+  /// The payload of a close frame: this number, and the reason, cut to what a control frame holds.
+  package func payload(reason: String) -> [UInt8] {
+    // A control frame holds 125 bytes, two of which are the number.
+    var room = 123
+    let kept = reason.prefix { character in
+      room -= character.utf8.count
+      return room >= 0
+    }
+    return [UInt8(truncatingIfNeeded: rawValue >> 8), UInt8(truncatingIfNeeded: rawValue)] + kept.utf8
+  }
+
   /// Whether the next connection would end in the same way, so that there is no use in another.
   package var isFatal: Bool {
     switch self {
-    case .normal, .goingAway, .none, .abnormal, .serverFailed, .initialisationTimeout, .acknowledgementTimeout,
-      .internalServerError:
-      false
+    case .normal, .goingAway, .none, .abnormal, .serverFailed, .initialisationTimeout, .acknowledgementTimeout: false
     // Restart of the service, try again later, and a gateway's failure.
     case Self(rawValue: 1012), Self(rawValue: 1013), Self(rawValue: 1014): false
     case .badResponse, Self(rawValue: 4005), .badRequest, .unauthorized, .forbidden, .subprotocolRefused, .subscriberExists,
-      .tooManyInitialisations:
+      .tooManyInitialisations, .internalServerError:
       true
     default: rawValue < 3000
     }

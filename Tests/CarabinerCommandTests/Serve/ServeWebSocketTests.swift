@@ -64,10 +64,27 @@ struct ServeWebSocketTests {
     if refusal?["id"] == "1" { refusal = client.message() }
     #expect(refusal?["type"] == "error" && refusal?["id"] == "2")
     #expect(refusal?["payload"]?[0]?["extensions"]?["code"] == "GRAPHQL_PARSE_FAILED")
-    client.send(#"{"id":"3","type":"subscribe","payload":{"extensions":{}}}"#)
-    #expect(client.message()?["payload"]?[0]?["message"] == "the request has no query")
     client.subscribe("2", "{ __typename }")
     #expect(client.message() == next("2", ["__typename": "Query"]))
+  }
+
+  @Test("errors of a request that was not executed are an error message; with data, even null, they are a result")
+  func requestErrors() throws {
+    let server = try ScriptedServer(
+      ScriptedServer.answering { request, peer in
+        let hasData = String(decoding: request.body, as: UTF8.self).contains("withData")
+        try peer.respond(
+          headers: "Content-Type: application/json\r\n",
+          body: #"{\#(hasData ? #""data":null,"# : "")"errors":[{"message":"no"}]}"#)
+      })
+    let client = try WebSocketClient(initialised: try ServeProcess(folder, endpoint: "\(server.origin)/graphql"))
+    client.subscribe("1", "{ without }")
+    #expect(client.message() == ["type": "error", "id": "1", "payload": [["message": "no"]]])
+    client.subscribe("2", "subscription { without }")
+    #expect(client.message() == ["type": "error", "id": "2", "payload": [["message": "no"]]])
+    client.subscribe("3", "{ withData }")
+    #expect(client.message() == ["type": "next", "id": "3", "payload": ["data": .null, "errors": [["message": "no"]]]])
+    #expect(client.message() == complete("3"))
   }
 
   @Test("headers of the handshake, and those the first message may add to them, go on if the manifest names them")
@@ -97,8 +114,8 @@ struct ServeWebSocketTests {
     client.send(WebSocketClient.Opcode.continuation, [], isFinal: false)
     client.send(WebSocketClient.Opcode.continuation, Array(#"ection_init"}"#.utf8))
     #expect(client.message() == ["type": "connection_ack"])
-    client.send(#"{"type":"ping","payload":{}}"#)
-    #expect(client.message() == ["type": "pong"])
+    client.send(#"{"type":"ping","payload":{"a":[1]}}"#)
+    #expect(client.message() == ["type": "pong", "payload": ["a": [1]]])
   }
 
   @Test("who ends an operation hears no more of it, may use its id again, and it ends upstream")

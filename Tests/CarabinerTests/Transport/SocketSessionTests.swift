@@ -99,7 +99,7 @@ struct SocketSessionTests {
     arguments: [
       (4400, WebSocketError.Code.badRequest, true), (4401, .unauthorized, true), (4403, .forbidden, true),
       (4406, .subprotocolRefused, true), (4408, .acknowledgementTimeout, false), (4409, .subscriberExists, true),
-      (4429, .tooManyInitialisations, true), (4500, .serverFailed, false), (1000, .connectionLost, false),
+      (4429, .tooManyInitialisations, true), (4500, .serverFailed, true), (1000, .connectionLost, false),
       (1001, .connectionLost, false), (1005, .connectionLost, false), (1006, .connectionLost, false),
       (1011, .serverFailed, false),
       (1012, .closed, false), (1009, .closed, true), (1002, .closed, true), (1008, .closed, true), (4999, .closed, false),

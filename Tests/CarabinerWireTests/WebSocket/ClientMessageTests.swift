@@ -11,7 +11,8 @@ struct ClientMessageTests {
   @Test(
     "what a client writes a server reads",
     arguments: [
-      .initialise(payload: nil), .initialise(payload: Array(#"{"a":[1]}"#.utf8)), .ping, .pong(payload: nil),
+      .initialise(payload: nil), .initialise(payload: Array(#"{"a":[1]}"#.utf8)), .ping(payload: nil),
+      .ping(payload: Array(#"{"x":1}"#.utf8)), .pong(payload: nil),
       .subscribe(id: "é\n\"", payload: Array(#"{"query":"{ a }"}"#.utf8)), .complete(id: "7"),
     ] as [ClientMessage])
   func roundTrip(message: ClientMessage) throws {
@@ -22,7 +23,7 @@ struct ClientMessageTests {
   @Test("null in place of a payload is none, and members nobody knows are passed over")
   func tolerance() throws {
     #expect(try read(#"{ "payload" : null, "more": {}, "type" : "connection_init" }"#) == .initialise(payload: nil))
-    #expect(try read(#"{"type":"ping","payload":{"x":1}}"#) == .ping)
+    #expect(try read(#"{"type":"ping","payload":{"x":1}}"#) == .ping(payload: Array(#"{"x":1}"#.utf8)))
   }
 
   @Test(
@@ -60,6 +61,6 @@ struct ClientMessageTests {
     #expect(try readAsClient(ServerMessage.errors(id: "1", Array(#"[{"message":"no"}]"#.utf8))).kind == .errors)
     #expect(try readAsClient(ServerMessage.complete(id: "1")).id == "1")
     #expect(try readAsClient(ServerMessage.acknowledgement).kind == .acknowledged)
-    #expect(try readAsClient(ServerMessage.signOfLife).kind == .pong)
+    #expect(try readAsClient(ServerMessage.pong(payload: nil)).kind == .pong)
   }
 }

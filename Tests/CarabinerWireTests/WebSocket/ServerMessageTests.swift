@@ -93,7 +93,7 @@ struct ServerMessageTests {
         #"{"id":"1","payload":{},"type":"start"}"#
       ),
       (.complete(id: "1"), #"{"id":"1","type":"complete"}"#, #"{"id":"1","type":"stop"}"#),
-      (.ping, #"{"type":"ping"}"#, nil),
+      (.ping(payload: nil), #"{"type":"ping"}"#, nil),
       (.pong(payload: nil), #"{"type":"pong"}"#, nil),
       (.terminate, nil, #"{"type":"connection_terminate"}"#),
     ] as [(ClientMessage, String?, String?)])

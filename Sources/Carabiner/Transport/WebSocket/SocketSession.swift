@@ -321,7 +321,7 @@ package struct SocketSession {
     case .ping:
       guard phase == .ready, !isPongDue else { return }
       guard !isReadingPaused else { return startPing() }
-      if options.dialect == .graphQLTransportWS { send(.ping) } else { actions.append(.ping) }
+      if options.dialect == .graphQLTransportWS { send(.ping(payload: nil)) } else { actions.append(.ping) }
       isPongDue = true
       actions.append(.start(.pong, options.pongTimeout))
     case .pong:
