@@ -25,7 +25,8 @@ struct CurlFailure {
   init(_ code: CURLcode, of easy: EasyHandle, request: URLRequest, isHeadComplete: Bool) {
     let detail = easy.errorDetail
     self.code = code
-    self.detail = detail.isEmpty ? unsafe String(cString: curl_easy_strerror(code)) : detail
+    // libcurl quotes a proxy that it cannot use, with its password.
+    self.detail = detail.isEmpty ? unsafe String(cString: curl_easy_strerror(code)) : PrintableURL(detail).description
     self.request = request
     self.isHeadComplete = isHeadComplete
     verification = easy.verificationResult

@@ -72,7 +72,8 @@ struct Handshake: Sendable {
   func refusal(_ status: Int, location: String?, body: String) -> WebSocketError {
     let advice =
       switch status {
-      case 300..<400: "redirects are not followed: use the URL it names\(location.map { ", \($0.prefix(200))" } ?? "")"
+      case 300..<400:
+        "redirects are not followed: use the URL it names\(location.map { ", \(PrintableURL($0).description.prefix(200))" } ?? "")"
       case 401, 403: "check the headers of the handshake"
       case 404: "check the path of the URL"
       case 426, 400, 405: "check that the URL is that of a WebSocket, and which protocol it speaks"

@@ -1,4 +1,5 @@
 import Foundation
+import ScriptedServer
 import Testing
 
 /// What a reference stands for is in a request and nowhere else.
@@ -72,6 +73,28 @@ struct SecretOutputTests {
     #expect(run.status == 4, "\(run.errors)")
     expectNoSecret(run)
     withExtendedLifetime(plugin) {}
+  }
+
+  @Test(
+    "a password in --endpoint is in no error and no log", arguments: ["500 Broken", "307 Moved", "308 Moved", "200 OK", nil])
+  func endpoint(status: String?) async throws {
+    let server = try ScriptedServer { peer in
+      guard let status else { return }
+      while let request = try peer.request() {
+        let host = request.header("Host") ?? ""
+        try peer.respond(
+          status, headers: "Location: http://user:\(Self.secret)@\(host)\(status == "307 Moved" ? "/" : ":x")\r\n", body: "{")
+      }
+    }
+    let address = "//user:\(Self.secret)@127.0.0.1:\(server.port)/graphql"
+    for arguments in [
+      ["--endpoint", "http:\(address)"], ["--endpoint", "http:\(address)", "--get"], ["--websocket", "ws:\(address)"],
+    ] {
+      let run = try await CommandRun(
+        ["run"] + arguments + ["--trace", "--timeout", "30", "-"], input: "{ a }", environment: Self.environment)
+      #expect(run.status > 0 && !run.errors.isEmpty)
+      expectNoSecret(run)
+    }
   }
 
   @Test(

@@ -160,7 +160,7 @@ public struct JSONRequest<Operation: GraphQLOperation>: GraphQLRequest {
     query.append("variables", variables)
     guard let url = URL(string: query.url) else {
       throw RequestChainError(
-        .invalidRequest, "\(graphQLEndpoint.absoluteString) takes no query items; correct the endpoint, or send queries with POST"
+        .invalidRequest, "\(PrintableURL(graphQLEndpoint)) takes no query items; correct the endpoint, or send queries with POST"
       )
     }
     var headers = headers()

@@ -10,7 +10,10 @@ package struct PrintableURL: Sendable, Hashable, CustomStringConvertible {
   /// A URL that Foundation has parsed.
   package init(_ url: URL) { self.init(url.absoluteString) }
 
-  /// A text that is meant as a URL, valid or not.
+  /// The same without query and fragment.
+  package var withoutQuery: String { String(description.prefix { $0 != "?" && $0 != "#" }) }
+
+  /// A text that is meant as a URL, valid or not, or a message that quotes one.
   package init(_ text: some StringProtocol) {
     guard let slashes = text.firstRange(of: "//") else {
       description = String(text)

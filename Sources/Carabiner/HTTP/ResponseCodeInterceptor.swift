@@ -73,7 +73,7 @@ public struct ResponseCodeError: Error, Sendable, CustomStringConvertible {
 
   public var description: String {
     let text = body.isEmpty ? "without a body" : "with the body: \(String(decoding: body.prefix(200), as: UTF8.self))"
-    return "\(response.url.absoluteString) answered with status \(response.statusCode) \(text)"
+    return "\(PrintableURL(response.url)) answered with status \(response.statusCode) \(text)"
   }
 }
 

@@ -88,7 +88,7 @@ struct UpstreamExchange: Sendable, Hashable {
 
   init(_ request: URLRequest) {
     method = request.httpMethod
-    url = request.url.absoluteString
+    url = PrintableURL(request.url).description
     headers = request.headers
     body = request.httpBody.map { [UInt8]($0) } ?? []
     status = 0

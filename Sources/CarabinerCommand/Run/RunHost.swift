@@ -168,7 +168,9 @@ extension WebSocketTransport {
     store: ApolloStore, observer: any ChainObserver
   ) throws {
     guard let url = URL(string: text.value) else {
-      throw usageError("\(text) is no URL of a WebSocket; check --websocket, or settings: {websocket: {url: …}} in the manifest")
+      throw usageError(
+        "\(PrintableURL(text.written)) is no URL of a WebSocket; check --websocket, or settings: {websocket: {url: …}} in the manifest"
+      )
     }
     if text.value != text.written { Terminal.hide(SecretRedaction().hiding(url.absoluteString, behind: text.written)) }
     var configuration = Configuration()

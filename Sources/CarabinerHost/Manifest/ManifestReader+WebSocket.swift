@@ -1,3 +1,4 @@
+internal import Carabiner
 internal import CarabinerWire
 
 extension ManifestReader {
@@ -32,7 +33,8 @@ extension ManifestReader {
     guard let text = reference(json, pointer) else { return nil }
     guard text.hasPrefix("ws://") || text.hasPrefix("wss://") || text.contains("${") else {
       problem(
-        .invalidValue, pointer, "\(text.debugDescription) is no WebSocket; write a URL that begins with wss:// or ws://")
+        .invalidValue, pointer,
+        "\(PrintableURL(text).description.debugDescription) is no WebSocket; write a URL that begins with wss:// or ws://")
       return nil
     }
     return text

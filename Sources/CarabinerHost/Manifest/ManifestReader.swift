@@ -59,7 +59,8 @@ struct ManifestReader {
     guard let text = reference(json, pointer) else { return }
     guard text.hasPrefix("http://") || text.hasPrefix("https://") || text.contains("${") else {
       return problem(
-        .invalidValue, pointer, "\(text.debugDescription) is no endpoint; write a URL that begins with https:// or http://")
+        .invalidValue, pointer,
+        "\(PrintableURL(text).description.debugDescription) is no endpoint; write a URL that begins with https:// or http://")
     }
     manifest.endpoint = text
   }

@@ -189,7 +189,7 @@ package final class OTLPExporter: Sendable {
     }
     guard isNews else { return }
     if let reason {
-      note("traces are lost: \(reason); check that the collector at \(settings.endpoint.absoluteString) takes OTLP over HTTP")
+      note("traces are lost: \(reason); check that the collector at \(PrintableURL(settings.endpoint)) takes OTLP over HTTP")
     } else {
       note("traces arrive again")
     }

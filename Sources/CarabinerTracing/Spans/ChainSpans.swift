@@ -99,7 +99,8 @@ public final class ChainSpans: ChainTracer {
     _ = hasRoom
     let span = tracer.startSpan(name, context: parent, ofKind: .client, at: clock.now)
     span.updateAttributes { all in
-      all[AttributeName.urlFull] = redact(url.withoutQuery)
+      // The query of a GET holds variables.
+      all[AttributeName.urlFull] = redact(PrintableURL(url).withoutQuery)
       if let host = url.host() { all[AttributeName.serverAddress] = redact(host) }
       all[AttributeName.serverPort] = url.port ?? (["https", "wss"].contains(url.scheme) ? 443 : 80)
     }
@@ -110,16 +111,4 @@ public final class ChainSpans: ChainTracer {
 /// Writes the fields of a trace into a head.
 private struct HeaderInjector: Injector {
   func inject(_ value: String, forKey key: String, into carrier: inout HTTPHeaders) { carrier[key] = value }
-}
-
-extension URL {
-  /// Scheme, host, port and path: the query of a GET holds variables, and the rest may hold a password.
-  fileprivate var withoutQuery: String {
-    guard var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return "" }
-    parts.query = nil
-    parts.fragment = nil
-    parts.user = nil
-    parts.password = nil
-    return parts.string ?? ""
-  }
 }

@@ -1,0 +1,85 @@
+import Carabiner
+import Foundation
+import Testing
+
+@Suite("URLs in messages, logs and traces")
+struct PrintableURLTests {
+  @Test(
+    "have no user's name and no password",
+    arguments: [
+      ("http://user:secret@host:1/a?b=c@d", "http://host:1/a?b=c@d"), ("https://user@host", "https://host"),
+      ("//user:secret@host/", "//host/"), ("http://u:se/cret@host/a", "http://host/a"), ("http://u:se?cret@host", "http://host"),
+      ("http://[::1]:2/@me", "http://[::1]:2/@me"), ("http://host:80/@me", "http://host:80/@me"),
+      ("http://[::1]/@me", "http://[::1]/@me"),
+      ("Unsupported proxy syntax in 'http://u:p@host:x': Port", "Unsupported proxy syntax in 'http://host:x': Port"),
+      ("/a@b", "/a@b"),
+    ])
+  func withoutUser(_ url: String, _ shown: String) {
+    #expect(PrintableURL(url).description == shown)
+  }
+
+  @Test("a span has neither user nor query")
+  func withoutQuery() throws {
+    let url = try #require(URL(string: "http://user:secret@host/a?key=1#b"))
+    #expect(PrintableURL(url).withoutQuery == "http://host/a")
+  }
+
+  @Test("the error of a status shows where the request went, and not as whom")
+  func status() throws {
+    let url = try #require(URL(string: "http://user:secret@host/graphql"))
+    let error = ResponseCodeError(response: Carabiner.HTTPURLResponse(url: url, statusCode: 500), body: Data())
+    #expect("\(error)" == "http://host/graphql answered with status 500 without a body")
+  }
+
+  // MARK: The source
+
+  /// The files that need the text of a URL for something else than a message, and how often.
+  private static let others = [
+    "Carabiner/HTTP/PrintableURL.swift": 1, "Carabiner/HTTP/RequestLine.swift": 1, "Carabiner/GraphQL/JSONRequest.swift": 1,
+    // A key of a table.
+    "Carabiner/GraphQL/AutomaticPersistedQueryInterceptor.swift": 1,
+    // Errors make printable what they are given.
+    "CarabinerCurl/CurlFailure.swift": 1, "CarabinerCurl/CurlTransport.swift": 1, "CarabinerCurl/Redirects.swift": 1,
+    "CarabinerCurl/Transfer.swift": 1, "CarabinerWebSocket/SocketDriver.swift": 2, "CarabinerWebSocket/SocketOpening.swift": 2,
+    "CarabinerWebSocket/WebSocketEndpoint.swift": 3, "CarabinerCommand/Replay/ReplayCommand.swift": 1,
+    // The URL itself and an error.
+    "CarabinerCurl/EasyHandle.swift": 2,
+    // What plugins read and write.
+    "CarabinerHost/Bridge/Functions/HostFunctions+Message.swift": 1, "CarabinerHost/Bridge/Calls/CallRecord+HTTP.swift": 1,
+    "CarabinerHost/Services/PluginFetch.swift": 1,
+    // What is hidden in all messages.
+    "CarabinerCommand/Run/RunHost.swift": 2,
+  ]
+
+  private static func sources() throws -> [(path: String, text: String)] {
+    var root = URL(filePath: #filePath)
+    for _ in 0..<4 { root.deleteLastPathComponent() }
+    let folder = root.appending(path: "Sources")
+    let files = try #require(FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil))
+    return try files.compactMap { $0 as? URL }.filter { $0.pathExtension == "swift" }.map { file in
+      (String(file.path.dropFirst(folder.path.count + 1)), try String(contentsOf: file, encoding: .utf8))
+    }
+  }
+
+  @Test("no other code takes the text of a URL to print it")
+  func onlyPlace() throws {
+    var found: [String: Int] = [:]
+    for (path, text) in try Self.sources() {
+      let count = text.components(separatedBy: ".absoluteString").count - 1
+      if count > 0 { found[path] = count }
+    }
+    #expect(found.count > 10, "the sources are found")
+    #expect(found == Self.others, "print a URL through PrintableURL, or say here what its text is needed for")
+  }
+
+  @Test("no message has a URL in it that is not printable")
+  func interpolations() throws {
+    // The two errors keep their URL as printable text.
+    let errors = ["Carabiner/Transport/TransportError.swift", "Carabiner/Transport/WebSocket/WebSocketError.swift"]
+    let names =
+      #/\\\((?:[\w.?!]+\.)?(?:url|URL|absoluteURL|endpointURL|graphQLEndpoint|location|websocket)(?:\.prefix\(\d+\))?\)/#
+    for (path, text) in try Self.sources() where !errors.contains(path) {
+      #expect(text.firstMatch(of: names) == nil, "\(path): \(text.firstMatch(of: names)?.output ?? "")")
+    }
+  }
+}
