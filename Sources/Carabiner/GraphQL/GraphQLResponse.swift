@@ -76,6 +76,19 @@ public struct GraphQLResponse<Operation: GraphQLOperation>: Sendable {
   /// Whether more results follow; of a subscription, whether more may.
   public var hasNext: Bool { delivery?.hasNext ?? false }
 
+  /// The field that did not fit, from the top of the data, and why.
+  private static func misfit(_ error: any Error) -> String {
+    guard let error = error as? DecodingError else { return "\(error)" }
+    switch error {
+    case .keyNotFound(let key, let context): return "the field \((context.codingPath + [key]).fieldPath) is missing"
+    case .typeMismatch(_, let context), .valueNotFound(_, let context):
+      return "at the field \(context.codingPath.fieldPath): \(context.debugDescription)"
+    default:
+      guard case .dataCorrupted(let context) = error else { return "\(error)" }
+      return "at the field \(context.codingPath.fieldPath): \(context.debugDescription)"
+    }
+  }
+
   private static func decode(_ bytes: Data, of body: ResponseBody, _ tape: JSONTape?) throws -> Operation.Data {
     do {
       if let tape, let place = body.dataPlace(on: tape) {
@@ -88,8 +101,17 @@ public struct GraphQLResponse<Operation: GraphQLOperation>: Sendable {
     } catch {
       throw ResponseParsingError(
         .dataMismatch,
-        "the response's data does not fit \(Operation.Data.self): \(error); compare the operation with the server's schema",
+        "the response's data does not fit \(Operation.Data.self): \(Self.misfit(error)); compare the operation with the server's schema",
         cause: error)
+    }
+  }
+}
+
+extension [any CodingKey] {
+  /// Names and indices, as in `hero.friends[1].name`.
+  fileprivate var fieldPath: String {
+    reduce(into: "") { path, key in
+      if let index = key.intValue { path += "[\(index)]" } else { path += path.isEmpty ? key.stringValue : ".\(key.stringValue)" }
     }
   }
 }

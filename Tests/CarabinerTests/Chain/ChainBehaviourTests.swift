@@ -260,12 +260,19 @@ struct ChainBehaviourTests {
     #expect(error?.message.contains("byte") == true)
   }
 
-  @Test("data that does not fit the type is an error of the fetch")
-  func dataMismatch() async throws {
+  @Test(
+    "data that does not fit the type is an error of the fetch, which names the field",
+    arguments: [
+      (#"{"hero":{"name":true}}"#, "at the field hero.name: Expected to decode String"),
+      (#"{"hero":{"name":null}}"#, "at the field hero.name: "), (#"{"hero":{}}"#, "the field hero.name is missing"),
+      (#"{"hero":[]}"#, "at the field hero: "),
+    ])
+  func dataMismatch(data: String, words: String) async throws {
     let error = await #expect(throws: ResponseParsingError.self) {
-      try await ApolloClient.testing(RecordingTransport(json: #"{"data":{"hero":{"name":true}}}"#)).fetch(
+      try await ApolloClient.testing(RecordingTransport(json: #"{"data":\#(data)}"#)).fetch(
         query: HeroQuery(), cachePolicy: .networkOnly)
     }
     #expect(error?.code == .dataMismatch)
+    #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")
   }
 }
