@@ -6,7 +6,8 @@ public struct CacheKeyPolicy: Sendable, Hashable {
   public struct FieldPolicy: Sendable, Hashable {
     /// The type of the object.
     public var type: String
-    /// The arguments whose values are the object's key, in the order of the type's key fields.
+    /// The arguments whose values are the object's key, in the order of the type's key fields. A member of an input object is written
+    /// with dots, as in `input.name`. If one value is a list, the field has a list of objects.
     public var keyArguments: [String]
 
     /// A field that brings the object of a type which its arguments name.
@@ -25,6 +26,8 @@ public struct CacheKeyPolicy: Sendable, Hashable {
   public var defaultKeyFields: [String]
   /// Field policies by `Type.field`.
   public var fieldPolicies: [String: FieldPolicy]
+  /// Finds the objects of fields that have no policy; nil for none.
+  public var fieldResolver: FieldResolver?
   /// Seconds a value counts, by `Type.field` or `Type`; the former wins.
   public var maximumAges: [String: Double]
   /// Seconds a value counts for which ``maximumAges`` has nothing; nil for ever.
@@ -37,7 +40,8 @@ public struct CacheKeyPolicy: Sendable, Hashable {
   /// The types of the roots are `Query`, `Mutation` and `Subscription` here, whatever a schema calls them.
   public init(
     keyFields: [String: [String]] = [:], defaultKeyFields: [String] = ["id"], fieldPolicies: [String: FieldPolicy] = [:],
-    maximumAges: [String: Double] = [:], defaultMaximumAge: Double? = nil, schema: GraphQLSchemaTypes? = nil
+    maximumAges: [String: Double] = [:], defaultMaximumAge: Double? = nil, schema: GraphQLSchemaTypes? = nil,
+    fieldResolver: FieldResolver? = nil
   ) {
     self.keyFields = keyFields
     self.defaultKeyFields = defaultKeyFields
@@ -45,12 +49,16 @@ public struct CacheKeyPolicy: Sendable, Hashable {
     self.maximumAges = maximumAges
     self.defaultMaximumAge = defaultMaximumAge
     self.schema = schema
+    self.fieldResolver = fieldResolver
   }
 
   /// The fields that name an object of a type.
   public func keyFields(of type: String) -> [String] {
     keyFields.isEmpty ? defaultKeyFields : keyFields[type] ?? defaultKeyFields
   }
+
+  /// Whether a field may find its objects by its arguments.
+  var findsObjects: Bool { !fieldPolicies.isEmpty || fieldResolver != nil }
 
   /// Whether nothing ages, so that times need not be looked at.
   var isAgeless: Bool { maximumAges.isEmpty && defaultMaximumAge == nil }

@@ -225,7 +225,10 @@ extension Manifest {
                 "additionalProperties": false,
                 "properties": {
                   "type": {"$ref": "#/$defs/graphqlName"},
-                  "arguments": {"$ref": "#/$defs/graphqlNames", "minItems": 1, "description": "One for each key field, in their order."}
+                  "arguments": {
+                    "$ref": "#/$defs/graphqlPaths", "minItems": 1,
+                    "description": "One for each key field, in their order; input.name for a member of an input object."
+                  }
                 }
               }
             },
@@ -243,6 +246,12 @@ extension Manifest {
         "graphqlNames": {
           "oneOf": [
             {"$ref": "#/$defs/graphqlName"}, {"type": "array", "uniqueItems": true, "items": {"$ref": "#/$defs/graphqlName"}}
+          ]
+        },
+        "graphqlPath": {"type": "string", "pattern": "^[_A-Za-z][_0-9A-Za-z]*([.][_A-Za-z][_0-9A-Za-z]*)*$"},
+        "graphqlPaths": {
+          "oneOf": [
+            {"$ref": "#/$defs/graphqlPath"}, {"type": "array", "uniqueItems": true, "items": {"$ref": "#/$defs/graphqlPath"}}
           ]
         },
         "lists": {

@@ -127,7 +127,7 @@ extension ManifestReader {
       problem(.missing, pointer, "a field policy has the type of the object and the arguments that name it; write both")
       return nil
     }
-    let names = graphQLNames(arguments, pointer.appending("arguments"), orNone: false)
+    let names = graphQLNames(arguments, pointer.appending("arguments"), orNone: false, arePaths: true)
     guard let type = graphQLName(type, pointer.appending("type")), let names else { return nil }
     let fields = keys.keyFields(of: type)
     guard fields.count == names.count else {
@@ -143,15 +143,17 @@ extension ManifestReader {
   // MARK: Names of GraphQL
 
   /// A name, or a list of names; nil if something is wrong with them.
-  private mutating func graphQLNames(_ json: JSONValue, _ pointer: JSONPointer, orNone: Bool = true) -> [String]? {
+  private mutating func graphQLNames(
+    _ json: JSONValue, _ pointer: JSONPointer, orNone: Bool = true, arePaths: Bool = false
+  ) -> [String]? {
     switch json {
-    case .string: return graphQLName(json, pointer).map { [$0] }
+    case .string: return graphQLName(json, pointer, isPath: arePaths).map { [$0] }
     case .array(let elements):
       if elements.isEmpty, !orNone { problem(.invalidValue, pointer, "this list is empty; name something") }
       var names: [String] = []
       for (index, element) in elements.enumerated() {
         let place = pointer.appending(index)
-        guard let name = graphQLName(element, place) else { continue }
+        guard let name = graphQLName(element, place, isPath: arePaths) else { continue }
         guard !names.contains(name) else {
           problem(.duplicateName, place, "\(name) stands in this list already; remove one of them")
           continue
@@ -165,9 +167,11 @@ extension ManifestReader {
     }
   }
 
-  private mutating func graphQLName(_ json: JSONValue, _ pointer: JSONPointer) -> String? {
+  /// A name, or several with dots between them.
+  private mutating func graphQLName(_ json: JSONValue, _ pointer: JSONPointer, isPath: Bool = false) -> String? {
     guard let name = text(json, pointer) else { return nil }
-    guard isGraphQLName(name) else {
+    let names = isPath ? name.split(separator: ".", omittingEmptySubsequences: false) : [name[...]]
+    guard names.allSatisfy({ isGraphQLName($0) }) else {
       problem(.invalidValue, pointer, "\(name.debugDescription) is no name of GraphQL; use letters, digits and _")
       return nil
     }

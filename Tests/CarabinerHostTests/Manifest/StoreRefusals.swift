@@ -45,6 +45,9 @@ extension Refusal {
       "a policy of no arguments", "{field-policies: {Query.book: {type: Book, arguments: []}}}", .invalidValue,
       "/field-policies/Query.book/arguments", "this list is empty"),
     .store(
+      "a policy's argument with two dots", "{field-policies: {Query.book: {type: Book, arguments: input..id}}}", .invalidValue,
+      "/field-policies/Query.book/arguments", "no name of GraphQL"),
+    .store(
       "a policy's type with a space", "{field-policies: {Query.book: {type: A Book, arguments: id}}}", .invalidValue,
       "/field-policies/Query.book/type", "no name of GraphQL"),
     .store(

@@ -37,11 +37,11 @@ struct ResponseLoader: ~Copyable {
   /// The place of a field that the record does not have.
   private static var missing: Int { .min }
 
-  private let plan: OperationPlan
+  let plan: OperationPlan
   private let rootKey: String
   private let call: PlanCall
-  private let variables: JSONObject
-  private let policy: CacheKeyPolicy
+  let variables: JSONObject
+  let policy: CacheKeyPolicy
   private let now: Int64
   /// Whether fields that are missing or too old are left out, and do not make the whole response one that is not there.
   private let isPartial: Bool
@@ -101,7 +101,7 @@ struct ResponseLoader: ~Copyable {
       fields += part.fields.map { call.name($0.field.key) }
       if let fact = part.fact { fields.append(fact) }
     }
-    let needsType = plan.root.hasTypeConditions || !policy.isAgeless || !policy.fieldPolicies.isEmpty
+    let needsType = plan.root.hasTypeConditions || !policy.isAgeless || policy.findsObjects
     if needsType, !fields.contains("__typename") { fields.append("__typename") }
     return fields
   }
@@ -217,54 +217,11 @@ struct ResponseLoader: ~Copyable {
 
   private func name(_ key: PlanSource.FieldKey) -> String { call.name(key) }
 
-  private func typeName(of record: Record) -> String {
+  func typeName(of record: Record) -> String {
     guard let place = record.table.position(of: "__typename") else {
       return record.key == rootKey ? plan.rootType : ""
     }
     return String(decoding: record.table.bytes(at: place).dropFirst().dropLast(), as: UTF8.self)
-  }
-
-  // MARK: Field policies
-
-  /// What a field policy says about a field that no response brought.
-  private func reference(_ field: SelectionVariant.Field, _ record: Record) -> [UInt8]? {
-    guard !policy.fieldPolicies.isEmpty, field.selection != nil,
-      let policy = policy.fieldPolicies["\(typeName(of: record)).\(field.name)"]
-    else { return nil }
-    let variables = plan.completed(variables)
-    let values = policy.keyArguments.map { name in
-      field.arguments.first { $0.name == name }?.value.resolved(with: variables)
-    }
-    var text: [UInt8] = []
-    if case .array(let elements)?? = values.first, values.count == 1 {
-      text.append(UInt8(ascii: "["))
-      for (position, element) in elements.enumerated() {
-        if position > 0 { text.append(UInt8(ascii: ",")) }
-        guard let key = Self.key(of: policy.type, [element]) else { return nil }
-        Normalizer.appendReference(key, to: &text)
-      }
-      text.append(UInt8(ascii: "]"))
-    } else {
-      guard let key = Self.key(of: policy.type, values) else { return nil }
-      Normalizer.appendReference(key, to: &text)
-    }
-    return text
-  }
-
-  private static func key(of type: String, _ values: [JSONValue?]) -> String? {
-    var key = Array("\(type):".utf8)
-    for (position, value) in values.enumerated() {
-      if position > 0 { key.append(UInt8(ascii: "+")) }
-      switch value {
-      case .string(let text)?:
-        CacheKeyPolicy.appendKeyPart(text.utf8Span.span, isOnlyOne: values.count == 1, to: &key)
-      case .number(let number)?:
-        CacheKeyPolicy.appendKeyPart(number.lexeme.utf8Span.span, isOnlyOne: values.count == 1, to: &key)
-      case .bool(let value)?: key.append(contentsOf: (value ? "true" : "false").utf8)
-      case .null?, .array?, .object?, nil: return nil
-      }
-    }
-    return values.isEmpty ? nil : String(decoding: key, as: UTF8.self)
   }
 
   // MARK: Writing

@@ -1,0 +1,31 @@
+public import CarabinerWire
+
+/// Finds the objects of fields that no response brought, by a function. Two are equal if they are copies of one.
+public final class FieldResolver: Sendable, Hashable {
+  /// A field of an object in the store.
+  public struct Field: Sendable, Hashable {
+    /// The type of the object that has the field; empty if the store does not know it.
+    public let type: String
+    /// The field's name.
+    public let name: String
+    /// The field's arguments with their values.
+    public let arguments: JSONObject
+  }
+
+  /// The objects a field refers to.
+  public enum Objects: Sendable, Hashable {
+    /// The object under a key, as in `Book:1`.
+    case object(key: String)
+    /// A list of objects.
+    case list(keys: [String])
+  }
+
+  let resolve: @Sendable (Field) -> Objects?
+
+  /// A function that gives the objects of a field, or nil to ask the server.
+  public init(_ resolve: @escaping @Sendable (Field) -> Objects?) { self.resolve = resolve }
+
+  public static func == (left: FieldResolver, right: FieldResolver) -> Bool { left === right }
+
+  public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
