@@ -1,5 +1,6 @@
 package import CarabinerWire
 internal import FoundationEssentials
+internal import Logging
 internal import Synchronization
 
 /// What the cache stage reads from and writes to: records in a cache, made of responses by what their operations ask for.
@@ -14,6 +15,8 @@ public final class ApolloStore: Sendable {
   public let cache: any NormalizedCache
   /// How objects are named and how long values count.
   public let policy: CacheKeyPolicy
+  let documents: CompletedDocuments
+  private let hasWarned = Atomic<Bool>(false)
   let lock = StoreLock()
   let subscribers = StoreSubscribers()
 
@@ -21,6 +24,7 @@ public final class ApolloStore: Sendable {
   public init(cache: any NormalizedCache = InMemoryNormalizedCache(), policy: CacheKeyPolicy = .default) {
     self.cache = cache
     self.policy = policy
+    documents = CompletedDocuments(policy: policy)
   }
 
   /// The stored response of an operation, or nil if something of it is missing or too old.
@@ -42,9 +46,19 @@ public final class ApolloStore: Sendable {
   @inline(__always) package func merge(_ records: RecordSet) async throws -> ChangedKeys {
     try TransactionScope.checkOutside(self)
     let records = records.resolved(by: policy)
+    if records.lacksTypes { warnAboutTypes() }
     let changed = try await lock.with(.write) { try await self.cache.merge(records: records) }
     subscribers.notify(changed, of: self)
     return changed
+  }
+
+  private func warnAboutTypes() {
+    guard !hasWarned.exchange(true, ordering: .relaxed) else { return }
+    Logger(label: "carabiner.cache").warning(
+      """
+      an operation does not ask for __typename, so its objects are kept under their place in the query: other operations do not find \
+      them, and watchers do not see their changes; add __typename and the key fields to its selection sets
+      """)
   }
 
   /// Removes everything.

@@ -81,11 +81,18 @@ public struct RequestChainNetworkTransport: UploadingNetworkTransport {
   ) -> JSONRequest<Operation> {
     var headers = additionalHeaders
     if !configuration.additionalHeaders.isEmpty { headers.replace(with: configuration.additionalHeaders) }
-    return JSONRequest(
+    let wireOptions = configuration.wireOptions ?? wireOptions
+    var request = JSONRequest(
       operation: operation, endpoint: endpointURL, additionalHeaders: headers, fetchBehavior: fetchBehavior,
       writeResultsToCache: configuration.writeResultsToCache, requestTimeout: configuration.requestTimeout,
-      wireOptions: configuration.wireOptions ?? wireOptions,
+      wireOptions: wireOptions,
       context: RequestContext(tracer: configuration.tracer, subscription: configuration.subscription))
+    if Operation.self != DynamicOperation.self, wireOptions.completesDocuments,
+      let completed = store.documents.completed(operation.document)
+    {
+      request.wireOverrides.document = .replaced(completed)
+    }
+    return request
   }
 
   /// Runs a request of any kind.

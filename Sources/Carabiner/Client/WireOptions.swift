@@ -6,14 +6,19 @@ public struct WireOptions: Sendable, Hashable {
   public var persistedQueries: AutomaticPersistedQueryInterceptor.Configuration
   /// What servers are told about the program that asks; nil for nothing.
   public var clientAwareness: ClientAwareness?
+  /// Whether documents of typed operations get `__typename` and the key fields that the store needs to recognise objects.
+  ///
+  /// Turn it off for servers that accept only documents they know. A ``DynamicOperation`` is sent as it is.
+  public var completesDocuments: Bool
 
   /// Options, each with its default: documents by POST, and nothing about the client.
   public init(
     usesGETForQueries: Bool = false, persistedQueries: AutomaticPersistedQueryInterceptor.Configuration = .init(),
-    clientAwareness: ClientAwareness? = nil
+    clientAwareness: ClientAwareness? = nil, completesDocuments: Bool = true
   ) {
     self.usesGETForQueries = usesGETForQueries
     self.persistedQueries = persistedQueries
     self.clientAwareness = clientAwareness
+    self.completesDocuments = completesDocuments
   }
 }

@@ -32,7 +32,9 @@ struct HTTPHeadersTests {
   @Test("E1: the body's members are sorted, and the Accept header says what can be read")
   func wireFormat() async throws {
     let transport = RecordingTransport(json: heroJSON)
-    _ = try await ApolloClient.testing(transport).fetch(query: HeroQuery(), cachePolicy: .networkOnly)
+    _ = try await ApolloClient.testing(transport).fetch(
+      query: HeroQuery(), cachePolicy: .networkOnly,
+      configuration: RequestConfiguration(wireOptions: WireOptions(completesDocuments: false)))
     let request = try #require(transport.requests.first)
     #expect(request.httpMethod == "POST")
     #expect(

@@ -10,7 +10,8 @@ final class PlanLibrary: Sendable {
   private static var maximumPlans: Int { 256 }
   private static var maximumBytes: Int { 4 << 20 }
 
-  private struct Key: Hashable, Sendable {
+  /// Names a plan.
+  struct Key: Hashable, Sendable {
     let document: String
     let operationName: String?
 

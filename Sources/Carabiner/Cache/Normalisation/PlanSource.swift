@@ -45,6 +45,8 @@ struct PlanSource: Sendable {
   private(set) var sets: [[Node]] = []
   private(set) var conditions: [Condition] = []
   private(set) var dynamicKeys: [DynamicKey] = []
+  /// Whether objects of a field are asked for without their type.
+  private(set) var lacksTypes = false
   private var fragments: [String: (set: Int, typeCondition: String)] = [:]
 
   init(_ document: GraphQLDocument) throws(PlanError) {
@@ -74,6 +76,7 @@ struct PlanSource: Sendable {
       switch selection {
       case .field(let field):
         guard let guards = guards(field.directives) else { continue }
+        if !field.selectionSet.isEmpty, !field.name.hasPrefix("__"), !Self.mayHaveType(field.selectionSet) { lacksTypes = true }
         nodes.append(
           .field(
             Field(
@@ -97,6 +100,16 @@ struct PlanSource: Sendable {
       }
     }
     return nodes
+  }
+
+  /// Whether a selection set asks for the type; one with fragments may do so there.
+  private static func mayHaveType(_ selections: [GraphQLDocument.Selection]) -> Bool {
+    selections.contains { selection in
+      switch selection {
+      case .field(let field): field.name == "__typename"
+      case .fragmentSpread, .inlineFragment: true
+      }
+    }
   }
 
   /// The conditions of a selection; nil if it is left out whatever the variables are.

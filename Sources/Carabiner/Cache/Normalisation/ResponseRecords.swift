@@ -51,7 +51,9 @@ package final class ResponseRecords: Sendable {
       let records = try? Normalizer.records(
         of: body.bytes, tape, root: root, plan, plan.call(variables: variables), policy: policy, received: received)
     {
-      return RecordSet(records)
+      var set = RecordSet(records)
+      set.lacksTypes = plan.source.lacksTypes
+      return set
     }
     guard !isMutation else { return RecordSet() }
     var whole = Record(

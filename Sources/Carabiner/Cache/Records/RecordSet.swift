@@ -4,6 +4,8 @@
 public struct RecordSet: Sendable, Hashable {
   /// What came one by one.
   private(set) var list: [Record] = []
+  /// Whether the response's document does not ask for the types of all its objects.
+  var lacksTypes = false
   /// What came in a response; older than the list.
   private var source: Source?
 

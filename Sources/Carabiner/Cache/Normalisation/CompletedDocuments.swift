@@ -1,0 +1,24 @@
+internal import Synchronization
+
+/// The completed documents of a store, so that each is made once.
+final class CompletedDocuments: Sendable {
+  /// How many documents are kept. Those of typed operations are part of a program, so they are few.
+  private static var maximumDocuments: Int { 1000 }
+
+  private let policy: CacheKeyPolicy
+  private let known = Mutex<[PlanLibrary.Key: String?]>([:])
+
+  init(policy: CacheKeyPolicy) { self.policy = policy }
+
+  /// A document with what the store needs; nil if nothing is missing.
+  func completed(_ document: String) -> String? {
+    let key = PlanLibrary.Key(document: document, operationName: nil)
+    if let known = known.withLock({ $0[key] }) { return known }
+    let completed = DocumentCompletion.completed(document, policy: policy)
+    known.withLock { known in
+      if known.count >= Self.maximumDocuments { known.removeAll() }
+      known[key] = .some(completed)
+    }
+    return completed
+  }
+}
