@@ -10,7 +10,7 @@ final class SocketDriver: @unchecked Sendable {
   // What is `var` is touched on the loop alone.
 
   private let loop: any EventLoop
-  private let opening: SocketOpening
+  let opening: SocketOpening
   private let logger = Logger(label: "carabiner.websocket")
   private let lastToken = Atomic<UInt64>(0)
   private var session: SocketSession
@@ -63,6 +63,28 @@ final class SocketDriver: @unchecked Sendable {
   /// Reads on for this operation.
   func resumeReading(for token: SocketSession.Token) {
     loop.execute { self.hasRoom(token) }
+  }
+
+  func pause() {
+    loop.execute {
+      self.session.pause()
+      self.perform()
+    }
+  }
+
+  func resume() {
+    loop.execute {
+      self.session.resume()
+      self.perform()
+    }
+  }
+
+  /// Opens the connection again, with the headers and the payload that are set by then.
+  func reconnect() {
+    loop.execute {
+      self.session.reconnect()
+      self.perform()
+    }
   }
 
   func beginShutDown() {
@@ -159,7 +181,7 @@ final class SocketDriver: @unchecked Sendable {
       take(event)
     }
     self.connection = connection
-    guard let makePayload = opening.configuration.connectionPayload else { return connection.open(initialPayload: nil) }
+    guard let makePayload = opening.connectionPayload else { return connection.open(initialPayload: nil) }
     Task {
       do {
         let payload = try await makePayload().map { InitialPayload.text(of: $0) }

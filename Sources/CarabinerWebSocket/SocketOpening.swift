@@ -5,23 +5,49 @@ internal import Synchronization
 
 /// What every connection of a transport is opened with.
 final class SocketOpening: Sendable {
+  /// What may change between two connections.
+  private struct Credentials: Sendable {
+    var headers: HTTPHeaders
+    var payload: WebSocketTransport.ConnectionPayload?
+  }
+
   let endpoint: WebSocketEndpoint
-  let headers: HTTPHeaders
   let configuration: WebSocketTransport.Configuration
+  private let credentials: Mutex<Credentials>
   private let context = Mutex<NIOSSLContext?>(nil)
 
   /// - Throws: ``WebSocketError`` if a header is malformed.
   init(endpoint: WebSocketEndpoint, headers: HTTPHeaders, configuration: WebSocketTransport.Configuration) throws(WebSocketError)
   {
+    try Self.check(headers, endpoint)
+    self.endpoint = endpoint
+    credentials = Mutex(Credentials(headers: headers, payload: configuration.connectionPayload))
+    self.configuration = configuration
+  }
+
+  private static func check(_ headers: HTTPHeaders, _ endpoint: WebSocketEndpoint) throws(WebSocketError) {
     for field in headers where !field.isWellFormed {
       throw WebSocketError(
         .invalidHeader, "the header \(field.name.debugDescription) is malformed; correct its name or value",
         url: endpoint.url.absoluteString)
     }
-    self.endpoint = endpoint
-    self.headers = headers
-    self.configuration = configuration
   }
+
+  /// The headers of the next handshake.
+  var headers: HTTPHeaders { credentials.withLock { $0.headers } }
+  /// Makes the payload of the next `connection_init`; nil for none.
+  var connectionPayload: WebSocketTransport.ConnectionPayload? { credentials.withLock { $0.payload } }
+
+  /// Changes the headers of later handshakes.
+  ///
+  /// - Throws: ``WebSocketError`` if a header is malformed.
+  func setHeaders(_ headers: HTTPHeaders) throws(WebSocketError) {
+    try Self.check(headers, endpoint)
+    credentials.withLock { $0.headers = headers }
+  }
+
+  /// Changes the payload of later connections.
+  func setConnectionPayload(_ payload: WebSocketTransport.ConnectionPayload?) { credentials.withLock { $0.payload = payload } }
 
   func error(_ code: WebSocketError.Code, _ message: String, statusCode: Int? = nil) -> WebSocketError {
     WebSocketError(code, message, url: endpoint.url.absoluteString, statusCode: statusCode)

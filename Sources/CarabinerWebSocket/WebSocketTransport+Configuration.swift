@@ -2,6 +2,9 @@ public import Carabiner
 public import CarabinerWire
 
 extension WebSocketTransport {
+  /// Makes the payload of `connection_init`; nil for none.
+  public typealias ConnectionPayload = @Sendable () async throws -> JSONObject?
+
   /// What may be chosen of a ``WebSocketTransport``.
   public struct Configuration: Sendable {
     /// How large a message may be, all its fragments together, 64 MiB.
@@ -16,7 +19,7 @@ extension WebSocketTransport {
     /// Which protocol is spoken.
     public var webSocketProtocol = WebSocketProtocol.graphQLTransportWS
     /// Makes the payload of `connection_init`, anew for each connection, so that it can hold a token that expires; nil for none.
-    public var connectionPayload: (@Sendable () async throws -> JSONObject?)?
+    public var connectionPayload: ConnectionPayload?
     /// How long a connection may take with TLS and handshake.
     public var connectTimeout = Duration.seconds(10)
     /// How long the server may take to acknowledge.

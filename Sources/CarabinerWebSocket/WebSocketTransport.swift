@@ -12,6 +12,7 @@ public struct WebSocketTransport: NetworkTransport {
   public let store: ApolloStore
   private let chain: RequestChainNetworkTransport
   private let socket: SocketHandle
+  private let clientHeaders: HTTPHeaders
 
   /// A transport to one endpoint.
   ///
@@ -26,7 +27,8 @@ public struct WebSocketTransport: NetworkTransport {
     configuration: Configuration = Configuration(),
     maximumAttempts: Int = RequestChainNetworkTransport.defaultMaximumAttempts, observer: any ChainObserver = CacheFailureLog()
   ) throws {
-    var headers = wireOptions.clientAwareness?.headers ?? [:]
+    clientHeaders = wireOptions.clientAwareness?.headers ?? [:]
+    var headers = clientHeaders
     headers.replace(with: additionalHeaders)
     let opening = try SocketOpening(endpoint: WebSocketEndpoint(url), headers: headers, configuration: configuration)
     socket = SocketHandle(SocketDriver(opening))
@@ -40,6 +42,31 @@ public struct WebSocketTransport: NetworkTransport {
     _ operation: Operation, fetchBehavior: FetchBehavior, configuration: RequestConfiguration
   ) throws -> PullStream<GraphQLResponse<Operation>> {
     try chain.send(operation, fetchBehavior: fetchBehavior, configuration: configuration)
+  }
+
+  /// Closes the connection until ``resume()``, as an app does that goes to the background.
+  ///
+  /// Operations wait: subscriptions and queries are sent again, a mutation that was sent and a query that has a result fail.
+  public func pause() { socket.driver.pause() }
+
+  /// Opens the connection again, if operations wait for one.
+  public func resume() { socket.driver.resume() }
+
+  /// Changes the headers of the handshake, and opens the connection again with them.
+  ///
+  /// - Parameter headers: All additional headers; those there were go.
+  /// - Throws: ``WebSocketError`` if a header is malformed; nothing has changed then.
+  public func setAdditionalHeaders(_ headers: HTTPHeaders) throws {
+    var all = clientHeaders
+    all.replace(with: headers)
+    try socket.driver.opening.setHeaders(all)
+    socket.driver.reconnect()
+  }
+
+  /// Changes the payload of `connection_init`, and opens the connection again with it.
+  public func setConnectionPayload(_ payload: ConnectionPayload?) {
+    socket.driver.opening.setConnectionPayload(payload)
+    socket.driver.reconnect()
   }
 
   /// Ends all operations, tells the server, and closes the connection for good.

@@ -58,6 +58,34 @@ struct SocketProtocolTests {
     #expect(journal.entries == ["shop", "9"])
   }
 
+  @Test("K18: other headers and another payload open the connection again, and a pause waits")
+  func changedCredentials() async throws {
+    let journal = Journal()
+    let server = try ScriptedServer.sockets { socket in
+      let headers = "\(socket.request.header("X-Token") ?? "") \(socket.request.header("apollographql-client-name") ?? "")"
+      let payload = try socket.begin()
+      journal.note("\(headers) \(payload?.description ?? "nothing")")
+      guard let id = try socket.message()?["id"]?.string else { return }
+      try socket.next(id, journal.entries.count)
+      while try socket.message() != nil {}
+    }
+    let transport = try WebSocketTransport(
+      url: server.socketURL, additionalHeaders: ["X-Token": "1"],
+      wireOptions: WireOptions(clientAwareness: ClientAwareness(applicationName: "shop")))
+    let client = ApolloClient(networkTransport: transport, store: transport.store)
+    var results = try client.subscribe(subscription: CountSubscription(), cachePolicy: .networkOnly).makeAsyncIterator()
+    #expect(try await results.next()?.data?.count == 1)
+    try transport.setAdditionalHeaders(["X-Token": "2"])
+    #expect(try await results.next()?.data?.count == 2)
+    transport.setConnectionPayload { ["token": "3"] }
+    #expect(try await results.next()?.data?.count == 3)
+    transport.pause()
+    transport.resume()
+    #expect(try await results.next()?.data?.count == 4)
+    #expect(journal.entries == ["1 shop nothing", "2 shop nothing", #"2 shop {"token":"3"}"#, #"2 shop {"token":"3"}"#])
+    #expect(throws: WebSocketError.self) { try transport.setAdditionalHeaders(["X-Token": "a\r\nb: c"]) }
+  }
+
   @Test("I3: the older protocol, with keep-alives, by option")
   func legacy() async throws {
     let journal = Journal()

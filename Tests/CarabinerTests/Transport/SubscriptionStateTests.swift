@@ -23,6 +23,36 @@ struct SubscriptionStateTests {
     #expect(await stream.states.reduce(into: []) { $0.append($1) } == [.finished])
   }
 
+  @Test("K18: a subscription says why it finished: its end, an error, its reader")
+  func reasons() async throws {
+    let ended = try ApolloClient.testing(ChunkTransport([parts(payload(1))], contentType: ChunkTransport.subscription))
+      .subscribe(subscription: CountSubscription())
+    if case .some = ended.end { Issue.record("it has not begun") }
+    for try await _ in ended {}
+    guard case .completed? = ended.end else { throw CancellationError() }
+
+    let failing = try ApolloClient.testing(ChunkTransport([parts(#"{"payload":7}"#)], contentType: ChunkTransport.subscription))
+      .subscribe(subscription: CountSubscription())
+    await #expect(throws: ResponseParsingError.self) { for try await _ in failing {} }
+    guard case .failed(let error)? = failing.end else { throw CancellationError() }
+    #expect((error as? ResponseParsingError)?.code == .notAGraphQLResponse)
+
+    let silent = ChunkTransport([parts(payload(1), closed: false)], contentType: ChunkTransport.subscription) { _ in
+      try await Task.sleep(for: .seconds(600))
+      return .end
+    }
+    let left = try ApolloClient.testing(silent).subscribe(subscription: CountSubscription())
+    let (states, steps) = (left.states, AsyncStream.makeStream(of: Void.self))
+    let task = Task {
+      for try await _ in left { steps.continuation.yield() }
+    }
+    for await _ in steps.stream { break }
+    task.cancel()
+    _ = await task.result
+    for await _ in states {}
+    guard case .cancelled? = left.end else { throw CancellationError() }
+  }
+
   @Test("another status than 2xx never makes it active")
   func refused() async throws {
     let transport = RecordingTransport(json: "{}", status: 503)

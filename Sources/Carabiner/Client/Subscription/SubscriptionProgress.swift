@@ -4,6 +4,7 @@ internal import Synchronization
 public final class SubscriptionProgress: Sendable {
   private struct Inner {
     var state = SubscriptionState.pending
+    var end: SubscriptionEnd?
     var lastListener = 0
     var listeners: [Int: AsyncStream<SubscriptionState>.Continuation] = [:]
   }
@@ -17,6 +18,15 @@ public final class SubscriptionProgress: Sendable {
 
   /// Where the subscription is now.
   public var state: SubscriptionState { inner.withLock { $0.state } }
+
+  /// Why the subscription finished; nil until it has.
+  public var end: SubscriptionEnd? { inner.withLock { $0.end } }
+
+  /// Says that the subscription is over, and why; the first reason stays.
+  func finish(_ end: SubscriptionEnd) {
+    inner.withLock { inner in if inner.end == nil, inner.state != .finished { inner.end = end } }
+    advance(to: .finished)
+  }
 
   /// The state now and every later one; ends when the subscription has.
   public var states: AsyncStream<SubscriptionState> {

@@ -9,3 +9,13 @@ public enum SubscriptionState: String, Sendable, Hashable, CaseIterable {
   /// No more results come: it ended, failed, or was left.
   case finished
 }
+
+/// Why a subscription finished.
+public enum SubscriptionEnd: Sendable {
+  /// The server ended it.
+  case completed
+  /// Its reader left it, or the task that read it was cancelled.
+  case cancelled
+  /// It failed with this error, which its reader got too.
+  case failed(any Error)
+}

@@ -11,18 +11,18 @@ public struct SubscriptionStream<Operation: GraphQLOperation>: AsyncSequence, Se
 
   /// Results whose state is told by `progress`.
   init(_ results: PullStream<GraphQLResponse<Operation>>, _ progress: SubscriptionProgress) {
-    let end = SubscriptionEnd(progress)
+    let closing = ClosingProgress(progress)
     self.progress = progress
     self.results = PullStream {
       do {
         let step = try await results.pull()
         switch step {
         case .element: break
-        case .last, .end: end.finish()
+        case .last, .end: closing.progress.finish(.completed)
         }
         return step
       } catch {
-        end.finish()
+        closing.progress.finish(error is CancellationError ? .cancelled : .failed(error))
         throw error
       }
     }
@@ -31,19 +31,20 @@ public struct SubscriptionStream<Operation: GraphQLOperation>: AsyncSequence, Se
   /// Where the subscription is now.
   public var state: SubscriptionState { progress.state }
 
+  /// Why the subscription finished; nil until it has.
+  public var end: SubscriptionEnd? { progress.end }
+
   /// The state now and every later one; ends when the subscription has.
   public var states: AsyncStream<SubscriptionState> { progress.states }
 
   public func makeAsyncIterator() -> PullStream<GraphQLResponse<Operation>>.Iterator { results.makeAsyncIterator() }
 }
 
-/// Finishes a subscription that nobody holds any more.
-private final class SubscriptionEnd: Sendable {
-  private let progress: SubscriptionProgress
+/// Finishes a subscription when its stream is released.
+private final class ClosingProgress: Sendable {
+  let progress: SubscriptionProgress
 
   init(_ progress: SubscriptionProgress) { self.progress = progress }
 
-  func finish() { progress.advance(to: .finished) }
-
-  deinit { finish() }
+  deinit { progress.finish(.cancelled) }
 }

@@ -6,25 +6,6 @@ package import FoundationEssentials
 /// One session lives as long as its transport, over all connections. Whoever holds it carries out ``Action``s in their order, and
 /// calls it from one thread at a time.
 package struct SocketSession {
-  /// What may be chosen of a session.
-  package struct Options: Sendable {
-    package var dialect = WebSocketProtocol.graphQLTransportWS
-    /// Where the connection goes, for messages.
-    package var url = ""
-    package var acknowledgementTimeout = Duration.seconds(10)
-    /// How long after the last sign of life a ping is sent; nil for never.
-    package var pingInterval: Duration?
-    package var pongTimeout = Duration.seconds(10)
-    /// How long a connection without operations stays.
-    package var idleTimeout = Duration.seconds(60)
-    package var maximumWaitingOperations = 1000
-    package var reconnection = WebSocketReconnection()
-    package var json = JSONLimits()
-
-    /// The defaults.
-    package init() {}
-  }
-
   /// Where the connection is.
   package enum Phase: Sendable, Hashable {
     /// There is none, and nobody needs one.
@@ -60,6 +41,7 @@ package struct SocketSession {
   private var attempts = 0
   private var isPongDue = false
   private var isReadingPaused = false
+  private var isPaused = false
   var actions: [Action] = []
 
   /// A session without a connection.
@@ -93,9 +75,7 @@ package struct SocketSession {
     if operations.isEmpty { actions.append(.stop(.idle)) }
     operations[token] = Operation(type: type, payload: payload)
     switch phase {
-    case .idle:
-      phase = .connecting
-      actions.append(.connect)
+    case .idle: connect()
     case .ready: send(token)
     case .connecting, .initialising, .waiting, .ended: break
     }
@@ -122,6 +102,12 @@ package struct SocketSession {
     if isOpen { send(.terminate) }
     if isOpen || phase == .connecting { actions.append(.close(.normal, reason: "")) }
     phase = .ended
+  }
+
+  private mutating func connect() {
+    guard !isPaused else { return }
+    phase = .connecting
+    actions.append(.connect)
   }
 
   private mutating func send(_ token: Token) {
@@ -182,9 +168,40 @@ package struct SocketSession {
     startPing()
   }
 
-  private mutating func lost(_ error: WebSocketError) {
-    let wasReady = phase == .ready
+  /// Closes the connection; operations wait until ``resume()``.
+  package mutating func pause() {
+    guard !isPaused, phase != .ended else { return }
+    isPaused = true
+    disconnect("the WebSocket was paused")
+  }
+
+  /// Opens a connection again, if operations wait for one.
+  package mutating func resume() {
+    guard isPaused else { return }
+    isPaused = false
+    if phase == .idle, !operations.isEmpty { connect() }
+  }
+
+  /// Closes the connection and opens another one for the operations there are.
+  package mutating func reconnect() {
+    disconnect("the WebSocket was opened again with other headers")
+    if phase == .idle, !operations.isEmpty { connect() }
+  }
+
+  private mutating func disconnect(_ reason: String) {
+    guard phase != .idle, phase != .ended else { return }
+    let isWaiting = phase == .waiting
     stopTimers()
+    if phase == .ready || phase == .initialising { send(.terminate) }
+    putBack(error(.connectionLost, reason))
+    for token in operations.keys.sorted() { actions.append(.deliver(token, .state(.reconnecting))) }
+    if !isWaiting { actions.append(.close(.normal, reason: "")) }
+    attempts = 0
+    phase = .idle
+  }
+
+  /// Lets operations that were sent wait for the next connection; those that cannot be sent again fail.
+  private mutating func putBack(_ error: WebSocketError) {
     tokens = [:]
     for token in operations.keys.sorted() {
       guard let operation = operations[token], operation.id != nil else { continue }
@@ -196,6 +213,12 @@ package struct SocketSession {
         operations[token]?.id = nil
       }
     }
+  }
+
+  private mutating func lost(_ error: WebSocketError) {
+    let wasReady = phase == .ready
+    stopTimers()
+    putBack(error)
     let mayReconnect = !error.isFatal && (wasReady || attempts > 0) && attempts < options.reconnection.maximumAttempts
     guard mayReconnect, !operations.isEmpty else {
       let last = error.afterReconnects(attempts)
