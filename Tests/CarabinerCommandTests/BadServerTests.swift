@@ -42,7 +42,7 @@ struct BadServerTests {
     Case("no errors and no data", 6, "errors are null", json: Array(#"{"errors":null}"#.utf8)),
     Case("data that is a number", 6, "data is not an object", json: Array(#"{"data":1}"#.utf8)),
     Case("data that is a list", 6, "data is not an object", json: Array(#"{"data":[{"a":1}]}"#.utf8)),
-    Case("an empty answer", 6, "invalidJSON", json: []),
+    Case("an empty answer", 6, "notAGraphQLResponse", json: []),
     Case("status 500", 5, "500") { try $0.respond("500 Internal Server Error", body: "broken") },
     Case("an empty status 500", 5, "500") { try $0.respond("500 Internal Server Error") },
     Case("a redirect to a file", 4, "not an http or https URL") {

@@ -21,7 +21,7 @@ public struct ResponseBody: Sendable {
     do {
       members = try JSONMembers(locating: bytes.span, limits: limits.json)
     } catch {
-      throw ResponseParsingError.invalidJSON(error, body: bytes)
+      throw ResponseParsingError.unreadable(error, body: bytes)
     }
     try self.init(bytes, members)
   }
@@ -36,7 +36,7 @@ public struct ResponseBody: Sendable {
     do {
       tape = try JSONTape(scanning: bytes.span, limits: limits.json)
     } catch {
-      throw ResponseParsingError.invalidJSON(error, body: bytes)
+      throw ResponseParsingError.unreadable(error, body: bytes)
     }
     return (try ResponseBody(bytes, JSONMembers(tape, in: bytes.span)), tape)
   }

@@ -47,6 +47,12 @@ public struct ResponseParsingError: Error, Sendable, CustomStringConvertible {
 
   public var description: String { "\(message) [\(code.rawValue)]" }
 
+  /// The body of a whole response that is not JSON; one without anything in it is no response at all.
+  static func unreadable(_ error: JSONError, body: Data) -> Self {
+    let isEmpty = body.allSatisfy { $0 == UInt8(ascii: " ") || (0x09...0x0D).contains($0) }
+    return isEmpty ? notAGraphQLResponse(body: Data()) : invalidJSON(error, body: body)
+  }
+
   static func invalidJSON(_ error: JSONError, body: Data) -> Self {
     Self(.invalidJSON, "the response is not valid JSON: \(error); it begins with \(head(of: body))", cause: error)
   }
@@ -54,7 +60,10 @@ public struct ResponseParsingError: Error, Sendable, CustomStringConvertible {
   static func notAGraphQLResponse(body: Data) -> Self {
     Self(
       .notAGraphQLResponse,
-      "the response is JSON but has neither data nor errors; is the endpoint a GraphQL server? It begins with \(head(of: body))")
+      body.isEmpty
+        ? "the response has no body; is the endpoint a GraphQL server?"
+        : "the response is JSON but has neither data nor errors; is the endpoint a GraphQL server? It begins with \(head(of: body))"
+    )
   }
 
   static func notAGraphQLResponse(_ fault: String, body: Data) -> Self {

@@ -251,7 +251,7 @@ struct ChainBehaviourTests {
   }
 
   @Test(
-    "G1: a broken body is refused with the place of the fault", arguments: [("", 0), (#"{"data":{"#, 9), (#"{"data":tru}"#, 8)])
+    "G1: a broken body is refused with the place of the fault", arguments: [(#"{"data":{"#, 9), (#"{"data":tru}"#, 8)])
   func brokenBody(body: String, offset: Int) async throws {
     let error = await #expect(throws: ResponseParsingError.self) {
       try await ApolloClient.testing(RecordingTransport(json: body)).fetch(query: HeroQuery(), cachePolicy: .networkOnly)
