@@ -10,6 +10,8 @@ struct SharedObject {
     let binding: UInt8
     let isDefined: Bool
     let isFunction: Bool
+    /// Whether a function of the library says where it is (IFUNC).
+    let isResolved: Bool
     /// `GLIBC_2.34`, if it asks for a version.
     let version: String?
   }
@@ -54,6 +56,10 @@ struct SharedObject {
     case hash = 4
     case strings = 5
     case symbols = 6
+    case relocations = 7
+    case relocationsSize = 8
+    case jumpRelocations = 23
+    case jumpRelocationsSize = 2
     case stringsSize = 10
     case runPath = 29
     case rPath = 15
@@ -92,7 +98,7 @@ struct SharedObject {
       let version = versions.flatMap { image.number($0 + index * 2, 2) }.map { UInt16(truncatingIfNeeded: $0) & 0x7FFF }
       return Symbol(
         name: name, binding: UInt8(info >> 4), isDefined: section != 0, isFunction: info & 0xF == 2 || info & 0xF == 10,
-        version: version.flatMap { names[$0] })
+        isResolved: info & 0xF == 10, version: version.flatMap { names[$0] })
     }
   }
 
@@ -138,6 +144,19 @@ struct SharedObject {
       entry += Int(next)
     }
     return names
+  }
+
+  /// How many addresses are filled in by functions of its own, which run while it is loaded (IFUNC).
+  var resolvedAtLoad: Int {
+    let tables: [(Tag, Tag)] = [(.relocations, .relocationsSize), (.jumpRelocations, .jumpRelocationsSize)]
+    return tables.reduce(0) { sum, table in
+      guard let start = self[table.0].flatMap(offset), let size = self[table.1] else { return sum }
+      return sum
+        + (0..<min(Int(clamping: size / 24), Self.maximumSymbols)).count { index in
+          // R_X86_64_IRELATIVE, R_AARCH64_IRELATIVE
+          image.number(start + index * 24 + 8, 4).map { $0 == 37 || $0 == 1032 } ?? false
+        }
+    }
   }
 
   /// A text of the string table.

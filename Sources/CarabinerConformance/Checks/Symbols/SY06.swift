@@ -6,6 +6,9 @@ extension Check {
         None of exit, abort, fork, exec, system, popen, posix_spawn, dlopen, signal, sigaction, setenv, putenv, longjmp and their like is
         imported, unless the note declares it: "capabilities":["abort"]. Each one that is not declared is a warning. abort is let pass
         in libraries that unwind stacks, where the run time of the language brings it in.
+
+        An import is only a warning, because the code that calls it may never run. The calls are failures: TH09 reports a changed environment,
+        signal or priority, and LD11 a library that is loaded.
         """,
       reason: """
         The process belongs to the host, and other plugins are in it. exit() and abort() end all its requests, setenv() races with every

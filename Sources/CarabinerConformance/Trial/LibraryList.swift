@@ -1,0 +1,32 @@
+internal import CLaboratory
+
+/// The libraries of this process, by the names the dynamic linker has for them.
+struct LibraryList: Sendable {
+  let names: Set<String>
+  /// How many were loaded since the process began, those that were closed again included.
+  let loaded: UInt64
+
+  private static let maximumBytes = 256 << 10
+
+  static var now: LibraryList {
+    var bytes = [CChar](repeating: 0, count: maximumBytes)
+    let loaded = unsafe bytes.withUnsafeMutableBufferPointer { unsafe CLaboratory_libraries($0.baseAddress, $0.count) }
+    let text = String(decoding: bytes.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    return LibraryList(names: Set(text.split(separator: "\n").map(String.init)), loaded: loaded)
+  }
+
+  /// What was loaded since, in words; libc's own parts, which it loads when it is asked for users, hosts or character sets, do not count.
+  func additions(since before: LibraryList) -> [String] {
+    let new = names.subtracting(before.names).sorted()
+    let isMissing = loaded > before.loaded + UInt64(new.count)
+    return new.filter { !Self.isOfLibc($0) } + (isMissing ? ["a library that is closed again"] : [])
+  }
+
+  /// The last part of a path.
+  static func fileName(_ path: String) -> String { String(path.split(separator: "/").last ?? "") }
+
+  private static func isOfLibc(_ path: String) -> Bool {
+    let name = fileName(path)
+    return path.contains("/gconv/") || ["libnss_", "libgcc_s.", "libresolv."].contains { name.hasPrefix($0) }
+  }
+}
