@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "laboratory.h"
@@ -53,6 +54,16 @@ uint64_t CLaboratory_signalStack(void) {
   stack_t stack = {0};
   if (sigaltstack(NULL, &stack) != 0 || stack.ss_flags & SS_DISABLE) return 0;
   return mix(mix(0xCBF29CE484222325u, (uintptr_t)stack.ss_sp), stack.ss_size);
+}
+
+uint32_t CLaboratory_intervalTimers(void) {
+  uint32_t armed = 0;
+  for (int timer = ITIMER_REAL; timer <= ITIMER_PROF; timer++) {
+    struct itimerval left;
+    memset(&left, 0, sizeof left);
+    if (getitimer((__itimer_which_t)timer, &left) == 0 && (left.it_value.tv_sec || left.it_value.tv_usec)) armed |= 1u << timer;
+  }
+  return armed;
 }
 
 struct names {

@@ -176,6 +176,8 @@ const void *CLaboratory_environment(void);
 /* A number for what a signal does, and one for the stack its handlers run on; 0 for none. */
 uint64_t CLaboratory_signalAction(int signal);
 uint64_t CLaboratory_signalStack(void);
+/* Which interval timers run, as bits: ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF. */
+uint32_t CLaboratory_intervalTimers(void);
 /* Writes the names of all libraries to `out`, each with a line feed; gives how many were loaded since the process began. */
 uint64_t CLaboratory_libraries(char *out, size_t capacity);
 

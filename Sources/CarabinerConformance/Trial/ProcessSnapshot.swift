@@ -110,6 +110,7 @@ struct ProcessSnapshot: Sendable {
     ] { facts[name] = ProcessState.text(of: "/proc/self/\(file)").map { Fact(value: $0.filter { $0 != "\n" }) } }
     let timers = (ProcessState.text(of: "/proc/self/timers") ?? "").split(separator: "\n").count { $0.hasPrefix("ID:") }
     facts["the number of POSIX timers"] = Fact(value: "\(timers)")
+    facts["the set of interval timers that run (setitimer, alarm)"] = Fact(value: "\(CLaboratory_intervalTimers())")
     facts["the working directory"] = OpenFile.target(of: "/proc/self/cwd").map { Fact(value: $0) }
     facts["the root directory"] = OpenFile.target(of: "/proc/self/root").map { Fact(value: $0) }
     facts["the locale"] = unsafe setlocale(LC_ALL, nil).map { unsafe Fact(value: String(cString: $0)) }

@@ -12,7 +12,7 @@ extension Check {
         "The host gives the memory to the next call. Reading it late gives another request's bytes, which is how a token of one user gets to another.",
       example: "state->path = head->url;      /* used in on_chunk */",
       remedy: "Copy what is needed later, or ask for it again in the later hook."),
-    timeLimit: .seconds(180),
+    timeLimit: .seconds(300),
     .interceptor { trial in
       try trial.exercise()
       // A view that is kept in the instance is perhaps used an hour later.

@@ -18,7 +18,7 @@ extension Check {
         host->key(self, text(request_id))                                               /* a key for each request */
         """,
       remedy: "Close what you open on every way out of a function. Ask for keys in create(), and keep them."),
-    timeLimit: .seconds(180),
+    timeLimit: .seconds(300),
     .interceptor { trial in
       trial.laboratory.state.withLock { $0.isGuarded = false }
       let instance = try trial.instance()
@@ -26,7 +26,7 @@ extension Check {
       let quarter = trial.options.times(4000, atLeast: 1100)
       for stage in trial.stages {
         let place = "\(trial.interceptor.id) \(stage.kind.rawValue)"
-        let run = LongRun(trial, stage, instance)
+        let run = LongRun(trial, stage, instance, limit: .seconds(10))
         func names() -> Int { trial.laboratory.state.withLock { $0.keys.count } }
         run.run(Exchange.usual.count * 4)
         let known = names()

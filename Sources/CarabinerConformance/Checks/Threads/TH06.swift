@@ -16,7 +16,7 @@ extension Check {
       remedy: #"""
         Suspend, and resume from where the answer comes: crb.fetch/1, crb.timer/1, or a thread of your own.
         """#),
-    timeLimit: .seconds(180),
+    timeLimit: .seconds(300),
     .interceptor { trial in
       let instance = try trial.instance()
       defer { instance.destroy() }

@@ -13,7 +13,7 @@ extension Check {
         static crb_verdict on_request(…) { pthread_mutex_lock(&lock); return CRB_CONTINUE; }        /* on_end unlocks */
         """#,
       remedy: "Lock and unlock in the same function."),
-    timeLimit: .seconds(180),
+    timeLimit: .seconds(300),
     .interceptor { trial in
       trial.laboratory.state.withLock { $0.isGuarded = false }
       let watch = LockWatch()

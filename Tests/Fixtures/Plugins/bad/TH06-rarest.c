@@ -1,4 +1,5 @@
 /* Sleeps in one of 20,000 calls. */
+/* ONLY: TH06 */
 /* ARGUMENTS: --effort 1 */
 #include <carabiner.h>
 #include <stdlib.h>
