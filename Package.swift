@@ -176,6 +176,7 @@ if hasServers {
         .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
+        .product(name: "NIOHPACK", package: "swift-nio-http2"),
         .product(name: "NIOHTTP2", package: "swift-nio-http2"),
         .product(name: "NIOWebSocket", package: "swift-nio"),
         .product(name: "Tracing", package: "swift-distributed-tracing"),
@@ -185,12 +186,13 @@ if hasServers {
     .testTarget(
       name: "CarabinerGatewayTests",
       dependencies: [
-        "CarabinerGateway", "Carabiner", "CarabinerWire", "TestTools",
+        "CarabinerGateway", "Carabiner", "CarabinerWire", "ScriptedServer", "TestTools",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOEmbedded", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "NIOHTTP2", package: "swift-nio-http2"),
+        .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
         .product(name: "NIOWebSocket", package: "swift-nio"),
       ],

@@ -22,6 +22,12 @@ package struct GatewayLimits: Sendable, Hashable {
   package var maximumBatch = 1
   /// How long a client may take for a head, and again for a body.
   package var receiveTimeout = TimeAmount.seconds(15)
+  /// How long a client may take nothing of an answer that waits for it.
+  package var sendTimeout = TimeAmount.seconds(30)
+  /// How many bytes of answers may wait for the client of one connection; a further answer of HTTP/2 is cancelled.
+  package var maximumUnsentPerConnection = 32 << 20
+  /// How many bytes of answers may wait for all clients; after more the connection that holds most is closed.
+  package var maximumUnsent = 512 << 20
   /// How long a connection may stay open with nothing under way.
   package var idleTimeout = TimeAmount.seconds(75)
   /// Whether clients may speak `graphql-transport-ws` over WebSockets.

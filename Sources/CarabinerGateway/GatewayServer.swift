@@ -37,12 +37,13 @@ package final class GatewayServer: Sendable {
   /// - Parameters:
   ///   - tls: The certificate of TLS connections; nil for connections without TLS.
   ///   - isForOwnerOnly: Whether a socket in the file system is for processes of the same user alone, and of root.
+  ///   - unsent: Counts the answers that wait for their clients, together with those of other servers.
   /// - Throws: ``BindFailure``.
   package init(
     _ address: Address, group: any EventLoopGroup, tls: ServerCertificate? = nil, limits: GatewayLimits = GatewayLimits(),
-    isForOwnerOnly: Bool = false, handler: any RequestHandler
+    isForOwnerOnly: Bool = false, unsent: UnsentTotal? = nil, handler: any RequestHandler
   ) async throws {
-    let connections = OpenConnections()
+    let connections = OpenConnections(unsent: unsent ?? UnsentTotal(limits))
     let bootstrap = ServerBootstrap(group: group)
       .serverChannelOption(ChannelOptions.backlog, value: Self.backlog)
       .serverChannelOption(ChannelOptions.socketOption(.so_reuseaddr), value: 1)
@@ -99,7 +100,7 @@ package final class GatewayServer: Sendable {
   }
 
   /// Adds to a connection what speaks HTTP/1.1 on it.
-  private static func installHTTP1(
+  static func installHTTP1(
     on channel: any Channel, _ handler: any RequestHandler, limits: GatewayLimits, connections: OpenConnections
   ) throws {
     var decoding = NIOHTTPDecoderLimitConfiguration()
@@ -107,7 +108,10 @@ package final class GatewayServer: Sendable {
     decoding.maxHeaderListSize = limits.maximumHeadBytes
     decoding.maxHeaderFieldCount = limits.maximumHeadFields
     let pipeline = channel.pipeline.syncOperations
-    try pipeline.addHandler(HTTPResponseEncoder())
+    // A reply says itself how its body ends: the client may speak HTTP/1.0.
+    var encoding = HTTPResponseEncoder.Configuration()
+    encoding.automaticallySetFramingHeaders = false
+    try pipeline.addHandler(HTTPResponseEncoder(configuration: encoding))
     try pipeline.addHandler(
       ByteToMessageHandler(
         HTTPRequestDecoder(

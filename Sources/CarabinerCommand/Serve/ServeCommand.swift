@@ -202,8 +202,10 @@ struct ServeCommand: AsyncParsableCommand {
     if addresses.isEmpty { addresses = ServiceManager.sockets }
     if addresses.isEmpty { addresses = [.tcp(host: "127.0.0.1", port: 4000)] }
     var servers: [GatewayServer] = []
+    let unsent = UnsentTotal(limits)
     for address in addresses {
-      servers.append(try await GatewayServer(address, group: group, tls: certificate, limits: limits, handler: operations))
+      servers.append(
+        try await GatewayServer(address, group: group, tls: certificate, limits: limits, unsent: unsent, handler: operations))
     }
     return servers
   }

@@ -14,6 +14,9 @@ struct ServeLimits: ParsableArguments {
   @Option(name: .long, help: "How large a request's head may be; more is answered with 431.", transform: size)
   var maximumHead = defaults.maximumHeadBytes
 
+  @Option(name: .long, help: "How many header fields a request may have; more are answered with 431.")
+  var maximumHeadFields = defaults.maximumHeadFields
+
   @Option(name: .long, help: "How many operations may be under way at once; more wait.")
   var maximumOperations = defaults.maximumConcurrentOperations
 
@@ -48,6 +51,23 @@ struct ServeLimits: ParsableArguments {
 
   @Option(name: .long, help: "How long a client may take for the head of a request, and for its body.", transform: time)
   var receiveTimeout = defaults.receiveTimeout
+
+  @Option(
+    name: .long, help: "How long a client may take nothing of an answer that waits for it; then its connection is closed.",
+    transform: time)
+  var sendTimeout = defaults.sendTimeout
+
+  @Option(
+    name: .long,
+    help: "How many bytes of answers may wait for one client, as in 32MiB; further answers over HTTP/2 are cancelled.",
+    transform: size)
+  var maximumUnsentPerConnection = defaults.maximumUnsentPerConnection
+
+  @Option(
+    name: .long,
+    help: "How many bytes of answers may wait for all clients; beyond that the connection that holds most is closed.",
+    transform: size)
+  var maximumUnsent = defaults.maximumUnsent
 
   @Option(name: .long, help: "How long a connection may stay open with nothing under way.", transform: time)
   var idleTimeout = defaults.idleTimeout
@@ -101,6 +121,9 @@ struct ServeLimits: ParsableArguments {
     }
     try check(maximumBody, 1...1 << 30, "maximum-body")
     try check(maximumHead, 256...1 << 20, "maximum-head")
+    try check(maximumHeadFields, 10...10_000, "maximum-head-fields")
+    try check(maximumUnsentPerConnection, 1...1 << 40, "maximum-unsent-per-connection")
+    try check(maximumUnsent, 1...1 << 40, "maximum-unsent")
     try check(maximumOperations, 1...1_000_000, "maximum-operations")
     try check(maximumWaiting, 0...1_000_000, "maximum-waiting")
     try check(maximumPerClient ?? 1, 1...1_000_000, "maximum-per-client")
@@ -124,6 +147,10 @@ struct ServeLimits: ParsableArguments {
     var limits = GatewayLimits()
     limits.maximumBodyBytes = maximumBody
     limits.maximumHeadBytes = maximumHead
+    limits.maximumHeadFields = maximumHeadFields
+    limits.sendTimeout = sendTimeout
+    limits.maximumUnsentPerConnection = maximumUnsentPerConnection
+    limits.maximumUnsent = maximumUnsent
     limits.maximumConcurrentOperations = maximumOperations
     limits.maximumWaitingOperations = maximumWaiting
     limits.maximumOperationsPerClient = maximumPerClient

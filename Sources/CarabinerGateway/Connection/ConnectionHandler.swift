@@ -9,38 +9,58 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
   typealias OutboundIn = HTTPServerResponsePart
   typealias OutboundOut = HTTPServerResponsePart
 
-  private enum State {
+  enum State {
     /// Between requests, or in the head of one.
     case idle
     case receiving(HTTPRequestHead, ByteBuffer?)
-    /// The answer is being made; nothing is read meanwhile.
+    /// The answer is being made.
     case answering(GatewayReply)
+    /// The answer is written, and the client has not taken enough of it.
+    case sending
     /// What still comes is not looked at.
     case closing
   }
 
-  private let handler: any RequestHandler
-  private let limits: GatewayLimits
-  private let connections: OpenConnections
-  /// Whether this is one of many requests on a connection of HTTP/2, which is counted itself.
-  private let isStream: Bool
-  private var state = State.idle
-  private var keepsAlive: Bool
-  /// Whether the client has said that it sends nothing more.
-  private var isHalfClosed = false
-  private var client = ""
-  /// Parts of a next request that came before the answer to the last was out.
-  private var waiting: [HTTPServerRequestPart] = []
-  private var deadline: NIODeadline?
-  /// Whether a timer will look at the deadline.
-  private var isTimed = false
-  private var context: ChannelHandlerContext?
+  /// A part of a next request that came before the answer to the last was out, or the error behind it.
+  enum Held {
+    case part(HTTPServerRequestPart)
+    case failure(any Error)
+  }
 
-  init(_ handler: any RequestHandler, limits: GatewayLimits, stream: Bool = false, connections: OpenConnections) {
+  let handler: any RequestHandler
+  let limits: GatewayLimits
+  let connections: OpenConnections
+  /// Whether this is one of many requests on a connection of HTTP/2, which is counted itself.
+  let isStream: Bool
+  var state = State.idle
+  var keepsAlive: Bool
+  /// Whether the client has said that it sends nothing more.
+  var isHalfClosed = false
+  private var client = ""
+  /// What came before the answer to the last request was out, in its order.
+  var held = CircularBuffer<Held>(initialCapacity: 0)
+  /// Whether the channel asked to read while nothing may be read.
+  var owesRead = false
+  /// The bytes of answers that wait for this client, together with those of other requests on the connection.
+  var unsent: UnsentBytes?
+  /// How many of them are of the answers written here.
+  var waiting = 0
+  var deadline: NIODeadline?
+  /// When the client must have taken something of what waits for it.
+  var sendDeadline: NIODeadline?
+  /// Whether a timer will look at the deadlines.
+  var isTimed = false
+  var context: ChannelHandlerContext?
+
+  /// - Parameter unsent: Counts the answers of a connection of HTTP/2; nil for a connection of its own.
+  init(
+    _ handler: any RequestHandler, limits: GatewayLimits, stream unsent: UnsentBytes? = nil, connections: OpenConnections
+  ) {
     self.handler = handler
-    isStream = stream
+    self.unsent = unsent
+    isStream = unsent != nil
     // A stream has one request.
-    keepsAlive = !stream
+    keepsAlive = unsent == nil
     self.limits = limits
     self.connections = connections
   }
@@ -66,6 +86,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
       state = .closing
       return context.close(promise: nil)
     }
+    if unsent == nil { unsent = UnsentBytes(context.channel, of: connections.unsent) }
     allow(limits.receiveTimeout, context)
   }
 
@@ -73,7 +94,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     if !isStream { connections.remove(context.channel) }
     if case .answering(let reply) = state { reply.cancel() }
     state = .closing
-    waiting.removeAll()
+    held.removeAll()
     context.fireChannelInactive()
   }
 
@@ -81,21 +102,30 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     switch event {
     case ChannelEvent.inputClosed:
       isHalfClosed = true
-      if case .answering = state { keepsAlive = false } else { context.close(promise: nil) }
+      if isFree { closeWhenSent(context) }
     case is OpenConnections.Drain:
       keepsAlive = false
-      if case .idle = state { context.close(promise: nil) }
+      if case .idle = state { closeWhenSent(context) }
+    case is OpenConnections.End, is UnsentBytes.Overflow: context.close(promise: nil)
     default: context.fireUserInboundEventTriggered(event)
     }
   }
 
+  func channelWritabilityChanged(context: ChannelHandlerContext) {
+    if case .sending = state, context.channel.isWritable { becomeFree(context) }
+    context.fireChannelWritabilityChanged()
+  }
+
+  /// Answers go out in the order of their requests: an error behind a request that is served waits for its answer (RFC 9112, 9.3.2).
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    switch error {
-    case HTTPParserError.headerOverflow: headTooLarge(context)
-    case is HTTPParserError:
-      refuse(context, .badRequest, "this is no HTTP request: \(error)")
-    default:
-      context.close(promise: nil)
+    guard error is HTTPParserError || error is ByteToMessageDecoderError else { return context.close(promise: nil) }
+    switch state {
+    // Bytes that a client sent behind its request for a WebSocket, before there was one.
+    case .closing where error.isOfLeftovers: context.close(promise: nil)
+    // Nothing is read behind the last request of a connection, so nothing there is wrong (RFC 9112, 9.6).
+    case .closing: break
+    case .answering, .sending: hold(.failure(error))
+    case .idle, .receiving: if held.isEmpty { refuse(error, context) } else { hold(.failure(error)) }
     }
   }
 
@@ -104,16 +134,26 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     let part = unwrapInboundIn(data)
     switch state {
-    case .answering: waiting.append(part)
     case .closing: break
-    case .idle, .receiving: take(part, context)
+    case .answering, .sending: hold(.part(part))
+    case .idle, .receiving: if held.isEmpty { take(part, context) } else { hold(.part(part)) }
     }
   }
 
-  /// While an answer is made nothing more is read: who does not listen is not listened to.
+  private func hold(_ next: Held) {
+    guard keepsAlive else { return }
+    // Behind an error the decoder reports no more than that there was one.
+    if case .failure = held.last { return }
+    held.append(next)
+  }
+
+  /// While an answer is made no more than one request is read ahead, and none while the client does not take what is written:
+  /// its answers would pile up here.
   func read(context: ChannelHandlerContext) {
-    if case .answering = state, !waiting.isEmpty { return }
-    context.read()
+    switch state {
+    case .answering where !held.isEmpty, .sending: owesRead = true
+    default: context.read()
+    }
   }
 
   private func take(_ part: HTTPServerRequestPart, _ context: ChannelHandlerContext) {
@@ -125,7 +165,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
       let size = (body?.readableBytes ?? 0) + bytes.readableBytes
       guard size <= limits.maximumBodyBytes else {
         state = .receiving(head, nil)
-        return tooLarge(context)
+        return refuse(.bodyTooLarge(limits), context)
       }
       if body == nil { body = bytes } else { body?.writeImmutableBuffer(bytes) }
       state = .receiving(head, body)
@@ -136,17 +176,17 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
   private func begin(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
     // Of HTTP/1.1 the decoder has seen to it; of HTTP/2 the library goes by what the client has agreed to.
-    guard !isStream || head.isWithin(limits) else { return headTooLarge(context) }
-    if let text = head.headers.first(name: "content-length"), let length = Int(text), length > limits.maximumBodyBytes {
-      return tooLarge(context)
+    guard !isStream || head.isWithin(limits) else { return refuse(.headTooLarge, context) }
+    var head = head
+    let check: RequestHeadCheck
+    do throws(RequestHeadCheck.Refusal) {
+      check = try RequestHeadCheck(&head, limits: limits)
+    } catch {
+      return refuse(error, context)
     }
     // Who offers another protocol is answered in this one, but the decoder takes what follows for the other.
-    let isUpgrade = head.headers.contains(name: "upgrade")
-    keepsAlive = keepsAlive && head.isKeepAlive && !isUpgrade && !connections.isDraining
-    if let expectation = head.headers.first(name: "expect") {
-      guard expectation.lowercased() == "100-continue" else {
-        return refuse(context, .expectationFailed, "nothing but Expect: 100-continue is known")
-      }
+    keepsAlive = keepsAlive && head.isKeepAlive && !check.offersUpgrade && !connections.isDraining
+    if check.expectsContinue, head.version != .http1_0 {
       let informational = HTTPResponseHead(version: .http1_1, status: .continue)
       context.writeAndFlush(wrapOutboundOut(.head(informational)), promise: nil)
     }
@@ -187,95 +227,52 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
   }
 
-  // MARK: Answers
+  // MARK: The next request
 
-  func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-    guard case .end = unwrapOutboundIn(data), case .answering = state else { return context.write(data, promise: promise) }
-    guard keepsAlive, !connections.isDraining else {
-      state = .closing
-      let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
-      let written = promise ?? context.eventLoop.makePromise()
-      written.futureResult.whenComplete { _ in bound.value.close(promise: nil) }
-      return context.write(data, promise: written)
-    }
-    context.write(data, promise: promise)
-    state = .idle
-    allow(limits.idleTimeout, context)
-    if !waiting.isEmpty {
-      // Not from within a write: the next answer may be written at once.
-      let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-      context.eventLoop.execute { bound.value.0.takeWaiting(bound.value.1) }
+  /// Whether nothing is under way, and nothing waits.
+  private var isFree: Bool {
+    switch state {
+    case .idle, .receiving: held.isEmpty
+    case .answering, .sending, .closing: false
     }
   }
 
-  private func takeWaiting(_ context: ChannelHandlerContext) {
-    let parts = waiting
-    waiting = []
-    for (index, part) in parts.enumerated() {
+  /// Goes on with the next request, once the client has taken enough of the last answer.
+  func becomeFree(_ context: ChannelHandlerContext) {
+    state = .idle
+    if waiting == 0 { sendDeadline = nil }
+    guard keepsAlive, !connections.isDraining else { return closeWhenSent(context) }
+    allow(limits.idleTimeout, context)
+    guard !held.isEmpty || owesRead || isHalfClosed else { return }
+    // Not from within a write: the next answer may be written at once.
+    let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+    context.eventLoop.execute { bound.value.0.takeHeld(bound.value.1) }
+  }
+
+  private func takeHeld(_ context: ChannelHandlerContext) {
+    while let next = held.first {
       switch state {
-      case .idle, .receiving: take(part, context)
-      case .answering:
-        waiting.append(contentsOf: parts[index...])
-        return
-      case .closing: return
+      case .idle, .receiving: break
+      case .answering, .sending, .closing: return
+      }
+      held.removeFirst()
+      switch next {
+      case .part(let part): take(part, context)
+      case .failure(let error): refuse(error, context)
       }
     }
-    context.read()
-  }
-
-  private func headTooLarge(_ context: ChannelHandlerContext) {
-    refuse(context, .requestHeaderFieldsTooLarge, "the head of the request is too large; send fewer or shorter header fields")
-  }
-
-  private func tooLarge(_ context: ChannelHandlerContext) {
-    refuse(context, .payloadTooLarge, "the body is longer than \(limits.maximumBodyBytes) bytes")
-  }
-
-  /// Answers what cannot become a request, and ends the connection: where the next one begins is not known.
-  private func refuse(_ context: ChannelHandlerContext, _ status: HTTPResponseStatus, _ message: String) {
-    if case .closing = state { return }
-    if case .answering(let reply) = state { reply.cancel() }
-    state = .closing
-    deadline = nil
-    let body = ByteBuffer(bytes: RefusalText.json(message, code: RefusalText.code(of: status)))
-    let headers: HTTPHeaders = [
-      "Content-Type": "application/json", "Content-Length": String(body.readableBytes), "Connection": "close",
-    ]
-    context.write(wrapOutboundOut(.head(HTTPResponseHead(version: .http1_1, status: status, headers: headers))), promise: nil)
-    context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
-    let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
-    context.writeAndFlush(wrapOutboundOut(.end(nil))).whenComplete { _ in
-      // The rest of what it sends is thrown away for a moment: closed at once, the system would reset the connection, and the
-      // client might never see the answer.
-      bound.value.close(mode: .output, promise: nil)
-      bound.value.eventLoop.scheduleTask(in: .seconds(1)) { bound.value.close(promise: nil) }
+    if isHalfClosed, isFree { return closeWhenSent(context) }
+    if owesRead {
+      owesRead = false
+      // By way of the handler itself, which may have a reason not to read by now.
+      read(context: context)
     }
   }
+}
 
-  // MARK: Time
-
-  /// Lets the client take this long from now. The timer is set anew only when it fires: most never do.
-  private func allow(_ time: TimeAmount, _ context: ChannelHandlerContext) {
-    let due = NIODeadline.now() + time
-    deadline = due
-    if !isTimed { arm(due, context) }
-  }
-
-  private func arm(_ due: NIODeadline, _ context: ChannelHandlerContext) {
-    isTimed = true
-    context.eventLoop.watch(self, until: due) { $0.timeIsUp() }
-  }
-
-  private func timeIsUp() {
-    isTimed = false
-    guard let deadline, let context else { return }
-    guard deadline <= .now() else { return arm(deadline, context) }
-    switch state {
-    case .receiving:
-      refuse(
-        context, .requestTimeout, "the request did not come whole within \(limits.receiveTimeout.nanoseconds / 1_000_000) ms")
-    case .idle: context.close(promise: nil)
-    case .answering, .closing: break
-    }
+extension Error {
+  /// Whether the decoder was taken away and had bytes left.
+  fileprivate var isOfLeftovers: Bool {
+    if case .leftoverDataWhenDone? = self as? ByteToMessageDecoderError { true } else { false }
   }
 }

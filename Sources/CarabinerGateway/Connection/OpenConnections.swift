@@ -6,6 +6,9 @@ final class OpenConnections: Sendable {
   /// Tells a connection that the server is going: no request after this one.
   struct Drain: Sendable {}
 
+  /// Tells a connection that the server is gone: it ends now.
+  struct End: Sendable {}
+
   private struct State {
     var channels: [ObjectIdentifier: any Channel] = [:]
     var onEmpty: [CheckedContinuation<Void, Never>] = []
@@ -13,6 +16,10 @@ final class OpenConnections: Sendable {
 
   private let state = Mutex(State())
   private let draining = Atomic<Bool>(false)
+  /// The answers that their clients have not taken.
+  let unsent: UnsentTotal
+
+  init(unsent: UnsentTotal) { self.unsent = unsent }
 
   /// Whether the server is going.
   var isDraining: Bool { draining.load(ordering: .relaxed) }
@@ -48,7 +55,7 @@ final class OpenConnections: Sendable {
 
   /// Ends all connections now.
   func closeAll() {
-    for channel in state.withLock({ Array($0.channels.values) }) { channel.close(promise: nil) }
+    for channel in state.withLock({ Array($0.channels.values) }) { channel.pipeline.fireUserInboundEventTriggered(End()) }
   }
 
   /// Returns once the last connection is closed.

@@ -5,13 +5,29 @@ internal import NIOHTTP2
 /// Counts a connection of HTTP/2 as the one it is, and ends it in good order; its streams are served as connections of their own.
 final class MultiplexedConnection: ChannelInboundHandler {
   typealias InboundIn = HTTP2Frame
+  typealias OutboundOut = HTTP2Frame
 
   /// How much of a request's body a client may send ahead.
   private static let window = 64 << 10
 
-  private let connections: OpenConnections
+  /// How large a head may be to be read, so that one that is larger than allowed is answered with 431 and costs its stream alone.
+  private static let minimumReadableHead = 128 << 10
+  /// How long what a client still sends is thrown away, so that it sees why its connection ends.
+  private static let closeGrace = TimeAmount.seconds(1)
 
-  private init(_ connections: OpenConnections) { self.connections = connections }
+  private let connections: OpenConnections
+  private let frames: FrameOutlet
+  private let ledger: StreamLedger
+  private let limits: GatewayLimits
+  private var isEnding = false
+  private var context: ChannelHandlerContext?
+
+  private init(_ connections: OpenConnections, _ limits: GatewayLimits, _ frames: FrameOutlet, _ ledger: StreamLedger) {
+    self.connections = connections
+    self.limits = limits
+    self.frames = frames
+    self.ledger = ledger
+  }
 
   /// Adds to a connection what speaks HTTP/2 on it.
   static func install(
@@ -24,9 +40,13 @@ final class MultiplexedConnection: ChannelInboundHandler {
         maxIdleTime: limits.idleTimeout, maxAge: nil, maxGraceTime: nil,
         keepalive: .init(pingInterval: limits.keepAlive, ackTimeout: limits.keepAlive)))
     let open = NIOLoopBoundBox(0, eventLoop: channel.eventLoop)
+    let unsent = UnsentBytes(channel, of: connections.unsent)
+    let ledger = StreamLedger(upkeep, channel.eventLoop)
+    let frames = FrameOutlet()
+    try pipeline.addHandler(frames)
     _ = try pipeline.configureHTTP2Pipeline(
       mode: .server, connectionConfiguration: connection(limits), streamConfiguration: streams(limits),
-      streamDelegate: StreamLedger(upkeep, channel.eventLoop)
+      streamDelegate: ledger
     ) { stream in
       stream.eventLoop.makeCompletedFuture {
         let pipeline = stream.pipeline.syncOperations
@@ -35,12 +55,13 @@ final class MultiplexedConnection: ChannelInboundHandler {
         open.value += 1
         stream.closeFuture.whenComplete { _ in open.value -= 1 }
         try pipeline.addHandler(StreamEnding())
+        try pipeline.addHandler(StreamFieldCheck())
         try pipeline.addHandler(HTTP2FramePayloadToHTTP1ServerCodec())
         try pipeline.addHandler(NIOHTTPResponseHeadersValidator())
-        try pipeline.addHandler(ConnectionHandler(handler, limits: limits, stream: true, connections: connections))
+        try pipeline.addHandler(ConnectionHandler(handler, limits: limits, stream: unsent, connections: connections))
       }
     }
-    let connection = MultiplexedConnection(connections)
+    let connection = MultiplexedConnection(connections, limits, frames, ledger)
     try pipeline.addHandlers([connection, upkeep])
     // The time of idleness begins with the connection, and not with its first stream.
     try pipeline.context(handler: connection).fireChannelActive()
@@ -50,7 +71,7 @@ final class MultiplexedConnection: ChannelInboundHandler {
     var configuration = NIOHTTP2Handler.ConnectionConfiguration()
     configuration.initialSettings = [
       HTTP2Setting(parameter: .maxConcurrentStreams, value: limits.maximumStreams),
-      HTTP2Setting(parameter: .maxHeaderListSize, value: limits.maximumHeadBytes),
+      HTTP2Setting(parameter: .maxHeaderListSize, value: max(minimumReadableHead, 4 * limits.maximumHeadBytes)),
     ]
     return configuration
   }
@@ -63,6 +84,22 @@ final class MultiplexedConnection: ChannelInboundHandler {
     return configuration
   }
 
+  func handlerAdded(context: ChannelHandlerContext) {
+    self.context = context
+    frames.onGoAway = { [weak self] in self?.awaitAcknowledgement() }
+  }
+
+  func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+
+  /// The library says GOAWAY and waits for the answer to a ping before it says so again, and ends; from a client that is gone, or that
+  /// does not want the connection to end, no answer comes.
+  private func awaitAcknowledgement() {
+    guard let context else { return }
+    context.eventLoop.watch(self, until: context.eventLoop.now + limits.keepAlive) { connection in
+      if connection.frames.goAways == 1 { connection.context?.close(promise: nil) }
+    }
+  }
+
   func channelInactive(context: ChannelHandlerContext) {
     connections.remove(context.channel)
     context.fireChannelInactive()
@@ -72,20 +109,45 @@ final class MultiplexedConnection: ChannelInboundHandler {
     switch event {
     // Streams that are open may end, and the client is told to open no more.
     case is OpenConnections.Drain: context.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
-    case ChannelEvent.inputClosed: context.close(promise: nil)
+    case ChannelEvent.inputClosed, is OpenConnections.End: end(.noError, context, after: nil)
+    case is UnsentBytes.Overflow: end(.enhanceYourCalm, context, after: nil)
     default: context.fireUserInboundEventTriggered(event)
     }
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    // What is wrong with one stream alone, its own handler is told.
-    if !(error is NIOHTTP2Errors.StreamError) { context.close(promise: nil) }
+    // The library reports errors of single streams here too, when it has reset the stream; those of the connection it reports when
+    // it has said GOAWAY (RFC 9113, 5.4).
+    if frames.hasSaidWhy {
+      end(.protocolError, context, after: Self.closeGrace)
+    } else if !(error is any NIOHTTP2Error) {
+      context.close(promise: nil)
+    }
+  }
+
+  /// Says that the connection ends, and up to which stream requests may have been served (RFC 9113, 6.8); then ends it.
+  private func end(_ code: HTTP2ErrorCode, _ context: ChannelHandlerContext, after grace: TimeAmount?) {
+    guard !isEnding else { return }
+    isEnding = true
+    if !frames.hasSaidWhy {
+      let payload = HTTP2Frame.FramePayload.goAway(lastStreamID: ledger.last, errorCode: code, opaqueData: nil)
+      context.writeAndFlush(wrapOutboundOut(HTTP2Frame(streamID: .rootStream, payload: payload)), promise: nil)
+    }
+    guard let grace else { return context.close(promise: nil) }
+    frames.ignoresInput = true
+    let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
+    context.close(mode: .output, promise: nil)
+    context.eventLoop.scheduleTask(in: grace) { bound.value.close(promise: nil) }
   }
 }
 
-/// Resets a stream that is one too many, whatever it asks for.
+/// Resets a stream that is one too many, whatever it asks for; nothing of it was served, so it may be sent again (RFC 9113, 8.7).
 private final class RefusedStream: ChannelInboundHandler {
   typealias InboundIn = HTTP2Frame.FramePayload
+  typealias OutboundOut = HTTP2Frame.FramePayload
 
-  func channelRead(context: ChannelHandlerContext, data: NIOAny) { context.close(promise: nil) }
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    context.writeAndFlush(wrapOutboundOut(.rstStream(.refusedStream)), promise: nil)
+    context.close(promise: nil)
+  }
 }

@@ -9,6 +9,7 @@ struct StreamLedger: NIOHTTP2StreamDelegate {
   private struct State {
     var open: Set<HTTP2StreamID> = []
     var closedEarly: Set<HTTP2StreamID> = []
+    var last = HTTP2StreamID.rootStream
   }
 
   private let upkeep: NIOHTTP2ServerConnectionManagementHandler.HTTP2StreamDelegate
@@ -19,7 +20,11 @@ struct StreamLedger: NIOHTTP2StreamDelegate {
     state = NIOLoopBoundBox(State(), eventLoop: loop)
   }
 
+  /// The last stream that a request came by.
+  var last: HTTP2StreamID { state.value.last }
+
   func streamCreated(_ id: HTTP2StreamID, channel: any Channel) {
+    state.value.last = max(id, state.value.last)
     guard state.value.closedEarly.remove(id) == nil else { return }
     state.value.open.insert(id)
     upkeep.streamCreated(id, channel: channel)

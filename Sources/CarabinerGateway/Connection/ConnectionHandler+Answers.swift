@@ -1,0 +1,169 @@
+internal import NIOCore
+internal import NIOHTTP1
+
+/// How answers leave: in their order, counted, and within a time.
+extension ConnectionHandler {
+  /// A client that reads slowly shows that it reads once a piece of this size.
+  private var pieceSize: Int { isStream ? 16 << 10 : 64 << 10 }
+
+  func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+    switch unwrapOutboundIn(data) {
+    case .head: context.write(data, promise: promise)
+    case .body(.byteBuffer(let bytes)):
+      // Short answers of HTTP/1.1 stay below the channel's own limit, because no request is taken above it.
+      guard isStream || promise != nil || bytes.readableBytes > pieceSize || !context.channel.isWritable else {
+        return context.write(data, promise: nil)
+      }
+      writeCounted(bytes, promise, context)
+    case .body: context.write(data, promise: promise)
+    case .end:
+      guard case .answering(let reply) = state else { return context.write(data, promise: promise) }
+      writeEnd(data, of: reply, promise, context)
+    }
+  }
+
+  private func writeCounted(_ bytes: ByteBuffer, _ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext) {
+    guard let unsent, unsent.add(bytes.readableBytes, isOneOfMany: isStream) else {
+      promise?.fail(ChannelError.ioOnClosedChannel)
+      return context.close(promise: nil)
+    }
+    waiting += bytes.readableBytes
+    awaitClient(context)
+    var rest = bytes
+    while let piece = rest.readSlice(length: min(rest.readableBytes, pieceSize)), piece.readableBytes > 0 {
+      let isLast = rest.readableBytes == 0
+      let left = isLast ? promise ?? context.eventLoop.makePromise() : context.eventLoop.makePromise()
+      let size = piece.readableBytes
+      left.futureResult.assumeIsolated().whenComplete { _ in self.hasLeft(size, unsent) }
+      context.write(wrapOutboundOut(.body(.byteBuffer(piece))), promise: left)
+    }
+  }
+
+  private func hasLeft(_ size: Int, _ unsent: UnsentBytes) {
+    waiting -= size
+    unsent.remove(size)
+    guard let context else { return }
+    if waiting > 0 { awaitClient(context) } else { clearSendDeadline() }
+  }
+
+  private func clearSendDeadline() {
+    switch state {
+    case .sending, .closing: break
+    case .idle, .receiving, .answering: sendDeadline = nil
+    }
+  }
+
+  private func writeEnd(
+    _ data: NIOAny, of reply: GatewayReply, _ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext
+  ) {
+    let isLast = isHalfClosed && held.isEmpty
+    guard keepsAlive, reply.leavesOpen, !connections.isDraining, !isLast else {
+      state = .closing
+      awaitClient(context)
+      let written = promise ?? context.eventLoop.makePromise()
+      let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
+      written.futureResult.whenComplete { _ in bound.value.close(promise: nil) }
+      return context.write(data, promise: written)
+    }
+    context.write(data, promise: promise)
+    guard context.channel.isWritable else {
+      state = .sending
+      return awaitClient(context)
+    }
+    becomeFree(context)
+  }
+
+  /// Closes a connection on which nothing is under way, once the client has all of the last answer.
+  func closeWhenSent(_ context: ChannelHandlerContext) {
+    state = .closing
+    guard let options = context.channel.syncOptions, !isStream,
+      let bytes = try? options.getOption(.bufferedWritableBytes), bytes > 0
+    else { return context.close(promise: nil) }
+    awaitClient(context)
+    let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
+    context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(ByteBuffer())))).whenComplete { _ in
+      bound.value.close(promise: nil)
+    }
+  }
+
+  // MARK: Refusals
+
+  func refuse(_ error: any Error, _ context: ChannelHandlerContext) {
+    switch error {
+    case HTTPParserError.headerOverflow: refuse(.headTooLarge, context)
+    default:
+      refuse(RequestHeadCheck.Refusal(status: .badRequest, message: "this is not a valid HTTP request: \(error)"), context)
+    }
+  }
+
+  /// Answers what cannot become a request, and ends the connection: where the next one begins is not known.
+  func refuse(_ refusal: RequestHeadCheck.Refusal, _ context: ChannelHandlerContext) {
+    if case .closing = state { return }
+    state = .closing
+    deadline = nil
+    awaitClient(context)
+    let body = ByteBuffer(bytes: RefusalText.json(refusal.message, code: RefusalText.code(of: refusal.status)))
+    let headers: HTTPHeaders = [
+      "Content-Type": "application/json", "Content-Length": String(body.readableBytes), "Date": DateField.now,
+      "Connection": "close",
+    ]
+    let head = HTTPResponseHead(version: .http1_1, status: refusal.status, headers: headers)
+    context.write(wrapOutboundOut(.head(head)), promise: nil)
+    context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
+    let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
+    context.writeAndFlush(wrapOutboundOut(.end(nil))).whenComplete { _ in
+      // The rest of what it sends is thrown away for a moment: closed at once, the system would reset the connection, and the
+      // client might never see the answer.
+      bound.value.close(mode: .output, promise: nil)
+      bound.value.eventLoop.scheduleTask(in: .seconds(1)) { bound.value.close(promise: nil) }
+    }
+  }
+
+  // MARK: Time
+
+  /// Lets the client take this long from now. The timer is set anew only when it fires: most never do.
+  func allow(_ time: TimeAmount, _ context: ChannelHandlerContext) {
+    let due = context.eventLoop.now + time
+    deadline = due
+    if !isTimed { arm(due, context) }
+  }
+
+  /// Lets the client take some time from now until it must have taken something of what is written.
+  private func awaitClient(_ context: ChannelHandlerContext) {
+    let due = context.eventLoop.now + limits.sendTimeout
+    sendDeadline = due
+    if !isTimed { arm(due, context) }
+  }
+
+  /// The timer comes no later than the shortest time there is, so that it is in time for deadlines that are set before it comes.
+  private func arm(_ due: NIODeadline, _ context: ChannelHandlerContext) {
+    isTimed = true
+    let shortest = min(limits.receiveTimeout, limits.idleTimeout, limits.sendTimeout)
+    context.eventLoop.watch(self, until: min(due, context.eventLoop.now + shortest)) { $0.timeIsUp() }
+  }
+
+  private func timeIsUp() {
+    isTimed = false
+    guard let context, let next = [deadline, sendDeadline].compactMap(\.self).min() else { return }
+    let now = context.eventLoop.now
+    guard next <= now else { return arm(next, context) }
+    if let sendDeadline, sendDeadline <= now { return context.close(promise: nil) }
+    deadline = nil
+    if let sendDeadline { arm(sendDeadline, context) }
+    switch state {
+    case .receiving:
+      let time = limits.receiveTimeout.nanoseconds / 1_000_000
+      refuse(
+        RequestHeadCheck.Refusal(status: .requestTimeout, message: "the request did not arrive completely within \(time) ms"),
+        context)
+    case .idle: context.close(promise: nil)
+    case .answering, .sending, .closing: break
+    }
+  }
+}
+
+extension RequestHeadCheck.Refusal {
+  static let headTooLarge = Self(
+    status: .requestHeaderFieldsTooLarge,
+    message: "the head of the request is too large; send fewer or shorter header fields")
+}

@@ -1,0 +1,147 @@
+internal import NIOHTTP1
+
+/// The fields of a request's head that decide for which host it is and where it ends (RFC 9112, 3 and 6).
+struct RequestHeadCheck: Sendable {
+  /// A request that is answered with a status, and whose connection ends.
+  struct Refusal: Error, Hashable {
+    let status: HTTPResponseStatus
+    let message: String
+  }
+
+  /// Whether the client waits for `100 Continue` before it sends the body.
+  private(set) var expectsContinue = false
+  /// Whether the client offers another protocol.
+  private(set) var offersUpgrade = false
+  private var hosts: [String] = []
+  private var codings: [String] = []
+
+  /// Checks a head, and brings a target in absolute form into origin form.
+  ///
+  /// - Throws: ``Refusal``.
+  init(_ head: inout HTTPRequestHead, limits: GatewayLimits) throws(Refusal) {
+    for (name, value) in head.headers {
+      // Most names are ruled out by their length alone.
+      switch name.utf8.count {
+      case 4 where name.isField("host"): hosts.append(value.withoutSpaces)
+      case 6 where name.isField("expect"): try takeExpectation(value)
+      case 7 where name.isField("upgrade"): offersUpgrade = true
+      case 14 where name.isField("content-length"): try Self.checkLength(value, limits)
+      case 17 where name.isField("transfer-encoding"): codings.append(value.withoutSpaces)
+      default: break
+      }
+    }
+    // HTTP/2 has neither: its heads are checked where its frames are read.
+    guard head.version.major == 1 else { return }
+    try checkCodings(head.version)
+    try checkHost(head.version)
+    if !head.uri.utf8.starts(with: "/".utf8) { try Self.checkTarget(&head) }
+  }
+
+  private mutating func takeExpectation(_ value: String) throws(Refusal) {
+    guard value.withoutSpaces.lowercased() == "100-continue" else {
+      throw Refusal(status: .expectationFailed, message: "the only expectation that is supported is 100-continue")
+    }
+    expectsContinue = true
+  }
+
+  private static func checkLength(_ text: String, _ limits: GatewayLimits) throws(Refusal) {
+    // The parser lets only digits through: a number that does not fit is a large one.
+    guard let length = Int(text.withoutSpaces), length <= limits.maximumBodyBytes else { throw .bodyTooLarge(limits) }
+  }
+
+  /// A body in a coding that is not known ends nobody knows where (RFC 9112, 6.1).
+  private func checkCodings(_ version: HTTPVersion) throws(Refusal) {
+    guard !codings.isEmpty else { return }
+    guard version.minor > 0 else {
+      throw Refusal(status: .badRequest, message: "HTTP/1.0 has no Transfer-Encoding; send Content-Length")
+    }
+    guard codings.count == 1, codings[0].isField("chunked") else {
+      throw Refusal(
+        status: .notImplemented, message: "the only transfer coding that is supported is chunked, applied once")
+    }
+  }
+
+  /// One host is named, and by all requests but those of HTTP/1.0 (RFC 9112, 3.2).
+  private func checkHost(_ version: HTTPVersion) throws(Refusal) {
+    guard hosts.count == 1 || hosts.isEmpty && version.minor == 0 else {
+      throw Refusal(status: .badRequest, message: "a request has one Host field, and this one has \(hosts.count)")
+    }
+    guard hosts.allSatisfy(Authority.isValid) else {
+      throw Refusal(status: .badRequest, message: "the Host field does not hold a host and a port")
+    }
+  }
+
+  /// Takes the authority of an absolute form for the host, whatever the Host field says (RFC 9112, 3.2.2).
+  private static func checkTarget(_ head: inout HTTPRequestHead) throws(Refusal) {
+    if head.uri == "*", head.method == .OPTIONS { return }
+    guard head.method != .CONNECT else {
+      throw Refusal(status: .notImplemented, message: "CONNECT is not supported")
+    }
+    let schemes = ["http://", "https://"]
+    guard let scheme = schemes.first(where: { head.uri.prefix($0.count).lowercased() == $0 }) else {
+      throw Refusal(status: .badRequest, message: "the target of the request is not a path and not an http URL")
+    }
+    let rest = head.uri.dropFirst(scheme.count)
+    let authority = rest.prefix { $0 != "/" && $0 != "?" }
+    guard Authority.isValid(String(authority)) else {
+      throw Refusal(status: .badRequest, message: "the URL of the request does not hold a host and a port")
+    }
+    let path = rest.dropFirst(authority.count)
+    head.headers.replaceOrAdd(name: "Host", value: String(authority))
+    head.uri = path.hasPrefix("/") ? String(path) : "/\(path)"
+  }
+}
+
+extension RequestHeadCheck.Refusal {
+  static func bodyTooLarge(_ limits: GatewayLimits) -> Self {
+    Self(status: .payloadTooLarge, message: "the body is longer than \(limits.maximumBodyBytes) bytes")
+  }
+}
+
+/// A host and perhaps a port, as a Host field and `:authority` have them (RFC 9110, 7.2).
+enum Authority {
+  /// Whether a text is one; one without a host is not (RFC 9110, 4.2.1).
+  static func isValid(_ text: String) -> Bool {
+    let bytes = text.utf8
+    var rest: Substring.UTF8View
+    if bytes.first == UInt8(ascii: "[") {
+      guard let end = bytes.firstIndex(of: UInt8(ascii: "]")) else { return false }
+      let address = bytes[bytes.index(after: bytes.startIndex)..<end]
+      guard !address.isEmpty, address.allSatisfy(isAddressByte) else { return false }
+      rest = Substring(text).utf8[bytes.index(after: end)...]
+    } else {
+      let end = bytes.firstIndex { !isNameByte($0) } ?? bytes.endIndex
+      guard end != bytes.startIndex else { return false }
+      rest = Substring(text).utf8[end...]
+    }
+    guard let colon = rest.popFirst() else { return true }
+    return colon == UInt8(ascii: ":") && rest.allSatisfy { (0x30...0x39).contains($0) }
+  }
+
+  /// Unreserved bytes, percent signs, and the delimiters a name may have (RFC 3986, 3.2.2).
+  private static func isNameByte(_ byte: UInt8) -> Bool {
+    isAlphanumeric(byte) || "-._~%!$&'()*+,;=".utf8.contains(byte)
+  }
+
+  private static func isAddressByte(_ byte: UInt8) -> Bool { isAlphanumeric(byte) || ":.-_~%!$&'()*+,;=".utf8.contains(byte) }
+
+  private static func isAlphanumeric(_ byte: UInt8) -> Bool {
+    (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20)
+  }
+}
+
+extension String {
+  /// Whether this is the field's name in any case; the other one is in lower case.
+  func isField(_ name: String) -> Bool {
+    utf8.count == name.utf8.count && zip(utf8, name.utf8).allSatisfy { $0 | 0x20 == $1 }
+  }
+
+  /// The text without the spaces and tabs around it.
+  fileprivate var withoutSpaces: String {
+    let isSpace: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 }
+    guard let first = utf8.first, let last = utf8.last, isSpace(first) || isSpace(last) else { return self }
+    var rest = Substring(self).utf8.drop(while: isSpace)
+    while let last = rest.last, isSpace(last) { rest.removeLast() }
+    return String(Substring(rest))
+  }
+}

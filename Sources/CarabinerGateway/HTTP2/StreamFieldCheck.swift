@@ -1,0 +1,48 @@
+internal import NIOCore
+internal import NIOHPACK
+internal import NIOHTTP2
+
+/// Resets a stream whose fields the library lets through though they make a request malformed (RFC 9113, 8.1.1).
+final class StreamFieldCheck: ChannelInboundHandler {
+  typealias InboundIn = HTTP2Frame.FramePayload
+  typealias InboundOut = HTTP2Frame.FramePayload
+  typealias OutboundOut = HTTP2Frame.FramePayload
+
+  private var hasHead = false
+  private var isMalformed = false
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    guard !isMalformed else { return }
+    guard case .headers(var frame) = unwrapInboundIn(data) else { return context.fireChannelRead(data) }
+    let isHead = !hasHead
+    hasHead = true
+    guard !frame.headers.contains(where: { Self.hasOuterSpace($0.value) }), !isHead || Self.settleHost(of: &frame.headers) else {
+      isMalformed = true
+      context.writeAndFlush(wrapOutboundOut(.rstStream(.protocolError)), promise: nil)
+      return context.close(promise: nil)
+    }
+    context.fireChannelRead(wrapInboundOut(.headers(frame)))
+  }
+
+  /// A value has no space at its ends (RFC 9113, 8.2.1).
+  private static func hasOuterSpace(_ value: String) -> Bool {
+    guard let first = value.utf8.first, let last = value.utf8.last else { return false }
+    return first == 0x20 || first == 0x09 || last == 0x20 || last == 0x09
+  }
+
+  /// Checks that one host is named; Host may stand for `:authority`, but not beside another (RFC 9113, 8.3.1).
+  private static func settleHost(of headers: inout HPACKHeaders) -> Bool {
+    let authorities = headers[":authority"]
+    let hosts = headers["host"]
+    guard let name = authorities.first ?? hosts.first, authorities.count < 2, hosts.count < 2, Authority.isValid(name) else {
+      return false
+    }
+    if let host = hosts.first, host.lowercased() != name.lowercased() { return false }
+    guard authorities.isEmpty else { return true }
+    // The codec asks for it.
+    var complete: HPACKHeaders = [":authority": name]
+    complete.add(contentsOf: headers)
+    headers = complete
+    return true
+  }
+}

@@ -1,0 +1,157 @@
+import NIOCore
+import NIOHTTP1
+import ScriptedServer
+import Testing
+
+@testable import CarabinerGateway
+
+/// Errors of streams, and errors of connections (RFC 9113, 5.4).
+@Suite("HTTP/2: errors")
+struct HTTP2ErrorTests {
+  private typealias Kind = HTTP2Client.Kind
+  typealias Fields = [(String, String)]
+
+  private static let good: Fields = [
+    (":method", "POST"), (":scheme", "http"), (":path", "/graphql"), (":authority", "gateway"),
+  ]
+
+  private func gateway(_ change: (inout GatewayLimits) -> Void = { _ in }) async throws -> LocalGateway {
+    var limits = GatewayLimits()
+    limits.takesHTTP2 = true
+    change(&limits)
+    let handler = RecordingHandler { request, reply in
+      reply.answer(.ok, [:], ByteBuffer(string: "host: \(request.header("host") ?? "none")"))
+    }
+    return try await LocalGateway(handler, limits: limits)
+  }
+
+  /// Checks that a connection still serves requests, and that a stream was reset once.
+  private func expectServes(_ client: HTTP2Client, on stream: UInt32, resets: [UInt32: UInt8] = [:]) throws {
+    client.head(stream, Self.good, ends: true)
+    var seen: [UInt32: UInt8] = [:]
+    while let frame = client.next() {
+      #expect(frame.kind != Kind.goAway, "the connection ends: \(frame)")
+      if frame.kind == Kind.reset {
+        #expect(seen.updateValue(frame.errorCode ?? 0, forKey: frame.stream) == nil, "reset twice: \(frame)")
+      }
+      if frame.stream == stream, frame.endsStream { break }
+    }
+    #expect(seen == resets)
+  }
+
+  @Test(
+    "a malformed request resets its stream, and the connection serves on (RFC 9113, 8.1.1)",
+    arguments: [
+      good + [("connection", "close")], good + [("te", "gzip")], good + [("X-Upper", "a")], good + [("x", "a\r\nb: c")],
+      good + [(":path", "/b")], good + [(":late", "a")], Array(good.dropFirst()), [("a", "b")] + good,
+      good + [("x", " a")], good + [("x", "a\t")], good + [("host", "other")],
+      good + [("host", "gateway"), ("host", "gateway")], Array(good.dropLast()),
+      Array(good.dropLast()) + [(":authority", "a b")], Array(good.dropLast()) + [(":authority", "user@a")],
+      good + [("content-length", "x")], good + [("content-length", "1"), ("content-length", "2")],
+      good + [("content-length", "3")],
+    ] as [Fields])
+  func malformed(_ fields: Fields) async throws {
+    let gateway = try await gateway()
+    let client = try HTTP2Client(port: gateway.port, of: gateway)
+    client.head(1, fields, ends: true)
+    // PROTOCOL_ERROR.
+    try expectServes(client, on: 3, resets: [1: 1])
+  }
+
+  @Test("Host may stand for the authority, and beside an equal one (RFC 9113, 8.3.1)", arguments: [good, Array(good.dropLast())])
+  func host(_ fields: Fields) async throws {
+    let gateway = try await gateway()
+    let client = try HTTP2Client(port: gateway.port, of: gateway)
+    client.head(1, fields + [("host", "Gateway")], ends: true)
+    var text = ""
+    while let frame = client.next() {
+      #expect(frame.kind != Kind.reset && frame.kind != Kind.goAway)
+      if frame.kind == Kind.data { text += String(decoding: frame.payload, as: UTF8.self) }
+      if frame.endsStream { break }
+    }
+    #expect(text == "host: Gateway" || text == "host: gateway")
+  }
+
+  @Test("data for a stream whose request is complete is answered with STREAM_CLOSED once (RFC 9113, 5.1)")
+  func halfClosed() async throws {
+    var limits = GatewayLimits()
+    limits.takesHTTP2 = true
+    let replies = HeldReplies()
+    let gateway = try await LocalGateway(
+      RecordingHandler { request, reply in
+        if request.path == "/held" { replies.add(reply) } else { reply.answer(.ok, [:], ByteBuffer()) }
+      }, limits: limits)
+    let client = try HTTP2Client(port: gateway.port, of: gateway)
+    client.head(1, Self.good.map { $0.0 == ":path" ? ($0.0, "/held") : $0 }, ends: true)
+    for _ in 0..<3 { client.send(Kind.data, 0, 1, [1, 2, 3]) }
+    try expectServes(client, on: 3, resets: [1: 5])
+  }
+
+  @Test("a head that is larger than allowed, or has more fields, is answered with 431, and the connection serves on")
+  func largeHead() async throws {
+    let gateway = try await gateway { $0.maximumHeadBytes = 2000 }
+    let client = try HTTP2Client(port: gateway.port, of: gateway)
+    // The library reads no more than 16 KiB before the client has agreed to the settings.
+    try expectServes(client, on: 1)
+    let large = [("x", String(repeating: "a", count: 30_000))]
+    let many = (0..<101).map { ("x-\($0)", "a") }
+    for (stream, fields) in [(3, large), (5, many)] as [(UInt32, Fields)] {
+      client.head(stream, Self.good + fields, ends: true)
+      var status: [UInt8]?
+      while let frame = client.next() {
+        #expect(frame.kind != Kind.goAway)
+        if frame.stream == stream, frame.kind == Kind.headers { status = frame.payload }
+        if frame.stream == stream, frame.kind == Kind.data, frame.endsStream { break }
+      }
+      // A literal that is not compressed, or by Huffman's code.
+      let text = String(decoding: status ?? [], as: UTF8.self)
+      #expect(text.contains("431") || status?.contains(where: { $0 == 0x68 }) == true, "\(text)")
+    }
+    try expectServes(client, on: 7)
+  }
+
+  @Test(
+    "what breaks the rules of the connection is answered with GOAWAY, and then with the end (RFC 9113, 5.4.1)",
+    arguments: [
+      (Kind.data, 0, 1, [1, 2, 3], 1), (Kind.headers, 4, 2, [0x82], 1), (Kind.headers, 4, 1, [0xFF, 0xFF], 9),
+      (Kind.ping, 0, 0, [1], 6), (Kind.settings, 0, 0, [1], 6), (Kind.continuation, 4, 1, [0x82], 1),
+      (Kind.windowUpdate, 0, 0, [0, 0, 0, 0], 1), (Kind.reset, 0, 1, [0, 0, 0, 8], 1),
+    ] as [(UInt8, UInt8, UInt32, [UInt8], UInt8)])
+  func connectionErrors(_ kind: UInt8, _ flags: UInt8, _ stream: UInt32, _ payload: [UInt8], _ code: UInt8) async throws {
+    let gateway = try await gateway()
+    let client = try HTTP2Client(port: gateway.port, of: gateway)
+    client.send(kind, flags, stream, payload)
+    var last: HTTP2Client.Frame?
+    while let frame = client.next() { last = frame }
+    #expect(last?.kind == Kind.goAway && last?.errorCode == code, "\(String(describing: last))")
+  }
+
+  @Test("a gateway that cuts connections off says so, and which requests it may have served (RFC 9113, 6.8)")
+  func cutOff() async throws {
+    var limits = GatewayLimits()
+    limits.takesHTTP2 = true
+    let replies = HeldReplies()
+    let gateway = try await LocalGateway(RecordingHandler { _, reply in replies.add(reply) }, limits: limits)
+    let client = try HTTP2Client(port: gateway.port)
+    client.post(1, "{}")
+    client.post(3, "{}")
+    while replies.count < 2 { try await Task.sleep(for: .milliseconds(5)) }
+    #expect(await gateway.shutDown(within: .milliseconds(1)) == false)
+    var last: HTTP2Client.Frame?
+    while let frame = client.next() { last = frame }
+    #expect(last?.kind == Kind.goAway && last?.payload.prefix(4) == [0, 0, 0, 3], "\(String(describing: last))")
+  }
+
+  @Test("a client that is told that its connection ends, and does not answer, is closed")
+  func silent() async throws {
+    let gateway = try await gateway {
+      $0.idleTimeout = .milliseconds(200)
+      $0.keepAlive = .milliseconds(400)
+    }
+    let client = try HTTP2Client(port: gateway.port, of: gateway)
+    for _ in 0..<6000 where gateway.connectionCount == 0 { try await Task.sleep(for: .milliseconds(5)) }
+    for _ in 0..<12_000 where gateway.connectionCount > 0 { try await Task.sleep(for: .milliseconds(5)) }
+    #expect(gateway.connectionCount == 0)
+    client.hangUp()
+  }
+}

@@ -1,0 +1,77 @@
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import ScriptedServer
+import Synchronization
+import TestTools
+
+@testable import CarabinerGateway
+
+/// A gateway of this process on a port of its own, for as long as this value lives.
+final class LocalGateway: Sendable {
+  private let server: GatewayServer
+  private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+  let port: Int
+  /// The answers that wait for their clients.
+  let unsent: UnsentTotal
+
+  init(_ handler: any RequestHandler, limits: GatewayLimits = GatewayLimits()) async throws {
+    unsent = UnsentTotal(limits)
+    server = try await GatewayServer(
+      .tcp(host: "127.0.0.1", port: 0), group: group, limits: limits, unsent: unsent, handler: handler)
+    port = server.address?.port ?? 0
+  }
+
+  deinit {
+    let (server, group) = (server, group)
+    Task {
+      await server.shutDown(within: .zero)
+      try? await group.shutdownGracefully()
+    }
+  }
+
+  var connectionCount: Int { server.connectionCount }
+
+  func shutDown(within time: Duration) async -> Bool { await server.shutDown(within: time) }
+
+  /// Sends a text on a connection of its own; gives what comes until the gateway closes.
+  func exchange(_ text: String) async throws -> (text: String, isClosed: Bool) {
+    try await offThePool { [port] in
+      let client = try ClientSocket(port: port)
+      client.send(text)
+      return client.read(patience: 120_000)
+    }
+  }
+}
+
+/// Answers requests by a closure, and keeps them.
+final class RecordingHandler: RequestHandler {
+  private let body: @Sendable (GatewayRequest, GatewayReply) -> Void
+  private let received = Mutex<[GatewayRequest]>([])
+
+  init(_ body: @escaping @Sendable (GatewayRequest, GatewayReply) -> Void) { self.body = body }
+
+  /// Answers each request at once with a text.
+  convenience init(text: String) {
+    self.init { _, reply in reply.answer(.ok, ["Content-Type": "text/plain"], ByteBuffer(string: text)) }
+  }
+
+  var requests: [GatewayRequest] { received.withLock(\.self) }
+
+  func handle(_ request: GatewayRequest, _ reply: GatewayReply) {
+    received.withLock { $0.append(request) }
+    body(request, reply)
+  }
+}
+
+/// Keeps replies until a test answers them.
+final class HeldReplies: Sendable {
+  private let replies = Mutex<[GatewayReply]>([])
+
+  func add(_ reply: GatewayReply) { replies.withLock { $0.append(reply) } }
+
+  var count: Int { replies.withLock(\.count) }
+
+  /// The reply that waits longest; nil if none waits.
+  func next() -> GatewayReply? { replies.withLock { $0.isEmpty ? nil : $0.removeFirst() } }
+}
