@@ -55,7 +55,10 @@ package final class GatewayServer: Sendable {
         channel.eventLoop.makeCompletedFuture {
           let pipeline = channel.pipeline.syncOperations
           if isForOwnerOnly { try pipeline.addHandler(OwnerCheck()) }
-          if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls.context)) }
+          if let tls {
+            try pipeline.addHandler(ProtocolOffer(limits.takesHTTP2 ? ["h2", "http/1.1"] : ["http/1.1"]))
+            try pipeline.addHandler(NIOSSLServerHandler(context: tls.context))
+          }
           guard limits.takesHTTP2 else {
             return try Self.installHTTP1(on: channel, handler, limits: limits, connections: connections)
           }

@@ -65,6 +65,9 @@ struct ServeHTTP2Tests {
         "https://localhost:\(gateway.port)/graphql", #"{"query":"{ __typename }"}"#)
       #expect(answer == "{\"data\":{\"__typename\":\"Query\"}}\n\(version) 200")
     }
+    let stranger = try await ToolRun(
+      URL(filePath: "/usr/bin/openssl"), ["s_client", "-connect", "127.0.0.1:\(new.port)", "-alpn", "spdy/3"])
+    #expect(stranger.status != 0 && stranger.errors.contains("no application protocol"), "\(stranger.errors)")
     let events = try await curl(
       ["--http2", "--cacert", certificate, "--resolve", "localhost:\(new.port):127.0.0.1", "-H", "Accept: text/event-stream"],
       "https://localhost:\(new.port)/graphql", #"{"query":"subscription { countdown(from: 2, everyMilliseconds: 20) }"}"#)
