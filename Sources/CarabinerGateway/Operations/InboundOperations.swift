@@ -15,6 +15,7 @@ struct InboundOperations: Sendable {
   init(_ request: GatewayRequest, documents: DocumentIndex, maximumBatch: Int) throws(RequestRefusal) {
     switch request.head.method {
     case .POST:
+      try Self.requirePlain(request.head.headers)
       let body = Array(request.body.readableBytesView)
       let contentType = request.header("content-type")
       if let list = try GraphQLParameters.batch(body: body, contentType: contentType, maximum: maximumBatch) {
@@ -25,7 +26,7 @@ struct InboundOperations: Sendable {
         isBatch = false
         operations = [try Self.operation(GraphQLParameters(body: body, contentType: contentType), documents)]
       }
-    case .GET:
+    case .GET, .HEAD:
       // A page of any other site can have a browser send a GET, but not with a header of its own unless this server agreed.
       guard
         request.head.headers.contains(name: "apollo-require-preflight")
@@ -38,8 +39,16 @@ struct InboundOperations: Sendable {
       operations = [try Self.operation(GraphQLParameters(urlQuery: request.query), documents)]
     default:
       throw RequestRefusal(
-        405, "operations come by POST, and queries by GET too", code: "METHOD_NOT_ALLOWED", headers: ["Allow": "GET, POST"])
+        405, "operations come by POST, and queries by GET too", code: "METHOD_NOT_ALLOWED", headers: ["Allow": "GET, HEAD, POST"])
     }
+  }
+
+  /// Checks that the body is as it was before any coding (RFC 9110, 8.4 and 15.5.16).
+  private static func requirePlain(_ headers: NIOHTTP1.HTTPHeaders) throws(RequestRefusal) {
+    guard headers[canonicalForm: "content-encoding"].contains(where: { $0.lowercased() != "identity" }) else { return }
+    throw RequestRefusal(
+      415, "a body in a content coding such as gzip is not supported; send it without Content-Encoding",
+      code: "UNSUPPORTED_CONTENT_ENCODING", headers: ["Accept-Encoding": "identity"])
   }
 
   /// The operation that is meant.

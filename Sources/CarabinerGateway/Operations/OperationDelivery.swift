@@ -59,10 +59,12 @@ struct OperationDelivery {
   /// one, 200 if the operation was executed (GraphQL over HTTP, 6.4.2).
   private func status(of response: Response) -> HTTPResponseStatus {
     guard shape.whole == .graphQLResponse, !response.body.hasData else { return .ok }
-    guard let status = response.httpResponse?.statusCode, status != 200 else {
+    // A stage may have written any number there.
+    let status = response.httpResponse.map { HTTPResponseStatus(statusCode: $0.statusCode) } ?? .ok
+    guard status != .ok, status.isFinal else {
       return response.body.data == nil && response.hasErrors ? .badRequest : .ok
     }
-    return HTTPResponseStatus(statusCode: status)
+    return status
   }
 
   private func addReturned(_ head: HTTPURLResponse, to headers: inout NIOHTTP1.HTTPHeaders) {

@@ -25,6 +25,8 @@ struct OperationExchange: Sendable {
   let trace: RequestTrace?
   /// How the client takes results; nil until that is known.
   var shape: ResponseShape?
+  /// Whether the Accept field decided about the answer.
+  let isNegotiated: Bool
   let start = ContinuousClock.now
 
   /// Answers with a body that is there.
@@ -65,6 +67,8 @@ struct OperationExchange: Sendable {
     headers.replaceOrAdd(name: RequestID.field, value: id)
     // A browser must not take JSON with a client's own text in it for a page.
     headers.replaceOrAdd(name: "X-Content-Type-Options", value: "nosniff")
+    // Beside what a stage or the upstream says (RFC 9110, 12.5.5).
+    if isNegotiated { headers.add(name: "Vary", value: "Accept") }
     return headers
   }
 

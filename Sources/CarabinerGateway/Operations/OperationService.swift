@@ -112,7 +112,7 @@ package final class OperationService: RequestHandler {
     let account = request.path == Self.healthPath ? nil : accessLogger.map { RequestAccount($0, id: id, client: request.client) }
     return OperationExchange(
       id: id, reply: reply, batch: batch, executor: runner.executor, runner: runner, metrics: metrics, account: account,
-      logger: logger, redact: redact, heartbeat: limits.heartbeat, trace: trace)
+      logger: logger, redact: redact, heartbeat: limits.heartbeat, trace: trace, isNegotiated: request.path == path)
   }
 
   private func admit(

@@ -24,7 +24,7 @@ struct QueryPage: Sendable {
 
   /// Whether a browser asks for a page, and no client for a result.
   static func isMeant(by request: GatewayRequest) -> Bool {
-    guard request.head.method == .GET, let accept = request.header("accept") else { return false }
+    guard [.GET, .HEAD].contains(request.head.method), let accept = request.header("accept") else { return false }
     return MediaRange.list(accept).contains { $0.type == "text/html" && $0.quality > 0 }
   }
 
