@@ -1,20 +1,17 @@
 internal import CarabinerHost
 internal import Foundation
-internal import Synchronization
 
 /// Standard output carries results and nothing else; everything for people goes to standard error.
 enum Terminal {
-  private static let redaction = Mutex(SecretRedaction())
+  private static let secrets = SecretRegister()
 
-  /// Keeps texts out of everything written for people from now on.
+  /// Keeps texts out of everything written for people for as long as the value that is returned lives, and a while longer.
   ///
   /// Messages come from everywhere, and an endpoint with a key in it is part of many; this is the one door all of them pass.
-  static func hide(_ secrets: SecretRedaction) {
-    redaction.withLock { $0 = $0.joined(with: secrets) }
-  }
+  static func hide(_ secrets: SecretRedaction) -> HiddenSecrets { Self.secrets.hide(secrets) }
 
   /// The text without what is secret.
-  static func redacted(_ text: String) -> String { redaction.withLock(\.self)(text) }
+  static func redacted(_ text: String) -> String { secrets(text) }
 
   /// Writes a line to standard error.
   static func complain(_ text: String) {

@@ -12,7 +12,7 @@ struct EventLoopTimers {
     case cancel(UInt64)
   }
 
-  /// A binary heap by due time; a cancelled timer stays in it until it comes up.
+  /// A binary heap by due time. Cancelled timers are taken out once they are the most of it.
   private var heap: [Timer] = []
   private var armed: Set<UInt64> = []
 
@@ -24,7 +24,20 @@ struct EventLoopTimers {
       siftUp(heap.count - 1)
     case .cancel(let id):
       armed.remove(id)
+      if heap.count > Self.smallHeap, armed.count < heap.count / 2 { removeCancelled() }
     }
+  }
+
+  /// A heap up to this size is left as it is.
+  private static let smallHeap = 64
+
+  /// How many timers it holds, cancelled ones that are still in the heap among them.
+  var count: Int { heap.count }
+
+  private mutating func removeCancelled() {
+    heap.removeAll { !armed.contains($0.id) }
+    // A sorted list is a heap.
+    heap.sort { $0.due < $1.due }
   }
 
   /// Milliseconds until the next timer is due, rounded up; nil if there is none.

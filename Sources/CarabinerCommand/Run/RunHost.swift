@@ -11,6 +11,8 @@ struct RunHost: Sendable {
   let transport: CurlTransport
   let manifest: Manifest
   let chain: HostedChain
+  /// What no output may show.
+  private let hidden: HiddenSecrets
   private let webSocket: WebSocketTransport?
   private let timeout: Double?
   /// What the file of certificate authorities held when the transport was made; nil if there is none, or it cannot be read.
@@ -48,10 +50,14 @@ struct RunHost: Sendable {
       throw usageError("the endpoint is no http or https URL with a host; check --endpoint, or endpoint: in the manifest")
     }
     // As a URL it may look different, so the whole of it is hidden as well.
-    let hidden = manifest.redaction(secrets)
-    Terminal.hide(
-      endpoint == nil && endpointText != nil && text != manifest.endpoint
-        ? hidden.hiding(url.absoluteString, behind: manifest.endpoint ?? "") : hidden)
+    var hidden = manifest.redaction(secrets)
+    if endpoint == nil, endpointText != nil, text != manifest.endpoint {
+      hidden = hidden.hiding(url.absoluteString, behind: manifest.endpoint ?? "")
+    }
+    if let webSocketText, webSocketText.value != webSocketText.written, let url = URL(string: webSocketText.value) {
+      hidden = hidden.hiding(url.absoluteString, behind: webSocketText.written)
+    }
+    self.hidden = Terminal.hide(hidden)
     let configuration = CurlTransport.Configuration(manifest.settings)
     // libcurl keeps the authorities in memory, so a transport with others has to be a new one.
     authorities = try? configuration.certificateAuthorityFile.map {
@@ -172,7 +178,6 @@ extension WebSocketTransport {
         "\(PrintableURL(text.written)) is no URL of a WebSocket; check --websocket, or settings: {websocket: {url: …}} in the manifest"
       )
     }
-    if text.value != text.written { Terminal.hide(SecretRedaction().hiding(url.absoluteString, behind: text.written)) }
     var configuration = Configuration()
     if let settings = manifest.settings.webSocket {
       configuration.webSocketProtocol = settings.webSocketProtocol

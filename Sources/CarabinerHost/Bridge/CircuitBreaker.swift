@@ -73,6 +73,9 @@ package final class CircuitBreaker: Sendable {
     self.board = board
   }
 
+  // An instance may be replaced while its breaker is open.
+  deinit { circuit.withLock { if $0.phase != .closed { board.noteClosed() } } }
+
   package var status: Status {
     let now = board.now()
     return circuit.withLock { circuit in

@@ -1,9 +1,10 @@
 import Carabiner
-import CarabinerHost
 import Foundation
 import Synchronization
 import TestTools
 import Testing
+
+@testable import CarabinerHost
 
 /// A clock that stands until it is moved.
 final class StandingClock: Sendable {
@@ -72,6 +73,18 @@ struct CircuitBreakerTests {
     #expect(try status(chain) == CircuitBreaker.Status(.closed, faults: 0, of: 3, left: nil))
     #expect(try await outcome(chain) == "call 6")
     #expect(chain.entries().first?.faults == 4)
+  }
+
+  @Test("a breaker that is gone while it is not closed holds up no request", arguments: [false, true])
+  func gone(isHalfOpen: Bool) {
+    let board = BreakerBoard { [clock] in clock.nanoseconds }
+    var breaker: CircuitBreaker? = CircuitBreaker(entry: "p", threshold: 1, coolDown: .seconds(10), board: board)
+    breaker?.noteFault(nil)
+    #expect(!board.areAllClosed)
+    clock.advance(isHalfOpen ? 10 : 9)
+    _ = breaker?.admission()
+    breaker = nil
+    #expect(board.areAllClosed)
   }
 
   @Test("one request at a time tries it; the others go without it meanwhile")

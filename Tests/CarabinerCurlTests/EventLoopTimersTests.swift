@@ -1,0 +1,27 @@
+import Testing
+
+@testable import CarabinerCurl
+
+@Suite("Timers of the loop")
+struct EventLoopTimersTests {
+  private func timer(_ id: UInt64, due: UInt64) -> EventLoopTimers.Timer { EventLoopTimers.Timer(id: id, due: due) {} }
+
+  @Test("what is cancelled is given back long before its time")
+  func cancelled() {
+    var timers = EventLoopTimers()
+    for id in 1...100_000 as ClosedRange<UInt64> {
+      timers.apply(.arm(timer(id, due: .max - id)))
+      timers.apply(.cancel(id))
+    }
+    #expect(timers.count <= 100)
+  }
+
+  @Test("those that are left come up, and no other")
+  func left() {
+    var timers = EventLoopTimers()
+    for id in 1...1000 as ClosedRange<UInt64> { timers.apply(.arm(timer(id, due: id % 7))) }
+    for id in 1...1000 as ClosedRange<UInt64> where id % 10 != 0 { timers.apply(.cancel(id)) }
+    #expect(timers.takeDue().count == 100)
+    #expect(timers.count == 0)
+  }
+}
