@@ -143,7 +143,7 @@ typedef uint64_t crb_call;   /* one call passing through the stages of one kind;
 typedef uint64_t crb_token;  /* one suspended hook; 0 is none */
 typedef uint64_t crb_buf;    /* counted bytes; 0 is none */
 typedef uint64_t crb_timer;  /* one armed timer; 0 is none */
-typedef uint64_t crb_self;   /* who is calling: host->self before create(), info->self after it */
+typedef uint64_t crb_self;   /* who is calling: host->self before create(), info->self after it; only its own library may use it */
 typedef uint32_t crb_key;    /* an interned baggage key; 0 is none */
 
 /* What a host function answers, and what validate, create and init return. */
@@ -520,7 +520,8 @@ typedef struct crb_timer_service {
   uint32_t reserved;
   /* [any]   CLOCK_MONOTONIC, in nanoseconds. */
   uint64_t (*now_ns)(void);
-  /* [any]   Calls fire(user) once, on a thread of the host, not before `delay_ns` passed.  0 if too many are armed. */
+  /* [any]   Calls fire(user) once, on a thread of the host, not before `delay_ns` passed.  0 if too many are armed, or
+   *         `who` is not an id of the caller's library. */
   crb_timer (*arm)(crb_self who, uint64_t delay_ns, void (*fire)(void *user), void *user);
   /* [any]   CRB_OK: fire will not run.  CRB_E_STALE: it ran, runs or was cancelled before. */
   crb_status (*cancel)(crb_timer timer);

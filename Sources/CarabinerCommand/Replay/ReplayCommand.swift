@@ -64,9 +64,9 @@ struct ReplayCommand: AsyncParsableCommand {
     let host = try RunHost(
       manifest: try source.manifest(), endpoint: nil, headers: [:], wire: WireChoice(), timeout: nil,
       fallbackEndpoint: Self.nowhere, passesGraphQLErrors: true,
-      sending: { ScopedTransport(base: $0) })
-    // What plugins ask for on their own was not recorded, and must not reach anybody.
-    HostEnvironment.current.transport = ClosedTransport()
+      sending: { ScopedTransport(base: $0) },
+      // What plugins ask for on their own was not recorded, and must not reach anybody.
+      fetching: { _ in ClosedTransport() })
     let ignored = Set(ignoreHeader.map { $0.lowercased() })
     var report = ReplayReport(maximumShown: show)
     for try await (number, line) in RecordLines(path: file, maximumLineBytes: Self.maximumLineBytes) {

@@ -11,6 +11,8 @@ struct RunHost: Sendable {
   let transport: CurlTransport
   let manifest: Manifest
   let chain: HostedChain
+  /// Time and network for plugins.
+  private let environment: HostEnvironment
   /// What no output may show.
   private let hidden: HiddenSecrets
   private let webSocket: WebSocketTransport?
@@ -29,12 +31,13 @@ struct RunHost: Sendable {
   ///   - passesGraphQLErrors: Whether GraphQL errors with a status of 400 to 499 are results.
   ///   - observer: Is told what callers do not notice.
   ///   - sending: What the chain sends its requests with, over the transport.
+  ///   - fetching: What plugins send requests of their own with.
   init(
     manifest: Manifest, endpoint: String?, headers: HTTPHeaders, wire: WireChoice, timeout: Double?,
     overrides: StageOverrides = StageOverrides(environment: ProcessInfo.processInfo.environment),
     replacing predecessor: RunHost? = nil, anew: Bool = false, generation: UInt64 = 1, crashLoop: CrashLoopGuard? = nil,
     fallbackEndpoint: String? = nil, passesGraphQLErrors: Bool = false, observer: any ChainObserver = CacheFailureLog(),
-    sending: (CurlTransport) -> any HTTPTransport = { $0 }
+    sending: (CurlTransport) -> any HTTPTransport = { $0 }, fetching: (CurlTransport) -> any HTTPTransport = { $0 }
   ) throws {
     let manifest = try wire.applied(to: manifest)
     for warning in manifest.warnings { Terminal.complain("warning: \(warning)") }
@@ -71,13 +74,14 @@ struct RunHost: Sendable {
       transport = try CurlTransport(configuration: configuration, replacing: predecessor?.transport)
     }
     self.manifest = manifest
-    // Plugins use it while they are made, so it has to be there before it is known that all goes well.
-    let environment = HostEnvironment.current
-    HostEnvironment.current = HostEnvironment(transport: transport) { [loop = transport.loop] delay, body in
-      loop.schedule(after: delay, body)
-    }
-    var isComplete = false
-    defer { if !isComplete { HostEnvironment.current = environment } }
+    // As long as the transport stays the same, so do the instances of plugins, which keep the environment they were made in.
+    let transport = transport
+    environment =
+      predecessor.flatMap { $0.transport === transport ? $0.environment : nil }
+      ?? HostEnvironment(transport: fetching(transport)) { [loop = transport.loop] delay, body in
+        let timer = loop.schedule(after: delay, body)
+        return { loop.cancel(timer) }
+      }
     var all = try manifest.resolvedHeaders(secrets)
     all.replace(with: headers)
     let store: ApolloStore
@@ -87,8 +91,8 @@ struct RunHost: Sendable {
       store = try manifest.openStore()
     }
     let chain = try HostedChain(
-      manifest, store: store, overrides: overrides, replacing: predecessor?.chain, anew: anew, generation: generation,
-      crashLoop: crashLoop, passesGraphQLErrors: passesGraphQLErrors)
+      manifest, environment: environment, store: store, overrides: overrides, replacing: predecessor?.chain, anew: anew,
+      generation: generation, crashLoop: crashLoop, passesGraphQLErrors: passesGraphQLErrors)
     self.chain = chain
     let http = RequestChainNetworkTransport(
       interceptorProvider: chain, endpointURL: url, httpTransport: sending(transport), store: store, additionalHeaders: all,
@@ -102,7 +106,6 @@ struct RunHost: Sendable {
     }
     client = ApolloClient(networkTransport: network, store: store)
     self.timeout = timeout ?? manifest.settings.timeout?.seconds
-    isComplete = true
   }
 
   /// Checks that this operation passes the stage that sends hashes.

@@ -18,6 +18,10 @@ internal import Synchronization
     package var grants: Set<String> = []
     /// The store of the chain it stands in.
     package var store: ApolloStore?
+    /// Time and network of its generation.
+    package var environment = HostEnvironment.withoutLoop
+    /// How many bytes of buffers it may hold at once.
+    package var maximumBufferBytes = BufferAccount.defaultLimit
     /// What becomes of a call in which this plugin broke the contract.
     package var onFault = FaultPolicy.fail
     /// Whether it may never be passed over by its circuit breaker.
@@ -39,7 +43,8 @@ internal import Synchronization
     /// Whether an instance made with these would be no different if it were made with the others.
     func isSame(as other: Options) -> Bool {
       name == other.name && configuration == other.configuration && redaction == other.redaction && grants == other.grants
-        && store === other.store && onFault == other.onFault && isMandatory == other.isMandatory
+        && store === other.store && environment === other.environment && maximumBufferBytes == other.maximumBufferBytes
+        && onFault == other.onFault && isMandatory == other.isMandatory
         && breakerCoolDown == other.breakerCoolDown && hookTimeout == other.hookTimeout
         && sendsMessagesToClients == other.sendsMessagesToClients
     }
@@ -77,8 +82,7 @@ internal import Synchronization
     unsafe host = unsafe library.host
     subject = CrashSubject(
       entry: options.name, file: library.path, digest: library.digest, generation: options.generation)
-    let registered = PluginRegistry.shared.register(
-      name: options.name, grants: options.grants, redaction: options.redaction, store: options.store)
+    let registered = PluginRegistry.shared.register(options, subject: subject, library: library.digest)
     do {
       unsafe instance =
         unsafe threadClass == UInt32(CRB_THREADS_PER_CALL)

@@ -30,6 +30,13 @@ struct CrashSubject: Sendable {
   /// Whose code this thread runs: he is to answer for what he has called back later.
   static var current: CrashSubject { CrashSubject(word: CCrash_outer().subject & ~(UInt(CCrash_ALIGNMENT) - 1)) }
 
+  /// Whether it is code of the library with this digest.
+  func isOf(library digest: String) -> Bool {
+    guard let subject = unsafe UnsafePointer<CCrash_subject>(bitPattern: word), let own = unsafe subject.pointee.digest
+    else { return false }
+    return unsafe String(cString: own) == digest
+  }
+
   /// Runs code of the plugin, maybe from within code of another.
   @inline(__always)
   func during<Value, Failure: Error>(

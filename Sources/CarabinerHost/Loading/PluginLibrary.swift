@@ -99,7 +99,7 @@ internal import Synchronization
     unsafe CCrash_note_library(handle, entryName, file.path, file.digest)
     typealias Entry = @convention(c) (UnsafePointer<crb_host>?) -> UnsafePointer<crb_plugin>?
     let entry = unsafe unsafeBitCast(symbol, to: Entry.self)
-    let host = unsafe HostTable.make(for: note.id)
+    let host = unsafe HostTable.make(for: note.id, subject: subject, library: file.digest)
     unsafe self.host = unsafe host
     guard let registration = unsafe subject.during(.entry, { unsafe entry(host) }) else {
       throw LoadRefusal(

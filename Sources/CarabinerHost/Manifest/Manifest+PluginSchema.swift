@@ -30,6 +30,9 @@ extension Manifest {
           "type": "boolean", "default": false,
           "description": "Whether clients of a gateway get the message and the detail of a refusal with the status 400 to 499 or 503."
         },
+        "maximum-buffers": {
+          "$ref": "#/$defs/size", "default": "256MiB", "description": "How many bytes of buffers it may hold at once."
+        },
         "mandatory": {"type": "boolean", "default": false, "description": "No override may switch it off."},
         "enabled": {
           "type": "boolean", "default": true, "description": "Whether it runs, unless CARABINER_ENABLE or CARABINER_DISABLE says otherwise."
@@ -44,7 +47,7 @@ extension Manifest {
         "ffi": {
           "properties": {
             "sha256": false, "interceptor": false, "config": false, "grants": false, "on-fault": false, "timeout": false,
-            "messages-to-clients": false
+            "messages-to-clients": false, "maximum-buffers": false
           }
         }
       }

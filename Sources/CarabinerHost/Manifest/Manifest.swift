@@ -87,6 +87,8 @@ extension Manifest {
     package var timeout: Duration?
     /// Whether clients of a gateway get the messages of its refusals.
     package var sendsMessagesToClients = false
+    /// How many bytes of buffers it may hold at once.
+    package var maximumBufferBytes = BufferAccount.defaultLimit
     /// Whether no override may switch it off.
     package var isMandatory = false
     /// Whether it runs unless an override says otherwise.

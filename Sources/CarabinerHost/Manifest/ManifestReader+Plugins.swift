@@ -3,12 +3,11 @@ internal import CarabinerWire
 extension ManifestReader {
   private static let pluginKeys = [
     "name", "file", "ffi", "sha256", "interceptor", "config", "grants", "library-paths", "on-fault", "timeout",
-    "messages-to-clients", "mandatory",
-    "enabled",
+    "messages-to-clients", "maximum-buffers", "mandatory", "enabled",
   ]
   /// What only a library has; a declared call is nothing but the call.
   private static let libraryKeys = [
-    "sha256", "interceptor", "config", "grants", "on-fault", "timeout", "messages-to-clients",
+    "sha256", "interceptor", "config", "grants", "on-fault", "timeout", "messages-to-clients", "maximum-buffers",
   ]
 
   mutating func readPlugins(_ json: JSONValue, _ pointer: JSONPointer) {
@@ -35,6 +34,7 @@ extension ManifestReader {
       case "on-fault": plugin.onFault = faultPolicy(value, place)
       case "timeout": plugin.timeout = duration(value, place)
       case "messages-to-clients": plugin.sendsMessagesToClients = truth(value, place) ?? false
+      case "maximum-buffers": plugin.maximumBufferBytes = bytes(value, place) ?? plugin.maximumBufferBytes
       case "mandatory": plugin.isMandatory = truth(value, place) ?? false
       case "enabled": plugin.isEnabled = truth(value, place) ?? true
       default: break

@@ -64,6 +64,7 @@ package final class HostedChain: InterceptorProvider {
   /// Loads everything a manifest names and nobody switched off.
   ///
   /// - Parameters:
+  ///   - environment: Time and network for the plugins that are made now.
   ///   - store: What plugins get that are granted the store; it should be that of the client's transport.
   ///   - predecessor: The chain this one takes the place of. A plugin whose file and configuration are the same keeps its instance;
   ///     another may get what its last one had learnt.
@@ -75,15 +76,17 @@ package final class HostedChain: InterceptorProvider {
   ///   - clock: What time it is for circuit breakers, in nanoseconds of a clock that never goes back; nil for the system's.
   /// - Throws: ``ManifestError``, or ``LoadRefusal`` with the entry it is about.
   package init(
-    _ manifest: Manifest, store: ApolloStore? = nil, overrides: StageOverrides = StageOverrides(),
-    replacing predecessor: HostedChain? = nil, anew: Bool = false, generation: UInt64 = 1, crashLoop: CrashLoopGuard? = nil,
-    passesGraphQLErrors: Bool = false, clock: (@Sendable () -> UInt64)? = nil
+    _ manifest: Manifest, environment: HostEnvironment = .withoutLoop, store: ApolloStore? = nil,
+    overrides: StageOverrides = StageOverrides(), replacing predecessor: HostedChain? = nil, anew: Bool = false,
+    generation: UInt64 = 1, crashLoop: CrashLoopGuard? = nil, passesGraphQLErrors: Bool = false,
+    clock: (@Sendable () -> UInt64)? = nil
   ) throws {
     try Self.check(overrides, manifest)
     // Instances that stay are told from the same board whether all is well.
     board = predecessor?.board ?? BreakerBoard(now: clock ?? { MonotonicClock.nanoseconds })
     var roster = Roster(
-      Roster.Surroundings(store: store, generation: generation, board: board, crashLoop: crashLoop))
+      Roster.Surroundings(
+        environment: environment, store: store, generation: generation, board: board, crashLoop: crashLoop))
     try roster.bringUp(manifest, replacing: predecessor?.current.roster, anew: anew) { overrides.runs($0) }
     self.manifest = manifest
     self.passesGraphQLErrors = passesGraphQLErrors

@@ -19,6 +19,8 @@ struct Roster: Sendable {
 
   /// What all entries of a chain share.
   struct Surroundings: Sendable {
+    /// Time and network for plugins.
+    var environment: HostEnvironment
     var store: ApolloStore?
     /// Which generation of the manifest this is.
     var generation: UInt64
@@ -99,6 +101,7 @@ struct Roster: Sendable {
       let interceptor = try library.interceptor(plugin.interceptor)
       var options = try Self.options(plugin, interceptor, secrets)
       options.breakerCoolDown = manifest.settings.breakerCoolDown
+      options.environment = surroundings.environment
       options.store = surroundings.store
       options.generation = surroundings.generation
       options.board = surroundings.board
@@ -168,6 +171,7 @@ struct Roster: Sendable {
     options.isMandatory = plugin.isMandatory
     options.hookTimeout = plugin.timeout
     options.sendsMessagesToClients = plugin.sendsMessagesToClients
+    options.maximumBufferBytes = plugin.maximumBufferBytes
     return options
   }
 

@@ -9,7 +9,7 @@ enum HostServices {
   static let grantable: Set<String> = ["fetch", "store"]
 
   static func query(_ who: crb_self, _ id: UnsafePointer<CChar>?) -> UnsafeRawPointer? {
-    guard let id = unsafe id, let member = PluginRegistry.shared[who] else { return nil }
+    guard let id = unsafe id, let member = PluginRegistry.shared.caller(who) else { return nil }
     let service = unsafe String(cString: id)
     for grant in grantable where service == "crb.\(grant)/1" && !member.grants.contains(grant) {
       MissingGrants.note(grant, entry: member.name)
@@ -36,7 +36,7 @@ enum HostServices {
     unsafe timer.initialize(to: crb_timer_service())
     unsafe timer.pointee.size = UInt32(MemoryLayout<crb_timer_service>.size)
     unsafe timer.pointee.now_ns = { MonotonicClock.nanoseconds }
-    unsafe timer.pointee.arm = { _, delay, fire, user in unsafe PluginTimers.shared.arm(delay, fire, user) }
+    unsafe timer.pointee.arm = { who, delay, fire, user in unsafe PluginTimers.shared.arm(who, delay, fire, user) }
     unsafe timer.pointee.cancel = { PluginTimers.shared.cancel($0) ? Status.ok : Status.stale }
     let fetch = UnsafeMutablePointer<crb_fetch_service>.allocate(capacity: 1)
     unsafe fetch.initialize(to: crb_fetch_service())

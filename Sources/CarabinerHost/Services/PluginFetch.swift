@@ -15,7 +15,8 @@ enum PluginFetch {
   static func start(
     _ who: crb_self, _ request: UnsafePointer<crb_fetch_request>?, _ done: Done?, _ user: UnsafeMutableRawPointer?
   ) -> crb_status {
-    guard PluginRegistry.shared[who]?.grants.contains("fetch") == true, let transport = HostEnvironment.current.transport
+    guard let member = PluginRegistry.shared.caller(who), member.grants.contains("fetch"),
+      let transport = member.environment?.transport
     else { return Status.unsupported }
     guard let request = unsafe request, let done = unsafe done,
       let copy = unsafe urlRequest(InterceptorTable.copy(request, crb_fetch_request()))

@@ -71,7 +71,7 @@ enum PluginStore {
   private static func start(
     _ who: crb_self, _ done: Done?, _ user: UnsafeMutableRawPointer?, _ make: () throws(Refusal) -> Operation
   ) -> crb_status {
-    guard let member = PluginRegistry.shared[who], member.grants.contains("store"), let store = member.store else {
+    guard let member = PluginRegistry.shared.caller(who), member.grants.contains("store"), let store = member.store else {
       return Status.unsupported
     }
     guard let done = unsafe done else { return Status.invalid }
@@ -83,6 +83,7 @@ enum PluginStore {
     }
     guard begin(who) else { return Status.limit }
     let context = unsafe CallbackContext(user)
+    let subject = CrashSubject.current
     // Task-locals are kept on purpose: they tell the store of a transaction around the hook that this operation would wait for.
     Task {
       let outcome: Result<Answer, any Error>
@@ -93,7 +94,7 @@ enum PluginStore {
       }
       // Before it is told, as it may start the next.
       end(who)
-      unsafe report(outcome, done, context)
+      subject.during(.callback) { unsafe report(outcome, done, context) }
     }
     return Status.ok
   }

@@ -11,31 +11,45 @@ final class PluginTimers: Sendable {
   static let shared = PluginTimers()
 
   private struct State {
-    var next: UInt64 = 1
-    var armed: Set<UInt64> = []
+    /// How each is cancelled; nil while it is being armed.
+    var armed: [crb_timer: HostEnvironment.Cancellation?] = [:]
   }
 
   private let state = Mutex(State())
 
-  func arm(_ delay: UInt64, _ fire: Fire?, _ user: UnsafeMutableRawPointer?) -> crb_timer {
-    guard let fire = unsafe fire else { return 0 }
-    let id: UInt64? = state.withLock { state in
-      guard state.armed.count < Self.maximumTimers else { return nil }
-      defer { state.next += 1 }
-      state.armed.insert(state.next)
-      return state.next
+  func arm(_ who: crb_self, _ delay: UInt64, _ fire: Fire?, _ user: UnsafeMutableRawPointer?) -> crb_timer {
+    guard let fire = unsafe fire, let member = PluginRegistry.shared.caller(who) else { return 0 }
+    // A number nobody can guess: the function that cancels does not ask who calls.
+    let id = crb_timer.random(in: 1...(.max))
+    let hasRoom = state.withLock { state in
+      guard state.armed.count < Self.maximumTimers, state.armed[id] == nil else { return false }
+      state.armed[id] = .some(nil)
+      return true
     }
-    guard let id else { return 0 }
+    guard hasRoom else { return 0 }
     let context = unsafe CallbackContext(user)
     let subject = CrashSubject.current
-    HostEnvironment.current.schedule(.nanoseconds(Int64(clamping: delay))) {
-      if self.take(id) { subject.during(.callback) { unsafe fire(context.pointer) } }
+    // A library outlives generations, and so may its timers.
+    let environment = member.environment ?? .withoutLoop
+    let cancellation = environment.schedule(.nanoseconds(Int64(clamping: delay))) {
+      if self.take(id) != nil { subject.during(.callback) { unsafe fire(context.pointer) } }
     }
+    let isArmed = state.withLock { state in
+      guard state.armed[id] != nil else { return false }
+      state.armed[id] = .some(cancellation)
+      return true
+    }
+    // It has fired already, or another thread has cancelled it.
+    if !isArmed { cancellation() }
     return id
   }
 
-  func cancel(_ timer: crb_timer) -> Bool { take(timer) }
+  func cancel(_ timer: crb_timer) -> Bool {
+    guard let cancellation = take(timer) else { return false }
+    cancellation?()
+    return true
+  }
 
   /// Whoever takes a timer out decides whether it fires.
-  private func take(_ id: UInt64) -> Bool { state.withLock { $0.armed.remove(id) != nil } }
+  private func take(_ id: crb_timer) -> HostEnvironment.Cancellation?? { state.withLock { $0.armed.removeValue(forKey: id) } }
 }

@@ -18,12 +18,13 @@ struct Host: ParsableCommand {
   func run() throws {
     let manifest = try Manifest.load(path: manifest)
     let transport = try CurlTransport()
-    HostEnvironment.current = HostEnvironment(transport: transport) { [loop = transport.loop] delay, body in
-      loop.schedule(after: delay, body)
+    let environment = HostEnvironment(transport: transport) { [loop = transport.loop] delay, body in
+      let timer = loop.schedule(after: delay, body)
+      return { loop.cancel(timer) }
     }
     guard let url = URL(string: "http://127.0.0.1/graphql") else { throw ExitCode.failure }
     let store = ApolloStore()
-    let chain = try HostedChain(manifest, store: store)
+    let chain = try HostedChain(manifest, environment: environment, store: store)
     let client = ApolloClient(
       networkTransport: RequestChainNetworkTransport(
         interceptorProvider: chain, endpointURL: url, httpTransport: transport, store: store))

@@ -1,10 +1,11 @@
 import CCarabiner
 import Carabiner
 import CarabinerCurl
-import CarabinerHost
 import CarabinerWire
 import Foundation
 import Testing
+
+@testable import CarabinerHost
 
 /// One plugin with all four stages on each kit, in real chains over a real network: the same expectations for every language.
 @Suite("Kits for plugin authors")
@@ -12,12 +13,13 @@ struct KitTests {
   private static let operation = DynamicOperation(document: "{ hero { name } }", operationName: nil)
 
   /// The loop and the transport plugins wait and fetch with.
-  private static let transport = Result {
+  private static let network = Result {
     let transport = try CurlTransport(configuration: CurlTransport.Configuration())
-    HostEnvironment.current = HostEnvironment(transport: transport) { [loop = transport.loop] delay, body in
-      loop.schedule(after: delay, body)
+    let environment = HostEnvironment(transport: transport) { [loop = transport.loop] delay, body in
+      let timer = loop.schedule(after: delay, body)
+      return { loop.cancel(timer) }
     }
-    return transport
+    return (transport: transport, environment: environment)
   }
 
   /// A chain with one fixture in all four lists.
@@ -27,7 +29,7 @@ struct KitTests {
 
     init(_ kit: KitPlugin, _ mode: String = "", status: Int = 200, extra: String = "", url: String? = nil) async throws {
       let path = try await kit.path
-      let transport = try KitTests.transport.get()
+      let (transport, environment) = try KitTests.network.get()
       server = try ToyServer(status: status)
       let manifest = try Manifest(
         text: """
@@ -43,7 +45,8 @@ struct KitTests {
       guard let endpoint = URL(string: server.endpoint) else { throw CancellationError() }
       client = ApolloClient(
         networkTransport: RequestChainNetworkTransport(
-          interceptorProvider: try HostedChain(manifest), endpointURL: endpoint, httpTransport: transport))
+          interceptorProvider: try HostedChain(manifest, environment: environment), endpointURL: endpoint,
+          httpTransport: transport))
     }
 
     /// The name in the last result, and where it came from.
@@ -90,7 +93,8 @@ struct KitTests {
     let symbol = unsafe try #require(dlsym(library, "crb_entry_v1"))
     typealias Entry = @convention(c) (UnsafePointer<crb_host>?) -> UnsafePointer<crb_plugin>?
     let entry = unsafe unsafeBitCast(symbol, to: Entry.self)
-    let host = unsafe HostTable.make(for: "slots")
+    let host = unsafe HostTable.make(
+      for: "slots", subject: CrashSubject(entry: "", file: path, digest: "", generation: 0), library: "")
     let plugin = unsafe try #require(entry(host)).pointee
     #expect(unsafe plugin.count == 1)
     let interceptor = unsafe try #require(plugin.items[0]).pointee

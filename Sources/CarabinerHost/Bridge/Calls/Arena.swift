@@ -1,4 +1,5 @@
 internal import CCarabiner
+internal import Glibc
 
 /// Memory that is given out piece by piece and taken back all at once.
 @safe struct Arena {
@@ -7,24 +8,38 @@ internal import CCarabiner
   private var total = 0
 
   private static let firstBlock = 4096
+  /// A first block larger than this is not kept for the next use, 64 KiB.
+  private static let largestKept = 64 << 10
 
-  /// `count` zeroed bytes; nil if that would be more than `limit` in all.
+  /// How many bytes its blocks have.
+  var byteCount: Int { total }
+
+  /// `count` zeroed bytes; nil if that would be more than `limit` in all, or there is no memory.
   mutating func allocate(_ count: Int, alignment: Int = 16, limit: Int) -> UnsafeMutableRawPointer? {
     if let piece = unsafe piece(count, alignment) { return unsafe piece }
-    guard total + nextBlock(count, alignment) <= max(limit, Self.firstBlock) else { return nil }
-    return unsafe allocate(count, alignment: alignment)
+    let size = nextBlock(count, alignment)
+    guard total + size <= max(limit, Self.firstBlock) else { return nil }
+    return unsafe allocate(inBlockOf: size, count, alignment)
   }
 
-  /// `count` zeroed bytes.
+  /// `count` zeroed bytes: few, as it ends the process if there is no memory.
   mutating func allocate(_ count: Int, alignment: Int = 16) -> UnsafeMutableRawPointer {
     if let piece = unsafe piece(count, alignment) { return unsafe piece }
-    let block = UnsafeMutableRawBufferPointer.allocate(byteCount: nextBlock(count, alignment), alignment: max(alignment, 16))
-    unsafe block.initializeMemory(as: UInt8.self, repeating: 0)
-    unsafe blocks.append(block)
-    total += block.count
-    used = count
-    // A block is never empty, so it has a base.
-    return unsafe block.baseAddress.unsafelyUnwrapped
+    if let memory = unsafe allocate(inBlockOf: nextBlock(count, alignment), count, alignment) { return unsafe memory }
+    guard let memory = unsafe allocate(inBlockOf: max(Self.firstBlock, count + alignment), count, alignment) else {
+      fatalError("no memory for \(count) bytes of a call")
+    }
+    return unsafe memory
+  }
+
+  /// Bytes at the start of a new block.
+  private mutating func allocate(inBlockOf size: Int, _ count: Int, _ alignment: Int) -> UnsafeMutableRawPointer? {
+    // Not Swift's own allocation, which ends the process where there is no memory. Where the system zeroes the memory, nobody else has to.
+    guard let base = unsafe calloc(1, size) else { return nil }
+    unsafe blocks.append(UnsafeMutableRawBufferPointer(start: base, count: size))
+    total += size
+    used = 0
+    return unsafe piece(count, alignment)
   }
 
   /// A piece of the newest block, if it has room.
@@ -56,10 +71,11 @@ internal import CCarabiner
   /// Takes everything back; the first block is kept for the next use.
   mutating func reset() {
     guard used > 0 || total > Self.firstBlock, let first = unsafe blocks.first else { return }
+    guard first.count <= Self.largestKept else { return deallocate() }
     // What is given out next must be zero again; in a single block nothing beyond `used` was given out.
     var dirty = used
     if unsafe blocks.count > 1 {
-      for index in unsafe blocks.indices.dropFirst() { unsafe blocks[index].deallocate() }
+      for index in unsafe blocks.indices.dropFirst() { unsafe free(blocks[index].baseAddress) }
       unsafe blocks = unsafe [first]
       dirty = first.count
     }
@@ -69,7 +85,9 @@ internal import CCarabiner
   }
 
   mutating func deallocate() {
-    for index in unsafe blocks.indices { unsafe blocks[index].deallocate() }
+    for index in unsafe blocks.indices { unsafe free(blocks[index].baseAddress) }
     unsafe blocks = unsafe []
+    total = 0
+    used = 0
   }
 }

@@ -1,5 +1,6 @@
 internal import CCarabiner
 internal import FoundationEssentials
+internal import Glibc
 internal import Synchronization
 
 /// The counted buffers plugins hold, by handle.
@@ -9,14 +10,32 @@ final class BufferTable: Sendable {
     // Written by its maker before anybody else has the handle; read-only from then on.
 
     let bytes: UnsafeRawBufferPointer
+    /// Whose buffers its handles count as.
+    let account: BufferAccount
+    /// How many bytes the host keeps for it.
+    private let charge: Int
     private let dispose: () -> Void
 
-    init(bytes: UnsafeRawBufferPointer, dispose: @escaping () -> Void) {
+    init(bytes: UnsafeRawBufferPointer, _ account: BufferAccount, charge: Int, dispose: @escaping () -> Void) {
       unsafe self.bytes = unsafe bytes
+      self.account = account
+      self.charge = charge
       self.dispose = dispose
     }
 
-    deinit { dispose() }
+    deinit {
+      account.give(charge)
+      dispose()
+    }
+  }
+
+  /// What becomes of a handle's bytes.
+  enum Consumption {
+    case data(Data)
+    /// There is no such buffer.
+    case stale
+    /// The buffer is released, but there is no memory for a copy.
+    case noMemory
   }
 
   private struct Slot {
@@ -33,23 +52,38 @@ final class BufferTable: Sendable {
 
   /// How many buffers plugins may hold at once.
   static let maximumBuffers = 1 << 20
+  /// What each handle counts for beside its bytes, so that one plugin cannot take all there are.
+  static let handleCharge = 1024
 
   private let state = Mutex(State())
 
   /// One table serves the process: a buffer may travel from one plugin to another.
   static let shared = BufferTable()
 
-  func allocate(_ count: Int, limit: Int) -> (handle: crb_buf, bytes: UnsafeMutablePointer<UInt8>)? {
-    guard (0...limit).contains(count) else { return nil }
-    let memory = UnsafeMutableRawPointer.allocate(byteCount: max(count, 1), alignment: 16)
-    let storage = unsafe Storage(bytes: UnsafeRawBufferPointer(start: memory, count: count)) { unsafe memory.deallocate() }
-    guard let handle = insert(storage, 0..<count) else { return nil }
+  func allocate(
+    _ count: Int, limit: Int, _ account: BufferAccount
+  ) -> (handle: crb_buf, bytes: UnsafeMutablePointer<UInt8>)? {
+    guard (0...limit).contains(count), account.take(count) else { return nil }
+    // Not Swift's own allocation, which ends the process where there is no memory.
+    guard let memory = unsafe malloc(max(count, 1)) else {
+      account.give(count)
+      return nil
+    }
+    let bytes = unsafe UnsafeRawBufferPointer(start: memory, count: count)
+    let handle = insert(0..<count, account) {
+      unsafe Storage(bytes: bytes, account, charge: count) { unsafe free(memory) }
+    }
+    guard let handle else {
+      account.give(count)
+      unsafe free(memory)
+      return nil
+    }
     return unsafe (handle, memory.assumingMemoryBound(to: UInt8.self))
   }
 
-  func adopt(_ bytes: UnsafeRawBufferPointer, dispose: @escaping () -> Void) -> crb_buf? {
-    guard hasRoom else { return nil }
-    return unsafe insert(Storage(bytes: bytes, dispose: dispose), 0..<bytes.count)
+  /// Bytes of the plugin's own; `dispose` runs only if they were adopted.
+  func adopt(_ bytes: UnsafeRawBufferPointer, _ account: BufferAccount, dispose: @escaping () -> Void) -> crb_buf? {
+    insert(0..<bytes.count, account) { unsafe Storage(bytes: bytes, account, charge: 0, dispose: dispose) }
   }
 
   func slice(_ handle: crb_buf, offset: Int, count: Int) -> crb_buf? {
@@ -57,7 +91,7 @@ final class BufferTable: Sendable {
       count <= range.count - offset
     else { return nil }
     let start = range.lowerBound + offset
-    return insert(storage, start..<(start + count))
+    return insert(start..<(start + count), storage.account) { storage }
   }
 
   func retain(_ handle: crb_buf) -> Bool {
@@ -80,6 +114,7 @@ final class BufferTable: Sendable {
       state.free.append(index)
       return .some(storage)
     }
+    freed??.account.give(Self.handleCharge)
     return freed != nil
   }
 
@@ -91,27 +126,37 @@ final class BufferTable: Sendable {
   /// How many bytes a buffer has; nil if there is no such buffer.
   func size(of handle: crb_buf) -> Int? { lookUp(handle)?.1.count }
 
-  /// The bytes as data and one reference less. The data shares the storage.
-  func consume(_ handle: crb_buf) -> Data? {
-    guard let (storage, range) = lookUp(handle) else { return nil }
-    let data = unsafe Data(storage.bytes[range])
-    _ = release(handle)
-    return data
+  /// A copy of the bytes, which the plugin cannot change any more, and one reference less.
+  func consume(_ handle: crb_buf) -> Consumption {
+    guard let (storage, range) = lookUp(handle) else { return .stale }
+    defer { _ = release(handle) }
+    return unsafe Self.copy(UnsafeRawBufferPointer(rebasing: storage.bytes[range])).map { .data($0) } ?? .noMemory
+  }
+
+  /// Copies from this size on may find no memory.
+  private static let largeCopy = 64 << 10
+
+  private static func copy(_ bytes: UnsafeRawBufferPointer) -> Data? {
+    guard bytes.count >= largeCopy, let source = bytes.baseAddress else { return unsafe Data(bytes) }
+    guard let memory = unsafe malloc(bytes.count) else { return nil }
+    unsafe memory.copyMemory(from: source, byteCount: bytes.count)
+    return unsafe Data(bytesNoCopy: memory, count: bytes.count, deallocator: .free)
   }
 
   /// How many buffers are held.
   var count: Int { state.withLock { $0.slots.count - $0.free.count } }
 
-  private var hasRoom: Bool { count < Self.maximumBuffers }
-
-  private func insert(_ storage: Storage, _ range: Range<Int>) -> crb_buf? {
-    state.withLock { state in
+  private func insert(_ range: Range<Int>, _ account: BufferAccount, _ storage: () -> Storage) -> crb_buf? {
+    guard account.take(Self.handleCharge) else { return nil }
+    let handle: crb_buf? = state.withLock { state in
       guard let index = state.free.popLast() ?? Self.grow(&state) else { return nil }
       state.slots[index].references = 1
-      state.slots[index].storage = storage
+      state.slots[index].storage = storage()
       state.slots[index].range = range
       return crb_buf(index + 1) << 32 | crb_buf(state.slots[index].generation)
     }
+    if handle == nil { account.give(Self.handleCharge) }
+    return handle
   }
 
   private static func grow(_ state: inout State) -> Int? {

@@ -13,6 +13,7 @@ struct StagedAnswer {
   private final class Contents {
     // Changed by the owner of the call while the hook is open, and only read afterwards.
     @safe @exclusivity(unchecked) var elements: [Element] = []
+    @safe @exclusivity(unchecked) var elementBytes = 0
     @safe @exclusivity(unchecked) var error: PluginError?
     @safe @exclusivity(unchecked) var retryScope: UInt32?
     @safe @exclusivity(unchecked) var retryDelay: UInt64 = 0
@@ -39,6 +40,9 @@ struct StagedAnswer {
   /// The new bytes of a part; nil inside removes it.
   var fields: [UInt32: Data?] { contents?.fields ?? [:] }
 
+  /// How many bytes all elements have together.
+  var elementBytes: Int { contents?.elementBytes ?? 0 }
+
   /// Whether results, a head or chunks were staged.
   var hasElements: Bool { contents.map { !$0.elements.isEmpty } ?? false }
 
@@ -51,7 +55,11 @@ struct StagedAnswer {
     return made
   }
 
-  mutating func add(_ element: Element) { touched().elements.append(element) }
+  mutating func add(_ element: Element) {
+    let contents = touched()
+    contents.elements.append(element)
+    contents.elementBytes += element.bytes.count
+  }
 
   /// Stages a change of the headers, of ``head`` if there is one. Not the changed headers: to copy them for each stage costs more than all
   /// else a hook does.

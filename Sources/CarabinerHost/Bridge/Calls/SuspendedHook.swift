@@ -15,6 +15,8 @@ internal import Synchronization
   }
 
   private let word = Atomic<UInt64>(0)
+  /// The timers that revoke the token: the hook's own limit, and the grace of a cancelled call.
+  private let revocations = Mutex<(HostEnvironment.Cancellation?, HostEnvironment.Cancellation?)>((nil, nil))
   private let continuation = unsafe Mutex<UnsafeContinuation<crb_verdict, Never>?>(nil)
 
   private static func pack(_ generation: UInt32, _ verdict: crb_verdict, _ state: State) -> UInt64 {
@@ -107,6 +109,22 @@ internal import Synchronization
       if state == .parked { wake(Self.revoked) }
       return true
     }
+  }
+
+  /// Makes a token stale after a while, unless ``cancelRevocations()`` comes first.
+  func revoke(_ generation: UInt32, after delay: Duration, on environment: HostEnvironment) {
+    let cancellation = environment.schedule(delay) { self.revoke(generation) }
+    revocations.withLock { $0 = (cancellation, $0.0) }
+  }
+
+  /// The hook has ended: no timer has to wait for its time.
+  func cancelRevocations() {
+    let (first, second) = revocations.withLock { revocations in
+      defer { revocations = (nil, nil) }
+      return revocations
+    }
+    first?()
+    second?()
   }
 
   /// What a wait brings when the token was revoked; no verdict has this value.

@@ -1,39 +1,30 @@
 package import Carabiner
-internal import Synchronization
 
-/// What the host lends to plugins: time and the network.
-package struct HostEnvironment: Sendable {
+/// What the host lends to the plugins of one generation: time and the network.
+///
+/// Each instance keeps the environment of the generation it was made in, so the settings of another one never reach it.
+package final class HostEnvironment: Sendable {
+  /// Makes sure that what was scheduled and has not begun never runs.
+  package typealias Cancellation = @Sendable () -> Void
   /// Runs something later, on a thread that does not block.
-  package var schedule: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
+  package typealias Schedule = @Sendable (Duration, @escaping @Sendable () -> Void) -> Cancellation
+
+  package let schedule: Schedule
   /// Sends the requests plugins make of their own.
-  package var transport: (any HTTPTransport)?
-  /// What the host calls itself.
-  package var name = "carabiner"
-  /// Its version.
-  package var version = ClientAwareness.libraryVersion
+  package let transport: (any HTTPTransport)?
 
   /// An environment with a clock and, if plugins may be granted it, a network.
-  package init(
-    transport: (any HTTPTransport)?,
-    schedule: @escaping @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
-  ) {
+  package init(transport: (any HTTPTransport)?, schedule: @escaping Schedule) {
     self.transport = transport
     self.schedule = schedule
   }
 
   /// A clock of Swift's own, for hosts without a loop.
   package static let withoutLoop = HostEnvironment(transport: nil) { delay, body in
-    Task {
-      try? await Task.sleep(for: delay)
+    let task = Task {
+      do { try await Task.sleep(for: delay) } catch { return }
       body()
     }
-  }
-
-  private static let installed = Mutex(withoutLoop)
-
-  /// The environment of this process; plugins reach it through C functions, which know no other.
-  package static var current: HostEnvironment {
-    get { installed.withLock { $0 } }
-    set { installed.withLock { $0 = newValue } }
+    return { task.cancel() }
   }
 }

@@ -8,6 +8,13 @@ extension HostFunctions {
   /// How long a header's name and value may be together, 64 KiB.
   static let maximumHeaderBytes = 64 << 10
 
+  /// Gives a view out; what is there and has none found no memory.
+  static func show(_ view: crb_view, _ out: UnsafeMutablePointer<crb_view>) -> crb_status {
+    guard unsafe !view.isAbsent else { return Status.noMemory }
+    unsafe out.pointee = unsafe view
+    return Status.ok
+  }
+
   // MARK: Headers
 
   static func headers(
@@ -28,8 +35,7 @@ extension HostFunctions {
     return CallTable.shared.enter(call) { record, hook, stage in
       guard stage.needs.contains(.headers), let headers = record.visibleHeaders(in: hook) else { return Status.state }
       guard let value = unsafe headers[name.text] else { return Status.notFound }
-      unsafe out.pointee = unsafe record.view(of: value)
-      return Status.ok
+      return unsafe show(record.view(of: value), out)
     }
   }
 
@@ -64,16 +70,22 @@ extension HostFunctions {
       guard stage.needs.contains(Parts(rawValue: part)) else { return Status.state }
       if let staged = record.staged.fields[part] {
         guard let staged else { return Status.notFound }
-        unsafe out.pointee = unsafe record.view(of: staged)
-        return Status.ok
+        return unsafe show(record.view(of: staged), out)
       }
       return unsafe record.field(Parts(rawValue: part), out)
     }
   }
 
   static func fieldSet(_ call: crb_call, _ part: UInt32, _ buffer: crb_buf) -> crb_status {
-    let bytes = buffer == 0 ? nil : BufferTable.shared.consume(buffer)
-    guard part.nonzeroBitCount == 1, buffer == 0 || bytes != nil else {
+    var bytes: Data?
+    if buffer != 0 {
+      switch BufferTable.shared.consume(buffer) {
+      case .data(let data): bytes = data
+      case .stale: return CallTable.shared.find(call) == nil ? Status.stale : Status.invalid
+      case .noMemory: return Status.noMemory
+      }
+    }
+    guard part.nonzeroBitCount == 1 else {
       return CallTable.shared.find(call) == nil ? Status.stale : Status.invalid
     }
     return CallTable.shared.enter(call) { record, hook, stage in
@@ -129,8 +141,10 @@ extension CallRecord {
     guard let memory = unsafe views.allocate(size, alignment: 16, limit: .max) else { return nil }
     let array = unsafe memory.assumingMemoryBound(to: crb_header.self)
     for (index, field) in headers.fields.enumerated() {
+      let (name, value) = unsafe (view(of: field.name), view(of: field.value))
+      guard unsafe !name.isAbsent, unsafe !value.isAbsent else { return nil }
       unsafe array[index] = unsafe crb_header(
-        name: view(of: field.name), value: view(of: field.value),
+        name: name, value: value,
         flags: field.isSensitive ? UInt32(CRB_HEADER_SENSITIVE) : 0, reserved: 0)
     }
     return unsafe array
@@ -138,25 +152,25 @@ extension CallRecord {
 
   func field(_ part: Parts, _ out: UnsafeMutablePointer<crb_view>) -> crb_status {
     switch (message, part) {
-    case (.graphQL(let message), .document): unsafe out.pointee = unsafe view(of: message.document)
-    case (.graphQL(let message), .variables): unsafe out.pointee = unsafe view(of: message.variables)
-    case (.graphQL(let message), .extensions): unsafe out.pointee = unsafe view(of: message.extensions)
-    case (.graphQL(let message), .operationName):
-      guard let name = message.operationName else { return Status.notFound }
-      unsafe out.pointee = unsafe view(of: name)
-    case (.http(let message), .url): unsafe out.pointee = unsafe view(of: message.request.url.absoluteString)
-    case (.http(let message), .method): unsafe out.pointee = unsafe view(of: message.request.httpMethod)
+    case (.graphQL(let message), .document): return unsafe HostFunctions.show(view(of: message.document), out)
+    case (.graphQL(let message), .variables): return unsafe HostFunctions.show(view(of: message.variables), out)
+    case (.graphQL(let message), .extensions): return unsafe HostFunctions.show(view(of: message.extensions), out)
+    case (.graphQL(let message), .operationName): return unsafe show(operationName: message.operationName, out)
+    case (.http(let message), .url): return unsafe HostFunctions.show(view(of: message.request.url.absoluteString), out)
+    case (.http(let message), .method): return unsafe HostFunctions.show(view(of: message.request.httpMethod), out)
     case (.http(let message), .body):
       guard let body = message.request.body else { return Status.notFound }
       // An upload is never wholly in memory.
       guard let bytes = body.data else { return Status.unsupported }
-      unsafe out.pointee = unsafe view(of: bytes)
-    case (_, .operationName):
-      guard let name = call?.operationName else { return Status.notFound }
-      unsafe out.pointee = unsafe view(of: name)
+      return unsafe HostFunctions.show(view(of: bytes), out)
+    case (_, .operationName): return unsafe show(operationName: call?.operationName, out)
     default: return Status.state
     }
-    return Status.ok
+  }
+
+  private func show(operationName: String?, _ out: UnsafeMutablePointer<crb_view>) -> crb_status {
+    guard let operationName else { return Status.notFound }
+    return unsafe HostFunctions.show(view(of: operationName), out)
   }
 
   func isWritable(_ part: Parts) -> Bool {

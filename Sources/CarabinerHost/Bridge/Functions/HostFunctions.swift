@@ -14,6 +14,8 @@ enum HostFunctions {
   static let maximumHeaders = 1024
   /// How many elements one hook may stage.
   static let maximumStagedElements = 65_536
+  /// How many bytes they may have together, 256 MiB.
+  static let maximumStagedBytes = 256 << 20
 
   // MARK: Memory
 
@@ -56,8 +58,11 @@ enum HostFunctions {
   // MARK: Answering
 
   static func emit(_ call: crb_call, _ kind: UInt32, _ buffer: crb_buf, _ flags: UInt32) -> crb_status {
-    guard let bytes = BufferTable.shared.consume(buffer) else {
-      return CallTable.shared.find(call) == nil ? Status.stale : Status.invalid
+    let bytes: Data
+    switch BufferTable.shared.consume(buffer) {
+    case .data(let data): bytes = data
+    case .stale: return CallTable.shared.find(call) == nil ? Status.stale : Status.invalid
+    case .noMemory: return Status.noMemory
     }
     return CallTable.shared.enter(call) { record, hook, stage in
       guard stage.accepts(kind: Int32(bitPattern: kind), in: hook) else { return Status.state }
@@ -176,12 +181,12 @@ enum HostFunctions {
   static let maximumLogBytes = 16_384
 
   static func logEnabled(_ who: crb_self, _ level: UInt32) -> Int32 {
-    guard let logger = PluginRegistry.shared[who]?.logger, let level = Logger.Level(level) else { return 0 }
+    guard let logger = PluginRegistry.shared.caller(who)?.logger, let level = Logger.Level(level) else { return 0 }
     return level >= logger.logLevel ? 1 : 0
   }
 
   static func log(_ who: crb_self, _ level: UInt32, _ call: crb_call, _ message: crb_view) {
-    guard let member = PluginRegistry.shared[who], let level = Logger.Level(level), level >= member.logger.logLevel
+    guard let member = PluginRegistry.shared.caller(who), let level = Logger.Level(level), level >= member.logger.logLevel
     else { return }
     let bytes = unsafe UnsafeRawBufferPointer(rebasing: message.bytes.prefix(maximumLogBytes))
     // A plugin's text must not forge another line or drive the terminal.

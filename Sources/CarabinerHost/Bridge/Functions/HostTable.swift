@@ -1,22 +1,26 @@
-package import CCarabiner
+internal import CCarabiner
+internal import Carabiner
 internal import Synchronization
 
 /// The table of host functions a plugin library gets: each slot unwraps its arguments and calls one Swift function.
-package enum HostTable {
+enum HostTable {
   /// A table for one library. It lives as long as the process, as the library does.
   ///
-  /// - Parameter name: What logs call the library before it has instances.
-  package static func make(for name: String) -> UnsafePointer<crb_host> {
-    let environment = HostEnvironment.current
+  /// - Parameters:
+  ///   - name: What logs call the library before it has instances.
+  ///   - subject: Whose code runs while the library is loaded.
+  ///   - library: The digest of its file.
+  static func make(for name: String, subject: CrashSubject, library: String) -> UnsafePointer<crb_host> {
     var text = Arena()
     let table = UnsafeMutablePointer<crb_host>.allocate(capacity: 1)
     unsafe table.initialize(to: crb_host())
     unsafe table.pointee.size = unsafe UInt32(MemoryLayout<crb_host>.size)
     unsafe table.pointee.abi_major = UInt16(CRB_ABI_MAJOR)
     unsafe table.pointee.abi_minor = UInt16(CRB_ABI_MINOR)
-    unsafe table.pointee.name = unsafe text.copy(environment.name, limit: .max) ?? .absent
-    unsafe table.pointee.version = unsafe text.copy(environment.version, limit: .max) ?? .absent
-    unsafe table.pointee.`self` = PluginRegistry.shared.register(name: name, grants: [])
+    unsafe table.pointee.name = unsafe text.copy(hostName, limit: .max) ?? .absent
+    unsafe table.pointee.version = unsafe text.copy(ClientAwareness.libraryVersion, limit: .max) ?? .absent
+    unsafe table.pointee.`self` = PluginRegistry.shared.register(
+      PluginInstance.Options(name: name), subject: subject, library: library)
     unsafe fillBuffers(table)
     unsafe fillWaiting(table)
     unsafe fillAnswers(table)
@@ -25,22 +29,25 @@ package enum HostTable {
     return unsafe UnsafePointer(table)
   }
 
+  /// What the host calls itself.
+  private static let hostName = "carabiner"
+
   private static func fillBuffers(_ table: UnsafeMutablePointer<crb_host>) {
     unsafe table.pointee.query = { who, id in unsafe HostServices.query(who, id) }
-    unsafe table.pointee.buf_alloc = { _, count, writable in
-      guard let writable = unsafe writable,
-        let made = unsafe BufferTable.shared.allocate(count, limit: HostFunctions.maximumBufferBytes)
+    unsafe table.pointee.buf_alloc = { who, count, writable in
+      guard let writable = unsafe writable, let account = PluginRegistry.shared.caller(who)?.account,
+        let made = unsafe BufferTable.shared.allocate(count, limit: HostFunctions.maximumBufferBytes, account)
       else {
         return 0
       }
       unsafe writable.pointee = unsafe made.bytes
       return unsafe made.handle
     }
-    unsafe table.pointee.buf_adopt = { _, bytes, count, drop, user in
+    unsafe table.pointee.buf_adopt = { who, bytes, count, drop, user in
       // A `size_t` beyond half its range arrives below zero.
-      guard count >= 0 else { return 0 }
+      guard count >= 0, let account = PluginRegistry.shared.caller(who)?.account else { return 0 }
       let context = unsafe CallbackContext(user)
-      return unsafe BufferTable.shared.adopt(UnsafeRawBufferPointer(start: bytes, count: bytes == nil ? 0 : count)) {
+      return unsafe BufferTable.shared.adopt(UnsafeRawBufferPointer(start: bytes, count: bytes == nil ? 0 : count), account) {
         unsafe drop?(context.pointer)
       } ?? 0
     }

@@ -4,6 +4,8 @@ internal import Logging
 internal import Synchronization
 
 /// Who a `crb_self` is: for logs, grants and counts.
+///
+/// An id is a random number that nobody can guess, with the number of its slot in the last bits.
 final class PluginRegistry: Sendable {
   struct Member: Sendable {
     let name: String
@@ -11,37 +13,86 @@ final class PluginRegistry: Sendable {
     let logger: Logger
     /// What no line of its log may show.
     let redaction: SecretRedaction
+    /// Counts the buffers it holds.
+    let account: BufferAccount
+    /// Whose code uses the id.
+    fileprivate let subject: CrashSubject
+    /// The digest of the library that was given the id.
+    fileprivate let library: String
     /// The store of the chain it stands in.
     fileprivate(set) var store: ApolloStore?
+    /// Time and network of its generation; nil once its instance is gone.
+    fileprivate(set) var environment: HostEnvironment?
   }
+
+  private struct Slot {
+    var id: crb_self
+    var member: Member
+  }
+
+  private struct State {
+    var slots: [Slot] = []
+    /// The slots whose instances are gone, the longest gone first.
+    var retired: ArraySlice<Int> = []
+  }
+
+  /// How many bits of an id number its slot.
+  private static let slotBits: crb_self = 16
+  /// How many ids there may be at once.
+  private static let maximumMembers = 1 << Int(slotBits)
+  /// How many names of instances that are gone are kept for late lines of their logs.
+  static let keptNames = 1024
 
   static let shared = PluginRegistry()
 
-  private let members = Mutex<[Member]>([])
+  private let state = Mutex(State())
 
-  func register(
-    name: String, grants: Set<String>, redaction: SecretRedaction = SecretRedaction(), store: ApolloStore? = nil
-  ) -> crb_self {
-    members.withLock { members in
-      members.append(
-        Member(
-          name: name, grants: grants, logger: Logger(label: "carabiner.plugin.\(name)"), redaction: redaction, store: store))
-      return crb_self(members.count)
+  /// An id for a library or an instance of one; 0 if there are too many.
+  ///
+  /// - Parameters:
+  ///   - subject: Whose code uses it.
+  ///   - library: The digest of the library that is given it.
+  func register(_ options: PluginInstance.Options, subject: CrashSubject, library: String) -> crb_self {
+    let member = Member(
+      name: options.name, grants: options.grants, logger: Logger(label: "carabiner.plugin.\(options.name)"),
+      redaction: options.redaction, account: BufferAccount(limit: options.maximumBufferBytes), subject: subject,
+      library: library, store: options.store, environment: options.environment)
+    // The generator of the system, which nobody can foresee.
+    let secret = crb_self.random(in: 1..<1 << (64 - Self.slotBits)) << Self.slotBits
+    return state.withLock { state in
+      let isFull = state.slots.count == Self.maximumMembers
+      if state.retired.count > Self.keptNames || isFull {
+        guard let index = state.retired.popFirst() else { return 0 }
+        state.slots[index] = Slot(id: secret | crb_self(index), member: member)
+        return secret | crb_self(index)
+      }
+      state.slots.append(Slot(id: secret | crb_self(state.slots.count), member: member))
+      return secret | crb_self(state.slots.count - 1)
     }
   }
 
   /// Lets go of what belongs to the chain of an instance that is gone; its name stays for late lines of its log.
   func retire(_ id: crb_self) {
-    members.withLock { members in
-      guard id > 0, id <= crb_self(members.count) else { return }
-      members[Int(id) - 1].store = nil
+    state.withLock { state in
+      guard let index = Self.index(of: id, in: state) else { return }
+      state.slots[index].member.store = nil
+      state.slots[index].member.environment = nil
+      state.retired.append(index)
     }
   }
 
-  subscript(id: crb_self) -> Member? {
-    members.withLock { members in
-      guard id > 0, id <= crb_self(members.count) else { return nil }
-      return members[Int(id) - 1]
-    }
+  /// Whose id this is, if the code that uses it is of the library that was given it; nil otherwise.
+  ///
+  /// On a plugin's own threads no code of another library can be told from its own; there the id alone has to do.
+  func caller(_ id: crb_self) -> Member? {
+    let member = state.withLock { state in Self.index(of: id, in: state).map { state.slots[$0].member } }
+    guard let member else { return nil }
+    let current = CrashSubject.current
+    return current.word == 0 || current.word == member.subject.word || current.isOf(library: member.library) ? member : nil
+  }
+
+  private static func index(of id: crb_self, in state: borrowing State) -> Int? {
+    let index = Int(id & (1 << slotBits - 1))
+    return state.slots.indices.contains(index) && state.slots[index].id == id ? index : nil
   }
 }

@@ -36,9 +36,8 @@ extension PluginLane {
       sched_yield()
       if let soon = suspended.takeVerdict() { return soon }
     }
-    if let limit = pendingLimit(index) {
-      HostEnvironment.current.schedule(limit) { suspended.revoke(generation) }
-    }
+    if let limit = pendingLimit(index) { suspended.revoke(generation, after: limit, on: environment(index)) }
+    defer { suspended.cancelRevocations() }
     let verdict = await withTaskCancellationHandler {
       await suspended.completion()
     } onCancel: {
@@ -61,6 +60,8 @@ extension PluginLane {
     return verdict
   }
 
+  private func environment(_ index: Int) -> HostEnvironment { row.stages[index].plugin.options.environment }
+
   /// How long the hook may stay pending: what the manifest allows, and never beyond the request's deadline.
   private func pendingLimit(_ index: Int) -> Duration? {
     let limit = row.stages[index].plugin.options.hookTimeout
@@ -74,6 +75,6 @@ extension PluginLane {
   private func cancel(_ index: Int, _ generation: UInt32) {
     cancelHook(index)
     let suspended = record.suspended
-    HostEnvironment.current.schedule(call.limits.cancelGrace) { suspended.revoke(generation) }
+    suspended.revoke(generation, after: call.limits.cancelGrace, on: environment(index))
   }
 }
