@@ -44,6 +44,15 @@ public final class ClientSocket: Sendable {
   /// Says that nothing more will be sent.
   public func finish() { descriptor.withLock { _ = shutdown($0, Int32(SHUT_WR)) } }
 
+  /// Goes away with a reset, whatever is still to be read or sent.
+  public func reset() {
+    var linger = linger(l_onoff: 1, l_linger: 0)
+    descriptor.withLock { descriptor in
+      _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<Glibc.linger>.size))
+    }
+    hangUp()
+  }
+
   /// Goes away at once; what was under way is reset.
   public func hangUp() {
     descriptor.withLock { descriptor in

@@ -47,7 +47,8 @@
  *      at the end.  A slot beyond `size`, or NULL, means "not implemented".  crb_view, crb_header and crb_value never grow.
  *  R2  Text is UTF-8 in a crb_view and is NOT NUL-terminated.  {NULL, 0} is absent, {p, 0} is present and empty.
  *  R3  A view received in a hook is valid until that hook COMPLETES: it returned a verdict other than CRB_PENDING, or its
- *      token was resumed.  Setters stage their edits, so no setter moves or ends a view already handed out.
+ *      token was resumed.  Setters stage their edits, so no setter moves or ends a view already handed out.  If the host
+ *      revokes the token (a timeout, a cancelled call), views stay valid until the plugin resumes it, for at most 60 seconds.
  *  R4  Nobody frees the other side's memory.  Bytes cross as views (borrowed), as crb_buf (counted), or adopted with a
  *      drop function.
  *  R5  Host objects are 64-bit handles, never pointers.  A handle whose object is gone gives CRB_E_STALE.

@@ -87,6 +87,10 @@ extension Manifest {
             "maximum-attempts": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 10},
             "plugin-retries": {"type": "integer", "minimum": 0, "maximum": 1000, "default": 3},
             "cancel-grace": {"$ref": "#/$defs/delay", "default": "1s"},
+            "kept-memory": {
+              "$ref": "#/$defs/size", "default": "256MiB",
+              "description": "Of calls whose plugins did not resume in time; while they hold more, calls that pass plugins fail."
+            },
             "breaker-cool-down": {
               "$ref": "#/$defs/duration", "default": "30s", "description": "How long an open circuit breaker waits before a request tries."
             },

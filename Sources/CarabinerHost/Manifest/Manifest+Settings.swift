@@ -36,6 +36,8 @@ extension Manifest {
     package var pluginRetries = 3
     /// How long a plugin may take to end a cancelled call.
     package var cancelGrace = Duration.seconds(1)
+    /// How much memory may be kept for plugins that did not resume in time before calls are refused.
+    package var keptMemoryBytes = PluginLimits().maximumKeptBytes
     /// How long a circuit breaker stays open before a request tries the plugin again.
     package var breakerCoolDown = CircuitBreaker.defaultCoolDown
     /// What is done about plugins that kill the host again and again; nil for nothing.

@@ -5,8 +5,8 @@ internal import Glibc
 extension ManifestReader {
   private static let settingKeys = [
     "staging", "timeout", "connect-timeout", "connections-per-host", "maximum-head", "maximum-body", "maximum-part",
-    "redirect-headers", "idle-timeout", "maximum-attempts", "plugin-retries", "cancel-grace", "breaker-cool-down", "crash-loop",
-    "ca-file", "store-records", "store-bytes", "store-fields", "get-for-queries",
+    "redirect-headers", "idle-timeout", "maximum-attempts", "plugin-retries", "cancel-grace", "kept-memory",
+    "breaker-cool-down", "crash-loop", "ca-file", "store-records", "store-bytes", "store-fields", "get-for-queries",
     "client-awareness",
     "websocket",
   ]
@@ -24,6 +24,7 @@ extension ManifestReader {
       case "cancel-grace": settings.cancelGrace = duration(value, place, orZero: true) ?? settings.cancelGrace
       case "breaker-cool-down": settings.breakerCoolDown = duration(value, place) ?? settings.breakerCoolDown
       case "crash-loop": settings.crashLoop = crashLoop(value, place)
+      case "kept-memory": settings.keptMemoryBytes = bytes(value, place) ?? settings.keptMemoryBytes
       case "maximum-head": settings.maximumHeadBytes = bytes(value, place) ?? settings.maximumHeadBytes
       case "maximum-body": settings.maximumBodyBytes = bytes(value, place) ?? settings.maximumBodyBytes
       case "maximum-part": settings.maximumPartBytes = bytes(value, place) ?? settings.maximumPartBytes

@@ -94,6 +94,7 @@ package final class HostedChain: InterceptorProvider {
     var limits = PluginLimits()
     limits.maximumRetries = manifest.settings.pluginRetries
     limits.cancelGrace = manifest.settings.cancelGrace
+    limits.maximumKeptBytes = manifest.settings.keptMemoryBytes
     self.limits = limits
   }
 

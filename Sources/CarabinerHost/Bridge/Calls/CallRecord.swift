@@ -38,13 +38,17 @@ final class CallRecord: @unchecked Sendable {
   /// What `scratch` gave out; lives as long as the call.
   @safe @exclusivity(unchecked) var scratch = Arena()
   /// Data whose bytes are handed out as they are.
-  @safe @exclusivity(unchecked) var pins: [Data] = []
+  @safe @exclusivity(unchecked) private var pins: [Data] = []
   /// Baggage visible to the stages further in.
   @safe @exclusivity(unchecked) var innerBaggage = Baggage()
   /// Baggage bound further out, by callers and interceptors in Swift among them.
   @safe @exclusivity(unchecked) var scopeBaggage = Baggage()
-  /// When a record whose token was revoked may be used again.
-  @safe @exclusivity(unchecked) var quarantineEnd: ContinuousClock.Instant?
+  /// Whether the end of the step has more to do than to take the arena of views back: there are pins, or revoked tokens.
+  @safe @exclusivity(unchecked) private var hasLoans = false
+  /// The tokens that were revoked in this step; their plugins may still read its views.
+  @safe @exclusivity(unchecked) private var readersOfStep: [crb_token] = []
+  /// The tokens that were revoked in this call; their plugins may still use its scratch memory.
+  @safe @exclusivity(unchecked) private var readersOfCall: [crb_token] = []
 
   init(index: Int) { self.index = index }
 
@@ -89,9 +93,41 @@ final class CallRecord: @unchecked Sendable {
   /// Ends a step of the call, after the last stage's hook: closes it, and the views handed out so far end.
   func endStep() {
     closeHook()
-    if !pins.isEmpty { pins.removeAll(keepingCapacity: true) }
+    if hasLoans { endLoans() }
     views.reset()
   }
+
+  @inline(never)
+  private func endLoans() {
+    hasLoans = false
+    guard !readersOfStep.isEmpty else { return pins.removeAll(keepingCapacity: true) }
+    Quarantine.shared.keep(KeptMemory(views, pins), for: readersOfStep)
+    readersOfStep = []
+    views = Arena()
+    pins = []
+  }
+
+  /// The end of the call: takes its scratch memory back.
+  func endScratch() {
+    guard !readersOfCall.isEmpty else { return scratch.reset() }
+    Quarantine.shared.keep(KeptMemory(scratch), for: readersOfCall)
+    readersOfCall = []
+    scratch = Arena()
+  }
+
+  /// Takes note that the pending hook's token was revoked: its plugin may read the step's views, and use the call's scratch memory,
+  /// until it resumes.
+  func noteRevoked(_ generation: UInt32, on environment: HostEnvironment) {
+    let token = token(generation)
+    Quarantine.shared.add(token, on: environment)
+    readersOfStep.append(token)
+    // A subscription may have many results, and a hook too slow for each of them.
+    readersOfCall = Quarantine.shared.current(readersOfCall) + [token]
+    hasLoans = true
+  }
+
+  /// A token of this record as plugins see it.
+  func token(_ generation: UInt32) -> crb_token { crb_token(index + 1) << 32 | crb_token(generation) }
 
   /// An event in memory that stays good until the step ends: a hook that is pending may look at it as at its views.
   func keep<Event: BitwiseCopyable>(_ event: Event) -> UnsafeMutablePointer<Event> {
@@ -107,6 +143,7 @@ final class CallRecord: @unchecked Sendable {
       return unsafe data.withUnsafeBytes { unsafe views.copy($0, limit: .max) } ?? (unsafe .absent)
     }
     pins.append(data)
+    hasLoans = true
     return unsafe data.withUnsafeBytes {
       unsafe crb_view(ptr: $0.baseAddress?.assumingMemoryBound(to: UInt8.self), len: $0.count)
     }

@@ -8,36 +8,22 @@ internal import Synchronization
 
   /// How many calls may pass plugin stages at once.
   static let maximumCalls = 1 << 18
-  /// How long the memory of a call is kept after its token was revoked and the plugin may still hold views.
-  static let quarantine = Duration.seconds(60)
 
   static let shared = CallTable()
 
-  private struct Idle {
-    var free: [CallRecord] = []
-    var quarantined: [CallRecord] = []
-  }
-
   private let slots: UnsafeMutablePointer<Unmanaged<CallRecord>?>
   private let count = Atomic<Int>(0)
-  private let idle = Mutex(Idle())
+  private let free = Mutex<[CallRecord]>([])
 
   private init() {
     unsafe slots = .allocate(capacity: Self.maximumCalls)
     unsafe slots.initialize(repeating: nil, count: Self.maximumCalls)
   }
 
-  /// How many calls are kept because a plugin may still read their memory.
-  var quarantinedCalls: Int { idle.withLock { $0.quarantined.count } }
-
   /// A record for a new call; nil if there are too many.
   func take() -> CallRecord? {
-    idle.withLock { idle in
-      if let record = idle.free.popLast() { return record }
-      if let first = idle.quarantined.first, let end = first.quarantineEnd, end <= .now {
-        first.quarantineEnd = nil
-        return idle.quarantined.removeFirst()
-      }
+    free.withLock { free in
+      if let record = free.popLast() { return record }
       let index = count.load(ordering: .relaxed)
       guard index < Self.maximumCalls else { return nil }
       let record = CallRecord(index: index)
@@ -47,9 +33,9 @@ internal import Synchronization
     }
   }
 
-  /// Ends a call: its handle is stale from here on.
-  func giveBack(_ record: CallRecord, mayBeRead: Bool) {
-    record.closeHook()
+  /// Ends a call: its handle is stale from here on, and its memory is free unless a plugin may still read it.
+  func giveBack(_ record: CallRecord) {
+    record.endStep()
     record.lock()
     let next = record.generation.load(ordering: .relaxed) &+ 1
     record.generation.store(next == 0 ? 1 : next, ordering: .releasing)
@@ -62,20 +48,9 @@ internal import Synchronization
     record.scopeBaggage = Baggage()
     record.isCancelled.store(false, ordering: .relaxed)
     record.deadline.store(.max, ordering: .relaxed)
-    if !mayBeRead {
-      record.pins.removeAll(keepingCapacity: true)
-      record.views.reset()
-      record.scratch.reset()
-    }
+    record.endScratch()
     record.unlock()
-    idle.withLock { idle in
-      if mayBeRead {
-        record.quarantineEnd = .now + Self.quarantine
-        idle.quarantined.append(record)
-      } else {
-        idle.free.append(record)
-      }
-    }
+    free.withLock { $0.append(record) }
   }
 
   /// The record of a handle; nil if it is stale. For functions any thread may call.

@@ -36,7 +36,7 @@ enum HostFunctions {
     var token: crb_token = 0
     _ = CallTable.shared.enter(call) { record, _, _ in
       guard let generation = record.suspended.arm() else { return Status.state }
-      token = crb_token(record.index + 1) << 32 | crb_token(generation)
+      token = record.token(generation)
       return Status.ok
     }
     return token
@@ -46,8 +46,9 @@ enum HostFunctions {
     // Verdicts beyond 15 bits do not exist; they are made illegal ones, and the host will say so.
     let verdict = Int16(exactly: verdict).map(crb_verdict.init) ?? (verdict < 0 ? -1 : crb_verdict(Int16.max) - 1)
     guard let record = CallTable.shared.record(at: Int(token >> 32) - 1) else { return Status.invalid }
-    return record.suspended.resume(generation: UInt32(truncatingIfNeeded: token), verdict: verdict)
-      ? Status.ok : Status.stale
+    if record.suspended.resume(generation: UInt32(truncatingIfNeeded: token), verdict: verdict) { return Status.ok }
+    Quarantine.shared.noteResumed(token)
+    return Status.stale
   }
 
   static func attempt(_ call: crb_call) -> UInt32 {

@@ -78,10 +78,10 @@ struct CachePluginRun: CacheInterceptor {
         trace("store", "write", .up, "written")
       case .plugin(let index):
         guard let onWrite = unsafe lane.row.onResult[index] else { continue }
-        var event = unsafe whole.restricted(to: lane.row.shownTo[index])
-        unsafe event.http_status = Int32(response.result.httpResponse?.statusCode ?? 0)
+        let event = unsafe record.keep(whole.restricted(to: lane.row.shownTo[index]))
+        unsafe event.pointee.http_status = Int32(response.result.httpResponse?.statusCode ?? 0)
         let made = lane.invoke(.onWrite, at: index) {
-          unsafe onWrite(lane.instance(index), record.handle, lane.states[index], &event)
+          unsafe onWrite(lane.instance(index), record.handle, lane.states[index], event)
         }
         if made.hasPassed { continue }
         let (verdict, answer) = try await lane.outcome(of: made, .up)

@@ -42,9 +42,9 @@ struct ParserPluginRun: ResponseParsingInterceptor {
       case .plugin(let index):
         guard let onHead = unsafe lane.row.stages[index].plugin.table.parser?.on_head else { continue }
         record.endStep()
-        var event = unsafe record.view(ofHead: response.response, lane.row.shownTo[index])
+        let event = unsafe record.keep(record.view(ofHead: response.response, lane.row.shownTo[index]))
         let made = lane.invoke(.onHead, at: index) {
-          unsafe onHead(lane.instance(index), record.handle, lane.states + index, &event)
+          unsafe onHead(lane.instance(index), record.handle, lane.states + index, event)
         }
         let (verdict, answer) =
           made.hasPassed ? (Verdict.continue, StagedAnswer()) : try await lane.outcome(of: made, .up)
@@ -121,10 +121,10 @@ final class PluginParsing<Request: GraphQLRequest>: @unchecked Sendable {
     guard let onChunk = unsafe lane.row.onChunk[position] else { return false }
     record.endStep()
     defer { record.endStep() }
-    var event = unsafe record.view(ofChunk: chunk, sequence: sequence)
+    let event = unsafe record.keep(record.view(ofChunk: chunk, sequence: sequence))
     sequence += 1
     let made = lane.invoke(.onChunk, at: position) {
-      unsafe onChunk(lane.instance(position), record.handle, lane.states[position], &event)
+      unsafe onChunk(lane.instance(position), record.handle, lane.states[position], event)
     }
     if made.hasPassed { return false }
     let (verdict, answer) = try await lane.outcome(of: made, .up)

@@ -67,6 +67,8 @@ package struct PluginLimits: Sendable, Hashable {
   package var maximumRetries = 3
   /// How long a cancelled hook may take to finish.
   package var cancelGrace = Duration.seconds(1)
+  /// How much memory may be kept for plugins that did not resume in time before calls are refused, 256 MiB.
+  package var maximumKeptBytes = 256 << 20
 
   /// The defaults.
   package init() {}

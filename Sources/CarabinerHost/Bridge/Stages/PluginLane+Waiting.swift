@@ -45,7 +45,7 @@ extension PluginLane {
     }
     if Task.isCancelled { unproven.append(index) }
     guard verdict != SuspendedHook.revoked else {
-      wasRevoked = true
+      noteRevoked(index)
       _ = record.takeAnswer()
       try Task.checkCancellation()
       throw PluginError(
@@ -58,6 +58,13 @@ extension PluginLane {
       throw CancellationError()
     }
     return verdict
+  }
+
+  /// Takes note that the newest token was revoked, so that what its plugin may still read is kept.
+  func noteRevoked(_ index: Int) {
+    isContested = true
+    isPlain = false
+    record.noteRevoked(record.suspended.generation, on: environment(index))
   }
 
   private func environment(_ index: Int) -> HostEnvironment { row.stages[index].plugin.options.environment }

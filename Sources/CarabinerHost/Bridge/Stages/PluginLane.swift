@@ -27,21 +27,27 @@ internal import Synchronization
   private let subjects: UnsafePointer<UInt>
   private let request: UInt64
   private let isTraced: Bool
-  /// Whether all hooks may be called as they are: nobody traces, and no plugin wants to be called alone.
-  private let isPlain: Bool
-  /// Whether a token was revoked, so that the plugin may still look at what it was shown.
-  var wasRevoked = false
+  /// Whether all hooks may be called as they are: nobody traces, no plugin wants to be called alone, and none is late.
+  var isPlain: Bool
+  /// Whether a plugin whose token was revoked may still call functions of the host for this call.
+  var isContested = false
 
   /// - Throws: ``PluginError`` if there are too many calls, or an instance cannot be made.
   init(_ row: StageRow, call: PluginCall) throws {
     let count = max(row.count, 1)
     let word = unsafe MemoryLayout<UnsafeMutableRawPointer?>.stride
+    guard Quarantine.shared.bytes <= call.limits.maximumKeptBytes else {
+      throw Self.noRoom(
+        row,
+        "plugins that do not resume in time hold \(Quarantine.shared.bytes) bytes of earlier calls; look for hooks that time out "
+          + "or ignore on_cancel, or raise kept-memory")
+    }
     guard let record = CallTable.shared.take() else {
       throw Self.noRoom(row, "more than \(CallTable.maximumCalls) calls are under way; send fewer at once")
     }
     let words = row.hasInstancesPerCall ? 2 * count : count
     guard let memory = unsafe record.scratch.allocate(words * word + count, alignment: word, limit: .max) else {
-      CallTable.shared.giveBack(record, mayBeRead: false)
+      CallTable.shared.giveBack(record)
       throw Self.noRoom(row, "no memory for another call; send fewer at once")
     }
     row.tally.begun.wrappingAdd(1, ordering: .relaxed)
@@ -70,7 +76,7 @@ internal import Synchronization
       } catch {
         for made in 0..<index { unsafe row.stages[made].plugin.endOfCall(own[made]) }
         row.tally.ended.wrappingAdd(1, ordering: .releasing)
-        CallTable.shared.giveBack(record, mayBeRead: false)
+        CallTable.shared.giveBack(record)
         throw error
       }
     }
@@ -94,7 +100,7 @@ internal import Synchronization
       for index in row.stages.indices { unsafe row.stages[index].plugin.endOfCall(instances[index]) }
     }
     if !row.guarded.isEmpty { tellBreakers() }
-    CallTable.shared.giveBack(record, mayBeRead: wasRevoked)
+    CallTable.shared.giveBack(record)
     row.tally.ended.wrappingAdd(1, ordering: .releasing)
   }
 
@@ -162,6 +168,8 @@ internal import Synchronization
     unsafe CCrash_enter(subjects[index], UInt(hook.rawValue), request)
     let verdict = unsafe row.isSerial[index] ? row.stages[index].plugin.alone(body) : body()
     CCrash_leave()
+    // What the host does between hooks is then its own again, whoever else knows the handle.
+    if isContested, verdict != Verdict.pending { record.closeHook() }
     return HookCall(
       hook: hook, index: index, verdict: verdict, start: start,
       hasPassed: verdict == Verdict.continue && !isTraced && !record.wasEntered.load(ordering: .relaxed))
@@ -223,6 +231,7 @@ internal import Synchronization
     var verdict = answered
     var fault: PluginError?
     if made.verdict != Verdict.pending, record.suspended.revoke() {
+      noteRevoked(made.index)
       fault = .fault(
         stage.plugin.name, made.hook, "a token was taken with suspend() but the hook answered \(Verdict.name(verdict))")
     }
@@ -273,8 +282,8 @@ internal import Synchronization
     guard let onError = unsafe row.tails[index].onError else { return nil }
     record.endStep()
     defer { record.endStep() }
-    var event = unsafe record.view(of: error)
-    let made = invoke(.onError, at: index) { unsafe onError(instances[index], record.handle, states[index], &event) }
+    let event = unsafe record.keep(record.view(of: error))
+    let made = invoke(.onError, at: index) { unsafe onError(instances[index], record.handle, states[index], event) }
     return made.hasPassed ? nil : try await outcome(of: made, .up)
   }
 }

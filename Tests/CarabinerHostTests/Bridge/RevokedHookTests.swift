@@ -1,0 +1,99 @@
+import Carabiner
+import CarabinerHost
+import CarabinerWire
+import Foundation
+import TestTools
+import Testing
+
+/// Hooks the host went on without, although their plugins still read what they were shown.
+@Suite("Hooks whose token was revoked")
+struct RevokedHookTests {
+  enum Ending: CaseIterable {
+    /// The hook is pending for longer than its entry allows, and is passed over.
+    case timeout
+    /// The caller goes away, and the plugin takes longer than its grace.
+    case cancelled
+  }
+
+  /// More than the allocator keeps for itself once it is freed.
+  private static let long = String(repeating: "x", count: 900_000)
+
+  /// One request through a chain whose plugin is late in one hook.
+  private struct Late {
+    let plugins: HostedPlugins
+    let said: NamedPipe
+    let go: NamedPipe
+    let chain: HostedChain
+
+    init(_ hook: String, _ ending: Ending) async throws {
+      plugins = try HostedPlugins()
+      said = try NamedPipe(plugins.folder.file("said").path)
+      go = try NamedPipe(plugins.folder.file("go").path)
+      // A file of its own for each test, and so a library whose one worker is its own.
+      let path = try await FixturePlugin.compile(
+        "late", defining: ["UNIQUE=\(UInt32.random(in: 1 ... .max))"], into: plugins.folder)
+      let timeout = ending == .timeout ? ", timeout: 20ms, on-fault: skip" : ""
+      chain = try HostedChain(
+        Manifest(
+          text: """
+            carabiner: 1
+            settings: {cancel-grace: 10ms}
+            plugins:
+              - {name: late, file: \(path), config: {hook: \(hook), folder: \(plugins.folder.url.path)}\(timeout)}
+            chain: {graphql: [late], cache: [late], http: [late, response-code], parsing: [late, json]}
+            """))
+    }
+
+    func request(status: Int) -> Task<Void, any Error> {
+      let chain = chain
+      return Task {
+        let transport = AnsweringTransport(status: status, body: #"{"data":{"hero":{"name":"\#(RevokedHookTests.long)"}}}"#)
+        let operation = DynamicOperation(document: "{ hero { name } } # \(RevokedHookTests.long)", operationName: nil)
+        for try await _ in try HostedPlugins.client(chain, transport).results(of: operation) {}
+      }
+    }
+  }
+
+  @Test(
+    "the plugin of a revoked hook reads what it was shown until it resumes",
+    arguments: [
+      "graphql.on_request", "http.on_request", "http.on_head", "http.on_chunk", "parser.on_head", "parser.on_chunk",
+      "cache.on_write", "graphql.on_result", "graphql.on_error",
+    ], Ending.allCases)
+  func reading(_ hook: String, _ ending: Ending) async throws {
+    let late = try await Late(hook, ending)
+    let request = late.request(status: hook.hasSuffix("on_error") ? 500 : 200)
+    #expect(try await late.said.line() == "pending")
+    if ending == .cancelled { request.cancel() }
+    // The call is over, and with it all that belongs to it.
+    _ = await request.result
+    try late.go.send("read")
+    let seen = try await late.said.line()
+    #expect(seen.contains("same") && !seen.contains("gone") && !seen.contains("changed"), "\(seen)")
+    try late.go.send("resume")
+    #expect(try await late.said.line() == "resume -4")
+  }
+
+  @Test("calls are refused while plugins that are late hold more memory than is allowed")
+  func limit() async throws {
+    let late = try await Late("graphql.on_request", .timeout)
+    let request = late.request(status: 200)
+    #expect(try await late.said.line() == "pending")
+    try await request.value
+    let path = try await FixturePlugin.compile("misbehave", into: late.plugins.folder, name: "other.so")
+    let strict = try HostedChain(
+      Manifest(
+        text: """
+          carabiner: 1
+          settings: {kept-memory: 1KiB}
+          plugins: [{name: other, file: \(path), config: {mode: header}}]
+          chain: {graphql: [other]}
+          """))
+    let error = await #expect(throws: PluginError.self) { try await HostedPlugins.name(strict) }
+    #expect(error?.message.contains("kept-memory") == true, "\(String(describing: error))")
+    for line in ["same", "resume -4"] {
+      try late.go.send("go on")
+      #expect(try await late.said.line().contains(line))
+    }
+  }
+}
