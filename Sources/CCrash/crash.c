@@ -26,6 +26,8 @@ static const int fatal[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP};
 enum { FATAL = sizeof fatal / sizeof *fatal, STACK = 64 * 1024, LINE = 2048 };
 
 static struct sigaction earlier[FATAL];
+/* Whether the handler that was there before is that of Swift's runtime, which writes a long backtrace. */
+static char is_backtracer[FATAL];
 static atomic_int record = -1;
 /* The thread that is telling; 0 while none is. */
 static atomic_int teller;
@@ -104,6 +106,9 @@ typedef struct line {
   char text[LINE];
 } line;
 
+/* The line of the plugin, to be written again below a backtrace. */
+static line words;
+
 static void put(line *l, const char *text) {
   if (!text) text = "?";
   /* One character is kept for the end of the line, which no name may hold. */
@@ -137,8 +142,7 @@ static void put_name(line *l, const CCrash_subject *subject) {
   put(l, subject->file);
 }
 
-static void end(line *l, int descriptor) {
-  l->text[l->used++] = '\n';
+static void send(const line *l, int descriptor) {
   size_t done = 0;
   while (done < l->used) {
     ssize_t count = write(descriptor, l->text + done, l->used - done);
@@ -146,6 +150,11 @@ static void end(line *l, int descriptor) {
     if (count <= 0) return;
     done += (size_t)count;
   }
+}
+
+static void end(line *l, int descriptor) {
+  l->text[l->used++] = '\n';
+  send(l, descriptor);
 }
 
 static const char *name_of(int signal) {
@@ -216,6 +225,7 @@ static void tell(int signal, const siginfo_t *info, const ucontext_t *context) {
     put(&l, " is in no plugin");
   }
   end(&l, STDERR_FILENO);
+  words = l;
   int descriptor = atomic_load(&record);
   if (descriptor < 0) return;
   struct timespec now;
@@ -234,11 +244,30 @@ static void tell(int signal, const siginfo_t *info, const ucontext_t *context) {
   end(&r, descriptor);
 }
 
+/* Runs Swift's handler, which comes back once the backtrace is written, and says again what is easily lost above one. */
+static void write_backtrace(int signal, siginfo_t *info, void *context) {
+  for (int i = 0; i < FATAL; i++) {
+    if (fatal[i] != signal || !is_backtracer[i]) continue;
+    /* With the signals blocked that the kernel would have blocked for it, and no others: it reads memory that may not be there. */
+    sigset_t mask = ((const ucontext_t *)context)->uc_sigmask, own;
+    for (int other = 1; other < NSIG; other++)
+      if (sigismember(&earlier[i].sa_mask, other) == 1) sigaddset(&mask, other);
+    if (!(earlier[i].sa_flags & SA_NODEFER)) sigaddset(&mask, signal);
+    pthread_sigmask(SIG_SETMASK, &mask, &own);
+    earlier[i].sa_sigaction(signal, info, context);
+    pthread_sigmask(SIG_SETMASK, &own, NULL);
+    send(&words, STDERR_FILENO);
+    /* It has had its turn. */
+    earlier[i] = (struct sigaction){.sa_handler = SIG_DFL};
+  }
+}
+
 static void handle(int signal, siginfo_t *info, void *context) {
   int saved = errno, self = (int)syscall(SYS_gettid), nobody = 0;
   if (atomic_compare_exchange_strong(&teller, &nobody, self)) {
     tell(signal, info, context);
     atomic_store(&is_told, 1);
+    write_backtrace(signal, info, context);
   } else if (nobody != self) {
     /* Another thread is dying and has something to say first: a second, and no longer. */
     struct timespec pause = {.tv_nsec = 10 * 1000 * 1000};
@@ -281,6 +310,14 @@ void CCrash_prepare(void) {
   if (sigaltstack(&stack, NULL) != 0 || pthread_setspecific(stack_key, memory) != 0) free_stack(memory);
 }
 
+/* Whether a handler lies in the same file as Swift's runtime. */
+static int is_of_swift(const struct sigaction *action) {
+  Dl_info handler, runtime;
+  void *retain = dlsym(RTLD_DEFAULT, "swift_retain");
+  if (!(action->sa_flags & SA_SIGINFO) || !action->sa_sigaction || !retain) return 0;
+  return dladdr((void *)action->sa_sigaction, &handler) && dladdr(retain, &runtime) && handler.dli_fbase == runtime.dli_fbase;
+}
+
 int CCrash_install(int descriptor) {
   static pthread_mutex_t once = PTHREAD_MUTEX_INITIALIZER;
   atomic_store(&record, descriptor);
@@ -289,7 +326,10 @@ int CCrash_install(int descriptor) {
   if (!CCrash_is_installed) {
     struct sigaction action = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_ONSTACK};
     sigemptyset(&action.sa_mask);
-    for (int i = 0; i < FATAL && status == 0; i++) status = sigaction(fatal[i], &action, &earlier[i]);
+    for (int i = 0; i < FATAL && status == 0; i++) {
+      status = sigaction(fatal[i], &action, &earlier[i]);
+      is_backtracer[i] = status == 0 && is_of_swift(&earlier[i]);
+    }
     if (status == 0) __atomic_store_n(&CCrash_is_installed, 1, __ATOMIC_RELEASE);
   }
   pthread_mutex_unlock(&once);

@@ -5,7 +5,7 @@ internal import Glibc
 ///
 /// One line on standard error tells entry, file, hook, call and generation. A thread that died in a plugin's code without the host
 /// having called it is told by the instruction it died at. Then everything goes as it would have gone anyway: handlers that were there
-/// before, core dumps and the exit status stay what they were.
+/// before, core dumps and the exit status stay what they were. If Swift's runtime writes a backtrace, the line is written once more below.
 package enum CrashReporter {
   /// Takes over the fatal signals.
   ///
