@@ -72,7 +72,9 @@
  * 4.  Which part, in which hook
  * -----------------------------
  * r: field_get or headers(); w: field_set or header_set (declare it in `mutates`); e: arrives in the event struct, replace
- * it with emit(); -: CRB_E_STATE.  "cache" is on_read and on_write; "after" is on_result, on_error and on_end of a GraphQL stage.
+ * it with emit(); -: CRB_E_STATE.  "cache" is on_read and on_write; "after" is on_result, on_error and on_end of a GraphQL stage;
+ * on_end of an HTTP stage is as its on_chunk.  What RESPOND, RECOVER and on_end add is staged with emit() as well; as it replaces
+ * nothing it needs no `mutates`.
  *
  *     part             | graphql      graphql | cache | http        http     http      http      | parser
  *                      | on_request   after   |       | on_request  on_head  on_chunk  on_error  | all hooks
@@ -87,7 +89,7 @@
  *     JSON DATA ERRORS |              e (2)   | e     |                                          | emit
  *     CHUNK            |                      |       |                      e                   | e
  *
- *     (1) the response's headers; before the head arrived, CRB_E_STATE
+ *     (1) the response's headers; before the head arrived, CRB_E_STATE.  In all other places they are the request's.
  *     (2) in crb_result; replace the result with emit() and CRB_PART_JSON declared in `mutates`
  *     (3) an upload is read from disk while it is sent: field_get answers CRB_E_UNSUPPORTED, field_set replaces it as a whole
  *

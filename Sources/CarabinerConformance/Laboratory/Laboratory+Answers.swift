@@ -11,13 +11,11 @@ extension Laboratory {
       guard isResult || kind == UInt32(CRB_EMIT_CHUNK), let bytes else {
         return state.complain(call, "SE03", .failure, "emit() was given the unknown kind \(kind), or no bytes", Status.invalid)
       }
-      let declared = isResult ? Parts.json : .chunk
-      let replaces = call.kind == .graphQL && call.hook == .onResult || call.kind == .http && call.hook == .onChunk
-      if replaces, !call.mutates.contains(declared) {
+      if let hook = call.hook, let part = Contract.replaced(in: hook, of: call.kind), !call.mutates.contains(part) {
         return state.refuse(call, .emit, Status.readOnly, isResult ? "results" : "chunks")
       }
       guard call.staged.elements.count < Self.window else { return state.refuseElement(call) }
-      guard mayEmit(call, isResult: isResult) else {
+      guard let hook = call.hook, Contract.emits(results: isResult, in: hook, of: call.kind) else {
         return state.refuse(call, .emit, Status.state, "stages \(isResult ? "a result" : "a chunk") where this hook has none")
       }
       if isResult, (try? JSONValue(parsing: bytes))?.object == nil {
@@ -30,18 +28,6 @@ extension Laboratory {
 
   /// How many elements one hook may stage; a host's window is of this order.
   static let window = 1024
-
-  private func mayEmit(_ call: LaboratoryCall, isResult: Bool) -> Bool {
-    switch (call.kind, call.hook) {
-    case (.graphQL, .onRequest?), (.graphQL, .onError?), (.graphQL, .onEnd?): isResult
-    case (.graphQL, .onResult?): isResult
-    case (.cache, .onRead?): isResult
-    case (.http, .onRequest?): !isResult
-    case (.http, .onChunk?), (.http, .onEnd?): !isResult
-    case (.parsing, _?): isResult
-    default: false
-    }
-  }
 
   func setError(_ handle: crb_call, _ error: UnsafePointer<crb_error>?) -> crb_status {
     enter(handle, .setError) { state, call in
@@ -68,8 +54,11 @@ extension Laboratory {
 
   func setHead(_ handle: crb_call, _ head: UnsafePointer<crb_head>?) -> crb_status {
     enter(handle, .setHead) { state, call in
-      guard call.kind == .http, call.hook == .onRequest || call.hook == .onHead else {
+      guard let hook = call.hook, Contract.setsHead(in: hook, of: call.kind) else {
         return state.refuse(call, .setHead, Status.state, "is for on_request and on_head of HTTP stages")
+      }
+      guard hook == .onRequest || call.mutates.contains(.headers) else {
+        return state.refuse(call, .setHead, Status.readOnly, "the head")
       }
       guard let head = unsafe head else { return Status.invalid }
       let copy = unsafe InterceptorTable.copy(head, crb_head())

@@ -84,10 +84,11 @@ internal import Glibc
 
   /// The headers the hook sees (section 4 of the header); nil if there are none to see.
   var visibleHeaders: [HeaderSample]? {
-    switch kind {
-    case .graphQL, .cache: operation.headers
-    case .http: hook == .onRequest || (hook == .onError && head == nil) ? request.headers : head?.headers
-    case .parsing: head?.headers
+    guard let hook else { return nil }
+    return switch (kind, Contract.headerSource(in: hook, of: kind)) {
+    case (.graphQL, _), (.cache, _): operation.headers
+    case (.http, .request), (.parsing, .request): request.headers
+    case (.http, .response), (.parsing, .response): head?.headers
     }
   }
 
@@ -102,32 +103,15 @@ internal import Glibc
   }
 
   /// Whether the hook may change headers.
-  var mayWriteHeaders: Bool {
-    switch kind {
-    case .graphQL: hook == .onRequest
-    case .http: hook == .onRequest || hook == .onHead
-    case .cache, .parsing: false
-    }
-  }
+  var mayWriteHeaders: Bool { rights(.headers).contains(.write) }
 
   /// Whether the hook may read a part with field_get() (section 4).
-  func mayRead(_ part: Parts) -> Bool {
-    switch kind {
-    case .graphQL, .cache: [.document, .variables, .extensions, .operationName].contains(part)
-    case .http: [.url, .method, .body].contains(part)
-    case .parsing: part == .operationName
-    }
-  }
+  func mayRead(_ part: Parts) -> Bool { part != .headers && rights(part).contains(.read) }
 
   /// Whether the hook may replace a part with field_set().
-  func mayWrite(_ part: Parts) -> Bool {
-    guard hook == .onRequest else { return false }
-    return switch kind {
-    case .graphQL: [.document, .variables, .extensions].contains(part)
-    case .http: [.url, .method, .body].contains(part)
-    case .cache, .parsing: false
-    }
-  }
+  func mayWrite(_ part: Parts) -> Bool { part != .headers && rights(part).contains(.write) }
+
+  private func rights(_ part: Parts) -> Contract.Rights { hook.map { Contract.rights(part, in: $0, of: kind) } ?? [] }
 
   /// The bytes of a part; nil if it is absent.
   func part(_ part: Parts) -> [UInt8]? {

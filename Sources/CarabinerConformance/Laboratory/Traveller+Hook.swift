@@ -117,7 +117,7 @@ extension Traveller {
   /// What a host makes of a verdict.
   private func judged(_ verdict: crb_verdict, _ hook: Hook, _ staged: Staged, _ place: String) -> crb_verdict {
     if verdict < 0 { return Verdict.fail }
-    guard verdict != Verdict.pending, hook.allows(verdict, for: hooks.kind) else {
+    guard verdict != Verdict.pending, Contract.allows(verdict, from: hook, of: hooks.kind) else {
       laboratory.breach("SE01", "the verdict \(Verdict.name(verdict)) is not legal here", at: place)
       return Verdict.fail
     }

@@ -55,7 +55,7 @@ package struct Parts: OptionSet, Sendable {
   package static let ofResults: Parts = [.json, .data, .errors]
 }
 
-/// The hooks, and which verdicts each may answer (section 5 of the header).
+/// The hooks of all kinds of stages.
 package enum Hook: UInt8, CaseIterable, Sendable {
   case onRequest
   case onResult
@@ -70,34 +70,10 @@ package enum Hook: UInt8, CaseIterable, Sendable {
 
   /// What the header calls it.
   package var name: String { Self.names[Int(rawValue)] }
-
-  package func allows(_ verdict: crb_verdict, for kind: StageKind) -> Bool {
-    switch verdict {
-    case Verdict.continue, Verdict.fail: return true
-    case Verdict.respond: return self == .onRequest || self == .onRead
-    case Verdict.drop:
-      switch self {
-      case .onResult, .onWrite: return true
-      case .onChunk: return kind == .http
-      case .onHead: return kind == .parsing
-      case .onError: return kind == .graphQL
-      default: return false
-      }
-    case Verdict.finish: return self == .onResult || self == .onChunk
-    case Verdict.retry:
-      switch self {
-      case .onRequest, .onResult, .onError: return kind == .graphQL || kind == .http
-      case .onHead: return kind == .http
-      default: return false
-      }
-    case Verdict.recover: return self == .onError && kind == .graphQL
-    default: return false
-    }
-  }
 }
 
 /// The four kinds of stages a plugin may have.
-package enum StageKind: String, Sendable {
+package enum StageKind: String, CaseIterable, Sendable {
   case graphQL = "graphql"
   case http
   case cache

@@ -22,7 +22,9 @@ extension HostFunctions {
   ) -> crb_status {
     guard let out = unsafe out, let count = unsafe count else { return Status.invalid }
     return CallTable.shared.enter(call) { record, hook, stage in
-      guard stage.needs.contains(.headers), let headers = record.visibleHeaders(in: hook) else { return Status.state }
+      guard stage.needs.contains(.headers), let headers = record.visibleHeaders(in: hook, of: stage.kind) else {
+        return Status.state
+      }
       guard let array = unsafe record.headerArray(headers) else { return Status.noMemory }
       unsafe out.pointee = unsafe UnsafePointer(array)
       unsafe count.pointee = headers.count
@@ -33,7 +35,9 @@ extension HostFunctions {
   static func headerGet(_ call: crb_call, _ name: crb_view, _ out: UnsafeMutablePointer<crb_view>?) -> crb_status {
     guard let out = unsafe out, unsafe name.isHeaderName else { return Status.invalid }
     return CallTable.shared.enter(call) { record, hook, stage in
-      guard stage.needs.contains(.headers), let headers = record.visibleHeaders(in: hook) else { return Status.state }
+      guard stage.needs.contains(.headers), let headers = record.visibleHeaders(in: hook, of: stage.kind) else {
+        return Status.state
+      }
       guard let value = unsafe headers[name.text] else { return Status.notFound }
       return unsafe show(record.view(of: value), out)
     }
@@ -46,13 +50,8 @@ extension HostFunctions {
       return Status.invalid
     }
     return CallTable.shared.enter(call) { record, hook, stage in
-      let isWritable =
-        switch stage.kind {
-        case .graphQL: hook == .onRequest
-        case .http: hook == .onRequest || hook == .onHead
-        case .cache, .parsing: false
-        }
-      guard isWritable, record.hasHeaders(in: hook) else { return Status.state }
+      guard Contract.rights(.headers, in: hook, of: stage.kind).contains(.write), record.hasHeaders(in: hook, of: stage.kind)
+      else { return Status.state }
       guard stage.mutates.contains(.headers) else { return Status.readOnly }
       guard record.staged.headerEditCount < maximumHeaders else { return Status.limit }
       record.staged.add(
@@ -66,13 +65,16 @@ extension HostFunctions {
 
   static func fieldGet(_ call: crb_call, _ part: UInt32, _ out: UnsafeMutablePointer<crb_view>?) -> crb_status {
     guard let out = unsafe out, part.nonzeroBitCount == 1 else { return Status.invalid }
-    return CallTable.shared.enter(call) { record, _, stage in
-      guard stage.needs.contains(Parts(rawValue: part)) else { return Status.state }
+    return CallTable.shared.enter(call) { record, hook, stage in
+      let parts = Parts(rawValue: part)
+      guard stage.needs.contains(parts), Contract.rights(parts, in: hook, of: stage.kind).contains(.read) else {
+        return Status.state
+      }
       if let staged = record.staged.fields[part] {
         guard let staged else { return Status.notFound }
         return unsafe show(record.view(of: staged), out)
       }
-      return unsafe record.field(Parts(rawValue: part), out)
+      return unsafe record.field(parts, out)
     }
   }
 
@@ -90,7 +92,8 @@ extension HostFunctions {
     }
     return CallTable.shared.enter(call) { record, hook, stage in
       let part = Parts(rawValue: part)
-      guard hook == .onRequest, record.isWritable(part) else { return Status.state }
+      // Headers have a function of their own.
+      guard part != .headers, Contract.rights(part, in: hook, of: stage.kind).contains(.write) else { return Status.state }
       guard stage.mutates.contains(part) else { return Status.readOnly }
       guard isAcceptable(bytes, as: part) else { return Status.invalid }
       record.staged.set(bytes, of: part)
@@ -114,13 +117,16 @@ extension HostFunctions {
 
 extension CallRecord {
   /// The headers a hook of this call sees, staged edits included; nil if there are none to see yet.
-  func visibleHeaders(in hook: Hook) -> HTTPHeaders? {
+  func visibleHeaders(in hook: Hook, of kind: StageKind) -> HTTPHeaders? {
     let current: HTTPHeaders? =
       switch message {
       case .none: nil
       case .graphQL(let message): message.headers
       case .http(let message):
-        hook == .onRequest || hook == .onError ? message.request.headers : (staged.head ?? message.response)?.headers
+        switch Contract.headerSource(in: hook, of: kind) {
+        case .request: message.request.headers
+        case .response: (staged.head ?? message.response)?.headers
+        }
       }
     guard staged.headerEditCount > 0, var headers = current else { return current }
     headers.apply(staged)
@@ -128,11 +134,11 @@ extension CallRecord {
   }
 
   /// Whether a hook of this call sees any headers.
-  func hasHeaders(in hook: Hook) -> Bool {
+  func hasHeaders(in hook: Hook, of kind: StageKind) -> Bool {
     switch message {
     case .none: false
     case .graphQL: true
-    case .http(let message): hook == .onRequest || hook == .onError || message.response != nil
+    case .http(let message): Contract.headerSource(in: hook, of: kind) == .request || message.response != nil
     }
   }
 
@@ -171,14 +177,6 @@ extension CallRecord {
   private func show(operationName: String?, _ out: UnsafeMutablePointer<crb_view>) -> crb_status {
     guard let operationName else { return Status.notFound }
     return unsafe HostFunctions.show(view(of: operationName), out)
-  }
-
-  func isWritable(_ part: Parts) -> Bool {
-    switch message {
-    case .graphQL: row?.kind == .graphQL && (part == .document || part == .variables || part == .extensions)
-    case .http: row?.kind == .http && (part == .url || part == .method || part == .body)
-    case .none: false
-    }
   }
 
   /// A baggage value as C sees it.

@@ -66,9 +66,13 @@ enum HostFunctions {
     case .noMemory: return Status.noMemory
     }
     return CallTable.shared.enter(call) { record, hook, stage in
-      guard stage.accepts(kind: Int32(bitPattern: kind), in: hook) else { return Status.state }
-      guard stage.mayEmit(kind: Int32(bitPattern: kind), in: hook) else { return Status.readOnly }
-      guard record.staged.elements.count < maximumStagedElements else { return Status.limit }
+      guard kind == UInt32(CRB_EMIT_RESULT) || kind == UInt32(CRB_EMIT_CHUNK),
+        Contract.emits(results: kind == UInt32(CRB_EMIT_RESULT), in: hook, of: stage.kind)
+      else { return Status.state }
+      if let part = Contract.replaced(in: hook, of: stage.kind), !stage.mutates.contains(part) { return Status.readOnly }
+      guard record.staged.elements.count < maximumStagedElements,
+        bytes.count <= maximumStagedBytes - record.staged.elementBytes
+      else { return Status.limit }
       record.staged.add(StagedAnswer.Element(kind: Int32(bitPattern: kind), bytes: bytes, flags: flags))
       return Status.ok
     }
@@ -108,8 +112,8 @@ enum HostFunctions {
   static func setHead(_ call: crb_call, _ head: UnsafePointer<crb_head>?) -> crb_status {
     guard let head = unsafe head else { return Status.invalid }
     return CallTable.shared.enter(call) { record, hook, stage in
-      guard case .http(let message) = record.message, hook == .onRequest || hook == .onHead else { return Status.state }
-      guard stage.mutates.contains(.headers) else { return Status.readOnly }
+      guard case .http(let message) = record.message, Contract.setsHead(in: hook, of: stage.kind) else { return Status.state }
+      guard hook == .onRequest || stage.mutates.contains(.headers) else { return Status.readOnly }
       let copy = unsafe InterceptorTable.copy(head, crb_head())
       guard unsafe (100...599).contains(copy.status), unsafe (0...maximumHeaders).contains(copy.header_count),
         unsafe copy.headers != nil || copy.header_count == 0
@@ -206,28 +210,6 @@ extension Logger.Level {
     case CRB_LOG_WARN: self = .warning
     case CRB_LOG_ERROR: self = .error
     default: return nil
-    }
-  }
-}
-
-extension StageBinding {
-  /// Whether elements of this kind can be staged in this hook at all.
-  fileprivate func accepts(kind: Int32, in hook: Hook) -> Bool {
-    switch (self.kind, Int(kind)) {
-    case (.graphQL, CRB_EMIT_RESULT): hook == .onRequest || hook == .onResult || hook == .onError || hook == .onEnd
-    case (.cache, CRB_EMIT_RESULT): hook == .onRead
-    case (.parsing, CRB_EMIT_RESULT): hook == .onChunk || hook == .onEnd
-    case (.http, CRB_EMIT_CHUNK): hook == .onRequest || hook == .onChunk || hook == .onEnd
-    default: false
-    }
-  }
-
-  /// Whether the stage declared that it changes such elements.
-  fileprivate func mayEmit(kind: Int32, in hook: Hook) -> Bool {
-    switch self.kind {
-    case .graphQL: mutates.contains(.json)
-    case .http: mutates.contains(.chunk)
-    case .cache, .parsing: true
     }
   }
 }

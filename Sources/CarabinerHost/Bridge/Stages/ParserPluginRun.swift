@@ -55,6 +55,7 @@ struct ParserPluginRun: ResponseParsingInterceptor {
           lane.open(index)
           let parsing = PluginParsing(
             pass: pass, position: index, response: response, request: request, includesRecords: includeCacheRecords)
+          try parsing.take(answer)
           return PullStream { try await parsing.next() }
         }
       }
@@ -143,7 +144,7 @@ final class PluginParsing<Request: GraphQLRequest>: @unchecked Sendable {
     }
   }
 
-  private func take(_ answer: StagedAnswer) throws {
+  fileprivate func take(_ answer: StagedAnswer) throws {
     for element in answer.elements {
       let body = try ResponseBody(element.bytes)
       var parsed = GraphQLResponse<Request.Operation>(body: body, source: .server, httpResponse: response.response)

@@ -11,7 +11,7 @@ extension PluginLane {
     _ verdict: crb_verdict, _ answer: StagedAnswer, _ hook: Hook, _ stage: StageBinding
   ) -> PluginError? {
     let name = stage.plugin.name
-    guard hook.allows(verdict, for: stage.kind) else {
+    guard Contract.allows(verdict, from: hook, of: stage.kind) else {
       return .fault(name, hook, "the verdict \(Verdict.name(verdict)) is not allowed in \(stage.kind.rawValue) \(hook.name)")
     }
     switch verdict {

@@ -1,0 +1,154 @@
+package import CCarabiner
+
+/// What sections 4 and 5 of `carabiner.h` let each hook do: the one place in Swift where that is written down.
+///
+/// The host's bridge and the harness's laboratory both ask here, and a test compares it with the matrices of the header.
+package enum Contract {
+  /// What a hook may do with a part of the message.
+  package struct Rights: OptionSet, Sendable {
+    package let rawValue: UInt8
+
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// `field_get`, or `headers` and `header_get`.
+    package static let read = Rights(rawValue: 1)
+    /// `field_set`, or `header_set`.
+    package static let write = Rights(rawValue: 2)
+    /// The part arrives in the event, or is made by `emit`.
+    package static let event = Rights(rawValue: 4)
+  }
+
+  /// Whose headers a hook sees.
+  package enum HeaderSource: Sendable {
+    case request
+    case response
+  }
+
+  // MARK: Section 4: which part, in which hook
+
+  private typealias Column = (kind: StageKind, hooks: [Hook])
+
+  private static let columns: [Column] = [
+    (.graphQL, [.onRequest]), (.graphQL, [.onResult, .onError, .onEnd]), (.cache, [.onRead, .onWrite]),
+    (.http, [.onRequest]), (.http, [.onHead]), (.http, [.onChunk, .onEnd]), (.http, [.onError]),
+    (.parsing, [.onHead, .onChunk, .onEnd, .onError]),
+  ]
+
+  private static let none: Rights = []
+  private static let both: Rights = [.read, .write]
+
+  /// A row of the header's table for each kind of part, with the columns above.
+  private static let rows: [(parts: Parts, rights: [Rights])] = [
+    ([.headers], [both, .read, .read, both, both, .read, .read, .read]),
+    ([.body, .url, .method], [none, none, none, both, .read, .read, .read, none]),
+    ([.document, .variables, .extensions], [both, .read, .read, none, none, none, none, none]),
+    ([.operationName], [.read, .read, .read, none, none, none, none, .read]),
+    ([.json, .data, .errors], [none, .event, .event, none, none, none, none, .event]),
+    ([.chunk], [none, none, none, none, none, .event, none, .event]),
+  ]
+
+  /// How many parts there are.
+  private static let partCount = 12
+
+  /// The rows with a place for each kind, hook and part, so that to ask is one load.
+  private static let rights: [Rights] = {
+    var rights = Array(repeating: none, count: StageKind.allCases.count * Hook.allCases.count * partCount)
+    for (parts, cells) in rows {
+      for (column, cell) in zip(columns, cells) {
+        for hook in column.hooks {
+          for part in 0..<partCount where parts.contains(Parts(rawValue: 1 << UInt32(part))) {
+            rights[place(hook, column.kind) * partCount + part] = cell
+          }
+        }
+      }
+    }
+    return rights
+  }()
+
+  private static func place(_ hook: Hook, _ kind: StageKind) -> Int { kind.number * Hook.allCases.count + Int(hook.rawValue) }
+
+  /// What a hook may do with one part.
+  package static func rights(_ part: Parts, in hook: Hook, of kind: StageKind) -> Rights {
+    guard part.rawValue.nonzeroBitCount == 1, part.rawValue.trailingZeroBitCount < partCount else { return none }
+    return rights[place(hook, kind) * partCount + part.rawValue.trailingZeroBitCount]
+  }
+
+  /// Whose headers a hook sees. Those of a response are there once its head has arrived.
+  package static func headerSource(in hook: Hook, of kind: StageKind) -> HeaderSource {
+    switch kind {
+    case .graphQL, .cache: .request
+    case .http: hook == .onRequest || hook == .onError ? .request : .response
+    case .parsing: .response
+    }
+  }
+
+  /// Whether a hook may stage elements of this kind: results, or chunks.
+  package static func emits(results: Bool, in hook: Hook, of kind: StageKind) -> Bool {
+    switch kind {
+    case .graphQL: results && [.onRequest, .onResult, .onError, .onEnd].contains(hook)
+    case .cache: results && hook == .onRead
+    case .http: !results && [.onRequest, .onChunk, .onEnd].contains(hook)
+    case .parsing: results && [.onHead, .onChunk, .onError, .onEnd].contains(hook)
+    }
+  }
+
+  /// The part that must be declared in `mutates` for what a hook emits; nil if it replaces nothing.
+  package static func replaced(in hook: Hook, of kind: StageKind) -> Parts? {
+    switch (kind, hook) {
+    case (.graphQL, .onResult): .json
+    case (.http, .onChunk): .chunk
+    default: nil
+    }
+  }
+
+  /// Whether a hook may stage a head.
+  package static func setsHead(in hook: Hook, of kind: StageKind) -> Bool {
+    kind == .http && (hook == .onRequest || hook == .onHead)
+  }
+
+  // MARK: Section 5: which verdict, from which hook
+
+  /// The verdicts of a hook, one bit each.
+  private static func verdicts(_ hook: Hook, _ kind: StageKind) -> [crb_verdict] {
+    let always = [Verdict.continue, Verdict.pending, Verdict.fail]
+    return switch (kind, hook) {
+    case (.graphQL, .onRequest), (.http, .onRequest): always + [Verdict.respond, Verdict.retry]
+    case (.graphQL, .onResult): always + [Verdict.drop, Verdict.finish, Verdict.retry]
+    case (.http, .onHead): always + [Verdict.retry]
+    case (.http, .onChunk): always + [Verdict.drop, Verdict.finish]
+    case (.cache, .onRead): always + [Verdict.respond]
+    case (.cache, .onWrite): always + [Verdict.drop]
+    case (.parsing, .onHead): always + [Verdict.drop]
+    case (.parsing, .onChunk): always + [Verdict.finish]
+    case (.graphQL, .onError): always + [Verdict.drop, Verdict.retry, Verdict.recover]
+    case (.http, .onError): always + [Verdict.retry]
+    default: always
+    }
+  }
+
+  private static let allowed: [UInt8] = {
+    var allowed = [UInt8](repeating: 0, count: StageKind.allCases.count * Hook.allCases.count)
+    for kind in StageKind.allCases {
+      for hook in Hook.allCases {
+        for verdict in verdicts(hook, kind) { allowed[place(hook, kind)] |= 1 << UInt8(verdict) }
+      }
+    }
+    return allowed
+  }()
+
+  /// Whether a hook may answer so.
+  package static func allows(_ verdict: crb_verdict, from hook: Hook, of kind: StageKind) -> Bool {
+    (0..<8).contains(verdict) && allowed[place(hook, kind)] & 1 << UInt8(verdict) != 0
+  }
+}
+
+extension StageKind {
+  fileprivate var number: Int {
+    switch self {
+    case .graphQL: 0
+    case .http: 1
+    case .cache: 2
+    case .parsing: 3
+    }
+  }
+}
