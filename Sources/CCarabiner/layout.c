@@ -169,6 +169,7 @@ FIELD(crb_plugin, items, 16);
 FIELD(crb_plugin, init, 24);
 FIELD(crb_plugin, deinit, 32);
 
+_Static_assert(CRB_NOTE_TYPE == ('C' << 24 | 'R' << 16 | 'B' << 8 | '1'), "the type of the note spells CRB1");
 SIZE(struct crb_note, 272);
 FIELD(struct crb_note, name, 12);
 FIELD(struct crb_note, desc, 16);

@@ -6,7 +6,8 @@
  *
  * 1.  A whole plugin
  * ------------------
- * It puts one header on every GraphQL request.  Build:  cc -std=c11 -fPIC -shared -fvisibility=hidden -o hello.so hello.c
+ * It puts one header on every GraphQL request.  Build:
+ *     cc -std=c11 -fPIC -shared -fvisibility=hidden -Wl,-z,relro,-z,now,-z,noexecstack -o hello.so hello.c
  *
  *     #include <carabiner.h>
  *     CRB_DECLARE_NOTE("{\"id\":\"org.example.hello\",\"version\":\"1.0.0\",\"abi\":[1,0]}");
@@ -732,7 +733,7 @@ const crb_plugin *crb_entry_v1(const crb_host *host);
  * or change the process ("abort"), and "varies" if the same request does not always bring the same answer.
  * ---------------------------------------------------------------------------------------------------------------- */
 #define CRB_NOTE_MAX 256
-#define CRB_NOTE_TYPE 0x49585031u
+#define CRB_NOTE_TYPE 0x43524231u /* "CRB1" */
 struct crb_note {
   uint32_t namesz; /* 4 */
   uint32_t descsz; /* CRB_NOTE_MAX */

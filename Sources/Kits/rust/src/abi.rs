@@ -326,7 +326,7 @@ pub const fn note(json: &str) -> Note {
         desc[index] = bytes[index];
         index += 1;
     }
-    Note { namesz: 4, descsz: 256, kind: 0x4958_5031, name: *b"CRB\0", desc }
+    Note { namesz: 4, descsz: 256, kind: u32::from_be_bytes(*b"CRB1"), name: *b"CRB\0", desc }
 }
 
 /// A plain pointer in a static: the tables are never written.
