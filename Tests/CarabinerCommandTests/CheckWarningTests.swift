@@ -1,0 +1,40 @@
+import Foundation
+import TestTools
+import Testing
+
+/// What a manifest says that does nothing, and what it does not say that somebody needs.
+@Suite("carabiner check: warnings")
+struct CheckWarningTests {
+  @Test("a service a plugin asks for and is not granted is a warning, and none once it is granted", arguments: [false, true])
+  func grants(isGranted: Bool) async throws {
+    let plugin = try await CompiledFixture("store")
+    let grants = isGranted ? ", grants: [store]" : ""
+    let manifest = try TemporaryFile(
+      "{carabiner: 1, plugins: [{name: keeper, file: \(plugin.path), config: {mode: none}\(grants)}], chain: {graphql: [keeper]}}")
+    let run = try await CommandRun(["check", "-m", manifest.path])
+    #expect(run.errors.contains("[missingGrant]") == !isGranted, "\(run.errors)")
+    #expect(
+      run.errors.contains("the plugin keeper asks for the service store, which it is not granted; add grants: [store]")
+        == !isGranted, "\(run.errors)")
+    #expect(run.errors.contains(": warning: ") == !isGranted, "\(run.errors)")
+  }
+
+  @Test(
+    "max-retry is said to do nothing where no stage asks for retries",
+    arguments: [
+      ("built-ins: {max-retry: {maximum-retries: 5}}", true),
+      ("built-ins: {max-retry: {maximum-retries: 5}, persisted-queries: {enabled: true}}", false),
+      (
+        "built-ins: {max-retry: {maximum-retries: 5}}\nplugins: [{name: noop, file: NOOP}]\nchain: {graphql: [noop, max-retry]}",
+        false
+      ),
+      ("chain: {graphql: [max-retry]}", false),
+    ])
+  func retries(text: String, isWarned: Bool) async throws {
+    let noop = CommandRun.root.appending(path: "Plugins/noop/build/noop.so").path
+    let manifest = try TemporaryFile("carabiner: 1\n" + text.replacing("NOOP", with: noop) + "\n")
+    let run = try await CommandRun(["check", "-m", manifest.path])
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(run.errors.contains("it limits and delays retries that stages ask for") == isWarned, "\(run.errors)")
+  }
+}
