@@ -32,7 +32,12 @@ final class LocalGateway: Sendable {
 
   var connectionCount: Int { server.connectionCount }
 
-  func shutDown(within time: Duration) async -> Bool { await server.shutDown(within: time) }
+  /// Ends the gateway; whether all connections ended by themselves.
+  func shutDown(within time: Duration) async -> Bool {
+    let cutOff = Atomic(0)
+    await server.shutDown(within: time) { cutOff.add($0, ordering: .relaxed) }
+    return cutOff.load(ordering: .relaxed) == 0
+  }
 
   /// Sends a text on a connection of its own; gives what comes until the gateway closes.
   func exchange(_ text: String) async throws -> (text: String, isClosed: Bool) {

@@ -26,8 +26,8 @@ enum LaboratoryTable {
     unsafe table.pointee.size = UInt32(shape.size ?? full)
     unsafe table.pointee.abi_major = UInt16(CRB_ABI_MAJOR)
     unsafe table.pointee.abi_minor = shape.minor
-    unsafe table.pointee.name = unsafe staticView(HostEnvironment.withoutLoop.name)
-    unsafe table.pointee.version = unsafe staticView(HostEnvironment.withoutLoop.version)
+    unsafe table.pointee.name = unsafe staticView(HostEnvironment.name)
+    unsafe table.pointee.version = unsafe staticView(HostEnvironment.version)
     unsafe table.pointee.`self` = Laboratory.current.newMember()
     unsafe fillBuffers(table)
     unsafe fillWaiting(table)

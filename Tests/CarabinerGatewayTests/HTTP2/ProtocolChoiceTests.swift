@@ -30,7 +30,8 @@ struct ProtocolChoiceTests {
   func reentrantRead(_ first: String, _ isHTTP2: Bool) throws {
     let reader = ReentrantReader()
     let channel = EmbeddedChannel()
-    let choice = ProtocolChoice(limits: GatewayLimits(), connections: OpenConnections()) { isHTTP2, channel in
+    let choice = ProtocolChoice(limits: GatewayLimits(), connections: OpenConnections(unsent: UnsentTotal(GatewayLimits()))) {
+      isHTTP2, channel in
       reader.installed.withLock { $0.append(isHTTP2) }
       try channel.pipeline.syncOperations.addHandler(reader)
     }

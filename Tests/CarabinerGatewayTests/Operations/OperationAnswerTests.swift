@@ -12,6 +12,7 @@ import Testing
 private struct FixedRunner: OperationRunner {
   let status: Int
   let executor: any TaskExecutor = globalConcurrentExecutor
+  let connectionInitHeaders = HeaderSelection([])
 
   func begin(
     _ operation: DynamicOperation, headers: NIOHTTP1.HTTPHeaders, requestID: String, client: String, trace: RequestTrace?

@@ -20,7 +20,8 @@ struct SocketChannel {
     channel = NIOAsyncTestingChannel()
     try await channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).get()
     try await channel.testingEventLoop.executeInContext { [channel] in
-      try channel.pipeline.syncOperations.addHandler(SocketHandler(upgrade, connections: OpenConnections()))
+      try channel.pipeline.syncOperations.addHandler(
+        SocketHandler(upgrade, connections: OpenConnections(unsent: UnsentTotal(limits))))
     }
   }
 

@@ -9,6 +9,11 @@ package final class HostEnvironment: Sendable {
   /// Runs something later, on a thread that does not block.
   package typealias Schedule = @Sendable (Duration, @escaping @Sendable () -> Void) -> Cancellation
 
+  /// The name of the host program, as plugins see it.
+  package static let name = "carabiner"
+  /// The version of the host program, as plugins see it.
+  package static let version = ClientAwareness.libraryVersion
+
   package let schedule: Schedule
   /// Sends the requests plugins make of their own.
   package let transport: (any HTTPTransport)?

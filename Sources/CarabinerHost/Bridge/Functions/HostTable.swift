@@ -17,8 +17,8 @@ enum HostTable {
     unsafe table.pointee.size = unsafe UInt32(MemoryLayout<crb_host>.size)
     unsafe table.pointee.abi_major = UInt16(CRB_ABI_MAJOR)
     unsafe table.pointee.abi_minor = UInt16(CRB_ABI_MINOR)
-    unsafe table.pointee.name = unsafe text.copy(hostName, limit: .max) ?? .absent
-    unsafe table.pointee.version = unsafe text.copy(ClientAwareness.libraryVersion, limit: .max) ?? .absent
+    unsafe table.pointee.name = unsafe text.copy(HostEnvironment.name, limit: .max) ?? .absent
+    unsafe table.pointee.version = unsafe text.copy(HostEnvironment.version, limit: .max) ?? .absent
     unsafe table.pointee.`self` = PluginRegistry.shared.register(
       PluginInstance.Options(name: name), subject: subject, library: library)
     unsafe fillBuffers(table)
@@ -28,9 +28,6 @@ enum HostTable {
     unsafe fillBaggageAndLog(table)
     return unsafe UnsafePointer(table)
   }
-
-  /// What the host calls itself.
-  private static let hostName = "carabiner"
 
   private static func fillBuffers(_ table: UnsafeMutablePointer<crb_host>) {
     unsafe table.pointee.query = { who, id in unsafe HostServices.query(who, id) }
