@@ -15,6 +15,9 @@ final class FrameOutlet: ChannelDuplexHandler {
     static let errorCode = size + 4
   }
 
+  /// How much of what a client sends is thrown away before its connection is closed at once.
+  private static let maximumIgnored = 64 << 10
+
   /// Whether the client was told of an error that ends the connection.
   private(set) var hasSaidWhy = false
   /// How often the client was told that the connection ends.
@@ -23,11 +26,14 @@ final class FrameOutlet: ChannelDuplexHandler {
   var onGoAway: (() -> Void)?
   /// Whether what the client sends is thrown away.
   var ignoresInput = false
+  private var ignored = 0
   /// How much of the payload of the last frame is still to come in writes of its own.
   private var payloadToCome = 0
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    if !ignoresInput { context.fireChannelRead(data) }
+    guard ignoresInput else { return context.fireChannelRead(data) }
+    ignored += unwrapInboundIn(data).readableBytes
+    if ignored > Self.maximumIgnored { context.close(promise: nil) }
   }
 
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {

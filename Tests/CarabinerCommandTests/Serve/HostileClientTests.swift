@@ -51,7 +51,8 @@ struct HostileClientTests {
   func smuggling(_ request: String) throws {
     let hidden = Self.post("Content-Length: \(Self.query.utf8.count)\r\n")
     let (text, isClosed) = try exchange(request + hidden)
-    #expect(text.hasPrefix("HTTP/1.1 4"), "\(text)")
+    // 501 is for a transfer coding that is not known (RFC 9112, 6.1).
+    #expect(text.hasPrefix("HTTP/1.1 4") || text.hasPrefix("HTTP/1.1 501"), "\(text)")
     #expect(!text.contains(Self.answer), "what stood behind it was answered: \(text)")
     #expect(isClosed)
     try expectServes()
