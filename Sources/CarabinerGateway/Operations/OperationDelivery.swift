@@ -55,15 +55,15 @@ struct OperationDelivery {
     ended(response.hasErrors ? .hadErrors : .succeeded)
   }
 
-  /// Clients of old take any status but 200 for a proxy's. Those that ask for the newer media type get the upstream's status; without
-  /// one, 200 if the operation was executed (GraphQL over HTTP, 6.4.2).
+  /// Older clients take any status but 200 for a proxy's. Clients that ask for the newer media type get the upstream's status, but data
+  /// only with a status of success. Without a status, an operation that was executed is 200 (GraphQL over HTTP, 6.4.2).
   private func status(of response: Response) -> HTTPResponseStatus {
-    guard shape.whole == .graphQLResponse, !response.body.hasData else { return .ok }
-    // A stage may have written any number there.
+    guard shape.whole == .graphQLResponse else { return .ok }
     let status = response.httpResponse.map { HTTPResponseStatus(statusCode: $0.statusCode) } ?? .ok
-    guard status != .ok, status.isFinal else {
-      return response.body.data == nil && response.hasErrors ? .badRequest : .ok
-    }
+    // A stage may have written any number there, and an operation's answer has a body.
+    let isUsable = status != .ok && status.isFinal && status.hasBody
+    if response.body.hasData { return isUsable && status.code < 300 ? status : .ok }
+    guard isUsable else { return response.body.data == nil && response.hasErrors ? .badRequest : .ok }
     return status
   }
 

@@ -55,7 +55,7 @@ final class ServeProcess: Sendable {
       throw DidNotStart(
         output: line, errors: (try? String(contentsOfFile: log, encoding: .utf8)) ?? "", status: process.terminationStatus)
     }
-    guard let port = line.wholeMatch(of: /listening 127.0.0.1:(\d+)/).flatMap({ Int($0.1) }) else {
+    guard let port = Self.port(in: line) else {
       process.terminate()
       throw DidNotStart(output: line, errors: (try? String(contentsOfFile: log, encoding: .utf8)) ?? "", status: 0)
     }
@@ -65,6 +65,12 @@ final class ServeProcess: Sendable {
   }
 
   deinit { kill(processID, SIGKILL) }
+
+  /// The port that the first line of output reports, as text or as JSON.
+  private static func port(in line: String) -> Int? {
+    let text = (try? JSONValue(parsing: Array(line.utf8)))?["address"]?.string.map { "listening \($0)" } ?? line
+    return text.wholeMatch(of: /listening 127.0.0.1:(\d+)/).flatMap { Int($0.1) }
+  }
 
   /// Sends a query by POST.
   func query(_ query: String, headers: [String] = []) throws -> RawAnswer {

@@ -35,7 +35,7 @@ struct SchemaTypesTests {
         "type type implements interface, Other type extend { input: enum on: type } scalar input interface interface { on: type }"
     )
     #expect(schema.object("type", fits: "interface") == true)
-    #expect(schema.field("on", of: "type")?.type == "type")
+    #expect(schema.field("on", of: "extend")?.type == "type")
   }
 
   @Test(

@@ -74,9 +74,10 @@ struct ResponseLoader: ~Copyable {
   /// - Throws: What the cache throws; ``StoreError`` with code `malformedRecord`.
   mutating func load(from cache: any NormalizedCache, wantsDependentKeys: Bool = false) async throws -> Loaded? {
     let (plan, call, policy) = (plan, call, policy)
-    guard let root = try await cache.record(forKey: rootKey, fields: { Self.rootFields(plan, call, policy) }),
-      try add(root, Pending(key: rootKey, plan: plan.root), 1)
-    else { return nil }
+    let found = try await cache.record(forKey: rootKey, fields: { Self.rootFields(plan, call, policy) })
+    // Field policies find objects although the root has none of the fields.
+    let empty = policy.findsObjects && rootKey == plan.rootKey ? Record(key: rootKey, table: FieldTable()) : nil
+    guard let root = found ?? empty, try add(root, Pending(key: rootKey, plan: plan.root), 1) else { return nil }
     while !next.isEmpty {
       let level = next
       next = []
