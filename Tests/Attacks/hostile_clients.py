@@ -1,9 +1,9 @@
 """Clients over HTTP/1.1 that send what no client should, or never finish what they began."""
 
-import gzip
 import json
 import random
 import time
+import zlib
 
 from scene import Broken, QUERY, Wire, request_bytes
 
@@ -37,8 +37,6 @@ SMUGGLING = [
     HEAD + b"Transfer-Encoding: chunked\r\n\r\n1\r\n{}0\r\n\r\n",
     b"POST /graphql HTTP/1.1\r\nHost: a\r\nHost: b\r\nContent-Length: 0\r\n\r\n",
     b"POST /graphql HTTP/1.1\r\nContent-Length: 0\r\n\r\n",
-    b"POST  /graphql HTTP/1.1\r\nHost: gateway\r\nContent-Length: 0\r\n\r\n",
-    b"POST /graphql HTTP/1.1 \r\nHost: gateway\r\nContent-Length: 0\r\n\r\n",
     b"POST /graphql\r\n\r\n",
     b"GET /graphql HTTP/9.9\r\nHost: gateway\r\n\r\n",
 ]
@@ -140,13 +138,16 @@ def large_heads(scene, until):
         for shape in shapes:
             with Wire(scene.port) as wire:
                 wire.send_unread(shape, 5)
+                # A backlog of closed connections would only measure how fast this machine is.
+                wire.rest(2)
             rounds += 1
     return f"{rounds} connections"
 
 
 def packed_bodies(scene, until):
     """A body that is small on the wire and 256 MiB when it is unpacked."""
-    packed = gzip.compress(b'{"query":"' + b" " * (256 << 20), 1)
+    packer = zlib.compressobj(9, zlib.DEFLATED, 31)
+    packed = packer.compress(b'{"query":"') + b"".join(packer.compress(b" " * (1 << 20)) for _ in range(256)) + packer.flush()
     rounds = 0
     while rounds == 0 or time.monotonic() < until:
         with Wire(scene.port) as wire:

@@ -14,7 +14,10 @@ MEGABYTES = 300
 
 
 def inspected(carabiner, path):
-    """Runs `carabiner inspect` on a file: the exit status, and the most memory it had in MB."""
+    """Runs `carabiner inspect` on a file: the exit status, and the most memory it had in MB.
+
+    The kernel counts the memory of this process too, at the moment of the fork, so attacks keep no large texts.
+    """
     with open(os.devnull, "wb") as nowhere:
         process = subprocess.Popen([str(carabiner), "inspect", str(path)], stdin=subprocess.DEVNULL, stdout=nowhere, stderr=nowhere)
         end = time.monotonic() + SECONDS
