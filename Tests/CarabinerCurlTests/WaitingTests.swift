@@ -185,8 +185,10 @@ struct WaitingTests {
       for _ in 0..<(total / block.count) { try peer.send(block) }
     })
     let transport = try CurlTransport()
-    let url = try #require(URL(string: "\(server.origin)/large"))
-    let response = try await transport.send(Carabiner.URLRequest(url: url))
+    var request = Carabiner.URLRequest(url: try #require(URL(string: "\(server.origin)/large")))
+    // A sanitizer on a busy machine takes its time over 40 MiB.
+    request.timeoutInterval = 600
+    let response = try await transport.send(request)
     // Once the kernel's buffers are full nothing more leaves the server.
     var sent = -1
     while server.bytesSent != sent {
