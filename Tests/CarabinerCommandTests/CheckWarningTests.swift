@@ -10,7 +10,8 @@ struct CheckWarningTests {
     let plugin = try await CompiledFixture("store")
     let grants = isGranted ? ", grants: [store]" : ""
     let manifest = try TemporaryFile(
-      "{carabiner: 1, plugins: [{name: keeper, file: \(plugin.path), config: {mode: none}\(grants)}], chain: {graphql: [keeper]}}")
+      "{carabiner: 1, plugins: [{name: keeper, file: \(plugin.path), config: {mode: none}\(grants)}], chain: {graphql: [keeper]}}"
+    )
     let run = try await CommandRun(["check", "-m", manifest.path])
     #expect(run.errors.contains("[missingGrant]") == !isGranted, "\(run.errors)")
     #expect(

@@ -11,7 +11,9 @@ extension Refusal {
   /// Every fault there can be in what is said about the store.
   static let stores: [Refusal] = [
     .store("a store as text", "cache.sqlite", .wrongType, "", "an object, and is a string"),
-    .store("an unknown thing about the store", "{path: a}", .unknownKey, "/path", "unknown key path; known are file, schema, key-fields"),
+    .store(
+      "an unknown thing about the store", "{path: a}", .unknownKey, "/path",
+      "unknown key path; known are file, schema, key-fields"),
     .store("a slip about the store", "{key-field: {}}", .unknownKey, "/key-field", "(did you mean key-fields?)"),
     .store("a number as the store's file", "{file: 1}", .wrongType, "/file", "a text, and is a number"),
     .store("no name for the store's file", "{file: ''}", .invalidValue, "/file", "this text is empty"),
