@@ -54,7 +54,7 @@ extension Traveller {
     if !manner.keepsSteps { passage.steps = [] }
     passage.steps.append(Passage.Step(hook: hook, verdict: verdict, staged: staged, wasPending: wasPending))
     // Nothing further in reaches a stage whose call was cancelled (R9).
-    return call.isCancelled ? Verdict.fail : verdict
+    return isCancelled(call) ? Verdict.fail : verdict
   }
 
   /// Plays the part of a schedule.
@@ -88,7 +88,7 @@ extension Traveller {
       play((isLate ? schedule.beforeReturn : []) + schedule.afterReturn, call)
       if look() { return token.verdict ?? Verdict.fail }
       // Nobody else will wake it: a cancelled call has to end by itself, and any other one is not to wait for ever.
-      if call.isCancelled {
+      if isCancelled(call) {
         if laboratory.resumed.wait(manner.grace, until: look) { return token.verdict ?? Verdict.fail }
         laboratory.revoke(call)
         laboratory.breach("ER06", "the hook was not resumed within \(manner.grace) of on_cancel (order: \(schedule))", at: place)

@@ -55,21 +55,23 @@ internal import CarabinerHost
     var isInside = begin(call, exchange, &passage)
     if isInside { onward(call, exchange, &passage) }
     for _ in 0..<manner.forcedRetries where isInside && !passage.hasForwarded {
-      call.attempt += 1
+      countAttempt(of: call)
       isInside = begin(call, exchange, &passage)
       if isInside { onward(call, exchange, &passage) }
     }
     // Another attempt keeps the stage's state; after something went outward there is none.
     while isInside, passage.verdict == Verdict.retry, !passage.hasForwarded, call.attempt < manner.maximumRetries {
-      call.attempt += 1
+      countAttempt(of: call)
       isInside = begin(call, exchange, &passage)
       if isInside { onward(call, exchange, &passage) }
     }
     if passage.wasCancelled, isInside { cancel(call) }
-    passage.wasCancelled = call.isCancelled
-    passage.operation = call.operation
-    passage.request = call.request
-    passage.head = call.head
+    laboratory.state.withLock { _ in
+      passage.wasCancelled = call.isCancelled
+      passage.operation = call.operation
+      passage.request = call.request
+      passage.head = call.head
+    }
     // The handle is stale in release(), which has no call.
     laboratory.close(call)
     if let state = unsafe state {
@@ -91,7 +93,7 @@ internal import CarabinerHost
 
   /// The first hook, again as often as it asks for another attempt; whether the stage stays in the call.
   private func begin(_ call: LaboratoryCall, _ exchange: Exchange, _ passage: inout Passage) -> Bool {
-    if hooks.kind == .parsing { call.head = exchange.head }
+    if hooks.kind == .parsing { setHead(of: call, exchange.head) }
     while true {
       let verdict =
         if hooks.kind == .parsing {
@@ -110,9 +112,14 @@ internal import CarabinerHost
       guard verdict == Verdict.retry, call.attempt < manner.maximumRetries else {
         return verdict == Verdict.continue || (hooks.kind == .cache && verdict == Verdict.respond)
       }
-      call.attempt += 1
+      countAttempt(of: call)
     }
   }
+
+  /// Another thread of the plugin may ask for the number of the attempt at any time, and so may it for the response's head.
+  private func countAttempt(of call: LaboratoryCall) { laboratory.state.withLock { _ in call.attempt += 1 } }
+
+  private func setHead(of call: LaboratoryCall, _ head: HeadSample?) { laboratory.state.withLock { _ in call.head = head } }
 
   /// Everything after the first hook.
   private func onward(_ call: LaboratoryCall, _ exchange: Exchange, _ passage: inout Passage) {
@@ -142,7 +149,7 @@ internal import CarabinerHost
 
   private func runHead(_ call: LaboratoryCall, _ exchange: Exchange, _ passage: inout Passage) -> Bool {
     if case .error = exchange.ending, exchange.chunks.isEmpty { return true }
-    call.head = exchange.head
+    setHead(of: call, exchange.head)
     guard unsafe hooks.onHead != nil else { return true }
     let verdict = unsafe run(
       call, .onHead, &passage, event: { unsafe $0.lendHead(of: exchange, call) },
@@ -190,6 +197,9 @@ internal import CarabinerHost
       passage.wasCancelled = true
     }
   }
+
+  /// Whether the call was cancelled so far, by any thread.
+  func isCancelled(_ call: LaboratoryCall) -> Bool { laboratory.state.withLock { _ in call.isCancelled } }
 
   /// Cancels the call, once.
   func cancel(_ call: LaboratoryCall) {
