@@ -8,7 +8,7 @@ struct RawRequest {
   /// Starts it.
   ///
   /// - Parameter seconds: How long the transfer may take before it is broken off.
-  init(_ url: String, method: String? = nil, body: String? = nil, headers: [String] = [], within seconds: Double = 60) throws {
+  init(_ url: String, method: String? = nil, body: String? = nil, headers: [String] = [], within seconds: Double = 600) throws {
     let isLarge = body.map { $0.utf8.count > 10_000 } ?? false
     process.executableURL = URL(filePath: "/usr/bin/curl")
     var arguments = ["-sS", "-i", "-N", "--max-time", "\(seconds)", "-H", "Content-Type: application/json"]
@@ -54,7 +54,7 @@ struct RawAnswer {
   }
 
   /// Sends a request and waits for the answer.
-  init(_ url: String, method: String? = nil, body: String? = nil, headers: [String] = [], within seconds: Double = 60) throws {
+  init(_ url: String, method: String? = nil, body: String? = nil, headers: [String] = [], within seconds: Double = 600) throws {
     self = try RawRequest(url, method: method, body: body, headers: headers, within: seconds).answer()
   }
 }

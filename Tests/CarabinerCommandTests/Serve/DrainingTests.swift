@@ -34,7 +34,7 @@ struct DrainingTests {
 
   /// An operation that waits at the upstream.
   private func slow(_ gateway: ServeProcess, after running: Int) async throws -> RawRequest {
-    let request = try RawRequest(gateway.endpoint, body: HeldUpstream.slow, within: 90)
+    let request = try RawRequest(gateway.endpoint, body: HeldUpstream.slow)
     try await upstream.waitUntilHeld(running + 1)
     return request
   }
