@@ -97,12 +97,22 @@ extension Traveller {
       }
       laboratory.timers.doHeld()
     }
-    guard laboratory.resumed.wait(manner.patience, until: look) else {
+    guard waitPatiently(until: look) else {
       laboratory.revoke(call)
       laboratory.breach("ER06", "a pending hook was not resumed within \(manner.patience)", at: place)
       return Verdict.fail
     }
     return token.verdict ?? Verdict.fail
+  }
+
+  /// Waits as long as a pending hook may wait. A task of the plugin may start late, and arm its timer after all held work was done.
+  private func waitPatiently(until look: () -> Bool) -> Bool {
+    let end = ContinuousClock.now + manner.patience
+    while !laboratory.resumed.wait(.milliseconds(20), until: look) {
+      guard ContinuousClock.now < end else { return false }
+      if manner.schedule != nil { laboratory.timers.doHeld() }
+    }
+    return true
   }
 
   /// The verdict of a hook that completed by returning; a token it left behind is taken back.
