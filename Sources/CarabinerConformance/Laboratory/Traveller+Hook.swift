@@ -105,7 +105,9 @@ extension Traveller {
     return token.verdict ?? Verdict.fail
   }
 
-  /// Waits as long as a pending hook may wait. A task of the plugin may start late, and arm its timer after all held work was done.
+  /// Waits until `look` says so, for as long as a hook may be pending.
+  ///
+  /// A task of the plugin may start late and arm its timer after the held work was done, so held work is done again and again.
   private func waitPatiently(until look: () -> Bool) -> Bool {
     let end = ContinuousClock.now + manner.patience
     while !laboratory.resumed.wait(.milliseconds(20), until: look) {

@@ -116,7 +116,8 @@ internal import CarabinerHost
     }
   }
 
-  /// Another thread of the plugin may ask for the number of the attempt at any time, and so may it for the response's head.
+  // Other threads of the plugin may read the number of the attempt and the response's head at any time, so both change under the lock.
+
   private func countAttempt(of call: LaboratoryCall) { laboratory.state.withLock { _ in call.attempt += 1 } }
 
   private func setHead(of call: LaboratoryCall, _ head: HeadSample?) { laboratory.state.withLock { _ in call.head = head } }
@@ -198,7 +199,7 @@ internal import CarabinerHost
     }
   }
 
-  /// Whether the call was cancelled so far, by any thread.
+  /// Whether any thread has cancelled the call.
   func isCancelled(_ call: LaboratoryCall) -> Bool { laboratory.state.withLock { _ in call.isCancelled } }
 
   /// Cancels the call, once.
