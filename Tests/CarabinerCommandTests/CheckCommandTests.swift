@@ -43,7 +43,7 @@ struct CheckCommandTests {
     #expect(run.errors.contains("[orderUnsatisfied]"))
   }
 
-  @Test("the report for machines has the shape the README documents")
+  @Test("the report for machines has the shape Manifest.md documents")
   func shape() async throws {
     let manifest = try TemporaryFile(
       "{carabiner: 1, settings: {timeout: soon}, plugins: [{name: idle, file: \(Self.noop)}]}")

@@ -48,7 +48,7 @@ struct ChainDrawing {
     return (lines("▼", down) + lines("▲", up) + decided).joined(separator: "\n")
   }
 
-  /// The shape the README documents.
+  /// The shape that Manifest.md documents.
   var json: JSONValue {
     var lists = JSONObject()
     for list in StageList.allCases {
@@ -78,7 +78,7 @@ struct ChainDrawing {
 }
 
 extension StageDecision {
-  /// The shape the README documents.
+  /// The shape that Manifest.md documents.
   fileprivate var json: JSONValue {
     var object: JSONObject = ["enabled": .bool(isEnabled), "pattern": .string(pattern)]
     switch source {
