@@ -1,7 +1,7 @@
 /* carabiner.h - the contract between the Carabiner host and an interceptor plugin.  ABI 1.0.
  *
- * This file is all a plugin author needs.  It compiles as C11 and as C++17 and is imported by Swift as it stands; Rust
- * sees the same tables in Kits/rust.  Nothing is linked: a plugin is a shared object that exports ONE function.
+ * A plugin author needs this file only.  It compiles as C11 and as C++17, and Swift imports it unchanged; Kits/rust has the
+ * same tables for Rust.  A plugin links nothing: it is a shared object that exports ONE function.
  *
  *
  * 1.  A whole plugin
@@ -39,7 +39,7 @@
  *     GraphQL on_request, in order    -> cache on_read -> HTTP on_request, in order  -> network
  *     GraphQL on_result, in reverse   <- parser        <- HTTP on_head and on_chunk, in reverse  <-'
  *     cache on_write, then the caller.
- * A stage never calls the next one.  It returns a VERDICT and the host goes on: that is how "around" is written here.
+ * A stage never calls the next stage.  Each hook returns a VERDICT, and the host continues.
  *
  *
  * 3.  The rules
@@ -50,12 +50,12 @@
  *  R3  A view received in a hook is valid until that hook COMPLETES: it returned a verdict other than CRB_PENDING, or its
  *      token was resumed.  Setters stage their edits, so no setter moves or ends a view already handed out.  If the host
  *      revokes the token (a timeout, a cancelled call), views stay valid until the plugin resumes it, for at most 60 seconds.
- *  R4  Nobody frees the other side's memory.  Bytes cross as views (borrowed), as crb_buf (counted), or adopted with a
- *      drop function.
- *  R5  Host objects are 64-bit handles, never pointers.  A handle whose object is gone gives CRB_E_STALE.
+ *  R4  Neither side frees the memory of the other.  Bytes are passed as views (borrowed), as crb_buf (counted), or adopted
+ *      with a drop function.
+ *  R5  Host objects are 64-bit handles, never pointers.  A handle whose object has ended gives CRB_E_STALE.
  *  R6  Every function carries a thread tag:
- *        [owner]  for one call, one thread at a time: the thread inside the hook, or after suspend() whoever holds the
- *                 token, until resume() returns.  A second thread gets CRB_E_THREAD.
+ *        [owner]  for one call, one thread at a time: the thread inside the hook, or after suspend() the holder of the token,
+ *                 until resume() returns.  A second thread gets CRB_E_THREAD.
  *        [any]    any thread, at any time, concurrently.
  *        [load]   while loading or unloading: serially, never concurrent with a hook of the same library.
  *  R7  The host never calls a hook from inside a host function; resume() never runs plugin code on your stack.
@@ -65,17 +65,17 @@
  *      comes before release().  A stage's own CRB_FAIL does not come back to its own on_error.  After release() no hook
  *      is called with that state; after destroy() none with that instance.
  *  R10 Libraries are never unmapped.  deinit() runs at an orderly exit of the process, or not at all.
- *  R11 What a stage did not declare in `needs` is not materialised (reading it gives CRB_E_STATE); what it did not declare
- *      in `mutates` it cannot change (CRB_E_READONLY).
+ *  R11 A stage can read only the parts that it declared in `needs`; reading another part gives CRB_E_STATE.  It can change only
+ *      the parts that it declared in `mutates`; changing another part gives CRB_E_READONLY.
  *  R12 Header names are tokens (RFC 9110); values must not hold CR, LF or NUL: the setter answers CRB_E_INVAL.
  *
  *
  * 4.  Which part, in which hook
  * -----------------------------
  * r: field_get or headers(); w: field_set or header_set (declare it in `mutates`); e: arrives in the event struct, replace
- * it with emit(); -: CRB_E_STATE.  "cache" is on_read and on_write; "after" is on_result, on_error and on_end of a GraphQL stage;
- * on_end of an HTTP stage is as its on_chunk.  What RESPOND, RECOVER and on_end add is staged with emit() as well; as it replaces
- * nothing it needs no `mutates`.
+ * it with emit(); -: CRB_E_STATE.  "cache" is on_read and on_write; "after" is on_result, on_error and on_end of a GraphQL
+ * stage; on_end of an HTTP stage is like its on_chunk.  Elements for RESPOND, RECOVER and on_end are staged with emit() too;
+ * they replace nothing, so they need no `mutates`.
  *
  *     part             | graphql      graphql | cache | http        http     http      http      | parser
  *                      | on_request   after   |       | on_request  on_head  on_chunk  on_error  | all hooks
@@ -143,40 +143,40 @@ typedef struct crb_view {
   size_t len;
 } crb_view;
 
-typedef uint64_t crb_call;   /* one call passing through the stages of one kind; 0 is none */
+typedef uint64_t crb_call;   /* one call through the stages of one kind; 0 is none */
 typedef uint64_t crb_token;  /* one suspended hook; 0 is none */
 typedef uint64_t crb_buf;    /* counted bytes; 0 is none */
 typedef uint64_t crb_timer;  /* one armed timer; 0 is none */
-typedef uint64_t crb_self;   /* who is calling: host->self before create(), info->self after it; only its own library may use it */
+typedef uint64_t crb_self;   /* the caller: host->self before create(), info->self after it; only its own library may use it */
 typedef uint32_t crb_key;    /* an interned baggage key; 0 is none */
 
-/* What a host function answers, and what validate, create and init return. */
+/* The result of host functions, and of validate, create and init. */
 typedef int32_t crb_status;
 enum {
   CRB_OK = 0,
   CRB_E_INVAL = -1,        /* an argument is malformed */
   CRB_E_NOMEM = -2,        /* memory or quota exhausted */
-  CRB_E_UNSUPPORTED = -3,  /* this host does not do that */
-  CRB_E_STALE = -4,        /* the handle's object is gone (R5) */
+  CRB_E_UNSUPPORTED = -3,  /* this host does not support that */
+  CRB_E_STALE = -4,        /* the handle's object has ended (R5) */
   CRB_E_STATE = -5,        /* not in this hook (section 4), or not declared in `needs` (R11) */
   CRB_E_LIMIT = -6,        /* a limit of the host was reached */
   CRB_E_THREAD = -7,       /* [owner] function called by a second thread (R6) */
   CRB_E_NOTFOUND = -8,     /* no such key, header or part */
   CRB_E_READONLY = -9,     /* not declared in `mutates` (R11) */
-  CRB_E_INTERNAL = -10     /* the host is at fault: please report it */
+  CRB_E_INTERNAL = -10     /* a fault of the host: please report it */
 };
 
-/* What a hook answers (section 5). */
+/* The result of a hook (section 5). */
 typedef int32_t crb_verdict;
 enum {
-  CRB_CONTINUE = 0,  /* go on; staged edits apply */
-  CRB_PENDING = 1,   /* suspend() was called; resume() brings the verdict */
-  CRB_RESPOND = 2,   /* what was staged IS the answer: skip everything further in */
-  CRB_DROP = 3,      /* swallow this result, chunk, error or write; in a parser's on_head: "not mine, ask the next" */
-  CRB_FINISH = 4,    /* pass on what was staged (or this element), then end the stream and cancel the rest */
+  CRB_CONTINUE = 0,  /* continue; staged edits apply */
+  CRB_PENDING = 1,   /* suspend() was called; resume() supplies the verdict */
+  CRB_RESPOND = 2,   /* the staged elements are the response: skip all inner stages */
+  CRB_DROP = 3,      /* remove this result, chunk, error or write; in a parser's on_head: leave it to the next parser */
+  CRB_FINISH = 4,    /* pass on the staged elements (or this one), then end the stream and cancel the rest */
   CRB_FAIL = 5,      /* end with the error staged by set_error() */
   CRB_RETRY = 6,     /* start again, as set_retry() says */
-  CRB_RECOVER = 7    /* the staged result takes the error's place; the stream then ends */
+  CRB_RECOVER = 7    /* the staged result replaces the error; the stream then ends */
 };
 
 /* Parts of a message: bits of `needs` and `mutates`, and the `part` argument of field_get and field_set (section 4). */
@@ -192,7 +192,7 @@ enum {
   CRB_PART_JSON = 1 << 8,            /* a result: the whole response object */
   CRB_PART_DATA = 1 << 9,            /* its "data" member */
   CRB_PART_ERRORS = 1 << 10,         /* its "errors" member */
-  CRB_PART_CHUNK = 1 << 11           /* the bytes of the response body, as they come */
+  CRB_PART_CHUNK = 1 << 11           /* the bytes of the response body, as they arrive */
 };
 
 /* crb_error.flags */
@@ -214,15 +214,15 @@ typedef struct crb_error {
   uint32_t size;
   int32_t code;             /* yours to define within `domain` */
   uint32_t flags;           /* CRB_ERROR_* */
-  int32_t http_status;      /* 0 if none; with set_error(), 400 to 599 is what a gateway answers its client with */
-  uint64_t retry_after_ns;  /* 0 if nobody said; with set_error(), a gateway's Retry-After */
+  int32_t http_status;      /* 0 if none; with set_error(), 400 to 599: the status of a gateway's response */
+  uint64_t retry_after_ns;  /* 0 if unknown; with set_error(), a gateway's Retry-After */
   crb_view domain;          /* reverse DNS; empty: your plugin's id */
-  crb_view message;         /* what happened and what to do next, for a person */
+  crb_view message;         /* for people: the event, and the next step */
   crb_view detail_json;     /* optional machine-readable detail */
   crb_view origin;          /* manifest entry that failed; filled by the host, ignored in set_error() */
 } crb_error;
 
-/* One header field.  Fixed for ever. */
+/* One header field.  Never changes. */
 typedef struct crb_header {
   crb_view name;
   crb_view value;
@@ -256,7 +256,7 @@ typedef struct crb_chunk {
 
 /* crb_result.flags and the flags of emit() */
 enum {
-  CRB_RESULT_CACHE = 1 << 0,        /* came out of a cache */
+  CRB_RESULT_CACHE = 1 << 0,        /* from a cache */
   CRB_RESULT_HAS_NEXT = 1 << 1,     /* more results follow; of a subscription: may follow */
   CRB_RESULT_INCREMENTAL = 1 << 2,  /* a part of a deferred or streamed response */
   CRB_RESULT_SYNTHETIC = 1 << 3     /* made by a plugin, not by a server */
@@ -277,7 +277,7 @@ typedef struct crb_result {
   uint32_t reserved;
 } crb_result;
 
-/* A baggage value.  Fixed for ever. */
+/* A baggage value.  Never changes. */
 typedef struct crb_value {
   uint32_t type;  /* CRB_VALUE_* */
   uint32_t reserved;
@@ -303,38 +303,38 @@ enum {
   CRB_SCOPE_CALL = 1    /* to every stage, both ways, for the rest of the call, retries included */
 };
 
-/* What emit() stages. */
+/* Kinds of elements for emit(). */
 enum {
   CRB_EMIT_RESULT = 1,  /* a whole GraphQL response object, {"data":...} and/or {"errors":...} */
   CRB_EMIT_CHUNK = 2    /* bytes of a response body */
 };
 
-/* What set_retry() asks for. */
+/* Scopes for set_retry(). */
 enum {
   CRB_RETRY_STAGE = 1,  /* HTTP stages: build the HTTP request again and send it */
   CRB_RETRY_CHAIN = 2   /* GraphQL stages: from the first GraphQL stage, with the request as staged */
 };
 
-/* Operation types, as operation_type() answers. */
+/* Operation types, the results of operation_type(). */
 enum { CRB_OPERATION_QUERY = 1, CRB_OPERATION_MUTATION = 2, CRB_OPERATION_SUBSCRIPTION = 3 };
 
 /* Log levels. */
 enum { CRB_LOG_TRACE = 0, CRB_LOG_DEBUG = 1, CRB_LOG_INFO = 2, CRB_LOG_WARN = 3, CRB_LOG_ERROR = 4 };
 
 /* ------------------------------------------------------------------------------------------------------------------
- * Stages: what a plugin implements
+ * Stages: the functions of a plugin
  *
- * `inst` is what create() stored.  `state` is this stage's own word for this call: NULL at first, set through `state` in
- * the first hook, handed to every later hook and at last to release().  It survives CRB_RETRY.
- * Any hook but the first of its table may be NULL: the host then goes on as if it had answered CRB_CONTINUE.
+ * `inst` is the pointer that create() stored.  `state` is this stage's own pointer for this call: NULL at first, set through
+ * `state` in the first hook, passed to every later hook and last to release().  It survives CRB_RETRY.
+ * Any hook except the first of its table may be NULL: the host then continues as if it had returned CRB_CONTINUE.
  * ---------------------------------------------------------------------------------------------------------------- */
 
-/* The hooks every stage ends with.
+/* The last hooks of every stage.
  *
- * on_error   [owner]  something further in failed.  CONTINUE passes the error on, FAIL replaces it by the staged one,
- *                     RECOVER puts the staged result in its place, DROP ends the stream without an element.
- *                     Cancellation and retries never come here.
- * on_end     [owner]  nothing more will come from further in.  May stage last elements with emit().
+ * on_error   [owner]  an inner step failed.  CONTINUE passes the error on, FAIL replaces it by the staged one,
+ *                     RECOVER replaces it by the staged result, DROP ends the stream without an element.
+ *                     It is not called for cancellation and retries.
+ * on_end     [owner]  the inner steps have ended.  May stage last elements with emit().
  * on_cancel  [any]    the call was cancelled; may overlap a hook of the same call.  Set a flag, wake your waiter, return.
  * release    [owner]  the last call, exactly once, if `state` was ever set to non-NULL.  Free the state.
  */
@@ -347,8 +347,7 @@ enum { CRB_LOG_TRACE = 0, CRB_LOG_DEBUG = 1, CRB_LOG_INFO = 2, CRB_LOG_WARN = 3,
 /* Sees GraphQL requests and results.
  *
  * on_request [owner]  mandatory.  Before anything is sent.
- * on_result  [owner]  for each result.  CONTINUE with nothing staged passes it on as it is; with staged results those go
- *                     on in its place.
+ * on_result  [owner]  for each result.  CONTINUE with nothing staged passes it on unchanged; staged results replace it.
  */
 typedef struct crb_graphql_stage {
   uint32_t size;
@@ -380,13 +379,13 @@ typedef struct crb_http_stage {
 /* A cache.
  *
  * on_read    [owner]  mandatory.  RESPOND with one staged result is a hit.  CONTINUE asks the next cache in the manifest.
- * on_write   [owner]  a result came from a server.  CONTINUE also offers it to the next cache, DROP keeps it from them.
- *                     A FAIL is logged and counted; the caller gets the result all the same.
+ * on_write   [owner]  a result of a server.  CONTINUE also offers it to the next cache, DROP does not.
+ *                     A FAIL is logged and counted; the caller still gets the result.
  *
  * It may keep results itself, or their objects in the store of the host: see crb.store/1.
  *
- * A cache stage is asked and told; nothing flows through it.  Its on_error and on_end are not called: rule R9 is for
- * the stages a request passes.  release() comes as for every stage.
+ * Results do not pass through a cache stage.  Its on_error and on_end are not called: rule R9 is for the stages that a request
+ * passes.  release() is called as for every stage.
  */
 typedef struct crb_cache_stage {
   uint32_t size;
@@ -415,7 +414,7 @@ typedef struct crb_parser_stage {
 } crb_parser_stage;
 
 /* ------------------------------------------------------------------------------------------------------------------
- * The host: what a plugin may call
+ * The host: the functions that a plugin may call
  * ---------------------------------------------------------------------------------------------------------------- */
 
 typedef struct crb_host {
@@ -433,11 +432,11 @@ typedef struct crb_host {
 
   /* -- bytes: counted against `who` -- */
 
-  /* [any]   A buffer of `n` bytes, one reference, to be filled through `*writable` before anybody else sees it.
+  /* [any]   A buffer of `n` bytes, one reference, to be filled through `*writable` before it is passed on.
    *         0 if memory or quota is exhausted. */
   crb_buf (*buf_alloc)(crb_self who, size_t n, uint8_t **writable);
-  /* [any]   Your bytes, without a copy.  drop(user) runs once, on any thread, when the last reference goes.  0: nothing
-   *         was adopted and drop will not run. */
+  /* [any]   Your bytes, without a copy.  drop(user) runs once, on any thread, when the last reference is
+   *         released.  0: nothing was adopted and drop will not run. */
   crb_buf (*buf_adopt)(crb_self who, const void *bytes, size_t n, void (*drop)(void *user), void *user);
   /* [any]   A part of a buffer, with a reference of its own.  0 if the range is outside. */
   crb_buf (*buf_slice)(crb_buf buf, size_t offset, size_t n);
@@ -465,14 +464,14 @@ typedef struct crb_host {
   /* [any]   0 for the first try, 1 for the first retry.  0 if stale. */
   uint32_t (*attempt)(crb_call call);
 
-  /* -- answering: staged, takes effect with the verdict -- */
+  /* -- staged effects: they take effect with the verdict -- */
 
   /* [owner] Stages an element (CRB_EMIT_*).  Takes over one reference of `bytes`, also when it fails. */
   crb_status (*emit)(crb_call call, uint32_t kind, crb_buf bytes, uint32_t flags);
   /* [owner] Stages the error for CRB_FAIL.  Copied. */
   crb_status (*set_error)(crb_call call, const crb_error *error);
-  /* [owner] Says what CRB_RETRY means (CRB_RETRY_*) and how long to wait first.  Without it: at once, CHAIN for GraphQL
-   *         stages and STAGE for HTTP stages. */
+  /* [owner] Sets scope (CRB_RETRY_*) and delay of CRB_RETRY.  Without it: at once, CHAIN for GraphQL stages and STAGE for HTTP
+   *         stages. */
   crb_status (*set_retry)(crb_call call, uint32_t scope, uint64_t delay_ns);
   /* [owner] Stages a response head; HTTP on_request (before RESPOND) and on_head.  Copied. */
   crb_status (*set_head)(crb_call call, const crb_head *head);
@@ -487,8 +486,8 @@ typedef struct crb_host {
   crb_status (*headers)(crb_call call, const crb_header **out, size_t *count);
   /* [owner] The first value of a header, by case-insensitive name.  CRB_E_NOTFOUND if there is none. */
   crb_status (*header_get)(crb_call call, crb_view name, crb_view *out);
-  /* [owner] Sets or appends a header; a value of {NULL, 0} removes all fields of that name.  CRB_E_LIMIT: a hook changes that
-   *         many only by mistake. */
+  /* [owner] Sets or appends a header; a value of {NULL, 0} removes all fields of that name.  CRB_E_LIMIT: too many
+   *         changes in one hook. */
   crb_status (*header_set)(crb_call call, crb_view name, crb_view value, uint32_t flags);
   /* [owner] One part of the message.  CRB_E_NOTFOUND if it is absent, CRB_E_UNSUPPORTED for the
    *         body of an upload. */
@@ -505,9 +504,9 @@ typedef struct crb_host {
   /* [owner] Sets a value in a scope (CRB_SCOPE_*).  CRB_VALUE_NONE hides it. */
   crb_status (*bag_set)(crb_call call, crb_key key, uint32_t scope, const crb_value *value);
 
-  /* -- telling people -- */
+  /* -- logging -- */
 
-  /* [any]   1 if a message of this level would be kept.  Cheap: ask before you format. */
+  /* [any]   1 if a message of this level would be logged.  Cheap: call it before formatting. */
   int32_t (*log_enabled)(crb_self who, uint32_t level);
   /* [any]   One line, no format, no newline.  `call` may be 0. */
   void (*log)(crb_self who, uint32_t level, crb_call call, crb_view message);
@@ -531,7 +530,7 @@ typedef struct crb_timer_service {
   crb_status (*cancel)(crb_timer timer);
 } crb_timer_service;
 
-/* A request a plugin makes of its own, outside the chain. */
+/* A request of the plugin, outside the chain. */
 typedef struct crb_fetch_request {
   uint32_t size;
   uint32_t flags;       /* 0 */
@@ -554,13 +553,13 @@ typedef struct crb_fetch_service {
                       void (*done)(void *user, const crb_head *head, crb_view body, const crb_error *error), void *user);
 } crb_fetch_service;
 
-/* Limits of crb.store/1; what is beyond them gets CRB_E_LIMIT. */
+/* Limits of crb.store/1; beyond them, functions return CRB_E_LIMIT. */
 #define CRB_STORE_MAX_KEYS 65536u         /* keys of one operation */
 #define CRB_STORE_MAX_KEY_BYTES 65536u    /* bytes of one key or pattern */
-#define CRB_STORE_MAX_BYTES (64u << 20)   /* bytes of what is published at once */
-#define CRB_STORE_MAX_UNDER_WAY 1024u     /* operations one instance may have under way */
+#define CRB_STORE_MAX_BYTES (64u << 20)   /* bytes published by one operation */
+#define CRB_STORE_MAX_UNDER_WAY 1024u     /* running operations of one instance */
 
-/* What an operation on the store brought. */
+/* The result of an operation on the store. */
 typedef struct crb_store_answer {
   uint32_t size;
   uint32_t reserved;
@@ -568,33 +567,33 @@ typedef struct crb_store_answer {
   crb_view records;  /* load: the records, as publish() takes them; else absent */
 } crb_store_answer;
 
-/* Brings the outcome of an operation on the store.  Either `answer` or `error` is NULL; both end with this call.
+/* Receives the result of an operation on the store.  Either `answer` or `error` is NULL; both end with this call.
  *
- * It runs exactly once, on a thread of the host and outside of all its locks, if and only if the operation was started.  It
+ * It runs exactly once, on a thread of the host and without its locks, if and only if the operation was started.  It
  * must not block; it may start other operations, and resume() a hook that waits for this one.  An error has the domain
- * "carabiner.store" and the flag CRB_ERROR_CACHE, and CRB_ERROR_RETRYABLE if the same may work later. */
+ * "carabiner.store" and the flag CRB_ERROR_CACHE, and CRB_ERROR_RETRYABLE if a later try may succeed. */
 typedef void (*crb_store_done)(void *user, const crb_store_answer *answer, const crb_error *error);
 
 /* "crb.store/1": the store of the host, which its built-in cache stage `store` fills and which may be in a file.
  *
- * A RECORD is what is kept of one object under its key: "Book:1", the type and the key fields; "QUERY_ROOT"; or a path for an
- * object without a key.  Here records are one JSON object of them, each a JSON object of its fields:
+ * A RECORD has the fields of one object.  Its key is "Book:1", the type and the key fields; "QUERY_ROOT"; or a path for an object
+ * without a key.  Records are passed as one JSON object with a JSON object of fields for each record:
  *
  *     {"QUERY_ROOT": {"book(id:1)": {"$ref": "Book:1"}}, "Book:1": {"__typename": "Book", "id": "1", "title": "Solaris"}}
  *
- * A field is named as in GraphQL, with its arguments sorted and without spaces.  Another object stands there as
- * {"$ref": KEY}, also within lists.  "... on TYPE" notes whether a fragment applies to the object.
+ * A field is named as in GraphQL, with its arguments sorted and without spaces.  Another object is a reference,
+ * {"$ref": KEY}, also within lists.  "... on TYPE" says whether a fragment applies to the object.
  *
- * TRANSACTIONS.  Each operation is one: it sees the store at one moment, and others see all it did or nothing; if it fails,
- * nothing happened.  Operations that are under way together have no order; start the next in done() to give them one.  Whoever
- * watches what an operation changed is told after it.
+ * TRANSACTIONS.  Each operation is a transaction: it sees the store at one moment, and readers see all of its changes or none.
+ * If it fails, nothing changes.  Operations that run together have no order; to order them, start the next one in done().
+ * Watchers of a changed field are notified after the operation.
  *
- * BLOCKING.  No function here waits: each copies what it is given, starts the operation and returns.  A hook that needs the
- * outcome suspends.  An operation may have to wait for others, and for other processes if the store is in a file.
+ * BLOCKING.  No function here waits: each copies its arguments, starts the operation and returns.  A hook that needs the result
+ * suspends.  An operation may wait for others, and for other processes if the store is in a file.
  *
- * What each may answer beside CRB_OK, and then done() never runs:
+ * Results other than CRB_OK, after which done() never runs:
  *     CRB_E_UNSUPPORTED  the manifest does not grant `store`, `who` is not an instance, or this host has no store
- *     CRB_E_INVAL        done is NULL; a key or pattern is empty or not UTF-8; what is published is not such an object
+ *     CRB_E_INVAL        done is NULL; a key or pattern is empty or not UTF-8; the published text is not such an object
  *     CRB_E_LIMIT        see CRB_STORE_MAX_* */
 typedef struct crb_store_service {
   uint32_t size;
@@ -602,27 +601,27 @@ typedef struct crb_store_service {
   /* [any]   Reads records.  Keys without a record, and fields that are older than the manifest's maximum ages, are left
    *         out of the answer. */
   crb_status (*load)(crb_self who, const crb_view *keys, size_t count, crb_store_done done, void *user);
-  /* [any]   Writes records: fields that are there are replaced, others stay.  They count as received now.  The JSON is checked
-   *         before this returns. */
+  /* [any]   Writes records: given fields are replaced, others stay.  They count as received now.  The JSON is checked before
+   *         this returns. */
   crb_status (*publish)(crb_self who, crb_view records, crb_store_done done, void *user);
   /* [any]   Removes the records under these keys. */
   crb_status (*remove)(crb_self who, const crb_view *keys, size_t count, crb_store_done done, void *user);
-  /* [any]   Removes the records whose keys fit a pattern in which `*` stands for any text. */
+  /* [any]   Removes the records whose keys match a pattern; `*` matches any text. */
   crb_status (*remove_matching)(crb_self who, crb_view pattern, crb_store_done done, void *user);
 } crb_store_service;
 
 /* ------------------------------------------------------------------------------------------------------------------
- * Registration: what the entry function returns
+ * Registration: the result of the entry function
  * ---------------------------------------------------------------------------------------------------------------- */
 
-/* What create() is told.  Valid during create(). */
+/* The arguments of create().  Valid during create(). */
 typedef struct crb_create_info {
   uint32_t size;
   uint32_t reserved;
   crb_self self;        /* this instance */
-  uint64_t generation;  /* of the manifest that asks for it */
+  uint64_t generation;  /* of the manifest that creates it */
   crb_view entry_name;  /* of the manifest entry */
-  crb_view config_json; /* validated against config_schema; secrets are filled in; "{}" if the manifest has none */
+  crb_view config_json; /* validated against config_schema; secrets are resolved; "{}" if the manifest has none */
   crb_view origin;      /* the path in the manifest, not the staged copy */
 } crb_create_info;
 
@@ -648,14 +647,14 @@ typedef struct crb_interceptor {
   const crb_cache_stage *cache;
   const crb_parser_stage *parser;
 
-  /* [load]  May be NULL.  Says whether a config is good, without any effect.  On failure fills `why` with static or
+  /* [load]  May be NULL.  Checks a config, without any effect.  On failure fills `why` with static or
    *         host-scratch text. */
   crb_status (*validate)(const crb_host *host, crb_view config_json, crb_error *why);
   /* [load]  Mandatory.  Stores the instance (NULL is fine).  On failure stores nothing, frees everything, fills `why`; the
    *         host reads its text at once, on this thread.
    *         For CRB_THREADS_PER_CALL it runs at the start of each call, [owner]. */
   crb_status (*create)(const crb_host *host, const crb_create_info *info, void **inst, crb_error *why);
-  /* [any]   May be NULL.  No new calls will come; those under way finish. */
+  /* [any]   May be NULL.  No new calls will start; running ones finish. */
   void (*drain)(void *inst);
   /* [load]  May be NULL.  After the last release(). */
   void (*destroy)(void *inst);
@@ -663,43 +662,43 @@ typedef struct crb_interceptor {
   const void *(*extension)(void *inst, const char *id);
 } crb_interceptor;
 
-/* "crb.selftest/1", an extension(): tests a plugin brings along of what no harness can know, say that a signature is the one
- * of the standard.  Hosts do not ask for it; `carabiner conform` does, and runs them where it runs its own checks. */
+/* "crb.selftest/1", an extension(): tests inside a plugin, for properties that no harness can know, such as the signature of a
+ * standard.  Hosts do not use it.  `carabiner conform` runs the tests where it runs its own checks. */
 typedef struct crb_selftest {
   uint32_t size;
   uint32_t count;  /* of tests */
-  /* [any]   What test n is about, for people; static. */
+  /* [any]   The name of test n, for people; static. */
   const char *(*name)(uint32_t n);
-  /* [load]  Runs test n with an instance of its own.  CRB_OK: passed.  CRB_E_UNSUPPORTED: it does not apply here.  All else:
-   *         failed; `why` says what was found and what is right. */
+  /* [load]  Runs test n with an instance of its own.  CRB_OK: passed.  CRB_E_UNSUPPORTED: it does not apply here.  Otherwise:
+   *         failed; `why` has the found and the expected result. */
   crb_status (*run)(void *inst, uint32_t n, crb_error *why);
 } crb_selftest;
 
-/* Limit of crb.state/1: bytes one instance hands over. */
+/* Limit of crb.state/1: the bytes of one instance. */
 #define CRB_STATE_MAX_BYTES (16u << 20)
 
-/* "crb.state/1", an extension(): what an instance has learnt and the one that follows it need not learn again, say a token it
- * fetched or what a server still allows.
+/* "crb.state/1", an extension(): passes state from an instance to its successor, for example a fetched token or the remaining
+ * quota of a server.
  *
- * WHO FOLLOWS WHOM.  When a new generation of the manifest has an entry of the same name with an interceptor of the same id, the
- * host makes the new instance, lets the old one save() and the new one adopt(), and only then sends calls to the new one.  The
- * bytes are all they share: versions of the plugin, and configurations, may differ.  What the old one learns afterwards, from
- * calls that are still under way, is not handed over.
+ * SUCCESSION.  If a new generation of the manifest has an entry of the same name with an interceptor of the same id, the host
+ * creates the new instance, calls save() of the old one and adopt() of the new one, and then sends calls to the new one.  They
+ * share only these bytes: versions of the plugin, and configurations, may differ.  Later changes of the old instance, from
+ * running calls, are not passed.
  *
- * REFUSING.  Either may refuse, and that is no fault: the new instance then works as create() left it, and the host logs `why`.
+ * REFUSING.  Either may refuse; this is not a fault.  The new instance then works as create() left it, and the host logs `why`.
  *
- * Instances of CRB_THREADS_PER_CALL have nothing to hand over and are not asked. */
+ * Instances of CRB_THREADS_PER_CALL have no state to pass and are not asked. */
 typedef struct crb_state {
   uint32_t size;
-  uint32_t version;  /* of the bytes save() makes: a number of your own, a larger one when their layout changes */
+  uint32_t version;  /* of the bytes of save(): your own number, a larger one when their layout changes */
   /* [any]   May be NULL.  Stores a buffer whose only reference goes to the host, which copies the bytes; or nothing, if there
-   *         is nothing to hand over.  On failure stores nothing and fills `why`.  Calls may be under way: it runs as a hook
-   *         would, for CRB_THREADS_CONCURRENT beside others of this instance, for CRB_THREADS_SERIAL alone, and must not
-   *         block (R8). */
+   *         is no state.  On failure stores nothing and fills `why`.  Calls may be running: it runs like a hook, for
+   *         CRB_THREADS_CONCURRENT beside other hooks of this instance, for CRB_THREADS_SERIAL alone, and must not block
+   *         (R8). */
   crb_status (*save)(void *inst, crb_buf *bytes, crb_error *why);
-  /* [load]  May be NULL.  After create() and before the first hook, at most once.  `bytes` end with this call; another version
-   *         may have written them, or something damaged them: believe no length in them.  CRB_E_UNSUPPORTED: it cannot read
-   *         this `version`, as any that is newer than its own.  CRB_E_INVAL: it cannot read these bytes.  After a failure the
+  /* [load]  May be NULL.  After create() and before the first hook, at most once.  `bytes` end with this call.  They may be
+   *         from another version, or damaged: check every length in them.  CRB_E_UNSUPPORTED: it cannot read
+   *         this `version`, for example a newer one.  CRB_E_INVAL: it cannot read these bytes.  After a failure the
    *         instance is as create() left it. */
   crb_status (*adopt)(void *inst, uint32_t version, crb_view bytes, crb_error *why);
 } crb_state;
@@ -720,8 +719,8 @@ typedef struct crb_plugin {
   void (*deinit)(void);
 } crb_plugin;
 
-/* [load]    The ONE symbol a plugin exports.  Cheap and pure: no threads, files or locks; a second call returns the same
- *           table.  NULL: this plugin cannot work with that host.  The major is part of the name, so one file can serve two. */
+/* [load]    The ONE symbol that a plugin exports.  Cheap and pure: no threads, files or locks; a second call returns the same
+ *           table.  NULL: this plugin cannot work with that host.  The major is part of the name, so one file can support two. */
 const crb_plugin *crb_entry_v1(const crb_host *host);
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -729,8 +728,8 @@ const crb_plugin *crb_entry_v1(const crb_host *host);
  *
  * The text is one JSON object, {"id":"org.example.hello","version":"1.0.0","abi":[1,0]}, at most CRB_NOTE_MAX - 1 bytes,
  * the rest zero.  "abi" is [major, lowest minor needed].  A library with several interceptors names the first.  "capabilities"
- * may list what the plugin does that plugins usually do not, for the conformance harness: functions it imports although they end
- * or change the process ("abort"), and "varies" if the same request does not always bring the same answer.
+ * may list unusual behaviour, for the conformance harness: imported functions that end or change the process ("abort"), and
+ * "varies" if the same request may give different results.
  * ---------------------------------------------------------------------------------------------------------------- */
 #define CRB_NOTE_MAX 256
 #define CRB_NOTE_TYPE 0x43524231u /* "CRB1" */
