@@ -8,34 +8,34 @@ extension Manifest {
       "required": ["name"],
       "additionalProperties": false,
       "properties": {
-        "name": {"$ref": "#/$defs/name", "description": "What lists call it; not the name of a built-in stage."},
-        "file": {"$ref": "#/$defs/text", "description": "The .so, relative to the manifest."},
+        "name": {"$ref": "#/$defs/name", "description": "The name in lists; not the name of a built-in stage."},
+        "file": {"$ref": "#/$defs/text", "description": "The .so file, relative to the manifest."},
         "ffi": {"$ref": "#/$defs/call"},
-        "sha256": {"type": "string", "pattern": "^[0-9A-Fa-f]{64}$", "description": "Refuse any other file."},
-        "interceptor": {"$ref": "#/$defs/text", "description": "Which one, if the library has several."},
-        "config": {"type": "object", "description": "Checked against the plugin's own schema."},
+        "sha256": {"type": "string", "pattern": "^[0-9A-Fa-f]{64}$", "description": "The digest of the file. Any other file is refused."},
+        "interceptor": {"$ref": "#/$defs/text", "description": "The id of the interceptor, if the library has several."},
+        "config": {"type": "object", "description": "The configuration, checked against the plugin's own schema."},
         "grants": {"type": "array", "uniqueItems": true, "items": {"enum": \(grantableServices)}},
         "library-paths": {
           "type": "array", "uniqueItems": true, "items": {"$ref": "#/$defs/text"},
-          "description": "Entries of RPATH and RUNPATH, and paths in NEEDED, that the library may have, as readelf -d shows them."
+          "description": "Allowed entries of RPATH and RUNPATH, and paths in NEEDED, as readelf -d shows them."
         },
         "on-fault": {
           "type": "string",
           "pattern": "^(fail|skip|open-after-([1-9][0-9]?[0-9]?|1000))$",
           "default": "fail",
-          "description": "open-after-5: fail, and after five faults in a row leave it out until it works again."
+          "description": "The effect of a fault on a request: fail; skip the plugin; open-after-5: fail, and skip the plugin after five faults in a row."
         },
-        "timeout": {"$ref": "#/$defs/duration", "description": "How long one hook may stay pending."},
+        "timeout": {"$ref": "#/$defs/duration", "description": "The longest time that one hook may be suspended."},
         "messages-to-clients": {
           "type": "boolean", "default": false,
-          "description": "Whether clients of a gateway get the message and the detail of a refusal with the status 400 to 499 or 503."
+          "description": "Whether clients get message and detail of a rejection with a status of 400 to 499 or 503."
         },
         "maximum-buffers": {
-          "$ref": "#/$defs/size", "default": "256MiB", "description": "How many bytes of buffers it may hold at once."
+          "$ref": "#/$defs/size", "default": "256MiB", "description": "The most bytes of buffers that the plugin may hold."
         },
-        "mandatory": {"type": "boolean", "default": false, "description": "No override may switch it off."},
+        "mandatory": {"type": "boolean", "default": false, "description": "Whether the plugin cannot be switched off."},
         "enabled": {
-          "type": "boolean", "default": true, "description": "Whether it runs, unless CARABINER_ENABLE or CARABINER_DISABLE says otherwise."
+          "type": "boolean", "default": true, "description": "Whether the plugin runs. CARABINER_ENABLE and CARABINER_DISABLE override it."
         }
       },
       "not": {

@@ -3,26 +3,26 @@ internal import CarabinerWire
 extension Manifest {
   /// The JSON Schema (draft 2020-12) of manifests, for editors and for other programs that write manifests.
   ///
-  /// It says what a manifest may look like. What depends on the rest of the manifest or on the machine — unique names, stages
-  /// that exist, the order of assertions, files that are there — only the reader checks.
+  /// It describes the shape of a manifest. Only the reader checks rules that depend on the rest of the manifest or on the machine: unique
+  /// names, existing stages, the order of stages, and files.
   package static let schema = """
     {
       "$schema": "https://json-schema.org/draft/2020-12/schema",
       "title": "Carabiner manifest",
-      "description": "Which plugins a host loads, and in which order the stages of a request stand.",
+      "description": "The plugins of a host and the order of the stages.",
       "type": "object",
       "required": ["carabiner"],
       "additionalProperties": false,
       "properties": {
-        "$schema": {"$ref": "#/$defs/text", "description": "Where this schema is, for editors."},
-        "carabiner": {"const": 1, "description": "The version of the manifest's language."},
+        "$schema": {"$ref": "#/$defs/text", "description": "The path of this schema, for editors."},
+        "carabiner": {"const": 1, "description": "The version of the manifest format."},
         "endpoint": {
-          "description": "Where requests go unless the command line says otherwise; may hold ${env:NAME} and ${file:path}.",
+          "description": "The URL of the upstream. The command line overrides it. May contain ${env:NAME} and ${file:path}.",
           "type": "string",
           "pattern": "^https?://|[$][{]"
         },
         "headers": {
-          "description": "Header fields of every request; values may hold ${env:NAME} and ${file:path}.",
+          "description": "Headers of every request to the upstream. Values may contain ${env:NAME} and ${file:path}.",
           "type": "object",
           "propertyNames": {"pattern": "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$"},
           "additionalProperties": {"type": "string", "not": {"pattern": "[\\\\r\\\\n\\\\u0000]"}}
@@ -33,7 +33,7 @@ extension Manifest {
         "built-ins": {"$ref": "#/$defs/builtIns"},
         "chain": {"$ref": "#/$defs/lists"},
         "rules": {
-          "description": "Other lists for some operations; of each list the first rule that matches and names it wins.",
+          "description": "Lists for some operations. For each kind of list, the first rule that matches and has the list is used.",
           "type": "array",
           "items": {"$ref": "#/$defs/rule"}
         }
@@ -46,85 +46,85 @@ extension Manifest {
           "oneOf": [{"$ref": "#/$defs/text"}, {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/text"}}]
         },
         "delay": {
-          "description": "A number with its unit, as in 250ms, 1.5s, 2m or 1h; at most 30 days.",
+          "description": "A number with a unit: 250ms, 1.5s, 2m or 1h. At most 30 days.",
           "type": "string",
           "pattern": "^[0-9]+([.][0-9]+)?(ms|s|m|h)$"
         },
         "duration": {"$ref": "#/$defs/delay", "pattern": "[1-9]"},
         "size": {
-          "description": "A number of bytes, or a text with a unit, as in 64MiB; at most 1024GiB.",
+          "description": "A number of bytes, or a number with a unit, such as 64MiB. At most 1024GiB.",
           "oneOf": [
             {"type": "integer", "minimum": 1, "maximum": 1099511627776},
             {"type": "string", "allOf": [{"pattern": "^[0-9]+([.][0-9]+)?(B|KiB|MiB|GiB)?$"}, {"pattern": "[1-9]"}]}
           ]
         },
         "settings": {
-          "description": "Limits and timeouts for the whole host.",
+          "description": "Limits and timeouts of the whole host.",
           "type": "object",
           "additionalProperties": false,
           "properties": {
             "staging": {
               "enum": ["directory", "memfd"], "default": "memfd",
-              "description": "Where the copies of plugins are that run: in sealed memory, or below XDG_RUNTIME_DIR, where debuggers find them."
+              "description": "The place of the plugin copies: sealed memory, or files below XDG_RUNTIME_DIR, where debuggers find them."
             },
-            "timeout": {"$ref": "#/$defs/duration", "description": "For a request with all its retries; without it no limit."},
+            "timeout": {"$ref": "#/$defs/duration", "description": "The time limit for a request with all its retries. Without it there is no limit."},
             "connect-timeout": {"$ref": "#/$defs/duration", "default": "10s"},
             "connections-per-host": {
               "type": "integer", "minimum": 1, "maximum": 100000,
-              "description": "How many connections a server gets at most; requests beyond wait for one. Without it no limit."
+              "description": "The most connections to one server. Further requests wait. Without it there is no limit."
             },
             "maximum-head": {"$ref": "#/$defs/size", "default": "256KiB"},
             "maximum-body": {"$ref": "#/$defs/size", "default": "64MiB"},
-            "maximum-part": {"$ref": "#/$defs/size", "default": "64MiB", "description": "Of one part of a response; deferred parts together may have maximum-body, the parts of a subscription have no limit."},
+            "maximum-part": {"$ref": "#/$defs/size", "default": "64MiB", "description": "The largest part of a multipart response. maximum-body limits all deferred parts together; subscriptions have no such limit."},
             "redirect-headers": {
               "type": "array", "items": {"$ref": "#/$defs/headerPattern"},
-              "description": "Headers that follow a redirect to another origin, beside those that describe the body; without it none."
+              "description": "Headers that are sent to another origin after a redirect. Headers that describe the body always are."
             },
             "idle-timeout": {
               "$ref": "#/$defs/duration",
-              "description": "How long a response in parts may go without a result, whatever signs of life come; without it no limit."
+              "description": "The longest time without a result in a multipart response. Heartbeats do not count. Without it there is no limit."
             },
             "maximum-attempts": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 10},
             "plugin-retries": {"type": "integer", "minimum": 0, "maximum": 1000, "default": 3},
             "cancel-grace": {"$ref": "#/$defs/delay", "default": "1s"},
             "kept-memory": {
               "$ref": "#/$defs/size", "default": "256MiB",
-              "description": "Of calls whose plugins did not resume in time; while they hold more, calls that pass plugins fail."
+              "description": "The memory of calls whose plugins did not resume in time. Above this limit, calls that pass plugins fail."
             },
             "breaker-cool-down": {
-              "$ref": "#/$defs/duration", "default": "30s", "description": "How long an open circuit breaker waits before a request tries."
+              "$ref": "#/$defs/duration", "default": "30s", "description": "The time after which a request tries a plugin whose circuit breaker is open."
             },
             "crash-loop": {
-              "description": "What is done about plugins that kill the host again and again; nothing unless this is here.",
+              "description": "The reaction to plugins that crash the host repeatedly. Without this key, crashes are not counted.",
               "type": "object",
               "additionalProperties": false,
               "properties": {
-                "after": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 3, "description": "How many crashes are too many."},
-                "within": {"$ref": "#/$defs/duration", "default": "10m", "description": "Within which time they count."},
+                "after": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 3, "description": "The number of crashes that is too many."},
+                "within": {"$ref": "#/$defs/duration", "default": "10m", "description": "The time in which crashes are counted."},
                 "then": {
                   "enum": ["skip", "refuse"], "default": "refuse",
-                  "description": "Start without the plugin, unless it is mandatory, or do not start."
+                  "description": "skip starts without the plugin, unless it is mandatory; refuse does not start."
                 }
               }
             },
-            "ca-file": {"$ref": "#/$defs/text", "description": "Certificates to trust instead of the system's."},
+            "ca-file": {"$ref": "#/$defs/text", "description": "A PEM file with the certificates to trust instead of the system's."},
             "store-records": {
-              "type": "integer", "minimum": 0, "maximum": 100000000, "default": 10000, "description": "Of a store in memory."
+              "type": "integer", "minimum": 0, "maximum": 100000000, "default": 10000, "description": "The most records of a store in memory. The least recently used are removed."
             },
-            "store-bytes": {"$ref": "#/$defs/size", "default": "64MiB", "description": "Of a store in memory."},
+            "store-bytes": {"$ref": "#/$defs/size", "default": "64MiB", "description": "The most bytes of a store in memory."},
             "store-fields": {
               "type": "integer", "minimum": 1, "maximum": 1000000, "default": 1000,
-              "description": "Of a root's record, which has one for each list of arguments; the oldest are dropped."
+              "description": "The most fields of a root's record, which has one per list of arguments. The oldest are removed."
             },
-            "get-for-queries": {"type": "boolean", "default": false, "description": "Queries by GET, so that caches can answer."},
+            "get-for-queries": {"type": "boolean", "default": false, "description": "Whether queries are sent by GET, so that HTTP caches can answer them."},
             "client-awareness": {
-              "description": "What servers are told about the program that asks; nothing unless this is here.",
+              "description": "The information about the client program that is sent to the upstream. Without this key, none is sent.",
               "type": "object",
               "additionalProperties": false,
               "properties": {
                 "name": {"$ref": "#/$defs/headerText", "description": "Sent as apollographql-client-name."},
                 "version": {"$ref": "#/$defs/headerText", "description": "Sent as apollographql-client-version."},
-                "library": {"type": "boolean", "default": true, "description": "Name this library in the extensions."}
+                "library": {"type": "boolean", "default": true, "description": "Whether extensions.clientLibrary names this library."}
               }
             },
             "websocket": \(webSocketSchema)
@@ -132,17 +132,17 @@ extension Manifest {
         },
         "serve": \(serveSchema),
         "share": {
-          "description": "A part of a whole, as in 5%.",
+          "description": "A percentage, such as 5%.",
           "type": "string", "pattern": "^(100([.]0+)?|[0-9]{1,2}([.][0-9]+)?)%$"
         },
         "positiveShare": {"$ref": "#/$defs/share", "pattern": "[1-9]"},
         "headerPattern": {
-          "description": "A name, or the beginning of names and a star.",
+          "description": "A header name, or the beginning of names and a star.",
           "type": "string", "pattern": "^[!#$%&'+.^_`|~0-9A-Za-z-]+[*]?$"
         },
         "plugin": \(pluginSchema),
         "call": {
-          "description": "A call of one function of an unmodified C library, whose result goes into a header.",
+          "description": "A call of one function of an unmodified C library. Its result is written into a request header.",
           "type": "object",
           "required": ["library", "function", "returns", "header"],
           "additionalProperties": false,
@@ -174,7 +174,7 @@ extension Manifest {
           "additionalProperties": false,
           "properties": {
             "max-retry": {
-              "description": "Limits and delays the retries that other stages ask for; by itself it retries nothing.",
+              "description": "Limits and delays the retries that other stages ask for. It does not start a retry itself.",
               "type": "object",
               "additionalProperties": false,
               "properties": {
@@ -191,36 +191,36 @@ extension Manifest {
               "additionalProperties": false,
               "properties": {
                 "enabled": {"type": "boolean", "default": false},
-                "get-for-hashes": {"type": "boolean", "default": false, "description": "Hashes by GET, documents by POST."}
+                "get-for-hashes": {"type": "boolean", "default": false, "description": "Whether hashes are sent by GET and documents by POST."}
               }
             },
             "store": {"$ref": "#/$defs/store"}
           }
         },
         "store": {
-          "description": "Where results are kept, and how. The types of the roots are Query, Mutation and Subscription.",
+          "description": "The normalized store. The types of the roots are Query, Mutation and Subscription.",
           "type": "object",
           "additionalProperties": false,
           "properties": {
             "file": {
               "$ref": "#/$defs/text",
-              "description": "A SQLite database, relative to the manifest, made if it is not there; without it records are in memory."
+              "description": "A SQLite database, relative to the manifest. It is created if it does not exist. Without it the store is in memory."
             },
             "schema": {
               "$ref": "#/$defs/text",
-              "description": "The server's schema (SDL), relative to the manifest; without it types are learnt from responses."
+              "description": "The schema of the server (SDL), relative to the manifest. Without it types are learnt from responses."
             },
             "key-fields": {
-              "description": "The fields that name an object, by type; an empty list for none.",
+              "description": "The fields that identify an object, by type. An empty list for none.",
               "type": "object",
               "propertyNames": {"$ref": "#/$defs/graphqlName"},
               "additionalProperties": {"$ref": "#/$defs/graphqlNames"}
             },
             "default-key-fields": {
-              "$ref": "#/$defs/graphqlNames", "default": "id", "description": "The fields that name an object of any other type."
+              "$ref": "#/$defs/graphqlNames", "default": "id", "description": "The fields that identify an object of any other type."
             },
             "field-policies": {
-              "description": "Fields, as in Query.book, whose arguments name the object they bring.",
+              "description": "Fields, such as Query.book, whose arguments identify the object that they return.",
               "type": "object",
               "propertyNames": {"pattern": "^[_A-Za-z][_0-9A-Za-z]*[.][_A-Za-z][_0-9A-Za-z]*$"},
               "additionalProperties": {
@@ -231,19 +231,19 @@ extension Manifest {
                   "type": {"$ref": "#/$defs/graphqlName"},
                   "arguments": {
                     "$ref": "#/$defs/graphqlPaths", "minItems": 1,
-                    "description": "One for each key field, in their order; input.name for a member of an input object."
+                    "description": "One argument per key field, in the same order. input.name is a member of an input object."
                   }
                 }
               }
             },
             "maximum-ages": {
-              "description": "How long a value counts, by type, as in Book, or field, as in Book.price; the field wins.",
+              "description": "The time for which a value is valid, by type (Book) or field (Book.price). A field wins over its type.",
               "type": "object",
               "propertyNames": {"pattern": "^[_A-Za-z][_0-9A-Za-z]*([.][_A-Za-z][_0-9A-Za-z]*)?$"},
               "additionalProperties": {"$ref": "#/$defs/delay"}
             },
-            "default-maximum-age": {"$ref": "#/$defs/delay", "description": "How long any other value counts; without it for ever."},
-            "results-with-errors": {"type": "boolean", "default": true, "description": "Keep the data of results that carry errors."}
+            "default-maximum-age": {"$ref": "#/$defs/delay", "description": "The time for which all other values are valid. Without it there is no limit."},
+            "results-with-errors": {"type": "boolean", "default": true, "description": "Whether the data of results with errors is kept."}
           }
         },
         "graphqlName": {"type": "string", "pattern": "^[_A-Za-z][_0-9A-Za-z]*$"},
@@ -259,7 +259,7 @@ extension Manifest {
           ]
         },
         "lists": {
-          "description": "The stages of each kind; the list is the order.",
+          "description": "The stages of each kind, in order.",
           "type": "object",
           "additionalProperties": false,
           "properties": {
@@ -296,7 +296,7 @@ extension Manifest {
               "type": "object",
               "additionalProperties": false,
               "properties": {
-                "operation": {"$ref": "#/$defs/names", "description": "Names; * stands for any text, ? for one character."},
+                "operation": {"$ref": "#/$defs/names", "description": "Names of operations. * matches any text, ? one character."},
                 "type": {
                   "oneOf": [
                     {"$ref": "#/$defs/operationType"},

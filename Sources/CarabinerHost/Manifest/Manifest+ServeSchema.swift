@@ -2,28 +2,28 @@ extension Manifest {
   /// The part of ``schema`` that is about `serve`.
   static let serveSchema = """
     {
-      "description": "What carabiner serve does with the requests of others.",
+      "description": "The settings of carabiner serve.",
       "type": "object",
       "additionalProperties": false,
       "properties": {
         "forward-headers": {
           "type": "array", "items": {"$ref": "#/$defs/headerPattern"},
-          "description": "Fields of a client's request that go on to the upstream; none does by itself."
+          "description": "Request headers that are sent to the upstream. Without it none is."
         },
         "return-headers": {
           "type": "array", "items": {"$ref": "#/$defs/headerPattern"},
-          "description": "Fields of the upstream's answer that go back to the client; none does by itself."
+          "description": "Response headers of the upstream that are returned to the client. Without it none is."
         },
         "connection-init-headers": {
           "type": "array", "items": {"$ref": "#/$defs/headerPattern"},
-          "description": "Fields that a client of a WebSocket may add in connection_init; none by default, and never one of its handshake."
+          "description": "Headers that a WebSocket client may add in connection_init. Headers of the handshake cannot be replaced."
         },
         "cache-policy": {
           "enum": ["cacheFirst", "networkFirst", "networkOnly", "cacheOnly", "cacheAndNetwork"], "default": "networkOnly",
-          "description": "All clients share one store, so anything but networkOnly is for answers that are the same for everybody."
+          "description": "The use of the store. All clients share it, so other policies are for results that are the same for all clients."
         },
         "canary": {
-          "description": "A new generation takes a share of the operations first, and all if nothing speaks against it.",
+          "description": "A new generation takes a share of the operations first. It takes over if it has no more errors and is not slower.",
           "type": "object",
           "required": ["share"],
           "additionalProperties": false,
@@ -32,7 +32,7 @@ extension Manifest {
             "for": {"$ref": "#/$defs/duration", "default": "10m"},
             "key": {
               "type": "string", "pattern": "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$",
-              "description": "The request field whose value decides who gets it; without it the client's address."
+              "description": "The request header whose value assigns a client to a generation. Without it, the client's address does."
             },
             "error-increase": {"$ref": "#/$defs/share", "default": "2%"},
             "latency-ratio": {"type": "number", "minimum": 1, "maximum": 1000, "default": 2},
@@ -40,7 +40,7 @@ extension Manifest {
           }
         },
         "shadow": {
-          "description": "A new generation runs copies of a share of the queries; results are compared and never returned.",
+          "description": "A new generation runs copies of a share of the queries. Results are compared and never returned.",
           "type": "object",
           "required": ["share"],
           "additionalProperties": false,
