@@ -68,6 +68,11 @@ let package = Package(
       swiftSettings: swiftSettings),
     .target(name: "CarabinerPlugin", dependencies: ["CCarabiner"], swiftSettings: swiftSettings),
 
+    // `swift package generate-documentation`.
+    .plugin(
+      name: "GenerateDocumentation", capability: .command(intent: .documentationGeneration()),
+      path: "Sources/GenerateDocumentation"),
+
     // How tests run compilers and other programs.
     .target(name: "TestTools", path: "Tests/TestTools", swiftSettings: swiftSettings),
     .testTarget(

@@ -13,7 +13,9 @@ public protocol NormalizedCache: Sendable {
   /// A root has a value for each list of arguments that was asked for, and a query needs few of them. A cache that finds single
   /// fields faster than whole records implements this; the default loads the record.
   ///
-  /// - Parameter fields: The names of the fields that are needed.
+  /// - Parameters:
+  ///   - key: The key of the record.
+  ///   - fields: The names of the fields that are needed.
   func record(forKey key: String, fields: () -> [String]) async throws -> Record?
 
   /// Merges records into the cache, all or none of them.

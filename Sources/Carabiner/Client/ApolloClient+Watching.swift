@@ -7,6 +7,7 @@ extension ApolloClient {
   ///   - operation: A query.
   ///   - cachePolicy: How the first result is found.
   ///   - refetchesMissing: Whether the server is asked when a change leaves something missing; else only the store is watched.
+  ///   - configuration: The options of the requests.
   public func watch<Operation: GraphQLOperation>(
     _ operation: Operation, cachePolicy: CachePolicy = .default, refetchesMissing: Bool = true,
     configuration: RequestConfiguration = RequestConfiguration()

@@ -109,7 +109,10 @@ public final class ApolloClient: Sendable {
   ///
   /// The files are read while they are sent, however long they are.
   ///
-  /// - Parameter files: What is uploaded, each with the variable it is; those variables are left out of the operation's own.
+  /// - Parameters:
+  ///   - operation: The operation, without the variables that are files.
+  ///   - files: The files, each with the variable whose value it is.
+  ///   - configuration: The options of this request.
   public func upload<Operation: GraphQLOperation>(
     operation: Operation, files: [GraphQLFile], configuration: RequestConfiguration = RequestConfiguration()
   ) async throws -> GraphQLResponse<Operation> {

@@ -32,7 +32,11 @@ public struct GraphQLFile: Sendable, Hashable {
 
   /// A file on disk.
   ///
-  /// - Parameter originalName: What the server is told it is called; nil for the last part of the path.
+  /// - Parameters:
+  ///   - fieldName: The variable whose value the file is.
+  ///   - path: The path of the file.
+  ///   - originalName: The file name that is sent; nil for the last part of the path.
+  ///   - mimeType: The media type that is sent.
   public init(fieldName: String, path: String, originalName: String? = nil, mimeType: String = Self.octetStream) {
     self.fieldName = fieldName
     self.originalName = originalName ?? path.split(separator: "/").last.map(String.init) ?? path

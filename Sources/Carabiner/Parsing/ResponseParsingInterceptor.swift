@@ -2,7 +2,10 @@
 public protocol ResponseParsingInterceptor: Sendable {
   /// Reads the chunks of a response and brings its results.
   ///
-  /// - Parameter includeCacheRecords: Whether the results need records for the cache.
+  /// - Parameters:
+  ///   - response: The response, with its body.
+  ///   - request: The request that was answered.
+  ///   - includeCacheRecords: Whether the results need records for the cache.
   func parse<Request: GraphQLRequest>(
     response: HTTPResponse, for request: Request, includeCacheRecords: Bool
   ) async throws -> InterceptorResultStream<Request>

@@ -16,8 +16,9 @@ public struct Record: Sendable, Hashable {
   /// A record of these fields.
   ///
   /// - Parameters:
+  ///   - key: The key of the record.
   ///   - fields: Raw JSON by field.
-  ///   - received: When the values were received, in milliseconds since 1970; now unless told otherwise.
+  ///   - received: When the values were received, in milliseconds since 1970. The default is now.
   public init(key: String, fields: [String: Data], received: Int64 = StoreClock.now) {
     self.init(key: key, table: FieldTable())
     for (name, value) in fields.sorted(by: { $0.key < $1.key }) { set(name, to: [UInt8](value), received: received) }
