@@ -28,9 +28,9 @@ struct row {
 
 enum { ALWAYS, IF, UNLESS };
 #define YES SECCOMP_RET_ALLOW
-/* Through SIGSYS, whose handler notes the call and answers this errno. */
+/* Through SIGSYS, whose handler notes the call and answers this errno.  PR03 reports the call as a fault of the plugin. */
 #define REFUSE(code) (SECCOMP_RET_TRAP | (code))
-/* By the kernel and unnoted: what libc and run times ask for as a matter of course, and go on without. */
+/* By the kernel and unnoted: no fault of the plugin.  libc and run times make these calls on their own and have another way. */
 #define QUIETLY(code) (SECCOMP_RET_ERRNO | (code))
 
 #define ALLOW(call) {SYS_##call, ALWAYS, 0, 0, 0, YES}
@@ -38,6 +38,9 @@ enum { ALWAYS, IF, UNLESS };
 #define WHEN(call, argument, mask, value) {SYS_##call, IF, argument, mask, value, YES}
 #define NOT_WHEN(call, argument, mask, value, answer) {SYS_##call, IF, argument, mask, value, answer}
 #define ONLY_WHEN(call, argument, mask, value, answer) {SYS_##call, UNLESS, argument, mask, value, answer}
+#define QUIET(call) {SYS_##call, ALWAYS, 0, 0, 0, QUIETLY(ENOSYS)}
+/* For a call that the headers of older systems do not name; since 424 every machine has the same numbers. */
+#define QUIET_NUMBER(number) {number, ALWAYS, 0, 0, 0, QUIETLY(ENOSYS)}
 /* In place of a value: the number of this process. */
 #define SELF 0xffffffffu
 #define ALL 0xffffffffu
@@ -89,9 +92,9 @@ static const struct row common[] = {
     ALLOW(membarrier), WHEN(clone, 0, ~(uint32_t)THREAD_MAY, THREAD),
     /* Its flags lie behind a pointer; libc then takes clone(). */
     ANSWER(clone3, QUIETLY(ENOSYS)),
-    /* Memory that RLIMIT_DATA counts. */
-    NOT_WHEN(mmap, 3, MAP_GROWSDOWN, MAP_GROWSDOWN, REFUSE(ENOMEM)),
-    NOT_WHEN(mmap, 3, MAP_SHARED | MAP_ANONYMOUS, MAP_SHARED | MAP_ANONYMOUS, REFUSE(ENOMEM)), ALLOW(mmap), ALLOW(munmap),
+    /* Memory that RLIMIT_DATA counts.  Other memory is no fault: a host gives it, only here it could not be limited. */
+    NOT_WHEN(mmap, 3, MAP_GROWSDOWN, MAP_GROWSDOWN, QUIETLY(ENOMEM)),
+    NOT_WHEN(mmap, 3, MAP_SHARED | MAP_ANONYMOUS, MAP_SHARED | MAP_ANONYMOUS, QUIETLY(ENOMEM)), ALLOW(mmap), ALLOW(munmap),
     ALLOW(mprotect), ALLOW(mremap), ALLOW(madvise), ALLOW(brk),
     /* The process itself. */
     ALLOW(exit), ALLOW(exit_group), ALLOW(restart_syscall), ALLOW(set_tid_address), ALLOW(gettid), ALLOW(getpid), ALLOW(getppid),
@@ -118,6 +121,25 @@ static const struct row common[] = {
 #if defined(__x86_64__)
     ALLOW(readlink), ALLOW(access), ALLOW(poll), ALLOW(epoll_wait), ALLOW(pause), ALLOW(time),
 #endif
+};
+
+/* Calls that reach nothing but the process itself, and that libc, run times and libraries make where they help: advice about memory and
+ * files, newer forms of allowed calls, copies between descriptors of their own, and looks at their own state. */
+static const struct row probes[] = {
+    QUIET(fadvise64), QUIET(readahead), QUIET(sync_file_range), QUIET(copy_file_range), QUIET(sendfile), QUIET(splice),
+    QUIET(preadv2), QUIET(pwritev2), QUIET(mlock), QUIET(mlock2), QUIET(munlock), QUIET(get_mempolicy), QUIET(set_mempolicy),
+    QUIET(mbind), QUIET(pkey_alloc), QUIET(pkey_free), QUIET(pkey_mprotect), QUIET(getxattr), QUIET(lgetxattr),
+    QUIET(fgetxattr), QUIET(listxattr), QUIET(llistxattr), QUIET(flistxattr), QUIET(get_robust_list),
+    QUIET(sched_rr_get_interval), QUIET(sched_getattr), QUIET(ioprio_get),
+    QUIET_NUMBER(447 /* memfd_secret */), QUIET_NUMBER(449 /* futex_waitv */), QUIET_NUMBER(451 /* cachestat */),
+    QUIET_NUMBER(453 /* map_shadow_stack */), QUIET_NUMBER(454 /* futex_wake */), QUIET_NUMBER(455 /* futex_wait */),
+    QUIET_NUMBER(456 /* futex_requeue */), QUIET_NUMBER(462 /* mseal */),
+    NOT_WHEN(prctl, 0, ALL, 0x53564d41 /* PR_SET_VMA */, QUIETLY(EINVAL)),
+    NOT_WHEN(prctl, 0, ALL, PR_CAPBSET_READ, QUIETLY(EINVAL)),
+    NOT_WHEN(fcntl, 1, ALL, F_OFD_GETLK, QUIETLY(EINVAL)), NOT_WHEN(fcntl, 1, ALL, F_OFD_SETLK, QUIETLY(EINVAL)),
+    NOT_WHEN(fcntl, 1, ALL, F_OFD_SETLKW, QUIETLY(EINVAL)), NOT_WHEN(fcntl, 1, ALL, F_GETPIPE_SZ, QUIETLY(EINVAL)),
+    NOT_WHEN(fcntl, 1, ALL, F_SETPIPE_SZ, QUIETLY(EPERM)), NOT_WHEN(fcntl, 1, ALL, F_GET_SEALS, QUIETLY(EINVAL)),
+    NOT_WHEN(fcntl, 1, ALL, F_ADD_SEALS, QUIETLY(EPERM)),
 };
 
 /* Calls that exist, with arguments that are not allowed, are answered as the kernel answers a process without the right to them. */
@@ -185,6 +207,7 @@ int CConfine_filterCalls(enum CConfine_profile profile) {
   add(&program, LOAD(offsetof(struct seccomp_data, nr)));
   if (profile == CCONFINE_HARNESS) add_rows(&program, harness, COUNT(harness));
   add_rows(&program, common, COUNT(common));
+  add_rows(&program, probes, COUNT(probes));
   add_rows(&program, last, COUNT(last));
   /* Among the rest those of x32, whose numbers are beyond all others. */
   add(&program, GIVE(REFUSE(ENOSYS)));

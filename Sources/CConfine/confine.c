@@ -106,6 +106,8 @@ static int is_filtered(pid_t parent) {
   return by_list && by_argument;
 }
 
+static uint32_t layers;
+
 uint32_t CConfine_confine(const struct CConfine_settings *settings) {
   uint32_t had = 0;
   int alone = is_alone();
@@ -130,8 +132,11 @@ uint32_t CConfine_confine(const struct CConfine_settings *settings) {
   if (alone && CConfine_wallFiles(settings->folder, settings->readable) == 0 && is_walled()) had |= CCONFINE_FILES;
   if (CConfine_filterCalls(settings->profile) == 0 && is_filtered(getppid())) had |= CCONFINE_CALLS;
   CConfine_forgetRefusals();
+  layers = had;
   return had;
 }
+
+uint32_t CConfine_layers(void) { return layers; }
 
 const char *CConfine_layerName(uint32_t layer) {
   switch (layer) {

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -18,8 +19,12 @@
 /* More than there are system calls; the last place is for all others, such as those of x32. */
 enum { NUMBERS = 1024 };
 
-static _Atomic uint32_t counts[NUMBERS + 1];
-static _Atomic uintptr_t addresses[NUMBERS + 1];
+/* In memory that copies of the process share, so that what they try counts too. */
+struct refusals {
+  _Atomic uint32_t counts[NUMBERS + 1];
+  _Atomic uintptr_t addresses[NUMBERS + 1];
+};
+static struct refusals *refusals;
 
 #if defined(__x86_64__)
 #define ARGUMENT(machine, n) ((machine)->uc_mcontext.gregs[(n) == 0 ? REG_RDI : (n) == 1 ? REG_RSI : REG_RDX])
@@ -55,6 +60,33 @@ static long open_stat(int folder, const char *path, int flags) {
 }
 #endif
 
+#ifdef ANSWER
+/* Whether a number is that of a thread of this process; the call may be made in a signal handler. */
+static int is_own_thread(long number) {
+  char path[64] = "/proc/self/task/", digits[24];
+  size_t count = sizeof digits;
+  if (number <= 0) return 0;
+  digits[--count] = '\0';
+  for (; number > 0; number /= 10) digits[--count] = (char)('0' + number % 10);
+  strcat(path, digits + count);
+  return syscall(SYS_faccessat, AT_FDCWD, path, F_OK) == 0;
+}
+
+/* The filter knows only the number of the first process, and no numbers of threads.  A call by which a process signals, limits or
+ * schedules itself is no fault, so it is not counted, although it is refused. */
+static int is_about_itself(int call, long target) {
+  switch (call) {
+    case SYS_kill:
+    case SYS_tgkill:
+    case SYS_prlimit64: return target == getpid();
+    case SYS_sched_setaffinity:
+    case SYS_sched_setscheduler:
+    case SYS_sched_setparam: return is_own_thread(target);
+    default: return 0;
+  }
+}
+#endif
+
 /* The kernel has refused the call; here it gets its answer.  A SIGSYS of any other origin changes nothing. */
 static void on_refusal(int signal, siginfo_t *info, void *context) {
   (void)signal;
@@ -71,11 +103,21 @@ static void on_refusal(int signal, siginfo_t *info, void *context) {
 #else
   (void)context;
 #endif
+#ifdef ANSWER
+  if (is_about_itself(info->si_syscall, (long)ARGUMENT(machine, 0))) return;
+#endif
   size_t place = info->si_syscall >= 0 && info->si_syscall < NUMBERS ? (size_t)info->si_syscall : NUMBERS;
-  if (atomic_fetch_add(&counts[place], 1) == 0) atomic_store(&addresses[place], (uintptr_t)info->si_call_addr);
+  if (atomic_fetch_add(&refusals->counts[place], 1) == 0) {
+    atomic_store(&refusals->addresses[place], (uintptr_t)info->si_call_addr);
+  }
 }
 
 int CConfine_catchRefusals(void) {
+  if (!refusals) {
+    void *shared = mmap(NULL, sizeof *refusals, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED) return -1;
+    refusals = shared;
+  }
   struct sigaction action;
   memset(&action, 0, sizeof action);
   action.sa_sigaction = on_refusal;
@@ -84,20 +126,22 @@ int CConfine_catchRefusals(void) {
 }
 
 void CConfine_forgetRefusals(void) {
+  if (!refusals) return;
   for (size_t place = 0; place <= NUMBERS; place++) {
-    atomic_store(&counts[place], 0);
-    atomic_store(&addresses[place], 0);
+    atomic_store(&refusals->counts[place], 0);
+    atomic_store(&refusals->addresses[place], 0);
   }
 }
 
 size_t CConfine_refusals(struct CConfine_refusal *out, size_t capacity) {
   size_t found = 0;
+  if (!refusals) return 0;
   for (size_t place = 0; place <= NUMBERS; place++) {
-    uint32_t count = atomic_load(&counts[place]);
+    uint32_t count = atomic_load(&refusals->counts[place]);
     if (count == 0) continue;
     if (found < capacity) {
       out[found] = (struct CConfine_refusal){
-          .number = place == NUMBERS ? -1 : (int64_t)place, .count = count, .address = atomic_load(&addresses[place])};
+          .number = place == NUMBERS ? -1 : (int64_t)place, .count = count, .address = atomic_load(&refusals->addresses[place])};
     }
     found++;
   }

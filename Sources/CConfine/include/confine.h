@@ -54,6 +54,8 @@ struct CConfine_settings {
 
 /* Confines this process and all it starts, for good.  Answers the layers in force, as bits. */
 uint32_t CConfine_confine(const struct CConfine_settings *settings);
+/* The layers in force; 0 before CConfine_confine(). */
+uint32_t CConfine_layers(void);
 /* What a layer is called in messages; NULL if `layer` is not one bit of them. */
 const char *CConfine_layerName(uint32_t layer);
 
@@ -64,7 +66,8 @@ struct CConfine_refusal {
   uint64_t address; /* of the instruction, the first time */
 };
 
-/* Copies the calls refused so far, each number once, and answers how many there are; those beyond `capacity` are not copied. */
+/* Copies the calls refused so far to this process and its copies, each number once, and answers how many there are; those beyond
+ * `capacity` are not copied.  A call that concerns only the process itself, such as raise() in a copy, is refused but not counted. */
 size_t CConfine_refusals(struct CConfine_refusal *out, size_t capacity);
 /* The name of a system call of this machine, as in its manual page; NULL if the number is not known. */
 const char *CConfine_callName(int64_t number);

@@ -41,8 +41,10 @@ package enum TrialProcess {
     }
     CLaboratory_catchTouches()
     if order.options.isTraced { unsafe CLaboratory_openTrace(LaboratoryRecord.shared) }
-    let contents = contents(of: order)
-    if let refused = RefusedCalls.now.text { Confinement.say(refused) }
+    var contents = contents(of: order)
+    let refused = RefusedCalls.now
+    contents.findings += refused.findings
+    if let text = refused.text { Confinement.say(text) }
     TrialReport.write(contents, nonce: nonce)
     // No destructors of the plugin: whether they may run is LC09's question.
     if Catalog.check(order.check)?.endsOrderly == true { exit(0) }

@@ -37,7 +37,17 @@ struct ConfinementTests {
   @Test("refused calls are one line, with how often each was made")
   func refusedCalls() {
     #expect(RefusedCalls(calls: []).text == nil)
-    let calls = RefusedCalls(calls: [.init(name: "socket", count: 1), .init(name: "kill", count: 3)])
-    #expect(calls.text == "refused system calls: socket, kill (3 times)")
+    let calls = RefusedCalls(calls: [.init(number: 425, count: 1), .init(number: 434, count: 3)])
+    #expect(calls.text == "refused system calls: io_uring_setup, pidfd_open (3 times)")
+  }
+
+  @Test(
+    "a refused call is a failure of PR03, and one that is newer than the harness a warning",
+    arguments: [(425, .failure), (-1, .failure), (900, .warning)] as [(Int64, Finding.Severity)])
+  func findings(_ number: Int64, _ severity: Finding.Severity) {
+    let found = [1, 5].map { RefusedCalls(calls: [.init(number: number, count: $0)]).findings }
+    #expect(found[0].map(\.check) == ["PR03"])
+    #expect(found[0].map(\.severity) == [severity])
+    #expect(found[0] == found[1])
   }
 }

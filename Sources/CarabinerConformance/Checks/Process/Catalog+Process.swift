@@ -1,3 +1,3 @@
 extension Catalog {
-  static let processChecks: [Check] = [.pr01, .pr02]
+  static let processChecks: [Check] = [.pr01, .pr02, .pr03]
 }
