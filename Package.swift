@@ -160,7 +160,9 @@ if hasServers {
     .target(name: "CLaboratory"),
     .target(
       name: "CarabinerConformance",
-      dependencies: ["CarabinerHost", "CarabinerWire", "CCarabiner", "CConfine", "CFFI", "CLaboratory", "CLinux"],
+      dependencies: [
+        "CarabinerFiles", "CarabinerHost", "CarabinerWire", "CCarabiner", "CConfine", "CFFI", "CLaboratory", "CLinux",
+      ],
       swiftSettings: swiftSettings),
     .testTarget(
       name: "CarabinerConformanceTests",

@@ -1,6 +1,7 @@
+internal import CarabinerFiles
 internal import Foundation
 
-/// A private folder that goes with the value, whatever a child has put into it.
+/// A private folder that is removed with the value, whatever a child has put into it.
 final class ScratchFolder: Sendable {
   /// What a child that is another user than root may do with a folder of root's.
   enum Use: Sendable {
@@ -12,9 +13,9 @@ final class ScratchFolder: Sendable {
 
   let path: String
 
-  /// - Throws: What the system says if no folder can be made.
+  /// - Throws: What the system says if no folder can be made, or why another user could replace it.
   init(for use: Use, in parent: String? = nil) throws {
-    path = "\(parent ?? Self.parent)/carabiner-conform-\(UUID().uuidString)"
+    path = "\(try Self.trusted(parent ?? Self.parent))/carabiner-conform-\(UUID().uuidString)"
     try FileManager.default.createDirectory(
       atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
     guard geteuid() == 0 else { return }
@@ -35,6 +36,25 @@ final class ScratchFolder: Sendable {
   private static var parent: String {
     guard let own = ProcessInfo.processInfo.environment["XDG_RUNTIME_DIR"], own.hasPrefix("/") else { return "/tmp" }
     return geteuid() != 0 || isOpenToOthers(own) ? own : "/tmp"
+  }
+
+  /// The same folder by a path without links.
+  ///
+  /// The supervisor copies the plugin into this folder, and children run that copy: no other user may replace it in between.
+  ///
+  /// - Throws: ``SupervisorError`` if another user could put another folder in place.
+  private static func trusted(_ parent: String) throws(SupervisorError) -> String {
+    do throws(TrustedPath.Fault) {
+      let folder = try TrustedPath.resolve(parent)
+      return folder == "/" ? "" : folder
+    } catch {
+      let reason =
+        switch error {
+        case .absent(let reason), .unsafe(let reason): reason
+        }
+      throw SupervisorError(
+        message: "no private folder can be made in \(parent): \(reason); correct or unset XDG_RUNTIME_DIR")
+    }
   }
 
   /// Whether other users may pass through a folder and all those above it.

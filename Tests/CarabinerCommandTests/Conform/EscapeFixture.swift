@@ -30,6 +30,11 @@ struct EscapeFixture: CustomTestStringConvertible, Sendable {
     try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: folder.path)
   }
 
+  /// Lets every user make files, and only their owners replace them: the harness trusts no other shared folder.
+  static func share(_ folder: URL) throws {
+    try FileManager.default.setAttributes([.posixPermissions: 0o1777], ofItemAtPath: folder.path)
+  }
+
   /// Compiles it as a plugin.
   func plugin(outside: FixturePlugin.Folder, into folder: FixturePlugin.Folder) async throws -> String {
     let root = Repository.root.path

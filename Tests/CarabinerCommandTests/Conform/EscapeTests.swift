@@ -13,7 +13,7 @@ struct EscapeTests {
     let plugin = try await fixture.plugin(outside: outside, into: folder)
     let before = try FileManager.default.subpathsOfDirectory(atPath: outside.url.path).sorted()
     let scratch = try FixturePlugin.Folder()
-    try EscapeFixture.open(scratch.url)
+    try EscapeFixture.share(scratch.url)
     for user in await TestUser.available(in: scratch) {
       let run = try await user.run(
         Repository.command.path, ["conform", "--check", "SE01", "--effort", "0.05", "--format", "json", plugin], in: scratch)
@@ -38,7 +38,7 @@ struct EscapeTests {
   @Test("the attempts are real: without confinement most of them succeed")
   func unconfined() async throws {
     let scratch = try FixturePlugin.Folder()
-    try EscapeFixture.open(scratch.url)
+    try EscapeFixture.share(scratch.url)
     for user in await TestUser.available(in: scratch) {
       var (succeeded, tried) = (0, 0)
       for fixture in EscapeFixture.all {

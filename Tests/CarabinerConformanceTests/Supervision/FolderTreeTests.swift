@@ -41,6 +41,28 @@ struct FolderTreeTests {
     #expect(!ScratchFolder.isOpenToOthers(folder.path))
   }
 
+  @Test("no folder is made where another user could replace it", arguments: [0o777, 0o775, 0o757])
+  func untrusted(_ mode: UInt32) throws {
+    let manager = FileManager.default
+    let parent = manager.temporaryDirectory.appending(path: "carabiner-parent-\(UUID().uuidString)").path
+    let link = "\(parent)-link"
+    try manager.createDirectory(atPath: parent, withIntermediateDirectories: false)
+    unsafe symlink(parent, link)
+    defer { for path in [parent, link] { try? manager.removeItem(atPath: path) } }
+    unsafe chmod(parent, mode)
+    for path in [parent, link] {
+      #expect(throws: SupervisorError.self) { try ScratchFolder(for: .writing, in: path) }
+    }
+    unsafe chmod(parent, mode | S_ISVTX)
+    #expect(throws: Never.self) { try ScratchFolder(for: .writing, in: parent) }
+    unsafe chmod(parent, 0o755)
+    #expect(throws: Never.self) { try ScratchFolder(for: .writing, in: link) }
+    guard geteuid() == 0 else { return }
+    unsafe chown(parent, 65_534, 65_534)
+    #expect(throws: SupervisorError.self) { try ScratchFolder(for: .reading, in: parent) }
+    #expect(try manager.contentsOfDirectory(atPath: parent) == [])
+  }
+
   @Test("what a child left in the record is a text without control characters")
   func record() throws {
     let record = try #require(FlightRecord(nonce: "6d1f"))
