@@ -121,7 +121,7 @@ extension Laboratory {
   func key(_ name: crb_view) -> crb_key {
     if use(.key) != nil { return 0 }
     let text = unsafe name.text
-    guard !text.isEmpty, text.utf8.count <= 128, text.contains(".") else { return 0 }
+    guard BaggageKeys.isWellFormed(text) else { return 0 }
     return state.withLock { state in
       if let known = state.keys[text] { return known }
       guard state.keys.count < Self.maximumKeys else { return 0 }

@@ -45,28 +45,33 @@ extension Check {
       }
     })
 
-  private static func readable(_ kind: StageKind) -> Parts {
-    switch kind {
-    case .graphQL, .cache: [.headers, .document, .variables, .extensions, .operationName, .json, .data, .errors]
-    case .http: [.headers, .body, .url, .method, .chunk]
-    case .parsing: [.headers, .operationName, .chunk, .json, .data, .errors]
+  /// The parts that some hook of a stage can read, or that arrive in its events.
+  static func readable(_ kind: StageKind) -> Parts {
+    parts { part in Hook.allCases.contains { !Contract.rights(part, in: $0, of: kind).isDisjoint(with: [.read, .event]) } }
+  }
+
+  /// The parts that some hook of a stage can set, or replace with what it emits.
+  static func writable(_ kind: StageKind) -> Parts {
+    let isEmitted = { (part: Parts) in
+      !part.isDisjoint(with: [.json, .data, .errors, .chunk])
+        && Hook.allCases.contains { Contract.emits(results: part != .chunk, in: $0, of: kind) }
+    }
+    return parts { part in
+      isEmitted(part) || Hook.allCases.contains { Contract.rights(part, in: $0, of: kind).contains(.write) }
     }
   }
 
-  private static func writable(_ kind: StageKind) -> Parts {
-    switch kind {
-    case .graphQL: [.headers, .document, .variables, .extensions, .json, .data, .errors]
-    case .http: [.headers, .body, .url, .method, .chunk]
-    case .cache: [.json, .data, .errors]
-    case .parsing: [.json, .data, .errors, .chunk]
-    }
+  private static func parts(where holds: (Parts) -> Bool) -> Parts {
+    partNames.indices.map { Parts(rawValue: 1 << UInt32($0)) }.filter(holds).reduce(into: []) { $0.formUnion($1) }
   }
+
+  /// The names of the header, in the order of their bits.
+  private static let partNames = [
+    "HEADERS", "BODY", "URL", "METHOD", "DOCUMENT", "VARIABLES", "EXTENSIONS", "OPERATION_NAME", "JSON", "DATA", "ERRORS",
+    "CHUNK",
+  ]
 
   private static func names(_ parts: Parts) -> String {
-    let names = [
-      "HEADERS", "BODY", "URL", "METHOD", "DOCUMENT", "VARIABLES", "EXTENSIONS", "OPERATION_NAME", "JSON", "DATA", "ERRORS",
-      "CHUNK",
-    ]
-    return names.indices.filter { parts.rawValue >> UInt32($0) & 1 == 1 }.map { names[$0] }.joined(separator: ", ")
+    partNames.indices.filter { parts.rawValue >> UInt32($0) & 1 == 1 }.map { partNames[$0] }.joined(separator: ", ")
   }
 }

@@ -2,7 +2,7 @@ internal import CCarabiner
 internal import Synchronization
 
 /// The interned names of baggage values.
-enum BaggageKeys {
+package enum BaggageKeys {
   /// How many names the process may intern.
   static let maximumKeys = 65_536
   /// How long a name may be.
@@ -15,12 +15,14 @@ enum BaggageKeys {
 
   private static let state = Mutex(State())
 
+  /// Whether the header calls a name well-formed: dotted, of visible ASCII characters, and not too long.
+  package static func isWellFormed(_ name: String) -> Bool {
+    name.contains(".") && name.utf8.count <= maximumNameBytes && name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+  }
+
   /// The key of a name; 0 if the name is malformed or there are too many.
   static func key(for name: String) -> crb_key {
-    let isWellFormed =
-      !name.isEmpty && name.utf8.count <= maximumNameBytes
-      && name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
-    guard isWellFormed else { return 0 }
+    guard isWellFormed(name) else { return 0 }
     return state.withLock { state in
       if let key = state.keys[name] { return key }
       guard state.names.count < maximumKeys else { return 0 }
