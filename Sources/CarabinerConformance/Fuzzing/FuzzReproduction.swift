@@ -20,7 +20,7 @@ package struct FuzzReproduction: Sendable {
     let staging = try ScratchFolder(for: .reading)
     let copy = "\(staging.path)/plugin.so"
     try Supervisor.copy(supervisor.plugin, to: copy)
-    let run = FuzzRun(supervisor, .fz01, copy)
+    let run = FuzzRun(supervisor, .fuzzedExchanges, copy)
     `case` = one
     var places = (kept ?? Set(one.ingredients.indices)).filter(one.ingredients.indices.contains)
     progress(places.count)

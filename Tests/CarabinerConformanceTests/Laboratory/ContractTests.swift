@@ -36,8 +36,8 @@ struct ContractTests {
       (.parsing, results.union([.headers, .operationName, .chunk]), results),
     ]
     for (kind, readable, writable) in expected {
-      #expect(Check.readable(kind) == readable, "\(kind)")
-      #expect(Check.writable(kind) == writable, "\(kind)")
+      #expect(Check.readableParts(of: kind) == readable, "\(kind)")
+      #expect(Check.writableParts(of: kind) == writable, "\(kind)")
     }
   }
 }

@@ -1,0 +1,57 @@
+/// The checks of each group, in the order of their ids.
+extension Catalog {
+  static let symbolChecks: [Check] = [
+    .exports, .processWideNames, .staticThreadMemory, .overwritableCode, .librarySearchPaths, .processImports, .allocatorSymbols,
+    .platformBaseline, .indirectFunctions,
+  ]
+
+  static let loadChecks: [Check] = [
+    .wholeSharedObject, .noteAndRegistration, .resolvedSymbols, .anyFilePlace, .quietConstructors, .loadTime, .sameEntryTable,
+    .newerHosts, .olderHosts, .balancedInit, .loadedLibraries,
+  ]
+
+  static let descriptorChecks: [Check] = [
+    .filledTables, .uniqueIDs, .versionAndThreadClass, .configurationSchema, .declaredParts, .staticTables, .unknownExtensions,
+  ]
+
+  static let lifecycleChecks: [Check] = [
+    .repeatedCreation, .failedCreation, .validationWithoutTrace, .validationMatchesCreation, .separateInstances, .drainedCalls,
+    .destructionAtAnyTime, .releasedCalls, .processEndInUse, .exitHandlers,
+  ]
+
+  static let memoryChecks: [Check] = [
+    .viewBounds, .readOnlyViews, .expiredViews, .viewsWhileWaiting, .bufferReferences, .adoptedBytes, .hostWithoutMemory,
+    .failingMalloc, .memoryOfEndedCalls, .ownFrees, .resourcesOfEndedCalls, .freedMemory, .unwrittenMemory,
+  ]
+
+  static let threadChecks: [Check] = [
+    .threadsOfHostCalls, .concurrentHooks, .changingThreads, .concurrentCancel, .callsAfterResume, .blocking, .ownThreads,
+    .keptLocks, .changedProcess,
+  ]
+
+  static let semanticsChecks: [Check] = [
+    .legalVerdicts, .undeclaredChanges, .stagedForVerdict, .unusualOperations, .editedJSON, .headerNames, .anyStatus, .secrets,
+    .cacheReads, .cacheWrites, .parserChunks, .brokenBodies, .splitDelimiters, .sameAnswers, .functionsInPlace,
+  ]
+
+  static let streamChecks: [Check] = [.anyResultCount, .resultOrder, .stagedAtEnd, .fullWindow, .endlessSubscription, .earlyStop]
+
+  static let errorChecks: [Check] = [
+    .errorExplanations, .errorShapes, .repeatedAttempts, .refusedRetry, .retryDelay, .cancelledWaits, .singleResume,
+    .announcedSuspension, .refusedServices, .serviceCallbacks,
+  ]
+
+  static let limitChecks: [Check] = [
+    .bodyAndHeaderSizes, .extremeJSON, .anyConfiguration, .anyNeighbour, .staleHandles, .loggedInput, .usedUpQuota,
+  ]
+
+  static let performanceChecks: [Check] = [.allocations, .systemCallsInHooks, .costPerByte]
+
+  static let reloadChecks: [Check] = [.secondGeneration, .secondVersion, .hundredGenerations, .stateHandOver]
+
+  static let processChecks: [Check] = [.leftProcesses, .hostDescriptors, .forbiddenSystemCalls]
+
+  static let selfTestChecks: [Check] = [.ownSelfTests]
+
+  static let fuzzChecks: [Check] = [.fuzzedExchanges]
+}

@@ -1,0 +1,170 @@
+internal import CCarabiner
+internal import CarabinerHost
+internal import CarabinerWire
+
+extension Check {
+  static let configurationSchema = Check(
+    "DS04", level: 3, "describes its configuration by a schema that holds",
+    page: Page(
+      rule: "config_schema, if there is one, is a JSON Schema 2020-12, and what it gives as `default` is valid by it.",
+      reason: """
+        Hosts check a manifest by the schema before any code of the plugin runs, and write configurations for people from its defaults. One
+        that is broken refuses every configuration, or accepts all.
+        """,
+      example: #"{"type":"object","properties":{"depth":{"type":"integer","default":"10"}}}"#,
+      remedy: #"{"type":"object","properties":{"depth":{"type":"integer","default":10}}}"#),
+    .loading { trial in
+      var schemas = 0
+      for item in unsafe try trial.items(of: trial.table()) {
+        let copy = unsafe item.table
+        guard let pointer = unsafe copy.config_schema else { continue }
+        let id = unsafe trial.text(copy.id) ?? ""
+        schemas += 1
+        guard let text = unsafe String(validatingCString: pointer), let json = try? JSONValue(parsing: text) else {
+          trial.notes.fail("its config_schema is no JSON text in UTF-8", at: id)
+          continue
+        }
+        do {
+          let schema = try CompiledSchema(json)
+          for problem in DefaultsReview.problems(of: json, schema) { trial.notes.fail(problem, at: id) }
+        } catch {
+          trial.notes.fail("its config_schema is no JSON Schema 2020-12: \(error)", at: id)
+        }
+      }
+      if schemas == 0 { throw TrialNotes.Skip("it has no config_schema") }
+    })
+}
+
+/// Holds the defaults of a schema against the schema itself.
+private enum DefaultsReview {
+  static func problems(of json: JSONValue, _ schema: CompiledSchema) -> [String] {
+    if let whole = json["default"] { return schema.violations(in: whole).map { "its default configuration is not valid: \($0)" } }
+    var problems: [String] = []
+    for (name, property) in json["properties"]?.object?.members ?? [] {
+      guard let value = property["default"] else { continue }
+      // The other members may be required; only what is said of this one counts.
+      let violations = schema.violations(in: .object(JSONObject([(name, value)]))).filter { $0.pointer.components.first == name }
+      problems += violations.map { "the default of \(name) is not valid: \($0)" }
+    }
+    return problems
+  }
+}
+
+extension Check {
+  static let declaredParts = Check(
+    "DS05", level: 3, "declares what its stages can read and change",
+    page: Page(
+      rule: """
+        `needs` and `mutates` hold bits of CRB_PART_* and nothing else; that is a failure. Each part declared is one the stage can have by
+        section 4 of carabiner.h: a GraphQL stage has no BODY, a parser changes no HEADERS. A part that never comes is a warning, and so is
+        a stage that declares to change results or chunks and has no hook that sees them. To change what one does not read is fine: it
+        is write-only.
+        """,
+      reason: """
+        What is declared is copied and kept for the stage at every call, whether it looks at it or not; and where a declaration promises
+        a part that never comes, the code behind it waits for nothing.
+        """,
+      example: """
+        static const crb_graphql_stage graphql = {
+          .size = sizeof graphql, .needs = CRB_PART_BODY, .mutates = CRB_PART_DATA, .on_request = on_request };
+        """,
+      remedy: """
+        static const crb_graphql_stage graphql = {
+          .size = sizeof graphql, .needs = CRB_PART_DOCUMENT | CRB_PART_DATA, .mutates = CRB_PART_JSON,
+          .on_request = on_request, .on_result = on_result };
+        """),
+    .interceptor { trial in
+      for stage in trial.stages {
+        let place = "\(trial.interceptor.id) \(stage.kind.rawValue)"
+        let unknown = stage.needs.union(stage.mutates).subtracting(Parts(rawValue: 0xFFF))
+        trial.notes.expect(
+          unknown.isEmpty, "it declares parts nobody knows: bits \(String(unknown.rawValue, radix: 16)) of needs and mutates",
+          at: place)
+        let known = Parts(rawValue: 0xFFF)
+        let unreadable = stage.needs.intersection(known).subtracting(readableParts(of: stage.kind))
+        if !unreadable.isEmpty { trial.notes.warn("it needs \(names(unreadable)), which such a stage never gets", at: place) }
+        let fixed = stage.mutates.intersection(known).subtracting(writableParts(of: stage.kind))
+        if !fixed.isEmpty { trial.notes.warn("it declares to change \(names(fixed)), which such a stage cannot", at: place) }
+        if stage.kind == .graphQL, stage.mutates.contains(.json), unsafe stage.onResult == nil {
+          trial.notes.warn("it declares to change results and has no on_result", at: place)
+        }
+        if stage.kind == .http, stage.mutates.contains(.chunk), unsafe stage.onChunk == nil, unsafe stage.onEnd == nil {
+          trial.notes.warn("it declares to change chunks and has no on_chunk", at: place)
+        }
+      }
+    })
+
+  /// The parts that some hook of a stage can read, or that arrive in its events.
+  static func readableParts(of kind: StageKind) -> Parts {
+    parts { part in Hook.allCases.contains { !Contract.rights(part, in: $0, of: kind).isDisjoint(with: [.read, .event]) } }
+  }
+
+  /// The parts that some hook of a stage can set, or replace with what it emits.
+  static func writableParts(of kind: StageKind) -> Parts {
+    let isEmitted = { (part: Parts) in
+      !part.isDisjoint(with: [.json, .data, .errors, .chunk])
+        && Hook.allCases.contains { Contract.emits(results: part != .chunk, in: $0, of: kind) }
+    }
+    return parts { part in
+      isEmitted(part) || Hook.allCases.contains { Contract.rights(part, in: $0, of: kind).contains(.write) }
+    }
+  }
+
+  private static func parts(where holds: (Parts) -> Bool) -> Parts {
+    partNames.indices.map { Parts(rawValue: 1 << UInt32($0)) }.filter(holds).reduce(into: []) { $0.formUnion($1) }
+  }
+
+  /// The names of the header, in the order of their bits.
+  private static let partNames = [
+    "HEADERS", "BODY", "URL", "METHOD", "DOCUMENT", "VARIABLES", "EXTENSIONS", "OPERATION_NAME", "JSON", "DATA", "ERRORS",
+    "CHUNK",
+  ]
+
+  private static func names(_ parts: Parts) -> String {
+    partNames.indices.filter { parts.rawValue >> UInt32($0) & 1 == 1 }.map { partNames[$0] }.joined(separator: ", ")
+  }
+}
+
+extension Check {
+  static let unknownExtensions = Check(
+    "DS07", level: 1, "answers NULL for extensions it does not have",
+    page: Page(
+      rule: """
+        extension() answers NULL for ids it does not know: foreign ones, the empty one, and its own with something before or behind them.
+        """,
+      reason:
+        "Who asks casts the answer to the table of that id. A table that is something else is called with the wrong arguments.",
+      example: "return strncmp(id, \"org.example.stats/1\", 19) == 0 ? &stats : NULL;       /* also for …/10 */",
+      remedy: "return strcmp(id, \"org.example.stats/1\") == 0 ? &stats : NULL;"),
+    .interceptor { trial in
+      guard unsafe trial.interceptor.table.interceptor.extension != nil else { throw TrialNotes.Skip("it has no extension()") }
+      let instance = try trial.instance()
+      defer { instance.destroy() }
+      for id in ["", "/", "/1", "1", " ", "org.carabiner.conform.unknown/1", String(repeating: "x", count: 4096), "%s%n/1"] {
+        trial.notes.expect(
+          unsafe instance.extension(id) == nil, "it has a table for \(id.prefix(40).debugDescription)", at: trial.interceptor.id)
+      }
+      // Its own ids stand somewhere in its file.
+      for id in ExtensionIDs.candidates(in: trial.bytes) where unsafe instance.extension(id) != nil {
+        for changed in [id + "0", id + " ", id + "x", " " + id, String(id.dropLast()), id.uppercased() + "\n"] {
+          trial.notes.expect(
+            unsafe instance.extension(changed) == nil, "it takes \(changed.debugDescription) for \(id)", at: trial.interceptor.id)
+        }
+      }
+    })
+}
+
+/// What in a file looks like `org.example.stats/1`.
+private enum ExtensionIDs {
+  static func candidates(in bytes: [UInt8]) -> Set<String> {
+    var found: Set<String> = []
+    for text in bytes.split(separator: 0) where (3...128).contains(text.count) {
+      guard let slash = text.lastIndex(of: UInt8(ascii: "/")), slash > text.startIndex, slash + 1 < text.endIndex,
+        text[(slash + 1)...].allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
+        text.allSatisfy({ (0x21...0x7E).contains($0) })
+      else { continue }
+      found.insert(String(decoding: text, as: UTF8.self))
+    }
+    return found
+  }
+}

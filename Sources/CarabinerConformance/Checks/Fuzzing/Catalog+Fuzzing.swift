@@ -1,3 +1,0 @@
-extension Catalog {
-  static let fuzzChecks: [Check] = [.fz01]
-}

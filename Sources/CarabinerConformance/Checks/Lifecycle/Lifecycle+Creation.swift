@@ -1,0 +1,236 @@
+internal import CCarabiner
+internal import CarabinerHost
+internal import Synchronization
+
+extension Check {
+  static let repeatedCreation = Check(
+    "LC01", level: 3, "can be created and destroyed a thousand times",
+    page: Page(
+      rule:
+        """
+        After 1,000 instances were created and destroyed the process has no more memory, mappings, descriptors, threads or thread keys than
+        after the first 100.
+        """,
+      reason: "A host creates new instances at every reload of its manifest, and runs for months.",
+      example: """
+        static void destroy(void *inst) { instance *i = inst; free(i); }   /* i->log was opened in create() */
+        """,
+      remedy:
+        "Give back in destroy() what create() took, in the opposite order; release handles of timers and threads, and join the latter."
+    ),
+    timeLimit: .seconds(120),
+    .interceptor { trial in
+      trial.laboratory.state.withLock { $0.isGuarded = false }
+      func cycle(_ count: Int) throws { for _ in 0..<count { try trial.instance().destroy() } }
+      let count = trial.options.times(1000, atLeast: 200)
+      try cycle(count / 10)
+      let growth = Growth()
+      try cycle(count)
+      for problem in growth.problems() { trial.notes.fail("\(count) instances left \(problem) behind", at: trial.interceptor.id) }
+    })
+}
+
+extension Check {
+  static let failedCreation = Check(
+    "LC02", level: 3, "fails to be created cleanly, and says why",
+    page: Page(
+      rule: """
+        When create() fails it stores no instance, fills `why` with a message, and keeps no memory, descriptor or thread. It is made to fail by
+        configurations its schema accepts, and by a host that grants no services and has no memory left.
+        """,
+      reason: """
+        An operator sees the message and nothing else. What a failed create() keeps is lost for good: nobody will call destroy(), for there
+        is no instance.
+        """,
+      example: """
+        instance *i = *inst = calloc(1, sizeof *i);
+        i->file = open(path, O_RDONLY);
+        if (i->file < 0) return CRB_E_INVAL;                  /* the instance is lost, and nobody knows which file */
+        """,
+      remedy: """
+        static const char message[] = "the file named by `rules` cannot be read";
+        if (i->file < 0) { free(i); why->message = (crb_view){ (const uint8_t *)message, sizeof message - 1 }; return CRB_E_INVAL; }
+        *inst = i;
+        """),
+    timeLimit: .seconds(120),
+    .interceptor { trial in
+      trial.laboratory.state.withLock { $0.isGuarded = false }
+      var failing: [(configuration: String, isAlone: Bool)] = []
+      func attempt(_ configuration: String, isAlone: Bool) -> LaboratoryInstance.Refusal? {
+        trial.laboratory.state.withLock { state in
+          guard isAlone else { return state.faults.clear() }
+          for slot in [HostSlot.query, .bufAlloc, .bufAdopt, .key, .timerArm, .fetchStart, .storeLoad] {
+            state.faults.fail(slot, with: Status.noMemory)
+          }
+        }
+        defer { trial.laboratory.state.withLock { $0.faults.clear() } }
+        do {
+          try unsafe LaboratoryInstance(trial.interceptor, host: trial.host, configuration: configuration, validates: false)
+            .destroy()
+          return nil
+        } catch {
+          return error as? LaboratoryInstance.Refusal
+        }
+      }
+      let variants = ConfigurationVariants.texts(
+        for: trial.interceptor.configurationSchema, count: trial.options.times(200, atLeast: 60), seed: trial.options.seed)
+      for configuration in variants + [trial.configuration] {
+        for isAlone in [false, true] {
+          guard let refusal = attempt(configuration, isAlone: isAlone) else { continue }
+          let situation = isAlone ? "without services and memory of the host" : "with \(configuration.prefix(80))"
+          trial.notes.expect(
+            !refusal.leftInstance, "create() fails \(situation) and stores an instance all the same", at: trial.interceptor.id)
+          trial.notes.expect(
+            !refusal.reason.isEmpty, "create() fails \(situation) with status \(refusal.status) and does not say why",
+            at: trial.interceptor.id)
+          if failing.count < 4 { failing.append((configuration, isAlone)) }
+        }
+      }
+      guard !failing.isEmpty else { throw TrialNotes.Skip("nothing a host may do makes create() fail") }
+      let count = trial.options.times(1000, atLeast: 200)
+      for round in 0..<2 {
+        let growth = Growth()
+        for index in 0..<count {
+          _ = attempt(failing[index % failing.count].configuration, isAlone: failing[index % failing.count].isAlone)
+        }
+        // The first round fills what is filled once.
+        for problem in round == 0 ? [] : growth.problems() {
+          trial.notes.fail("\(count) failed creations left \(problem) behind", at: trial.interceptor.id)
+        }
+      }
+    })
+}
+
+extension Check {
+  static let validationWithoutTrace = Check(
+    "LC03", level: 3, "validates without leaving a trace",
+    page: Page(
+      rule: """
+        validate() opens no descriptors, writes no files, starts no threads, timers, requests or operations of the store, keeps no buffers
+        and no memory, and changes neither signals nor the environment.
+        """,
+      reason:
+        "A host validates what it may never use: to complete a manifest in an editor, to refuse a reload, to explain a mistake.",
+      example: """
+        static crb_status validate(const crb_host *h, crb_view config, crb_error *why) {
+          int file = open(path_in(config), O_CREAT | O_WRONLY, 0600);        /* left behind when the manifest is refused */
+        """,
+      remedy: "Look at the text of the configuration, and at nothing else. What has to be tried out is tried out in create()."),
+    .interceptor { trial in
+      guard unsafe trial.interceptor.table.interceptor.validate != nil else { throw TrialNotes.Skip("it has no validate()") }
+      trial.laboratory.state.withLock { $0.isGuarded = false }
+      let variants = ConfigurationVariants.texts(for: trial.interceptor.configurationSchema, count: 50, seed: trial.options.seed)
+      func validate(_ count: Int) {
+        for index in 0..<count {
+          _ = unsafe LaboratoryInstance.validate(
+            trial.interceptor, host: trial.host,
+            configuration: index == 0 ? trial.configuration : variants[index % variants.count])
+        }
+      }
+      let watched: [HostSlot] = [.timerArm, .fetchStart, .storeLoad, .storePublish, .storeRemove, .storeRemoveMatching]
+      let before = trial.laboratory.state.withLock { ($0.buffers.count, $0.uses) }
+      _ = ProcessHoldings.now
+      let holdings = ProcessHoldings.now
+      validate(variants.count)
+      for change in ProcessHoldings.now.changes(since: holdings) {
+        trial.notes.fail("after validate() \(change)", at: trial.interceptor.id)
+      }
+      let growth = Growth()
+      validate(trial.options.times(2000, atLeast: 500))
+      for problem in growth.problems() { trial.notes.fail("validate() leaves \(problem) behind", at: trial.interceptor.id) }
+      let after = trial.laboratory.state.withLock { ($0.buffers.count, $0.uses) }
+      trial.notes.expect(after.0 <= before.0, "validate() leaves \(after.0 - before.0) buffers behind", at: trial.interceptor.id)
+      for slot in watched where after.1[slot] != before.1[slot] {
+        trial.notes.fail("validate() uses \(slot.rawValue), which has effects", at: trial.interceptor.id)
+      }
+    })
+}
+
+extension Check {
+  static let validationMatchesCreation = Check(
+    "LC04", level: 5, "creates what it validates, and nothing else",
+    page: Page(
+      rule: """
+        For 500 configurations its schema accepts, validate() and create() say the same: create() succeeds where validate() said yes, and fails
+        where it said no. A create() that fails for another reason than the configuration answers another status than CRB_E_INVAL.
+        """,
+      reason: """
+        A host checks a new manifest with validate() while the old one serves, and switches when all said yes. A create() that then says
+        no leaves it with half a chain.
+        """,
+      example: """
+        validate: return CRB_OK;
+        create:   if (depth < 0) return CRB_E_INVAL;
+        """,
+      remedy: "Read the configuration in one function, and call it from both. What the schema can say, let the schema say."),
+    timeLimit: .seconds(120),
+    .interceptor { trial in
+      guard unsafe trial.interceptor.table.interceptor.validate != nil else {
+        throw TrialNotes.Skip("it has no validate(), so create() alone decides")
+      }
+      trial.laboratory.state.withLock { $0.isGuarded = false }
+      let variants = ConfigurationVariants.texts(
+        for: trial.interceptor.configurationSchema, count: trial.options.times(500, atLeast: 100), seed: trial.options.seed)
+      for configuration in variants {
+        let refusal = unsafe LaboratoryInstance.validate(trial.interceptor, host: trial.host, configuration: configuration)
+        let shown = configuration.prefix(120)
+        do {
+          try unsafe LaboratoryInstance(trial.interceptor, host: trial.host, configuration: configuration, validates: false)
+            .destroy()
+          if let refusal { trial.notes.fail("\(refusal), and create() accepts \(shown)", at: trial.interceptor.id) }
+        } catch let failure as LaboratoryInstance.Refusal {
+          if refusal == nil, failure.status == Status.invalid {
+            trial.notes.fail("validate() accepts \(shown), and \(failure)", at: trial.interceptor.id)
+          }
+        }
+      }
+    })
+}
+
+extension Check {
+  static let separateInstances = Check(
+    "LC05", level: 3, "keeps its instances apart",
+    page: Page(
+      rule: """
+        An instance does the same whether it is alone or beside another one with another configuration that was created later and has
+        worked before.
+        """,
+      reason: """
+        A manifest may list a plugin twice, and during a reload the old instance and the new one work at the same time. A variable of the
+        library that holds the configuration makes the last one win.
+        """,
+      example: "static char token[256];                 /* filled in create() */",
+      remedy: "struct instance { char token[256]; };    /* *inst = calloc(1, sizeof(struct instance)); */"),
+    .interceptor { trial in
+      // What signs with the time is the same twice in a second, and another thing in the next.
+      guard !trial.options.capabilities.contains("varies") else { throw TrialNotes.Skip("it declares that its answers vary") }
+      trial.laboratory.state.withLock { $0.isGuarded = false }
+      let variants = ConfigurationVariants.texts(for: trial.interceptor.configurationSchema, count: 16, seed: trial.options.seed)
+      let others = variants.filter { $0 != trial.configuration }
+      let exchanges = Array(Exchange.usual.prefix(6))
+      func prints(_ instance: LaboratoryInstance) -> [[String]] {
+        trial.stages.map { stage in trial.travel(exchanges, stage, instance).map(\.fingerprint) }
+      }
+      func alone() throws -> [[String]] {
+        let instance = try trial.instance()
+        defer { instance.destroy() }
+        return prints(instance)
+      }
+      let expected = try alone()
+      guard try alone() == expected else {
+        throw TrialNotes.Skip("what it does changes from run to run, so there is nothing to compare")
+      }
+      // One with the same configuration has to be kept apart as well.
+      for configuration in others + [trial.configuration] {
+        let first = try trial.instance()
+        defer { first.destroy() }
+        guard let second = try? trial.instance(configuration) else { continue }
+        defer { second.destroy() }
+        _ = prints(second)
+        trial.notes.expect(
+          prints(first) == expected,
+          "it does something else beside an instance with the configuration \(configuration.prefix(120))",
+          at: trial.interceptor.id)
+      }
+    })
+}

@@ -1,0 +1,76 @@
+internal import CarabinerHost
+internal import Synchronization
+
+extension Check {
+  static let staleHandles = Check(
+    "HI05", level: 5, "takes a stale handle for the end of it",
+    page: Page(
+      rule: """
+        From some moment on every function that takes a handle answers CRB_E_STALE, or 0, or no bytes. The stage stops, frees what is its own,
+        and answers; it neither crashes nor tries for ever.
+        """,
+      reason: """
+        A call may end on another thread between two lines of a plugin: cancelled, out of time, its token revoked. The handle is stale then,
+        which is how the host keeps a late plugin from touching what is not there any more.
+        """,
+      example: "while (host->emit(call, CRB_EMIT_RESULT, bytes, 0) != CRB_OK) host->buf_retain(bytes);",
+      remedy: "Treat CRB_E_STALE as \"nobody listens\": clean up and return CRB_FAIL. No retry helps."),
+    .interceptor { trial in
+      let handles: [HostSlot] = [
+        .bufSlice, .bufView, .scratch, .suspend, .cancelled, .attempt, .emit, .setError, .setRetry, .setHead, .operationType,
+        .requestID,
+        .headers, .headerGet, .headerSet, .fieldGet, .fieldSet, .bagGet, .bagSet,
+      ]
+      for quota in 0..<trial.options.times(12, atLeast: 3) {
+        let instance = try trial.instance()
+        trial.laboratory.state.withLock { state in
+          for slot in handles { state.faults.fail(slot, with: Status.stale, after: quota) }
+        }
+        for stage in trial.stages { _ = trial.travel(Exchange.usual, stage, instance) }
+        trial.laboratory.state.withLock { $0.faults.clear() }
+        instance.destroy()
+      }
+    })
+}
+
+extension Check {
+  static let usedUpQuota = Check(
+    "HI07", level: 5, "goes on when a quota is used up",
+    page: Page(
+      rule: """
+        Bytes, scratch memory, timers, requests, store operations, keys and staged elements are limited. When one is used up, which its function says with
+        CRB_E_LIMIT, 0 or NULL, the stage does without, or ends the call with an error; and it works again in the next call.
+        """,
+      reason:
+        "Limits are set by whoever runs the host, and reached on the worst day, when a plugin that gives up makes it worse.",
+      example: "crb_timer t = timer->arm(self, delay, fire, state);  wait_for_ever(state);",
+      remedy: "if (!t) { host->set_error(call, &no_timer); return CRB_FAIL; }"),
+    .interceptor { trial in
+      let limited: [HostSlot] = [
+        .bufAlloc, .bufAdopt, .scratch, .timerArm, .fetchStart, .storeLoad, .storePublish, .storeRemove, .storeRemoveMatching,
+        .emit, .key,
+        .headerSet, .bagSet,
+      ]
+      let instance = try trial.instance()
+      defer { instance.destroy() }
+      let stages = trial.stages
+      let able = stages.filter { trial.travel([Exchange("a query before any limit")], $0, instance)[0].verdict != Verdict.fail }
+      for slot in limited {
+        for quota in [0, 1, 2, 5, 20].prefix(trial.options.times(5)) {
+          trial.laboratory.state.withLock { state in
+            state.faults.fail(slot, with: slot.answersStatus ? Status.limit : Status.noMemory, after: quota)
+          }
+          for stage in stages { _ = trial.travel(Exchange.usual, stage, instance) }
+          trial.laboratory.state.withLock { $0.faults.clear() }
+        }
+      }
+      // What it could not have then it can have now.
+      for stage in able {
+        for passage in trial.travel([Exchange("a query after all limits")], stage, instance) {
+          trial.notes.expect(
+            passage.verdict != Verdict.fail, "it fails a call that it answered before, when the limits are gone",
+            at: trial.interceptor.id)
+        }
+      }
+    })
+}

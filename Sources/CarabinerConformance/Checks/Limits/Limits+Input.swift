@@ -1,0 +1,191 @@
+internal import CarabinerHost
+internal import CarabinerWire
+internal import Synchronization
+
+extension Check {
+  static let bodyAndHeaderSizes = Check(
+    "HI01", level: 5, "withstands bodies and headers of every size",
+    page: Page(
+      rule: "Bodies of 0 bytes, 1 byte and 64 MiB, 10,000 headers and a header of 1 MiB neither crash nor hang the plugin.",
+      reason: "What comes from a server is chosen by whoever runs that server, or stands in front of it.",
+      example: "char value[256]; memcpy(value, header->value.ptr, header->value.len);",
+      remedy:
+        "Compare lengths before you copy, refuse what is too much with set_error() and CRB_FAIL, and say which limit it was."),
+    timeLimit: .seconds(120),
+    .interceptor { trial in
+      trial.laboratory.state.withLock { $0.isGuarded = false }
+      let large = [UInt8](repeating: UInt8(ascii: " "), count: trial.options.times(64 << 20, atLeast: 4 << 20))
+      let text = String(repeating: "x", count: 1 << 20)
+      let many = (0..<10_000).map { HeaderSample(name: "X-Many-\($0)", value: "\($0)") }
+      try trial.exercise([
+        Exchange("a body without bytes") {
+          $0.chunks = [[]]
+          $0.request.body = []
+          $0.results = [ResultSample(data: "null")]
+        },
+        Exchange("a body of one byte") {
+          $0.chunks = [[UInt8(ascii: "{")]]
+          $0.request.body = [UInt8(ascii: "{")]
+        },
+        Exchange("a very large body") {
+          $0.chunks = [large]
+          $0.request.body = large
+        },
+        Exchange("a result of a mebibyte") { $0.results = [ResultSample(data: "\"\(text)\"")] },
+        Exchange("ten thousand headers") {
+          $0.operation.headers = many
+          $0.request.headers = many
+          $0.head.headers = many
+        },
+        Exchange("a header of a mebibyte") {
+          let field = HeaderSample(name: "X-Long", value: text)
+          $0.operation.headers.append(field)
+          $0.request.headers.append(field)
+          $0.head.headers.append(field)
+        },
+        Exchange("a document of a mebibyte") { $0.operation.document = "{ a(b: \"\(text)\") }" },
+      ])
+    })
+}
+
+extension Check {
+  static let extremeJSON = Check(
+    "HI02", level: 5, "withstands JSON nobody would write",
+    page: Page(
+      rule:
+        "JSON nested 100,000 deep, with huge numbers, lone surrogates and NUL in strings neither crashes nor hangs the plugin.",
+      reason: """
+        Results are raw JSON, checked for syntax by the host and for nothing else. A reader that calls itself for each level runs out of
+        stack, and the process ends with it.
+        """,
+      example:
+        "static value *parse(const char **p) { if (**p == '[') return list(parse(p)); … }      /* no limit to the depth */",
+      remedy: "Count the depth and stop at a limit, or read without recursion. Take numbers for texts until you need their value."
+    ),
+    .interceptor { trial in
+      let depth = 100_000
+      let deep = String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
+      let objects = String(repeating: #"{"a":"#, count: 20_000) + "1" + String(repeating: "}", count: 20_000)
+      let texts: [(String, String)] = [
+        ("lists in lists", deep), ("objects in objects", objects), ("a huge number", "1e999999999"),
+        ("a long number", String(repeating: "9", count: 100_000)), ("a lone surrogate", #""\ud800""#),
+        ("a NUL in a string", #""a\u0000b""#), ("a NUL in a name", #"{"\u0000":1}"#), ("a name twice", #"{"a":1,"a":2}"#),
+        ("an escape at the end of a string", #""\\""#),
+      ]
+      try trial.exercise(
+        texts.map { name, json in
+          Exchange("a result with \(name)") {
+            $0.results = [ResultSample(data: json, errors: "[\(json)]", extensions: #"{"e":\#(json)}"#)]
+            $0.operation.variables = #"{"v":\#(json)}"#
+            $0.operation.extensions = #"{"e":\#(json)}"#
+            $0.chunks = [Array(#"{"data":\#(json)}"#.utf8)]
+          }
+        })
+    })
+}
+
+extension Check {
+  static let anyConfiguration = Check(
+    "HI03", level: 3, "refuses or takes any configuration, and never crashes",
+    page: Page(
+      rule: """
+        Configurations that are empty, no object, of wrong types, nested 10,000 deep or 10 MiB long are refused or taken by validate(), and by
+        create() if the schema lets them through; neither crashes or hangs.
+        """,
+      reason: """
+        The host checks a configuration against the schema, so create() may rely on that, and only on that: a schema seldom limits lengths,
+        depths and numbers. validate() is asked by editors and checks for files nobody has looked at.
+        """,
+      example: "char url[256]; strcpy(url, find(config, \"url\"));",
+      remedy:
+        "Measure before you copy. Limit what you take in the schema too (maxLength, maximum), so that people are told early."),
+    timeLimit: .seconds(120),
+    .interceptor { trial in
+      let schema = trial.interceptor.configurationSchema
+      let compiled = schema.flatMap { try? JSONValue(parsing: $0) }.flatMap { try? CompiledSchema($0) }
+      for text in HostileConfigurations.texts(for: schema, seed: trial.options.seed, count: trial.options.times(200, atLeast: 20))
+      {
+        LaboratoryRecord.note("configuration \(text.prefix(60))", inHook: false)
+        let value = try? JSONValue(parsing: text)
+        let isLetThrough = value.map { compiled?.violations(in: $0).isEmpty ?? ($0.object != nil) } ?? false
+        if isLetThrough {
+          (try? trial.instance(text))?.destroy()
+        } else {
+          // Whether it says yes is not the question: the schema has said no.
+          _ = unsafe LaboratoryInstance.validate(trial.interceptor, host: trial.host, configuration: text)
+        }
+      }
+    })
+}
+
+extension Check {
+  static let anyNeighbour = Check(
+    "HI04", level: 8, "stands any neighbour in the chain",
+    page: Page(
+      rule: """
+        Whatever eight other stages of the chain do with a request and its response, the stage breaks no rule: they may change, drop and
+        multiply results, answer in place of the server, fail with errors of their own, start the call again or end it early.
+        """,
+      reason: "Who stands beside a plugin is decided by a manifest, long after it was written.",
+      example: "expected[state->count++] = result;         /* \"there is one result for each chunk\" */",
+      remedy: "Rely on what carabiner.h says of a hook, and on nothing that the usual chain happens to do."),
+    timeLimit: .seconds(120),
+    .interceptor { trial in
+      var generator = SeededGenerator(trial.options.seed)
+      trial.laboratory.state.withLock { $0.isGuarded = false }
+      let instance = try trial.instance()
+      defer { instance.destroy() }
+      for stage in trial.stages {
+        for number in 0..<trial.options.times(1000, atLeast: 200) {
+          guard var exchange = Exchange.usual.randomElement(using: &generator) else { continue }
+          let neighbours = (0..<8).map { _ in Neighbour.random(&generator) }
+          for neighbour in neighbours { neighbour.change(&exchange) }
+          exchange.name = "neighbours \(number): \(exchange.name)"
+          var manner = Traveller.Manner()
+          manner.forcedRetries = UInt32.random(in: 0...2, using: &generator)
+          _ = trial.travel([exchange], stage, instance, manner)
+        }
+      }
+    })
+}
+
+extension Check {
+  static let loggedInput = Check(
+    "HI06", level: 4, "puts no stranger's bytes into the log as they are",
+    page: Page(
+      rule: """
+        Texts that came from outside (operation names, header values, error messages) are logged without control characters, and never
+        taken for a format. A line feed or an escape in a logged line is a warning; a format that was followed is a crash, as a rule.
+        """,
+      reason: """
+        A line feed writes a line of its own into the log, which may then say whatever an attacker wants; an escape sequence changes the
+        terminal of whoever reads it.
+        """,
+      example: "snprintf(line, sizeof line, name); host->log(self, CRB_LOG_INFO, call, text(line));",
+      remedy:
+        "snprintf(line, sizeof line, \"%.*s\", (int)name.len, name.ptr); and replace bytes below 0x20, and 0x7F, by a space."),
+    .interceptor { trial in
+      let hostile = "evil\u{1B}[31m\nname %n%s%s%s%s%n"
+      try trial.exercise([
+        Exchange("texts with formats and escapes") {
+          $0.operation.name = hostile
+          $0.operation.headers.append(HeaderSample(name: "X-Hostile", value: "%n%s%s%s \u{1B}[2J"))
+          $0.request.headers.append(HeaderSample(name: "X-Hostile", value: "%n%s%s%s \u{1B}[2J"))
+          $0.request.url = "https://books.example/%25n%25s%n%s%n"
+          $0.results = [ResultSample(errors: #"[{"message":"evil\u001b[31m\nname %n%s%s"}]"#)]
+        },
+        Exchange("an error with formats and escapes") {
+          $0.operation.name = hostile
+          $0.results = []
+          $0.chunks = []
+          $0.ending = .error(ErrorSample(message: hostile, detail: #"{"a":"%n%s"}"#, origin: hostile))
+        },
+      ])
+      for line in trial.laboratory.state.withLock({ $0.logged }) {
+        if line.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) {
+          trial.notes.warn(
+            "it logs control characters as they came: \(line.debugDescription.prefix(120))", at: trial.interceptor.id)
+        }
+      }
+    })
+}

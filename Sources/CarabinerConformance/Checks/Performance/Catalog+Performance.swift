@@ -1,3 +1,0 @@
-extension Catalog {
-  static let performanceChecks: [Check] = [.pf01, .pf02, .pf03]
-}

@@ -1,0 +1,124 @@
+internal import CLaboratory
+internal import CarabinerHost
+internal import Synchronization
+
+extension Check {
+  static let allocations = Check(
+    "PF01", level: 6, "lets a request pass without allocating",
+    page: Page(
+      rule: """
+        A stage that lets a call pass, without changing anything and without a state, calls no allocator of libc in its hooks; and 99 of
+        100 hooks take less than 200 µs. Anything else is a warning: some stages have to.
+        """,
+      reason: "Every request passes every stage. What one of them takes, all of them wait for.",
+      example: "crb_verdict on_result(…) { char *copy = strndup(result->json.ptr, result->json.len); … free(copy); }",
+      remedy:
+        "Read views where they are. What one call needs, scratch() gives without an allocation of your own; what all need, create() can make."
+    ),
+    .interceptor { trial in
+      guard let code = unsafe trial.stages.first?.code, unsafe CLaboratory_watchAllocations(code) > 0 else {
+        throw TrialNotes.Skip("it imports no allocator of libc, so there is nothing to count")
+      }
+      trial.laboratory.state.withLock { $0.isGuarded = false }
+      let instance = try trial.instance()
+      defer { instance.destroy() }
+      let count = trial.options.times(2000, atLeast: 200)
+      for stage in trial.stages {
+        // The first ones fill what is filled once.
+        _ = trial.travel(Array(repeating: Exchange("a query"), count: 20), stage, instance)
+        let clock = HookClock()
+        var manner = Traveller.Manner()
+        manner.aroundHooks = { isBefore, _ in clock.note(isBefore) }
+        let passages = trial.travel(Array(repeating: Exchange("a query"), count: count), stage, instance, manner)
+        let isPassing = passages.allSatisfy {
+          $0.steps.allSatisfy { $0.verdict == Verdict.continue && !$0.wasPending && !$0.staged.isEdited } && !$0.wasReleased
+        }
+        let place = "\(trial.interceptor.id) \(stage.kind.rawValue)"
+        if isPassing, clock.allocations > 0 {
+          trial.notes.warn(
+            "its hooks allocate \(Double(clock.allocations) / Double(max(clock.hooks, 1))) times each although they change nothing",
+            at: place)
+        }
+        // The best of several batches, and no more of them than it takes: what the machine does meanwhile is not in all of them.
+        var slow = UInt64.max
+        for _ in 0..<12 where slow > 200_000 {
+          let clock = HookClock()
+          var manner = Traveller.Manner()
+          manner.aroundHooks = { isBefore, _ in clock.note(isBefore) }
+          _ = trial.travel(Array(repeating: Exchange("a query"), count: count / 2), stage, instance, manner)
+          slow = min(slow, clock.percentile(0.99))
+        }
+        if slow > 200_000 { trial.notes.warn("one of 100 hooks takes \(slow / 1000) µs or more", at: place) }
+      }
+    })
+}
+
+extension Check {
+  static let systemCallsInHooks = Check(
+    "PF02", level: 9, "makes no system calls in hooks that do not wait",
+    page: Page(
+      rule: "A hook that answers at once makes no system call. Each kind of hook that does is a warning.",
+      reason:
+        "A system call costs as much as a hundred hooks, and any of them may wait: for a disk, for a lock of the kernel, for memory.",
+      example: "crb_verdict on_result(…) { fprintf(file, \"%u\\n\", count); fflush(file); … }",
+      remedy:
+        "Log with host->log(); the host writes where nobody waits. Ask for the time with clock_gettime(), which is no system call. Write files on a thread of your own."
+    ),
+    .interceptor { trial in
+      let counter = SystemCallCounter()
+      guard counter.isPossible else { throw TrialNotes.Skip("this kernel or machine cannot tell the system calls of a thread") }
+      trial.laboratory.state.withLock { $0.isGuarded = false }
+      let instance = try trial.instance()
+      defer { instance.destroy() }
+      for stage in trial.stages {
+        _ = trial.travel(Exchange.usual, stage, instance)
+        var manner = Traveller.Manner()
+        manner.aroundHooks = { isBefore, hook in if isBefore { counter.begin() } else { counter.end(hook) } }
+        for passage in trial.travel(Exchange.usual, stage, instance, manner) {
+          for step in passage.steps where step.wasPending { counter.forgive(step.hook) }
+        }
+        for (hook, call) in counter.take() {
+          trial.notes.warn(
+            "\(hook.name) makes system calls; the first is \(SystemCall.name(of: call))",
+            at: "\(trial.interceptor.id) \(stage.kind.rawValue)")
+        }
+      }
+    })
+}
+
+extension Check {
+  static let costPerByte = Check(
+    "PF03", level: 6, "takes time in proportion to the bytes",
+    page: Page(
+      rule:
+        "A body of sixteen times the size takes at most about sixteen times as long, whatever the size of its chunks. More than forty times is a warning.",
+      reason: "Work that grows with the square of the size is how a megabyte from outside stops a host.",
+      example: "body = realloc(body, used + n);  memmove(body, body + seen, used - seen);     /* at every chunk */",
+      remedy: "Grow buffers by doubling, look at each byte once, and keep in your state how far you came."),
+    .interceptor { trial in
+      trial.laboratory.state.withLock { $0.isGuarded = false }
+      let instance = try trial.instance()
+      defer { instance.destroy() }
+      for stage in trial.stages where stage.seesChunks {
+        func time(_ chunks: Int) -> UInt64 {
+          let exchange = Exchange("a body in \(chunks) chunks") { exchange in
+            exchange.chunks = (0..<chunks).map { _ in Array(repeating: UInt8(ascii: " "), count: 1024) }
+          }
+          return (0..<5).map { _ in
+            let clock = HookClock()
+            var manner = Traveller.Manner()
+            manner.aroundHooks = { isBefore, _ in clock.note(isBefore) }
+            _ = trial.travel([exchange], stage, instance, manner)
+            return clock.total
+          }.min() ?? 0
+        }
+        let (short, long) = (time(256), time(4096))
+        // Below a microsecond a chunk there is nothing to be in proportion.
+        if long > 4_000_000, long > max(short, 1) * 40 {
+          trial.notes.warn(
+            "16 times the bytes take \(long / max(short, 1)) times as long (\(short / 1000) and \(long / 1000) µs)",
+            at: "\(trial.interceptor.id) \(stage.kind.rawValue)")
+        }
+      }
+    })
+}

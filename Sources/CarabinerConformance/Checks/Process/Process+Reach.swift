@@ -1,0 +1,74 @@
+internal import CarabinerHost
+
+extension Check {
+  static let leftProcesses = Check(
+    "PR01", level: 3, "leaves no processes behind",
+    page: Page(
+      rule: "When the process ends, no process the plugin started is alive.",
+      reason: "What goes on without its host holds ports, files and memory that nobody looks after.",
+      example: "if (fork() == 0) execl(\"/usr/bin/collector\", \"collector\", NULL);",
+      remedy:
+        "Start no processes. If there is no other way, declare it, wait for them in destroy(), and ask the kernel to end them with the host (PR_SET_PDEATHSIG)."
+    ),
+    .interceptor { try $0.exercise() })
+}
+
+extension Check {
+  static let hostDescriptors = Check(
+    "PR02", level: 3, "writes to no descriptor it did not open, and closes none",
+    page: Page(
+      rule: """
+        The plugin writes only to descriptors it has opened itself, and closes only those. Those of the host, 0, 1 and 2 among them, stay open
+        on the files they were open on, with the flags they had.
+        """,
+      reason: """
+        Descriptor numbers are reused at once: number 3 is a log file now, and the socket of a customer's request a moment later. When 0 is
+        closed, the next socket becomes 0, and is read by what reads standard input.
+        """,
+      example: "for (int fd = 3; fd < 1024; fd++) close(fd);",
+      remedy: "Log with host->log(). Keep the numbers you were given by open() and socket(), and close those."),
+    .interceptor { trial in
+      let before = ProcessSnapshot.now
+      try trial.exercise()
+      for lost in ProcessSnapshot.now.lostDescriptors(since: before) { trial.notes.fail(lost, at: trial.interceptor.id) }
+    })
+}
+
+extension Check {
+  static let forbiddenSystemCalls = Check(
+    "PR03", level: 3, "makes no system call that plugins may not make",
+    page: Page(
+      rule: """
+        The plugin makes no system call that the harness refuses. A plugin may use memory, threads, files of its own, time and everything
+        that changes only its process. The harness refuses calls that reach beyond the process: sockets, io_uring, other programs,
+        namespaces, signals and limits of other processes, modes and owners of files, keys, shared memory of other processes, the clock.
+        The call breaks the rule also if the plugin ignores the error, and also in a constructor, on a thread, or in a copy of the process.
+
+        Some refused calls break no rule, because libc and run times make them on their own and continue without them: advice about
+        memory and files (fadvise64, mlock, mbind), newer forms of allowed calls (clone3, preadv2, futex_waitv, copy_file_range), and
+        questions about the process itself (getxattr, sched_getattr, PR_SET_VMA). The same is true of calls by which a process signals,
+        limits or schedules itself, and of memory that the harness cannot limit (MAP_SHARED with MAP_ANONYMOUS). A call that is newer than
+        this harness is a warning.
+
+        A look-up of a user, a group or a host name counts: libc opens a socket for it. Files are not part of this check. Landlock
+        refuses to open them, and does not report it.
+        """,
+      reason: """
+        A host has no walls like those of the harness. A call that fails here succeeds there: it connects, starts a program, or changes
+        what belongs to others, and the operator sees nothing of it.
+        """,
+      example: """
+        int s = socket(AF_UNIX, SOCK_STREAM, 0);
+        if (s >= 0 && connect(s, …) == 0) report(s);                                /* no error if it fails */
+        """,
+      remedy: """
+        Remove the call. Ask a server with the extension crb.fetch, which has limits and shows in metrics. Log with host->log(). Look up
+        users and names before the host starts, and pass them in the configuration.
+        """),
+    .interceptor { trial in
+      guard RefusedCalls.areCounted else {
+        throw TrialNotes.Skip("this system has no filter of system calls (seccomp), so none is refused")
+      }
+      try trial.exercise()
+    })
+}

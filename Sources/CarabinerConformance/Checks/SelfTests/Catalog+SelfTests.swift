@@ -1,3 +1,0 @@
-extension Catalog {
-  static let selfTestChecks: [Check] = [.sf01]
-}

@@ -1,0 +1,122 @@
+internal import CarabinerHost
+
+extension Check {
+  static let unusualOperations = Check(
+    "SE04", level: 3, "knows operations without a name and without variables",
+    page: Page(
+      rule: #"""
+        A stage that lets a named query with variables pass lets an anonymous one, and one without variables, pass too.
+        """#,
+      reason: #"""
+        Both are legal GraphQL. field_get() answers CRB_E_NOTFOUND for a part that is absent, which is no error.
+        """#,
+      example: "if (host->field_get(call, CRB_PART_OPERATION_NAME, &name) != CRB_OK) return CRB_FAIL;",
+      remedy: #"""
+        crb_view name = { NULL, 0 };
+        crb_status status = host->field_get(call, CRB_PART_OPERATION_NAME, &name);
+        if (status != CRB_OK && status != CRB_E_NOTFOUND) return CRB_FAIL;
+        """#),
+    .interceptor { trial in
+      let kinds: [Exchange] = [
+        Exchange("an anonymous query") { $0.operation.name = nil },
+        Exchange("a query without variables") { $0.operation.variables = nil },
+        Exchange("a query with empty variables") { $0.operation.variables = "{}" },
+        Exchange("an anonymous query without variables") {
+          $0.operation.name = nil
+          $0.operation.variables = nil
+        },
+      ]
+      let instance = try trial.instance()
+      defer { instance.destroy() }
+      for stage in trial.stages {
+        guard trial.travel([Exchange("a query")], stage, instance).allSatisfy({ $0.verdict != Verdict.fail }) else { continue }
+        for (exchange, passage) in zip(kinds, trial.travel(kinds, stage, instance)) where passage.verdict == Verdict.fail {
+          trial.notes.fail(
+            "it lets a named query with variables pass and fails \(exchange.name): \(passage.steps.last?.staged.failure?.message ?? "no error")",
+            at: "\(trial.interceptor.id) \(stage.kind.rawValue)")
+        }
+      }
+    })
+}
+
+extension Check {
+  static let headerNames = Check(
+    "SE06", level: 3, "takes header names in any case, and keeps duplicates",
+    page: Page(
+      rule: #"""
+        Header names are compared without regard to case; fields a stage does not change stay as they are, duplicates too, in their order; what it sets is a legal header.
+        """#,
+      reason: #"""
+        HTTP/2 sends names in lower case, older servers as they like. Set-Cookie comes several times, and each of them counts.
+        """#,
+      example: #"""
+        if (memcmp(headers[i].name.ptr, "Content-Type", 12) == 0) …
+        """#,
+      remedy: #"""
+        Ask with header_get(), which compares as HTTP does; set with header_set() and CRB_HEADER_APPEND where fields may stand more than once.
+        Check values for CR, LF and NUL before you set them.
+        """#),
+    .interceptor { trial in
+      func sample(_ change: @escaping (String) -> String) -> Exchange {
+        Exchange("headers in another case") { exchange in
+          for index in exchange.request.headers.indices {
+            exchange.request.headers[index].name = change(exchange.request.headers[index].name)
+          }
+          for index in exchange.head.headers.indices {
+            exchange.head.headers[index].name = change(exchange.head.headers[index].name)
+          }
+          for index in exchange.operation.headers.indices {
+            exchange.operation.headers[index].name = change(exchange.operation.headers[index].name)
+          }
+        }
+      }
+      for stage in trial.stages {
+        let place = "\(trial.interceptor.id) \(stage.kind.rawValue)"
+        let answers = try [sample { $0 }, sample { $0.lowercased() }, sample { $0.uppercased() }].map { exchange -> [String] in
+          let instance = try trial.instance()
+          defer { instance.destroy() }
+          let passage = trial.travel([exchange], stage, instance)[0]
+          let before = exchange.request.headers.filter { $0.name.lowercased() == "x-double" }.map(\.value)
+          let after = passage.request.headers.filter { $0.name.lowercased() == "x-double" }.map(\.value)
+          trial.notes.expect(before == after, "a header that stood twice, with \(before), stands there with \(after)", at: place)
+          return passage.steps.map { "\($0.hook.name) \($0.verdict) \($0.staged.elements.count)" }
+        }
+        trial.notes.expect(Set(answers).count == 1, "it answers otherwise when header names come in another case", at: place)
+      }
+      try trial.exercise()
+    })
+}
+
+extension Check {
+  static let anyStatus = Check(
+    "SE07", level: 3, "stands every status a server may answer",
+    page: Page(
+      rule: #"""
+        Heads with status 100, 103, 204, 301, 304, 400, 404, 500 and 599, with and without a content type, with and without headers, are handled.
+        """#,
+      reason: #"""
+        204 and 304 have no body, 1xx are no end, and a proxy's error page is HTML: a stage that expects JSON of them fails in the worst moment.
+        """#,
+      example: #"""
+        crb_view type; host->header_get(call, text("Content-Type"), &type);  if (type.ptr[0] == 'a') …   /* there is none */
+        """#,
+      remedy: "Look at what header_get() answers, and let pass what is not yours."),
+    .interceptor { trial in
+      let statuses: [UInt32] = [100, 103, 200, 204, 301, 304, 400, 404, 500, 599]
+      try trial.exercise(
+        statuses.flatMap { status -> [Exchange] in
+          [
+            Exchange("status \(status)") { $0.head.status = status },
+            Exchange("status \(status) without a content type") {
+              $0.head.status = status
+              $0.head.headers.removeAll { $0.name == "Content-Type" }
+            },
+            Exchange("status \(status) without headers and body") {
+              $0.head.status = status
+              $0.head.headers = []
+              $0.chunks = []
+            },
+          ]
+        })
+    })
+}

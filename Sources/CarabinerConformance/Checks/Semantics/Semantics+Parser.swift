@@ -1,0 +1,83 @@
+internal import CarabinerHost
+
+extension Check {
+  static let parserChunks = Check(
+    "SE11", level: 3, "a parser reads the same from any chunks",
+    page: Page(
+      rule: "The results of a body do not depend on where it was cut into chunks.",
+      reason: "Where a body is cut is decided by the network, anew each time.",
+      example: #"""
+        if (strstr(chunk, "\r\n--")) …        /* the delimiter may come in two chunks */
+        """#,
+      remedy: "Keep what is not yet complete in your state, and go on where you stopped."),
+    .interceptor { trial in
+      try ParserTrial(trial).everyBody(of: ["application/json", "application/cbor"]) { body, exchange, travel in
+        let whole = travel(exchange([body]))
+        var generator = SeededGenerator(trial.options.seed)
+        var cuts = [body.map { [$0] }, [[]] + body.map { [$0] } + [[]]]
+        for _ in 0..<trial.options.times(200, atLeast: 20) {
+          let (first, second) = (
+            Int.random(in: 0...body.count, using: &generator), Int.random(in: 0...body.count, using: &generator)
+          )
+          let (low, high) = (min(first, second), max(first, second))
+          cuts.append([Array(body[..<low]), Array(body[low..<high]), Array(body[high...])])
+        }
+        for cut in cuts where travel(exchange(cut)) != whole {
+          return trial.notes.fail(
+            "cut into \(cut.count) chunks of \(cut.prefix(3).map(\.count)) … bytes the body gives other results",
+            at: trial.interceptor.id)
+        }
+      }
+    })
+}
+
+extension Check {
+  static let brokenBodies = Check(
+    "SE12", level: 3, "a parser refuses what is broken",
+    page: Page(
+      rule: #"""
+        A body that is cut short, followed by more, not UTF-8 or with a name twice in an object is a parse error, never a result.
+        """#,
+      reason: "A response that was cut short and taken for whole is data loss that nobody notices.",
+      example: "if (depth == 0) { emit(…); return CRB_CONTINUE; }      /* and the rest of the body? */",
+      remedy: #"""
+        Read to the end of the body, and answer CRB_FAIL with CRB_ERROR_PARSE if anything but white space is left, or missing.
+        """#),
+    .interceptor { trial in
+      try ParserTrial(trial).everyBody(of: ["application/json", "application/cbor"]) { body, exchange, travel in
+        let step = max(1, body.count / trial.options.times(64, atLeast: 16))
+        for end in stride(from: 0, to: body.count, by: step) {
+          trial.notes.expect(
+            travel(exchange([Array(body[..<end])])).elements.isEmpty,
+            "a body that ends after \(end) of \(body.count) bytes gives a result",
+            at: trial.interceptor.id)
+        }
+        trial.notes.expect(
+          travel(exchange([body + Array("garbage".utf8)])).elements.isEmpty, "a body with more behind it gives a result",
+          at: trial.interceptor.id)
+      }
+    })
+}
+
+extension Check {
+  static let splitDelimiters = Check(
+    "SE13", level: 5, "a parser finds delimiters wherever they are cut",
+    page: Page(
+      rule: "A body in parts gives the same results whichever two chunks each delimiter falls into.",
+      reason: #"""
+        Delimiters are where parsers of parts go wrong: they are long, and look like content until their last byte.
+        """#,
+      example: "end = memmem(chunk, n, delimiter, m);",
+      remedy: "Keep the last bytes of each chunk that may begin a delimiter."),
+    .interceptor { trial in
+      try ParserTrial(trial).everyBody(of: ["multipart/mixed"]) { body, exchange, travel in
+        let whole = travel(exchange([body]))
+        trial.notes.expect(
+          travel(exchange(body.map { [$0] })) == whole, "byte by byte the body gives other results", at: trial.interceptor.id)
+        for place in 0...body.count where travel(exchange([Array(body[..<place]), Array(body[place...])])) != whole {
+          return trial.notes.fail(
+            "cut after byte \(place) of \(body.count) the body gives other results", at: trial.interceptor.id)
+        }
+      }
+    })
+}

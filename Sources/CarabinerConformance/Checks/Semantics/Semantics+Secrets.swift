@@ -1,0 +1,74 @@
+internal import CarabinerHost
+
+extension Check {
+  static let secrets = Check(
+    "SE08", level: 3, "keeps secrets to itself",
+    page: Page(
+      rule: #"""
+        The values of Authorization, Cookie and Set-Cookie, and of every header with CRB_HEADER_SENSITIVE, appear in no log line, no baggage, no
+        error, no result or chunk, no URL, no key, no record of the store, and in nothing the plugin prints or writes to a file. They appear in no
+        other header unless it is marked with CRB_HEADER_SENSITIVE. Eight bytes of them in a row are too many, also backwards, with each byte
+        XORed with or added to the same number, in base64 or in hexadecimal digits.
+        """#,
+      reason:
+        "Logs are read by many and kept for years. A token in them is a token given away. A changed one is a hidden one, which is worse.",
+      example: #"""
+        snprintf(line, sizeof line, "sending %.*s: %.*s", …header name…, …header value…);  host->log(self, CRB_LOG_DEBUG, call, text(line));
+        host->header_set(call, text("X-Debug"), authorization, 0);
+        """#,
+      remedy:
+        "Log names, never values; look at CRB_HEADER_SENSITIVE before you copy a value anywhere. To recognise a secret again, log a part of its SHA-256."
+    ),
+    timeLimit: .seconds(120),
+    .interceptor { trial in
+      var secrets = SecretSearch()
+      var generator = SeededGenerator(trial.options.seed)
+      func fields(_ owner: String) -> [HeaderSample] {
+        ["Authorization", "Cookie", "Set-Cookie", "X-Marked"].map { name in
+          let secret = secret(&generator)
+          secrets.add("the header \(name) of \(owner)", secret)
+          return HeaderSample(name: name, value: name == "Authorization" ? "Bearer \(secret)" : "id=\(secret)", isSensitive: true)
+        }
+      }
+      let (request, response) = (fields("the request"), fields("the response"))
+      let exchanges = Exchange.usual.map { usual in
+        var exchange = usual
+        exchange.operation.headers += request
+        exchange.request.headers += request
+        exchange.head.headers += response
+        return exchange
+      }
+      trial.laboratory.openLedger()
+      let output = PrintedOutput()
+      let instance = try trial.instance()
+      for stage in trial.stages { _ = trial.travel(exchanges, stage, instance) }
+      instance.drain()
+      instance.destroy()
+      let handed = trial.laboratory.takeLedger()
+      for entry in handed where isPublic(entry) {
+        if let found = secrets.find(in: entry.bytes) { trial.notes.fail("\(entry.name) has \(found)", at: entry.place) }
+      }
+      for printed in output.finish() {
+        if let found = secrets.find(in: printed) { trial.notes.fail("it prints \(found)", at: trial.interceptor.id) }
+      }
+      for file in FolderNames.list(".") where !file.hasPrefix("printed-") {
+        if let found = secrets.find(in: PrintedOutput.bytes(of: "./\(file)")) {
+          trial.notes.fail("the file \(file) has \(found)", at: trial.interceptor.id)
+        }
+      }
+    })
+
+  /// Whether others see it: a marked header is treated as the secret it is, and a body goes to the server that gets the secret anyway.
+  private static func isPublic(_ entry: HandedBytes) -> Bool {
+    switch entry.slot {
+    case .headerSet, .setHead: !entry.isMarked
+    case .fieldSet: entry.name == "the URL"
+    default: true
+    }
+  }
+
+  private static func secret(_ generator: inout SeededGenerator) -> String {
+    let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
+    return String((0..<40).compactMap { _ in letters.randomElement(using: &generator) })
+  }
+}

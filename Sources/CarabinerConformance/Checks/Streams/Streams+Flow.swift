@@ -1,0 +1,85 @@
+internal import CCarabiner
+internal import CarabinerHost
+internal import Synchronization
+
+extension Check {
+  static let fullWindow = Check(
+    "ST04", level: 5, "stops staging when the window is full",
+    page: Page(
+      rule: #"""
+        A hook that stages many elements listens to CRB_E_LIMIT, and stages the rest in its next hooks.
+        """#,
+      reason: #"""
+        Without back-pressure one small response that unfolds into many results takes the memory of the host.
+        """#,
+      example: "while (next(&element)) host->emit(call, CRB_EMIT_RESULT, element, 0);",
+      remedy: #"""
+        while (next(&element)) if (host->emit(call, CRB_EMIT_RESULT, element, 0) != CRB_OK) { hold(element); break; }
+        """#),
+    .interceptor { trial in
+      let many = String(repeating: #"{"data":{"a":1}}"# + "\n", count: 4096)
+      try trial.exercise(
+        Exchange.usual + [
+          Exchange("a body with thousands of results") { $0.chunks = [Array(many.utf8)] },
+          Exchange("a list of thousands") {
+            $0.results = [ResultSample(data: "{\"list\":[\(String(repeating: "1,", count: 4096))1]}")]
+          },
+        ])
+    })
+}
+
+extension Check {
+  static let endlessSubscription = Check(
+    "ST05", level: 6, "holds a subscription without end in constant memory",
+    page: Page(
+      rule: "A subscription of 200,000 results takes no more memory than one of 2,000.",
+      reason: "Subscriptions live for days. What is kept of each result is never given back.",
+      example: "state->seen = append(state->seen, result->seq);",
+      remedy: "Keep the last one, or a number."),
+    timeLimit: .seconds(180),
+    .interceptor { trial in
+      trial.laboratory.state.withLock { $0.isGuarded = false }
+      let instance = try trial.instance()
+      defer { instance.destroy() }
+      for stage in trial.stages where stage.kind == .graphQL || stage.kind == .http {
+        func run(_ count: Int) {
+          var exchange = Exchange("\(count) results of one subscription")
+          exchange.operation.type = UInt32(CRB_OPERATION_SUBSCRIPTION)
+          exchange.chunks = [[UInt8(ascii: " ")]]
+          let endless = EndlessTrial(trial, stage, instance)
+          endless.run(exchange, count: count)
+        }
+        run(2000)
+        let before = ProcessState.now.memory
+        let count = trial.options.times(200_000, atLeast: 20_000)
+        run(count)
+        let growth = ProcessState.now.memory - before
+        trial.notes.expect(
+          growth < 4 << 20, "a subscription of \(count) results took \(growth >> 10) KiB",
+          at: "\(trial.interceptor.id) \(stage.kind.rawValue)")
+      }
+    })
+}
+
+extension Check {
+  static let earlyStop = Check(
+    "ST06", level: 3, "ends well when the consumer stops early",
+    page: Page(
+      rule: #"""
+        A call that is cancelled between two results ends with on_cancel and release, and leaves nothing behind.
+        """#,
+      reason: "People close pages. That is the usual end of a subscription, not an exception.",
+      example: "static void on_cancel(…) { free(state); }        /* and release() frees it again */",
+      remedy: "on_cancel wakes whoever waits; release() frees."),
+    .interceptor { trial in
+      try trial.exercise(
+        (0..<8).map { count in
+          Exchange("a subscription that is left after \(count) results") {
+            $0.operation.type = UInt32(CRB_OPERATION_SUBSCRIPTION)
+            $0.results = (0..<count).map { ResultSample(data: #"{"tick":\#($0)}"#, flags: UInt32(CRB_RESULT_HAS_NEXT)) }
+            $0.chunks = (0..<count).map { _ in Array("{}".utf8) }
+            $0.ending = .cancel
+          }
+        })
+    })
+}

@@ -1,0 +1,107 @@
+extension Check {
+  static let exports = Check(
+    "SY01", level: 5, "exports the entry function and nothing else",
+    page: Page(
+      rule: """
+        The only symbol a plugin exports is `crb_entry_v1` (and, for a plugin that serves several majors, `crb_entry_vN`). What
+        compilers put in by themselves does not count: Swift's mangled names, and C++'s weak copies of the standard library's templates.
+        """,
+      reason: """
+        Names that are exported are shared by everything in a process. Two plugins that export a `log` or a `parse` take each other's,
+        and which one wins depends on the order in which they were loaded.
+        """,
+      example: """
+        cc -shared -fPIC -o plugin.so plugin.c            # every function that is not static is exported
+        """,
+      remedy: """
+        cc -shared -fPIC -fvisibility=hidden -o plugin.so plugin.c
+
+        CRB_EXPORT puts the entry function in front of that. In Rust build a cdylib. In Swift mark C functions of your own with
+        `__attribute__((visibility("hidden")))`.
+        """),
+    .file { trial in
+      let exported = try trial.object().symbols.filter { $0.isDefined && $0.binding != SharedObject.Binding.local }
+      guard exported.contains(where: { isEntry($0.name) }) else {
+        return trial.notes.fail("it does not export crb_entry_v1; declare the function with CRB_EXPORT")
+      }
+      // Unique names and allocators are worse than other names, and have rules of their own: SY02 and SY07.
+      let others = exported.filter { symbol in
+        !isEntry(symbol.name) && !isOfALanguage(symbol) && symbol.binding != SharedObject.Binding.unique
+          && !AllocatorSymbol.contains(symbol.name)
+      }.map(\.name).sorted()
+      guard !others.isEmpty else { return }
+      trial.notes.fail(
+        "it exports \(others.count) names beside its entry: \(others.prefix(8).joined(separator: ", "))"
+          + (others.count > 8 ? ", …" : ""))
+    })
+
+  private static func isEntry(_ name: String) -> Bool {
+    name.hasPrefix("crb_entry_v") && name.utf8.dropFirst(11).allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+  }
+
+  /// What linkers and compilers put in by themselves: bounds of sections, Swift's mangled names, Rust's exception personality, and
+  /// weak copies of what is in namespace std, which libstdc++ makes visible whatever the compiler was told.
+  private static func isOfALanguage(_ symbol: SharedObject.Symbol) -> Bool {
+    let name = symbol.name
+    if symbol.binding == SharedObject.Binding.weak, name.hasPrefix("_Z") {
+      // The names of types begin with a letter that namespace std begins with as well.
+      let rest = name.hasPrefix("_ZTS") ? name.dropFirst(4) : name.drop { "_ZNKTVILGRtv0123456789".contains($0) }
+      if rest.hasPrefix("St") || rest.hasPrefix("Sa") || rest.hasPrefix("Ss") || rest.contains("__gnu_cxx") { return true }
+    }
+    return ["_init", "_fini", "__bss_start", "_edata", "_end", "rust_eh_personality"].contains(name) || name.hasPrefix("$s")
+      || name.hasPrefix("__swift_") || name.hasPrefix("_swift_") || name.hasPrefix("__start_swift")
+      || name.hasPrefix("__stop_swift")
+  }
+}
+
+extension Check {
+  static let processWideNames = Check(
+    "SY02", level: 3, "has no names that are one for the whole process",
+    page: Page(
+      rule: "No symbol is bound STB_GNU_UNIQUE.",
+      reason: """
+        The dynamic linker keeps one copy of such a name in the process, even of libraries loaded with RTLD_LOCAL: two plugins, or two
+        versions of one, then share a static variable without knowing it. g++ makes the static variables of inline functions and
+        templates unique.
+        """,
+      example: """
+        inline registry &instance() { static registry it; return it; }      // g++: STB_GNU_UNIQUE
+        """,
+      remedy: """
+        g++ -fno-gnu-unique -fvisibility=hidden -fvisibility-inlines-hidden …
+
+        clang++ never makes them.
+        """),
+    .file { trial in
+      let unique = try trial.object().symbols.filter { $0.isDefined && $0.binding == SharedObject.Binding.unique }.map(\.name)
+        .sorted()
+      guard let first = unique.first else { return }
+      trial.notes.fail(
+        "\(unique.count) of its names are one for the whole process, such as \(first); compile with -fno-gnu-unique")
+    })
+}
+
+extension Check {
+  static let allocatorSymbols = Check(
+    "SY07", level: 3, "keeps its allocator to itself",
+    page: Page(
+      rule: "Neither malloc, free and their like nor C++'s operators new and delete are exported.",
+      reason: """
+        Allocators are found by their names, process-wide. One that is exported may serve a block that another allocator is asked to free
+        later, in code that never heard of the plugin.
+        """,
+      example: "cc -shared -fPIC -o plugin.so plugin.c libjemalloc_pic.a",
+      remedy: """
+        cc -shared -fPIC -fvisibility=hidden -Wl,--exclude-libs,ALL -o plugin.so plugin.c libjemalloc_pic.a
+
+        or give the allocator names of its own (jemalloc: --with-jemalloc-prefix).
+        """),
+    .file { trial in
+      let exported = try trial.object().symbols.filter { symbol in
+        symbol.isDefined && symbol.binding != SharedObject.Binding.local && AllocatorSymbol.contains(symbol.name)
+      }
+      guard !exported.isEmpty else { return }
+      trial.notes.fail(
+        "it exports \(exported.map(\.name).sorted().joined(separator: ", ")); hide them with -Wl,--exclude-libs,ALL")
+    })
+}

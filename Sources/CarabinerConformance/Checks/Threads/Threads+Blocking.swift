@@ -1,0 +1,108 @@
+internal import CarabinerHost
+internal import Synchronization
+
+extension Check {
+  static let blocking = Check(
+    "TH06", level: 3, "does not block",
+    page: Page(
+      rule: #"""
+        A hook returns within 100 ms, and should within 1 ms, the time its thread waited for a processor taken off. From 1 ms on it is a warning.
+        Of 25,000 calls none takes longer than 100 ms: a hook that does, and does so again in as many calls more, breaks the rule.
+        """#,
+      reason: "The thread that runs a hook is the one that reads from the network for everybody else.",
+      example: #"""
+        struct addrinfo *found; getaddrinfo("auth.example", "443", NULL, &found);
+        """#,
+      remedy: #"""
+        Suspend, and resume from where the answer comes: crb.fetch/1, crb.timer/1, or a thread of your own.
+        """#),
+    timeLimit: .seconds(300),
+    .interceptor { trial in
+      let instance = try trial.instance()
+      defer { instance.destroy() }
+      trial.laboratory.state.withLock { $0.isGuarded = false }
+      for stage in trial.stages {
+        // What is done once is not what a request waits for.
+        _ = trial.travel(Exchange.usual, stage, instance)
+        let clock = BlockingClock()
+        var manner = Traveller.Manner()
+        manner.aroundHooks = { isBefore, hook in clock.note(isBefore, hook) }
+        for _ in 0..<3 { _ = trial.travel(Exchange.usual, stage, instance, manner) }
+        for (hook, time) in clock.least {
+          let text = "\(hook.name) takes \(Double(time / 1000) / 1000) ms"
+          let place = "\(trial.interceptor.id) \(stage.kind.rawValue)"
+          if time > limit {
+            trial.notes.fail(text, at: place)
+          } else if time > 1_000_000 {
+            trial.notes.warn(text, at: place)
+          }
+        }
+        lookForRareBlocks(trial, stage, instance)
+      }
+    })
+
+  /// The longest a hook may take, in nanoseconds.
+  private static let limit: UInt64 = 100_000_000
+
+  /// A wait that comes once in many calls. The machine may keep a thread for as long, but not in the same hook twice.
+  private static func lookForRareBlocks(_ trial: InterceptorTrial, _ stage: StageHooks, _ instance: LaboratoryInstance) {
+    let count = trial.options.times(25_000, atLeast: 2500)
+    func blocks() -> (calls: Int, longest: [Hook: UInt64]) {
+      let clock = BlockingClock()
+      var manner = Traveller.Manner()
+      manner.aroundHooks = { isBefore, hook in clock.note(isBefore, hook) }
+      let calls = LongRun(trial, stage, instance).run(count, manner)
+      return (calls, clock.longest(over: limit))
+    }
+    let first = blocks().longest
+    guard !first.isEmpty else { return }
+    let (calls, again) = blocks()
+    for (hook, time) in again.sorted(by: { $0.key.rawValue < $1.key.rawValue }) where first[hook] != nil {
+      trial.notes.fail(
+        "\(hook.name) takes \(time / 1_000_000) ms at least once in \(calls) calls",
+        at: "\(trial.interceptor.id) \(stage.kind.rawValue)")
+    }
+  }
+}
+
+extension Check {
+  static let keptLocks = Check(
+    "TH08", level: 7, "holds no lock when a hook returns",
+    page: Page(
+      rule: """
+        Every lock a function of the plugin takes it gives back before it returns: mutexes, read-write locks, spin locks and locks of files of
+        libc, in create(), hooks, release() and destroy(), in each of 5,000 calls.
+        """,
+      reason: "The next hook may come on another thread, or not at all: then the lock is held for ever.",
+      example: #"""
+        static crb_verdict on_request(…) { pthread_mutex_lock(&lock); return CRB_CONTINUE; }        /* on_end unlocks */
+        """#,
+      remedy: "Lock and unlock in the same function."),
+    timeLimit: .seconds(300),
+    .interceptor { trial in
+      trial.laboratory.state.withLock { $0.isGuarded = false }
+      let watch = LockWatch()
+      guard watch.begin(trial.stages.first) else { throw TrialNotes.Skip("it imports no locks of libc") }
+      let id = trial.interceptor.id
+      @Sendable func look(_ place: String) {
+        if let held = watch.note(false) { trial.notes.fail("it returns with \(held) locks held", at: place) }
+      }
+      _ = watch.note(true)
+      let instance = try trial.instance()
+      look("\(id) create")
+      for stage in trial.stages {
+        var manner = Traveller.Manner()
+        manner.aroundHooks = { isBefore, hook in
+          if isBefore { _ = watch.note(true) } else { look("\(id) \(stage.kind.rawValue).\(hook.name)") }
+        }
+        let start = watch.held
+        LongRun(trial, stage, instance).run(trial.options.times(5000, atLeast: 1500), manner)
+        if watch.held > start, trial.notes.findings.isEmpty {
+          trial.notes.fail("release() or on_cancel keeps \(watch.held - start) locks", at: "\(id) \(stage.kind.rawValue)")
+        }
+      }
+      _ = watch.note(true)
+      instance.destroy()
+      look("\(id) destroy")
+    })
+}

@@ -1,0 +1,132 @@
+internal import CCarabiner
+internal import CarabinerHost
+internal import Synchronization
+
+extension Check {
+  static let concurrentHooks = Check(
+    "TH02", level: 7, "stands sixteen threads at once",
+    page: Page(
+      rule: #"""
+        An interceptor of the thread class CONCURRENT gives the same answers when sixteen threads send calls through one instance. A cache may miss
+        what others have displaced; what it answers is one of the answers it gives alone. Run it in a build with ThreadSanitizer, too.
+        """#,
+      reason: #"""
+        CONCURRENT says that hooks of different calls overlap. State of the instance without a lock is then changed by two at once.
+        """#,
+      example: "instance->count++;            /* read by another thread at the same moment */",
+      remedy: "Use atomics or a lock for what instances share, or declare SERIAL or PER_CALL."),
+    timeLimit: .seconds(180),
+    .interceptor { trial in
+      guard trial.interceptor.threadClass == UInt32(CRB_THREADS_CONCURRENT) else {
+        throw TrialNotes.Skip("it does not declare CONCURRENT")
+      }
+      trial.laboratory.state.withLock { $0.isGuarded = false }
+      let varies = trial.options.capabilities.contains("varies")
+      let rounds = trial.options.times(100, atLeast: 10)
+      for stage in trial.stages {
+        let instance = try trial.instance()
+        defer { instance.destroy() }
+        let known = try Answers(of: trial, stage, instance)
+        let crowd = (0..<16).map { _ in
+          LaboratoryThread {
+            for _ in 0..<rounds {
+              for (index, passage) in trial.travel(Exchange.usual, stage, instance).enumerated()
+              where !varies && !known.include(passage, at: index) {
+                trial.notes.fail(
+                  "it answers otherwise among many threads: \(Exchange.usual[index].name)",
+                  at: "\(trial.interceptor.id) \(stage.kind.rawValue)")
+              }
+            }
+          }
+        }
+        for thread in crowd { thread.join() }
+      }
+    })
+}
+
+/// What a stage answers to the usual exchanges when nobody is beside it.
+private struct Answers {
+  private let isCache: Bool
+  /// By exchange; nil if it varies all the same.
+  private let fingerprints: [String?]
+  /// By exchange: whether it fails alone.
+  private let failures: [Bool]
+  /// What a cache ever answered.
+  private let hits: Set<[Staged.Element]>
+
+  init(of trial: InterceptorTrial, _ stage: StageHooks, _ instance: LaboratoryInstance) throws {
+    isCache = stage.kind == .cache
+    _ = trial.travel(Exchange.usual, stage, instance)
+    let (first, second) = (trial.travel(Exchange.usual, stage, instance), trial.travel(Exchange.usual, stage, instance))
+    fingerprints = zip(first, second).map { $0.fingerprint == $1.fingerprint ? $0.fingerprint : nil }
+    failures = second.map { $0.verdict == Verdict.fail }
+    var hits = Set((first + second).map(\.elements))
+    if isCache {
+      // Which of two calls with the same key was there last is nobody's to say, so each is once, and a small cache keeps it no longer.
+      for exchange in Exchange.usual {
+        let own = try trial.instance()
+        for passage in trial.travel([exchange, exchange] + Exchange.usual, stage, own) { hits.insert(passage.elements) }
+        own.destroy()
+      }
+    }
+    self.hits = hits
+  }
+
+  func include(_ passage: Passage, at index: Int) -> Bool {
+    if isCache {
+      guard passage.verdict != Verdict.fail || failures[index] else { return false }
+      return passage.elements.isEmpty || hits.contains(passage.elements)
+    }
+    return fingerprints[index].map { $0 == passage.fingerprint } ?? true
+  }
+}
+
+extension Check {
+  static let changingThreads = Check(
+    "TH03", level: 5, "works on whatever thread it is called",
+    page: Page(
+      rule: #"""
+        Hooks of one call may come on different threads, one after the other; the answers are the same.
+        """#,
+      reason: "A host has several loops and pools. SERIAL means one at a time, not always the same one.",
+      example: "static _Thread_local attempt current;        /* set in on_request, read in on_result */",
+      remedy: "Keep what belongs to a call in its state, and what belongs to all in the instance."),
+    .interceptor { trial in
+      let varies = trial.options.capabilities.contains("varies")
+      for stage in trial.stages {
+        // What varies on one thread, too, says nothing about threads: SE14 looks at that.
+        let answers = try [false, false, true].map { changes -> [String] in
+          let instance = try trial.instance()
+          defer { instance.destroy() }
+          return trial.travel(Exchange.usual, stage, instance, Traveller.Manner(changesThreads: changes)).map(\.fingerprint)
+        }
+        for (index, exchange) in Exchange.usual.enumerated()
+        where !varies && answers[0][index] == answers[1][index] && answers[0][index] != answers[2][index] {
+          trial.notes.fail(
+            "on changing threads it answers otherwise: \(exchange.name)", at: "\(trial.interceptor.id) \(stage.kind.rawValue)")
+        }
+      }
+    })
+}
+
+extension Check {
+  static let concurrentCancel = Check(
+    "TH04", level: 5, "can be cancelled in the middle of any hook",
+    page: Page(
+      rule: #"""
+        on_cancel may come on another thread while a hook of the same call runs, and before or after it.
+        """#,
+      reason: "A caller leaves when it wants to, not between two hooks.",
+      example: #"""
+        static void on_cancel(…) { close(state->fd); state->fd = -1; }        /* while on_chunk writes to it */
+        """#,
+      remedy: "Set an atomic flag, wake your waiter, and return. Let the hook look at the flag."),
+    timeLimit: .seconds(120),
+    .interceptor { trial in
+      for hook in Hook.allCases {
+        var manner = Traveller.Manner()
+        manner.cancelsDuring = hook
+        for _ in 0..<trial.options.times(20, atLeast: 3) { try trial.exercise(Exchange.usual, manner) }
+      }
+    })
+}
