@@ -2,9 +2,8 @@
 /* STATUS: WARN */
 #include <carabiner.h>
 
-static const crb_host *host;
-static crb_self self;
-#define HAS_HOST
+#include "host.h"
+
 static crb_verdict on_error(void *inst, crb_call call, void *state, const crb_error *error) {
   (void)inst, (void)state;
   if (!error->retry_after_ns || host->attempt(call) > 0) return CRB_CONTINUE;

@@ -2,9 +2,8 @@
 #include <carabiner.h>
 #include <stdint.h>
 
-static const crb_host *host;
-static crb_self self;
-#define HAS_HOST
+#include "host.h"
+
 /* Waits for a timer, cancelled or not; what it needs it never frees, so that a late timer finds it. */
 static void fire(void *user) { host->resume((crb_token)(uintptr_t)user, CRB_CONTINUE); }
 static crb_verdict on_request(void *inst, crb_call call, void **state) {

@@ -3,9 +3,8 @@
 #include <carabiner.h>
 #include <stdlib.h>
 
-static const crb_host *host;
-static crb_self self;
-#define HAS_HOST
+#include "host.h"
+
 static crb_verdict on_request(void *inst, crb_call call, void **state) {
   (void)inst;
   if (!*state) *state = malloc(1);

@@ -4,9 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const crb_host *host;
-static crb_self self;
-#define HAS_HOST
+#include "host.h"
+
 static const uint8_t learnt[] = {4, 0, 0, 0, 1, 2, 3, 4};
 
 static crb_status save(void *inst, crb_buf *bytes, crb_error *why) {

@@ -2,9 +2,8 @@
 #include <carabiner.h>
 #include <string.h>
 
-static const crb_host *host;
-static crb_self self;
-#define HAS_HOST
+#include "host.h"
+
 static uint64_t learnt;
 
 static crb_status save(void *inst, crb_buf *bytes, crb_error *why) {

@@ -2,9 +2,8 @@
 #include <carabiner.h>
 #include <stdlib.h>
 
-static const crb_host *host;
-static crb_self self;
-#define HAS_HOST
+#include "host.h"
+
 static int has(crb_view text, char byte) {
   for (size_t i = 0; i < text.len; i++) {
     if (text.ptr[i] == byte) return 1;

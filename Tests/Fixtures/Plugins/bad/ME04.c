@@ -3,9 +3,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-static const crb_host *host;
-static crb_self self;
-#define HAS_HOST
+#include "host.h"
 
 /* Shared by the call and its timer; the last one frees it. */
 typedef struct waiting {

@@ -3,9 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const crb_host *host;
-static crb_self self;
-#define HAS_HOST
+#include "host.h"
 
 static const char variables[] = "{\"first\":1}";
 static void nothing(void *user) { (void)user; }

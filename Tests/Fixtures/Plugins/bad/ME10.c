@@ -2,9 +2,7 @@
 #include <carabiner.h>
 #include <stdlib.h>
 
-static const crb_host *host;
-static crb_self self;
-#define HAS_HOST
+#include "host.h"
 
 static crb_verdict on_end(void *inst, crb_call call, void *state) {
   (void)inst, (void)state;

@@ -5,9 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const crb_host *host;
-static crb_self self;
-#define HAS_HOST
+#include "host.h"
+
 static crb_verdict on_end(void *inst, crb_call call, void *state) {
   (void)inst, (void)call, (void)state;
   char name[64];

@@ -2,9 +2,7 @@
 /* STATUS: CRASH */
 #include <carabiner.h>
 
-static const crb_host *host;
-static crb_self self;
-#define HAS_HOST
+#include "host.h"
 
 static volatile uint8_t first;
 static crb_verdict on_head(void *inst, crb_call call, void *state, const crb_head *head) {

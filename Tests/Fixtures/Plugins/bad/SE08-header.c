@@ -3,24 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const crb_host *host;
-static crb_self self;
-#define HAS_HOST
-static crb_view text(const char *s) {
-  crb_view v = {(const uint8_t *)s, strlen(s)};
-  return v;
-}
-static crb_verdict on_request(void *inst, crb_call call, void **state) {
-  (void)inst, (void)call;
-  if (!*state) *state = malloc(1);
-  crb_view value;
-  uint8_t copy[512] = {0};
-  if (host->header_get(call, text("Authorization"), &value) != CRB_OK || value.len > 128) return CRB_CONTINUE;
+#include "host.h"
+
+static void leak(crb_call call, crb_view value) {
+  uint8_t copy[128];
   memcpy(copy, value.ptr, value.len);
   host->header_set(call, text("X-Debug"), (crb_view){copy, value.len}, 0);
-  return CRB_CONTINUE;
 }
-#define GRAPHQL_ON_REQUEST on_request
-#define NEEDS CRB_PART_HEADERS
 #define MUTATES CRB_PART_HEADERS
-#include "sound.h"
+#include "sound-secret.h"

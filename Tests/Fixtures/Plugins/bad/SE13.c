@@ -6,9 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
-static const crb_host *host;
-static crb_self self;
-#define HAS_HOST
+#include "host.h"
+
 /* The result is how many delimiters there were. */
 static crb_verdict on_head(void *inst, crb_call call, void **state, const crb_head *head) {
   (void)inst, (void)call;

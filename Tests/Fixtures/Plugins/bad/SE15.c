@@ -2,13 +2,8 @@
 #include <carabiner.h>
 #include <string.h>
 
-static const crb_host *host;
-static crb_self self;
-#define HAS_HOST
-static crb_view text(const char *s) {
-  crb_view v = {(const uint8_t *)s, strlen(s)};
-  return v;
-}
+#include "host.h"
+
 static crb_verdict on_result(void *inst, crb_call call, void *state, const crb_result *result) {
   (void)inst, (void)state, (void)result;
   host->header_set(call, text("X-Late"), text("yes"), 0);

@@ -3,16 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const crb_host *host;
-static crb_self self;
-#define HAS_HOST
-static crb_status emit(crb_call call, uint32_t kind, const char *s, uint32_t flags) {
-  uint8_t *bytes;
-  crb_buf b = host->buf_alloc(self, strlen(s), &bytes);
-  if (!b) return CRB_E_NOMEM;
-  memcpy(bytes, s, strlen(s));
-  return host->emit(call, kind, b, flags);
-}
+#include "host.h"
+
 typedef struct {
   char held[512];
 } stage;

@@ -2,16 +2,8 @@
 #include <carabiner.h>
 #include <string.h>
 
-static const crb_host *host;
-static crb_self self;
-#define HAS_HOST
-static crb_status emit(crb_call call, uint32_t kind, const char *s, uint32_t flags) {
-  uint8_t *bytes;
-  crb_buf b = host->buf_alloc(self, strlen(s), &bytes);
-  if (!b) return CRB_E_NOMEM;
-  memcpy(bytes, s, strlen(s));
-  return host->emit(call, kind, b, flags);
-}
+#include "host.h"
+
 static crb_verdict on_result(void *inst, crb_call call, void *state, const crb_result *result) {
   (void)inst, (void)state;
   if (result->data.len > 4096) {

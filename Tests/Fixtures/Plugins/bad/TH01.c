@@ -4,13 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const crb_host *host;
-static crb_self self;
-#define HAS_HOST
-static crb_view text(const char *s) {
-  crb_view v = {(const uint8_t *)s, strlen(s)};
-  return v;
-}
+#include "host.h"
+
 static void *work(void *call) {
   host->header_set(*(crb_call *)call, text("X-Thread"), text("second"), 0);
   return NULL;

@@ -3,9 +3,7 @@
 #include <carabiner.h>
 #include <stdlib.h>
 
-static const crb_host *host;
-static crb_self self;
-#define HAS_HOST
+#include "host.h"
 
 typedef struct {
   _Atomic int *volatile count;

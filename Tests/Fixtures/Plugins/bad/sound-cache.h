@@ -4,16 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const crb_host *host;
-static crb_self self;
-#define HAS_HOST
-static crb_status emit(crb_call call, uint32_t kind, const char *s, uint32_t flags) {
-  uint8_t *bytes;
-  crb_buf b = host->buf_alloc(self, strlen(s), &bytes);
-  if (!b) return CRB_E_NOMEM;
-  memcpy(bytes, s, strlen(s));
-  return host->emit(call, kind, b, flags);
-}
+#include "host.h"
+
 typedef struct {
   pthread_mutex_t lock;
   char key[256], kept[4096];

@@ -7,8 +7,8 @@
  *     #define ON_END on_end
  *     #include "sound.h"
  *
- * `host` and `self` are there for its functions if it declares them first: `static const crb_host *host; static crb_self self;`
- * and defines HAS_HOST.  Stages are GraphQL alone unless it defines STAGES as some of STAGE_GRAPHQL | STAGE_HTTP | ... */
+ * A fixture that calls the host includes host.h after carabiner.h.  Stages are GraphQL alone unless it defines STAGES as some of
+ * STAGE_GRAPHQL | STAGE_HTTP | ... */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,10 +20,7 @@
 #endif
 CRB_DECLARE_NOTE(NOTE);
 
-#ifndef HAS_HOST
-static const crb_host *host;
-static crb_self self;
-#endif
+#include "host.h"
 
 #define STAGE_GRAPHQL 1
 #define STAGE_HTTP 2
