@@ -40,8 +40,6 @@ internal import Glibc
   /// The thread the hook runs on.
   var thread: pthread_t?
   var token = Token.none
-  /// Whether the hook has returned and its token is what remains of it.
-  var isPending = false
   var staged = Staged()
   /// How many elements the hook was refused because its window is full.
   var refusedElements = 0
