@@ -102,7 +102,7 @@ extension FuzzIngredient: CustomStringConvertible {
     case .cancels(let hook): "the call is cancelled during \(hook.name)"
     case .attempts(let count): "another stage asks for \(count) attempts more"
     case .shortChunks(let size): "the body comes in pieces of \(size) bytes"
-    case .guarded: "what is lent stands in pages of its own"
+    case .guarded: "each view has its own pages"
     case .neighbour(let neighbour): "\(neighbour)"
     }
   }

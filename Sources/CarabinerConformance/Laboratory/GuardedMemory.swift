@@ -109,7 +109,7 @@ internal import Synchronization
 
   /// What a region holds.
   static func name(of region: UInt32) -> String {
-    names.withLock { $0[region] } ?? (region == CLABORATORY_REMOVED ? "a view of a call long ago" : "a view")
+    names.withLock { $0[region] } ?? (region == CLABORATORY_REMOVED ? "a view of an earlier call" : "a view")
   }
 
   init(isGuarded: Bool = true) { self.isGuarded = isGuarded }

@@ -16,10 +16,11 @@ extension Laboratory {
       }
       guard call.staged.elements.count < Self.window else { return state.refuseElement(call) }
       guard let hook = call.hook, Contract.emits(results: isResult, in: hook, of: call.kind) else {
-        return state.refuse(call, .emit, Status.state, "stages \(isResult ? "a result" : "a chunk") where this hook has none")
+        return state.refuse(
+          call, .emit, Status.state, "stages \(isResult ? "a result" : "a chunk") in a hook that cannot stage one")
       }
       if isResult, (try? JSONValue(parsing: bytes))?.object == nil {
-        return state.complain(call, "SE05", .failure, "emit() was given a result that is no JSON object", Status.invalid)
+        return state.complain(call, "SE05", .failure, "emit() was given a result that is not a JSON object", Status.invalid)
       }
       call.staged.elements.append(Staged.Element(kind: kind, bytes: bytes, flags: flags))
       return Status.ok
@@ -45,7 +46,7 @@ extension Laboratory {
         call.kind == .graphQL && scope == UInt32(CRB_RETRY_CHAIN) || call.kind == .http && scope == UInt32(CRB_RETRY_STAGE)
       guard isLegal else {
         return state.refuse(
-          call, .setRetry, Status.state, "asks for a scope (\(scope)) a \(call.kind.rawValue) stage does not have")
+          call, .setRetry, Status.state, "asks for the scope \(scope), which a \(call.kind.rawValue) stage does not have")
       }
       call.staged.retry = (scope, delay)
       return Status.ok
@@ -87,7 +88,7 @@ extension Laboratory.State {
       note(
         Finding(
           "ST04", .failure,
-          "emit() answered CRB_E_LIMIT, the window of \(Laboratory.window) elements is full, and the hook goes on staging",
+          "emit() answered CRB_E_LIMIT, the window of \(Laboratory.window) elements is full, and the hook stages more",
           place: call.place))
     }
     return Status.limit

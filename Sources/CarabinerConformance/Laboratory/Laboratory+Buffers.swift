@@ -8,7 +8,7 @@ extension Laboratory {
   func allocate(_ count: Int, _ writable: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> crb_buf {
     if use(.bufAlloc) != nil { return 0 }
     guard let writable = unsafe writable else {
-      breach("ME05", "buf_alloc was given no place for the address of the bytes")
+      breach("ME05", "buf_alloc was given NULL for the address of the bytes")
       return 0
     }
     let made = unsafe state.withLock { state in
@@ -40,14 +40,14 @@ extension Laboratory {
   func retain(_ buffer: crb_buf) -> crb_status {
     if let fault = use(.bufRetain) { return fault }
     if state.withLock({ state in state.buffers.retain(buffer) }) { return Status.ok }
-    breach("ME05", "buf_retain was given a buffer whose last reference is gone, or that never was")
+    breach("ME05", "buf_retain was given a buffer that was released or never existed")
     return Status.stale
   }
 
   func release(_ buffer: crb_buf, _ slot: HostSlot) -> crb_status {
     if slot == .bufRelease, let fault = use(slot) { return fault }
     guard let work = state.withLock({ state in state.buffers.release(buffer) }) else {
-      breach("ME05", "\(slot.rawValue) was given a buffer whose last reference is gone, or that never was")
+      breach("ME05", "\(slot.rawValue) was given a buffer that was released or never existed")
       return Status.stale
     }
     for release in work { finish(release) }
@@ -70,14 +70,14 @@ extension Laboratory {
   func mayFree(_ memory: UnsafeRawPointer?) -> Bool {
     guard let memory = unsafe memory else { return true }
     let isOurs = state.withLock { $0.own.contains(UInt(bitPattern: memory)) }
-    if isOurs { breach("ME10", "it frees memory of the host, of buf_alloc() or scratch(), which is not its own") }
+    if isOurs { breach("ME10", "it frees memory of the host, from buf_alloc() or scratch()") }
     return !isOurs
   }
 
   func view(_ buffer: crb_buf) -> crb_view {
     if use(.bufView) != nil { return unsafe .absent }
     if let view = unsafe state.withLock({ state in unsafe state.buffers.view(buffer) }) { return unsafe view }
-    breach("ME05", "buf_view was given a buffer whose last reference is gone, or that never was")
+    breach("ME05", "buf_view was given a buffer that was released or never existed")
     return unsafe .absent
   }
 

@@ -24,14 +24,16 @@ extension Laboratory {
     let status = state.withLock { state -> crb_status in
       guard let call = state.calls[handle] else {
         if !state.interrupted.contains(handle) {
-          complaint = ("LC08", "\(slot.rawValue) was given a call that is over, or never was", "")
+          complaint = ("LC08", "\(slot.rawValue) was given a call that has ended or never existed", "")
         }
         return Status.stale
       }
       // Nobody can know in time that a token was revoked; the answer says so.
       if state.interrupted.contains(handle), !call.isOwned { return Status.stale }
       guard call.hook != nil else {
-        complaint = ("TH01", "\(slot.rawValue) [owner] was called between hooks, when nobody owns the call", call.place)
+        complaint = (
+          "TH01", "\(slot.rawValue) [owner] was called between hooks, when the plugin does not own the call", call.place
+        )
         return Status.thread
       }
       let isHere = call.thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false
@@ -45,7 +47,7 @@ extension Laboratory {
         break
       case .resumed, .revoked:
         complaint = (
-          "TH05", "\(slot.rawValue) [owner] was called after resume(), when the call belongs to the host again", call.place
+          "TH05", "\(slot.rawValue) [owner] was called after resume(), when the host owns the call again", call.place
         )
         return Status.stale
       }

@@ -57,11 +57,11 @@ extension Laboratory {
         unsafe name.isHeaderName, unsafe value.isHeaderValue
       else {
         return state.complain(
-          call, "SE06", .warning, "header_set() was given a name or value that cannot stand in a header; check before you set",
+          call, "SE06", .warning, "header_set() was given a name or value that is not legal in a header; check it first",
           Status.invalid)
       }
       guard call.mayWriteHeaders, var headers = call.visibleHeaders else {
-        return state.refuse(call, .headerSet, Status.state, "changes headers where this hook may only read them")
+        return state.refuse(call, .headerSet, Status.state, "changes headers in a hook that may only read them")
       }
       guard call.mutates.contains(.headers) else { return state.refuse(call, .headerSet, Status.readOnly, "headers") }
       let (name, text, isRemoval) = unsafe (name.text, value.text, value.isAbsent)
@@ -103,10 +103,10 @@ extension Laboratory {
       guard call.mutates.contains(part) else { return state.refuse(call, .fieldSet, Status.readOnly, "part \(part.rawValue)") }
       if part == .variables || part == .extensions, let bytes, (try? JSONValue(parsing: bytes))?.object == nil {
         return state.complain(
-          call, "SE05", .failure, "field_set() was given variables or extensions that are no JSON object", Status.invalid)
+          call, "SE05", .failure, "field_set() was given variables or extensions that are not a JSON object", Status.invalid)
       }
       if part == .document || part == .url || part == .method, bytes?.isEmpty ?? true {
-        return state.complain(call, "SE05", .failure, "field_set() removes a part that must be there", Status.invalid)
+        return state.complain(call, "SE05", .failure, "field_set() removes a mandatory part", Status.invalid)
       }
       call.replace(part, by: bytes)
       return Status.ok

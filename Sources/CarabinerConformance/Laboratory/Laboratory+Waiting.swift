@@ -9,7 +9,8 @@ extension Laboratory {
     _ = enter(handle, .suspend) { state, call in
       guard case .none = call.token else {
         return state.complain(
-          call, "ER08", .failure, "suspend() was called while a token is out; there is one at a time", Status.state)
+          call, "ER08", .failure, "suspend() was called before the last token was resumed; a hook has one token at a time",
+          Status.state)
       }
       token = HandleKind.token.handle(state.nextNumber())
       call.token = .armed(token)
@@ -44,7 +45,7 @@ extension Laboratory {
       // Nobody can know in time that a token was revoked.
       return Status.stale
     case .unknown:
-      breach("ER07", "resume() was given a token that was resumed before, or that never was")
+      breach("ER07", "resume() was given a token that was already resumed or never existed")
       return Status.stale
     }
   }

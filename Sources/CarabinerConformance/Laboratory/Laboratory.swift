@@ -145,17 +145,17 @@ internal import Synchronization
       let name = GuardedMemory.name(of: touch.region)
       switch touch.kind {
       case UInt32(CLABORATORY_BEYOND):
-        breach("ME01", "\(name) was touched at byte \(touch.offset), which is outside of it", at: place)
+        breach("ME01", "\(name) was accessed at byte \(touch.offset), which is outside of it", at: place)
       case UInt32(CLABORATORY_WRITTEN):
-        breach("ME02", "\(name) was written to at byte \(touch.offset); it is for reading", at: place)
+        breach("ME02", "\(name) was written to at byte \(touch.offset), but it is read-only", at: place)
       case UInt32(CLABORATORY_FREED) where touch.offset < 0:
-        breach("ME12", "it frees memory of its own that it has freed before", at: place)
+        breach("ME12", "it frees its own memory twice", at: place)
       case UInt32(CLABORATORY_FREED):
-        breach("ME12", "memory of its own was touched at byte \(touch.offset) after it was freed", at: place)
+        breach("ME12", "its own memory was accessed at byte \(touch.offset) after free()", at: place)
       case UInt32(CLABORATORY_LATE) where GuardedMemory.wasResumed(touch.region):
-        breach("ME04", "\(name) was touched at byte \(touch.offset) after resume(), which ends it", at: place)
+        breach("ME04", "\(name) was accessed at byte \(touch.offset) after resume(), which ends the view", at: place)
       default:
-        breach("ME03", "\(name) was touched at byte \(touch.offset) after its hook had completed", at: place)
+        breach("ME03", "\(name) was accessed at byte \(touch.offset) after its hook had completed", at: place)
       }
     }
   }

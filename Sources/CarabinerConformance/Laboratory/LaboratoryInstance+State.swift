@@ -19,10 +19,10 @@ extension LaboratoryInstance {
     unsafe why.size = UInt32(MemoryLayout<crb_error>.size)
     let status = unsafe use("save") { memory in unsafe save(memory, &buffer, &why) }
     laboratory.collectTouches(at: place)
-    notes.expect(status <= 0, "save() answers \(status), which is no status of the header", at: place)
+    notes.expect(status <= 0, "save() answers \(status), which is not a status of the header", at: place)
     if buffer == 0 { return nil }
     guard let count = laboratory.state.withLock({ state in unsafe state.buffers.view(buffer)?.len }) else {
-      notes.fail("save() stores a buffer whose last reference is gone, or that never was", at: place)
+      notes.fail("save() stores a buffer that was released or never existed", at: place)
       return nil
     }
     guard count <= PluginState.maximumBytes else {
@@ -32,7 +32,7 @@ extension LaboratoryInstance {
     }
     let bytes = laboratory.consume(buffer, .bufSlice)
     guard status == Status.ok else {
-      notes.fail("save() fails with \(status) and stores a buffer all the same", at: place)
+      notes.fail("save() fails with \(status) but stores a buffer", at: place)
       return nil
     }
     return bytes.map { PluginState(version: table.version, bytes: $0) }
@@ -52,7 +52,7 @@ extension LaboratoryInstance {
     lent.takeBack()
     laboratory.collectTouches(at: place)
     lent.forget()
-    notes.expect(status <= 0, "adopt() answers \(status), which is no status of the header", at: place)
+    notes.expect(status <= 0, "adopt() answers \(status), which is not a status of the header", at: place)
     return status == Status.ok ? nil : "\(status)\(reason.isEmpty ? "" : ": \(reason.prefix(500))")"
   }
 }

@@ -41,7 +41,7 @@ extension Laboratory {
   ) -> crb_status {
     if let fault = use(.fetchStart) { return fault }
     guard let request = unsafe request, let done = unsafe done else {
-      breach("ER10", "crb.fetch/1 start() was given no request, or nobody to tell")
+      breach("ER10", "crb.fetch/1 start() was given no request or no done() function")
       return Status.invalid
     }
     let url = unsafe InterceptorTable.copy(request, crb_fetch_request()).url.text

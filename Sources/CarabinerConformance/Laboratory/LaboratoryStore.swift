@@ -66,7 +66,7 @@ final class LaboratoryStore: Sendable {
     let laboratory = Laboratory.current
     if let fault = laboratory.use(slot) { return fault }
     guard let done = unsafe done else {
-      laboratory.breach("ER10", "\(slot.rawValue)() was given nobody to tell")
+      laboratory.breach("ER10", "\(slot.rawValue)() was given no done() function")
       return Status.invalid
     }
     guard count >= 0, count <= Int(CRB_STORE_MAX_KEYS) else { return Status.limit }

@@ -91,7 +91,7 @@ extension Laboratory {
   func keep(request: UnsafePointer<crb_fetch_request>?) {
     guard let request = unsafe request else { return }
     let copy = unsafe InterceptorTable.copy(request, crb_fetch_request())
-    unsafe keep(.fetchStart, "the URL of a request of its own", copy.url)
+    unsafe keep(.fetchStart, "the URL of its own request", copy.url)
   }
 
   func keep(value: UnsafePointer<crb_value>?) {

@@ -46,7 +46,7 @@ enum NewerSlots {
       case .beyond:
         laboratory.breach(
           "LD09",
-          "the host function at byte \(slot.offset), beyond the size of the host's table, was called; ask with CRB_HAS before you call one"
+          "the host function at byte \(slot.offset) was called, beyond the size of the host's table; check with CRB_HAS before the call"
         )
         unsafe result?.storeBytes(of: 0, as: UInt64.self)
       }

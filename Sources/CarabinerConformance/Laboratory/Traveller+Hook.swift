@@ -139,16 +139,16 @@ extension Traveller {
       return Verdict.fail
     }
     if hook == .onError, verdict == Verdict.fail, staged.failure == nil {
-      laboratory.breach("ER01", "FAIL in on_error replaces the error, and set_error() did not say by what", at: place)
+      laboratory.breach("ER01", "FAIL in on_error replaces the error, but set_error() was not called", at: place)
     }
     let isLost = [Verdict.fail, Verdict.drop, Verdict.retry].contains(verdict) || hook == .onError && verdict == Verdict.continue
     if isLost, !staged.elements.isEmpty {
       laboratory.breach(
-        "ST03", "\(staged.elements.count) staged elements are lost by answering \(Verdict.name(verdict))", at: place)
+        "ST03", "\(staged.elements.count) staged elements are lost by the verdict \(Verdict.name(verdict))", at: place)
     }
     let isFirst = hook == .onRequest || hook == .onRead
     if isFirst, verdict == Verdict.continue, !staged.elements.isEmpty {
-      laboratory.breach("SE03", "CONTINUE after emit(): what was staged would be lost; answer RESPOND", at: place)
+      laboratory.breach("SE03", "CONTINUE after emit() loses the staged elements; answer RESPOND", at: place)
       return Verdict.fail
     }
     return verdict

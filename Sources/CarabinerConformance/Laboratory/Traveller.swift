@@ -81,7 +81,7 @@ internal import CarabinerHost
         laboratory.leave()
         passage.wasReleased = true
       } else {
-        laboratory.breach("LC08", "the stage sets its state and has no release(), so nothing frees it", at: call.place)
+        laboratory.breach("LC08", "the stage sets its state but has no release() to free it", at: call.place)
       }
     }
     laboratory.collectTouches(at: call.place)

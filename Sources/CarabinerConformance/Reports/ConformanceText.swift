@@ -21,7 +21,7 @@ package struct ConformanceText: Sendable {
     let seconds = Double(report.duration.milliseconds) / 1000
     lines.append("\(report.plugin): \(sums) in \(seconds) s; conforms at level \(report.level)")
     if let worst = report.outcomes.first(where: { $0.isFailure(warningsCount: report.warningsCount) }) {
-      lines.append("`carabiner conform --explain \(worst.check.id)` tells the rule and the remedy")
+      lines.append("`carabiner conform --explain \(worst.check.id)` explains the rule and the remedy")
     }
     return lines.joined(separator: "\n")
   }

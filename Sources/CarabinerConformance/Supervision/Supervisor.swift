@@ -103,7 +103,7 @@ package struct Supervisor: Sendable {
       throw SupervisorError(message: unsafe "\(path) cannot be read: \(String(cString: strerror(errno)))")
     }
     guard status.st_mode & S_IFMT == S_IFREG else {
-      throw SupervisorError(message: "\(path) is no regular file; name the plugin's .so")
+      throw SupervisorError(message: "\(path) is not a regular file; name the plugin's .so")
     }
     do {
       try FileManager.default.copyItem(atPath: URL(filePath: path).resolvingSymlinksInPath().path, toPath: target)
@@ -154,7 +154,7 @@ package struct Supervisor: Sendable {
         findings.append(Finding("PR02", .failure, "it wrote to a descriptor of the harness, which it did not open"))
       }
       if ended.leftovers > 0 {
-        findings.append(Finding("PR01", .failure, "it left \(ended.leftovers) processes running"))
+        findings.append(Finding("PR01", .failure, "it left \(ended.leftovers) running processes"))
       }
       return outcome(status(check, ended, contents, findings, record), findings, output, step: record.step)
     } catch {
@@ -170,8 +170,8 @@ package struct Supervisor: Sendable {
     switch ended.end {
     case .timeout: return .timeout(hook: place)
     case .stopped: return .skip(CheckOutcome.Status.stoppedReason)
-    case .crowd: return .crash("it had more than \(Self.maximumProcesses) processes and was ended with them", hook: place)
-    case .flood: return .crash("it wrote without end to a descriptor of the harness and was ended", hook: place)
+    case .crowd: return .crash("it had more than \(Self.maximumProcesses) processes and was killed with them", hook: place)
+    case .flood: return .crash("it wrote too much to a descriptor of the harness and was killed", hook: place)
     case .signal(let signal):
       let name = unsafe String(cString: strsignal(signal))
       return .crash("signal \(signal) (\(name))\(signal == SIGSYS ? Self.whySIGSYS : "")", hook: place)

@@ -12,7 +12,7 @@ struct FileTrial {
     do {
       return try SharedObject(bytes)
     } catch {
-      throw TrialNotes.Skip("this is no shared object that can be read; see LD01")
+      throw TrialNotes.Skip("the file cannot be read as a shared object; see LD01")
     }
   }
 }

@@ -12,7 +12,7 @@ struct Growth: Sendable {
     if after.descriptors > before.descriptors { found.append("\(after.descriptors - before.descriptors) open descriptors") }
     if after.threads > before.threads { found.append("\(after.threads - before.threads) running threads") }
     if after.freeKeys < before.freeKeys {
-      found.append("\(before.freeKeys - after.freeKeys) keys of threads (pthread_key_create)")
+      found.append("\(before.freeKeys - after.freeKeys) thread keys (pthread_key_create)")
     }
     if after.mapped - before.mapped >= tolerance, after.memory - before.memory < tolerance {
       found.append("\((after.mapped - before.mapped) >> 10) KiB of mappings")

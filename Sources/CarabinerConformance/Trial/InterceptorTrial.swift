@@ -26,7 +26,7 @@ internal import CarabinerWire
       return try unsafe LaboratoryInstance(interceptor, host: host, configuration: configuration ?? self.configuration)
     } catch {
       throw TrialNotes.Skip(
-        "it cannot be created with \((configuration ?? self.configuration).prefix(200)): \(error); give a good configuration with --config"
+        "it cannot be created with \((configuration ?? self.configuration).prefix(200)): \(error); pass a valid configuration with --config"
       )
     }
   }

@@ -45,7 +45,7 @@ struct LoadingTrial {
   ///
   /// - Throws: ``TrialNotes/Skip``, for LD01 says what is wrong.
   func checkWhole() throws {
-    do { _ = try ELFImage(bytes) } catch { throw TrialNotes.Skip("this is no shared object that can be mapped; see LD01") }
+    do { _ = try ELFImage(bytes) } catch { throw TrialNotes.Skip("the file cannot be mapped as a shared object; see LD01") }
   }
 
   /// Calls an entry function with a host's table.

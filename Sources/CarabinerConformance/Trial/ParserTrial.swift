@@ -65,6 +65,6 @@ struct ParserTrial {
       taken += 1
       try body(sample.body, exchange, read)
     }
-    if taken == 0 { throw TrialNotes.Skip("it takes none of the bodies this check has") }
+    if taken == 0 { throw TrialNotes.Skip("it accepts none of the bodies of this check") }
   }
 }

@@ -38,7 +38,7 @@ struct ProcessHoldings: Sendable {
   /// What is there now and was not before, or is not as it was.
   func changes(since before: ProcessHoldings) -> [String] {
     var found = taken(since: before) + state.differences(from: before.state)
-    for file in files.subtracting(before.files).sorted() { found.append("there is a file \(file)") }
+    for file in files.subtracting(before.files).sorted() { found.append("the file \(file) exists") }
     return found
   }
 }

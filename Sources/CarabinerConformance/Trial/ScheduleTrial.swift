@@ -29,6 +29,6 @@ struct ScheduleTrial {
         }
       }
     }
-    if !hasSuspended { throw TrialNotes.Skip("no hook of it suspends in any exchange") }
+    if !hasSuspended { throw TrialNotes.Skip("none of its hooks suspends in any exchange") }
   }
 }

@@ -73,10 +73,11 @@ struct ConformCommandTests {
   }
 
   @Test(
-    "what is no plugin is refused, each with its reason",
+    "a file that is not a plugin is refused, each with its reason",
     arguments: [
-      ("folder", "no regular file"), ("text", "no ELF"), ("fifo", "no regular file"), ("missing", "cannot be read"),
-      ("empty", "no ELF"), ("32-bit", "no 64-bit"), ("another machine", "ELF machine"), ("a program", "no shared object"),
+      ("folder", "not a regular file"), ("text", "not an ELF"), ("fifo", "not a regular file"), ("missing", "cannot be read"),
+      ("empty", "not an ELF"), ("32-bit", "not a 64-bit"), ("another machine", "ELF machine"),
+      ("a program", "not a shared object"),
       ("cut short", "the file is cut short"), ("cut very short", "the file is cut short"),
     ])
   func noPlugin(_ kind: String, _ reason: String) async throws {

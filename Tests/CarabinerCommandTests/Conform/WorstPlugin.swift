@@ -144,7 +144,7 @@ extension WorstPlugin {
     WorstPlugin(
       "reports-a-gigabyte",
       "char *text = malloc(1 << 20); memset(text, 'x', 1 << 20); for (int i = 0; i < 1024; i++) write(3, text, 1 << 20); free(text);",
-      "CRASH", "without end"),
+      "CRASH", "wrote too much"),
   ]
 
   /// It takes memory, or what is behind it.

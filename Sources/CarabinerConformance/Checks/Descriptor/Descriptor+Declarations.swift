@@ -4,12 +4,12 @@ internal import CarabinerWire
 
 extension Check {
   static let configurationSchema = Check(
-    "DS04", level: 3, "describes its configuration by a schema that holds",
+    "DS04", level: 3, "has a valid configuration schema",
     page: Page(
-      rule: "config_schema, if there is one, is a JSON Schema 2020-12, and what it gives as `default` is valid by it.",
+      rule: "If there is a config_schema, it is a JSON Schema 2020-12, and its `default` values are valid.",
       reason: """
-        Hosts check a manifest by the schema before any code of the plugin runs, and write configurations for people from its defaults. One
-        that is broken refuses every configuration, or accepts all.
+        Hosts check a manifest with the schema before any code of the plugin runs, and write sample configurations from its
+        defaults. An invalid schema refuses every configuration, or accepts all.
         """,
       example: #"{"type":"object","properties":{"depth":{"type":"integer","default":"10"}}}"#,
       remedy: #"{"type":"object","properties":{"depth":{"type":"integer","default":10}}}"#),
@@ -21,28 +21,28 @@ extension Check {
         let id = unsafe trial.text(copy.id) ?? ""
         schemas += 1
         guard let text = unsafe String(validatingCString: pointer), let json = try? JSONValue(parsing: text) else {
-          trial.notes.fail("its config_schema is no JSON text in UTF-8", at: id)
+          trial.notes.fail("its config_schema is not a JSON text in UTF-8", at: id)
           continue
         }
         do {
           let schema = try CompiledSchema(json)
           for problem in DefaultsReview.problems(of: json, schema) { trial.notes.fail(problem, at: id) }
         } catch {
-          trial.notes.fail("its config_schema is no JSON Schema 2020-12: \(error)", at: id)
+          trial.notes.fail("its config_schema is not a JSON Schema 2020-12: \(error)", at: id)
         }
       }
       if schemas == 0 { throw TrialNotes.Skip("it has no config_schema") }
     })
 }
 
-/// Holds the defaults of a schema against the schema itself.
+/// Validates the defaults of a schema with the schema itself.
 private enum DefaultsReview {
   static func problems(of json: JSONValue, _ schema: CompiledSchema) -> [String] {
     if let whole = json["default"] { return schema.violations(in: whole).map { "its default configuration is not valid: \($0)" } }
     var problems: [String] = []
     for (name, property) in json["properties"]?.object?.members ?? [] {
       guard let value = property["default"] else { continue }
-      // The other members may be required; only what is said of this one counts.
+      // Other members may be required; only violations of this one count.
       let violations = schema.violations(in: .object(JSONObject([(name, value)]))).filter { $0.pointer.components.first == name }
       problems += violations.map { "the default of \(name) is not valid: \($0)" }
     }
@@ -55,14 +55,14 @@ extension Check {
     "DS05", level: 3, "declares what its stages can read and change",
     page: Page(
       rule: """
-        `needs` and `mutates` hold bits of CRB_PART_* and nothing else; that is a failure. Each part declared is one the stage can have by
-        section 4 of carabiner.h: a GraphQL stage has no BODY, a parser changes no HEADERS. A part that never comes is a warning, and so is
-        a stage that declares to change results or chunks and has no hook that sees them. To change what one does not read is fine: it
-        is write-only.
+        `needs` and `mutates` hold only bits of CRB_PART_*; an unknown bit is a failure. Each declared part is one that the stage
+        can have by section 4 of carabiner.h: a GraphQL stage has no BODY, a parser changes no HEADERS and no CHUNK. A part that
+        the stage never gets is a warning. A stage that declares to change results or chunks, and has no hook that gets them, is a
+        warning too. A stage may change a part that it does not read: the part is then write-only.
         """,
       reason: """
-        What is declared is copied and kept for the stage at every call, whether it looks at it or not; and where a declaration promises
-        a part that never comes, the code behind it waits for nothing.
+        The host copies and keeps declared parts at every call, even if the stage does not read them. If the stage never gets a
+        declared part, the code for that part never runs.
         """,
       example: """
         static const crb_graphql_stage graphql = {
@@ -78,13 +78,18 @@ extension Check {
         let place = "\(trial.interceptor.id) \(stage.kind.rawValue)"
         let unknown = stage.needs.union(stage.mutates).subtracting(Parts(rawValue: 0xFFF))
         trial.notes.expect(
-          unknown.isEmpty, "it declares parts nobody knows: bits \(String(unknown.rawValue, radix: 16)) of needs and mutates",
+          unknown.isEmpty,
+          "it declares parts that do not exist: bits \(String(unknown.rawValue, radix: 16)) of needs and mutates",
           at: place)
         let known = Parts(rawValue: 0xFFF)
         let unreadable = stage.needs.intersection(known).subtracting(readableParts(of: stage.kind))
-        if !unreadable.isEmpty { trial.notes.warn("it needs \(names(unreadable)), which such a stage never gets", at: place) }
+        if !unreadable.isEmpty {
+          trial.notes.warn("it needs \(names(unreadable)), which a stage of this kind never gets", at: place)
+        }
         let fixed = stage.mutates.intersection(known).subtracting(writableParts(of: stage.kind))
-        if !fixed.isEmpty { trial.notes.warn("it declares to change \(names(fixed)), which such a stage cannot", at: place) }
+        if !fixed.isEmpty {
+          trial.notes.warn("it declares to change \(names(fixed)), which a stage of this kind cannot change", at: place)
+        }
         if stage.kind == .graphQL, stage.mutates.contains(.json), unsafe stage.onResult == nil {
           trial.notes.warn("it declares to change results and has no on_result", at: place)
         }
@@ -130,10 +135,12 @@ extension Check {
     "DS07", level: 1, "answers NULL for extensions it does not have",
     page: Page(
       rule: """
-        extension() answers NULL for ids it does not know: foreign ones, the empty one, and its own with something before or behind them.
+        extension() answers NULL for ids that it does not know: unknown ids, the empty id, and its own ids with other bytes before
+        or after them.
         """,
-      reason:
-        "Who asks casts the answer to the table of that id. A table that is something else is called with the wrong arguments.",
+      reason: """
+        The caller casts the answer to the table of that id. With another table it calls functions with wrong arguments.
+        """,
       example: "return strncmp(id, \"org.example.stats/1\", 19) == 0 ? &stats : NULL;       /* also for …/10 */",
       remedy: "return strcmp(id, \"org.example.stats/1\") == 0 ? &stats : NULL;"),
     .interceptor { trial in
@@ -144,7 +151,7 @@ extension Check {
         trial.notes.expect(
           unsafe instance.extension(id) == nil, "it has a table for \(id.prefix(40).debugDescription)", at: trial.interceptor.id)
       }
-      // Its own ids stand somewhere in its file.
+      // Its own ids are texts in its file.
       for id in ExtensionIDs.candidates(in: trial.bytes) where unsafe instance.extension(id) != nil {
         for changed in [id + "0", id + " ", id + "x", " " + id, String(id.dropLast()), id.uppercased() + "\n"] {
           trial.notes.expect(
@@ -154,7 +161,7 @@ extension Check {
     })
 }
 
-/// What in a file looks like `org.example.stats/1`.
+/// Texts in a file that look like `org.example.stats/1`.
 private enum ExtensionIDs {
   static func candidates(in bytes: [UInt8]) -> Set<String> {
     var found: Set<String> = []

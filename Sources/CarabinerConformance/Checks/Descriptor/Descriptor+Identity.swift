@@ -3,11 +3,15 @@ internal import CarabinerHost
 
 extension Check {
   static let uniqueIDs = Check(
-    "DS02", level: 1, "has ids that are unique, and the same at every load",
+    "DS02", level: 1, "has unique ids that do not change between loads",
     page: Page(
-      rule:
-        "Each interceptor's id is a reverse-DNS name of at most 128 bytes, unique in the library, and the same each time it is registered.",
-      reason: "Manifests, logs and metrics name an interceptor by its id. One that changes is another interceptor.",
+      rule: """
+        Each interceptor's id is a reverse-DNS name of at most 128 bytes. It is unique in the library, and the same at each
+        registration.
+        """,
+      reason: """
+        Manifests, logs and metrics name an interceptor by its id. After a change of the id they name no interceptor.
+        """,
       example: "static char id[64]; snprintf(id, sizeof id, \"org.example.%d\", rand());",
       remedy: ".id = \"org.example.hello\","),
     .loading { trial in
@@ -28,7 +32,7 @@ extension Check {
         seen.append(ids)
       }
       for id in seen[0] where !PluginNote.isIdentifier(id) {
-        trial.notes.fail("\(id.debugDescription) is no reverse-DNS name of at most 128 bytes")
+        trial.notes.fail("\(id.debugDescription) is not a reverse-DNS name of at most 128 bytes")
       }
       trial.notes.expect(
         Set(seen[0]).count == seen[0].count, "two interceptors have the same id: \(seen[0].joined(separator: ", "))")
@@ -43,8 +47,8 @@ extension Check {
       rule:
         "`version` is a semantic version, MAJOR.MINOR.PATCH with an optional -pre-release and +build; `thread_class` is one of CRB_THREADS_*.",
       reason: """
-        Manifests ask for versions, and a host has to tell which of two is newer. A thread class nobody knows leaves open how many threads
-        may be in the plugin at once.
+        Manifests require versions, so a host must know which of two versions is newer. With an unknown thread class a host does
+        not know how many threads may run the plugin at once.
         """,
       example: ".version = \"1.0\", .thread_class = 0,",
       remedy: ".version = \"1.0.0\", .thread_class = CRB_THREADS_CONCURRENT,"),
@@ -54,9 +58,11 @@ extension Check {
         let copy = unsafe item.table
         let id = unsafe trial.text(copy.id) ?? ""
         let version = unsafe trial.text(copy.version) ?? ""
-        trial.notes.expect(isSemantic(version), "\(version.debugDescription) is no semantic version; write 1.0.0", at: id)
         trial.notes.expect(
-          unsafe classes.contains(copy.thread_class), unsafe "\(copy.thread_class) is no thread class; see CRB_THREADS_*", at: id)
+          isSemantic(version), "\(version.debugDescription) is not a semantic version; write for example 1.0.0", at: id)
+        trial.notes.expect(
+          unsafe classes.contains(copy.thread_class), unsafe "\(copy.thread_class) is not a thread class; see CRB_THREADS_*",
+          at: id)
       }
     })
 

@@ -4,13 +4,14 @@ internal import CarabinerHost
 
 extension Check {
   static let filledTables = Check(
-    "DS01", level: 1, "fills its tables as far as they say",
+    "DS01", level: 1, "fills the mandatory slots of its tables",
     page: Page(
       rule: """
-        The size of each table covers its mandatory slots and is no larger than a table can be; there are 1 to 64 interceptors, none of
-        them NULL; each has create and at least one stage, and each stage its first hook. abi_minor_required is not above abi_minor_built.
+        The size of each table covers its mandatory slots and is not larger than any table can be. There are 1 to 64 interceptors,
+        and none of them is NULL. Each interceptor has create and at least one stage, and each stage has its first hook.
+        abi_minor_required is not above abi_minor_built.
         """,
-      reason: "A host reads a table as far as its size says, and calls mandatory slots without looking twice.",
+      reason: "A host reads a table up to its size, and calls mandatory slots without a further check.",
       example: """
         static const crb_graphql_stage graphql = { .size = sizeof(crb_interceptor), .on_result = on_result };
         """,
@@ -52,7 +53,7 @@ private struct TableReview {
   mutating func size<Table>(of table: UnsafePointer<Table>, atLeast least: Int, _ name: String) -> Bool {
     let size = unsafe UnsafeRawPointer(table).loadUnaligned(as: UInt32.self)
     notes.expect(size >= least, "the size of \(name) is \(size), and its mandatory slots end at \(least)")
-    notes.expect(size <= Self.maximumSize, "the size of \(name) is \(size), which no table has; write sizeof")
+    notes.expect(size <= Self.maximumSize, "the size of \(name) is \(size), which is too large for a table; write sizeof")
     return size >= least && size <= Self.maximumSize
   }
 
@@ -64,7 +65,7 @@ private struct TableReview {
     notes.expect(unsafe copy.create != nil, "\(name) has no create()")
     notes.expect(unsafe copy.version != nil, "\(name) has no version")
     let hasStage = unsafe copy.graphql != nil || copy.http != nil || copy.cache != nil || copy.parser != nil
-    notes.expect(hasStage, "\(name) has no stage; it can do nothing")
+    notes.expect(hasStage, "\(name) has no stage; add at least one")
     if let stage = unsafe copy.graphql {
       let covers = unsafe size(of: stage, atLeast: 16 + word, "the GraphQL stage of \(name)")
       notes.expect(unsafe !covers || stage.pointee.on_request != nil, "the GraphQL stage of \(name) has no on_request")
@@ -89,11 +90,13 @@ extension Check {
     "DS06", level: 5, "keeps its tables in its own static memory",
     page: Page(
       rule: """
-        The registration table and all it points to, tables, texts and functions, lie in the segments of the library. Anything else is a
-        warning. In Swift, whose kit makes the tables when the library registers, memory that is never freed will do.
+        The registration table, and all tables, texts and functions that it points to, lie in the segments of the library.
+        Anything else is a warning. Swift's kit makes the tables when the library registers, so in Swift memory that is never
+        freed is accepted.
         """,
-      reason:
-        "A host keeps these addresses as long as the process lives. What lies on a stack or in another library may be gone by then.",
+      reason: """
+        A host uses these addresses until the process ends. Memory of a stack or of another library may be gone by then.
+        """,
       example: """
         const crb_plugin *crb_entry_v1(const crb_host *h) { crb_plugin table = { … }; return memcpy(malloc(sizeof table), &table, sizeof table); }
         """,
@@ -131,7 +134,7 @@ extension Check {
     })
 }
 
-/// Tells where addresses lie.
+/// Finds out in which memory an address lies.
 @safe private struct AddressReview {
   let notes: TrialNotes
   let inside: UnsafeRawPointer
@@ -144,7 +147,7 @@ extension Check {
     case CLABORATORY_ON_STACK: notes.warn("\(name) is on a stack")
     case CLABORATORY_ON_HEAP: if !mayUseHeap { notes.warn("\(name) is in memory that was allocated; make it static") }
     case CLABORATORY_OTHER: notes.warn("\(name) is in another library")
-    default: notes.warn("\(name) is at an address where nothing is mapped")
+    default: notes.warn("\(name) is at an address that is not mapped")
     }
   }
 }

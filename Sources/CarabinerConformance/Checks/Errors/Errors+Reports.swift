@@ -3,33 +3,33 @@ internal import Synchronization
 
 extension Check {
   static let errorExplanations = Check(
-    "ER01", level: 3, "says what failed",
+    "ER01", level: 3, "explains its failures",
     page: Page(
-      rule: #"""
-        on_error answers CONTINUE, FAIL, RECOVER, DROP or RETRY, as the kind of stage may; FAIL comes with set_error(), for it replaces the error.
-        """#,
-      reason: "FAIL without an error turns a message that says what to do into one that says nothing.",
+      rule: """
+        on_error answers CONTINUE, FAIL, RECOVER, DROP or RETRY, as allowed for the kind of stage. FAIL needs set_error(), because
+        it replaces the error.
+        """,
+      reason: "FAIL without an error replaces a useful message by an empty one.",
       example: "static crb_verdict on_error(…) { return CRB_FAIL; }",
-      remedy: #"""
-        CONTINUE passes the error on as it is. To replace it, say what failed and what to do, then answer FAIL.
-        """#),
+      remedy: """
+        CONTINUE passes the error unchanged. To replace it, call set_error() with what failed and what to do next, then answer
+        FAIL.
+        """),
     .interceptor { try $0.exercise() })
 }
 
 extension Check {
   static let errorShapes = Check(
-    "ER02", level: 3, "takes errors of any shape",
+    "ER02", level: 3, "handles errors of any shape",
     page: Page(
-      rule: #"""
-        Errors with absent texts, with flags and sizes of newer hosts, and with texts that are no UTF-8 are handled.
-        """#,
-      reason: #"""
-        Errors come from everywhere, and structs grow: a host of the next year fills more than this header knows.
-        """#,
+      rule: """
+        A stage handles errors with absent texts, with flags and sizes of newer hosts, and with texts that are not UTF-8.
+        """,
+      reason: """
+        Errors come from many sources, and structs grow: a newer host fills more fields than this header has.
+        """,
       example: "crb_error copy; memcpy(&copy, error, error->size);",
-      remedy: #"""
-        Copy at most sizeof(crb_error) bytes, look at ptr before you use a view, and ignore flags you do not know.
-        """#),
+      remedy: "Copy at most sizeof(crb_error) bytes, check ptr before you use a view, and ignore unknown flags."),
     .interceptor { trial in
       let samples: [(String, ErrorSample)] = [
         ("no texts", ErrorSample(domain: nil, message: nil, detail: nil, origin: nil)),
@@ -37,7 +37,7 @@ extension Check {
         ("unknown flags", ErrorSample(flags: .max)), ("a larger size", ErrorSample(extraSize: 64)),
         ("negative numbers", ErrorSample(code: .min, httpStatus: -1)),
         ("a long message", ErrorSample(message: String(repeating: "m", count: 1 << 16))),
-        ("a detail that is no JSON", ErrorSample(detail: "{")), ("a retry-after without end", ErrorSample(retryAfter: .max)),
+        ("a detail that is not JSON", ErrorSample(detail: "{")), ("an endless retry-after", ErrorSample(retryAfter: .max)),
       ]
       try trial.exercise(
         samples.flatMap { name, sample in
@@ -56,12 +56,13 @@ extension Check {
 
 extension Check {
   static let refusedServices = Check(
-    "ER09", level: 5, "degrades when the host refuses",
+    "ER09", level: 5, "survives failing host functions",
     page: Page(
-      rule: #"""
-        When any host function fails, with any of its errors, the stage ends the call or goes on without; it does not crash, hang or break another rule.
-        """#,
-      reason: "Quotas, limits and missing grants are ordinary in production, and rare on a desk.",
+      rule: """
+        If a host function fails, with any of its errors, the stage ends the call or continues without the function. It does not
+        crash, hang or break another rule.
+        """,
+      reason: "Quotas, limits and missing grants are common in production, and rare during development.",
       example: "crb_buf b = host->buf_alloc(self, n, &p);  memcpy(p, json, n);",
       remedy: #"""
         if (!b) return fail(call, "no memory for the answer");
@@ -74,14 +75,14 @@ extension Check {
       let intervals = [1, 2, 3]
       try trial.exercise()
       let uses = trial.laboratory.state.withLock { $0.uses }
-      // A host that cannot resume cannot be helped.
+      // Without resume() no call could complete.
       for slot in HostSlot.allCases where slot != .resume && uses[slot] != nil {
         let chosen = slot.answersStatus ? statuses : [Status.noMemory]
         for status in chosen {
           for interval in intervals.prefix(trial.options.effort < 1 ? 1 : 3) {
             trial.laboratory.state.withLock { $0.faults.fail(slot, with: status, every: interval) }
             LaboratoryRecord.note("\(slot.rawValue) answers \(status)", inHook: false)
-            // An instance that will not be made then has degraded, too.
+            // A refused creation is a legal answer, too.
             do { try trial.exercise() } catch is TrialNotes.Skip {}
             trial.laboratory.state.withLock { $0.faults.clear() }
           }
@@ -92,11 +93,11 @@ extension Check {
 
 extension Check {
   static let serviceCallbacks = Check(
-    "ER10", level: 3, "gives services somebody to tell",
+    "ER10", level: 3, "passes a callback to services",
     page: Page(
-      rule: "What a service is asked for comes with a function to call when it is done.",
-      reason: "Without one the answer is nobody's.",
+      rule: "Each request to a service names a function to call at its end.",
+      reason: "Without a function the plugin never gets the answer.",
       example: "fetch->start(self, &request, NULL, NULL);",
-      remedy: "Give a function, and in it resume the hook that waits."),
+      remedy: "Pass a function, and resume the waiting hook in it."),
     .interceptor { try $0.exercise() })
 }

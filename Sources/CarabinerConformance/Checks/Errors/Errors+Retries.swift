@@ -3,14 +3,13 @@ internal import CarabinerHost
 
 extension Check {
   static let repeatedAttempts = Check(
-    "ER03", level: 3, "survives being started again",
+    "ER03", level: 3, "survives retries",
     page: Page(
-      rule: #"""
-        A stage that asks for RETRY, or stands in a chain where another one does, gets on_request again with its own state, up to the host's maximum, and is sane at each attempt.
-        """#,
-      reason: #"""
-        The state survives a retry. A stage that makes a new one at each attempt loses the old one.
-        """#,
+      rule: """
+        A stage that asks for RETRY, or is in a chain with a stage that does, gets on_request again with its own state, up to the
+        host's maximum. It works at each attempt.
+        """,
+      reason: "The state survives a retry. A stage that allocates a new state at each attempt leaks the old one.",
       example: #"""
         static crb_verdict on_request(void *inst, crb_call call, void **state) { *state = malloc(sizeof(attempt)); … }
         """#,
@@ -24,14 +23,14 @@ extension Check {
 
 extension Check {
   static let refusedRetry = Check(
-    "ER04", level: 3, "goes on when a retry is refused",
+    "ER04", level: 3, "continues after a refused retry",
     page: Page(
-      rule: #"""
-        RETRY after a result went outward is refused by the host; the stage then ends as after any other failure.
-        """#,
-      reason: "A consumer that has seen results must not see them again.",
+      rule: """
+        After a result was delivered, the host refuses RETRY. The stage then ends as after any other failure.
+        """,
+      reason: "A consumer must not get results twice.",
       example: "while (host->set_retry(call, CRB_RETRY_CHAIN, 0) != CRB_OK) { }",
-      remedy: "Ask once, and let the verdict decide."),
+      remedy: "Call set_retry() once, and answer by its status."),
     .interceptor { trial in
       try trial.exercise([
         Exchange("an error after two results") {
@@ -50,12 +49,10 @@ extension Check {
 
 extension Check {
   static let retryDelay = Check(
-    "ER05", level: 4, "waits as long as the server asks",
+    "ER05", level: 4, "respects the delay that the server asks for",
     page: Page(
-      rule: #"""
-        A RETRY after an error with retry_after_ns waits at least so long; a shorter delay is a warning.
-        """#,
-      reason: "A server that is overloaded says when to come back. Who comes earlier keeps it down.",
+      rule: "A RETRY after an error with retry_after_ns waits at least that long. A shorter delay is a warning.",
+      reason: "An overloaded server states when to retry. An earlier retry prolongs the overload.",
       example: "host->set_retry(call, CRB_RETRY_STAGE, 0);  return CRB_RETRY;",
       remedy: #"""
         host->set_retry(call, CRB_RETRY_STAGE, error->retry_after_ns > mine ? error->retry_after_ns : mine);
@@ -74,7 +71,7 @@ extension Check {
           let delay = step.staged.retry?.delay ?? 0
           if delay < wait {
             trial.notes.warn(
-              "it comes back after \(delay / 1_000_000) ms although the server asked for \(wait / 1_000_000)",
+              "it retries after \(delay / 1_000_000) ms, but the server asked for \(wait / 1_000_000) ms",
               at: "\(trial.interceptor.id) \(stage.kind.rawValue).on_error")
           }
         }

@@ -1,17 +1,15 @@
 extension Check {
   static let cancelledWaits = Check(
-    "ER06", level: 5, "ends when it is cancelled, whatever it waits for",
+    "ER06", level: 5, "completes after a cancel in every wait",
     page: Page(
-      rule: #"""
-        Wherever a hook is suspended, it completes within a second of on_cancel: by resume(), with any verdict.
-        """#,
-      reason: #"""
-        The caller has gone. What still waits holds memory, and after the grace its token is taken away.
-        """#,
-      example: "static void on_cancel(…) { }                /* while a fetch of 30 s is under way */",
-      remedy: #"""
-        In on_cancel resume the token with CRB_FAIL; the late answer then finds it stale, which is no fault.
-        """#),
+      rule: "A suspended hook completes within one second after on_cancel: by resume(), with any verdict.",
+      reason: """
+        The client has gone. A waiting call holds memory, and after the grace period the host revokes its token.
+        """,
+      example: "static void on_cancel(…) { }                /* while a fetch of 30 s is in progress */",
+      remedy: """
+        In on_cancel resume the token with CRB_FAIL. A late answer then finds a stale token, which is not a fault.
+        """),
     timeLimit: .seconds(240),
     .interceptor { trial in
       try ScheduleTrial(trial).play()
@@ -22,12 +20,10 @@ extension Check {
   static let singleResume = Check(
     "ER07", level: 3, "resumes a token once",
     page: Page(
-      rule: "A token is resumed once, by one thread, and never used again.",
-      reason: #"""
-        Of several that resume at once one wins; the others' verdicts are lost, and one of them may have been the truth.
-        """#,
+      rule: "The plugin resumes a token once, on one thread, and never uses it again.",
+      reason: "If several threads resume a token at once, one verdict counts and the others are lost.",
       example: "host->resume(state->token, CRB_CONTINUE);  …  host->resume(state->token, CRB_FAIL);",
-      remedy: "Take the token out of your state, under your lock, before you resume it."),
+      remedy: "Remove the token from your state, under your lock, before you resume it."),
     timeLimit: .seconds(240),
     .interceptor { trial in
       try ScheduleTrial(trial).play(withRevocation: false)
@@ -37,12 +33,10 @@ extension Check {
 
 extension Check {
   static let announcedSuspension = Check(
-    "ER08", level: 3, "suspends and says so",
+    "ER08", level: 3, "suspends exactly when it answers PENDING",
     page: Page(
-      rule: "PENDING comes after suspend(), and after suspend() comes PENDING.",
-      reason: #"""
-        PENDING without a token waits for ever, and a token without PENDING is for a hook that is over.
-        """#,
+      rule: "A hook that calls suspend() answers PENDING, and a hook that answers PENDING has called suspend().",
+      reason: "PENDING without a token waits forever. A token without PENDING belongs to a hook that has ended.",
       example: "token = host->suspend(call);  if (!start(token)) return CRB_FAIL;",
       remedy: "if (!start(token)) { host->resume(token, CRB_FAIL); }  return CRB_PENDING;"),
     .interceptor { try $0.exercise() })

@@ -6,17 +6,17 @@ extension Check {
   static let repeatedCreation = Check(
     "LC01", level: 3, "can be created and destroyed a thousand times",
     page: Page(
-      rule:
-        """
-        After 1,000 instances were created and destroyed the process has no more memory, mappings, descriptors, threads or thread keys than
-        after the first 100.
+      rule: """
+        After 1,000 instances were created and destroyed, the process has no more memory, mappings, descriptors, threads or thread
+        keys than after the first 100.
         """,
       reason: "A host creates new instances at every reload of its manifest, and runs for months.",
       example: """
         static void destroy(void *inst) { instance *i = inst; free(i); }   /* i->log was opened in create() */
         """,
-      remedy:
-        "Give back in destroy() what create() took, in the opposite order; release handles of timers and threads, and join the latter."
+      remedy: """
+        Release in destroy() all that create() acquired, in reverse order. Cancel timers, end threads and join them.
+        """
     ),
     timeLimit: .seconds(120),
     .interceptor { trial in
@@ -26,26 +26,27 @@ extension Check {
       try cycle(count / 10)
       let growth = Growth()
       try cycle(count)
-      for problem in growth.problems() { trial.notes.fail("\(count) instances left \(problem) behind", at: trial.interceptor.id) }
+      for problem in growth.problems() { trial.notes.fail("\(count) instances leak \(problem)", at: trial.interceptor.id) }
     })
 }
 
 extension Check {
   static let failedCreation = Check(
-    "LC02", level: 3, "fails to be created cleanly, and says why",
+    "LC02", level: 3, "fails to be created cleanly, and reports why",
     page: Page(
       rule: """
-        When create() fails it stores no instance, fills `why` with a message, and keeps no memory, descriptor or thread. It is made to fail by
-        configurations its schema accepts, and by a host that grants no services and has no memory left.
+        When create() fails it stores no instance, fills `why` with a message, and keeps no memory, descriptor or thread. The
+        check makes it fail with configurations that its schema accepts, and with a host that grants no services and has no memory
+        left.
         """,
       reason: """
-        An operator sees the message and nothing else. What a failed create() keeps is lost for good: nobody will call destroy(), for there
-        is no instance.
+        The operator sees only the message. Resources that a failed create() keeps are lost: without an instance the host does not
+        call destroy().
         """,
       example: """
         instance *i = *inst = calloc(1, sizeof *i);
         i->file = open(path, O_RDONLY);
-        if (i->file < 0) return CRB_E_INVAL;                  /* the instance is lost, and nobody knows which file */
+        if (i->file < 0) return CRB_E_INVAL;                  /* the instance is lost, and there is no message */
         """,
       remedy: """
         static const char message[] = "the file named by `rules` cannot be read";
@@ -79,23 +80,23 @@ extension Check {
           guard let refusal = attempt(configuration, isAlone: isAlone) else { continue }
           let situation = isAlone ? "without services and memory of the host" : "with \(configuration.prefix(80))"
           trial.notes.expect(
-            !refusal.leftInstance, "create() fails \(situation) and stores an instance all the same", at: trial.interceptor.id)
+            !refusal.leftInstance, "create() fails \(situation) but stores an instance", at: trial.interceptor.id)
           trial.notes.expect(
-            !refusal.reason.isEmpty, "create() fails \(situation) with status \(refusal.status) and does not say why",
+            !refusal.reason.isEmpty, "create() fails \(situation) with status \(refusal.status) but gives no reason in `why`",
             at: trial.interceptor.id)
           if failing.count < 4 { failing.append((configuration, isAlone)) }
         }
       }
-      guard !failing.isEmpty else { throw TrialNotes.Skip("nothing a host may do makes create() fail") }
+      guard !failing.isEmpty else { throw TrialNotes.Skip("create() does not fail with any configuration or host of this check") }
       let count = trial.options.times(1000, atLeast: 200)
       for round in 0..<2 {
         let growth = Growth()
         for index in 0..<count {
           _ = attempt(failing[index % failing.count].configuration, isAlone: failing[index % failing.count].isAlone)
         }
-        // The first round fills what is filled once.
+        // The first round makes allocations that happen only once.
         for problem in round == 0 ? [] : growth.problems() {
-          trial.notes.fail("\(count) failed creations left \(problem) behind", at: trial.interceptor.id)
+          trial.notes.fail("\(count) failed creations leak \(problem)", at: trial.interceptor.id)
         }
       }
     })
@@ -103,19 +104,20 @@ extension Check {
 
 extension Check {
   static let validationWithoutTrace = Check(
-    "LC03", level: 3, "validates without leaving a trace",
+    "LC03", level: 3, "validates without side effects",
     page: Page(
       rule: """
-        validate() opens no descriptors, writes no files, starts no threads, timers, requests or operations of the store, keeps no buffers
-        and no memory, and changes neither signals nor the environment.
+        validate() opens no descriptors, writes no files, starts no threads, timers, requests or store operations, keeps no
+        buffers and no memory, and changes neither signals nor the environment.
         """,
-      reason:
-        "A host validates what it may never use: to complete a manifest in an editor, to refuse a reload, to explain a mistake.",
+      reason: """
+        A host also validates configurations that it does not use: in an editor, or for a reload that it refuses.
+        """,
       example: """
         static crb_status validate(const crb_host *h, crb_view config, crb_error *why) {
           int file = open(path_in(config), O_CREAT | O_WRONLY, 0600);        /* left behind when the manifest is refused */
         """,
-      remedy: "Look at the text of the configuration, and at nothing else. What has to be tried out is tried out in create()."),
+      remedy: "Read only the text of the configuration. If something must be tried, try it in create()."),
     .interceptor { trial in
       guard unsafe trial.interceptor.table.interceptor.validate != nil else { throw TrialNotes.Skip("it has no validate()") }
       trial.laboratory.state.withLock { $0.isGuarded = false }
@@ -137,9 +139,9 @@ extension Check {
       }
       let growth = Growth()
       validate(trial.options.times(2000, atLeast: 500))
-      for problem in growth.problems() { trial.notes.fail("validate() leaves \(problem) behind", at: trial.interceptor.id) }
+      for problem in growth.problems() { trial.notes.fail("validate() leaks \(problem)", at: trial.interceptor.id) }
       let after = trial.laboratory.state.withLock { ($0.buffers.count, $0.uses) }
-      trial.notes.expect(after.0 <= before.0, "validate() leaves \(after.0 - before.0) buffers behind", at: trial.interceptor.id)
+      trial.notes.expect(after.0 <= before.0, "validate() leaks \(after.0 - before.0) buffers", at: trial.interceptor.id)
       for slot in watched where after.1[slot] != before.1[slot] {
         trial.notes.fail("validate() uses \(slot.rawValue), which has effects", at: trial.interceptor.id)
       }
@@ -148,21 +150,24 @@ extension Check {
 
 extension Check {
   static let validationMatchesCreation = Check(
-    "LC04", level: 5, "creates what it validates, and nothing else",
+    "LC04", level: 5, "creates exactly the configurations that it validates",
     page: Page(
       rule: """
-        For 500 configurations its schema accepts, validate() and create() say the same: create() succeeds where validate() said yes, and fails
-        where it said no. A create() that fails for another reason than the configuration answers another status than CRB_E_INVAL.
+        For 500 configurations that its schema accepts, validate() and create() agree: create() succeeds if validate() accepted
+        the configuration, and fails if validate() refused it. A create() that fails for another reason than the configuration
+        does not answer CRB_E_INVAL.
         """,
       reason: """
-        A host checks a new manifest with validate() while the old one serves, and switches when all said yes. A create() that then says
-        no leaves it with half a chain.
+        A host checks a new manifest with validate() while the old one serves, and switches when all plugins accept it. If
+        create() then fails, the host has an incomplete chain.
         """,
       example: """
         validate: return CRB_OK;
         create:   if (depth < 0) return CRB_E_INVAL;
         """,
-      remedy: "Read the configuration in one function, and call it from both. What the schema can say, let the schema say."),
+      remedy: """
+        Read the configuration in one function, and call it from both. Express as many rules as possible in the schema.
+        """),
     timeLimit: .seconds(120),
     .interceptor { trial in
       guard unsafe trial.interceptor.table.interceptor.validate != nil else {
@@ -189,20 +194,20 @@ extension Check {
 
 extension Check {
   static let separateInstances = Check(
-    "LC05", level: 3, "keeps its instances apart",
+    "LC05", level: 3, "shares no state between instances",
     page: Page(
       rule: """
-        An instance does the same whether it is alone or beside another one with another configuration that was created later and has
-        worked before.
+        An instance gives the same answers alone and beside another instance with another configuration that was created later and
+        has already worked.
         """,
       reason: """
-        A manifest may list a plugin twice, and during a reload the old instance and the new one work at the same time. A variable of the
-        library that holds the configuration makes the last one win.
+        A manifest may list a plugin twice, and during a reload the old and the new instance work at the same time. If a variable
+        of the library holds the configuration, the last instance overwrites it for all.
         """,
       example: "static char token[256];                 /* filled in create() */",
       remedy: "struct instance { char token[256]; };    /* *inst = calloc(1, sizeof(struct instance)); */"),
     .interceptor { trial in
-      // What signs with the time is the same twice in a second, and another thing in the next.
+      // A signature with the time may be the same twice and differ a second later.
       guard !trial.options.capabilities.contains("varies") else { throw TrialNotes.Skip("it declares that its answers vary") }
       trial.laboratory.state.withLock { $0.isGuarded = false }
       let variants = ConfigurationVariants.texts(for: trial.interceptor.configurationSchema, count: 16, seed: trial.options.seed)
@@ -218,9 +223,9 @@ extension Check {
       }
       let expected = try alone()
       guard try alone() == expected else {
-        throw TrialNotes.Skip("what it does changes from run to run, so there is nothing to compare")
+        throw TrialNotes.Skip("its answers differ from run to run, so they cannot be compared")
       }
-      // One with the same configuration has to be kept apart as well.
+      // An instance with the same configuration must be separate as well.
       for configuration in others + [trial.configuration] {
         let first = try trial.instance()
         defer { first.destroy() }
@@ -229,7 +234,7 @@ extension Check {
         _ = prints(second)
         trial.notes.expect(
           prints(first) == expected,
-          "it does something else beside an instance with the configuration \(configuration.prefix(120))",
+          "its answers change beside an instance with the configuration \(configuration.prefix(120))",
           at: trial.interceptor.id)
       }
     })

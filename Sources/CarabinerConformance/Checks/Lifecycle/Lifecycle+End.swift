@@ -5,17 +5,21 @@ internal import Synchronization
 
 extension Check {
   static let drainedCalls = Check(
-    "LC06", level: 3, "finishes calls that are under way when it is drained",
+    "LC06", level: 3, "finishes calls in progress after drain()",
     page: Page(
-      rule:
-        "After drain() no new calls come; those under way go on to their end as if nothing had happened, with the same verdicts.",
-      reason:
-        "Hosts drain the old instance at every reload, while its calls are still on their way. Their callers know nothing of manifests.",
+      rule: """
+        After drain() no new calls come. Calls in progress continue to their end, with the same verdicts as without drain().
+        """,
+      reason: """
+        Hosts drain the old instance at every reload, while calls are in progress. A reload must not fail them.
+        """,
       example: """
         static void drain(void *inst) { ((instance *)inst)->closed = true; }
         on_result: if (i->closed) return CRB_FAIL;
         """,
-      remedy: "Stop what is not part of a call: timers, refreshes, threads. What calls under way need stays until destroy()."),
+      remedy: """
+        Stop work that is not part of a call: timers, refreshes, threads. Keep what calls in progress need until destroy().
+        """),
     .interceptor { trial in
       guard unsafe trial.interceptor.table.interceptor.drain != nil else { throw TrialNotes.Skip("it has no drain()") }
       trial.laboratory.state.withLock { $0.isGuarded = false }
@@ -45,7 +49,7 @@ extension Check {
           }
         }
       }
-      if !isUnderWay { throw TrialNotes.Skip("its stages have one hook each, so no call is under way when it is drained") }
+      if !isUnderWay { throw TrialNotes.Skip("its stages have one hook each, so no call can be in progress at drain()") }
     })
 }
 
@@ -54,13 +58,16 @@ extension Check {
     "LC07", level: 3, "can be destroyed at any time of its life",
     page: Page(
       rule: """
-        destroy() works on an instance that saw no call, on one that was drained without ever seeing a call, on one that was drained twice, and
-        on one that worked and was never drained.
+        destroy() works on an instance without any call, on an instance that was drained once or twice, and on an instance that
+        had calls and was never drained.
         """,
-      reason:
-        "A reload that is refused half-way destroys instances nobody ever used; a process that ends in a hurry drains nothing.",
+      reason: """
+        A refused reload destroys instances that were never used. A process that ends quickly does not drain instances.
+        """,
       example: "static void drain(void *inst) { flush(((instance *)inst)->last); }      /* set by the first call */",
-      remedy: "Let create() bring the instance into a state that destroy() and drain() can work with, whatever came between."),
+      remedy: """
+        create() must leave the instance in a state in which drain() and destroy() work, whatever happens in between.
+        """),
     .interceptor { trial in
       let calls = [Exchange("a query")]
       let lives: [(String, Bool, Int)] = [
@@ -82,15 +89,15 @@ extension Check {
 
 extension Check {
   static let releasedCalls = Check(
-    "LC08", level: 3, "leaves a call alone once it is released",
+    "LC08", level: 3, "does not use a call after its release",
     page: Page(
       rule: """
-        A stage that ever set its state to anything but NULL has a release(), which frees that state; after it nothing of the call is
-        used: no handle, no token, no view.
+        A stage that sets its state to anything but NULL has a release(), which frees that state. After release() the stage uses
+        nothing of the call: no handle, no token, no view.
         """,
       reason: """
-        After release() the host gives the memory of the call to the next one. A handle is then stale, which the host notices; a view is
-        somebody else's bytes, which nobody notices.
+        After release() the host gives the memory of the call to the next one. The host notices a stale handle. It cannot notice
+        the use of a view, which then shows the bytes of another request.
         """,
       example: """
         static void release(void *inst, void *state) {
@@ -100,7 +107,7 @@ extension Check {
           free(e);
         }
         """,
-      remedy: "Do in on_end, on_error and on_cancel what needs the call; in release() free, and nothing else."),
+      remedy: "Use the call in on_end, on_error and on_cancel. Only free the state in release()."),
     .interceptor { trial in
       try trial.exercise()
     })
@@ -112,12 +119,13 @@ extension Check {
     page: Page(
       rule: "A process that calls exit() with instances alive, undrained, ends within ten seconds and without a crash.",
       reason: """
-        Programs end where they stand. Destructors of the library then run beside instances that are still there, and beside threads that
-        still work: whoever waits for one of them there waits for ever.
+        Programs can end at any moment. Destructors of the library then run while instances still exist and threads still work. A
+        destructor that waits for one of them waits forever.
         """,
       example: "__attribute__((destructor)) static void stop(void) { pthread_join(worker, NULL); }",
-      remedy:
-        "Have no destructors and no atexit(). The memory goes with the process; what has to be written, write in on_end or drain()."
+      remedy: """
+        Have no destructors and no atexit(). The kernel frees the memory of the process. Write data in on_end or drain().
+        """
     ),
     timeLimit: .seconds(10), endsOrderly: true,
     .interceptor { trial in
@@ -131,21 +139,21 @@ extension Check {
 
 extension Check {
   static let exitHandlers = Check(
-    "LC10", level: 5, "leaves nothing to be run when the process ends",
+    "LC10", level: 5, "registers no exit handlers",
     page: Page(
       rule: """
-        create(), hooks and destroy() register no function with atexit(), on_exit(), at_quick_exit() or pthread_atfork(). The destructors of
-        static objects that C++ registers are registered once, and not with each instance.
+        create(), hooks and destroy() register no function with atexit(), on_exit(), at_quick_exit() or pthread_atfork(). The
+        destructors of static objects in C++ are registered once, and not for each instance.
         """,
       reason: """
-        There is no way to take such a function back. After destroy() it is still there, with each instance there is one more, and it runs when
-        the host ends: beside threads of other plugins, on memory that was freed long ago.
+        Such a registration cannot be undone. It stays after destroy(), each instance adds one, and the function runs when the
+        host ends: beside threads of other plugins, and on freed memory.
         """,
       example: "static crb_status create(…) { atexit(flush); … }",
-      remedy: "Flush in drain() or destroy(), which are called while everything is still there."),
+      remedy: "Flush in drain() or destroy(), while all data still exists."),
     .interceptor { trial in
       guard let code = unsafe trial.stages.first?.code, unsafe CLaboratory_watchHandlers(code) > 0 else {
-        throw TrialNotes.Skip("it imports no function that registers one")
+        throw TrialNotes.Skip("it imports no function that registers an exit handler")
       }
       trial.laboratory.state.withLock { $0.isGuarded = false }
       func round() throws -> (handlers: UInt64, objects: UInt64) {

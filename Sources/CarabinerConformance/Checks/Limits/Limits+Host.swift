@@ -3,18 +3,18 @@ internal import Synchronization
 
 extension Check {
   static let staleHandles = Check(
-    "HI05", level: 5, "takes a stale handle for the end of it",
+    "HI05", level: 5, "survives stale handles",
     page: Page(
       rule: """
-        From some moment on every function that takes a handle answers CRB_E_STALE, or 0, or no bytes. The stage stops, frees what is its own,
-        and answers; it neither crashes nor tries for ever.
+        At some moment every function that takes a handle answers CRB_E_STALE, or 0, or no bytes. The stage stops, frees its own
+        memory, and answers. It neither crashes nor repeats the call forever.
         """,
       reason: """
-        A call may end on another thread between two lines of a plugin: cancelled, out of time, its token revoked. The handle is stale then,
-        which is how the host keeps a late plugin from touching what is not there any more.
+        A call may end on another thread between two lines of a plugin: it was cancelled, its time is over, or its token was
+        revoked. The handle is then stale, so a late plugin cannot touch the memory of another call.
         """,
       example: "while (host->emit(call, CRB_EMIT_RESULT, bytes, 0) != CRB_OK) host->buf_retain(bytes);",
-      remedy: "Treat CRB_E_STALE as \"nobody listens\": clean up and return CRB_FAIL. No retry helps."),
+      remedy: "Treat CRB_E_STALE as the end of the call: clean up and return CRB_FAIL. A repeated call fails again."),
     .interceptor { trial in
       let handles: [HostSlot] = [
         .bufSlice, .bufView, .scratch, .suspend, .cancelled, .attempt, .emit, .setError, .setRetry, .setHead, .operationType,
@@ -35,14 +35,16 @@ extension Check {
 
 extension Check {
   static let usedUpQuota = Check(
-    "HI07", level: 5, "goes on when a quota is used up",
+    "HI07", level: 5, "continues when a quota is used up",
     page: Page(
       rule: """
-        Bytes, scratch memory, timers, requests, store operations, keys and staged elements are limited. When one is used up, which its function says with
-        CRB_E_LIMIT, 0 or NULL, the stage does without, or ends the call with an error; and it works again in the next call.
+        Bytes, scratch memory, timers, requests, store operations, keys and staged elements are limited. If a limit is reached,
+        the function answers CRB_E_LIMIT, 0 or NULL. The stage then continues without it, or ends the call with an error, and
+        works again in the next call.
         """,
-      reason:
-        "Limits are set by whoever runs the host, and reached on the worst day, when a plugin that gives up makes it worse.",
+      reason: """
+        Operators set limits, and hosts reach them under high load. A plugin that stops working then makes the outage worse.
+        """,
       example: "crb_timer t = timer->arm(self, delay, fire, state);  wait_for_ever(state);",
       remedy: "if (!t) { host->set_error(call, &no_timer); return CRB_FAIL; }"),
     .interceptor { trial in
@@ -64,11 +66,11 @@ extension Check {
           trial.laboratory.state.withLock { $0.faults.clear() }
         }
       }
-      // What it could not have then it can have now.
+      // Now nothing is limited any more.
       for stage in able {
         for passage in trial.travel([Exchange("a query after all limits")], stage, instance) {
           trial.notes.expect(
-            passage.verdict != Verdict.fail, "it fails a call that it answered before, when the limits are gone",
+            passage.verdict != Verdict.fail, "it fails a call that it answered before, although no limit is reached any more",
             at: trial.interceptor.id)
         }
       }

@@ -6,11 +6,15 @@ extension Check {
   static let bodyAndHeaderSizes = Check(
     "HI01", level: 5, "withstands bodies and headers of every size",
     page: Page(
-      rule: "Bodies of 0 bytes, 1 byte and 64 MiB, 10,000 headers and a header of 1 MiB neither crash nor hang the plugin.",
-      reason: "What comes from a server is chosen by whoever runs that server, or stands in front of it.",
+      rule: """
+        Bodies of 0 bytes, 1 byte and 64 MiB, 10,000 headers and a header of 1 MiB neither crash nor block the plugin.
+        """,
+      reason: "The operator of the server, or of a proxy in front of it, chooses these sizes.",
       example: "char value[256]; memcpy(value, header->value.ptr, header->value.len);",
-      remedy:
-        "Compare lengths before you copy, refuse what is too much with set_error() and CRB_FAIL, and say which limit it was."),
+      remedy: """
+        Compare lengths before you copy. If data is too long, refuse it with set_error() and CRB_FAIL, and name the limit in the
+        message.
+        """),
     timeLimit: .seconds(120),
     .interceptor { trial in
       trial.laboratory.state.withLock { $0.isGuarded = false }
@@ -50,17 +54,17 @@ extension Check {
 
 extension Check {
   static let extremeJSON = Check(
-    "HI02", level: 5, "withstands JSON nobody would write",
+    "HI02", level: 5, "withstands extreme JSON",
     page: Page(
-      rule:
-        "JSON nested 100,000 deep, with huge numbers, lone surrogates and NUL in strings neither crashes nor hangs the plugin.",
+      rule: """
+        JSON nested 100,000 deep, huge numbers, lone surrogates and NUL in strings neither crash nor block the plugin.
+        """,
       reason: """
-        Results are raw JSON, checked for syntax by the host and for nothing else. A reader that calls itself for each level runs out of
-        stack, and the process ends with it.
+        Results are raw JSON. The host checks only their syntax. A recursive parser overflows the stack, and the process ends.
         """,
       example:
         "static value *parse(const char **p) { if (**p == '[') return list(parse(p)); … }      /* no limit to the depth */",
-      remedy: "Count the depth and stop at a limit, or read without recursion. Take numbers for texts until you need their value."
+      remedy: "Limit the depth, or parse without recursion. Keep numbers as texts until you need their value."
     ),
     .interceptor { trial in
       let depth = 100_000
@@ -86,19 +90,21 @@ extension Check {
 
 extension Check {
   static let anyConfiguration = Check(
-    "HI03", level: 3, "refuses or takes any configuration, and never crashes",
+    "HI03", level: 3, "accepts or refuses any configuration without a crash",
     page: Page(
       rule: """
-        Configurations that are empty, no object, of wrong types, nested 10,000 deep or 10 MiB long are refused or taken by validate(), and by
-        create() if the schema lets them through; neither crashes or hangs.
+        validate() accepts or refuses configurations that are empty, not an object, of wrong types, nested 10,000 deep or 10 MiB
+        long. So does create() if the schema accepts them. Neither of them crashes or hangs.
         """,
       reason: """
-        The host checks a configuration against the schema, so create() may rely on that, and only on that: a schema seldom limits lengths,
-        depths and numbers. validate() is asked by editors and checks for files nobody has looked at.
+        The host checks a configuration with the schema, so create() may rely on the schema, but only on the schema: it rarely
+        limits lengths, depths and numbers. Editors and `check` call validate() with files that no person has reviewed.
         """,
       example: "char url[256]; strcpy(url, find(config, \"url\"));",
-      remedy:
-        "Measure before you copy. Limit what you take in the schema too (maxLength, maximum), so that people are told early."),
+      remedy: """
+        Check lengths before you copy. Express limits in the schema too (maxLength, maximum), so that operators see the error
+        early.
+        """),
     timeLimit: .seconds(120),
     .interceptor { trial in
       let schema = trial.interceptor.configurationSchema
@@ -111,7 +117,7 @@ extension Check {
         if isLetThrough {
           (try? trial.instance(text))?.destroy()
         } else {
-          // Whether it says yes is not the question: the schema has said no.
+          // The schema has refused it, so the answer does not matter.
           _ = unsafe LaboratoryInstance.validate(trial.interceptor, host: trial.host, configuration: text)
         }
       }
@@ -120,15 +126,15 @@ extension Check {
 
 extension Check {
   static let anyNeighbour = Check(
-    "HI04", level: 8, "stands any neighbour in the chain",
+    "HI04", level: 8, "works with any neighbour in the chain",
     page: Page(
       rule: """
-        Whatever eight other stages of the chain do with a request and its response, the stage breaks no rule: they may change, drop and
-        multiply results, answer in place of the server, fail with errors of their own, start the call again or end it early.
+        Eight other stages of the chain change the request and its response, and this stage breaks no rule. They change, drop and
+        multiply results, answer in place of the server, fail with their own errors, retry the call or end it early.
         """,
-      reason: "Who stands beside a plugin is decided by a manifest, long after it was written.",
+      reason: "The manifest decides which stages are in the chain, long after the plugin was written.",
       example: "expected[state->count++] = result;         /* \"there is one result for each chunk\" */",
-      remedy: "Rely on what carabiner.h says of a hook, and on nothing that the usual chain happens to do."),
+      remedy: "Rely only on the rules of carabiner.h for a hook, not on the behaviour of a usual chain."),
     timeLimit: .seconds(120),
     .interceptor { trial in
       var generator = SeededGenerator(trial.options.seed)
@@ -151,19 +157,19 @@ extension Check {
 
 extension Check {
   static let loggedInput = Check(
-    "HI06", level: 4, "puts no stranger's bytes into the log as they are",
+    "HI06", level: 4, "logs no control characters of foreign texts",
     page: Page(
       rule: """
-        Texts that came from outside (operation names, header values, error messages) are logged without control characters, and never
-        taken for a format. A line feed or an escape in a logged line is a warning; a format that was followed is a crash, as a rule.
+        Texts from outside (operation names, header values, error messages) are logged without control characters, and never used
+        as a format. A line feed or an escape character in a logged line is a warning. A format that is followed usually crashes.
         """,
       reason: """
-        A line feed writes a line of its own into the log, which may then say whatever an attacker wants; an escape sequence changes the
-        terminal of whoever reads it.
+        With a line feed an attacker writes a complete line into the log. An escape sequence changes the terminal of the reader.
         """,
       example: "snprintf(line, sizeof line, name); host->log(self, CRB_LOG_INFO, call, text(line));",
-      remedy:
-        "snprintf(line, sizeof line, \"%.*s\", (int)name.len, name.ptr); and replace bytes below 0x20, and 0x7F, by a space."),
+      remedy: """
+        snprintf(line, sizeof line, "%.*s", (int)name.len, name.ptr); and replace bytes below 0x20, and 0x7F, by a space.
+        """),
     .interceptor { trial in
       let hostile = "evil\u{1B}[31m\nname %n%s%s%s%s%n"
       try trial.exercise([
@@ -184,7 +190,7 @@ extension Check {
       for line in trial.laboratory.state.withLock({ $0.logged }) {
         if line.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) {
           trial.notes.warn(
-            "it logs control characters as they came: \(line.debugDescription.prefix(120))", at: trial.interceptor.id)
+            "it logs control characters of a foreign text: \(line.debugDescription.prefix(120))", at: trial.interceptor.id)
         }
       }
     })

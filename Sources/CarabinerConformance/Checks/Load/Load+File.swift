@@ -6,11 +6,12 @@ extension Check {
   static let wholeSharedObject = Check(
     "LD01", level: 1, "is a whole shared object for this machine",
     page: Page(
-      rule:
-        "The file is a 64-bit ELF shared object for the machine it is tested on, and every segment that is mapped lies inside the file.",
+      rule: """
+        The file is a 64-bit ELF shared object for this machine, and every mapped segment lies inside the file.
+        """,
       reason: """
-        The dynamic linker maps a segment that reaches beyond the end of the file without a word; the process dies of SIGBUS when the
-        missing part is touched. A file that was cut short while it was copied is the usual case.
+        The dynamic linker maps a segment that reaches beyond the end of the file without an error. The process dies of SIGBUS
+        when it touches the missing part. The usual cause is an incomplete copy of the file.
         """,
       example: "scp plugin.so host:/plugins/        # the connection breaks half-way",
       remedy: """
@@ -23,13 +24,13 @@ extension Check {
         _ = try ELFImage(trial.bytes)
       } catch {
         switch error {
-        case .notELF: trial.notes.fail("this is no ELF file")
-        case .wrongClass: trial.notes.fail("this is no 64-bit little-endian ELF file")
+        case .notELF: trial.notes.fail("this is not an ELF file")
+        case .wrongClass: trial.notes.fail("this is not a 64-bit little-endian ELF file")
         case .wrongArchitecture(let machine):
           trial.notes.fail("this is for ELF machine \(machine), and this machine is \(ELFImage.machine)")
-        case .wrongType(let type): trial.notes.fail("this is no shared object (ELF type \(type)); link with -shared")
+        case .wrongType(let type): trial.notes.fail("this is not a shared object (ELF type \(type)); link with -shared")
         case .truncated(let what): trial.notes.fail("the file is cut short in \(what)")
-        case .oversizedNotes: trial.notes.fail("its note segments are larger than any linker makes them")
+        case .oversizedNotes: trial.notes.fail("its note segments are too large")
         case .badDynamicSection(let what): trial.notes.fail("its dynamic section cannot be read: \(what)")
         }
       }
@@ -38,15 +39,15 @@ extension Check {
 
 extension Check {
   static let noteAndRegistration = Check(
-    "LD02", level: 1, "says in its note who it is, and registers as the same",
+    "LD02", level: 1, "has a note that agrees with its registration",
     page: Page(
       rule: """
-        There is one note in .note.crb, a JSON object with id, version and abi; id and version are those of the first interceptor, and abi
-        is the major and the required minor of the registration table.
+        The section .note.crb has one note, a JSON object with id, version and abi. id and version are those of the first
+        interceptor; abi is the major version and the required minor version of the registration table.
         """,
       reason: """
-        A host reads the note before it runs any code of the plugin: to list it, to check what the manifest asks for, and to refuse what is
-        too new. A note that says something else than the table makes it load what it meant to refuse.
+        A host reads the note before it runs code of the plugin: to list the plugin, to check it against the manifest, and to
+        refuse a plugin that is too new. If note and table differ, the host loads a plugin that it should have refused.
         """,
       example: """
         CRB_DECLARE_NOTE("{\"id\":\"org.example.hello\",\"version\":\"1.0.0\",\"abi\":[1,0]}");
@@ -83,10 +84,10 @@ extension Check {
   static let resolvedSymbols = Check(
     "LD03", level: 1, "loads with every symbol resolved",
     page: Page(
-      rule: "`dlopen` with RTLD_NOW succeeds: every function the plugin uses is in it, or in a library it names as needed.",
+      rule: "dlopen() with RTLD_NOW succeeds: every imported function is in the plugin or in a needed library.",
       reason: """
-        With lazy binding a missing function kills the process on its first call, at an hour of its own choosing. Hosts load with
-        RTLD_NOW, so such a plugin does not load at all.
+        With lazy binding a missing function ends the process at its first call, at any later time. Hosts load with RTLD_NOW, so
+        such a plugin does not load at all.
         """,
       example: "cc -shared -fPIC -o plugin.so plugin.c             # uses HMAC() of libcrypto",
       remedy: """
@@ -108,15 +109,15 @@ extension String {
 
 extension Check {
   static let anyFilePlace = Check(
-    "LD04", level: 3, "loads and registers wherever its file is",
+    "LD04", level: 3, "loads and registers from any path and from memory",
     page: Page(
       rule: """
-        The library loads and its entry function answers a table when the file is a copy in another folder, and when it is in no folder at
-        all, loaded from memory. Anything else is a warning.
+        The library loads and its entry function answers a table if the file is a copy in another folder, and if it is loaded from
+        memory. Anything else is a warning.
         """,
       reason: """
-        Hosts never map the operator's file, for whoever overwrites a mapped file kills the process. They map a copy with a name of their
-        own, or a sealed one in memory. What a plugin looks for beside itself ($ORIGIN, its own path) is not there.
+        Hosts never map the operator's file, because overwriting a mapped file kills the process. They map a private copy, or a
+        sealed copy in memory. Files beside the plugin ($ORIGIN, its own path) do not exist there.
         """,
       example: """
         Dl_info info;
@@ -124,8 +125,8 @@ extension Check {
         load_rules(dirname(strdup(info.dli_fname)));        /* the host's staging folder, or /proc/self/fd/7 */
         """,
       remedy: """
-        Take files by the configuration, or beside `origin`, the path in the manifest that init() and create() are given. Link libraries
-        of your own statically.
+        Read the paths of files from the configuration, or look beside `origin`, the path in the manifest, which init() and
+        create() get. Link your own libraries statically.
         """),
     .loading { trial in
       let host = unsafe LaboratoryTable.make(for: "laboratory")

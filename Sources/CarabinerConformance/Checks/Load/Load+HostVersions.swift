@@ -3,12 +3,12 @@ internal import CarabinerHost
 
 extension Check {
   static let sameEntryTable = Check(
-    "LD07", level: 3, "has an entry function that gives the same table to all",
+    "LD07", level: 3, "answers the same table to every host",
     page: Page(
-      rule: "crb_entry_v1 answers a table, the same one at every call, also for a second host in the same process.",
+      rule: "crb_entry_v1 answers the same table at every call, also for a second host in the same process.",
       reason: """
-        A host may ask more than once: to inspect, to check, to load. Programs with two hosts in them share the library, for it is mapped
-        once. A second table would make two plugins of it that share their variables.
+        A host may call it several times: to inspect, to check, and to load. Two hosts in one process share the library, because
+        it is mapped once. Two tables would make two plugins that share their variables.
         """,
       example: "crb_plugin *table = malloc(sizeof *table); … return table;",
       remedy: """
@@ -32,14 +32,16 @@ extension Check {
 
 extension Check {
   static let newerHosts = Check(
-    "LD08", level: 3, "works with hosts that are newer",
+    "LD08", level: 3, "works with newer hosts",
     page: Page(
       rule: """
-        A host whose minor is larger by 1,000 and whose table is longer by 256 bytes is as good as any: the plugin registers, can be
-        created, and its hooks work.
+        The plugin registers, can be created, and its hooks work with a host whose minor version is larger by 1,000 and whose
+        table is longer by 256 bytes.
         """,
-      reason:
-        "Minors only add, at the end of tables (R1). A plugin that insists on what it was built with stops working at the host's next update.",
+      reason: """
+        Minor versions only add slots, at the end of tables (R1). A plugin that insists on the version it was built with fails
+        after the next update of the host.
+        """,
       example: "if (h->size != sizeof(crb_host) || h->abi_minor != CRB_ABI_MINOR) return NULL;",
       remedy: "Set abi_minor_required to what you need, and let the host compare. Ask for newer slots with CRB_HAS(host, slot)."),
     .loading { trial in
@@ -52,25 +54,26 @@ extension Check {
         }
       } catch let skip as TrialNotes.Skip {
         trial.notes.fail(
-          "it works with a host of ABI 1.\(CRB_ABI_MINOR), and not with one of ABI 1.\(newer.minor): \(skip.reason)")
+          "it works with a host of ABI 1.\(CRB_ABI_MINOR), but not with one of ABI 1.\(newer.minor): \(skip.reason)")
       }
     })
 }
 
 extension Check {
   static let olderHosts = Check(
-    "LD09", level: 3, "calls no function its host does not have",
+    "LD09", level: 3, "calls no function that its host lacks",
     page: Page(
       rule: """
-        With a host of the lowest minor the plugin says it needs, no slot beyond the size of the host's table is called: the plugin works
-        without what is missing, or refuses (entry answers NULL, or create() fails and says why).
+        With a host of the lowest minor version that the plugin requires, the plugin calls no slot beyond the size of the host's
+        table. It works without the missing function, or refuses (the entry function answers NULL, or create() fails with a
+        reason).
         """,
-      reason: "Behind the end of the table stands whatever memory stands there. Calling it is a jump to a random place.",
+      reason: "The memory after the end of the table is undefined. A call through it jumps to a random address.",
       example: "host->trace_begin(call, name);          /* new in ABI 1.3, and abi_minor_required is 0 */",
       remedy: """
         if (CRB_HAS(host, trace_begin)) host->trace_begin(call, name);
 
-        or set abi_minor_required, and "abi" in the note, to the minor that brought the function.
+        or set abi_minor_required, and "abi" in the note, to the minor version that added the function.
         """),
     .loading { trial in
       let note = try? PluginNote(of: ELFImage(trial.bytes), path: trial.path)

@@ -6,20 +6,20 @@ extension Check {
     "LD05", level: 3, "does nothing while it is loaded",
     page: Page(
       rule: """
-        Loading the library and calling crb_entry_v1 starts no threads, opens no descriptors, writes no files, and changes neither signals
-        nor the environment.
+        Loading the library and calling crb_entry_v1 start no threads, open no descriptors, write no files, and change neither
+        signals nor the environment.
         """,
       reason: """
-        A host loads a library to look at it, before it knows whether the plugin is wanted. Constructors run in an order nobody chose, under
-        the dynamic linker's lock, and nothing undoes what they did.
+        A host loads a library to inspect it, before it decides to use the plugin. Constructors run in an undefined order, under
+        the dynamic linker's lock, and the host cannot undo their effects.
         """,
       example: """
         static FILE *log = NULL;
         __attribute__((constructor)) static void open_log(void) { log = fopen("/tmp/plugin.log", "a"); }
         """,
-      remedy: "Do it in init(), or better in create() for what belongs to an instance, and undo it in destroy()."),
+      remedy: "Do it in init(), or better in create() if it belongs to an instance, and undo it in destroy()."),
     .loading { trial in
-      // What the laboratory itself takes, it takes now; with its first thread libc takes a signal.
+      // The laboratory acquires its own resources now; libc takes a signal when it starts its first thread.
       LaboratoryThread {}.join()
       let host = unsafe LaboratoryTable.make(for: "laboratory")
       Laboratory.current.enter("")
@@ -36,13 +36,13 @@ extension Check {
 
 extension Check {
   static let loadTime = Check(
-    "LD06", level: 3, "is loaded in no time",
+    "LD06", level: 3, "loads quickly",
     page: Page(
       rule: """
-        Loading the library and calling crb_entry_v1 take less than 50 ms together; more is a warning, more than 500 ms a failure. The
-        fastest of three copies counts, without the time the machine let it wait for a processor.
+        Loading the library and calling crb_entry_v1 take less than 50 ms together. More is a warning, more than 500 ms a failure.
+        The check loads three copies and takes the fastest, without the time for which the thread waited for a processor.
         """,
-      reason: "Programs that load plugins when they start show their users nothing until the last one is loaded.",
+      reason: "Programs load all plugins before they serve the first request.",
       example: "__attribute__((constructor)) static void prepare(void) { build_tables(1 << 24); }",
       remedy: """
         Build tables when they are needed first (pthread_once), or at compile time. Few relocations help: static const data without
@@ -58,21 +58,22 @@ extension Check {
       if milliseconds >= 500 {
         trial.notes.fail("it takes \(milliseconds) ms to load and register; the limit is 500 ms")
       } else if milliseconds >= 50 {
-        trial.notes.warn("it takes \(milliseconds) ms to load and register; 50 ms are enough")
+        trial.notes.warn("it takes \(milliseconds) ms to load and register; it should take less than 50 ms")
       }
     })
 }
 
 extension Check {
   static let balancedInit = Check(
-    "LD10", level: 5, "gives back in deinit() what it took in init()",
+    "LD10", level: 5, "releases in deinit() what it acquired in init()",
     page: Page(
-      rule: #"""
-        After init(), some calls and deinit(), no descriptor and no thread is left; and init() works again after that.
-        """#,
-      reason: #"""
-        The library stays in the process (R10). A program that stops its host and starts another finds it as deinit() left it.
-        """#,
+      rule: """
+        After init(), some calls and deinit(), no descriptor and no thread is left. After that, init() works again.
+        """,
+      reason: """
+        The library stays in the process (R10). A program that stops its host and starts another one uses the library again, as
+        deinit() left it.
+        """,
       example: #"""
         static void deinit(void) { stop = 1; }                        /* and the thread of init() sleeps on */
         """#,
@@ -105,12 +106,12 @@ extension Check {
     "LD11", level: 5, "loads no libraries by itself",
     page: Page(
       rule: """
-        When the library is loaded, the libraries it names as needed are loaded with it, and no others. Nothing is loaded in create(), in calls
-        or in destroy(), also for a moment, unless the note declares it: "capabilities":["dlopen"]. What libc loads for itself (names of users
-        and hosts, character sets, libgcc_s) does not count.
+        The dynamic linker loads the libraries that the library names as needed, and no others. create(), calls and destroy() load
+        nothing, not even for a moment, unless the note declares it: "capabilities":["dlopen"]. Libraries that libc loads for
+        itself (names of users and hosts, character sets, libgcc_s) do not count.
         """,
       reason: """
-        The operator has pinned one file by its digest, and checked whom it belongs to. A library that it loads later is neither pinned nor
+        The operator has pinned one file by its digest and checked its owner. A library that is loaded later is neither pinned nor
         checked, and runs with the same rights. Its constructors run in the middle of a request.
         """,
       example: """
@@ -127,14 +128,16 @@ extension Check {
       let loaded = LibraryList.now
       if let own {
         for name in loaded.additions(since: before) where !own.contains(LibraryList.fileName(name)) {
-          trial.notes.fail("while it is loaded it loads \(name)")
+          trial.notes.fail("loading it also loads \(name), which it does not name as needed")
         }
       }
       before = loaded
       for interceptor in trial.interceptors(of: library) {
         try interceptor.exercise()
         let now = LibraryList.now
-        for name in now.additions(since: before) { trial.notes.fail("at work it loads \(name)", at: interceptor.interceptor.id) }
+        for name in now.additions(since: before) {
+          trial.notes.fail("while it runs it loads \(name)", at: interceptor.interceptor.id)
+        }
         before = now
       }
     })

@@ -4,13 +4,15 @@ internal import Synchronization
 
 extension Check {
   static let memoryOfEndedCalls = Check(
-    "ME09", level: 5, "keeps nothing of calls that are over",
+    "ME09", level: 5, "keeps no memory of completed calls",
     page: Page(
       rule: """
-        After 10,000 calls no more memory is allocated than after 2,000: less than 16 bytes for each call, in each of two halves. What a
-        cache keeps for one key it keeps once.
+        After 10,000 calls the process has allocated hardly more memory than after 2,000: less than 16 bytes for each call, in
+        each of two halves. A cache keeps the data of one key once.
         """,
-      reason: "A host runs for months. Sixteen bytes a call at a thousand calls a second are more than a gigabyte a day.",
+      reason: """
+        A host runs for months. Sixteen bytes per call at a thousand calls a second are more than a gigabyte a day.
+        """,
       example: "static void release(void *inst, void *state) { (void)state; }        /* on_request allocates it */",
       remedy: "static void release(void *inst, void *state) { free(state); }"),
     timeLimit: .seconds(180),
@@ -22,7 +24,7 @@ extension Check {
       let deadline = ContinuousClock.now + .seconds(20)
       let count = trial.options.times(10_000, atLeast: 1000)
       for stage in trial.stages {
-        // What the laboratory keeps for other checks is not the plugin's.
+        // The laboratory keeps data for other checks, which does not count.
         func forget() {
           trial.laboratory.state.withLock { state in
             state.logged = []
@@ -44,7 +46,7 @@ extension Check {
         let halves = [pass(count * 2 / 5), pass(count * 2 / 5)]
         let perCall = halves.map { $0.calls > 100 ? Double($0.bytes) / Double($0.calls) : 0 }.min() ?? 0
         trial.notes.expect(
-          perCall < 16, "each call leaves \(Int(perCall)) bytes behind, over \(halves[0].calls + halves[1].calls) calls",
+          perCall < 16, "each call leaks \(Int(perCall)) bytes, over \(halves[0].calls + halves[1].calls) calls",
           at: "\(trial.interceptor.id) \(stage.kind.rawValue)")
       }
     })
@@ -52,21 +54,21 @@ extension Check {
 
 extension Check {
   static let resourcesOfEndedCalls = Check(
-    "ME11", level: 5, "keeps no descriptors, mappings, threads or keys of calls that are over",
+    "ME11", level: 5, "keeps no descriptors, mappings, threads or keys of completed calls",
     page: Page(
       rule: """
-        In 16,000 calls no descriptor, mapping, thread, thread key or baggage key is left of some calls: what there is more of after each
-        quarter is left over. Names of baggage keys are a few constants, and none is made of what a request says.
+        During 16,000 calls the numbers of descriptors, mappings, threads, thread keys and baggage keys do not grow in every
+        quarter. Names of baggage keys are a few constants, and never contain data of a request.
         """,
       reason: """
-        A process has 1,024 descriptors, 65,530 mappings and 1,024 thread keys, as a rule, and a host 1,024 baggage keys. One that is lost in a
-        thousand calls is a host that refuses connections tomorrow.
+        A process usually has 1,024 descriptors, 65,530 mappings and 1,024 thread keys, and a host has 1,024 baggage keys. If one
+        call in a thousand leaks one of them, the host refuses connections after a day.
         """,
       example: """
         int file = open(path, O_RDONLY);  if (read(file, …) < 0) return CRB_FAIL;        /* and file stays open */
         host->key(self, text(request_id))                                               /* a key for each request */
         """,
-      remedy: "Close what you open on every way out of a function. Ask for keys in create(), and keep them."),
+      remedy: "Close descriptors on every way out of a function. Ask for keys in create(), and keep them."),
     timeLimit: .seconds(300),
     .interceptor { trial in
       trial.laboratory.state.withLock { $0.isGuarded = false }
@@ -92,17 +94,17 @@ extension Check {
         }
         if left(\.descriptors) > 0 {
           let example = ProcessHoldings.now.openedDescriptors(since: holdings).first.map { "; \($0)" } ?? ""
-          trial.notes.fail("\(calls) calls leave \(left(\.descriptors)) descriptors open\(example)", at: place)
+          trial.notes.fail("\(calls) calls leak \(left(\.descriptors)) descriptors\(example)", at: place)
         }
-        if left(\.mapped) > 0 { trial.notes.fail("\(calls) calls leave \(left(\.mapped) >> 10) KiB of mappings", at: place) }
+        if left(\.mapped) > 0 { trial.notes.fail("\(calls) calls leak \(left(\.mapped) >> 10) KiB of mappings", at: place) }
         if left(\.threads) > 0 { trial.notes.fail("\(calls) calls leave \(left(\.threads)) threads running", at: place) }
-        if left(\.usedKeys) > 0 { trial.notes.fail("\(calls) calls leave \(left(\.usedKeys)) thread keys", at: place) }
+        if left(\.usedKeys) > 0 { trial.notes.fail("\(calls) calls leak \(left(\.usedKeys)) thread keys", at: place) }
         if names() > known + maximumNewKeys {
           trial.notes.fail("\(calls) calls name \(names() - known) new baggage keys", at: place)
         }
       }
     })
 
-  /// How many baggage keys may be named after the first calls: some hooks come late.
+  /// How many baggage keys may be new after the first calls: some hooks run late.
   private static let maximumNewKeys = 4
 }

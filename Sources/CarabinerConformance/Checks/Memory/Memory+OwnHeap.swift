@@ -3,16 +3,16 @@ internal import CarabinerHost
 
 extension Check {
   static let freedMemory = Check(
-    "ME12", level: 5, "touches no memory it has freed",
+    "ME12", level: 5, "does not use memory after free()",
     page: Page(
       rule: """
-        Memory the plugin has freed it neither reads nor writes nor frees again: in a later hook, in release(), in destroy(), or on a thread of
-        its own. Each allocation of the library that goes through libc or operator new has pages of its own here, which are closed when it is
-        freed. What Swift's run time allocates is not seen.
+        The plugin neither reads nor writes nor frees memory that it has freed: in a later hook, in release(), in destroy(), or on
+        its own threads. In this check each allocation of the library by libc or operator new has its own pages, which become
+        inaccessible at free(). Allocations of Swift's run time are not checked.
         """,
       reason: """
-        The allocator gives the memory to the next one who asks: the host, or another plugin. What is read then are their bytes, and what is
-        written then breaks them, in another request and at another time.
+        The allocator gives the memory to the next caller: the host, or another plugin. The plugin then reads their bytes, or
+        overwrites them, in another request and at another time.
         """,
       example: """
         on_end:   free(state->name);
@@ -39,21 +39,21 @@ extension Check {
 
 extension Check {
   static let unwrittenMemory = Check(
-    "ME13", level: 5, "hands over nothing it has not written",
+    "ME13", level: 5, "passes no uninitialized memory to the host",
     page: Page(
       rule: """
-        Headers, parts, results, errors, baggage and log lines have no bytes the plugin has never written. Here new memory of malloc(), operator
-        new and buf_alloc() is full of the byte 0xA5; four of them in a row in anything that is handed over are such bytes.
+        Headers, parts, results, errors, baggage and log lines contain no bytes that the plugin has never written. In this check
+        new memory of malloc(), operator new and buf_alloc() is filled with the byte 0xA5. Four such bytes in a row in data for
+        the host break the rule.
         """,
       reason: """
-        Memory that is new to the plugin is not new: it has what was in it before, which is other requests with their tokens. In a header it
-        goes to whoever is at the other end of the connection.
+        New memory contains data of earlier owners, such as tokens of other requests. In a header that data leaves the process.
         """,
       example: """
         char *value = malloc(64);  int n = snprintf(value, 64, "%d", count);
         host->header_set(call, name, (crb_view){ (uint8_t *)value, 64 }, 0);        /* n bytes were written */
         """,
-      remedy: "Hand over as many bytes as you have written: (crb_view){ (uint8_t *)value, (size_t)n }."),
+      remedy: "Pass only as many bytes as you have written: (crb_view){ (uint8_t *)value, (size_t)n }."),
     .interceptor { trial in
       if let code = unsafe trial.stages.first?.code { _ = unsafe CLaboratory_watchHeap(code, LoadingTrial.isForeign) }
       trial.laboratory.openLedger()
@@ -67,6 +67,6 @@ extension Check {
       }
     })
 
-  /// How many such bytes in a row are no chance.
+  /// As many such bytes in a row are not there by chance.
   private static let leastUnwritten = 4
 }

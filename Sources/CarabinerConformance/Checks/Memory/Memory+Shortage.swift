@@ -8,10 +8,12 @@ extension Check {
     "ME07", level: 6, "survives a host without memory",
     page: Page(
       rule: """
-        When buf_alloc, buf_adopt, buf_slice or scratch answer 0 or NULL, every time, every second or every third time, the plugin fails the
-        call or does without; it does not crash.
+        If buf_alloc, buf_adopt, buf_slice or scratch answer 0 or NULL, every time, every second or every third time, the plugin
+        fails the call or continues without the memory. It does not crash.
         """,
-      reason: "Quotas are there to be reached. A plugin that writes where no memory is takes everybody with it.",
+      reason: """
+        Quotas are reached in production. A plugin that writes through NULL ends all requests of the process.
+        """,
       example: "uint8_t *out; crb_buf b = host->buf_alloc(self, n, &out); memcpy(out, text, n);",
       remedy: "uint8_t *out; crb_buf b = host->buf_alloc(self, n, &out); if (!b) return CRB_FAIL;"),
     timeLimit: .seconds(120),
@@ -35,13 +37,16 @@ extension Check {
 
 extension Check {
   static let failingMalloc = Check(
-    "ME08", level: 8, "survives malloc() answering NULL",
+    "ME08", level: 8, "survives a failing malloc()",
     page: Page(
       rule: """
-        When every n-th allocation of the plugin's own fails, for n from 1 to 16, it fails what it was doing and does not crash. A crash is a
-        warning. Rust ends the process by itself when memory is out, and Swift and C++ allocate in their run times: they are not asked.
+        If every n-th allocation of the plugin fails, for n from 1 to 16, the plugin fails its operation and does not crash. A
+        crash is a warning. Rust ends the process when memory is out, and Swift and C++ allocate in their run times, so they are
+        not checked.
         """,
-      reason: "Containers have limits, and malloc() says so. The first NULL that is written to ends all requests of the process.",
+      reason: """
+        In a container with a memory limit malloc() can fail. A write through NULL ends all requests of the process.
+        """,
       example: "*state = malloc(sizeof(entry)); ((entry *)*state)->count = 0;",
       remedy: "if (!(*state = calloc(1, sizeof(entry)))) return CRB_FAIL;"),
     timeLimit: .seconds(120),
@@ -68,7 +73,9 @@ extension Check {
       }
     })
 
-  /// Runs something in a copy of this process; how that ended, as waitpid() tells it.
+  /// Runs work in a copy of this process.
+  ///
+  /// - Returns: The status that waitpid() reports.
   private static func runApart(_ body: () -> Void) -> Int32 {
     withoutActuallyEscaping(body) { body in
       var work = body

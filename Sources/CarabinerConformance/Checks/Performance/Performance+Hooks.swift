@@ -7,13 +7,14 @@ extension Check {
     "PF01", level: 6, "lets a request pass without allocating",
     page: Page(
       rule: """
-        A stage that lets a call pass, without changing anything and without a state, calls no allocator of libc in its hooks; and 99 of
-        100 hooks take less than 200 µs. Anything else is a warning: some stages have to.
+        A stage that passes a call unchanged and without a state calls no allocator of libc in its hooks, and 99 of 100 hooks take
+        less than 200 µs. Anything else is a warning, because some stages need it.
         """,
-      reason: "Every request passes every stage. What one of them takes, all of them wait for.",
+      reason: "Every request passes every stage, and waits for each of them.",
       example: "crb_verdict on_result(…) { char *copy = strndup(result->json.ptr, result->json.len); … free(copy); }",
-      remedy:
-        "Read views where they are. What one call needs, scratch() gives without an allocation of your own; what all need, create() can make."
+      remedy: """
+        Read views in place. Use scratch() for memory of one call, and create() for memory that all calls share.
+        """
     ),
     .interceptor { trial in
       guard let code = unsafe trial.stages.first?.code, unsafe CLaboratory_watchAllocations(code) > 0 else {
@@ -24,7 +25,7 @@ extension Check {
       defer { instance.destroy() }
       let count = trial.options.times(2000, atLeast: 200)
       for stage in trial.stages {
-        // The first ones fill what is filled once.
+        // The first calls make allocations that happen only once.
         _ = trial.travel(Array(repeating: Exchange("a query"), count: 20), stage, instance)
         let clock = HookClock()
         var manner = Traveller.Manner()
@@ -36,10 +37,10 @@ extension Check {
         let place = "\(trial.interceptor.id) \(stage.kind.rawValue)"
         if isPassing, clock.allocations > 0 {
           trial.notes.warn(
-            "its hooks allocate \(Double(clock.allocations) / Double(max(clock.hooks, 1))) times each although they change nothing",
+            "its hooks allocate \(Double(clock.allocations) / Double(max(clock.hooks, 1))) times each, although they change nothing",
             at: place)
         }
-        // The best of several batches, and no more of them than it takes: what the machine does meanwhile is not in all of them.
+        // The best of several batches counts, because other load of the machine does not slow all of them.
         var slow = UInt64.max
         for _ in 0..<12 where slow > 200_000 {
           let clock = HookClock()
@@ -57,16 +58,19 @@ extension Check {
   static let systemCallsInHooks = Check(
     "PF02", level: 9, "makes no system calls in hooks that do not wait",
     page: Page(
-      rule: "A hook that answers at once makes no system call. Each kind of hook that does is a warning.",
-      reason:
-        "A system call costs as much as a hundred hooks, and any of them may wait: for a disk, for a lock of the kernel, for memory.",
+      rule: "A hook that does not suspend makes no system call. Each kind of hook that makes one is a warning.",
+      reason: """
+        A system call takes as long as a hundred hooks, and may wait for a disk, a lock of the kernel, or memory.
+        """,
       example: "crb_verdict on_result(…) { fprintf(file, \"%u\\n\", count); fflush(file); … }",
-      remedy:
-        "Log with host->log(); the host writes where nobody waits. Ask for the time with clock_gettime(), which is no system call. Write files on a thread of your own."
+      remedy: """
+        Log with host->log(), which writes on another thread. Read the time with clock_gettime(), which is usually not a system
+        call. Write files on your own thread.
+        """
     ),
     .interceptor { trial in
       let counter = SystemCallCounter()
-      guard counter.isPossible else { throw TrialNotes.Skip("this kernel or machine cannot tell the system calls of a thread") }
+      guard counter.isPossible else { throw TrialNotes.Skip("this kernel or machine cannot report the system calls of a thread") }
       trial.laboratory.state.withLock { $0.isGuarded = false }
       let instance = try trial.instance()
       defer { instance.destroy() }
@@ -88,13 +92,15 @@ extension Check {
 
 extension Check {
   static let costPerByte = Check(
-    "PF03", level: 6, "takes time in proportion to the bytes",
+    "PF03", level: 6, "has a cost linear in the bytes",
     page: Page(
-      rule:
-        "A body of sixteen times the size takes at most about sixteen times as long, whatever the size of its chunks. More than forty times is a warning.",
-      reason: "Work that grows with the square of the size is how a megabyte from outside stops a host.",
+      rule: """
+        A body of sixteen times the size takes at most about sixteen times as long, for any chunk sizes. More than forty times is
+        a warning.
+        """,
+      reason: "If the work grows with the square of the size, one megabyte of input can stop a host.",
       example: "body = realloc(body, used + n);  memmove(body, body + seen, used - seen);     /* at every chunk */",
-      remedy: "Grow buffers by doubling, look at each byte once, and keep in your state how far you came."),
+      remedy: "Grow buffers by doubling, look at each byte once, and keep your position in the state."),
     .interceptor { trial in
       trial.laboratory.state.withLock { $0.isGuarded = false }
       let instance = try trial.instance()
@@ -113,7 +119,7 @@ extension Check {
           }.min() ?? 0
         }
         let (short, long) = (time(256), time(4096))
-        // Below a microsecond a chunk there is nothing to be in proportion.
+        // Below one microsecond per chunk the times are too short to compare.
         if long > 4_000_000, long > max(short, 1) * 40 {
           trial.notes.warn(
             "16 times the bytes take \(long / max(short, 1)) times as long (\(short / 1000) and \(long / 1000) µs)",

@@ -2,13 +2,15 @@ internal import CarabinerHost
 
 extension Check {
   static let leftProcesses = Check(
-    "PR01", level: 3, "leaves no processes behind",
+    "PR01", level: 3, "leaves no processes",
     page: Page(
-      rule: "When the process ends, no process the plugin started is alive.",
-      reason: "What goes on without its host holds ports, files and memory that nobody looks after.",
+      rule: "When the process ends, no process that the plugin started is alive.",
+      reason: "A process that outlives its host keeps ports, files and memory without an owner.",
       example: "if (fork() == 0) execl(\"/usr/bin/collector\", \"collector\", NULL);",
-      remedy:
-        "Start no processes. If there is no other way, declare it, wait for them in destroy(), and ask the kernel to end them with the host (PR_SET_PDEATHSIG)."
+      remedy: """
+        Start no processes. If you must, declare it, wait for them in destroy(), and tell the kernel to end them with the host
+        (PR_SET_PDEATHSIG).
+        """
     ),
     .interceptor { try $0.exercise() })
 }
@@ -18,15 +20,15 @@ extension Check {
     "PR02", level: 3, "writes to no descriptor it did not open, and closes none",
     page: Page(
       rule: """
-        The plugin writes only to descriptors it has opened itself, and closes only those. Those of the host, 0, 1 and 2 among them, stay open
-        on the files they were open on, with the flags they had.
+        The plugin writes only to descriptors that it has opened, and closes only those. Descriptors of the host, including 0, 1
+        and 2, stay open on the same files, with the same flags.
         """,
       reason: """
-        Descriptor numbers are reused at once: number 3 is a log file now, and the socket of a customer's request a moment later. When 0 is
-        closed, the next socket becomes 0, and is read by what reads standard input.
+        The kernel reuses descriptor numbers at once: number 3 is a log file now, and the socket of a client later. If descriptor
+        0 is closed, the next socket gets the number 0, and code that reads standard input reads from it.
         """,
       example: "for (int fd = 3; fd < 1024; fd++) close(fd);",
-      remedy: "Log with host->log(). Keep the numbers you were given by open() and socket(), and close those."),
+      remedy: "Log with host->log(). Keep the numbers that open() and socket() returned, and close only those."),
     .interceptor { trial in
       let before = ProcessSnapshot.now
       try trial.exercise()

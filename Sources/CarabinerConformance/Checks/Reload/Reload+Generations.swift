@@ -4,15 +4,20 @@ extension Check {
   static let secondGeneration = Check(
     "HR01", level: 5, "works beside a second copy of itself",
     page: Page(
-      rule: "Two copies of the same library in one process, both initialised and with instances at work, do what one does alone.",
+      rule: """
+        Two copies of the same library in one process, both initialized and with working instances, give the same answers as one
+        alone.
+        """,
       reason: """
-        Libraries are never unmapped (R10). A host that reloads loads the new file beside the old one and drains the old instances while
-        the new ones work; and the new file may be the same as the old.
+        Libraries are never unmapped (R10). A reload loads the new file beside the old one, and drains the old instances while the
+        new ones work. The new file may be equal to the old one.
         """,
       example:
         "static crb_status init(const crb_host *h, crb_view origin) { return open(\"plugin.lock\", O_CREAT | O_EXCL) < 0 ? CRB_E_STATE : CRB_OK; }",
-      remedy:
-        "Keep what there may be one of outside of the process, or share it by a lock that is taken for each use and given back."),
+      remedy: """
+        If a resource exists only once, keep it outside of the process, or share it with a lock that is taken for each use and
+        released afterwards.
+        """),
     timeLimit: .seconds(90),
     .loading { trial in
       let old = try trial.interceptors(of: trial.library())
@@ -32,11 +37,12 @@ extension Check {
           defer { fresh.destroy() }
           let place = interceptor.interceptor.id
           trial.notes.expect(
-            GenerationTrial.prints(interceptor, fresh) == expected[index], "the new copy does something else beside the old one",
+            GenerationTrial.prints(interceptor, fresh) == expected[index],
+            "the answers of the new copy change beside the old one",
             at: place)
           trial.notes.expect(
             GenerationTrial.prints(old[index], running[index]) == expected[index],
-            "the old copy does something else beside the new one",
+            "the answers of the old copy change beside the new one",
             at: place)
         }
       } catch let skip as TrialNotes.Skip {
@@ -45,23 +51,23 @@ extension Check {
     })
 }
 
-/// What interceptors of several copies do.
+/// The work of interceptors of several copies.
 enum GenerationTrial {
   private static let exchanges = Array(Exchange.usual.prefix(6))
 
-  /// What an instance does, as its callers could tell.
+  /// Everything that the callers of an instance can observe.
   static func prints(_ trial: InterceptorTrial, _ instance: LaboratoryInstance) -> [[String]] {
     trial.stages.map { stage in trial.travel(exchanges, stage, instance).map(\.fingerprint) }
   }
 
-  /// What a new instance does.
+  /// The same for a new instance.
   static func prints(_ trial: InterceptorTrial) throws -> [[String]] {
     let instance = try trial.instance()
     defer { instance.destroy() }
     return prints(trial, instance)
   }
 
-  /// Lets both work without comparing what they do.
+  /// Lets both work without a comparison.
   static func survive(_ old: [InterceptorTrial], _ new: [InterceptorTrial]) throws {
     for trial in old + new + old { _ = try prints(trial) }
   }
@@ -72,13 +78,15 @@ extension Check {
     "HR02", level: 6, "works beside another version of itself",
     page: Page(
       rule: """
-        A copy with another version number in its note and its table is loaded beside the first; both are created and work. (Only a plugin
-        whose version stands in its file as text of its own can be tested so.)
+        A copy with another version number in its note and its table is loaded beside the first. Both are created and work. This
+        can be checked only if the version is a text of its own in the file.
         """,
-      reason:
-        "An update is loaded while the old version still has calls under way. What both share, a file or a name, has to say whose it is.",
+      reason: """
+        An update is loaded while the old version still has calls in progress. If both use the same file or name, its content must
+        state the version.
+        """,
       example: "shm_open(\"/org.example.hello\", …);        /* and 1.1.0 lays it out differently */",
-      remedy: "shm_open(\"/org.example.hello-1.1\", …);    /* or begin it with a version both know how to read */"),
+      remedy: "shm_open(\"/org.example.hello-1.1\", …);    /* or begin the content with a version that both can read */"),
     timeLimit: .seconds(90),
     .loading { trial in
       try trial.checkWhole()
@@ -100,7 +108,7 @@ extension Check {
       }
     })
 
-  /// The file with another version wherever the version stands as a text of its own, or in the note.
+  /// The file with another version, wherever the version is a text of its own or in the note.
   private static func changed(_ bytes: [UInt8], _ version: String) -> [UInt8]? {
     let text = Array(version.utf8)
     guard let digit = text.firstIndex(where: { (UInt8(ascii: "0")...UInt8(ascii: "8")).contains($0) }) else { return nil }
@@ -123,15 +131,18 @@ extension Check {
     "HR03", level: 6, "can be loaded a hundred times",
     page: Page(
       rule: """
-        A hundred copies, each loaded, registered, created, used and destroyed before the next, all work. More than 4 MiB and twice the size
-        of the file for each of them is a warning.
+        A hundred copies work, each loaded, registered, created, used and destroyed before the next. More memory per copy than 4
+        MiB plus twice the size of the file is a warning.
         """,
-      reason:
-        "Libraries are never unmapped. What each copy takes of things a process has few of, keys of threads or static thread memory, is gone.",
+      reason: """
+        Libraries are never unmapped. If a copy takes scarce resources of the process, such as thread keys or static thread-local
+        storage, they are lost.
+        """,
       example:
         "__attribute__((constructor)) static void start(void) { for (int i = 0; i < 64; i++) pthread_key_create(&keys[i], free); }",
-      remedy:
-        "Take such things when they are needed first, and give them back with the last instance; or keep what they hold in the instance."
+      remedy: """
+        Acquire such resources at first use, and release them with the last instance, or keep the data in the instance.
+        """
     ),
     timeLimit: .seconds(180),
     .loading { trial in
@@ -151,7 +162,7 @@ extension Check {
       }
       let growth = (ProcessState.now.memory - before) / (count - 1)
       if growth > 4 << 20 + 2 * trial.bytes.count {
-        trial.notes.warn("each generation takes \(growth >> 10) KiB of memory for good")
+        trial.notes.warn("each generation takes \(growth >> 10) KiB of memory that is never released")
       }
     })
 }

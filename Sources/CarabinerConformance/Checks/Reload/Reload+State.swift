@@ -3,22 +3,22 @@ internal import CarabinerHost
 
 extension Check {
   static let stateHandOver = Check(
-    "HR04", level: 5, "hands its state over, and takes no other",
+    "HR04", level: 5, "hands over its state, and refuses invalid state",
     page: Page(
       rule: """
-        An interceptor whose extension() answers a table for "crb.state/1" takes what another instance of it has handed over, and works.
-        A version newer than its own it refuses with a status; bytes that were cut, changed or made up it takes or refuses, and is afterwards
-        as whole as before. save() works beside calls that are under way.
+        If extension() answers a table for "crb.state/1", a new instance takes the state that another instance has handed over,
+        and works. It refuses a version newer than its own with a status. It takes or refuses bytes that were truncated, changed
+        or made up, and works as before afterwards. save() works while calls are in progress.
         """,
       reason: """
-        At a reload the bytes come from another file: yesterday's version, or tomorrow's after somebody went back. One that believes them
-        takes the host down at the very moment that was to change nothing.
+        At a reload the bytes come from another file: an older version, or a newer one after a roll-back. An instance that trusts
+        them can crash the host during the reload.
         """,
       example: "static crb_status adopt(…) { memcpy(&inst->entries, bytes.ptr, bytes.len); return CRB_OK; }",
       remedy: """
         if (version > table.version) return CRB_E_UNSUPPORTED;
         if (bytes.len < sizeof head || bytes.len - sizeof head != head.count * sizeof(entry)) return CRB_E_INVAL;
-        Read into a copy, and put it in place when all of it was good.
+        Read into a copy, and use it only if all of it is valid.
         """),
     timeLimit: .seconds(120),
     .interceptor { try StateTrial($0).run() })

@@ -2,7 +2,7 @@ internal import CCarabiner
 internal import CarabinerHost
 internal import Synchronization
 
-/// Lets instances of an interceptor hand their state to others.
+/// Hands over the state of instances of an interceptor to other instances.
 struct StateTrial {
   private let trial: InterceptorTrial
   private let place: String
@@ -12,48 +12,49 @@ struct StateTrial {
     place = trial.interceptor.id
   }
 
-  /// - Throws: ``TrialNotes/Skip`` if there is nothing to hand over and nobody to take it.
+  /// - Throws: ``TrialNotes/Skip`` if the interceptor neither hands over nor takes a state.
   func run() throws {
     guard trial.interceptor.threadClass != UInt32(CRB_THREADS_PER_CALL) else {
-      throw TrialNotes.Skip("it has an instance for each call, and so nothing to hand over")
+      throw TrialNotes.Skip("it has an instance for each call, so it hands over no state")
     }
     let old = try trial.instance()
     defer { old.destroy() }
     guard let table = old.stateTable, unsafe table.save != nil || table.adopt != nil else {
-      throw TrialNotes.Skip("it hands no state over")
+      throw TrialNotes.Skip("it hands over no state")
     }
     work(old)
     let state = old.save(table, trial.notes)
     if let state { try handOver(state, table) }
     if unsafe table.adopt != nil { try refuse(state?.bytes ?? [], table) }
     if unsafe table.save != nil { saveAmongCalls(old, table) }
-    if state == nil, unsafe table.adopt == nil { throw TrialNotes.Skip("it had nothing to hand over") }
+    if state == nil, unsafe table.adopt == nil { throw TrialNotes.Skip("it had no state to hand over") }
   }
 
   private func work(_ instance: LaboratoryInstance, _ exchanges: [Exchange] = Exchange.usual) {
     for stage in trial.stages { _ = trial.travel(exchanges, stage, instance) }
   }
 
-  /// What one hands over another one takes, and works with.
+  /// Another instance takes the state, and works with it.
   private func handOver(_ state: PluginState, _ table: crb_state) throws {
     guard unsafe table.adopt != nil else { return }
     let new = try trial.instance()
     defer { new.destroy() }
     if let refusal = new.adopt(state, table, trial.notes) {
-      trial.notes.fail("it refuses what another instance of it has just handed over: \(refusal)", at: place)
+      trial.notes.fail("it refuses the state that another instance has just handed over: \(refusal)", at: place)
     }
     work(new)
     _ = new.save(table, trial.notes)
   }
 
-  /// What cannot be a state of its own is refused, or taken, and does no harm.
+  /// An invalid state is refused, or taken without harm.
   private func refuse(_ bytes: [UInt8], _ table: crb_state) throws {
     let own = table.version
     let newer = [1, 2, 1000, UInt32.max].map { own.addingReportingOverflow($0) }.filter { !$0.overflow }.map(\.partialValue)
     for version in newer + (own < .max ? [.max] : []) {
       try offer(PluginState(version: version, bytes: bytes), table, "a state of version \(version)") { isTaken in
         trial.notes.expect(
-          !isTaken, "it takes a state of version \(version), although its own is \(own) and it cannot know what that means",
+          !isTaken,
+          "it takes a state of version \(version), which is newer than its own, \(own); refuse it with CRB_E_UNSUPPORTED",
           at: place)
       }
     }
@@ -69,32 +70,32 @@ struct StateTrial {
     LaboratoryRecord.note(name, inHook: false)
     let instance = try trial.instance()
     defer { instance.destroy() }
-    // Of one whose state differs from the next one's from the start nothing can be said.
+    // If new instances differ from each other, nothing can be compared.
     let fresh = try untouched(table)
     let before = instance.save(table, trial.notes)
     let refusal = instance.adopt(state, table, trial.notes)
     then(refusal == nil)
     if refusal != nil, before == fresh {
       trial.notes.expect(
-        instance.save(table, trial.notes) == before, "it has refused a state and is no longer as create() left it", at: place)
+        instance.save(table, trial.notes) == before, "its own state has changed although it refused the other state", at: place)
     }
     work(instance, [Exchange("a query")])
   }
 
-  /// What an instance hands over that did nothing.
+  /// The state of an instance without calls.
   private func untouched(_ table: crb_state) throws -> PluginState? {
     let instance = try trial.instance()
     defer { instance.destroy() }
     return instance.save(table, trial.notes)
   }
 
-  /// Bytes as they come out of a file that was cut, of another plugin's mouth, or of a broken memory.
+  /// Bytes as in a truncated file, of another plugin, or of damaged memory.
   private func damaged(_ bytes: [UInt8], _ generator: inout SeededGenerator) -> [[UInt8]] {
     let count = trial.options.times(400, atLeast: 40)
     var all: [[UInt8]] = [
       [], bytes + [0], bytes + bytes, Array(repeating: 0, count: bytes.count), Array(repeating: 255, count: bytes.count),
     ]
-    // Its beginning, where lengths stand, byte for byte.
+    // All prefixes of its beginning, which often has lengths.
     all += (0..<min(bytes.count, count / 4)).map { Array(bytes.prefix($0)) }
     while all.count < count {
       var changed = bytes
@@ -112,7 +113,7 @@ struct StateTrial {
     return all
   }
 
-  /// Asks for the state while hooks of the instance run, if it is of a class whose hooks may run beside each other.
+  /// Saves the state while hooks of the instance run, if its thread class permits concurrent hooks.
   private func saveAmongCalls(_ instance: LaboratoryInstance, _ table: crb_state) {
     guard trial.interceptor.threadClass == UInt32(CRB_THREADS_CONCURRENT) else { return }
     trial.laboratory.state.withLock { $0.isGuarded = false }

@@ -3,16 +3,16 @@ internal import CarabinerHost
 
 extension Check {
   static let ownSelfTests = Check(
-    "SF01", level: 3, "passes the tests it brings along",
+    "SF01", level: 3, "passes its own self-tests",
     page: Page(
       rule: """
-        An interceptor whose extension() answers a table for "crb.selftest/1" passes all tests of it, each with a fresh instance.
+        If extension() answers a table for "crb.selftest/1", all its tests pass, each with a new instance.
         """,
       reason: """
-        What a stage is for only its author can test. Tests that travel with the file are run by everybody who judges it, on their machine
-        and with their configuration, and not only where it was built.
+        Only the author can test the purpose of a stage. Tests in the file also run on the machine of the operator, with the
+        operator's configuration.
         """,
-      example: "return CRB_E_STATE;                        /* and nobody learns what was wrong */",
+      example: "return CRB_E_STATE;                        /* without a message */",
       remedy: """
         static crb_status run(void *inst, uint32_t n, crb_error *why) {
           if (signature_matches()) return CRB_OK;
@@ -23,14 +23,14 @@ extension Check {
     .interceptor { trial in
       let probe = try trial.instance()
       defer { probe.destroy() }
-      guard let suite = try SelfTests(of: probe, trial) else { throw TrialNotes.Skip("it brings no tests along") }
+      guard let suite = try SelfTests(of: probe, trial) else { throw TrialNotes.Skip("it has no self-tests") }
       for number in 0..<suite.count { try suite.run(number) }
     })
 }
 
-/// The table of tests a plugin brings along.
+/// The table of the self-tests of a plugin.
 @safe private struct SelfTests {
-  /// More are not run: a count that was never set is a large one.
+  /// More tests are not run: a count that was never set is usually large.
   private static let maximumCount: UInt32 = 10_000
 
   private let table: crb_selftest

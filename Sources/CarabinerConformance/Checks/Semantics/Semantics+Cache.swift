@@ -3,16 +3,15 @@ internal import CarabinerHost
 
 extension Check {
   static let cacheReads = Check(
-    "SE09", level: 3, "a cache answers what was asked",
+    "SE09", level: 3, "a cache returns the entry of the requested key",
     page: Page(
-      rule: #"""
-        on_read answers, if it answers, with what was written for the same operation and variables, and for no others.
-        """#,
-      reason: "A cache that mixes up two requests shows one user what belongs to another.",
+      rule: "If on_read answers, it answers with the entry that was written for the same operation and variables.",
+      reason: "A cache that confuses two requests shows the data of one user to another.",
       example: "key = hash(document);            /* and the variables? */",
-      remedy: #"""
-        Make the key of everything that decides the answer: document, operation name, variables, and what identifies the user if the answer depends on it.
-        """#),
+      remedy: """
+        Build the key from everything that determines the answer: document, operation name, variables, and the user if the answer
+        depends on the user.
+        """),
     .interceptor { trial in
       guard let stage = trial.stages.first(where: { $0.kind == .cache }) else { throw TrialNotes.Skip("it has no cache stage") }
       let instance = try trial.instance()
@@ -38,16 +37,14 @@ extension Check {
 
 extension Check {
   static let cacheWrites = Check(
-    "SE10", level: 3, "a cache keeps nothing that failed",
+    "SE10", level: 3, "a cache stores no failed results",
     page: Page(
-      rule: #"""
-        A result with errors, and one with CRB_RESULT_SYNTHETIC, is not answered by a later on_read.
-        """#,
-      reason: "The next request may succeed; a cached failure makes sure that it does not.",
+      rule: "on_read never answers a result with errors, or a result with CRB_RESULT_SYNTHETIC.",
+      reason: "The next request may succeed. A cached failure prevents that.",
       example: "static crb_verdict on_write(…) { keep(key_of(call), result->json); … }",
-      remedy: #"""
-        Declare CRB_PART_ERRORS in `needs`, and keep a result only if `errors` is absent and CRB_RESULT_SYNTHETIC is not set.
-        """#),
+      remedy: """
+        Declare CRB_PART_ERRORS in `needs`, and store a result only if `errors` is absent and CRB_RESULT_SYNTHETIC is not set.
+        """),
     .interceptor { trial in
       guard let stage = trial.stages.first(where: { $0.kind == .cache }) else { throw TrialNotes.Skip("it has no cache stage") }
       let instance = try trial.instance()
@@ -68,7 +65,7 @@ extension Check {
         }
         let passages = trial.travel([write, read], stage, instance)
         trial.notes.expect(
-          passages[1].steps.first?.verdict != Verdict.respond, "it keeps \(name) and answers with it", at: trial.interceptor.id)
+          passages[1].steps.first?.verdict != Verdict.respond, "it stores \(name) and answers with it", at: trial.interceptor.id)
       }
     })
 }

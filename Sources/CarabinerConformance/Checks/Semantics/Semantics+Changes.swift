@@ -5,12 +5,14 @@ extension Check {
   static let undeclaredChanges = Check(
     "SE02", level: 3, "changes only what it declares",
     page: Page(
-      rule: #"""
-        A stage changes, with header_set(), field_set() and emit(), only parts it has declared in `mutates`. With `mutates` of 0 a message leaves it byte for byte as it came.
-        """#,
-      reason: #"""
-        Operators read `mutates` to know which plugins can alter a request. A host refuses the rest with CRB_E_READONLY, so the change is also lost.
-        """#,
+      rule: """
+        With header_set(), field_set() and emit() a stage changes only parts that it has declared in `mutates`. If `mutates` is 0,
+        every message stays the same byte for byte.
+        """,
+      reason: """
+        Operators read `mutates` to know which plugins can change a request. A host refuses other changes with CRB_E_READONLY, so
+        they are also lost.
+        """,
       example: ".mutates = 0, .on_request = on_request          /* and on_request calls header_set() */",
       remedy: ".mutates = CRB_PART_HEADERS,"),
     .interceptor { trial in
@@ -30,18 +32,20 @@ extension Check {
 
 extension Check {
   static let editedJSON = Check(
-    "SE05", level: 3, "stages valid JSON and keeps what it does not know",
+    "SE05", level: 3, "stages valid JSON and keeps unknown members",
     page: Page(
-      rule: #"""
-        Variables, extensions and results a stage writes are JSON objects, and members of `extensions` it did not put there stay.
-        """#,
-      reason: #"""
-        Extensions belong to everybody: traces, persisted queries and costs live there side by side. Who replaces the object removes the others'.
-        """#,
+      rule: """
+        Variables, extensions and results that a stage writes are JSON objects. Members of `extensions` that other code added
+        stay.
+        """,
+      reason: """
+        All code shares the extensions: tracing, persisted queries and cost limits use them. A stage that replaces the object
+        removes the members of others.
+        """,
       example: #"""
         put(call, CRB_PART_EXTENSIONS, "{\"trace\":1}");
         """#,
-      remedy: "Read the object, add your member, write the whole; and escape what you put into strings."),
+      remedy: "Read the object, add your member, and write the whole object. Escape the content of strings."),
     .interceptor { trial in
       let exchange = Exchange("a query with extensions of others") {
         $0.operation.extensions = #"{"others":{"keep":[1,2,3]},"number":1e3}"#
@@ -64,18 +68,20 @@ extension Check {
 
 extension Check {
   static let sameAnswers = Check(
-    "SE14", level: 4, "answers the same to the same",
+    "SE14", level: 4, "gives the same output for the same input",
     page: Page(
-      rule: #"""
-        The same request twice, each to a new instance, brings the same answers; otherwise the note says "capabilities":["varies"]. A difference is a warning.
-        """#,
-      reason: #"""
-        What varies cannot be replayed, compared or cached. Stages that sign with the time, or choose at random, say so.
-        """#,
+      rule: """
+        The same request twice, each on a new instance, has the same answers; otherwise the note declares
+        "capabilities":["varies"]. A difference is a warning.
+        """,
+      reason: """
+        Varying answers cannot be replayed, compared or cached. Stages that sign with the time, or choose at random, must declare
+        it.
+        """,
       example: "qsort_r(fields, n, sizeof *fields, by_address, NULL);",
-      remedy: #"""
-        Order by content, not by address; take no time and no random number where none is needed; or declare it in the note.
-        """#),
+      remedy: """
+        Sort by content, not by address. Use no time and no random number without need, or declare it in the note.
+        """),
     .interceptor { trial in
       guard !trial.options.capabilities.contains("varies") else { throw TrialNotes.Skip("it declares that its answers vary") }
       for stage in trial.stages {
@@ -86,7 +92,7 @@ extension Check {
         }
         for (index, exchange) in Exchange.usual.enumerated() where runs[0][index] != runs[1][index] {
           trial.notes.warn(
-            "it answers otherwise the second time: \(exchange.name)", at: "\(trial.interceptor.id) \(stage.kind.rawValue)")
+            "its second answer differs: \(exchange.name)", at: "\(trial.interceptor.id) \(stage.kind.rawValue)")
         }
       }
     })

@@ -2,14 +2,14 @@ internal import CarabinerHost
 
 extension Check {
   static let unusualOperations = Check(
-    "SE04", level: 3, "knows operations without a name and without variables",
+    "SE04", level: 3, "handles operations without a name or variables",
     page: Page(
-      rule: #"""
-        A stage that lets a named query with variables pass lets an anonymous one, and one without variables, pass too.
-        """#,
-      reason: #"""
-        Both are legal GraphQL. field_get() answers CRB_E_NOTFOUND for a part that is absent, which is no error.
-        """#,
+      rule: """
+        A stage that passes a named query with variables also passes an anonymous query and a query without variables.
+        """,
+      reason: """
+        Both are legal GraphQL. field_get() answers CRB_E_NOTFOUND for an absent part, which is not an error.
+        """,
       example: "if (host->field_get(call, CRB_PART_OPERATION_NAME, &name) != CRB_OK) return CRB_FAIL;",
       remedy: #"""
         crb_view name = { NULL, 0 };
@@ -32,7 +32,7 @@ extension Check {
         guard trial.travel([Exchange("a query")], stage, instance).allSatisfy({ $0.verdict != Verdict.fail }) else { continue }
         for (exchange, passage) in zip(kinds, trial.travel(kinds, stage, instance)) where passage.verdict == Verdict.fail {
           trial.notes.fail(
-            "it lets a named query with variables pass and fails \(exchange.name): \(passage.steps.last?.staged.failure?.message ?? "no error")",
+            "it passes a named query with variables but fails \(exchange.name): \(passage.steps.last?.staged.failure?.message ?? "no error")",
             at: "\(trial.interceptor.id) \(stage.kind.rawValue)")
         }
       }
@@ -41,21 +41,23 @@ extension Check {
 
 extension Check {
   static let headerNames = Check(
-    "SE06", level: 3, "takes header names in any case, and keeps duplicates",
+    "SE06", level: 3, "accepts header names in any case, and keeps duplicates",
     page: Page(
-      rule: #"""
-        Header names are compared without regard to case; fields a stage does not change stay as they are, duplicates too, in their order; what it sets is a legal header.
-        """#,
-      reason: #"""
-        HTTP/2 sends names in lower case, older servers as they like. Set-Cookie comes several times, and each of them counts.
-        """#,
+      rule: """
+        A stage compares header names without regard to case. Fields that it does not change stay as they are, including
+        duplicates and their order. Fields that it sets are legal headers.
+        """,
+      reason: """
+        HTTP/2 sends names in lower case, and older servers use any case. Set-Cookie may come several times, and each field
+        counts.
+        """,
       example: #"""
         if (memcmp(headers[i].name.ptr, "Content-Type", 12) == 0) …
         """#,
-      remedy: #"""
-        Ask with header_get(), which compares as HTTP does; set with header_set() and CRB_HEADER_APPEND where fields may stand more than once.
-        Check values for CR, LF and NUL before you set them.
-        """#),
+      remedy: """
+        Read with header_get(), which compares like HTTP. Set with header_set(), and add CRB_HEADER_APPEND if a field may come
+        more than once. Check values for CR, LF and NUL before you set them.
+        """),
     .interceptor { trial in
       func sample(_ change: @escaping (String) -> String) -> Exchange {
         Exchange("headers in another case") { exchange in
@@ -78,10 +80,10 @@ extension Check {
           let passage = trial.travel([exchange], stage, instance)[0]
           let before = exchange.request.headers.filter { $0.name.lowercased() == "x-double" }.map(\.value)
           let after = passage.request.headers.filter { $0.name.lowercased() == "x-double" }.map(\.value)
-          trial.notes.expect(before == after, "a header that stood twice, with \(before), stands there with \(after)", at: place)
+          trial.notes.expect(before == after, "a header that came twice, with \(before), now has \(after)", at: place)
           return passage.steps.map { "\($0.hook.name) \($0.verdict) \($0.staged.elements.count)" }
         }
-        trial.notes.expect(Set(answers).count == 1, "it answers otherwise when header names come in another case", at: place)
+        trial.notes.expect(Set(answers).count == 1, "its answers change with the case of header names", at: place)
       }
       try trial.exercise()
     })
@@ -89,18 +91,20 @@ extension Check {
 
 extension Check {
   static let anyStatus = Check(
-    "SE07", level: 3, "stands every status a server may answer",
+    "SE07", level: 3, "handles every status code",
     page: Page(
-      rule: #"""
-        Heads with status 100, 103, 204, 301, 304, 400, 404, 500 and 599, with and without a content type, with and without headers, are handled.
-        """#,
-      reason: #"""
-        204 and 304 have no body, 1xx are no end, and a proxy's error page is HTML: a stage that expects JSON of them fails in the worst moment.
-        """#,
+      rule: """
+        A stage handles heads with status 100, 103, 204, 301, 304, 400, 404, 500 and 599, with and without a content type, with
+        and without headers.
+        """,
+      reason: """
+        204 and 304 have no body, 1xx is not the end of a response, and a proxy's error page is HTML. A stage that expects JSON
+        fails for them.
+        """,
       example: #"""
         crb_view type; host->header_get(call, text("Content-Type"), &type);  if (type.ptr[0] == 'a') …   /* there is none */
         """#,
-      remedy: "Look at what header_get() answers, and let pass what is not yours."),
+      remedy: "Check the answer of header_get(), and pass content of other types."),
     .interceptor { trial in
       let statuses: [UInt32] = [100, 103, 200, 204, 301, 304, 400, 404, 500, 599]
       try trial.exercise(

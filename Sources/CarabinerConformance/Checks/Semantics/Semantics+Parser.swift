@@ -2,14 +2,14 @@ internal import CarabinerHost
 
 extension Check {
   static let parserChunks = Check(
-    "SE11", level: 3, "a parser reads the same from any chunks",
+    "SE11", level: 3, "a parser gives the same results for any chunks",
     page: Page(
-      rule: "The results of a body do not depend on where it was cut into chunks.",
-      reason: "Where a body is cut is decided by the network, anew each time.",
+      rule: "The results of a body do not depend on its chunks.",
+      reason: "The network decides where a body is cut, and it differs each time.",
       example: #"""
         if (strstr(chunk, "\r\n--")) …        /* the delimiter may come in two chunks */
         """#,
-      remedy: "Keep what is not yet complete in your state, and go on where you stopped."),
+      remedy: "Keep incomplete data in your state, and continue at the same place with the next chunk."),
     .interceptor { trial in
       try ParserTrial(trial).everyBody(of: ["application/json", "application/cbor"]) { body, exchange, travel in
         let whole = travel(exchange([body]))
@@ -24,7 +24,7 @@ extension Check {
         }
         for cut in cuts where travel(exchange(cut)) != whole {
           return trial.notes.fail(
-            "cut into \(cut.count) chunks of \(cut.prefix(3).map(\.count)) … bytes the body gives other results",
+            "cut into \(cut.count) chunks of \(cut.prefix(3).map(\.count)) … bytes, the body gives other results",
             at: trial.interceptor.id)
         }
       }
@@ -33,16 +33,18 @@ extension Check {
 
 extension Check {
   static let brokenBodies = Check(
-    "SE12", level: 3, "a parser refuses what is broken",
+    "SE12", level: 3, "a parser refuses malformed bodies",
     page: Page(
-      rule: #"""
-        A body that is cut short, followed by more, not UTF-8 or with a name twice in an object is a parse error, never a result.
-        """#,
-      reason: "A response that was cut short and taken for whole is data loss that nobody notices.",
+      rule: """
+        A body is a parse error, and never a result, if it is truncated, followed by more bytes, not UTF-8, or has an object with
+        the same name twice.
+        """,
+      reason: "If a parser accepts a truncated response as complete, data is lost without an error.",
       example: "if (depth == 0) { emit(…); return CRB_CONTINUE; }      /* and the rest of the body? */",
-      remedy: #"""
-        Read to the end of the body, and answer CRB_FAIL with CRB_ERROR_PARSE if anything but white space is left, or missing.
-        """#),
+      remedy: """
+        Read to the end of the body. Answer CRB_FAIL with CRB_ERROR_PARSE if bytes are missing, or if anything but white space is
+        left.
+        """),
     .interceptor { trial in
       try ParserTrial(trial).everyBody(of: ["application/json", "application/cbor"]) { body, exchange, travel in
         let step = max(1, body.count / trial.options.times(64, atLeast: 16))
@@ -53,7 +55,7 @@ extension Check {
             at: trial.interceptor.id)
         }
         trial.notes.expect(
-          travel(exchange([body + Array("garbage".utf8)])).elements.isEmpty, "a body with more behind it gives a result",
+          travel(exchange([body + Array("garbage".utf8)])).elements.isEmpty, "a body with more bytes after it gives a result",
           at: trial.interceptor.id)
       }
     })
@@ -61,22 +63,21 @@ extension Check {
 
 extension Check {
   static let splitDelimiters = Check(
-    "SE13", level: 5, "a parser finds delimiters wherever they are cut",
+    "SE13", level: 5, "a parser finds delimiters that are split between chunks",
     page: Page(
-      rule: "A body in parts gives the same results whichever two chunks each delimiter falls into.",
-      reason: #"""
-        Delimiters are where parsers of parts go wrong: they are long, and look like content until their last byte.
-        """#,
+      rule: "A multipart body gives the same results wherever a chunk ends inside a delimiter.",
+      reason: "Delimiters are long, and look like content until their last byte. Parsers often fail there.",
       example: "end = memmem(chunk, n, delimiter, m);",
-      remedy: "Keep the last bytes of each chunk that may begin a delimiter."),
+      remedy: "Keep the last bytes of each chunk if they may begin a delimiter."),
     .interceptor { trial in
       try ParserTrial(trial).everyBody(of: ["multipart/mixed"]) { body, exchange, travel in
         let whole = travel(exchange([body]))
         trial.notes.expect(
-          travel(exchange(body.map { [$0] })) == whole, "byte by byte the body gives other results", at: trial.interceptor.id)
+          travel(exchange(body.map { [$0] })) == whole, "sent byte by byte, the body gives other results",
+          at: trial.interceptor.id)
         for place in 0...body.count where travel(exchange([Array(body[..<place]), Array(body[place...])])) != whole {
           return trial.notes.fail(
-            "cut after byte \(place) of \(body.count) the body gives other results", at: trial.interceptor.id)
+            "cut after byte \(place) of \(body.count), the body gives other results", at: trial.interceptor.id)
         }
       }
     })

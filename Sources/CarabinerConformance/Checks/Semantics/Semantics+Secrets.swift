@@ -2,22 +2,26 @@ internal import CarabinerHost
 
 extension Check {
   static let secrets = Check(
-    "SE08", level: 3, "keeps secrets to itself",
+    "SE08", level: 3, "does not disclose secrets",
     page: Page(
-      rule: #"""
-        The values of Authorization, Cookie and Set-Cookie, and of every header with CRB_HEADER_SENSITIVE, appear in no log line, no baggage, no
-        error, no result or chunk, no URL, no key, no record of the store, and in nothing the plugin prints or writes to a file. They appear in no
-        other header unless it is marked with CRB_HEADER_SENSITIVE. Eight bytes of them in a row are too many, also backwards, with each byte
-        XORed with or added to the same number, in base64 or in hexadecimal digits.
-        """#,
-      reason:
-        "Logs are read by many and kept for years. A token in them is a token given away. A changed one is a hidden one, which is worse.",
+      rule: """
+        The values of Authorization, Cookie, Set-Cookie, and of every header with CRB_HEADER_SENSITIVE appear in no log line, no
+        baggage, no error, no result or chunk, no URL, no key, no record of the store, and in no output or file of the plugin.
+        They appear in no other header unless it is marked with CRB_HEADER_SENSITIVE. Eight bytes in a row break the rule, also
+        reversed, with each byte XORed with or added to the same number, in base64 or in hexadecimal digits.
+        """,
+      reason: """
+        Many people read logs, and logs are kept for years. A token in a log is disclosed. A disguised token is worse, because it
+        was hidden on purpose.
+        """,
       example: #"""
         snprintf(line, sizeof line, "sending %.*s: %.*s", …header name…, …header value…);  host->log(self, CRB_LOG_DEBUG, call, text(line));
         host->header_set(call, text("X-Debug"), authorization, 0);
         """#,
-      remedy:
-        "Log names, never values; look at CRB_HEADER_SENSITIVE before you copy a value anywhere. To recognise a secret again, log a part of its SHA-256."
+      remedy: """
+        Log names, never values. Check CRB_HEADER_SENSITIVE before you copy a value. To recognize a secret again, log a part of
+        its SHA-256.
+        """
     ),
     timeLimit: .seconds(120),
     .interceptor { trial in
@@ -58,7 +62,7 @@ extension Check {
       }
     })
 
-  /// Whether others see it: a marked header is treated as the secret it is, and a body goes to the server that gets the secret anyway.
+  /// Whether others can see it. A marked header is protected, and a request body goes to the server that gets the secret anyway.
   private static func isPublic(_ entry: HandedBytes) -> Bool {
     switch entry.slot {
     case .headerSet, .setHead: !entry.isMarked

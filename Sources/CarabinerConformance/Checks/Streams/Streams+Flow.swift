@@ -6,12 +6,10 @@ extension Check {
   static let fullWindow = Check(
     "ST04", level: 5, "stops staging when the window is full",
     page: Page(
-      rule: #"""
-        A hook that stages many elements listens to CRB_E_LIMIT, and stages the rest in its next hooks.
-        """#,
-      reason: #"""
-        Without back-pressure one small response that unfolds into many results takes the memory of the host.
-        """#,
+      rule: "A hook that stages many elements stops at CRB_E_LIMIT, and stages the rest in its next hooks.",
+      reason: """
+        Without back-pressure a small response that expands into many results exhausts the memory of the host.
+        """,
       example: "while (next(&element)) host->emit(call, CRB_EMIT_RESULT, element, 0);",
       remedy: #"""
         while (next(&element)) if (host->emit(call, CRB_EMIT_RESULT, element, 0) != CRB_OK) { hold(element); break; }
@@ -30,12 +28,12 @@ extension Check {
 
 extension Check {
   static let endlessSubscription = Check(
-    "ST05", level: 6, "holds a subscription without end in constant memory",
+    "ST05", level: 6, "handles an endless subscription in constant memory",
     page: Page(
-      rule: "A subscription of 200,000 results takes no more memory than one of 2,000.",
-      reason: "Subscriptions live for days. What is kept of each result is never given back.",
+      rule: "A subscription with 200,000 results takes no more memory than one with 2,000.",
+      reason: "Subscriptions live for days. Memory that is kept for each result is never released.",
       example: "state->seen = append(state->seen, result->seq);",
-      remedy: "Keep the last one, or a number."),
+      remedy: "Keep only the last result, or a counter."),
     timeLimit: .seconds(180),
     .interceptor { trial in
       trial.laboratory.state.withLock { $0.isGuarded = false }
@@ -63,14 +61,12 @@ extension Check {
 
 extension Check {
   static let earlyStop = Check(
-    "ST06", level: 3, "ends well when the consumer stops early",
+    "ST06", level: 3, "ends cleanly when the consumer stops early",
     page: Page(
-      rule: #"""
-        A call that is cancelled between two results ends with on_cancel and release, and leaves nothing behind.
-        """#,
-      reason: "People close pages. That is the usual end of a subscription, not an exception.",
+      rule: "A call that is cancelled between two results ends with on_cancel and release, and leaks nothing.",
+      reason: "This is the usual end of a subscription: a user closes the page.",
       example: "static void on_cancel(…) { free(state); }        /* and release() frees it again */",
-      remedy: "on_cancel wakes whoever waits; release() frees."),
+      remedy: "Wake waiting threads in on_cancel, and free the state in release()."),
     .interceptor { trial in
       try trial.exercise(
         (0..<8).map { count in

@@ -4,14 +4,12 @@ internal import CarabinerWire
 
 extension Check {
   static let anyResultCount = Check(
-    "ST01", level: 3, "takes any number of results",
+    "ST01", level: 3, "handles any number of results",
     page: Page(
-      rule: "No result, one, two and a thousand, with and without an end, are passed.",
-      reason: #"""
-        Queries have one result, subscriptions as many as they like, and a request that fails has none.
-        """#,
+      rule: "A stage passes 0, 1, 2 and 1,000 results, with and without an end.",
+      reason: "Queries have one result, subscriptions have any number, and a failed request has none.",
       example: "results[i++] = copy(result);          /* results has 16 places */",
-      remedy: "Keep nothing per result, or a bounded number."),
+      remedy: "Keep no data per result, or a bounded amount."),
     .interceptor { trial in
       try trial.exercise(
         [0, 1, 2, trial.options.times(1000, atLeast: 200)].flatMap { count -> [Exchange] in
@@ -35,12 +33,12 @@ extension Check {
   static let resultOrder = Check(
     "ST02", level: 3, "keeps the order of results",
     page: Page(
-      rule: "Results go on in the order they came, none twice, whether a stage replaces them or not.",
-      reason: #"""
-        A consumer applies patches and ticks one after the other. In another order they mean something else.
-        """#,
+      rule: """
+        Results leave a stage in the order in which they arrived, and none twice, even if the stage replaces them.
+        """,
+      reason: "A consumer applies results one after the other. In another order they mean something else.",
       example: "state->held = result;  return CRB_DROP;          /* and stages it after the next one */",
-      remedy: "Stage what was held before what came later."),
+      remedy: "Stage a held result before later ones."),
     .interceptor { trial in
       let count = trial.options.times(100, atLeast: 20)
       let exchange = Exchange("\(count) numbered results") {
@@ -53,7 +51,7 @@ extension Check {
           (try? JSONValue(parsing: $0.bytes))?["data"]?["tick"]?.int
         }
         for (earlier, later) in zip(numbers, numbers.dropFirst()) where earlier >= later {
-          return trial.notes.fail("result \(later) goes outward after result \(earlier)", at: trial.interceptor.id)
+          return trial.notes.fail("result \(later) is delivered after result \(earlier)", at: trial.interceptor.id)
         }
       }
     })
@@ -61,16 +59,18 @@ extension Check {
 
 extension Check {
   static let stagedAtEnd = Check(
-    "ST03", level: 3, "loses nothing that it staged",
+    "ST03", level: 3, "discards no staged element",
     page: Page(
-      rule: #"""
-        Elements are staged with a verdict that delivers them: not with FAIL, DROP or RETRY, and in on_error not with CONTINUE.
-        """#,
-      reason: #"""
-        What was staged goes with the verdict. The consumer waits for something that was thrown away.
-        """#,
+      rule: """
+        Elements are staged only with a verdict that delivers them: not with FAIL, DROP or RETRY, and in on_error not with
+        CONTINUE.
+        """,
+      reason: """
+        The verdict decides what happens with staged elements. With these verdicts the host discards them, and the consumer never
+        gets them.
+        """,
       example: "host->emit(call, CRB_EMIT_RESULT, held, 0);  return CRB_DROP;",
-      remedy: "CONTINUE with what was staged replaces the result; DROP swallows it and stages nothing."),
+      remedy: "CONTINUE with a staged element replaces the result. DROP removes the result and must stage nothing."),
     .interceptor { trial in
       try trial.exercise(
         Exchange.usual

@@ -3,12 +3,13 @@ extension Check {
     "SY01", level: 5, "exports the entry function and nothing else",
     page: Page(
       rule: """
-        The only symbol a plugin exports is `crb_entry_v1` (and, for a plugin that serves several majors, `crb_entry_vN`). What
-        compilers put in by themselves does not count: Swift's mangled names, and C++'s weak copies of the standard library's templates.
+        The only symbol that a plugin exports is `crb_entry_v1` (a plugin that serves several major versions also exports
+        `crb_entry_vN`). Symbols that compilers add do not count: Swift's mangled names, and C++'s weak copies of templates of the
+        standard library.
         """,
       reason: """
-        Names that are exported are shared by everything in a process. Two plugins that export a `log` or a `parse` take each other's,
-        and which one wins depends on the order in which they were loaded.
+        All code in a process shares exported names. Two plugins that export a `log` or a `parse` call each other's function, and
+        the order of loading decides which one.
         """,
       example: """
         cc -shared -fPIC -o plugin.so plugin.c            # every function that is not static is exported
@@ -56,13 +57,13 @@ extension Check {
 
 extension Check {
   static let processWideNames = Check(
-    "SY02", level: 3, "has no names that are one for the whole process",
+    "SY02", level: 3, "has no symbols that are unique in the whole process",
     page: Page(
-      rule: "No symbol is bound STB_GNU_UNIQUE.",
+      rule: "No symbol has the binding STB_GNU_UNIQUE.",
       reason: """
-        The dynamic linker keeps one copy of such a name in the process, even of libraries loaded with RTLD_LOCAL: two plugins, or two
-        versions of one, then share a static variable without knowing it. g++ makes the static variables of inline functions and
-        templates unique.
+        The dynamic linker keeps one copy of such a symbol in the process, even of libraries loaded with RTLD_LOCAL. Two plugins,
+        or two versions of one, then share a static variable. g++ makes the static variables of inline functions and templates
+        unique.
         """,
       example: """
         inline registry &instance() { static registry it; return it; }      // g++: STB_GNU_UNIQUE
@@ -77,7 +78,8 @@ extension Check {
         .sorted()
       guard let first = unique.first else { return }
       trial.notes.fail(
-        "\(unique.count) of its names are one for the whole process, such as \(first); compile with -fno-gnu-unique")
+        "\(unique.count) of its symbols are unique in the whole process (STB_GNU_UNIQUE), such as \(first); compile with -fno-gnu-unique"
+      )
     })
 }
 
@@ -85,10 +87,12 @@ extension Check {
   static let allocatorSymbols = Check(
     "SY07", level: 3, "keeps its allocator to itself",
     page: Page(
-      rule: "Neither malloc, free and their like nor C++'s operators new and delete are exported.",
+      rule: """
+        The library exports neither malloc, free and related functions nor the operators new and delete of C++.
+        """,
       reason: """
-        Allocators are found by their names, process-wide. One that is exported may serve a block that another allocator is asked to free
-        later, in code that never heard of the plugin.
+        The dynamic linker finds allocators by name, for the whole process. An exported allocator may serve a block that other
+        code later passes to another allocator's free().
         """,
       example: "cc -shared -fPIC -o plugin.so plugin.c libjemalloc_pic.a",
       remedy: """

@@ -1,21 +1,21 @@
 extension Check {
   static let staticThreadMemory = Check(
-    "SY03", level: 3, "needs no thread memory that was laid out before it came",
+    "SY03", level: 3, "needs no static thread-local storage",
     page: Page(
-      rule: "The flag DF_STATIC_TLS is not set: thread-local variables are reached by the general model.",
+      rule: "The flag DF_STATIC_TLS is not set: thread-local variables use the general model.",
       reason: """
-        A process keeps a few hundred bytes of static thread memory for libraries that come later. Whoever needs them takes them from
-        all others, and when they are used up, the next dlopen fails: after some reloads, or on another machine.
+        A process reserves a few hundred bytes of static thread-local storage for libraries that are loaded later. All libraries
+        share them. When they are used up, the next dlopen() fails: after some reloads, or on another machine.
         """,
       example: "cc -ftls-model=initial-exec -shared -fPIC -o plugin.so plugin.c",
       remedy: """
-        Compile with -fPIC and leave the model to the compiler. If a static library brings it in, build that library with -fPIC too;
-        where speed was the reason, keep what is needed in the instance or in the state of the call.
+        Compile with -fPIC and leave the model to the compiler. If a static library needs it, build that library with -fPIC too.
+        If speed was the reason, keep the data in the instance or in the state of the call.
         """),
     .file { trial in
       if try trial.object().needsStaticThreadMemory {
         trial.notes.fail(
-          "it needs static thread memory (DF_STATIC_TLS); compile everything in it with -fPIC and the default TLS model")
+          "it needs static thread-local storage (DF_STATIC_TLS); compile everything in it with -fPIC and the default TLS model")
       }
     })
 }
@@ -25,12 +25,12 @@ extension Check {
     "SY04", level: 3, "keeps code, stacks and import tables from being overwritten",
     page: Page(
       rule: """
-        No text relocations, no executable stack, no memory that is writable and executable; a RELRO segment, and all imports bound when
-        the library is loaded.
+        The library has no text relocations, no executable stack, and no memory that is both writable and executable. It has a
+        RELRO segment, and all its imports are bound when it is loaded.
         """,
       reason: """
-        One library that asks for an executable stack makes the stacks of the whole process executable. Text relocations need code that
-        can be written to. An import table that stays writable turns one stray write into a call of anything.
+        A library that asks for an executable stack makes all stacks of the process executable. Text relocations need writable
+        code. A writable import table turns one stray write into a call of any address.
         """,
       example: "cc -shared -fPIC -z execstack -z lazy -z norelro -o plugin.so plugin.c",
       remedy: """
@@ -46,28 +46,30 @@ extension Check {
       notes.expect(!object.wantsExecutableStack, "it asks for an executable stack; link with -z noexecstack")
       notes.expect(!object.hasWritableCode, "it has a segment that is writable and executable")
       notes.expect(object.protectsImports, "it has no RELRO segment; link with -z relro")
-      notes.expect(object.bindsAtOnce, "its imports are bound one by one as they are used; link with -z now")
+      notes.expect(object.bindsAtOnce, "its imports are bound lazily, at their first use; link with -z now")
     })
 }
 
 extension Check {
   static let indirectFunctions = Check(
-    "SY09", level: 3, "has no functions that run while symbols are bound",
+    "SY09", level: 3, "has no IFUNC resolvers",
     page: Page(
       rule: """
-        The library has no IFUNC: no function with a resolver, exported or not, unless the note declares it: "capabilities":["ifunc"].
+        The library has no IFUNC: no function with a resolver, exported or not, unless the note declares it:
+        "capabilities":["ifunc"].
         """,
       reason: """
-        A resolver runs in the middle of relocation, before any constructor, under the dynamic linker's lock. Functions of libc it calls may not
-        be bound yet. Nothing that looks at a library before and after it was loaded sees a file that a resolver opened and closed.
+        A resolver runs during relocation, before any constructor, under the dynamic linker's lock. Functions of libc that it
+        calls may not be bound yet. A comparison of the process before and after loading cannot see a file that a resolver opened
+        and closed.
         """,
       example: """
         static int (*choose(void))(const void *) { FILE *cpu = fopen("/proc/cpuinfo", "r"); … return fast; }
         int digest(const void *) __attribute__((ifunc("choose")));
         """,
       remedy: """
-        Choose an implementation in create(), or on first use with pthread_once() and a function pointer. Where a library that is linked in has
-        resolvers that only ask the processor, declare them.
+        Choose an implementation in create(), or on first use with pthread_once() and a function pointer. If a statically linked
+        library has resolvers that only ask the processor, declare them.
         """),
     .file { trial in
       guard !trial.options.capabilities.contains("ifunc") else { throw TrialNotes.Skip("it declares that it has resolvers") }

@@ -1,14 +1,15 @@
 extension Check {
   static let librarySearchPaths = Check(
-    "SY05", level: 3, "looks for libraries only where nobody else can put some",
+    "SY05", level: 3, "looks for libraries only in folders of administrators",
     page: Page(
       rule: """
-        RPATH and RUNPATH name only $ORIGIN and folders below it, and folders only an administrator writes to: below /usr, /lib, /lib64
-        and /opt.
+        RPATH and RUNPATH name only $ORIGIN and folders below it, and folders that only an administrator can write to: below /usr,
+        /lib, /lib64 and /opt.
         """,
       reason: """
-        These paths come before the system's. One in /tmp or in somebody's home lets that somebody put code into every process that loads
-        the plugin; one that is relative depends on the folder the host was started in; and a build folder is not there on other machines.
+        The dynamic linker searches these paths before those of the system. If a path lies in /tmp or in a home folder, its owner
+        can put code into every process that loads the plugin. A relative path depends on the folder in which the host was
+        started. A build folder does not exist on other machines.
         """,
       example: "cc -shared -fPIC -Wl,-rpath,/home/me/build/lib -o plugin.so plugin.c -lthing",
       remedy: """
@@ -36,16 +37,16 @@ extension Check {
     "SY06", level: 4, "imports nothing that ends or changes the process",
     page: Page(
       rule: """
-        None of exit, abort, fork, exec, system, popen, posix_spawn, dlopen, signal, sigaction, setenv, putenv, longjmp and their like is
-        imported, unless the note declares it: "capabilities":["abort"]. Each one that is not declared is a warning. abort is let pass
-        in libraries that unwind stacks, where the run time of the language brings it in.
+        The library imports none of exit, abort, fork, exec, system, popen, posix_spawn, dlopen, signal, sigaction, setenv,
+        putenv, longjmp and related functions, unless the note declares it: "capabilities":["abort"]. Each undeclared import is a
+        warning. abort is accepted in libraries that unwind stacks, because the run time of the language imports it.
 
-        An import is only a warning, because the code that calls it may never run. The calls are failures: TH09 reports a changed environment,
-        signal or priority, and LD11 a library that is loaded.
+        An import is only a warning, because the code that calls it may never run. The calls are failures: TH09 reports a changed
+        environment, signal or priority, and LD11 reports a loaded library.
         """,
       reason: """
-        The process belongs to the host, and other plugins are in it. exit() and abort() end all its requests, setenv() races with every
-        getenv() in other threads, a signal's handler is one for all, and longjmp() leaves the host's frames in the middle.
+        The process belongs to the host and to all its plugins. exit() and abort() end all requests, setenv() races with every
+        getenv() of other threads, a signal handler serves the whole process, and longjmp() abandons the frames of the host.
         """,
       example: "if (!key) { fprintf(stderr, \"no key\\n\"); exit(1); }",
       remedy: """
@@ -75,14 +76,14 @@ private enum ProcessImport {
         "execvp", "execve", "execvpe", "fexecve", "daemon",
       ]
     ),
-    ("loads code nobody has tested", ["dlopen", "dlmopen", "dlclose"]),
+    ("loads code that no check has tested", ["dlopen", "dlmopen", "dlclose"]),
     (
       "changes what signals do to the whole process",
       ["signal", "sigaction", "sigset", "bsd_signal", "sigprocmask", "sigignore", "alarm", "setitimer"]
     ),
     ("changes the environment while other threads read it", ["setenv", "unsetenv", "putenv", "clearenv"]),
     (
-      "leaves other people's frames in the middle",
+      "abandons the frames of the host",
       ["longjmp", "_longjmp", "siglongjmp", "__longjmp_chk", "setcontext", "swapcontext"]
     ),
   ]
@@ -94,15 +95,15 @@ private enum ProcessImport {
 
 extension Check {
   static let platformBaseline = Check(
-    "SY08", level: 3, "asks for nothing that other machines lack",
+    "SY08", level: 3, "needs only libraries and symbols of the baseline",
     page: Page(
       rule: """
-        Every library it needs is libc's, libgcc's, libstdc++'s, OpenSSL's, zlib's or Swift's, and no symbol is newer than Debian 12: glibc
-        2.36, GLIBCXX_3.4.30, CXXABI_1.3.13. Others are declared in the note: "capabilities":["libsqlite3.so.0"] or ["GLIBC_2.38"].
+        Every needed library belongs to libc, libgcc, libstdc++, OpenSSL, zlib or Swift, and no symbol is newer than Debian 12:
+        glibc 2.36, GLIBCXX_3.4.30, CXXABI_1.3.13. Others are declared in the note: "capabilities":["libsqlite3.so.0"] or
+        ["GLIBC_2.38"].
         """,
       reason: """
-        A plugin that needs a library, or a version of one, that is not there does not load, and the person who finds out is not the one
-        who built it.
+        A plugin does not load on a machine that lacks a needed library or symbol version. The operator finds out, not the author.
         """,
       example: "cc -shared -fPIC -o plugin.so plugin.c -lsqlite3 -luuid",
       remedy: """

@@ -5,24 +5,23 @@ extension Check {
   static let blocking = Check(
     "TH06", level: 3, "does not block",
     page: Page(
-      rule: #"""
-        A hook returns within 100 ms, and should within 1 ms, the time its thread waited for a processor taken off. From 1 ms on it is a warning.
-        Of 25,000 calls none takes longer than 100 ms: a hook that does, and does so again in as many calls more, breaks the rule.
-        """#,
-      reason: "The thread that runs a hook is the one that reads from the network for everybody else.",
+      rule: """
+        A hook returns within 100 ms, and should return within 1 ms. The time for which its thread waited for a processor does not
+        count. More than 1 ms is a warning. In 25,000 calls no hook takes longer than 100 ms. If one does, it breaks the rule only
+        if it does so again in as many further calls.
+        """,
+      reason: "The thread that runs a hook also reads from the network for all other requests.",
       example: #"""
         struct addrinfo *found; getaddrinfo("auth.example", "443", NULL, &found);
         """#,
-      remedy: #"""
-        Suspend, and resume from where the answer comes: crb.fetch/1, crb.timer/1, or a thread of your own.
-        """#),
+      remedy: "Suspend, and resume when the answer arrives: by crb.fetch/1, crb.timer/1, or a thread of your own."),
     timeLimit: .seconds(300),
     .interceptor { trial in
       let instance = try trial.instance()
       defer { instance.destroy() }
       trial.laboratory.state.withLock { $0.isGuarded = false }
       for stage in trial.stages {
-        // What is done once is not what a request waits for.
+        // Work that is done only once does not delay requests.
         _ = trial.travel(Exchange.usual, stage, instance)
         let clock = BlockingClock()
         var manner = Traveller.Manner()
@@ -44,7 +43,7 @@ extension Check {
   /// The longest a hook may take, in nanoseconds.
   private static let limit: UInt64 = 100_000_000
 
-  /// A wait that comes once in many calls. The machine may keep a thread for as long, but not in the same hook twice.
+  /// Looks for a wait in one of many calls. The machine may delay a thread as long, but hardly in the same hook twice.
   private static func lookForRareBlocks(_ trial: InterceptorTrial, _ stage: StageHooks, _ instance: LaboratoryInstance) {
     let count = trial.options.times(25_000, atLeast: 2500)
     func blocks() -> (calls: Int, longest: [Hook: UInt64]) {
@@ -70,10 +69,10 @@ extension Check {
     "TH08", level: 7, "holds no lock when a hook returns",
     page: Page(
       rule: """
-        Every lock a function of the plugin takes it gives back before it returns: mutexes, read-write locks, spin locks and locks of files of
-        libc, in create(), hooks, release() and destroy(), in each of 5,000 calls.
+        Each function of the plugin releases every lock that it takes before it returns: mutexes, read-write locks, spin locks and
+        file locks of libc, in create(), hooks, release() and destroy(), in each of 5,000 calls.
         """,
-      reason: "The next hook may come on another thread, or not at all: then the lock is held for ever.",
+      reason: "The next hook may run on another thread, or never. Then the lock is held forever.",
       example: #"""
         static crb_verdict on_request(…) { pthread_mutex_lock(&lock); return CRB_CONTINUE; }        /* on_end unlocks */
         """#,

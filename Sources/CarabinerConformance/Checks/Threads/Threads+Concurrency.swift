@@ -4,17 +4,19 @@ internal import Synchronization
 
 extension Check {
   static let concurrentHooks = Check(
-    "TH02", level: 7, "stands sixteen threads at once",
+    "TH02", level: 7, "handles sixteen threads at once",
     page: Page(
-      rule: #"""
-        An interceptor of the thread class CONCURRENT gives the same answers when sixteen threads send calls through one instance. A cache may miss
-        what others have displaced; what it answers is one of the answers it gives alone. Run it in a build with ThreadSanitizer, too.
-        """#,
-      reason: #"""
-        CONCURRENT says that hooks of different calls overlap. State of the instance without a lock is then changed by two at once.
-        """#,
+      rule: """
+        An interceptor of the thread class CONCURRENT gives the same answers when sixteen threads send calls through one instance.
+        A cache may miss entries that other calls have evicted, but answers only what it also answers alone. Run this check in a
+        build with ThreadSanitizer, too.
+        """,
+      reason: """
+        CONCURRENT means that hooks of different calls overlap. Without a lock two threads then change the state of the instance
+        at once.
+        """,
       example: "instance->count++;            /* read by another thread at the same moment */",
-      remedy: "Use atomics or a lock for what instances share, or declare SERIAL or PER_CALL."),
+      remedy: "Use atomics or a lock for shared state, or declare SERIAL or PER_CALL."),
     timeLimit: .seconds(180),
     .interceptor { trial in
       guard trial.interceptor.threadClass == UInt32(CRB_THREADS_CONCURRENT) else {
@@ -33,7 +35,7 @@ extension Check {
               for (index, passage) in trial.travel(Exchange.usual, stage, instance).enumerated()
               where !varies && !known.include(passage, at: index) {
                 trial.notes.fail(
-                  "it answers otherwise among many threads: \(Exchange.usual[index].name)",
+                  "its answer changes with many threads: \(Exchange.usual[index].name)",
                   at: "\(trial.interceptor.id) \(stage.kind.rawValue)")
               }
             }
@@ -44,14 +46,14 @@ extension Check {
     })
 }
 
-/// What a stage answers to the usual exchanges when nobody is beside it.
+/// The answers of a stage to the usual exchanges without other threads.
 private struct Answers {
   private let isCache: Bool
-  /// By exchange; nil if it varies all the same.
+  /// By exchange; nil if it varies even then.
   private let fingerprints: [String?]
-  /// By exchange: whether it fails alone.
+  /// By exchange: whether it fails without other threads.
   private let failures: [Bool]
-  /// What a cache ever answered.
+  /// All answers of a cache.
   private let hits: Set<[Staged.Element]>
 
   init(of trial: InterceptorTrial, _ stage: StageHooks, _ instance: LaboratoryInstance) throws {
@@ -62,7 +64,7 @@ private struct Answers {
     failures = second.map { $0.verdict == Verdict.fail }
     var hits = Set((first + second).map(\.elements))
     if isCache {
-      // Which of two calls with the same key was there last is nobody's to say, so each is once, and a small cache keeps it no longer.
+      // Of two calls with the same key either may write last. So each is the last once, and a small cache evicts it afterwards.
       for exchange in Exchange.usual {
         let own = try trial.instance()
         for passage in trial.travel([exchange, exchange] + Exchange.usual, stage, own) { hits.insert(passage.elements) }
@@ -83,18 +85,18 @@ private struct Answers {
 
 extension Check {
   static let changingThreads = Check(
-    "TH03", level: 5, "works on whatever thread it is called",
+    "TH03", level: 5, "works on any thread",
     page: Page(
-      rule: #"""
-        Hooks of one call may come on different threads, one after the other; the answers are the same.
-        """#,
-      reason: "A host has several loops and pools. SERIAL means one at a time, not always the same one.",
+      rule: "Hooks of one call may run on different threads, one after the other. The answers are the same.",
+      reason: """
+        A host has several event loops and thread pools. SERIAL means one thread at a time, not always the same thread.
+        """,
       example: "static _Thread_local attempt current;        /* set in on_request, read in on_result */",
-      remedy: "Keep what belongs to a call in its state, and what belongs to all in the instance."),
+      remedy: "Keep data of a call in its state, and data of all calls in the instance."),
     .interceptor { trial in
       let varies = trial.options.capabilities.contains("varies")
       for stage in trial.stages {
-        // What varies on one thread, too, says nothing about threads: SE14 looks at that.
+        // An answer that also varies on one thread is the subject of SE14.
         let answers = try [false, false, true].map { changes -> [String] in
           let instance = try trial.instance()
           defer { instance.destroy() }
@@ -103,7 +105,7 @@ extension Check {
         for (index, exchange) in Exchange.usual.enumerated()
         where !varies && answers[0][index] == answers[1][index] && answers[0][index] != answers[2][index] {
           trial.notes.fail(
-            "on changing threads it answers otherwise: \(exchange.name)", at: "\(trial.interceptor.id) \(stage.kind.rawValue)")
+            "its answer changes when threads change: \(exchange.name)", at: "\(trial.interceptor.id) \(stage.kind.rawValue)")
         }
       }
     })
@@ -113,14 +115,12 @@ extension Check {
   static let concurrentCancel = Check(
     "TH04", level: 5, "can be cancelled in the middle of any hook",
     page: Page(
-      rule: #"""
-        on_cancel may come on another thread while a hook of the same call runs, and before or after it.
-        """#,
-      reason: "A caller leaves when it wants to, not between two hooks.",
+      rule: "on_cancel may run on another thread while a hook of the same call runs, and before or after it.",
+      reason: "A client can disconnect at any time, not only between two hooks.",
       example: #"""
         static void on_cancel(…) { close(state->fd); state->fd = -1; }        /* while on_chunk writes to it */
         """#,
-      remedy: "Set an atomic flag, wake your waiter, and return. Let the hook look at the flag."),
+      remedy: "Set an atomic flag, wake the waiting thread, and return. Let the hook read the flag."),
     timeLimit: .seconds(120),
     .interceptor { trial in
       for hook in Hook.allCases {
