@@ -1,7 +1,7 @@
 internal import CCarabiner
 
 extension Exchange {
-  /// What every stage meets in a day: each kind of operation and each kind of end.
+  /// Exchanges that every stage gets in production: each kind of operation and each kind of end.
   static let usual: [Exchange] = [
     Exchange("a query"),
     Exchange("a mutation") {

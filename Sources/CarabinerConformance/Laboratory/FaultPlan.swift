@@ -2,13 +2,13 @@ internal import CCarabiner
 
 /// Which host functions fail, how, and how often.
 struct FaultPlan: Sendable {
-  /// What a function answers in place of doing its work.
+  /// The answer of a failing function.
   struct Fault: Sendable {
-    /// The status, of functions that answer one; others answer 0 or NULL.
+    /// The status, if the function answers one; other functions answer 0 or NULL.
     let status: crb_status
-    /// Every how many-th call fails, beginning with the first that may.
+    /// The interval of failing calls: every n-th fails, beginning with the first.
     let interval: Int
-    /// How many calls do their work before any fails.
+    /// How many calls succeed before the first failure.
     let quota: Int
   }
 
@@ -21,10 +21,10 @@ struct FaultPlan: Sendable {
     counts[slot] = 0
   }
 
-  /// Lets all functions work again.
+  /// Removes all faults.
   mutating func clear() { self = FaultPlan() }
 
-  /// What a call of the function answers at once; nil if it is to do its work.
+  /// The answer of a call that is to fail; nil if it is to succeed.
   mutating func next(_ slot: HostSlot) -> crb_status? {
     guard let fault = faults[slot] else { return nil }
     let count = counts[slot, default: 0]

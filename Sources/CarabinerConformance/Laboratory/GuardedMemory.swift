@@ -2,29 +2,29 @@ internal import CCarabiner
 internal import CLaboratory
 internal import Synchronization
 
-/// Bytes lent to the plugin, each in pages of its own that report an over-read, a write, or a touch after their time.
+/// Bytes lent to the plugin, each in its own pages, which report a read beyond the end, a write, or a late access.
 ///
-/// A touch is reported and then allowed: one mistake must not hide the next. Pages are costly, so work in bulk is done with plain
+/// An access is reported and then allowed, so that one fault does not hide the next. Pages are slow, so checks with many calls use plain
 /// memory.
 @safe struct GuardedMemory {
-  /// How many taken-back pages are kept to see late touches; the oldest go first.
+  /// How many ended pages are kept to find late accesses; the oldest are freed first.
   private static let maximumEnded = 1024
-  /// Those of calls that are over, of all calls.
+  /// The ended regions of all completed calls.
   private static let graves = Mutex<[UInt32]>([])
-  /// Those that were taken back because a token was resumed.
+  /// The regions that ended with resume().
   private static let resumed = Mutex<Set<UInt32>>([])
 
-  /// Whether new bytes get pages of their own.
+  /// Whether new bytes get their own pages.
   var isGuarded = true
   private var lent: [UInt32] = []
   private var ended: [UInt32] = []
   private var plain: [UnsafeMutableRawPointer] = unsafe []
-  /// What each region holds, for messages.
+  /// The names of regions for messages.
   private static let names = Mutex<[UInt32: String]>([:])
 
   /// Writable room for `count` bytes, zeroed; protect it with ``protect(_:)`` when it is filled.
   mutating func room(_ count: Int, alignment: Int = 1, named name: String) -> (memory: UnsafeMutableRawPointer, region: UInt32?) {
-    // The bytes end at the guard page, so their beginning is aligned only if their number is.
+    // The bytes end at the guard page, so their start is aligned only if their count is.
     let rounded = (count + alignment - 1) / alignment * alignment
     var region: UInt32 = 0
     if isGuarded, let memory = unsafe CLaboratory_newRegion(rounded, &region) {
@@ -38,7 +38,7 @@ internal import Synchronization
     return unsafe (memory, nil)
   }
 
-  /// From now on the bytes may only be read.
+  /// Makes the bytes read-only.
   func protect(_ region: UInt32?) {
     if let region { CLaboratory_protectRegion(region) }
   }
@@ -64,7 +64,7 @@ internal import Synchronization
     return unsafe UnsafePointer(typed)
   }
 
-  /// Takes back all that was lent: guarded bytes can no longer be touched, plain ones are freed.
+  /// Ends all lent bytes: guarded bytes become inaccessible, plain bytes are freed.
   ///
   /// - Parameter isResumed: Whether that is because the hook's token was resumed.
   mutating func takeBack(isResumed: Bool = false) {
@@ -79,7 +79,7 @@ internal import Synchronization
     if ended.count > Self.maximumEnded { forget(ended.count - Self.maximumEnded / 2) }
   }
 
-  /// Has no more to do with what was taken back; its pages go to the system after some time.
+  /// Gives up the ended regions; their pages are freed later.
   mutating func forget() { forget(ended.count) }
 
   private mutating func forget(_ count: Int) {
@@ -97,17 +97,17 @@ internal import Synchronization
     }
   }
 
-  /// Whether a region was taken back by resume().
+  /// Whether a region ended with resume().
   static func wasResumed(_ region: UInt32) -> Bool { resumed.withLock { $0.contains(region) } }
 
-  /// The touches that were caught since the last time.
+  /// The accesses that were caught since the last call.
   static func takeTouches() -> [CLaboratory_touch] {
     var touches = [CLaboratory_touch](repeating: CLaboratory_touch(), count: 64)
     let count = unsafe touches.withUnsafeMutableBufferPointer { unsafe CLaboratory_takeTouches($0.baseAddress, $0.count) }
     return Array(touches[..<count])
   }
 
-  /// What a region holds.
+  /// The name of a region.
   static func name(of region: UInt32) -> String {
     names.withLock { $0[region] } ?? (region == CLABORATORY_REMOVED ? "a view of an earlier call" : "a view")
   }

@@ -1,7 +1,7 @@
-/// What a number the laboratory hands out is for.
+/// The kind of a handle of the laboratory.
 ///
-/// A handle looks as a host's does, place and generation: nothing in it says that this is the harness. Each kind has a generation of its
-/// own, so that a handle taken for one of another kind is stale.
+/// A handle has a place and a generation, like those of a host, so a plugin cannot recognize the harness. Each kind has its own
+/// generation, so a handle of another kind is stale.
 enum HandleKind: UInt64 {
   case call = 1
   case token = 2

@@ -2,7 +2,7 @@ internal import CCarabiner
 internal import CarabinerHost
 internal import CarabinerWire
 
-/// What a hook stages.
+/// Host functions with which a hook stages its answer.
 extension Laboratory {
   func emit(_ handle: crb_call, _ kind: UInt32, _ buffer: crb_buf, _ flags: UInt32) -> crb_status {
     let bytes = buffer == 0 ? nil : consume(buffer, .emit)
@@ -27,7 +27,7 @@ extension Laboratory {
     }
   }
 
-  /// How many elements one hook may stage; a host's window is of this order.
+  /// How many elements one hook may stage; the window of a host has about this size.
   static let window = 1024
 
   func setError(_ handle: crb_call, _ error: UnsafePointer<crb_error>?) -> crb_status {
@@ -78,10 +78,10 @@ extension Laboratory {
 }
 
 extension Laboratory.State {
-  /// How often a hook may try again after it was told that the window is full.
+  /// How often a hook may call emit() again after CRB_E_LIMIT.
   private static let patience = 16
 
-  /// Says that the window is full, and notes who does not listen.
+  /// Answers that the window is full, and notes a breach if the hook ignores that.
   fileprivate mutating func refuseElement(_ call: LaboratoryCall) -> crb_status {
     call.refusedElements += 1
     if call.refusedElements > Self.patience {

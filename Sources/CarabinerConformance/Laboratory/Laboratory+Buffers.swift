@@ -54,7 +54,7 @@ extension Laboratory {
     return Status.ok
   }
 
-  /// Gives bytes back whose last reference is gone.
+  /// Frees or drops bytes after the last release.
   private func finish(_ release: LaboratoryBuffers.Release) {
     let isKept = state.withLock { state in
       if let address = release.ownAddress { state.own.remove(address) }
@@ -66,7 +66,7 @@ extension Laboratory {
     if !isKept { release.perform() }
   }
 
-  /// Whether the plugin may free some memory; if not, that is written down.
+  /// Whether the plugin may free some memory; notes a breach if not.
   func mayFree(_ memory: UnsafeRawPointer?) -> Bool {
     guard let memory = unsafe memory else { return true }
     let isOurs = state.withLock { $0.own.contains(UInt(bitPattern: memory)) }
@@ -81,7 +81,7 @@ extension Laboratory {
     return unsafe .absent
   }
 
-  /// The bytes of a buffer the plugin hands over; its reference is ours from here on.
+  /// The bytes of a buffer that the plugin passes to the host, which now owns the reference.
   func consume(_ buffer: crb_buf, _ slot: HostSlot) -> [UInt8]? {
     let bytes = state.withLock { state in state.buffers.copy(buffer) }
     _ = release(buffer, slot)

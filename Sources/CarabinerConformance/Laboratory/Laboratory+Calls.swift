@@ -4,7 +4,7 @@ internal import CarabinerHost
 internal import Glibc
 internal import Synchronization
 
-/// How a call of the host is let in.
+/// The admission of calls to host functions.
 extension Laboratory {
   /// Counts a use, and answers at once if the function is to fail.
   func use(_ slot: HostSlot) -> crb_status? {
@@ -28,7 +28,7 @@ extension Laboratory {
         }
         return Status.stale
       }
-      // Nobody can know in time that a token was revoked; the answer says so.
+      // The plugin cannot know in time that a token was revoked; the status reports it.
       if state.interrupted.contains(handle), !call.isOwned { return Status.stale }
       guard call.hook != nil else {
         complaint = (
@@ -88,25 +88,25 @@ extension Laboratory {
 }
 
 extension Laboratory.State {
-  /// More of one kind says nothing new.
+  /// More breaches of one kind add no information.
   private static let maximumBreaches = 200
 
-  /// Writes down that a rule was broken.
+  /// Notes a breach of a rule.
   mutating func note(_ finding: Finding) {
     guard breaches.count < Self.maximumBreaches, !breaches.contains(finding) else { return }
     breaches.append(finding)
   }
 
-  /// Says that a function is not for this hook, or not for what the stage declared.
+  /// Refuses a function that this hook does not have, or that the stage did not declare.
   mutating func refuse(_ call: LaboratoryCall, _ slot: HostSlot, _ status: crb_status, _ what: String) -> crb_status {
-    // Two rules: what a hook may do at all (section 4), and what this stage said it does (R11).
+    // Two rules: the functions of a hook (section 4), and the declaration of this stage (R11).
     let isUndeclared = status == Status.readOnly
     let text = isUndeclared ? "changes \(what), which is not declared in mutates" : what
     note(Finding(isUndeclared ? "SE02" : "SE15", .failure, "\(slot.rawValue)() \(text)", place: call.place))
     return status
   }
 
-  /// Writes down a breach of a rule of its own.
+  /// Notes a breach of another rule.
   mutating func complain(
     _ call: LaboratoryCall, _ check: String, _ severity: Finding.Severity, _ message: String, _ status: crb_status
   ) -> crb_status {

@@ -3,7 +3,7 @@ internal import CarabinerHost
 internal import CarabinerWire
 internal import Synchronization
 
-/// Reading and changing the message: section 4 of the header, to the letter.
+/// Reading and changing the message, exactly as in section 4 of the header.
 extension Laboratory {
   static let maximumHeaderBytes = 64 << 10
 

@@ -33,7 +33,7 @@ extension Laboratory {
         return wasRevoked ? .late : .unknown
       }
       call.token = .resumed(token, verdict)
-      // R3: what the hook was lent ends here, whether it has returned or not.
+      // R3: the views of the hook end here, even if it has not returned.
       call.memory.takeBack(isResumed: true)
       return .done
     }
@@ -42,7 +42,7 @@ extension Laboratory {
       resumed.ring()
       return Status.ok
     case .late:
-      // Nobody can know in time that a token was revoked.
+      // The plugin cannot know in time that a token was revoked.
       return Status.stale
     case .unknown:
       breach("ER07", "resume() was given a token that was already resumed or never existed")
@@ -50,15 +50,15 @@ extension Laboratory {
     }
   }
 
-  /// Whether a call has a token that waits.
+  /// Whether a call has a token that was not resumed.
   func isArmed(_ call: LaboratoryCall) -> Bool {
     state.withLock { _ in if case .armed = call.token { true } else { false } }
   }
 
-  /// Says what happens, once, at the next moment the plugin has asked a service to wake it. What was said before has come to its end then: a
-  /// plugin may ask on a thread of its own, while its hook returns.
+  /// Sets the work to do once, when the plugin next asks a service to wake it. Earlier work has then ended:
+  /// a plugin may ask on its own thread while its hook returns.
   ///
-  /// - Returns: Whether what was said before never happened.
+  /// - Returns: Whether the earlier work was never done.
   @discardableResult
   func setInterruption(_ work: (() -> Void)?) -> Bool {
     let wasWaiting = interruption.withLock { interruption in
@@ -69,7 +69,7 @@ extension Laboratory {
     return wasWaiting
   }
 
-  /// Comes after each start of a service.
+  /// Runs after each start of a service.
   func interrupt() {
     let work = interruption.withLock { interruption in
       defer { interruption.work = nil }

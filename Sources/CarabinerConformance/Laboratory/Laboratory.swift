@@ -4,61 +4,61 @@ internal import CarabinerHost
 internal import Glibc
 internal import Synchronization
 
-/// The host of a plugin under test. It keeps carabiner.h to the letter, lends nothing it does not watch, and writes down who breaks
-/// which rule, in whatever check that happens.
+/// The host of a plugin under test. It follows carabiner.h exactly, watches all memory that it lends, and notes each breach
+/// of a rule, in every check.
 ///
-/// A process tests one plugin, and the functions of C's table carry no context: so there is one laboratory.
+/// A process tests one plugin, and the functions of the C table have no context, so there is one laboratory.
 @safe final class Laboratory: @unchecked Sendable {
-  // Everything that changes is behind `state`; the record is written by whoever runs a hook, and only read when all is over.
+  // `state` guards everything that changes; the thread of a hook writes the record, which is read only after the test.
 
   static let current = Laboratory()
 
-  /// What changes.
+  /// Everything that changes.
   struct State {
     var calls: [crb_call: LaboratoryCall] = [:]
     var tokens: [crb_token: crb_call] = [:]
-    /// Tokens that were taken back; whoever resumes one could not know.
+    /// Revoked tokens. A plugin that resumes one could not know it.
     var revoked: Set<crb_token> = []
-    /// Calls a token was taken back of: whoever held it may still be at work on them.
+    /// Calls with a revoked token: the plugin may still work on them.
     var interrupted: Set<crb_call> = []
     var buffers = LaboratoryBuffers()
-    /// Whether what is lent gets pages of its own, which is slow and tells more.
+    /// Whether lent bytes get their own pages, which is slow and finds more breaches.
     var isGuarded = true
-    /// Where the memory begins that was given out for writing, which is for nobody else to free.
+    /// The addresses of writable memory of the host, which the plugin must not free.
     var own: Set<UInt> = []
     var keys: [String: crb_key] = [:]
     var faults = FaultPlan()
-    /// What functions answer that no header tells of yet.
+    /// The answer of functions that no header has yet.
     var newerAnswer: UInt64 = 0
     var breaches: [Finding] = []
-    /// What the plugin logged, bounded.
+    /// The log lines of the plugin, bounded.
     var logged: [String] = []
-    /// What was put into the baggage, bounded like the log.
+    /// The values of the baggage, bounded like the log.
     var carried: [[UInt8]] = []
-    /// What the plugin hands over, if a check wants to know.
+    /// The bytes that the plugin passes to the host, if a check asks for them.
     var ledger: [HandedBytes]?
     /// How often each host function was called.
     var uses: [HostSlot: Int] = [:]
     private var lastNumber: UInt64 = 0
     var grants: Set<String> = ["fetch", "store"]
-    /// What the next requests of crb.fetch/1 bring.
+    /// The answers to the next requests of crb.fetch/1.
     var answers: [FetchAnswer] = []
 
-    /// A number nothing has yet.
+    /// The next unused number.
     mutating func nextNumber() -> UInt64 {
       lastNumber += 1
       return lastNumber
     }
   }
 
-  /// What is to happen while a hook stands still.
+  /// Work to do while a hook waits inside a service.
   struct Interruption {
     var work: (() -> Void)?
-    /// How many threads are at it.
+    /// How many threads do it now.
     var running = 0
   }
 
-  /// What a plugin's own request brings.
+  /// The answer to a plugin's own request.
   struct FetchAnswer: Sendable {
     var status: UInt32 = 200
     var headers = [HeaderSample(name: "Content-Type", value: "application/json")]
@@ -74,9 +74,9 @@ internal import Synchronization
   let timers = LaboratoryTimers()
   /// Shared with the supervisor; nil in tests of the laboratory itself.
   let record: UnsafeMutablePointer<CLaboratory_record>?
-  /// What happens while a hook stands still in a service of the host.
+  /// Work to do while a hook waits inside a service of the host.
   let interruption = Locked(Interruption())
-  /// Which call's hook this laboratory is in, for breaches that name no call.
+  /// The call whose hook runs, for breaches that name no call.
   private let whereabouts = Mutex("")
 
   /// Where the plugin is.
@@ -88,13 +88,13 @@ internal import Synchronization
 
   // MARK: Breaches
 
-  /// Writes down that a rule was broken.
+  /// Notes a breach of a rule.
   func breach(_ check: String, _ message: String, _ severity: Finding.Severity = .failure, at place: String? = nil) {
     let finding = Finding(check, severity, message, place: place ?? whereabouts.withLock(\.self))
     state.withLock { $0.note(finding) }
   }
 
-  /// Takes what was written down.
+  /// Returns the noted breaches and forgets them.
   func takeBreaches() -> [Finding] {
     state.withLock { state in
       defer { state.breaches = [] }
@@ -102,7 +102,7 @@ internal import Synchronization
     }
   }
 
-  /// Says what the plugin is about to do, to whoever has to explain its death.
+  /// Records what the plugin does next, so that the supervisor can explain a crash.
   func enter(_ place: String) {
     whereabouts.withLock { $0 = place }
     LaboratoryRecord.trace(CLABORATORY_BEGIN, place)
@@ -177,7 +177,7 @@ internal import Synchronization
     unsafe pthread_cond_init(condition, nil)
   }
 
-  /// Wakes all who wait.
+  /// Wakes all waiting threads.
   func ring() {
     unsafe pthread_mutex_lock(mutex)
     unsafe pthread_cond_broadcast(condition)
@@ -191,7 +191,7 @@ internal import Synchronization
     defer { unsafe pthread_mutex_unlock(mutex) }
     while !isDone() {
       guard ContinuousClock.now < deadline else { return false }
-      // In slices: a ring between the look and the wait is then late, not lost.
+      // In slices, so that a ring between the check and the wait is late, not lost.
       var until = timespec()
       unsafe clock_gettime(CLOCK_REALTIME, &until)
       until.tv_nsec += 5_000_000

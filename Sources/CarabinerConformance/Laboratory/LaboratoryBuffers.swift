@@ -3,17 +3,17 @@ internal import CarabinerHost
 
 /// The counted bytes plugins hold. Guarded by the laboratory's lock; drop functions run outside of it.
 @safe struct LaboratoryBuffers {
-  /// How much one plugin may hold, 256 MiB, as a host would say.
+  /// How many bytes one plugin may hold, as in a host.
   static let quota = 256 << 20
 
-  /// Memory several buffers may be parts of.
+  /// Memory that several buffers may share.
   @safe final class Storage {
     let bytes: UnsafeMutableRawBufferPointer
-    /// What gives adopted bytes back to the plugin.
+    /// The function that returns adopted bytes to the plugin.
     let drop: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?
     let user: UnsafeMutableRawPointer?
     var references = 1
-    /// What adopted bytes looked like when they were adopted, if somebody wants to know.
+    /// A digest of adopted bytes at their adoption, if a check asks for it.
     var fingerprint: Int?
 
     init(
@@ -32,15 +32,15 @@ internal import CarabinerHost
     var references: Int
   }
 
-  /// What has to be done outside the lock once the last reference is gone.
+  /// Work to do without the lock after the last release.
   @safe struct Release {
     fileprivate let storage: Storage
 
     /// Whether the plugin's drop function is to be called.
     var isAdopted: Bool { unsafe storage.drop != nil }
-    /// Where bytes of the host begin; nil if they are the plugin's.
+    /// The address of bytes of the host; nil if the plugin owns them.
     var ownAddress: UInt? { unsafe storage.drop == nil ? UInt(bitPattern: storage.bytes.baseAddress) : nil }
-    /// Whether adopted bytes are what they were.
+    /// Whether adopted bytes are unchanged.
     var isUnchanged: Bool { storage.fingerprint.map { unsafe $0 == LaboratoryBuffers.fingerprint(storage.bytes) } ?? true }
 
     func perform() {
@@ -51,9 +51,9 @@ internal import CarabinerHost
   private var buffers: [crb_buf: Buffer] = [:]
   private var next: UInt64 = 1
   private var held = 0
-  /// Whether adopted bytes are given back later than the plugin would like, and looked at.
+  /// Whether adopted bytes are returned late, after a check for changes.
   var keepsAdopted = false
-  /// What is to be given back later.
+  /// The bytes to return later.
   var kept: [Release] = []
 
   /// How many buffers were ever made.
@@ -74,7 +74,7 @@ internal import CarabinerHost
   mutating func adopt(
     _ bytes: UnsafeRawBufferPointer, drop: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?, user: UnsafeMutableRawPointer?
   ) -> crb_buf {
-    // A drop function that is missing has nothing to do; the bytes are the plugin's all the same.
+    // Without a drop function there is no call, but the plugin owns the bytes.
     let storage = unsafe Storage(UnsafeMutableRawBufferPointer(mutating: bytes), drop: drop ?? { _ in }, user: user)
     if keepsAdopted { storage.fingerprint = unsafe Self.fingerprint(storage.bytes) }
     return insert(storage, 0..<bytes.count)
@@ -95,7 +95,7 @@ internal import CarabinerHost
     return true
   }
 
-  /// One reference less; nil if there is no such buffer.
+  /// Removes one reference; nil if there is no such buffer.
   mutating func release(_ handle: crb_buf) -> [Release]? {
     guard var buffer = buffers[handle] else { return nil }
     buffer.references -= 1

@@ -11,7 +11,7 @@ internal import Glibc
     case resumed(crb_token, crb_verdict)
     case revoked(crb_token)
 
-    /// What the hook was resumed with.
+    /// The verdict of resume().
     var verdict: crb_verdict? {
       if case .resumed(_, let verdict) = self { verdict } else { nil }
     }
@@ -43,7 +43,7 @@ internal import Glibc
   var staged = Staged()
   /// How many elements the hook was refused because its window is full.
   var refusedElements = 0
-  /// What was lent to the hook that runs.
+  /// The memory that is lent to the running hook.
   var memory: GuardedMemory
   var isCancelled = false
   var isOver = false
@@ -68,7 +68,7 @@ internal import Glibc
     request = exchange.request
   }
 
-  /// Whether the thread that asks is inside the hook, or somebody holds its token.
+  /// Whether the calling thread runs the hook, or the plugin holds its token.
   var isOwned: Bool {
     switch token {
     case .none: hook != nil && thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false
@@ -77,10 +77,10 @@ internal import Glibc
     }
   }
 
-  /// Where the call is, for messages: the stage, and its hook if one is running.
+  /// The place of the call for messages: the stage, and its hook if one is running.
   var place: String { "\(interceptor) \(kind.rawValue)\(hook.map { ".\($0.name)" } ?? "")" }
 
-  /// The headers the hook sees (section 4 of the header); nil if there are none to see.
+  /// The headers that the hook sees (section 4 of the header); nil if it sees none.
   var visibleHeaders: [HeaderSample]? {
     guard let hook else { return nil }
     return switch (kind, Contract.headerSource(in: hook, of: kind)) {
@@ -148,7 +148,7 @@ internal import Glibc
     return unsafe block
   }
 
-  /// Frees it, and says where it was.
+  /// Frees it, and returns its address.
   func freeScratch() -> [UInt] {
     let addresses = unsafe scratchBlocks.map { UInt(bitPattern: $0) }
     for index in unsafe scratchBlocks.indices { unsafe scratchBlocks[index].deallocate() }

@@ -9,7 +9,7 @@ extension LaboratoryInstance {
     return unsafe InterceptorTable.copy(pointer.assumingMemoryBound(to: crb_state.self), crb_state())
   }
 
-  /// What it hands over; nil if it refuses or has nothing. A breach of the header is noted.
+  /// The state that it hands over; nil if it refuses or has none. A breach of the header is noted.
   func save(_ table: crb_state, _ notes: TrialNotes) -> PluginState? {
     guard let save = unsafe table.save else { return nil }
     let laboratory = Laboratory.current
@@ -38,7 +38,7 @@ extension LaboratoryInstance {
     return bytes.map { PluginState(version: table.version, bytes: $0) }
   }
 
-  /// Offers it a state; what it says if it does not take it, nil if it does. The bytes are lent as a hook's are.
+  /// Offers it a state. Returns nil if it takes the state, else its reason. The bytes are lent like those of a hook.
   func adopt(_ state: PluginState, _ table: crb_state, _ notes: TrialNotes) -> String? {
     guard let adopt = unsafe table.adopt else { return "it has no adopt()" }
     let laboratory = Laboratory.current

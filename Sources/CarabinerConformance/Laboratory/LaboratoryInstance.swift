@@ -4,15 +4,15 @@ internal import Synchronization
 
 /// An instance of an interceptor, as a manifest entry would have.
 @safe final class LaboratoryInstance: @unchecked Sendable {
-  // All but `isDestroyed` is fixed, and an instance is destroyed by the one who made it.
+  // Only `isDestroyed` changes, and only the creator of an instance destroys it.
 
-  /// The plugin would not.
+  /// The plugin refused.
   struct Refusal: Error, CustomStringConvertible {
     let status: crb_status
     let reason: String
-    /// Whether validate() said no, and not create().
+    /// Whether validate() refused, and not create().
     let isValidation: Bool
-    /// Whether an instance was left behind all the same.
+    /// Whether create() stored an instance although it failed.
     let leftInstance: Bool
 
     var description: String { "\(isValidation ? "validate" : "create") answers \(status)\(reason.isEmpty ? "" : ": \(reason)")" }
@@ -24,7 +24,7 @@ internal import Synchronization
   private let memory: UnsafeMutableRawPointer?
   private var isDestroyed = false
 
-  /// Validates and creates, as a host does. An interceptor of the thread class PER_CALL is created once here to see that it can be.
+  /// Validates and creates, like a host. An interceptor of the thread class PER_CALL is created once here to check that it can be.
   ///
   /// - Parameter validates: Whether validate() is asked first.
   init(
@@ -38,7 +38,7 @@ internal import Synchronization
     unsafe memory = unsafe try Self.create(interceptor, host, configuration, name ?? Self.entryName(of: interceptor))
   }
 
-  /// Asks validate(); nil if it says yes, or is not there.
+  /// Calls validate(); nil if it accepts, or does not exist.
   static func validate(_ interceptor: PluginInterceptor, host: UnsafePointer<crb_host>, configuration: String) -> Refusal? {
     guard let validate = unsafe interceptor.table.interceptor.validate else { return nil }
     let laboratory = Laboratory.current
@@ -73,7 +73,7 @@ internal import Synchronization
       generation: 1,
       entry_name: lent.view(name, named: "entry_name"), config_json: config,
       origin: lent.view("/usr/lib/carabiner/plugins/\(Self.entryName(of: interceptor)).so", named: "origin"))
-    // No plugin stores this address, so it shows what create() left alone.
+    // No plugin stores this address, so it shows whether create() stored anything.
     var memory: UnsafeMutableRawPointer?
     laboratory.enter("\(interceptor.id) create")
     let status = unsafe interceptor.table.interceptor.create?(host, lent.lend(info, named: "crb_create_info"), &memory, &why)
@@ -85,12 +85,12 @@ internal import Synchronization
     return unsafe memory
   }
 
-  /// What an operator would call the entry.
+  /// The name of the entry in a manifest.
   private static func entryName(of interceptor: PluginInterceptor) -> String {
     interceptor.id.split(separator: ".").last.map(String.init) ?? "plugin"
   }
 
-  /// Gives the instance for one call: the shared one, or for the thread class PER_CALL one of its own.
+  /// Returns the instance for one call: the shared one, or for the thread class PER_CALL a new one.
   func forCall<Value>(_ body: (UnsafeMutableRawPointer?) -> Value) -> Value {
     guard interceptor.threadClass == UInt32(CRB_THREADS_PER_CALL),
       let own = unsafe try? Self.create(interceptor, host, configuration, Self.entryName(of: interceptor))
@@ -100,7 +100,7 @@ internal import Synchronization
     return value
   }
 
-  /// Says that no new calls will come.
+  /// Drains the instance: no new calls will come.
   func drain() {
     guard let drain = unsafe interceptor.table.interceptor.drain else { return }
     Laboratory.current.enter("\(interceptor.id) drain")
@@ -123,14 +123,14 @@ internal import Synchronization
     Laboratory.current.collectTouches(at: "\(interceptor.id) destroy")
   }
 
-  /// Calls a function of the plugin's own with the instance.
+  /// Calls a function of the plugin with the instance.
   func use<Value>(_ name: String, _ body: (UnsafeMutableRawPointer?) -> Value) -> Value {
     Laboratory.current.enter("\(interceptor.id) \(name)")
     defer { Laboratory.current.leave() }
     return unsafe body(memory)
   }
 
-  /// A table of the plugin's own.
+  /// A table of the plugin.
   func `extension`(_ id: String) -> UnsafeRawPointer? {
     guard let function = unsafe interceptor.table.interceptor.extension else { return nil }
     Laboratory.current.enter("\(interceptor.id) extension")

@@ -1,7 +1,7 @@
 internal import CCarabiner
 internal import CarabinerHost
 
-/// A plugin's library in the laboratory, registered and initialised.
+/// A plugin's library in the laboratory, registered and initialized.
 @safe struct LaboratoryLibrary {
   let interceptors: [PluginInterceptor]
   let table: UnsafePointer<crb_plugin>

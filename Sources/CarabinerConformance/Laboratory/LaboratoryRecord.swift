@@ -3,13 +3,13 @@ internal import Glibc
 
 /// The child's side of the flight record.
 enum LaboratoryRecord {
-  /// The number the supervisor passes the record's memory under.
+  /// The descriptor of the record's memory, which the supervisor passes.
   static let descriptor: Int32 = 4
 
   /// The record; nil in a process without a supervisor.
   nonisolated(unsafe) static let shared: UnsafeMutablePointer<CLaboratory_record>? = unsafe CLaboratory_mapRecord(descriptor)
 
-  /// Says which hook the plugin is in, or what the check is doing.
+  /// Records the hook of the plugin, or the step of the check.
   static func note(_ text: String, inHook: Bool) {
     guard let record = unsafe shared else { return }
     var text = text
@@ -19,14 +19,14 @@ enum LaboratoryRecord {
     }
   }
 
-  /// Keeps an event, if somebody wants a trace.
+  /// Keeps an event, if the child is traced.
   static func trace(_ kind: Int, _ text: String) {
     guard CLaboratory_isTracing() != 0 else { return }
     var text = text
     text.withUTF8 { unsafe CLaboratory_event(UInt32(kind), $0.baseAddress, $0.count) }
   }
 
-  /// The hook the plugin was in last, in this process or a copy of it; nil if in none.
+  /// The last hook of the plugin, in this process or a copy of it; nil if there was none.
   static var hook: String? {
     guard let record = unsafe shared else { return nil }
     let field = unsafe UnsafeMutableRawPointer(record) + hookOffset
@@ -34,7 +34,7 @@ enum LaboratoryRecord {
     return text.isEmpty ? nil : text
   }
 
-  /// The number that marks what we say as ours; the plugin, which comes later, does not find it here.
+  /// The number that marks the lines of the child. It is removed here, so the plugin, which is loaded later, cannot find it.
   static func takeNonce() -> String {
     guard let record = unsafe shared else { return "" }
     let field = unsafe UnsafeMutableRawPointer(record) + nonceOffset

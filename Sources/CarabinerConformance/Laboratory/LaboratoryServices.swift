@@ -73,7 +73,7 @@ extension Laboratory {
 
 /// A plugin's own pointer on its way back to it.
 @safe struct PluginContext: @unchecked Sendable {
-  // Nobody here looks behind it.
+  // The laboratory never dereferences it.
 
   let pointer: UnsafeMutableRawPointer?
 

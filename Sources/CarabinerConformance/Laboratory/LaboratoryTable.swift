@@ -5,15 +5,15 @@ internal import CarabinerHost
 enum LaboratoryTable {
   /// How a table differs from that of an ordinary host.
   struct Shape: Sendable {
-    /// The minor version it says it has.
+    /// The minor version in the table.
     var minor = UInt16(CRB_ABI_MINOR)
     /// Bytes beyond the last slot the header knows, as a newer host has.
     var extraBytes = 0
-    /// How many bytes it says it has; all of them if nil.
+    /// The size in the table; its real size if nil.
     var size: Int?
   }
 
-  /// How far behind a table functions stand that report their use.
+  /// How many bytes after a table have functions that report their use.
   private static let trapBytes = 512
 
   /// A table that lives as long as the process.
@@ -34,8 +34,8 @@ enum LaboratoryTable {
     unsafe fillAnswers(table)
     unsafe fillMessage(table)
     unsafe fillBaggageAndLog(table)
-    // Slots of a newer host, which no header tells of yet; and what lies beyond the size, which is no part of the table: whoever
-    // calls that did not look at the size.
+    // Slots of a newer host, which no header has yet; and slots beyond the size, which are not part of the table: a plugin
+    // that calls them has not checked the size.
     let size = shape.size ?? full
     let word = unsafe MemoryLayout<UnsafeRawPointer>.size
     for offset in unsafe stride(from: min(size, MemoryLayout<crb_host>.size) / word * word, to: full + trapBytes, by: word) {

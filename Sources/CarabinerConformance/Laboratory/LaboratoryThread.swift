@@ -1,13 +1,13 @@
 internal import CLinux
 internal import Glibc
 
-/// Threads of the laboratory: plain ones, for plugins may ask what thread they are on.
+/// Threads of the laboratory. They are POSIX threads, because plugins may ask for their thread.
 @safe struct LaboratoryThread: @unchecked Sendable {
   // The number of a thread that is joined once.
 
   private let thread: pthread_t
 
-  /// What all of them are called, to tell them from the plugin's.
+  /// The name of all of them, which distinguishes them from threads of the plugin.
   static let name = "laboratory"
 
   private final class Work {
@@ -27,7 +27,7 @@ internal import Glibc
         unsafe Unmanaged<Work>.fromOpaque(context).takeRetainedValue().body()
         return nil
       }, work)
-    // Without a thread the work is done here: late is better than never.
+    // Without a new thread the work is done here.
     if status != 0 {
       unsafe Unmanaged<Work>.fromOpaque(work).takeRetainedValue().body()
       thread = pthread_self()
@@ -40,13 +40,13 @@ internal import Glibc
     if pthread_equal(thread, pthread_self()) == 0 { pthread_join(thread, nil) }
   }
 
-  /// Starts a thread nobody waits for.
+  /// Starts a detached thread.
   static func detach(_ body: @escaping () -> Void) {
     let started = LaboratoryThread(body)
     if pthread_equal(started.thread, pthread_self()) == 0 { pthread_detach(started.thread) }
   }
 
-  /// Runs a piece of work on a thread of its own and waits for it.
+  /// Runs work on a new thread and waits for it.
   static func run<Value>(_ body: @escaping () -> Value) -> Value? {
     let box = ValueBox<Value>()
     LaboratoryThread { box.value = body() }.join()
@@ -54,7 +54,7 @@ internal import Glibc
   }
 }
 
-/// What a thread brings back; it is joined before anybody looks.
+/// The result of a thread, read after join().
 private final class ValueBox<Value> {
   var value: Value?
 }

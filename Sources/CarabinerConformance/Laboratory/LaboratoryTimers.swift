@@ -1,9 +1,9 @@
 internal import Glibc
 internal import Synchronization
 
-/// A thread that does things later: what the host's services promise to do on a thread of the host.
+/// A thread for later work: services of the host answer on a thread of the host.
 @safe final class LaboratoryTimers: @unchecked Sendable {
-  // All that changes is behind `state`; `bell` is made for sharing.
+  // `state` guards everything that changes; `bell` is thread-safe.
 
   private struct Entry {
     let number: UInt64
@@ -13,9 +13,9 @@ internal import Synchronization
 
   /// When work is done.
   enum Pace: Sendable {
-    /// When its time has come.
+    /// After its delay.
     case asTimePasses
-    /// When ``doHeld()`` is called, whatever its time.
+    /// At ``doHeld()``, regardless of its delay.
     case held
   }
 
@@ -36,7 +36,7 @@ internal import Synchronization
     return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
   }
 
-  /// Does `work` once, not before `delay` nanoseconds passed; gives a number to take it back by.
+  /// Does `work` once, after at least `delay` nanoseconds; returns a number to cancel it.
   func schedule(after delay: UInt64, _ work: @escaping () -> Void) -> UInt64 {
     let due = Self.now.addingReportingOverflow(delay)
     let (number, isFirst) = state.withLock { state in
@@ -57,7 +57,7 @@ internal import Synchronization
     bell.ring()
   }
 
-  /// Does all work that is held now, on another thread, and waits for it.
+  /// Does all held work on another thread, and waits for it.
   ///
   /// - Parameter patience: How long to wait for some if there is none.
   func doHeld(patience: Duration = .zero) {
@@ -70,7 +70,7 @@ internal import Synchronization
     LaboratoryThread { for entry in work { entry.work() } }.join()
   }
 
-  /// Takes work back; false if it ran, runs or was taken back before.
+  /// Cancels work; false if it ran, runs or was cancelled before.
   func cancel(_ number: UInt64) -> Bool {
     state.withLock { state in
       guard let index = state.entries.firstIndex(where: { $0.number == number }) else { return false }

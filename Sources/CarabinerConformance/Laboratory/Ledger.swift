@@ -5,14 +5,14 @@ internal import CarabinerHost
 /// Bytes a plugin gave to the host, and the function it gave them to.
 struct HandedBytes: Sendable {
   let slot: HostSlot
-  /// Of a header its name; of other things what they are.
+  /// The name of a header, or a description of other bytes.
   let name: String
   let bytes: [UInt8]
-  /// Whether they are marked as a secret, or have a name that says so.
+  /// Whether they are marked as sensitive, or have the name of a sensitive header.
   var isMarked = false
   let place: String
 
-  /// Headers of which everybody knows that they hold secrets.
+  /// Headers that always hold secrets.
   private static let secretHeaders: Set<String> = ["authorization", "proxy-authorization", "cookie", "set-cookie"]
 
   static func isMarked(_ header: String, _ flags: UInt32) -> Bool {
@@ -20,16 +20,16 @@ struct HandedBytes: Sendable {
   }
 }
 
-/// The ledger: what the plugin hands over while a check wants to know.
+/// The ledger: all bytes that the plugin passes to the host while a check asks for them.
 extension Laboratory {
   /// How many bytes one entry keeps, and how many entries there are.
   private static let maximumEntryBytes = 64 << 10
   private static let maximumEntries = 20_000
 
-  /// From now on what the plugin hands over is kept, and buffers begin as memory nobody has written to.
+  /// Begins to keep bytes of the plugin; new buffers are filled with the byte of unwritten memory.
   func openLedger() { state.withLock { $0.ledger = [] } }
 
-  /// What was handed over since.
+  /// The bytes since then.
   func takeLedger() -> [HandedBytes] {
     state.withLock { state in
       defer { if state.ledger != nil { state.ledger = [] } }
@@ -101,7 +101,7 @@ extension Laboratory {
     unsafe keep(.bagSet, "the baggage", value.pointee.v)
   }
 
-  /// Fills a new buffer with bytes that say that nobody has written them.
+  /// Fills a new buffer with the byte of unwritten memory.
   func markUnwritten(_ count: Int, _ bytes: UnsafeMutablePointer<UInt8>?) {
     guard let bytes = unsafe bytes, count > 0, state.withLock({ $0.ledger != nil }) else { return }
     unsafe bytes.update(repeating: UInt8(CLABORATORY_UNWRITTEN), count: count)

@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// A value behind a lock, for what the compiler cannot follow: C memory, and closures of checks that end before their check does.
+/// A value behind a lock, where the compiler cannot prove safety: C memory, and closures that do not outlive their check.
 @safe final class Locked<Value>: @unchecked Sendable {
-  // The value is touched with the lock held, and nowhere else.
+  // All access holds the lock.
 
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private var value: Value

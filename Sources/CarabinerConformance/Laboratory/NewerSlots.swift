@@ -2,18 +2,18 @@ internal import CCarabiner
 internal import CFFI
 internal import CLaboratory
 
-/// Functions for slots of the host's table that no header tells of yet, or that lie behind its end: each knows where it stands, whatever
-/// arguments it is called with.
+/// Functions for slots of the host's table that no header has yet, or that lie beyond its end. Each knows its own offset, for any
+/// arguments.
 enum NewerSlots {
-  /// What stands in a slot.
+  /// The content of a slot.
   enum Role: Sendable {
-    /// A function of a newer host, which answers what ``Laboratory/State/newerAnswer`` says.
+    /// A function of a newer host, which answers ``Laboratory/State/newerAnswer``.
     case newer
-    /// No function at all: whoever calls it did not look at the table's size.
+    /// Not a function: a plugin that calls it has not checked the table's size.
     case beyond
   }
 
-  /// A C function for the slot at an offset, which lives as long as the process; nil if the system lets none be made.
+  /// A C function for the slot at an offset, which lives as long as the process; nil if the system cannot make one.
   static func function(at offset: Int, _ role: Role) -> UnsafeRawPointer? {
     var code: UnsafeMutableRawPointer?
     guard let memory = unsafe ffi_closure_alloc(MemoryLayout<ffi_closure>.size, &code), let code = unsafe code else { return nil }
@@ -21,7 +21,7 @@ enum NewerSlots {
     unsafe interface.initialize(to: ffi_cif())
     let note = UnsafeMutablePointer<Slot>.allocate(capacity: 1)
     unsafe note.initialize(to: Slot(offset: offset, role: role))
-    // No arguments: in the C ABIs of Linux the caller puts them away, and they are nobody's business here.
+    // It takes no arguments: in the C ABIs of Linux the caller removes them.
     guard unsafe ffi_prep_cif(interface, FFI_DEFAULT_ABI, 0, CFFI_uint64(), nil) == FFI_OK,
       unsafe ffi_prep_closure_loc(memory.assumingMemoryBound(to: ffi_closure.self), interface, called, note, code) == FFI_OK
     else { return nil }

@@ -1,9 +1,9 @@
 internal import CCarabiner
 internal import CarabinerHost
 
-/// What a stage did in one call.
+/// The result of one call through a stage.
 struct Passage: Sendable {
-  /// What one hook answered.
+  /// The answer of one hook.
   struct Step: Sendable {
     let hook: Hook
     let verdict: crb_verdict
@@ -27,7 +27,7 @@ struct Passage: Sendable {
     request = exchange.request
   }
 
-  /// What the last hook answered.
+  /// The verdict of the last hook.
   var verdict: crb_verdict { steps.last?.verdict ?? Verdict.continue }
 
   /// Whether a result or a chunk has reached the next stage outward.
@@ -37,13 +37,13 @@ struct Passage: Sendable {
     }
   }
 
-  /// All that was staged with emit(), in order.
+  /// All elements staged with emit(), in order.
   var elements: [Staged.Element] { steps.flatMap(\.staged.elements) }
 
   /// The answers of one hook.
   func steps(of hook: Hook) -> [Step] { steps.filter { $0.hook == hook } }
 
-  /// Everything the caller of the chain could tell two passages apart by.
+  /// Everything that the caller of the chain can observe, as a text to compare.
   var fingerprint: String {
     let answers = steps.map { step in
       let elements = step.staged.elements.map { "\($0.kind):\($0.flags):\(String(decoding: $0.bytes, as: UTF8.self))" }

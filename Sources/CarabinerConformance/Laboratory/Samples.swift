@@ -69,20 +69,20 @@ struct ErrorSample: Sendable, Hashable {
   var message: String? = "the server answered with status 503"
   var detail: String?
   var origin: String? = "response-code"
-  /// How many bytes the struct says it has beyond what the header defines.
+  /// How many bytes `size` exceeds the size in the header.
   var extraSize: UInt32 = 0
 }
 
-/// What happens to a stage in one call: what it is given, in order, and how that ends.
+/// The input of a stage in one call, in order, and the end of the call.
 struct Exchange: Sendable {
-  /// How it ends after the results or chunks.
+  /// The end after the results or chunks.
   enum Ending: Sendable {
     case end
     case error(ErrorSample)
     case cancel
   }
 
-  /// What people call it in messages.
+  /// Its name in messages.
   var name: String
   var operation = OperationSample()
   var request = HTTPRequestSample()

@@ -1,10 +1,10 @@
-/// An order of the things that can happen to a hook that suspends.
+/// An order of the events of a hook that suspends.
 ///
-/// What comes before the hook's return happens when the plugin has taken its token and asked a service of the host to wake it, on
-/// another thread and to its end, while the hook stands still there: so every order is played, and the same one each time.
+/// Events before the hook's return happen on another thread, when the plugin has taken its token and asked a service of the host to
+/// wake it. The hook waits there until they have ended, so every order is played exactly.
 struct Schedule: Sendable, Hashable, CustomStringConvertible {
   enum Event: String, Sendable, Hashable, CaseIterable {
-    /// The services the plugin waits for answer, so that it can resume.
+    /// The services that the plugin waits for answer, so that it can resume.
     case wake
     /// The call is cancelled.
     case cancel

@@ -1,7 +1,7 @@
 internal import CCarabiner
 internal import CarabinerHost
 
-/// The hooks of one stage of an interceptor, whatever its kind.
+/// The hooks of one stage of an interceptor, of any kind.
 @safe struct StageHooks: @unchecked Sendable {
   // Functions of a library that is never unmapped.
 
@@ -21,7 +21,7 @@ internal import CarabinerHost
   private(set) var onCancel: (@convention(c) (Memory?, crb_call, Memory?) -> Void)?
   private(set) var release: (@convention(c) (Memory?, Memory?) -> Void)?
 
-  /// A stage whose hooks are still to be filled in; what it lacks stays nil.
+  /// A stage without hooks; the caller sets those that it has.
   private init(_ kind: StageKind, needs: UInt32, mutates: UInt32) {
     self.kind = kind
     self.needs = Parts(rawValue: needs)
@@ -84,6 +84,6 @@ extension StageHooks {
       ?? onFirstHead.map { unsafe unsafeBitCast($0, to: UnsafeRawPointer.self) }
   }
 
-  /// Whether the stage looks at bodies.
+  /// Whether the stage gets bodies.
   var seesChunks: Bool { unsafe onChunk != nil }
 }

@@ -1,6 +1,6 @@
 internal import CCarabiner
 
-/// What a hook staged, to take effect with its verdict.
+/// The staged effects of a hook, which its verdict applies.
 struct Staged: Sendable {
   /// An element of emit().
   struct Element: Sendable, Hashable {

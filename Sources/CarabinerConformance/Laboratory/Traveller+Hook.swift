@@ -6,7 +6,7 @@ internal import Glibc
 extension Traveller {
   typealias StatePlace = UnsafeMutablePointer<UnsafeMutableRawPointer?>
 
-  /// Runs a hook to its completion and gives its verdict; a verdict that is not legal counts as a failure, as in a host.
+  /// Runs a hook to its completion and returns its verdict; an illegal verdict counts as a failure, as in a host.
   ///
   /// - Parameters:
   ///   - event: Makes what the hook is told, while the call is locked.
@@ -53,11 +53,11 @@ extension Traveller {
     verdict = judged(verdict, hook, staged, place)
     if !manner.keepsSteps { passage.steps = [] }
     passage.steps.append(Passage.Step(hook: hook, verdict: verdict, staged: staged, wasPending: wasPending))
-    // Nothing further in reaches a stage whose call was cancelled (R9).
+    // A stage gets no more events after its call was cancelled (R9).
     return isCancelled(call) ? Verdict.fail : verdict
   }
 
-  /// Plays the part of a schedule.
+  /// Plays the events of a schedule.
   private func play(_ events: [Schedule.Event], _ call: LaboratoryCall) {
     for event in events {
       switch event {
@@ -68,7 +68,7 @@ extension Traveller {
     }
   }
 
-  /// Waits for the token of a hook that answered PENDING, and gives the verdict it was resumed with.
+  /// Waits for the token of a hook that answered PENDING, and returns the verdict of resume().
   ///
   /// - Parameter isLate: Whether the plugin had not asked any service when its hook returned; what was to happen before happens now.
   private func complete(_ call: LaboratoryCall, _ place: String, _ isLate: Bool) -> crb_verdict {
@@ -87,7 +87,7 @@ extension Traveller {
     if let schedule = manner.schedule {
       play((isLate ? schedule.beforeReturn : []) + schedule.afterReturn, call)
       if look() { return token.verdict ?? Verdict.fail }
-      // Nobody else will wake it: a cancelled call has to end by itself, and any other one is not to wait for ever.
+      // Nothing else wakes it: a cancelled call must end by itself, and no other call may wait forever.
       if isCancelled(call) {
         if laboratory.resumed.wait(manner.grace, until: look) { return token.verdict ?? Verdict.fail }
         laboratory.revoke(call)
@@ -97,7 +97,7 @@ extension Traveller {
       }
       laboratory.timers.doHeld()
     }
-    guard waitPatiently(until: look) else {
+    guard laboratory.resumed.wait(manner.patience, until: look) else {
       laboratory.revoke(call)
       laboratory.breach("ER06", "a pending hook was not resumed within \(manner.patience)", at: place)
       return Verdict.fail
@@ -105,19 +105,7 @@ extension Traveller {
     return token.verdict ?? Verdict.fail
   }
 
-  /// Waits until `look` says so, for as long as a hook may be pending.
-  ///
-  /// A task of the plugin may start late and arm its timer after the held work was done, so held work is done again and again.
-  private func waitPatiently(until look: () -> Bool) -> Bool {
-    let end = ContinuousClock.now + manner.patience
-    while !laboratory.resumed.wait(.milliseconds(20), until: look) {
-      guard ContinuousClock.now < end else { return false }
-      if manner.schedule != nil { laboratory.timers.doHeld() }
-    }
-    return true
-  }
-
-  /// The verdict of a hook that completed by returning; a token it left behind is taken back.
+  /// The verdict of a hook that completed by its return; a token that it still holds is revoked.
   private func settled(_ call: LaboratoryCall, _ verdict: crb_verdict, _ place: String) -> crb_verdict {
     if laboratory.revoke(call) {
       laboratory.breach(
@@ -126,7 +114,7 @@ extension Traveller {
     return verdict
   }
 
-  /// What a host makes of a verdict.
+  /// Judges a verdict like a host.
   private func judged(_ verdict: crb_verdict, _ hook: Hook, _ staged: Staged, _ place: String) -> crb_verdict {
     if verdict < 0 { return Verdict.fail }
     guard verdict != Verdict.pending, Contract.allows(verdict, from: hook, of: hooks.kind) else {

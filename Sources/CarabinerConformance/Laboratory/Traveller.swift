@@ -1,27 +1,27 @@
 internal import CCarabiner
 internal import CarabinerHost
 
-/// Sends one call through one stage, as a host would, and looks at every step.
+/// Sends one call through one stage, like a host, and checks every step.
 @safe final class Traveller {
   /// How hooks are called and waited for.
   struct Manner: Sendable {
-    /// Whether each hook runs on a thread of its own.
+    /// Whether each hook runs on its own thread.
     var changesThreads = false
     /// How long a pending hook may take to be resumed.
     var patience = Duration.seconds(10)
-    /// How long a call may go on after it was cancelled.
+    /// How long a call may continue after it was cancelled.
     var grace = Duration.seconds(1)
     /// How often a stage may ask for another attempt.
     var maximumRetries: UInt32 = 3
-    /// What happens to hooks that suspend, and when; if nil, services answer in their time.
+    /// The order of events for hooks that suspend; if nil, services answer after their delay.
     var schedule: Schedule?
-    /// How often a call is started again without the stage asking for it, as when another stage does.
+    /// How often a call is retried although the stage did not ask for it, as if another stage did.
     var forcedRetries: UInt32 = 0
-    /// The hook in the middle of which the call is cancelled, on another thread.
+    /// The hook during which another thread cancels the call.
     var cancelsDuring: Hook?
-    /// How often all results, or all chunks, come.
+    /// How often all results, or all chunks, are sent.
     var repetitions = 1
-    /// Whether what hooks answered is kept.
+    /// Whether the answers of hooks are kept.
     var keepsSteps = true
     /// Called just before each hook, and after it.
     var aroundHooks: (@Sendable (_ isBefore: Bool, Hook) -> Void)?
@@ -40,7 +40,7 @@ internal import CarabinerHost
     unsafe self.instance = unsafe instance
   }
 
-  /// The stage's own word for this call.
+  /// The state that the stage keeps for this call.
   var state: UnsafeMutableRawPointer?
 
   /// Sends an exchange through the stage, from its first hook to the release of its state.
@@ -59,7 +59,7 @@ internal import CarabinerHost
       isInside = begin(call, exchange, &passage)
       if isInside { onward(call, exchange, &passage) }
     }
-    // Another attempt keeps the stage's state; after something went outward there is none.
+    // A retry keeps the stage's state. After an element was delivered there is no retry.
     while isInside, passage.verdict == Verdict.retry, !passage.hasForwarded, call.attempt < manner.maximumRetries {
       countAttempt(of: call)
       isInside = begin(call, exchange, &passage)
@@ -91,7 +91,7 @@ internal import CarabinerHost
 
   // MARK: The way
 
-  /// The first hook, again as often as it asks for another attempt; whether the stage stays in the call.
+  /// Runs the first hook, again for each retry that it asks for; returns whether the stage stays in the call.
   private func begin(_ call: LaboratoryCall, _ exchange: Exchange, _ passage: inout Passage) -> Bool {
     if hooks.kind == .parsing { setHead(of: call, exchange.head) }
     while true {
@@ -116,8 +116,7 @@ internal import CarabinerHost
     }
   }
 
-  // Other threads of the plugin may read the number of the attempt and the response's head at any time, so both change under the lock.
-
+  /// Changes the call under its lock, because other threads of the plugin may read the attempt or the head at any time.
   private func countAttempt(of call: LaboratoryCall) { laboratory.state.withLock { _ in call.attempt += 1 } }
 
   private func setHead(of call: LaboratoryCall, _ head: HeadSample?) { laboratory.state.withLock { _ in call.head = head } }
@@ -175,9 +174,9 @@ internal import CarabinerHost
     return true
   }
 
-  /// How it ends, if the stage has not ended it.
+  /// The end of the call, unless the stage has ended it.
   private func end(_ call: LaboratoryCall, _ exchange: Exchange, _ passage: inout Passage) {
-    // A cache is asked and told; nothing ends for it.
+    // A cache has no end of a call.
     guard hooks.kind != .cache else { return }
     switch exchange.ending {
     case .end:
@@ -199,7 +198,7 @@ internal import CarabinerHost
     }
   }
 
-  /// Whether any thread has cancelled the call.
+  /// Whether the call was cancelled so far, by any thread.
   func isCancelled(_ call: LaboratoryCall) -> Bool { laboratory.state.withLock { _ in call.isCancelled } }
 
   /// Cancels the call, once.
