@@ -1,11 +1,11 @@
-/// All checks there are.
+/// All checks.
 package enum Catalog {
   /// In the order of the groups, as they are listed and run.
   package static let checks: [Check] =
     symbolChecks + loadChecks + descriptorChecks + lifecycleChecks + memoryChecks + threadChecks + semanticsChecks + streamChecks
     + errorChecks + limitChecks + performanceChecks + reloadChecks + processChecks + selfTestChecks + fuzzChecks
 
-  /// What the groups are about.
+  /// The groups and their titles.
   package static let groups: [(letters: String, title: String)] = [
     ("SY", "Symbols"), ("LD", "Load"), ("DS", "Descriptor"), ("LC", "Lifecycle"), ("ME", "Memory"), ("TH", "Threads"),
     ("SE", "Semantics"), ("ST", "Streams"), ("ER", "Errors, retries, cancellation"), ("HI", "Limits and hostile input"),

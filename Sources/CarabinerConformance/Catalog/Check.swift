@@ -1,43 +1,43 @@
-/// One thing the harness wants to know of a plugin, and the way it finds out.
+/// One rule that the harness checks, with the code of the check.
 ///
-/// A check cannot be written without its page: all of it is asked for here, so a build with a check nobody can look up fails.
+/// The initializer requires all of a check's page, so a check without documentation does not compile.
 package struct Check: Sendable {
-  /// Two letters and two digits; it never changes its meaning.
+  /// Two letters and two digits. The meaning of an id never changes.
   package let id: String
-  /// From which level it counts.
+  /// The lowest level that includes it.
   package let level: Int
   /// The rule in a line.
   package let title: String
-  /// What `--explain` prints.
+  /// The text of `--explain`.
   package let page: Page
-  /// How long it may take; the load of a machine is no fault of the plugin, so this is generous.
+  /// How long it may take. It is generous, because the load of the machine is not a fault of the plugin.
   package let timeLimit: Duration
-  /// Whether its process ends as programs do, running what was registered for that, and not at once.
+  /// Whether its process ends with exit(), which runs exit handlers and destructors.
   let endsOrderly: Bool
-  /// What it does, in a process of its own.
+  /// The code of the check, which runs in its own process.
   let trial: Trial
 
-  /// What a check works on.
+  /// The input of a check.
   enum Trial: Sendable {
     /// The bytes of the file; none of its code runs.
     case file(@Sendable (FileTrial) throws -> Void)
-    /// The file, before anything was loaded: the check loads it itself.
+    /// The file; the check loads it itself.
     case loading(@Sendable (LoadingTrial) throws -> Void)
-    /// Each interceptor of the loaded library, in a laboratory of its own.
+    /// Each interceptor of the loaded library, in the laboratory.
     case interceptor(@Sendable (InterceptorTrial) throws -> Void)
-    /// Many cases, of which a process gets some: one that ends it does not keep the others from being tried.
+    /// Many cases, some for each process. A case that ends its process does not prevent the others.
     case cases(@Sendable (LoadingTrial, FuzzOrder) throws -> Void)
   }
 
-  /// Why a rule is there and how to keep it.
+  /// The documentation of a check: its rule, the reason, and how to keep it.
   package struct Page: Sendable, Hashable {
     /// The rule, in full.
     package let rule: String
-    /// What happens to those who break it.
+    /// The consequence of a breach.
     package let reason: String
     /// Code that breaks it.
     package let example: String
-    /// What to write instead.
+    /// The correct code.
     package let remedy: String
 
     package init(rule: String, reason: String, example: String, remedy: String) {
@@ -64,6 +64,6 @@ package struct Check: Sendable {
   /// Whether it is made of cases.
   package var isFuzzing: Bool { if case .cases = trial { true } else { false } }
 
-  /// The letters of the id: what the check is about.
+  /// The letters of the id, which name its group.
   package var group: String { String(id.prefix(2)) }
 }

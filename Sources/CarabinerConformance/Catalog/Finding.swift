@@ -1,18 +1,18 @@
 package import CarabinerWire
 
-/// Something a check found.
+/// A finding of a check.
 package struct Finding: Sendable, Hashable {
   package enum Severity: String, Sendable, Hashable {
     case failure
     case warning
   }
 
-  /// The check whose rule is broken; not always the one that saw it.
+  /// The check whose rule is broken; another check may have found it.
   package let check: String
   package let severity: Severity
-  /// What was seen and what is right.
+  /// The fault, and what to do.
   package let message: String
-  /// Where the plugin was: interceptor, hook, what was going on. Empty if that does not matter.
+  /// The place in the plugin: interceptor, hook and step. Empty if it does not matter.
   package let place: String
 
   package init(_ check: String, _ severity: Severity, _ message: String, place: String = "") {
@@ -26,7 +26,7 @@ package struct Finding: Sendable, Hashable {
     ["check": .string(check), "severity": .string(severity.rawValue), "message": .string(message), "place": .string(place)]
   }
 
-  /// Reads a finding; nil if it is none.
+  /// Reads a finding; nil if the JSON is not one.
   package init?(_ json: JSONValue) {
     guard let check = json["check"]?.string, let severity = json["severity"]?.string.flatMap(Severity.init),
       let message = json["message"]?.string, let place = json["place"]?.string

@@ -5,10 +5,10 @@ package struct CheckOutcome: Sendable, Hashable {
     case warn
     case fail
     case skip(String)
-    /// By a signal, or by an exit nobody asked for; and the hook it was in.
+    /// A signal or an unexpected exit ended the process, in this hook.
     case crash(String, hook: String)
     case timeout(hook: String)
-    /// Not the plugin's fault.
+    /// A failure of the harness, not of the plugin.
     case harnessError(String)
   }
 
@@ -28,7 +28,7 @@ package struct CheckOutcome: Sendable, Hashable {
     hasher.combine(status)
   }
 
-  /// Whether the check came to no answer, through no fault of the plugin: it says nothing for a level either.
+  /// Whether the check has no result, without a fault of the plugin; then it does not count for a level.
   package var isUnanswered: Bool {
     switch status {
     case .harnessError, .skip(Status.stoppedReason): true
@@ -47,10 +47,10 @@ package struct CheckOutcome: Sendable, Hashable {
 }
 
 extension CheckOutcome.Status {
-  /// Why a check is skipped that somebody did not want to wait for.
+  /// The reason of a check that was skipped because the test was stopped.
   static let stoppedReason = "the test was stopped"
 
-  /// The word for it, as reports have it.
+  /// Its name in reports.
   package var name: String {
     switch self {
     case .pass: "PASS"
@@ -63,7 +63,7 @@ extension CheckOutcome.Status {
     }
   }
 
-  /// What there is to say beside the word.
+  /// Details beside the name.
   package var detail: String {
     func place(_ hook: String) -> String { hook.isEmpty ? "" : " in \(hook)" }
     return switch self {

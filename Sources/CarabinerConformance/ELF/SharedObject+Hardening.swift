@@ -1,6 +1,6 @@
 internal import CarabinerHost
 
-/// What the linker was asked to make safe.
+/// The hardening options of the linker.
 extension SharedObject {
   private static let loadSegment: UInt32 = 1
   private static let stackSegment: UInt32 = 0x6474_E551
@@ -8,10 +8,10 @@ extension SharedObject {
   private static let executable: UInt32 = 1
   private static let writable: UInt32 = 2
 
-  /// Whether its code has to be written to before it runs (DT_TEXTREL, DF_TEXTREL).
+  /// Whether relocations write to its code (DT_TEXTREL, DF_TEXTREL).
   var hasTextRelocations: Bool { self[.textRelocations] != nil || has(4, in: .flags) }
 
-  /// Whether it makes the stacks of the whole process executable: by saying so, or by saying nothing.
+  /// Whether it makes the stacks of the whole process executable: with a flag, or without the segment that forbids it.
   var wantsExecutableStack: Bool {
     guard let stack = image.segments.first(where: { $0.type == Self.stackSegment }) else { return true }
     return stack.flags & Self.executable != 0
@@ -28,6 +28,6 @@ extension SharedObject {
   /// Whether all imports are bound when it is loaded (DT_BIND_NOW, DF_BIND_NOW, DF_1_NOW).
   var bindsAtOnce: Bool { self[.bindNow] != nil || has(8, in: .flags) || has(1, in: .flags1) }
 
-  /// Whether it takes a place in the thread memory that was laid out when the process started (DF_STATIC_TLS).
+  /// Whether it needs static thread-local storage (DF_STATIC_TLS).
   var needsStaticThreadMemory: Bool { has(16, in: .flags) }
 }

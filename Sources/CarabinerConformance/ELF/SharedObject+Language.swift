@@ -1,4 +1,4 @@
-/// What a library was written in, as far as its file tells.
+/// The language of a library, as far as its file shows it.
 extension SharedObject {
   /// Rust's standard library names its sources in its messages.
   static func isRust(_ bytes: [UInt8]) -> Bool {

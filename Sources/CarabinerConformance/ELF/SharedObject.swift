@@ -1,31 +1,31 @@
 internal import CarabinerHost
 internal import CarabinerWire
 
-/// What a shared object says of itself to the dynamic linker, read from its bytes: no code of it runs.
+/// The data of a shared object for the dynamic linker, read from its bytes without running its code.
 struct SharedObject {
-  /// A name it offers or asks for.
+  /// A symbol that it defines or imports.
   struct Symbol: Sendable, Hashable {
     let name: String
     /// GLOBAL, WEAK, GNU_UNIQUE.
     let binding: UInt8
     let isDefined: Bool
     let isFunction: Bool
-    /// Whether a function of the library says where it is (IFUNC).
+    /// Whether a resolver of the library returns its address (IFUNC).
     let isResolved: Bool
-    /// `GLIBC_2.34`, if it asks for a version.
+    /// `GLIBC_2.34`, if it requires a version.
     let version: String?
   }
 
-  /// How a name is bound, as its symbol says.
+  /// The binding of a symbol.
   enum Binding {
     static let local: UInt8 = 0
     static let global: UInt8 = 1
     static let weak: UInt8 = 2
-    /// GNU's: one for the process, wherever it was loaded.
+    /// GNU's extension: one for the whole process.
     static let unique: UInt8 = 10
   }
 
-  /// More than any plugin has; a table that says more is broken.
+  /// More than any plugin has; a table with more is invalid.
   private static let maximumSymbols = 1 << 20
   private static let maximumEntries = 65536
 
@@ -50,7 +50,7 @@ struct SharedObject {
   /// The first value of a tag.
   subscript(_ tag: Tag) -> UInt64? { dynamic[tag.rawValue]?.first }
 
-  /// The tags that are looked at here.
+  /// The tags that are read here.
   enum Tag: Int64 {
     case needed = 1
     case hash = 4
@@ -76,9 +76,9 @@ struct SharedObject {
   /// Whether a bit is set in the flags of a tag.
   func has(_ bit: UInt64, in tag: Tag) -> Bool { (self[tag] ?? 0) & bit != 0 }
 
-  /// The libraries it asks for.
+  /// The needed libraries.
   var needed: [String] { (dynamic[Tag.needed.rawValue] ?? []).compactMap(string) }
-  /// Where it looks for them.
+  /// The folders in which the dynamic linker searches them.
   var searchPaths: [String] {
     [Tag.runPath, .rPath].flatMap { dynamic[$0.rawValue] ?? [] }.compactMap(string).flatMap {
       $0.split(separator: ":").map(String.init)
@@ -102,7 +102,7 @@ struct SharedObject {
     }
   }
 
-  /// How many symbols there are: the old hash table says so, the new one has to be walked.
+  /// How many symbols there are: the old hash table has the number, the new one has to be walked.
   private var symbolCount: Int {
     if let table = self[.hash].flatMap(offset), let count = image.number(table + 4, 4) {
       return min(Int(count), Self.maximumSymbols)
@@ -123,7 +123,7 @@ struct SharedObject {
     return index
   }
 
-  /// The names of the versions it asks for, by their numbers.
+  /// The names of the required versions, by their numbers.
   private var versionNames: [UInt16: String] {
     guard var entry = self[.versionsNeeded].flatMap(offset), let count = self[.versionsNeededCount] else { return [:] }
     var names: [UInt16: String] = [:]
@@ -146,7 +146,7 @@ struct SharedObject {
     return names
   }
 
-  /// How many addresses are filled in by functions of its own, which run while it is loaded (IFUNC).
+  /// How many addresses its resolvers fill in while it is loaded (IFUNC).
   var resolvedAtLoad: Int {
     let tables: [(Tag, Tag)] = [(.relocations, .relocationsSize), (.jumpRelocations, .jumpRelocationsSize)]
     return tables.reduce(0) { sum, table in
@@ -166,7 +166,7 @@ struct SharedObject {
     return image.string(at: table + start, limit: 4096)
   }
 
-  /// Where in the file an address is.
+  /// The offset of an address in the file.
   private func offset(_ address: UInt64) -> Int? {
     for load in loads where address >= load.address && address - load.address < UInt64(load.size) {
       return load.offset + Int(address - load.address)

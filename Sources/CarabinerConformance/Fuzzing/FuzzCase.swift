@@ -1,4 +1,4 @@
-/// Exchanges that are like no other, made of a seed and a number alone: whoever has both can make them again.
+/// Unusual exchanges, generated only from a seed and a number, so that both reproduce them.
 package struct FuzzCase: Sendable {
   package let seed: UInt64
   package let number: Int
@@ -21,10 +21,10 @@ package struct FuzzCase: Sendable {
     }
   }
 
-  /// What it is called: the seed and the number.
+  /// Its name: the seed and the number.
   package var name: String { "\(seed):\(number)" }
 
-  /// Reads a name; nil if it is none.
+  /// Reads a name; nil if the text is not one.
   package init?(_ name: String) {
     let parts = name.split(separator: ":", omittingEmptySubsequences: false)
     guard parts.count == 2, let seed = UInt64(parts[0]), let number = Int(parts[1]),
@@ -33,7 +33,7 @@ package struct FuzzCase: Sendable {
     self.init(seed: seed, number: number)
   }
 
-  /// What it is made of, for people: first the exchanges, which are always there, then what can be left out.
+  /// Its parts for messages: first the exchanges, which are always there, then the ingredients, which can be left out.
   package var base: String { exchanges.map { Exchange.usual[$0].name }.joined(separator: "; then ") }
   package var parts: [String] { ingredients.map(\.description) }
 

@@ -5,23 +5,23 @@ internal import CarabinerHost
 enum FuzzIngredient: Sendable, Hashable {
   /// The manifest does not grant a service.
   case withholds(String)
-  /// A host function fails, every so many-th time.
+  /// A host function fails at every n-th call.
   case fault(HostSlot, crb_status, every: Int)
-  /// A host function works so often, and then is at its limit.
+  /// A host function reaches its limit after some calls.
   case quota(HostSlot, Int)
-  /// Functions no header tells of yet answer a status.
+  /// Functions that no header has yet answer a status.
   case newerHost(crb_status)
   /// A configuration that the plugin's schema allows, by its number.
   case configuration(UInt64)
-  /// What happens to hooks that suspend, and when.
+  /// The order of events for hooks that suspend.
   case order(Schedule)
-  /// Each hook runs on a thread of its own.
+  /// Each hook runs on its own thread.
   case otherThreads
   /// The call is cancelled while a hook runs.
   case cancels(Hook)
-  /// Another stage asks for so many attempts more.
+  /// Another stage asks for more attempts.
   case attempts(UInt32)
-  /// The body comes in pieces of so many bytes.
+  /// The body comes in small pieces.
   case shortChunks(Int)
   /// Lent bytes end where a page ends.
   case guarded
@@ -41,10 +41,10 @@ enum FuzzIngredient: Sendable, Hashable {
   private static let statuses = [
     Status.invalid, Status.noMemory, Status.unsupported, Status.state, Status.limit, Status.notFound, Status.readOnly,
   ]
-  /// A host that cannot resume cannot be helped.
+  /// All but resume(), because without it no call could complete.
   private static let slots = HostSlot.allCases.filter { $0 != .resume }
 
-  /// Any of them; neighbours are half of all.
+  /// A random one; about half of them are neighbours.
   static func random(_ generator: inout SeededGenerator) -> FuzzIngredient {
     switch Int.random(in: 0..<23, using: &generator) {
     case 0: return .withholds(Bool.random(using: &generator) ? "fetch" : "store")

@@ -1,12 +1,12 @@
-/// Which cases of a seed are run, and what of them.
+/// The cases of a seed to run, and their ingredients.
 package struct FuzzOrder: Sendable, Hashable {
-  /// How many cases there are unless it is told otherwise.
+  /// The default number of cases.
   package static let usualCount = 1000
-  /// How many there may be.
+  /// The highest number of cases.
   package static let maximumCount = 100_000_000
 
   package var cases: Range<Int>
-  /// The ingredients that count, by their places; nil for all.
+  /// The ingredients to use, by their places; nil for all.
   package var kept: Set<Int>?
 
   package init(cases: Range<Int> = 0..<usualCount, kept: Set<Int>? = nil) {

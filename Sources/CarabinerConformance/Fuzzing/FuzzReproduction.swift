@@ -1,14 +1,14 @@
 internal import CarabinerWire
 
-/// One case again, and the least of it that breaks the same rule.
+/// Runs one case again, and finds its smallest part that breaks the same rule.
 package struct FuzzReproduction: Sendable {
   package let `case`: FuzzCase
-  /// How it ends with all that was asked for.
+  /// The outcome with all requested ingredients.
   package let outcome: CheckOutcome
-  /// The places of the ingredients that are enough, in order; all that were asked for if nothing is broken.
+  /// The places of the sufficient ingredients, in order; all requested ones if no rule is broken.
   package let enough: [Int]
 
-  /// Runs a case, and leaves out one ingredient after the other as long as the same happens.
+  /// Runs a case, and removes one ingredient after the other while the outcome stays the same.
   ///
   /// - Parameters:
   ///   - kept: The ingredients to begin with; all if nil.
@@ -27,13 +27,13 @@ package struct FuzzReproduction: Sendable {
     let first = run.run(one.number..<(one.number + 1), keeping: places)
     var outcome = first.outcome
     let signature = Self.signature(outcome)
-    // Findings of other checks are this one's too: here it is the only one.
+    // Findings of other checks count for this one, because it is the only one here.
     if case .pass = outcome.status, !outcome.findings.isEmpty {
       outcome.status = outcome.findings.contains { $0.severity == .failure } ? .fail : .warn
     }
     self.outcome = outcome
     if let signature {
-      // Two rounds: what one ingredient needed may be needless once another one is gone.
+      // Two rounds: after one ingredient was removed, another one may be unnecessary.
       for _ in 0..<2 {
         for place in places.sorted() where !supervisor.isStopped {
           progress(places.count - 1)
@@ -45,7 +45,7 @@ package struct FuzzReproduction: Sendable {
     enough = places.sorted()
   }
 
-  /// What makes two outcomes the same: how it ended and which rules were broken; nil if none.
+  /// The features that make two outcomes equal: the end and the broken rules; nil if there are none.
   private static func signature(_ outcome: CheckOutcome) -> String? {
     let rules = Set(outcome.findings.map(\.check)).sorted().joined(separator: " ")
     switch outcome.status {
@@ -59,7 +59,7 @@ package struct FuzzReproduction: Sendable {
   /// Whether the case breaks a rule.
   package var isBroken: Bool { Self.signature(outcome) != nil }
 
-  /// For people.
+  /// As text.
   package var text: String {
     var lines = ["case \(`case`.name): \(`case`.base)"]
     for (place, part) in `case`.parts.enumerated() { lines.append("  \(place + 1)  \(part)") }
@@ -74,7 +74,7 @@ package struct FuzzReproduction: Sendable {
     return lines.joined(separator: "\n")
   }
 
-  /// For machines.
+  /// As JSON.
   package var json: String {
     let value: JSONValue = [
       "case": .string(`case`.name), "exchanges": .string(`case`.base), "ingredients": .array(`case`.parts.map(JSONValue.string)),

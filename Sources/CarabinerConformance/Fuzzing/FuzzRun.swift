@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Synchronization
 
-/// The supervisor's side of fuzzing: gives children some cases each, and goes on behind a case that ended one.
+/// The supervisor's side of fuzzing: it gives each child some cases, and continues after a case that ended its child.
 struct FuzzRun {
   private let supervisor: Supervisor
   private let check: Check
@@ -13,7 +13,7 @@ struct FuzzRun {
     self.copy = copy
   }
 
-  /// Runs all cases that were asked for, as many children at once as there may be.
+  /// Runs all requested cases, with the permitted number of children at once.
   func outcome() -> CheckOutcome {
     let cases = supervisor.options.trial.cases.cases
     let start = ContinuousClock.now
@@ -32,7 +32,7 @@ struct FuzzRun {
     group.wait()
     let done = work.withLock(\.self)
     let outcomes = done.outcomes
-    // The first of the worst, whichever child was quicker.
+    // The first of the worst, independent of the order in which children end.
     var worst = outcomes.reduce(CheckOutcome(check: check, status: .pass, findings: [], duration: .zero, output: "")) {
       $0.status.badness < $1.status.badness ? $1 : $0
     }
@@ -54,8 +54,8 @@ struct FuzzRun {
       check: check, status: worst.status, findings: grouped(findings), duration: .now - start, output: worst.output)
   }
 
-  /// One finding for each rule and message, with the first case that shows it. A case breaks a rule of another check, and this one as
-  /// well: only here it is known which case it was.
+  /// One finding for each rule and message, with its first case. A case breaks a rule of another check, and this one as well, because
+  /// only this check knows the case.
   private func grouped(_ findings: [Finding]) -> [Finding] {
     var groups: [(first: Finding, count: Int)] = []
     for finding in findings {
@@ -81,7 +81,7 @@ struct FuzzRun {
 }
 
 extension CheckOutcome.Status {
-  /// Which of two outcomes tells more.
+  /// The more important of two outcomes.
   fileprivate var badness: Int {
     switch self {
     case .pass: 0

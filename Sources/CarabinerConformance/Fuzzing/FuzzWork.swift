@@ -1,15 +1,15 @@
 internal import Foundation
 
-/// Which cases are still to be run, and how those ended that were.
+/// The cases that are still to be run, and the outcomes of the others.
 struct FuzzWork {
   /// How many cases one child gets.
   static let batch = 250
-  /// After how many cases that end a child there is nothing more to learn.
+  /// After how many cases that end their child the run stops.
   private static let maximumDeaths = 5
 
   private let seed: UInt64
   private var rest: Range<Int>
-  /// What stood behind a case that ended its child.
+  /// The cases after a case that ended its child.
   private var again: [Range<Int>] = []
   private var ended: [(first: Int, outcome: CheckOutcome)] = []
   /// How many cases ended their child.
@@ -20,7 +20,7 @@ struct FuzzWork {
     self.seed = seed
   }
 
-  /// How many cases nobody has run.
+  /// How many cases were not run.
   var left: Int { again.reduce(rest.count) { $0 + $1.count } }
 
   /// In the order of the cases.
@@ -42,7 +42,7 @@ struct FuzzWork {
     switch child.outcome.status {
     case .crash, .timeout:
       deaths += 1
-      // The plugin can write into the record; what it says is used if it can be true.
+      // The plugin can write into the record, so its content is used only if it is plausible.
       guard let died = Self.number(in: child.step, seed: seed), part.contains(died), died + 1 < part.upperBound else { return }
       again.append((died + 1)..<part.upperBound)
     case .skip, .harnessError:
@@ -52,7 +52,7 @@ struct FuzzWork {
     }
   }
 
-  /// The number of the case that a step tells of; nil if it tells of none.
+  /// The number of the case in a step; nil if the step names none.
   static func number(in step: String, seed: UInt64) -> Int? {
     guard let range = step.range(of: "case \(seed):") else { return nil }
     return Int(step[range.upperBound...].prefix { $0.isNumber })

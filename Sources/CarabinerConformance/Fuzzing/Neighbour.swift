@@ -1,20 +1,20 @@
 internal import CCarabiner
 
-/// Another stage of the chain, which may do whatever carabiner.h lets it do: what reaches the stage under test has passed it.
+/// Another stage of the chain, which may do everything that carabiner.h permits. It changes the input of the stage under test.
 enum Neighbour: Sendable, Hashable {
-  /// Puts a header there, or takes all of them away.
+  /// Adds a header, or removes all of them.
   case header(String?)
-  /// Replaces variables and extensions, or takes them away.
+  /// Replaces or removes variables and extensions.
   case members(String?)
-  /// Takes the name of the operation away.
+  /// Removes the name of the operation.
   case namesNothing
-  /// Keeps every how many-th result.
+  /// Keeps every n-th result.
   case drops(every: Int)
-  /// Emits each result and each chunk so often.
+  /// Emits each result and each chunk several times.
   case multiplies(Int)
   /// Emits something else in place of each result.
   case replaces(by: String)
-  /// Marks results as parts of more to come.
+  /// Marks results as incomplete, with more to come.
   case marks(UInt32, path: String?, label: String?)
   /// Emits results that carry errors.
   case addsErrors(String)
@@ -22,14 +22,14 @@ enum Neighbour: Sendable, Hashable {
   case fails(after: Int, ErrorSample)
   /// Ends the call after so many results.
   case finishes(after: Int)
-  /// The caller gives up after so many results.
+  /// The caller cancels after so many results.
   case cancels(after: Int)
   /// Replaces the head of the response.
   case head(status: UInt32, version: UInt32, keepsHeaders: Bool)
-  /// Takes bytes off the end of each chunk.
+  /// Removes bytes from the end of each chunk.
   case cuts(Int)
 
-  /// JSON that is right and that few think of.
+  /// Valid but unusual JSON.
   private static let texts = [
     "null", "[]", "{}", "0", "-0.0", "\"\"", "true", #"{"":{"":null}}"#, #"{"a":1,"a":2}"#, "\"\\u0000\"", "1e400",
     #"{"__typename":"é\ud83d\ude00","id":null}"#, String(repeating: "[", count: 200) + String(repeating: "]", count: 200),
@@ -53,7 +53,7 @@ enum Neighbour: Sendable, Hashable {
     ErrorSample(code: 7, flags: UInt32(CRB_ERROR_TRANSPORT), httpStatus: 0, domain: "carabiner.transport"),
   ]
 
-  /// Any of them.
+  /// A random one.
   static func random(_ generator: inout SeededGenerator) -> Neighbour {
     func text() -> String { texts.randomElement(using: &generator) ?? "null" }
     let count = Int.random(in: 0...4, using: &generator)
@@ -85,7 +85,7 @@ enum Neighbour: Sendable, Hashable {
     }
   }
 
-  /// What is left of an exchange behind it.
+  /// Changes an exchange as this stage does.
   func change(_ exchange: inout Exchange) {
     switch self {
     case .header(nil):
@@ -105,7 +105,7 @@ enum Neighbour: Sendable, Hashable {
     case .drops(let interval):
       exchange.results = exchange.results.enumerated().filter { $0.offset % interval == 0 }.map(\.element)
     case .multiplies(let count):
-      // Two of them in a row would otherwise make millions.
+      // Without a limit two of them in a row would make millions.
       let times = min(count, max(1, 2000 / max(exchange.results.count, exchange.chunks.count, 1)))
       exchange.results = exchange.results.flatMap { Array(repeating: $0, count: times) }
       exchange.chunks = exchange.chunks.flatMap { Array(repeating: $0, count: times) }

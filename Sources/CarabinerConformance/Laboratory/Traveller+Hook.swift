@@ -9,7 +9,7 @@ extension Traveller {
   /// Runs a hook to its completion and returns its verdict; an illegal verdict counts as a failure, as in a host.
   ///
   /// - Parameters:
-  ///   - event: Makes what the hook is told, while the call is locked.
+  ///   - event: Makes the event of the hook, while the call is locked.
   ///   - body: Calls the plugin.
   @discardableResult
   func run<Event>(

@@ -1,6 +1,6 @@
 internal import CarabinerWire
 
-/// The catalogue for people and machines.
+/// The catalog as text and as JSON.
 package enum CatalogText {
   /// All checks, a line each, or as JSON.
   package static func list(_ asJSON: Bool) -> String {

@@ -1,13 +1,13 @@
 internal import CarabinerWire
 
-/// What a test of one plugin found.
+/// The result of the test of one plugin.
 package struct ConformanceReport: Sendable {
   package let plugin: String
   package let outcomes: [CheckOutcome]
   package let duration: Duration
-  /// Up to which level checks were run.
+  /// The highest level of the checks that were run.
   package let lookedAt: Int
-  /// Whether warnings were taken for failures.
+  /// Whether warnings count as failures.
   package let warningsCount: Bool
 
   package init(plugin: String, outcomes: [CheckOutcome], duration: Duration, lookedAt: Int, warningsCount: Bool = false) {
@@ -28,7 +28,7 @@ package struct ConformanceReport: Sendable {
 
   package func isGood(warningsCount: Bool) -> Bool { !outcomes.contains { $0.isFailure(warningsCount: warningsCount) } }
 
-  /// How many outcomes there are of each kind, in the order of their badness.
+  /// How many outcomes there are of each kind, ordered by severity.
   package var counts: [(name: String, count: Int)] {
     ["PASS", "WARN", "SKIP", "FAIL", "CRASH", "TIMEOUT", "HARNESS_ERROR"].compactMap { name in
       let count = outcomes.count { $0.status.name == name }

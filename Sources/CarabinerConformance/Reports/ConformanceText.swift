@@ -1,11 +1,11 @@
-/// A report for people.
+/// A report as text.
 package struct ConformanceText: Sendable {
   /// Whether the terminal shows colours.
   let isColoured: Bool
 
   package init(isColoured: Bool) { self.isColoured = isColoured }
 
-  /// Everything that is not as it should be, then the sums and the level.
+  /// All findings, then the sums and the level.
   package func text(_ report: ConformanceReport) -> String {
     var lines: [String] = []
     for outcome in report.outcomes where outcome.status != .pass {

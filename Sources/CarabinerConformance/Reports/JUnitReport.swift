@@ -41,7 +41,7 @@ package enum JUnitReport {
 
   private static func seconds(_ duration: Duration) -> String { "\(Double(duration.milliseconds) / 1000)" }
 
-  /// Text for XML: a plugin may have written anything, and some characters XML cannot hold at all.
+  /// Escapes text for XML. A plugin may have written any bytes, and XML cannot contain all characters.
   private static func escaped(_ text: String) -> String {
     var out = ""
     for scalar in text.unicodeScalars {

@@ -1,6 +1,6 @@
 internal import CLaboratory
 
-/// Something that happened in a child, as its trace has it.
+/// An event in the trace of a child.
 struct TraceEvent: Sendable, Hashable {
   enum Kind: Sendable, Hashable {
     case begin, end, use
@@ -14,7 +14,7 @@ struct TraceEvent: Sendable, Hashable {
 }
 
 extension FlightRecord {
-  /// What happened last, in order. A stranger's code could write there: what is no event is left out, and texts are stripped.
+  /// The last events, in order. Untrusted code could write there, so invalid events are left out, and texts are stripped.
   var events: [TraceEvent] {
     let count = unsafe CLaboratory_eventCount(record)
     let kept = UInt64(CLABORATORY_EVENTS)

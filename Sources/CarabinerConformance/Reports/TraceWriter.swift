@@ -2,8 +2,8 @@ internal import CarabinerWire
 internal import Foundation
 internal import Synchronization
 
-/// Writes what children did in the format of Chrome's trace viewer, which Perfetto reads too: a process for each check, hooks as
-/// spans, functions of the host as moments.
+/// Writes the events of children in the format of Chrome's trace viewer, which Perfetto also reads: a process for each check, hooks as
+/// spans, calls of host functions as instant events.
 package final class TraceWriter: Sendable {
   private struct State {
     let file: FileHandle
@@ -15,7 +15,7 @@ package final class TraceWriter: Sendable {
   private let state: Mutex<State>
   private let start = UInt64(DispatchTime.now().uptimeNanoseconds)
 
-  /// - Throws: What the system says if the file cannot be made.
+  /// - Throws: The error of the system if the file cannot be made.
   package init(path: String) throws {
     try Data("[".utf8).write(to: URL(filePath: path))
     let file = try FileHandle(forWritingTo: URL(filePath: path))
@@ -37,7 +37,7 @@ package final class TraceWriter: Sendable {
         line["name"] = .string(event.text)
         line["cat"] = .string(event.kind == .use ? "host" : "plugin")
         line["ph"] = .string(event.kind == .begin ? "B" : event.kind == .end ? "E" : "i")
-        // Microseconds, and thousandths of them.
+        // Microseconds with three decimals.
         let (time, isBefore) = event.nanoseconds.subtractingReportingOverflow(start)
         line["ts"] = .number(JSONNumber(isBefore ? 0 : Double(time) / 1000) ?? JSONNumber(0))
         line["pid"] = process
@@ -54,7 +54,7 @@ package final class TraceWriter: Sendable {
     }
   }
 
-  /// Ends the file; gives what went wrong with it.
+  /// Ends the file; returns the error of writing, if there was one.
   package func close() -> String? {
     state.withLock { state in
       write("\n]\n", &state)

@@ -1,8 +1,8 @@
 internal import CLaboratory
 internal import Glibc
 
-/// The supervisor's side of the memory a child leaves behind. Whatever stands in it was written by a process with a stranger's code
-/// in it: texts are cut at their limit and stripped of what is no text.
+/// The supervisor's side of the memory that it shares with a child. A process with untrusted code wrote it, so
+/// texts are cut at their limit and stripped of control characters.
 @safe final class FlightRecord {
   let descriptor: Int32
   let record: UnsafeMutablePointer<CLaboratory_record>
@@ -27,7 +27,7 @@ internal import Glibc
 
   /// The hook the plugin was in when it ended; empty if in none.
   var hook: String { text(at: LaboratoryRecord.hookOffset) }
-  /// What the check was doing.
+  /// The step of the check.
   var step: String { text(at: LaboratoryRecord.stepOffset) }
 
   private func text(at offset: Int) -> String {
@@ -35,7 +35,7 @@ internal import Glibc
     return unsafe Self.stripped(bytes)
   }
 
-  /// What stands before the first NUL, as a text without control characters.
+  /// The bytes before the first NUL, as a text without control characters.
   static func stripped(_ bytes: UnsafeRawBufferPointer) -> String {
     let text = unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
     return String(text.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? " " : Character($0) })

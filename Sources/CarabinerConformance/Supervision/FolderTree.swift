@@ -1,11 +1,11 @@
 internal import Glibc
 
-/// A folder and all that is below it, which somebody has filled who did not want it to be removed.
+/// A folder that untrusted code has filled, perhaps to prevent its removal.
 enum FolderTree {
-  /// Removes it, however deep it is and whoever may look into it.
+  /// Removes it, at any depth and with any modes.
   ///
-  /// Folders within folders are moved to the top and emptied there: a path longer than the system takes, or more of them open than
-  /// there may be, cannot come up. Links are not followed.
+  /// Nested folders are moved to the top and emptied there, so paths do not become too long, and not too many
+  /// descriptors are open. Links are not followed.
   static func remove(_ path: String) {
     let top = unsafe open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
     guard top >= 0 else { return }
@@ -17,7 +17,7 @@ enum FolderTree {
       let folder = unsafe openat(top, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
       guard folder >= 0 else { continue }
       for child in names(in: folder) where unsafe unlinkat(folder, child, 0) != 0 {
-        // Not by a name somebody else may have thought of.
+        // The name is random, because the folder may have any predictable name.
         let fresh = "\(UInt64.random(in: 0...(.max)))-\(moved)".utf8CString.map { $0 }
         moved += 1
         unsafe fchmodat(folder, child, 0o700, 0)
@@ -30,7 +30,7 @@ enum FolderTree {
     unsafe rmdir(path)
   }
 
-  /// As C has them, for a name need not be text.
+  /// As C strings, because a name may be any bytes.
   private static func names(in folder: Int32) -> [[CChar]] {
     // The stream closes the descriptor it is given.
     let copy = unsafe openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)

@@ -1,19 +1,19 @@
 internal import CarabinerFiles
 internal import Foundation
 
-/// A private folder that is removed with the value, whatever a child has put into it.
+/// A private folder that is removed with the value, with all its content.
 final class ScratchFolder: Sendable {
-  /// What a child that is another user than root may do with a folder of root's.
+  /// The rights of a child of root, which is another user, to the folder.
   enum Use: Sendable {
-    /// It may read what is in it.
+    /// The child may read files in it.
     case reading
-    /// It is the child's.
+    /// The child owns it.
     case writing
   }
 
   let path: String
 
-  /// - Throws: What the system says if no folder can be made, or why another user could replace it.
+  /// - Throws: The error of the system if no folder can be made, or the reason why another user could replace it.
   init(for use: Use, in parent: String? = nil) throws {
     path = "\(try Self.trusted(parent ?? Self.parent))/carabiner-conform-\(UUID().uuidString)"
     try FileManager.default.createDirectory(
@@ -27,12 +27,12 @@ final class ScratchFolder: Sendable {
     }
   }
 
-  /// Lets the group of the child read a file or folder of root's; nothing for another user, whose child is the same user.
+  /// Lets the group of the child read a file or folder of root. It does nothing for other users, because their child is the same user.
   static func hand(_ path: String, to group: gid_t = Confinement.group) {
     if geteuid() == 0 { unsafe chown(path, 0, group) }
   }
 
-  /// Where folders are made: the user's own place, unless root's child, who is another user, could not get there.
+  /// The parent of folders: the user's runtime folder, unless the child of root, which is another user, cannot reach it.
   private static var parent: String {
     guard let own = ProcessInfo.processInfo.environment["XDG_RUNTIME_DIR"], own.hasPrefix("/") else { return "/tmp" }
     return geteuid() != 0 || isOpenToOthers(own) ? own : "/tmp"

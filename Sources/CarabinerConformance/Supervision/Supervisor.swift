@@ -3,21 +3,21 @@ internal import CarabinerWire
 internal import Foundation
 internal import Synchronization
 
-/// Runs checks of one plugin, each in a child process of its own, and never touches the plugin itself: it neither loads it nor
-/// reads more of it than it takes to copy it.
+/// Runs checks of one plugin, each in its own child process. It neither loads the plugin nor parses it;
+/// it only copies the file.
 package struct Supervisor: Sendable {
   /// How a test is run.
   package struct Options: Sendable {
-    /// Arguments that make this program, called again, run one order; the order follows them.
+    /// Arguments with which this program runs one order as a child; the order follows them.
     package var childArguments: [String]
-    /// How many children at once.
+    /// How many children run at once.
     package var jobs: Int
     /// How much longer or shorter than usual checks may take.
     package var timeScale: Double
     package var trial: TrialOptions
-    /// What is asked of the walls around a child.
+    /// The required confinement of a child.
     package var confinement = Confinement.strict
-    /// A descriptor that becomes readable when the test is to be given up.
+    /// A descriptor that becomes readable when the test is to stop.
     package var stop: Int32?
     /// Where the children's traces go.
     package var trace: TraceWriter?
@@ -33,11 +33,11 @@ package struct Supervisor: Sendable {
     }
   }
 
-  /// How long a child that took too long has to say where it was.
+  /// How long a child has after SIGABRT to write its stack.
   private static let abortGrace = Duration.milliseconds(500)
-  /// How many processes a child may have: more would take the machine from everybody else.
+  /// How many processes a child may have; more would block the machine.
   private static let maximumProcesses = 100
-  /// A refused call is answered by a handler of SIGSYS; without it the kernel ends the process.
+  /// A handler of SIGSYS answers a refused call; without it the kernel ends the process.
   private static let whySIGSYS =
     ": it made a system call that plugins may not make, while SIGSYS was blocked or its handler was gone"
   /// How much of a child's output is kept in a report.
@@ -54,7 +54,7 @@ package struct Supervisor: Sendable {
   /// Runs the checks and gives their outcomes in the order of the checks.
   ///
   /// - Parameter progress: Called when a check begins and when it has ended, on any thread.
-  /// - Throws: What the system says if the plugin cannot be copied.
+  /// - Throws: The error of the system if the plugin cannot be copied.
   package func run(
     _ checks: [Check], progress: @escaping @Sendable (Check, CheckOutcome?) -> Void = { _, _ in }
   ) throws -> [CheckOutcome] {
@@ -96,7 +96,7 @@ package struct Supervisor: Sendable {
     return unsafe poll(&waited, 1, 0) > 0
   }
 
-  /// A plain copy, so that the file may change meanwhile; refused if it is no file.
+  /// A copy, so that the original may change during the test; refused if it is not a file.
   static func copy(_ path: String, to target: String) throws {
     var status = stat()
     guard unsafe stat(path, &status) == 0 else {
@@ -116,7 +116,7 @@ package struct Supervisor: Sendable {
 
   // MARK: One check
 
-  /// How a check ended, and what it was doing last.
+  /// The outcome of a check, and its last step.
   struct Ended {
     let outcome: CheckOutcome
     var step = ""
@@ -201,7 +201,7 @@ package struct Supervisor: Sendable {
     return arguments
   }
 
-  /// Little, and nothing of ours that is none of a plugin's business.
+  /// The environment of a child: only a few variables, and none with data of the caller.
   private func environment(_ folder: String) -> [String] {
     let kept = ["PATH", "LANG", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS", "LSAN_OPTIONS"].compactMap { name in
       ProcessInfo.processInfo.environment[name].map { "\(name)=\($0)" }
@@ -213,7 +213,7 @@ package struct Supervisor: Sendable {
     text.utf8.count <= maximumOutput ? text : "…" + String(text.suffix(maximumOutput))
   }
 
-  /// Findings belong to the check whose rule is broken, whoever saw it first.
+  /// Moves each finding to the check whose rule is broken, if another check found it.
   private static func attributed(_ outcomes: [CheckOutcome]) -> [CheckOutcome] {
     var foreign: [String: [Finding]] = [:]
     for outcome in outcomes {

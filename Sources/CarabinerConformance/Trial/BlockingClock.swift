@@ -2,7 +2,7 @@ internal import CarabinerHost
 internal import Glibc
 internal import Synchronization
 
-/// How long hooks keep their thread, without the time it waited for a processor: that is the machine's doing.
+/// How long hooks keep their thread, without the time for which it waited for a processor because of the load of the machine.
 final class BlockingClock: Sendable {
   private struct State {
     var start: UInt64 = 0
@@ -12,7 +12,7 @@ final class BlockingClock: Sendable {
   }
 
   private let state = Mutex(State())
-  /// What the kernel counts of the thread that made this clock; kept open, for it is read twice a hook.
+  /// The kernel's counters of the thread that made this clock; kept open, because it is read twice per hook.
   private let statistics = unsafe open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC)
 
   deinit { if statistics >= 0 { close(statistics) } }
@@ -35,7 +35,7 @@ final class BlockingClock: Sendable {
     }
   }
 
-  /// The shortest time of each hook, in nanoseconds: what it takes at least.
+  /// The shortest time of each hook, in nanoseconds.
   var least: [(Hook, UInt64)] {
     state.withLock { $0.least.sorted { $0.key.rawValue < $1.key.rawValue }.map { ($0.key, $0.value) } }
   }
@@ -43,7 +43,7 @@ final class BlockingClock: Sendable {
   /// The hooks that took longer than `limit` at least once, and the longest time of each.
   func longest(over limit: UInt64) -> [Hook: UInt64] { state.withLock { $0.most.filter { $0.value > limit } } }
 
-  /// How long the thread was ready and had no processor; 0 where the kernel does not say.
+  /// How long the thread was ready and had no processor; 0 if the kernel does not report it.
   private var waited: UInt64 {
     var text = [UInt8](repeating: 0, count: 96)
     guard statistics >= 0 else { return 0 }

@@ -1,7 +1,7 @@
 internal import CarabinerHost
 internal import CarabinerWire
 
-/// Configurations a schema accepts, far from those a person would write: what a host may hand to create().
+/// Unusual configurations that a schema accepts, so a host may pass them to create().
 enum ConfigurationVariants {
   private static let texts = [
     "", " ", "x", "0", "-1", "true", "null", "é\u{1F600}", "%s%n%x", "a\"b\\c", "line\nline", "../../etc/passwd", "/dev/null",
@@ -12,7 +12,7 @@ enum ConfigurationVariants {
     "0", "1", "-1", "2", "7", "100", "65535", "65536", "2147483648", "9007199254740993", "0.5", "1e3", "-0.0",
   ]
 
-  /// Up to `count` different ones, the plain one first; fewer if the schema leaves no more.
+  /// Up to `count` different configurations, the sample first; fewer if the schema permits no more.
   static func texts(for schema: String?, count: Int, seed: UInt64) -> [String] {
     let plain = SampleConfiguration.text(for: schema)
     guard let schema, let json = try? JSONValue(parsing: schema), let compiled = try? CompiledSchema(json),

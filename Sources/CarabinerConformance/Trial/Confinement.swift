@@ -2,18 +2,18 @@ internal import CConfine
 internal import Foundation
 internal import Glibc
 
-/// What is asked of the walls around a process that holds a plugin.
+/// The required confinement of a process that holds a plugin.
 package enum Confinement: String, Sendable, CaseIterable {
-  /// A check does not run without those that keep a plugin from everything else.
+  /// A check does not run without the layers that isolate a plugin.
   case strict
-  /// A check runs with those this system has.
+  /// A check runs with the layers that this system has.
   case available
 
-  /// The user and group a process of root becomes: nobody and nogroup, by number, for not every system names them.
+  /// The user and group of a child of root: nobody and nogroup, by number, because not every system names them.
   static let user: uid_t = 65534
   static let group: gid_t = 65534
 
-  /// What a child may use; generous, for a plugin that needs more should not be in the path of a request.
+  /// The limits of a child. They are generous: a plugin that needs more is too large for the path of a request.
   private enum Maximum {
     static let data: UInt64 = 4 << 30
     static let addresses: UInt64 = 16 << 30
@@ -26,7 +26,7 @@ package enum Confinement: String, Sendable, CaseIterable {
   /// A sanitizer reserves terabytes of addresses and uses few of them.
   private static var isSanitized: Bool { unsafe dlsym(nil, "__asan_init") != nil || dlsym(nil, "__tsan_init") != nil }
 
-  /// Confines this process for good; it has one thread.
+  /// Confines this process, which has one thread. It cannot be undone.
   ///
   /// - Parameters:
   ///   - folder: Where files may be made and changed.
@@ -60,7 +60,7 @@ package enum Confinement: String, Sendable, CaseIterable {
     }
   }
 
-  /// The names of layers without which no check may run.
+  /// The names of required layers that are missing.
   ///
   /// - Parameter layers: Those in force.
   func missingLayers(after layers: UInt32) -> [String] {
@@ -73,13 +73,13 @@ package enum Confinement: String, Sendable, CaseIterable {
     }
   }
 
-  /// Why no check runs without some layers.
+  /// The error message for missing layers.
   static func refusal(for missing: [String]) -> String {
     "a plugin cannot be confined here: this system lacks \(missing.joined(separator: " and ")). "
       + "Use Linux 5.13 or newer with seccomp and Landlock, or accept the risk with --confine available."
   }
 
-  /// Writes a line where the plugin's own output goes.
+  /// Writes a line to the output of the plugin.
   static func say(_ line: String) {
     let bytes = Array("\(line)\n".utf8)
     _ = unsafe bytes.withUnsafeBytes { unsafe write(2, $0.baseAddress, $0.count) }

@@ -1,6 +1,6 @@
 internal import CarabinerHost
 
-/// One call with very many results, of which none is kept here either.
+/// One call with very many results. The laboratory keeps none of them.
 struct EndlessTrial {
   private let trial: InterceptorTrial
   private let stage: StageHooks
@@ -12,7 +12,7 @@ struct EndlessTrial {
     self.instance = instance
   }
 
-  /// Sends the exchange with one of its results, or its chunks, over and over.
+  /// Sends the exchange, and repeats one of its results or chunks.
   func run(_ exchange: Exchange, count: Int) {
     unsafe instance.forCall { memory in
       let traveller = unsafe Traveller(trial.laboratory, stage, of: trial.interceptor.id, instance: memory)

@@ -1,13 +1,13 @@
 internal import CarabinerHost
 
-/// What a check of the file alone has: its bytes. They are read in the child, whose memory is limited.
+/// The context of a check of the file alone: its bytes. The child reads them, because its memory is limited.
 struct FileTrial {
   let notes: TrialNotes
   let path: String
   let bytes: [UInt8]
   let options: TrialOptions
 
-  /// The file as a shared object; a check that cannot go on without it is skipped, for LD01 says what is wrong.
+  /// The file as a shared object. If it is not one, the check is skipped, and LD01 reports why.
   func object() throws -> SharedObject {
     do {
       return try SharedObject(bytes)

@@ -1,10 +1,10 @@
-/// What a process has more of than before.
+/// The growth of a process since a moment.
 struct Growth: Sendable {
   private let before: ProcessState
 
   init() { before = ProcessState.now }
 
-  /// What is more, in words; memory below `tolerance` bytes is what allocators keep.
+  /// The growth in words. Less memory than `tolerance` bytes does not count, because allocators keep some.
   func problems(tolerance: Int = 1 << 20) -> [String] {
     let after = ProcessState.now
     var found: [String] = []

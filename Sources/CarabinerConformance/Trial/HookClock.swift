@@ -3,8 +3,8 @@ internal import CarabinerHost
 internal import Glibc
 internal import Synchronization
 
-/// How long hooks take and how often they allocate, by the processor's time of the thread they run on: whatever else the machine does
-/// is no fault of the plugin.
+/// How long hooks take and how often they allocate. It counts the processor time of their thread, so the load of the machine does not
+/// matter.
 final class HookClock: Sendable {
   private struct State {
     var start: UInt64 = 0
@@ -34,10 +34,10 @@ final class HookClock: Sendable {
 
   var hooks: Int { state.withLock { $0.times.count } }
   var allocations: UInt64 { state.withLock { $0.allocations } }
-  /// Nanoseconds of all hooks.
+  /// The nanoseconds of all hooks together.
   var total: UInt64 { state.withLock { $0.times.reduce(0, &+) } }
 
-  /// The most that this part of all hooks takes, in nanoseconds: of 100 hooks and 0.99, what the second slowest takes.
+  /// The nanoseconds that this share of all hooks does not exceed: for 100 hooks and 0.99 the time of the second slowest.
   func percentile(_ part: Double) -> UInt64 {
     let times = state.withLock { $0.times.sorted() }
     let count = Int((Double(times.count) * part).rounded(.up))
@@ -49,7 +49,7 @@ final class HookClock: Sendable {
 final class SystemCallCounter: Sendable {
   private let first = Mutex<[Hook: Int64]>([:])
 
-  /// Whether this machine can tell.
+  /// Whether this machine can report it.
   var isPossible: Bool {
     var number: Int64 = 0
     guard CLaboratory_beginSystemCalls() == 0 else { return false }
@@ -64,10 +64,10 @@ final class SystemCallCounter: Sendable {
     if unsafe CLaboratory_endSystemCalls(&number) > 0 { first.withLock { $0[hook] = $0[hook] ?? number } }
   }
 
-  /// A hook that waits has to say so to the system.
+  /// Removes a hook that suspended, because it needs system calls.
   func forgive(_ hook: Hook) { first.withLock { $0[hook] = nil } }
 
-  /// Takes what was found, in the order of the hooks.
+  /// Returns the findings in the order of the hooks, and forgets them.
   func take() -> [(Hook, Int64)] {
     first.withLock { first in
       defer { first = [:] }

@@ -1,12 +1,12 @@
 internal import CarabinerWire
 
-/// Configurations no person would write.
+/// Extreme and invalid configurations.
 enum HostileConfigurations {
   /// How deep the deepest is nested.
   static let depth = 10_000
   private static let longBytes = 10 << 20
 
-  /// First those that fit no schema, then changes of what the schema wants: members gone, of the wrong type, very long or deep.
+  /// First configurations that fit no schema, then changes of valid ones: members missing, of the wrong type, very long or deep.
   static func texts(for schema: String?, seed: UInt64, count: Int) -> [String] {
     let deep = String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
     var texts = [
@@ -31,7 +31,7 @@ enum HostileConfigurations {
       object[name] = nil
       texts.append(JSONValue.object(object).serializedText)
     }
-    // Bytes of the plain one changed at random, as a disk or a merge would.
+    // Random changes of bytes of the sample, as by a disk error or a bad merge.
     var generator = SeededGenerator(seed)
     for _ in 0..<(count / 2) {
       var bytes = Array(plain.utf8)

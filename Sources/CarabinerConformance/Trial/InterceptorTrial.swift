@@ -2,9 +2,9 @@ internal import CCarabiner
 internal import CarabinerHost
 internal import CarabinerWire
 
-/// What a check has that watches an interceptor at work.
+/// The context of a check that runs an interceptor.
 @safe struct InterceptorTrial: @unchecked Sendable {
-  // Values, tables of a library that is never unmapped, and a laboratory made for sharing.
+  // Values, tables of a library that is never unmapped, and a thread-safe laboratory.
 
   let notes: TrialNotes
   let interceptor: PluginInterceptor
@@ -20,7 +20,7 @@ internal import CarabinerWire
 
   /// Makes an instance with the configuration of this trial.
   ///
-  /// - Throws: ``TrialNotes/Skip`` if the plugin will not, for LC02 says what is wrong.
+  /// - Throws: ``TrialNotes/Skip`` if the plugin refuses; LC02 reports why.
   func instance(_ configuration: String? = nil) throws -> LaboratoryInstance {
     do {
       return try unsafe LaboratoryInstance(interceptor, host: host, configuration: configuration ?? self.configuration)

@@ -1,9 +1,9 @@
 internal import CLaboratory
 
-/// The libraries of this process, by the names the dynamic linker has for them.
+/// The libraries of this process, by their names in the dynamic linker.
 struct LibraryList: Sendable {
   let names: Set<String>
-  /// How many were loaded since the process began, those that were closed again included.
+  /// How many were loaded since the start of the process, including those that were closed again.
   let loaded: UInt64
 
   private static let maximumBytes = 256 << 10
@@ -15,7 +15,7 @@ struct LibraryList: Sendable {
     return LibraryList(names: Set(text.split(separator: "\n").map(String.init)), loaded: loaded)
   }
 
-  /// What was loaded since, in words; libc's own parts, which it loads when it is asked for users, hosts or character sets, do not count.
+  /// The libraries that were loaded since, in words. Parts of libc, which it loads for users, hosts or character sets, do not count.
   func additions(since before: LibraryList) -> [String] {
     let new = names.subtracting(before.names).sorted()
     let isMissing = loaded > before.loaded + UInt64(new.count)

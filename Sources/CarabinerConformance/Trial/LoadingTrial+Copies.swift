@@ -6,9 +6,9 @@ extension LoadingTrial {
   /// Writes a copy into the folder of this process.
   ///
   /// - Parameters:
-  ///   - name: The name of the file, without `.so`; it is new. It stays, for a file that takes its place would be taken for it.
-  ///   - bytes: What is written; the plugin as it is if nil.
-  /// - Throws: ``CopyFailure``; ``TrialNotes/Skip`` if the plugin may have made that impossible.
+  ///   - name: The new name of the file, without `.so`. The file stays, because the linker would take a new file in its place for it.
+  ///   - bytes: The content; the unchanged plugin if nil.
+  /// - Throws: ``CopyFailure``; ``TrialNotes/Skip`` if the plugin may be the cause.
   func copy(named name: String, _ bytes: [UInt8]? = nil) throws -> String {
     let path = "./\(name).so"
     let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o500)
@@ -32,7 +32,7 @@ extension LoadingTrial {
     return mayBeChanged ? TrialNotes.Skip("after it was loaded, \(failure)") : failure
   }
 
-  /// Makes a copy that is in no folder.
+  /// Makes a copy in memory, without a folder.
   ///
   /// - Throws: As ``copy(named:_:)``.
   func memoryCopy() throws -> String {
@@ -41,7 +41,7 @@ extension LoadingTrial {
     return "/proc/self/fd/\(descriptor)"
   }
 
-  /// No copy could be made; not the plugin's fault.
+  /// No copy could be made, without a fault of the plugin.
   struct CopyFailure: Error, CustomStringConvertible {
     let path: String
     let status: Int32

@@ -1,9 +1,9 @@
 internal import CCarabiner
 internal import CarabinerHost
 
-/// What a plugin registers, as it stands in its memory: checks of the descriptor believe nothing else.
+/// The registration of a plugin, as it is in its memory. Checks of the descriptor read nothing else.
 extension LoadingTrial {
-  /// Maps the plugin and gives the table its entry function answers.
+  /// Maps the plugin and returns the table of its entry function.
   func table() throws -> UnsafePointer<crb_plugin> {
     let host = unsafe LaboratoryTable.make(for: "laboratory")
     guard let table = unsafe register(try entry(), host) else {
@@ -12,7 +12,7 @@ extension LoadingTrial {
     return unsafe table
   }
 
-  /// The interceptors of a table that says how many there are; none if it does not say where.
+  /// The interceptors of a table; none if its list is NULL.
   func items(of table: UnsafePointer<crb_plugin>) -> [RegisteredItem] {
     let copy = unsafe InterceptorTable.copy(table, crb_plugin())
     guard let list = unsafe copy.items else { return [] }
@@ -25,7 +25,7 @@ extension LoadingTrial {
     return items
   }
 
-  /// A NUL-terminated text, at most 4 KiB of it; nil if it is absent or no UTF-8.
+  /// A NUL-terminated text, at most 4 KiB of it; nil if it is absent or not UTF-8.
   func text(_ pointer: UnsafePointer<CChar>?) -> String? {
     guard let pointer = unsafe pointer else { return nil }
     var bytes: [UInt8] = []
@@ -38,9 +38,9 @@ extension LoadingTrial {
   }
 }
 
-/// An interceptor as the plugin registers it, checked by nobody.
+/// An interceptor as the plugin registers it, unchecked.
 @safe struct RegisteredItem {
   let pointer: UnsafePointer<crb_interceptor>
-  /// As far as its size says it goes.
+  /// A copy up to its size.
   let table: crb_interceptor
 }

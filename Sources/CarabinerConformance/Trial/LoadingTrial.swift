@@ -4,7 +4,7 @@ internal import CarabinerHost
 internal import Glibc
 internal import Synchronization
 
-/// What a check has that loads the plugin itself.
+/// The context of a check that loads the plugin itself.
 struct LoadingTrial {
   let notes: TrialNotes
   /// A private copy of the plugin.
@@ -12,13 +12,13 @@ struct LoadingTrial {
   let bytes: [UInt8]
   let options: TrialOptions
 
-  /// Whether code of the plugin's has run in this process: what then goes wrong may be its doing.
+  /// Whether code of the plugin has run in this process and may be the cause of later failures.
   private static let wasLoaded = Atomic(false)
   static var mayBeChanged: Bool { wasLoaded.load(ordering: .relaxed) }
 
   typealias Entry = @convention(c) (UnsafePointer<crb_host>?) -> UnsafePointer<crb_plugin>?
 
-  /// Maps the plugin and finds its entry function; a check that cannot go on without is skipped, for LD03 says what is wrong.
+  /// Maps the plugin and finds its entry function. If that fails, the check is skipped, and LD03 reports why.
   func entry(of path: String? = nil) throws -> Entry {
     try checkWhole()
     Self.wasLoaded.store(true, ordering: .relaxed)
@@ -31,19 +31,19 @@ struct LoadingTrial {
     guard let symbol = unsafe dlsym(handle, "crb_entry_v1") else {
       throw TrialNotes.Skip("it does not export crb_entry_v1; see SY01")
     }
-    // In every check: what a plugin frees of ours would end this process at some other place.
+    // In every check, because memory of the host that a plugin frees would end this process at another place.
     unsafe CLaboratory_watchFrees(symbol, Self.isForeign)
     return unsafe unsafeBitCast(symbol, to: Entry.self)
   }
 
-  /// Whether some memory is not the plugin's to free.
+  /// Whether the plugin may not free some memory.
   static let isForeign: @convention(c) (UnsafeRawPointer?) -> Int32 = { memory in
     unsafe Laboratory.current.mayFree(memory) ? 0 : 1
   }
 
-  /// Mapping a file that was cut short ends the process.
+  /// Checks the file first, because mapping a truncated file ends the process.
   ///
-  /// - Throws: ``TrialNotes/Skip``, for LD01 says what is wrong.
+  /// - Throws: ``TrialNotes/Skip``; LD01 reports why.
   func checkWhole() throws {
     do { _ = try ELFImage(bytes) } catch { throw TrialNotes.Skip("the file cannot be mapped as a shared object; see LD01") }
   }
@@ -55,10 +55,10 @@ struct LoadingTrial {
     return unsafe entry(host)
   }
 
-  /// Maps the plugin, registers it with a host and reads what it registers.
+  /// Maps the plugin, registers it with a host and reads its table.
   ///
   /// - Parameters:
-  ///   - path: Another copy of it; this trial's own if nil.
+  ///   - path: Another copy of it; the copy of this trial if nil.
   ///   - shape: How the host differs from an ordinary one.
   func library(of path: String? = nil, host shape: LaboratoryTable.Shape = LaboratoryTable.Shape()) throws -> LaboratoryLibrary {
     let host = unsafe LaboratoryTable.make(shape, for: "laboratory")
@@ -68,7 +68,7 @@ struct LoadingTrial {
     return try unsafe LaboratoryLibrary(table, host: host, path: path ?? self.path, bytes: bytes)
   }
 
-  /// Each interceptor of a library, with what a check needs to watch it at work.
+  /// Each interceptor of a library, as the context of a check.
   func interceptors(of library: LaboratoryLibrary) -> [InterceptorTrial] {
     library.interceptors.map { interceptor in
       unsafe InterceptorTrial(
@@ -80,6 +80,6 @@ struct LoadingTrial {
 }
 
 extension LoadingTrial {
-  /// What the dynamic linker said last.
+  /// The last error of the dynamic linker.
   static var linkerMessage: String { unsafe dlerror().map { unsafe String(cString: $0) } ?? "no reason given" }
 }

@@ -11,10 +11,10 @@ final class LockWatch: Sendable {
     return unsafe CLaboratory_watchLocks(code) > 0
   }
 
-  /// How many this thread holds.
+  /// How many locks this thread holds.
   var held: Int64 { CLaboratory_heldLocks() }
 
-  /// Called before a hook and after it; how many more locks are held after it.
+  /// Called before a hook and after it; returns how many more locks are held after it.
   func note(_ isBefore: Bool) -> Int64? {
     let held = held
     return before.withLock { before in

@@ -1,8 +1,8 @@
 internal import CarabinerHost
 
-/// Very many calls through one stage, one after the other: what happens once in a thousand of them happens here.
+/// Thousands of calls through one stage, one after the other, to find rare faults.
 struct LongRun {
-  /// How long one run may take, unless a check says otherwise: plugins that wait in each call make fewer calls.
+  /// How long one run may take, unless a check sets another limit. Plugins that wait in each call make fewer calls.
   static let usualLimit = Duration.seconds(30)
 
   private let trial: InterceptorTrial
@@ -19,7 +19,7 @@ struct LongRun {
     self.limit = limit
   }
 
-  /// Sends the usual exchanges over and over; gives how many calls that were.
+  /// Sends the usual exchanges repeatedly; returns the number of calls.
   @discardableResult
   func run(_ count: Int, _ manner: Traveller.Manner = Traveller.Manner()) -> Int {
     let deadline = ContinuousClock.now + limit
@@ -35,7 +35,7 @@ struct LongRun {
     return calls
   }
 
-  /// What the laboratory keeps for other checks is not the plugin's.
+  /// Forgets data that the laboratory keeps for other checks, which does not count.
   private func forget() {
     trial.laboratory.state.withLock { state in
       state.logged = []

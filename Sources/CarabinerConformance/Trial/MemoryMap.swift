@@ -1,11 +1,11 @@
-/// What is mapped in this process, as `/proc/self/maps` has it.
+/// The mappings of this process, from `/proc/self/maps`.
 struct MemoryMap: Sendable {
   /// Pages with the same rights.
   struct Area: Sendable {
     let range: Range<UInt64>
     /// `r-xp`
     let rights: String
-    /// The file, or a name in brackets; empty for memory of no file.
+    /// The file, or a name in brackets; empty for anonymous memory.
     let name: String
 
     var isWritable: Bool { rights.dropFirst().first == "w" }
@@ -29,12 +29,12 @@ struct MemoryMap: Sendable {
     return map
   }
 
-  /// Bytes of all mappings but the heap that libc makes larger as it needs.
+  /// Bytes of all mappings except the heap, which libc grows as needed.
   var mappedBytes: Int {
     areas.reduce(0) { $1.name == "[heap]" ? $0 : $0 + Int(clamping: $1.range.upperBound - $1.range.lowerBound) }
   }
 
-  /// Pages that can be written and run now and could not before, and pages of files that may be used otherwise than before.
+  /// Pages that can now be written and run but could not before, and pages of files with changed protection.
   func differences(from before: MemoryMap) -> [String] {
     var found: [String] = []
     for area in areas where area.isWritable && area.isExecutable {
@@ -59,7 +59,7 @@ struct MemoryMap: Sendable {
 extension MemoryMap.Area {
   fileprivate var shownName: String {
     if name == "[stack]" { return "the stack" }
-    // The folder of a private copy says nothing.
+    // The folder of a private copy has no meaning for a reader.
     return name.isEmpty ? "memory of no file" : String(name.split(separator: "/").last ?? "")
   }
 }

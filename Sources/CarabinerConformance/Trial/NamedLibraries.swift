@@ -1,14 +1,14 @@
 internal import CarabinerHost
 internal import Glibc
 
-/// The libraries a plugin names (DT_NEEDED) in folders it names as well (RUNPATH, RPATH): its child may read them beside those of the
-/// system. Only files that are ELF objects are among them, or a plugin could choose what it may read by naming it.
+/// The libraries that a plugin names (DT_NEEDED) in folders that it names as well (RUNPATH, RPATH). Its child may read them, like those of
+/// the system. Only ELF objects count. Otherwise a plugin could read any file by naming it.
 enum NamedLibraries {
-  /// How many paths are looked at; a plugin with more libraries of its own finds the others missing.
+  /// How many paths are checked; further libraries of a plugin are missing in the child.
   private static let maximumPaths = 4096
   private static let maximumBytes = 512 << 20
 
-  /// The paths of those of a plugin, and of those they name.
+  /// The paths of the libraries of a plugin, and of the libraries that they name.
   static func paths(of plugin: String) -> [String] {
     var found: [String] = []
     var seen: Set<String> = [plugin]
@@ -27,7 +27,7 @@ enum NamedLibraries {
 
   private static func object(at path: String) -> SharedObject? {
     var status = stat()
-    // Not a pipe or a device, which would be waited for, or has no end.
+    // Not a pipe or a device, whose read may block or never end.
     guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
       let bytes = try? BoundedFile.bytes(at: path, maximumBytes: maximumBytes)
     else { return nil }

@@ -1,10 +1,10 @@
 internal import Glibc
 
-/// What a descriptor leads to.
+/// The file behind a descriptor.
 struct OpenFile: Sendable, Hashable {
   private let device: dev_t
   private let inode: ino_t
-  /// Those of the descriptor and those of the file behind it.
+  /// The flags of the descriptor and of its open file.
   private let flags: [Int32]
 
   /// A descriptor of this process; nil if it is not open.
@@ -25,7 +25,7 @@ struct OpenFile: Sendable, Hashable {
     return files
   }
 
-  /// Where a link leads; nil if it is none.
+  /// The target of a link; nil if it is not a link.
   static func target(of link: String) -> String? {
     var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = unsafe readlink(link, &bytes, bytes.count)

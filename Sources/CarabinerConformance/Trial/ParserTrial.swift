@@ -1,16 +1,16 @@
 internal import CarabinerHost
 internal import Synchronization
 
-/// Bodies for parsers: of each kind of content a parser may take, one that is right.
+/// Bodies for parsers: a valid one of each content type that a parser may accept.
 struct ParserTrial {
-  /// A body and what its head says of it.
+  /// A body and its content type.
   private struct Sample {
     let type: String
     let header: String
     let body: [UInt8]
   }
 
-  /// What a parser made of a body.
+  /// The results that a parser made of a body.
   struct Reading: Equatable {
     let elements: [Staged.Element]
     let verdict: Int32
@@ -37,9 +37,9 @@ struct ParserTrial {
 
   init(_ trial: InterceptorTrial) { self.trial = trial }
 
-  /// Calls `body` for each sample the parser takes, with the bytes, a way to make an exchange of chunks, and a way to read one.
+  /// Calls `body` for each sample that the parser accepts, with its bytes, a function that makes an exchange of chunks, and one that parses it.
   ///
-  /// - Throws: ``TrialNotes/Skip`` if the interceptor has no parser, or it takes none of them.
+  /// - Throws: ``TrialNotes/Skip`` if the interceptor has no parser, or it accepts none of them.
   func everyBody(
     of types: Set<String>? = nil,
     _ body: ([UInt8], (_ chunks: [[UInt8]]) -> Exchange, (Exchange) -> Reading) throws -> Void
@@ -60,7 +60,7 @@ struct ParserTrial {
           $0.chunks = chunks
         }
       }
-      // A parser that makes nothing of the right body has nothing to say about the wrong ones.
+      // If a parser makes no result of the valid body, invalid ones prove nothing.
       guard !read(exchange([sample.body])).elements.isEmpty else { continue }
       taken += 1
       try body(sample.body, exchange, read)

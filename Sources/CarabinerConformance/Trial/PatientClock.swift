@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// How long something takes, less the time the thread stood in the queue for a processor: that is the machine's doing.
+/// Measures work, without the time for which the thread waited for a processor because of the load of the machine.
 enum PatientClock {
-  /// Runs a piece of work and gives the nanoseconds it took.
+  /// Runs work and returns its nanoseconds.
   static func time(_ work: () throws -> Void) rethrows -> UInt64 {
     let waited = queueTime
     let start = LaboratoryTimers.now
@@ -12,7 +12,7 @@ enum PatientClock {
     return wall > inQueue ? wall - inQueue : 0
   }
 
-  /// Nanoseconds this thread has waited for a processor; 0 where the kernel does not say.
+  /// For how many nanoseconds this thread has waited for a processor; 0 if the kernel does not report it.
   private static var queueTime: UInt64 {
     let numbers = ProcessState.text(of: "/proc/thread-self/schedstat")?.split { $0 == " " || $0 == "\n" } ?? []
     return numbers.count > 1 ? UInt64(numbers[1]) ?? 0 : 0

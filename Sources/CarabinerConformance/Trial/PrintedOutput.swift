@@ -1,10 +1,10 @@
 internal import Glibc
 
-/// What the process writes to standard output and error, kept in files of its folder meanwhile.
+/// The standard output and error of the process, kept in files of its folder meanwhile.
 struct PrintedOutput {
   private struct Stream {
     let number: Int32
-    /// Where it leads really.
+    /// The original descriptor.
     let saved: Int32
     let path: String
   }
@@ -13,23 +13,23 @@ struct PrintedOutput {
   static let maximumBytes = 8 << 20
   private var streams: [Stream] = []
 
-  /// Begins to keep it; what cannot be kept goes where it always goes.
+  /// Begins to keep the output. If that fails, it goes to its usual place.
   init() {
     fflush(nil)
     for number in [STDOUT_FILENO, STDERR_FILENO] {
-      // Above all that a plugin opens.
+      // Above all descriptors that a plugin opens.
       let saved = fcntl(number, F_DUPFD, 100)
       guard saved >= 0 else { continue }
       let stream = Stream(number: number, saved: saved, path: "./printed-\(number)")
       close(number)
-      // The lowest number that is free is the one that was closed, if there is a standard input.
+      // The lowest free number is the closed one, if there is a standard input.
       let file = unsafe open(stream.path, O_RDWR | O_CREAT | O_EXCL | O_APPEND, 0o600)
       if file == number { streams.append(stream) } else { Self.restore(stream) }
       if file >= 0, file != number { close(file) }
     }
   }
 
-  /// Gives what was written, which goes where it was to go now.
+  /// Returns the output, and writes it to its usual place.
   func finish() -> [[UInt8]] {
     fflush(nil)
     return streams.map { stream in
@@ -46,7 +46,7 @@ struct PrintedOutput {
     close(stream.saved)
   }
 
-  /// The beginning of a file; nothing if it is none.
+  /// The beginning of a file; empty if it cannot be read.
   static func bytes(of path: String) -> [UInt8] {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else { return [] }

@@ -1,6 +1,6 @@
-/// What a process has that code may take without being seen, one by one.
+/// The resources of a process that code may acquire unnoticed, one by one.
 struct ProcessHoldings: Sendable {
-  /// What each descriptor leads to.
+  /// The file behind each descriptor.
   private var descriptors: [String: String] = [:]
   private var threads: Set<String> = []
   private var files: Set<String> = []
@@ -18,13 +18,13 @@ struct ProcessHoldings: Sendable {
     return holdings
   }
 
-  /// The descriptors that lead elsewhere than before, or were not open.
+  /// The descriptors that are new, or open on other files than before.
   func openedDescriptors(since before: ProcessHoldings) -> [String] {
     descriptors.sorted { $0.key < $1.key }.filter { before.descriptors[$0.key] != $0.value }
       .map { "descriptor \($0.key) is open on \($0.value)" }
   }
 
-  /// The descriptors and threads that are there now and were not before; those of the laboratory and of a language do not count.
+  /// The new descriptors and threads; those of the laboratory and of a language's run time do not count.
   func taken(since before: ProcessHoldings) -> [String] {
     var found = openedDescriptors(since: before)
     for thread in threads.subtracting(before.threads).sorted() {
@@ -35,7 +35,7 @@ struct ProcessHoldings: Sendable {
     return found
   }
 
-  /// What is there now and was not before, or is not as it was.
+  /// New and changed resources.
   func changes(since before: ProcessHoldings) -> [String] {
     var found = taken(since: before) + state.differences(from: before.state)
     for file in files.subtracting(before.files).sorted() { found.append("the file \(file) exists") }

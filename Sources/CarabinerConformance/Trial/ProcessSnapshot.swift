@@ -2,24 +2,24 @@ internal import CLaboratory
 internal import FoundationEssentials
 internal import Glibc
 
-/// The state that all code of a process, or of a thread, shares without noticing: what a plugin finds it leaves.
+/// The state that all code of a process, or of a thread, shares. A plugin must not change it.
 ///
-/// It is read from `/proc/self` where that has it, so it works under any confinement in which a library can be loaded. A file that cannot
-/// be read says nothing, before and after.
+/// Most of it comes from `/proc/self`, so it works in every confinement in which a library can be loaded. A file that cannot be read is
+/// left out, before and after.
 struct ProcessSnapshot: Sendable {
-  /// Facts by their names, as messages have them.
+  /// Facts by their names in messages.
   private var facts: [String: Fact] = [:]
   private var memory = MemoryMap()
-  /// What each descriptor is open on.
+  /// The file behind each descriptor.
   private var descriptors: [Int32: OpenFile] = [:]
 
   private struct Fact: Hashable {
     let value: String
-    /// Whether the value is a number made here, which says nothing to people.
+    /// Whether the value is a digest, which messages do not show.
     var isDigest = false
   }
 
-  /// Everything as it is now, on the thread that asks.
+  /// The state now, on the calling thread.
   static var now: ProcessSnapshot {
     var snapshot = ProcessSnapshot()
     snapshot.readStatus()
@@ -33,7 +33,7 @@ struct ProcessSnapshot: Sendable {
     return snapshot
   }
 
-  /// What is other than it was, in words.
+  /// The differences, for messages.
   ///
   /// - Parameter declared: The capabilities of the note: what a plugin says that it changes is not reported.
   func differences(from before: ProcessSnapshot, declared: Set<String> = []) -> [String] {
@@ -46,7 +46,7 @@ struct ProcessSnapshot: Sendable {
     return found + memory.differences(from: before.memory)
   }
 
-  /// Which descriptors of before are closed now, or open on something else.
+  /// The descriptors of `before` that are now closed, or open on another file.
   func lostDescriptors(since before: ProcessSnapshot) -> [String] {
     before.descriptors.sorted { $0.key < $1.key }.compactMap { number, file in
       guard let now = descriptors[number] else { return "descriptor \(number) is closed" }
@@ -69,7 +69,7 @@ struct ProcessSnapshot: Sendable {
 
   // MARK: Reading
 
-  /// Fields of `status`, and what people call them.
+  /// Fields of `status`, and their names in messages.
   private static let fields: [String: String] = [
     "Name": "the thread's name", "Umask": "the umask", "SigBlk": "the signal mask", "SigIgn": "the set of ignored signals",
     "SigCgt": "the set of caught signals", "Uid": "the user", "Gid": "the group", "Groups": "the list of groups",

@@ -1,18 +1,18 @@
 internal import CLaboratory
 internal import Glibc
 
-/// What a process holds, as /proc tells.
+/// The resources of a process, from /proc.
 struct ProcessState: Sendable, Hashable {
   /// Resident memory in bytes.
   var memory = 0
   var descriptors = 0
   var threads = 0
-  /// Bytes of all mappings but the heap.
+  /// Bytes of all mappings except the heap.
   var mapped = 0
-  /// Keys for memory of threads, of which a process has 1,024, that can still be made.
+  /// How many of the 1,024 thread keys of a process are free.
   var freeKeys = 0
 
-  /// Keys for memory of threads that are made, up to a constant.
+  /// The number of used thread keys, up to a constant.
   var usedKeys: Int { -freeKeys }
 
   /// This process as it is now.
@@ -34,7 +34,7 @@ struct ProcessState: Sendable, Hashable {
     return state
   }
 
-  /// A file of /proc, whose size is not known before it is read.
+  /// The text of a file of /proc, whose size is unknown before it is read.
   static func text(of path: String) -> String? {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }

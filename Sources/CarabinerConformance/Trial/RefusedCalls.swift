@@ -17,7 +17,7 @@ struct RefusedCalls: Sendable {
   /// The check whose rule a refused call breaks, whichever check is running.
   static let check = "PR03"
 
-  /// More than there are numbers.
+  /// More than there are system calls.
   private static let maximumCount = 2048
 
   let calls: [Call]

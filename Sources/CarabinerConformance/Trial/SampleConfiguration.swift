@@ -1,12 +1,12 @@
 internal import CarabinerHost
 internal import CarabinerWire
 
-/// A configuration a schema accepts: the defaults it names, and the least that fits where it names none.
+/// A configuration that a schema accepts: its defaults, and minimal values where it has none.
 enum SampleConfiguration {
   /// A schema deeper than this is not followed.
   private static let maximumDepth = 16
 
-  /// The configuration of a plugin without a word from its author; `{}` if there is no schema.
+  /// The configuration of a plugin if the author gives none; `{}` if there is no schema.
   static func text(for schema: String?) -> String {
     guard let schema, let json = try? JSONValue(parsing: schema) else { return "{}" }
     let value = sample(json, 0)
@@ -41,7 +41,7 @@ enum SampleConfiguration {
   }
 
   private static func text(_ schema: JSONValue) -> String {
-    // Many texts are addresses, and an address is a good text everywhere else.
+    // Many texts are URLs, and a URL is a valid text elsewhere, too.
     let text = "http://127.0.0.1:9/sample"
     let most = min(max(schema["maxLength"]?.int ?? 1024, 0), 1024)
     let least = min(max(schema["minLength"]?.int ?? 0, 0), 65536)

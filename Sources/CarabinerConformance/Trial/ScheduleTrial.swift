@@ -1,4 +1,4 @@
-/// All orders of what may happen to a hook that suspends.
+/// All orders of events for a hook that suspends.
 struct ScheduleTrial {
   private let trial: InterceptorTrial
 
@@ -15,7 +15,7 @@ struct ScheduleTrial {
         trial.travel([exchange], stage, probe)[0].steps.contains(where: \.wasPending)
       }
       probe.destroy()
-      // What suspends only once, to fetch something that is then kept, suspends in a new instance again.
+      // A stage that suspends only once, to fetch and keep data, suspends again in a new instance.
       let exchanges = suspending.prefix(4)
       for schedule in Schedule.all where withRevocation || !(schedule.beforeReturn + schedule.afterReturn).contains(.revoke) {
         for exchange in exchanges {

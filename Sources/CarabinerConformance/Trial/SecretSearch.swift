@@ -1,17 +1,17 @@
 internal import CarabinerHost
 
-/// Finds secrets in bytes, also where they are written backwards, with each byte changed by the same number, or as base64 or hexadecimal
+/// Finds secrets in bytes, also reversed, with each byte changed by the same number, or in base64 or hexadecimal
 /// digits.
 ///
-/// Eight bytes in a row are enough: a secret that is cut is found, and no other text has them, for secrets are random.
+/// Eight bytes in a row are enough: so a truncated secret is found, and as secrets are random, no other text has them.
 struct SecretSearch {
-  /// How bytes are looked at.
+  /// The forms in which bytes are compared.
   private enum View: CaseIterable {
-    /// As they are, whatever the case of letters.
+    /// The bytes themselves, without regard to case.
     case plain
-    /// The XOR of each byte with the next, which stays when all are XORed with one number.
+    /// The XOR of each byte with the next, which does not change if all are XORed with one number.
     case exclusiveOr
-    /// The difference of each byte and the next, which stays when a number is added to all.
+    /// The difference of each byte and the next, which does not change if one number is added to all.
     case difference
 
     func callAsFunction(_ bytes: [UInt8]) -> [UInt8] {
@@ -24,7 +24,7 @@ struct SecretSearch {
   }
 
   private static let window = 8
-  /// What begins at eight bytes of a view: the name of a secret, and how it is written.
+  /// For eight bytes of a form: the name of the secret, and how it is disguised.
   private var known: [[UInt64: String]] = View.allCases.map { _ in [:] }
 
   /// Adds a secret under a name.
@@ -41,7 +41,7 @@ struct SecretSearch {
     }
   }
 
-  /// Which secret is in these bytes, and how; nil if none is.
+  /// The secret in these bytes, and its disguise; nil if there is none.
   func find(in bytes: [UInt8]) -> String? {
     if let found = look(bytes) { return found }
     for run in Self.runs(of: bytes, longerThan: 2 * Self.window, where: { Self.hexadecimal($0) != nil }) {
@@ -68,7 +68,7 @@ struct SecretSearch {
     return found
   }
 
-  /// Calls `body` with each eight bytes in a row, until it says that it has seen enough.
+  /// Calls `body` with each eight bytes in a row, until it returns true.
   private static func windows(_ bytes: [UInt8], _ body: (UInt64) -> Bool) {
     var number: UInt64 = 0
     for (index, byte) in bytes.enumerated() {
@@ -83,7 +83,7 @@ struct SecretSearch {
     bytes.split { !belongs($0) }.filter { $0.count >= least }
   }
 
-  /// Bytes of digits that have so many bits each.
+  /// The bytes of digits with this number of bits each.
   private static func decoded(_ digits: ArraySlice<UInt8>, _ bits: Int, _ value: (UInt8) -> UInt32?) -> [UInt8] {
     var bytes: [UInt8] = []
     var (pending, count) = (UInt32(0), 0)

@@ -1,6 +1,6 @@
 internal import CConfine
 
-/// System calls as people know them.
+/// Names of system calls.
 enum SystemCall {
   /// The name in the manual; for a number this program does not know, the number.
   static func name(of number: Int64) -> String {

@@ -1,7 +1,7 @@
 internal import CLaboratory
 internal import Glibc
 
-/// A thread of this process, as /proc tells.
+/// A thread of this process, from /proc.
 struct ThreadList {
   struct Thread: Hashable {
     let number: Int
@@ -9,13 +9,13 @@ struct ThreadList {
     let blocksSignals: Bool
 
     var isOfTheLaboratory: Bool { name == LaboratoryThread.name }
-    /// Whether it works for all of the process that runs tasks in Swift; known of those started since the pool is watched.
+    /// Whether it belongs to the pool that runs Swift tasks for the whole process; known only of threads started since the pool is watched.
     var isOfThePool: Bool { CLaboratory_isOfPool(Int32(number)) != 0 }
   }
 
-  /// The threads there are, once those that are ending have ended.
+  /// The threads, after those that are ending have ended.
   static var now: [Thread] {
-    // A thread that was joined is in the list for a moment more.
+    // A joined thread stays in the list for a moment.
     var list = read()
     for _ in 0..<10 {
       usleep(20_000)
@@ -39,7 +39,7 @@ struct ThreadList {
         let status = ProcessState.text(of: "/proc/self/task/\(number)/status")
       else { continue }
       let blocked = status.split(separator: "\n").first { $0.hasPrefix("SigBlk:") }?.split(separator: "\t").last ?? "0"
-      // SIGHUP, SIGINT, SIGTERM, SIGCHLD: what is sent to processes, and not to threads for their own faults.
+      // SIGHUP, SIGINT, SIGTERM, SIGCHLD: signals to processes, not to threads for their own faults.
       let wanted: UInt64 = 1 << 0 | 1 << 1 | 1 << 14 | 1 << 16
       threads.append(
         Thread(

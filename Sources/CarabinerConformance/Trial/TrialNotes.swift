@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// What a check says while it works: findings, in the order they were made.
+/// The findings of a running check, in order.
 final class TrialNotes: Sendable {
   /// A check does not apply.
   struct Skip: Error {
@@ -9,7 +9,7 @@ final class TrialNotes: Sendable {
     init(_ reason: String) { self.reason = reason }
   }
 
-  /// How many findings one check keeps; a broken plugin breaks its rule thousands of times.
+  /// How many findings one check keeps, because a bad plugin breaks a rule thousands of times.
   static let maximumFindings = 50
 
   let check: String
@@ -28,7 +28,7 @@ final class TrialNotes: Sendable {
   /// The rule is broken.
   func fail(_ message: String, at place: String = "") { add(Finding(check, .failure, message, place: place)) }
 
-  /// The rule is kept, but not well.
+  /// The rule is kept, but there is a risk.
   func warn(_ message: String, at place: String = "") { add(Finding(check, .warning, message, place: place)) }
 
   /// Fails unless something holds.

@@ -1,20 +1,20 @@
 internal import CarabinerWire
 
-/// What the person who asks for a test says about the plugin.
+/// The options of a test.
 package struct TrialOptions: Sendable {
   /// The configuration to test with, as JSON text; made from the plugin's schema if nil.
   package var configuration: String?
-  /// Where pseudo-random choices begin.
+  /// The seed of pseudo-random choices.
   package var seed: UInt64
-  /// What the plugin may import although it ends or changes the process.
+  /// The capabilities that the plugin may use, such as functions that end or change the process.
   package var capabilities: Set<String>
 
-  /// How often things are repeated, 1 for as often as the checks' pages say; less finds less and takes less time.
+  /// The scale of repetitions: 1 as on the pages of the checks; less takes less time and finds less.
   package var effort: Double
 
   /// Whether the child keeps a trace.
   package var isTraced = false
-  /// Which cases of a fuzzing check are run, and what of them.
+  /// The cases of a fuzzing check, and their ingredients.
   package var cases = FuzzOrder()
 
   package init(configuration: String? = nil, seed: UInt64 = 1, capabilities: Set<String> = [], effort: Double = 1) {
@@ -24,7 +24,7 @@ package struct TrialOptions: Sendable {
     self.effort = effort
   }
 
-  /// How often something is done that is usually done `count` times; at least as often as it takes to see anything.
+  /// `count` scaled by the effort, but not less than the minimum that a check needs.
   func times(_ count: Int, atLeast least: Int = 2) -> Int {
     max(min(count, least), Int(Double(count) * effort))
   }

@@ -6,7 +6,7 @@ internal import Glibc
 
 /// The child's side: one process, one plugin, one check.
 package enum TrialProcess {
-  /// What a child is told.
+  /// The order to a child.
   package struct Order: Sendable {
     package let check: String
     package let plugin: String
@@ -27,7 +27,7 @@ package enum TrialProcess {
   /// How large a plugin may be, as for a host.
   private static let maximumPluginBytes = 512 << 20
 
-  /// Confines this process to `folder`, runs the check and reports. It does not come back.
+  /// Confines this process to `folder`, runs the check and reports. It does not return.
   package static func run(_ order: Order, in folder: String) -> Never {
     let nonce = LaboratoryRecord.takeNonce()
     CLaboratory_traceOnAbort(2)
@@ -46,7 +46,7 @@ package enum TrialProcess {
     contents.findings += refused.findings
     if let text = refused.text { Confinement.say(text) }
     TrialReport.write(contents, nonce: nonce)
-    // No destructors of the plugin: whether they may run is LC09's question.
+    // No destructors of the plugin run here; LC09 checks them.
     if Catalog.check(order.check)?.endsOrderly == true { exit(0) }
     _exit(0)
   }

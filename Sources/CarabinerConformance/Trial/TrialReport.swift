@@ -1,20 +1,20 @@
 internal import CarabinerWire
 internal import Glibc
 
-/// What a child tells its supervisor: lines on a descriptor, each beginning with a number only those two know, and a last one that
-/// says that it was the last. A plugin that ends the process, or writes into descriptors that are not its own, cannot say it.
+/// The report of a child to its supervisor: lines on a descriptor. Each begins with a number that only the two know, and the last one
+/// marks the end. A plugin that ends the process, or writes to foreign descriptors, cannot forge that line.
 enum TrialReport {
   /// The descriptor of the child's end.
   static let descriptor: Int32 = 3
 
-  /// What a child found out.
+  /// The content of a report.
   struct Contents: Sendable {
     var findings: [Finding] = []
     var skip: String?
-    /// What went wrong in the harness.
+    /// The failure of the harness, if there was one.
     var failure: String?
     var isComplete = false
-    /// Lines that were not ours.
+    /// Lines without the number.
     var strayLines = 0
   }
 
@@ -22,7 +22,7 @@ enum TrialReport {
     "\(nonce) \(JSONValue.object([kind: value]).serializedText)\n"
   }
 
-  /// Writes everything a child found out, and that it is all.
+  /// Writes the report of a child and its end.
   static func write(_ contents: Contents, nonce: String) {
     var text = contents.findings.map { line(nonce, "finding", $0.json) }.joined()
     if let skip = contents.skip { text += line(nonce, "skip", .string(skip)) }
@@ -38,7 +38,7 @@ enum TrialReport {
     }
   }
 
-  /// Reads what a child wrote, believing only what has its number.
+  /// Reads the report of a child; only lines with the number count.
   static func read(_ text: String, nonce: String) -> Contents {
     var contents = Contents()
     for line in text.split(separator: "\n") {

@@ -38,7 +38,7 @@ extension Check {
 
   var count: UInt32 { table.count }
 
-  /// - Throws: ``TrialNotes/Skip`` after noting what is wrong with the table.
+  /// - Throws: ``TrialNotes/Skip`` after noting the fault of the table.
   init?(of instance: LaboratoryInstance, _ trial: InterceptorTrial) throws {
     guard let pointer = unsafe instance.extension("crb.selftest/1") else { return nil }
     self.trial = trial

@@ -41,7 +41,7 @@ extension Check {
   }
 
   /// What linkers and compilers put in by themselves: bounds of sections, Swift's mangled names, Rust's exception personality, and
-  /// weak copies of what is in namespace std, which libstdc++ makes visible whatever the compiler was told.
+  /// weak copies of what is in namespace std, which libstdc++ exports in spite of compiler flags.
   private static func isOfALanguage(_ symbol: SharedObject.Symbol) -> Bool {
     let name = symbol.name
     if symbol.binding == SharedObject.Binding.weak, name.hasPrefix("_Z") {
