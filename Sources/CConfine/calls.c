@@ -16,8 +16,8 @@
 
 #include "internal.h"
 
-/* An allow-list: what no row names is answered ENOSYS, so that a newer libc takes the older call.  Arguments are judged by their value,
- * never by what a pointer leads to: another thread could change that after the look.  Rows of one number are asked in their order. */
+/* An allow-list: a call without a row is answered ENOSYS, so that a newer libc takes the older call.  Rows compare arguments by value,
+ * never the memory behind a pointer, which another thread could change after the check.  Rows of one number apply in their order. */
 struct row {
   uint16_t number;
   uint8_t kind;
@@ -49,8 +49,8 @@ enum { ALWAYS, IF, UNLESS };
 #define THREAD_MAY (CLONE_SYSVSEM | CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID | CLONE_CHILD_SETTID)
 #define FORK_MAY (CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID | CLONE_CHILD_SETTID)
 
-/* What a trial needs beside what a plugin needs: copies of the process, files in its folder (Landlock says which), and everything that
- * changes only the process itself, for checks look at whether a plugin did that. */
+/* The calls of a trial beside those of a plugin: copies of the process, files in its folder (Landlock decides which), and everything that
+ * changes only the process itself, because checks find out whether a plugin did that. */
 static const struct row harness[] = {
     WHEN(clone, 0, ~(uint32_t)FORK_MAY, SIGCHLD), ALLOW(wait4), ALLOW(waitid),
     /* Its own group has only its own copies: it leads a session, or at least a group. */
@@ -85,14 +85,14 @@ static const struct row harness[] = {
 #endif
 };
 
-/* What libc, the run times of the languages and plugins need. */
+/* The calls of libc, of the run times of languages, and of plugins. */
 static const struct row common[] = {
     /* Threads and waiting. */
     ALLOW(futex), ALLOW(set_robust_list), ALLOW(rseq), ALLOW(sched_yield), ALLOW(sched_getaffinity), ALLOW(getcpu),
     ALLOW(membarrier), WHEN(clone, 0, ~(uint32_t)THREAD_MAY, THREAD),
-    /* Its flags lie behind a pointer; libc then takes clone(). */
+    /* Its flags are behind a pointer; libc then takes clone(). */
     ANSWER(clone3, QUIETLY(ENOSYS)),
-    /* Memory that RLIMIT_DATA counts.  Other memory is no fault: a host gives it, only here it could not be limited. */
+    /* Memory that RLIMIT_DATA counts.  Other memory is refused because it could not be limited; it is not a fault. */
     NOT_WHEN(mmap, 3, MAP_GROWSDOWN, MAP_GROWSDOWN, QUIETLY(ENOMEM)),
     NOT_WHEN(mmap, 3, MAP_SHARED | MAP_ANONYMOUS, MAP_SHARED | MAP_ANONYMOUS, QUIETLY(ENOMEM)), ALLOW(mmap), ALLOW(munmap),
     ALLOW(mprotect), ALLOW(mremap), ALLOW(madvise), ALLOW(brk),
@@ -103,7 +103,7 @@ static const struct row common[] = {
     /* Handlers of run times, abort(). */
     ALLOW(rt_sigaction), ALLOW(rt_sigprocmask), ALLOW(rt_sigreturn), ALLOW(sigaltstack), ALLOW(rt_sigtimedwait),
     WHEN(tgkill, 0, ALL, SELF),
-    /* Libraries and what else may be read.  Old versions of Landlock let O_TRUNC pass if nothing is written otherwise. */
+    /* Libraries and other readable files.  Old versions of Landlock let O_TRUNC pass if nothing is written otherwise. */
     NOT_WHEN(openat, 2, O_ACCMODE | O_TRUNC, O_TRUNC, REFUSE(EINVAL)),
     NOT_WHEN(openat, 2, ~(uint32_t)O_CLOEXEC, O_NONBLOCK, REFUSE(CCONFINE_OPEN_STAT)), ALLOW(openat), ALLOW(read), ALLOW(readv),
     ALLOW(pread64), ALLOW(lseek), ALLOW(close), ALLOW(close_range), ALLOW(fstat), ALLOW(newfstatat), ALLOW(statx),

@@ -15,7 +15,7 @@
 
 #include "internal.h"
 
-/* Landlock confines a thread and what that starts, so there must be no other one. */
+/* Landlock confines a thread and its children, so there must be no other thread. */
 static int is_alone(void) {
   DIR *threads = opendir("/proc/self/task");
   if (!threads) return 0;
@@ -55,7 +55,7 @@ static int lower_all(const struct CConfine_limits *limits) {
   return failed;
 }
 
-/* When memory runs out, it is clear whose fault that is. */
+/* If the system runs out of memory, the kernel ends this process first. */
 static void end_first(void) {
   int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
   if (score < 0) return;
@@ -64,7 +64,7 @@ static void end_first(void) {
 }
 
 static int drop_capabilities(void) {
-  /* The sets of the process, and the one that limits what exec gives. */
+  /* The sets of the process, and the bounding set, which limits exec. */
   for (int capability = 0; capability < 64; capability++) prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
   prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
   struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
@@ -73,7 +73,7 @@ static int drop_capabilities(void) {
   return memcmp(none, left, sizeof none) == 0 ? 0 : -1;
 }
 
-/* Root becomes another user for good. */
+/* Root becomes another user. It cannot be undone. */
 static void change_user(uid_t user, gid_t group) {
   if (geteuid() != 0 || user == 0) return;
   if (setgroups(0, NULL) != 0 || setresgid(group, group, group) != 0 || setresuid(user, user, user) != 0) return;
@@ -91,7 +91,7 @@ static void end_with(pid_t parent) {
   if (getppid() != parent) _exit(3);
 }
 
-/* One forbidden thing of each kind; a layer is in force if it is refused. */
+/* Tries one forbidden operation of each kind; a layer is in force if it is refused. */
 static int is_walled(void) {
   int root = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (root >= 0) close(root);
@@ -124,7 +124,7 @@ uint32_t CConfine_confine(const struct CConfine_settings *settings) {
     if (settings->limits.processes && lower(RLIMIT_NPROC, settings->limits.processes) != 0) had &= ~(uint32_t)CCONFINE_LIMITS;
   }
   int dropped = drop_capabilities();
-  /* Now, for a change of the user clears it. */
+  /* Only now, because a change of the user clears it. */
   end_with(settings->parent);
   /* Without it an ordinary user may not filter. */
   int plain = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);

@@ -13,9 +13,9 @@ int CConfine_filterCalls(enum CConfine_profile profile);
 int CConfine_wallFiles(const char *folder, const char *readable);
 int CConfine_enterNamespaces(void);
 
-/* From now on refused calls are answered and noted. */
+/* Begins to answer and note refused calls. */
 int CConfine_catchRefusals(void);
-/* Forgets what was refused so far. */
+/* Forgets the refused calls. */
 void CConfine_forgetRefusals(void);
 
 #endif

@@ -32,7 +32,7 @@ static int enter(int namespaces) {
 }
 
 int CConfine_enterNamespaces(void) {
-  /* First in a copy: without a number for its user this process could not make files any more, and there is no way back. */
+  /* First in a copy, because a failure after unshare() would leave this process without a user that may make files. */
   pid_t copy = fork();
   if (copy < 0) return -1;
   if (copy == 0) _exit(enter(CLONE_NEWUSER) == 0 ? 0 : 1);

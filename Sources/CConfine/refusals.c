@@ -44,7 +44,7 @@ static const char *thread_of_stat(const char *path, size_t *length) {
   return *length > 0 && *length < 12 && strcmp(number + *length, file) == 0 ? number : NULL;
 }
 
-/* What openat() answers, as the kernel has it.  O_NOCTTY, which means nothing for what may be opened, takes it past the filter. */
+/* Answers like openat() of the kernel.  O_NOCTTY has no effect on permitted files, and passes the filter. */
 static long open_stat(int folder, const char *path, int flags) {
   long file = syscall(SYS_openat, folder, path, flags | O_NOCTTY, 0);
   if (file >= 0) return file;
@@ -73,7 +73,7 @@ static int is_own_thread(long number) {
 }
 
 /* The filter knows only the number of the first process, and no numbers of threads.  A call by which a process signals, limits or
- * schedules itself is no fault, so it is not counted, although it is refused. */
+ * schedules itself is not a fault, so it is refused but not counted. */
 static int is_about_itself(int call, long target) {
   switch (call) {
     case SYS_kill:
@@ -87,7 +87,7 @@ static int is_about_itself(int call, long target) {
 }
 #endif
 
-/* The kernel has refused the call; here it gets its answer.  A SIGSYS of any other origin changes nothing. */
+/* The kernel has refused the call; the handler answers it.  A SIGSYS of any other origin has no effect. */
 static void on_refusal(int signal, siginfo_t *info, void *context) {
   (void)signal;
   if (info->si_code != SYS_SECCOMP) return;

@@ -20,7 +20,7 @@
 #define ABSOLUTE R_AARCH64_ABS64
 #endif
 
-/* The addresses the dynamic linker filled in for one library, as its own tables tell. */
+/* The addresses that the dynamic linker filled in for one library, from the tables of the library. */
 struct imports {
   ElfW(Addr) base;
   const ElfW(Rela) * plain, *jumps;
@@ -49,7 +49,7 @@ static int read_imports(const void *inside, struct imports *out) {
   return out->symbols && out->names;
 }
 
-/* RELRO made the table read-only once it was filled. */
+/* RELRO has made the table read-only. */
 static int put(void **slot, void *value) {
   uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
   void *start = (void *)((uintptr_t)slot / page * page);
@@ -84,7 +84,7 @@ int CLaboratory_replaceImport(const void *inside, const char *name, void *replac
 static _Atomic uint64_t allocations;
 static _Atomic uint64_t failing;
 
-/* Counted whatever comes of it. */
+/* Failed calls count, too. */
 static int is_refused(void) {
   uint64_t number = atomic_fetch_add(&allocations, 1) + 1;
   uint64_t interval = atomic_load(&failing);

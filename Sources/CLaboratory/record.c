@@ -27,7 +27,7 @@ void CLaboratory_unmapRecord(struct CLaboratory_record *record) { munmap(record,
 
 void CLaboratory_note(char field[CLABORATORY_TEXT_MAX], const uint8_t *text, size_t count) {
   if (count > CLABORATORY_TEXT_MAX - 1) count = CLABORATORY_TEXT_MAX - 1;
-  /* The end goes in first: whoever reads in between finds a shorter text, never an endless one. */
+  /* The end is written first, so a reader in between finds a shorter text, never an endless one. */
   field[count] = 0;
   memcpy(field, text, count);
 }

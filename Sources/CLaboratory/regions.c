@@ -24,14 +24,14 @@ struct region {
 };
 
 static struct region regions[REGIONS_MAX];
-static _Atomic uint32_t used; /* regions ever used: what a fault has to look through */
+static _Atomic uint32_t used; /* regions ever used, which a fault searches */
 static _Atomic uint32_t next_free;
 static struct CLaboratory_touch touches[TOUCHES_MAX];
 static _Atomic size_t touch_count;
 static size_t page;
 
 /* Addresses of regions are given once: a touch of one that was removed long ago is known as that, and reaches nothing that came
- * after it.  What is removed takes no memory, and merges with its neighbours. */
+ * after it.  A removed region takes no memory, and merges with its neighbours. */
 #define ARENA_BYTES ((size_t)64 << 20)
 #define ARENAS_MAX 64
 static struct arena {
@@ -75,7 +75,7 @@ void CLaboratory_reportTouch(uint32_t kind, uint32_t number, int64_t offset) {
   if (index < TOUCHES_MAX) touches[index] = (struct CLaboratory_touch){kind, number, offset};
 }
 
-/* A touch of a region is written down and then allowed, so that one mistake does not hide the next.  Any other fault is what it
+/* An access to a region is noted and then allowed, so that one fault does not hide the next.  Any other fault is what it
  * is: with the default action back in place, the instruction faults again and the process dies of it. */
 static void on_fault(int signal, siginfo_t *info, void *context) {
   (void)context;
@@ -120,7 +120,7 @@ static int claim(uint32_t *number) {
   for (uint32_t step = 0; step < REGIONS_MAX; step++) {
     uint32_t candidate = (start + step) % REGIONS_MAX;
     uint32_t expected = FREE;
-    /* ENDED without pages reports nothing; the true state follows when the pages stand. */
+    /* ENDED without pages reports nothing; the true state follows when the pages are mapped. */
     if (!regions[candidate].start && atomic_compare_exchange_strong(&regions[candidate].state, &expected, WRITABLE)) {
       *number = candidate;
       atomic_store(&next_free, candidate + 1);

@@ -1,4 +1,4 @@
-/* Confinement of a process that holds code of others: the child of the harness that maps a plugin.
+/* Confinement of a process that holds untrusted code: the child of the harness that maps a plugin.
  *
  * A profile is a table of system calls in calls.c; everything else is the same for all profiles.  The process confines itself after
  * exec, while it has one thread, and before it maps the first byte of a plugin: constructors already run confined.  State is static,
@@ -10,27 +10,27 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Which system calls there are. */
+/* The permitted system calls. */
 enum CConfine_profile {
   CCONFINE_HARNESS = 1 /* a trial of the harness: it forks, makes files in its folder, and may change everything of its own */
 };
 
-/* The layers.  CConfine_confine() answers those in force, each after it tried what that layer forbids. */
+/* The layers.  CConfine_confine() returns those in force, each after a test of what it forbids. */
 enum {
   CCONFINE_CALLS = 1 << 0,       /* seccomp: only the calls of the profile */
-  CCONFINE_FILES = 1 << 1,       /* Landlock: reads only what is named, writes only in its folder; no TCP, no signals to others */
+  CCONFINE_FILES = 1 << 1,       /* Landlock: reads only named files, writes only in its folder; no TCP, no signals to others */
   CCONFINE_PRIVILEGES = 1 << 2,  /* no capabilities, and none by exec */
   CCONFINE_LIMITS = 1 << 3,      /* every limit is at most as high as asked for */
   CCONFINE_DESCRIPTORS = 1 << 4, /* no descriptors but those that are kept */
   CCONFINE_USER = 1 << 5,        /* not root */
   CCONFINE_SESSION = 1 << 6,     /* a session of its own, so no terminal */
   CCONFINE_NAMESPACES = 1 << 7,  /* user, network, IPC and UTS namespaces of its own */
-  /* Those without which code of others is not confined.  The rest narrows what is left: an ordinary user is not root anyway, and many
-   * systems have no user namespaces. */
+  /* The layers that untrusted code requires.  The others add protection: an ordinary user is not root anyway, and many systems have no
+   * user namespaces. */
   CCONFINE_REQUIRED = CCONFINE_CALLS | CCONFINE_FILES | CCONFINE_PRIVILEGES | CCONFINE_LIMITS | CCONFINE_DESCRIPTORS
 };
 
-/* 0 in a limit: as it is. */
+/* 0: the limit is not changed. */
 struct CConfine_limits {
   uint64_t data;        /* bytes of writable memory */
   uint64_t addresses;   /* bytes of address space */
@@ -43,7 +43,7 @@ struct CConfine_limits {
 struct CConfine_settings {
   enum CConfine_profile profile;
   pid_t parent;         /* the process that started this one; this one ends with it.  0: it does not */
-  uid_t user;           /* whom a process of root becomes */
+  uid_t user;           /* the new user of a process of root */
   gid_t group;
   const char *folder;   /* where files may be made, changed and removed; NULL: nowhere */
   const char *readable; /* what else may be read, files or folders: paths that each end in NUL, after the last one an empty one */
@@ -52,11 +52,11 @@ struct CConfine_settings {
   struct CConfine_limits limits;
 };
 
-/* Confines this process and all it starts, for good.  Answers the layers in force, as bits. */
+/* Confines this process and its children.  It cannot be undone.  Returns the layers in force, as bits. */
 uint32_t CConfine_confine(const struct CConfine_settings *settings);
 /* The layers in force; 0 before CConfine_confine(). */
 uint32_t CConfine_layers(void);
-/* What a layer is called in messages; NULL if `layer` is not one bit of them. */
+/* The name of a layer in messages; NULL if `layer` is not one bit of them. */
 const char *CConfine_layerName(uint32_t layer);
 
 /* A system call that was refused. */

@@ -6,7 +6,7 @@ internal import Foundation
 
 extension Confinement: ExpressibleByArgument {}
 
-/// `carabiner conform`: whether plugins keep the contract, and where they do not.
+/// `carabiner conform`: tests whether plugins keep the contract.
 struct ConformCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "conform", abstract: "Test plugins against the rules of carabiner.h.",
@@ -31,7 +31,7 @@ struct ConformCommand: AsyncParsableCommand {
       }
     }
 
-    /// The file it has in a folder of reports.
+    /// Its file name in a folder of reports.
     var fileName: String {
       switch self {
       case .text: "report.txt"
@@ -105,7 +105,7 @@ struct ConformCommand: AsyncParsableCommand {
     }
     if let reproduce, let one = FuzzCase(reproduce) { return try again(one) }
     let checks = try selected()
-    // Before the work: nobody wants to hear afterwards that it was for nothing.
+    // Before the work, so that a wrong path does not waste it.
     if let output { try makeFolder(output) }
     let trace = try openTrace()
     let interrupt = InterruptPipe()
@@ -153,13 +153,13 @@ struct ConformCommand: AsyncParsableCommand {
     return Supervisor(plugin: plugin, options: options)
   }
 
-  /// One fuzzed case, taken apart.
+  /// Reproduces one fuzzed case.
   private func again(_ one: FuzzCase) throws {
     let places = try keep.map { text in
       try Set(
         text.split(separator: ",").map { word in
           guard let place = Int(word.trimmingCharacters(in: .whitespaces)), one.parts.indices.contains(place - 1) else {
-            throw ValidationError("--keep: case \(one.name) has the ingredients 1 to \(one.parts.count), and no \(word)")
+            throw ValidationError("--keep: case \(one.name) has the ingredients 1 to \(one.parts.count), but not \(word)")
           }
           return place - 1
         })
@@ -210,7 +210,7 @@ struct ConformCommand: AsyncParsableCommand {
       try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
       guard FileManager.default.isWritableFile(atPath: path) else { throw CocoaError(.fileWriteNoPermission) }
     } catch {
-      throw ValidationError("--output: \(path) is no folder that can be written to: \(error.localizedDescription)")
+      throw ValidationError("--output: \(path) is not a folder that can be written to: \(error.localizedDescription)")
     }
   }
 
@@ -233,7 +233,7 @@ struct ConformCommand: AsyncParsableCommand {
       let found = Catalog.checks.filter { $0.id == name.uppercased() || $0.group == name.uppercased() }
       guard !found.isEmpty else { throw ValidationError(unknown(name)) }
       if fuzz == 0, found.contains(where: \.isFuzzing) {
-        throw ValidationError("--fuzz 0 leaves FZ01 out, and --check asks for it")
+        throw ValidationError("--fuzz 0 leaves FZ01 out, but --check asks for it")
       }
       checks += found.filter { new in !checks.contains { $0.id == new.id } }
     }

@@ -1,7 +1,7 @@
 internal import CarabinerConformance
 internal import Synchronization
 
-/// Which checks run, on the last line of a terminal.
+/// Shows the running checks on the last line of a terminal.
 final class ConformProgress: Sendable {
   private struct State {
     var running: [String] = []
@@ -18,7 +18,7 @@ final class ConformProgress: Sendable {
     self.total = total
   }
 
-  /// Takes down that a check began, or how it ended.
+  /// Notes the beginning or the outcome of a check.
   func note(_ check: Check, _ outcome: CheckOutcome?) {
     let line = state.withLock { state -> String in
       if let outcome {

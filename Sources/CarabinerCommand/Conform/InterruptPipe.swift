@@ -1,18 +1,18 @@
 internal import Foundation
 internal import Synchronization
 
-/// A descriptor that becomes readable when Ctrl-C was pressed: what threads that wait for a child can look at beside it.
+/// A descriptor that becomes readable at Ctrl-C, so that threads can wait for it and for a child.
 final class InterruptPipe {
   private let signal = InterruptSignal()
   private let pipe = Pipe()
 
-  /// What becomes readable.
+  /// The readable end.
   var descriptor: Int32 { pipe.fileHandleForReading.fileDescriptor }
-  /// Whether it was pressed.
+  /// Whether Ctrl-C was pressed.
   var wasRaised: Bool { raised.withLock(\.self) }
   private let raised: RaisedFlag
 
-  /// Behind a class: a signal's handler keeps it.
+  /// A class, because the signal handler keeps it.
   private final class RaisedFlag: Sendable {
     private let value = Mutex(false)
     func withLock<Value>(_ body: (inout Bool) -> sending Value) -> sending Value { value.withLock(body) }
