@@ -29,7 +29,7 @@ extension BadPlugin {
     return output
   }
 
-  /// Compiles the C text of a plugin that lets `sound.h` fill in what it does not define.
+  /// Compiles the C text of a plugin that includes `sound.h` for everything that it does not define.
   static func compile(_ text: String, into folder: FixturePlugin.Folder) async throws -> String {
     let (source, output) = (folder.file("plugin.c"), folder.file("plugin.so").path)
     try Data(text.utf8).write(to: source)
@@ -39,6 +39,30 @@ extension BadPlugin {
         source.path,
       ])
     return output
+  }
+
+  /// A plugin whose create() runs a statement.
+  static func misbehaving(_ statement: String, into folder: FixturePlugin.Folder) async throws -> String {
+    try await compile(
+      """
+      #define _GNU_SOURCE
+      #include <carabiner.h>
+      #include <signal.h>
+      #include <stdio.h>
+      #include <stdlib.h>
+      #include <string.h>
+      #include <sys/prctl.h>
+      #include <unistd.h>
+      static crb_status create(const crb_host *h, const crb_create_info *info, void **inst, crb_error *why) {
+        (void)h, (void)info, (void)why;
+        \(statement)
+        *inst = NULL;
+        return CRB_OK;
+      }
+      #define CREATE create
+      #define DESTROY NULL
+      #include "sound.h"
+      """, into: folder)
   }
 
   private func buildC(_ output: String, _ flags: [String], in folder: FixturePlugin.Folder) async throws {

@@ -2,10 +2,10 @@ import Foundation
 import TestTools
 import Testing
 
-/// A plugin that breaks one rule: a file of Tests/Fixtures/Plugins/bad named after the check, with how to build it and what it brings
-/// in comments. Those of good are built alike, and break none.
+/// A plugin that breaks one rule: a file of Tests/Fixtures/Plugins/bad named after the check, with its build options and expectations
+/// in comments. Plugins of Tests/Fixtures/Plugins/good are built alike, and break no rule.
 struct BadPlugin: CustomTestStringConvertible, Sendable {
-  /// What a plugin is written in, by how its file's name ends.
+  /// The language of a plugin, by the extension of its file.
   enum Language: String, CaseIterable, Sendable {
     case c
     case cpp
@@ -39,7 +39,7 @@ struct BadPlugin: CustomTestStringConvertible, Sendable {
     return names.sorted().compactMap { try? BadPlugin(fixtures.appending(path: "\(folder)/\($0)")) }
   }
 
-  /// - Throws: If the file cannot be read, or is none of a plugin: what several have in common is called `sound`.
+  /// - Throws: If the file cannot be read, or is not a plugin: shared files are called `sound`.
   init(_ source: URL) throws {
     guard let language = Language(rawValue: source.pathExtension), source.deletingPathExtension().lastPathComponent != "sound"
     else { throw CocoaError(.fileReadUnsupportedScheme) }
@@ -50,12 +50,12 @@ struct BadPlugin: CustomTestStringConvertible, Sendable {
 
   /// The file's name without its language.
   var name: String { source.deletingPathExtension().lastPathComponent }
-  /// What a plugin on a kit calls itself.
+  /// The id of a plugin on a kit.
   var id: String? { text.firstMatch(of: /id: "([^"]+)"/).map { String($0.1) } }
   /// The check it breaks.
   var check: String { String(name.prefix { $0 != "-" }) }
-  /// Which checks it meets: those close to its own, or with `CARABINER_CORPUS=all` all there are; one alone if that needs so many calls
-  /// that the others would take minutes.
+  /// The checks it runs: those of its own group, or with `CARABINER_CORPUS=all` all checks. It is one check alone if that needs so many
+  /// calls that the others would take minutes.
   var selection: [String] {
     if let only = comment("ONLY") { return ["--check", only] }
     guard ProcessInfo.processInfo.environment["CARABINER_CORPUS"] == "all" else { return ["--check", String(check.prefix(2))] }
@@ -64,14 +64,13 @@ struct BadPlugin: CustomTestStringConvertible, Sendable {
   }
   /// How that check ends.
   var status: String { comment("STATUS") ?? "FAIL" }
-  /// What else the command needs.
+  /// Further arguments of the command.
   var arguments: [String] { comment("ARGUMENTS")?.split(separator: " ").map(String.init) ?? [] }
   var testDescription: String { source.lastPathComponent }
 
-  /// Says at once, for who looks on, how a plugin has done: `Scripts/corpus` names a file for these lines, for what a test prints is kept
-  /// until there is enough of it.
+  /// Appends the result of a plugin at once to the file that `Scripts/corpus` names, because the output of tests is buffered.
   static func say(_ line: String) {
-    // Several say theirs at once: each is appended as a whole.
+    // Several tests write at once: each line is appended as a whole.
     guard let path = ProcessInfo.processInfo.environment["CARABINER_CORPUS_LOG"], let file = unsafe fopen(path, "a") else {
       return
     }
@@ -79,7 +78,7 @@ struct BadPlugin: CustomTestStringConvertible, Sendable {
     unsafe fclose(file)
   }
 
-  /// What stands behind a word in a comment of its own: `/* WORD: text */` or `// WORD: text`.
+  /// The text after a word in a comment of its own line: `/* WORD: text */` or `// WORD: text`.
   func comment(_ word: String) -> String? {
     for line in text.split(separator: "\n") {
       if line.hasPrefix("/* \(word): "), line.hasSuffix(" */") { return String(line.dropFirst(word.count + 5).dropLast(3)) }

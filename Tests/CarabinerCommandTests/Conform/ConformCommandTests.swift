@@ -3,35 +3,11 @@ import Foundation
 import TestTools
 import Testing
 
-/// What people meet who test a plugin.
+/// The command as authors of plugins use it.
 @Suite("carabiner conform")
 struct ConformCommandTests {
   private func sound(into folder: FixturePlugin.Folder) async throws -> String {
     try await BadPlugin(Repository.root.appending(path: "Tests/Fixtures/Plugins/good/all-stages.c")).build(into: folder)
-  }
-
-  /// A plugin whose create() does something it should not.
-  private func misbehaving(_ statement: String, into folder: FixturePlugin.Folder) async throws -> String {
-    try await BadPlugin.compile(
-      """
-      #define _GNU_SOURCE
-      #include <carabiner.h>
-      #include <signal.h>
-      #include <stdio.h>
-      #include <stdlib.h>
-      #include <string.h>
-      #include <sys/prctl.h>
-      #include <unistd.h>
-      static crb_status create(const crb_host *h, const crb_create_info *info, void **inst, crb_error *why) {
-        (void)h, (void)info, (void)why;
-        \(statement)
-        *inst = NULL;
-        return CRB_OK;
-      }
-      #define CREATE create
-      #define DESTROY NULL
-      #include "sound.h"
-      """, into: folder)
   }
 
   private func outcome(_ check: String, of plugin: String, _ more: [String] = []) async throws -> (
@@ -54,18 +30,18 @@ struct ConformCommandTests {
     ])
   func misbehaviour(_ statement: String, _ status: String, _ detail: String) async throws {
     let folder = try FixturePlugin.Folder()
-    let plugin = try await misbehaving(statement, into: folder)
+    let plugin = try await BadPlugin.misbehaving(statement, into: folder)
     let found = try await outcome("SE01", of: plugin, status == "TIMEOUT" ? ["--time-scale", "0.05"] : [])
     #expect(found.status == status, "\(found)")
     #expect(detail.isEmpty ? found.detail.isEmpty : found.detail.contains(detail), "\(found)")
     #expect(found.exit == (status == "PASS" ? 0 : 1))
   }
 
-  @Test("children a plugin leaves behind are told and killed")
+  @Test("children that a plugin leaves are reported and killed")
   func leftovers() async throws {
     let folder = try FixturePlugin.Folder()
     let name = "left-\(Int.random(in: 100_000...999_999))"
-    let plugin = try await misbehaving(
+    let plugin = try await BadPlugin.misbehaving(
       "if (fork() == 0) { setsid(); prctl(PR_SET_NAME, \"\(name)\"); for (;;) pause(); }", into: folder)
     let found = try await outcome("PR01", of: plugin)
     #expect(found.status == "FAIL")
@@ -136,7 +112,7 @@ struct ConformCommandTests {
       """, into: folder)
     let run = try await CommandRun(["conform", "--check", "PF02", "--effort", "0.05", "--format", "json", plugin])
     let check = try JSONValue(parsing: run.output)["plugins"]?[0]?["checks"]?[0]
-    // Other machines cannot tell.
+    // Other machines do not report it.
     guard check?["status"] != "SKIP" else { return }
     let messages = (check?["findings"]?.array ?? []).compactMap { $0["message"]?.string }
     #expect(messages == ["on_result makes system calls; the first is \(name)"], "\(check ?? .null)")
@@ -201,7 +177,7 @@ struct ConformCommandTests {
     #expect(found.status == "PASS", "\(found)")
   }
 
-  @Test("the help of --allow says what it takes")
+  @Test("the help of --allow names its values")
   func help() async throws {
     let run = try await CommandRun(["conform", "--help"])
     #expect(run.status == 0)
@@ -235,11 +211,11 @@ struct ConformCommandTests {
     #expect(refused.errors.contains("--output"))
   }
 
-  @Test("Ctrl-C ends the children and leaves a report of what was done")
+  @Test("Ctrl-C ends the children, and the completed checks are reported")
   func interrupted() async throws {
     let folder = try FixturePlugin.Folder()
     let name = "kept-\(Int.random(in: 100_000...999_999))"
-    let plugin = try await misbehaving("prctl(PR_SET_NAME, \"\(name)\"); for (;;) pause();", into: folder)
+    let plugin = try await BadPlugin.misbehaving("prctl(PR_SET_NAME, \"\(name)\"); for (;;) pause();", into: folder)
     let run = try await CommandRun(
       ["conform", "--check", "SE01", "--format", "json", plugin],
       meanwhile: { process in

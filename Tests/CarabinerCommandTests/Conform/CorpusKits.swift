@@ -1,7 +1,7 @@
 import Foundation
 import TestTools
 
-/// The kits for Rust and Swift, compiled for plugins of one file; built by whoever needs one first, and again when it has changed.
+/// The kits for Rust and Swift, compiled for plugins of one file; built at first use, and again after a change.
 actor CorpusKits {
   static let shared = CorpusKits()
 

@@ -5,7 +5,7 @@ import Testing
 
 /// The proof of the harness: a plugin for each check that breaks its rule and no other.
 ///
-/// Here each meets the checks of its own group, which is where rules lie close together; `Scripts/corpus` lets it meet all of them.
+/// Here each plugin runs the checks of its own group, whose rules are similar; `Scripts/corpus` runs all checks.
 @Suite("The corpus of bad plugins")
 struct CorpusTests {
   @Test("each check has a plugin that breaks it", .enabled(if: BadPlugin.isWhole))
@@ -51,7 +51,7 @@ struct CorpusTests {
       #expect(refused.isEmpty, "\(refused)")
       differences += found.count
       #expect(checks.count { $0["status"]?.string == "PASS" } > 60)
-      // What is beside the stages, the kits' own tables tell of.
+      // The kits have extensions for these checks.
       for id in ["HR04", "SF01"] where plugin.language != .c {
         #expect(checks.first { $0["id"]?.string == id }?["status"] == "PASS", "\(id)")
       }
@@ -59,7 +59,7 @@ struct CorpusTests {
     BadPlugin.say("\(plugin.testDescription): \(differences == 0 ? "as it should be" : "NOT, \(differences) differences")")
   }
 
-  @Test("what a plugin on a kit waits for ends with the call", arguments: BadPlugin.waiting)
+  @Test("a wait of a plugin on a kit ends with the call", arguments: BadPlugin.waiting)
   func waitsEndWithTheCall(_ plugin: BadPlugin) async throws {
     let folder = try FixturePlugin.Folder()
     let run = try await CommandRun([

@@ -6,7 +6,7 @@ import Testing
 /// A plugin that behaves only while it is tested must not know when that is.
 @Suite("The harness as a host")
 struct DisguiseTests {
-  /// A plugin that writes what a host says of itself.
+  /// A plugin that writes the properties of its host.
   private func curious(into folder: FixturePlugin.Folder) async throws -> String {
     try await BadPlugin.compile(
       """
@@ -31,7 +31,7 @@ struct DisguiseTests {
       """, into: folder)
   }
 
-  @Test("says of itself what the gateway's host says, and nothing that a host would not")
+  @Test("has the same properties as the host of the gateway, and no others")
   func sameWords() async throws {
     let folder = try FixturePlugin.Folder()
     let plugin = try await curious(into: folder)

@@ -3,7 +3,7 @@ import Foundation
 import TestTools
 import Testing
 
-/// What a plugin under test can reach beyond its process: nothing, whoever starts the harness.
+/// A plugin under test reaches nothing beyond its process, for every user who starts the harness.
 @Suite("Escapes from the harness")
 struct EscapeTests {
   @Test("no attempt succeeds, in a constructor, in create() or in a thread", arguments: EscapeFixture.all)
@@ -56,7 +56,7 @@ struct EscapeTests {
     }
   }
 
-  @Test("a refused system call is named in what the plugin wrote")
+  @Test("a refused system call is named in the output of the plugin")
   func refusedCalls() async throws {
     let folder = try FixturePlugin.Folder()
     let plugin = try await BadPlugin.compile(

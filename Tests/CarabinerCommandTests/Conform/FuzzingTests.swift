@@ -3,7 +3,7 @@ import Foundation
 import TestTools
 import Testing
 
-/// What a fuzzed case breaks is found again by its name, and taken apart.
+/// A fuzzed case can be reproduced by its name, and reduced.
 @Suite("Fuzzing plugins")
 struct FuzzingTests {
   private func plugin(into folder: FixturePlugin.Folder) async throws -> String {
@@ -16,7 +16,7 @@ struct FuzzingTests {
     return try #require(try JSONValue(parsing: run.output)["plugins"]?[0]?["checks"]?[0])
   }
 
-  @Test("a case that ends the process is named, and its name brings it back with what matters of it")
+  @Test("a case that ends the process is named, and its name reproduces and reduces it")
   func reproduction() async throws {
     let folder = try FixturePlugin.Folder()
     let plugin = try await plugin(into: folder)
@@ -44,7 +44,7 @@ struct FuzzingTests {
     #expect(try JSONValue(parsing: run.output)["status"]?.string == "PASS")
   }
 
-  @Test("a seed brings the same cases each time, and another seed others")
+  @Test("a seed generates the same cases each time, and another seed generates others")
   func determinism() async throws {
     let folder = try FixturePlugin.Folder()
     let plugin = try await plugin(into: folder)

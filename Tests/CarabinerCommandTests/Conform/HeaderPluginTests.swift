@@ -3,7 +3,7 @@ import Foundation
 import TestTools
 import Testing
 
-/// The plugin that the header itself shows, as an author who reads nothing else builds it.
+/// The example plugin of the header, built only with the instructions of the header.
 @Suite("The header's first plugin")
 struct HeaderPluginTests {
   private let folder: FixturePlugin.Folder

@@ -3,7 +3,7 @@ import Foundation
 import TestTools
 import Testing
 
-/// The trace of a test: what each check did, also where the plugin ended the process or wrote into the file.
+/// The trace of a test, also if the plugin ended the process or wrote into the file.
 @Suite("Traces of a conformance test")
 struct TraceTests {
   private func trace(of plugin: String, in folder: FixturePlugin.Folder) async throws -> [JSONValue] {
@@ -54,24 +54,7 @@ struct TraceTests {
     ])
   func tampering(_ statement: String) async throws {
     let folder = try FixturePlugin.Folder()
-    let plugin = try await BadPlugin.compile(
-      """
-      #define _GNU_SOURCE
-      #include <carabiner.h>
-      #include <stdio.h>
-      #include <stdlib.h>
-      #include <string.h>
-      #include <unistd.h>
-      static crb_status create(const crb_host *h, const crb_create_info *info, void **inst, crb_error *why) {
-        (void)h, (void)info, (void)why;
-        \(statement)
-        *inst = NULL;
-        return CRB_OK;
-      }
-      #define CREATE create
-      #define DESTROY NULL
-      #include "sound.h"
-      """, into: folder)
+    let plugin = try await BadPlugin.misbehaving(statement, into: folder)
     for event in try await trace(of: plugin, in: folder) { #expect(event["ph"]?.string != nil) }
   }
 

@@ -2,7 +2,7 @@ import Foundation
 import TestTools
 import Testing
 
-/// A plugin that does its worst to whoever runs it: a statement in C, where it stands, and how the check ends that runs it.
+/// A hostile plugin: a statement in C, its place, and the outcome of the check that runs it.
 struct WorstPlugin: CustomTestStringConvertible, Sendable {
   /// When the statement is run.
   enum Place: String, Sendable {
@@ -14,7 +14,7 @@ struct WorstPlugin: CustomTestStringConvertible, Sendable {
   let name: String
   let place: Place
   let statement: String
-  /// What SE01 makes of it, and for destructors LC09.
+  /// The outcome of SE01, and for destructors of LC09.
   let status: String
   let detail: String
 
@@ -147,7 +147,7 @@ extension WorstPlugin {
       "CRASH", "wrote too much"),
   ]
 
-  /// It takes memory, or what is behind it.
+  /// It exhausts memory or disks.
   private static let memory = [
     WorstPlugin("takes-100-gigabytes", "char *all = malloc(100l << 30); if (all) memset(all, 1, 100l << 30);"),
     WorstPlugin(
@@ -163,7 +163,7 @@ extension WorstPlugin {
     ),
   ]
 
-  /// It writes where it should not, and leaves what is hard to remove.
+  /// It writes to foreign files, and leaves files that are hard to remove.
   private static let files = [
     WorstPlugin(
       "writes-elsewhere",
@@ -187,7 +187,7 @@ extension WorstPlugin {
     ),
   ]
 
-  /// It changes what all of a process shares.
+  /// It changes state that the whole process shares.
   private static let surroundings = [
     WorstPlugin(
       "changes-everything",

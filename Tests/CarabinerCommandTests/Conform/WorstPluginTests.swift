@@ -3,7 +3,7 @@ import Foundation
 import TestTools
 import Testing
 
-/// What a plugin may do to the harness and to the machine it runs on: nothing.
+/// A plugin can do no harm to the harness or to the machine.
 @Suite("The worst plugins", .serialized)
 struct WorstPluginTests {
   @Test("none of them leaves a process or a file, or takes more of the harness than it has")
@@ -12,7 +12,7 @@ struct WorstPluginTests {
     let folder = try FixturePlugin.Folder()
     let scratch = try FixturePlugin.Folder()
     var paths: [String] = []
-    // What does not end is not waited for long; what does much and then is good gets the time it takes.
+    // Plugins that do not end get little time; slow plugins that pass get enough.
     let plugins = WorstPlugin.all.filter { $0.status != "PASS" } + WorstPlugin.all.filter { $0.status == "PASS" }
     let hastyCount = plugins.count { $0.status != "PASS" }
     for plugin in plugins { paths.append(try await plugin.build(into: folder, mark: mark)) }

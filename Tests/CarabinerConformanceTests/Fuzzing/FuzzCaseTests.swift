@@ -22,7 +22,7 @@ struct FuzzCaseTests {
     }
   }
 
-  @Test("a name is read back, and what is no name is refused")
+  @Test("a name is read back, and other texts are refused")
   func names() {
     #expect(FuzzCase("7:5310")?.name == "7:5310")
     for text in ["", "7", "7:", ":1", "7:-1", "7:1:2", "x:1", "7:99999999999999999999"] {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import CarabinerConformance
 
-/// The laboratory at work with a stage of this process, on many threads: what the sanitizers are to see of it.
+/// Runs the laboratory with a stage of this process on many threads, also for the sanitizers.
 @Suite("The laboratory", .serialized)
 struct LaboratoryTests {
   /// A GraphQL stage that counts its hooks, holds a state from its first to its last, and emits what it gets.
@@ -50,7 +50,7 @@ struct LaboratoryTests {
     }
   }
 
-  @Test("calls on many threads give what one gives, and no rule is broken")
+  @Test("calls on many threads have the same results as on one, and no rule is broken")
   func manyThreads() {
     Laboratory.current.state.withLock { $0.isGuarded = false }
     let stage = Self.stage()
@@ -107,7 +107,7 @@ struct LaboratoryTests {
     #expect(timers.count == 0)
   }
 
-  @Test("every order of what may happen to a waiting hook is there once")
+  @Test("every order of the events of a waiting hook exists once")
   func schedules() {
     #expect(Set(Schedule.all).count == Schedule.all.count)
     // 3 orders of one event with 2 places for the return, 6 of two with 3, 6 of three with 4.

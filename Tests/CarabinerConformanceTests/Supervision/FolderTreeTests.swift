@@ -63,7 +63,7 @@ struct FolderTreeTests {
     #expect(try manager.contentsOfDirectory(atPath: parent) == [])
   }
 
-  @Test("what a child left in the record is a text without control characters")
+  @Test("a text of a child in the record has no control characters")
   func record() throws {
     let record = try #require(FlightRecord(nonce: "6d1f"))
     #expect(record.hook == "" && record.step == "")

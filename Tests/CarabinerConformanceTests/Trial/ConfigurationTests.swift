@@ -13,7 +13,7 @@ struct ConfigurationTests {
     #"{"type":"object","properties":{"rate":{"type":"number","default":0.5},"nested":{"type":"object","required":["x"],"properties":{"x":{"type":"null"}}}}}"#,
   ]
 
-  @Test("the sample and its variants are what the schema accepts, each once", arguments: schemas)
+  @Test("the schema accepts the sample and its variants, which all differ", arguments: schemas)
   func accepted(_ schema: String) throws {
     let compiled = try CompiledSchema(JSONValue(parsing: schema))
     let texts = ConfigurationVariants.texts(for: schema, count: 30, seed: 7)

@@ -2,10 +2,10 @@ import Testing
 
 @testable import CarabinerConformance
 
-/// What is said of the walls around a child; the walls themselves are tested with plugins that run into them.
+/// Messages about the confinement of a child. The confinement itself is tested with hostile plugins.
 @Suite("Confinement")
 struct ConfinementTests {
-  @Test("a check that is strict needs five layers, one that takes what there is needs none")
+  @Test("strict confinement needs five layers, available confinement none")
   func layers() {
     #expect(Confinement.strict.missingLayers(after: 0).count == 5)
     #expect(Confinement.strict.missingLayers(after: .max) == [])

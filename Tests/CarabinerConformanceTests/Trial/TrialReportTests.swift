@@ -3,7 +3,7 @@ import Testing
 
 @testable import CarabinerConformance
 
-/// What a supervisor believes of what a child writes.
+/// The lines of a child that a supervisor accepts.
 @Suite("The report of a child")
 struct TrialReportTests {
   private static let nonce = "6d1f"
@@ -29,7 +29,7 @@ struct TrialReportTests {
     #expect(!TrialReport.read("", nonce: Self.nonce).isComplete)
   }
 
-  @Test("of another nonce is no report")
+  @Test("lines with another nonce are not a report")
   func forged() {
     let contents = TrialReport.read(Self.text("0000") + "{\"end\":0}\nPASS\n", nonce: Self.nonce)
     #expect(contents.findings.isEmpty && contents.skip == nil && !contents.isComplete)

@@ -1,4 +1,4 @@
-/* Needs a part nobody knows. */
+/* Needs a part that does not exist. */
 #include <carabiner.h>
 
 #define NEEDS (1u << 20)

@@ -1,4 +1,4 @@
-/* Asks the store and gives nobody to tell. */
+/* Asks the store without a done() function. */
 #include <carabiner.h>
 #include <stdlib.h>
 #include <string.h>

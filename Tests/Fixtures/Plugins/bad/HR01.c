@@ -1,4 +1,4 @@
-/* Allows itself once in a process, whoever loads it. */
+/* Allows itself only once in a process. */
 #include <carabiner.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Does not bear what another version has left behind. */
+/* Refuses to work with the file of another version. */
 #include <carabiner.h>
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Believes the length that stands in a state, and ends the process by it. */
+/* Trusts the length in a state, and crashes. */
 /* STATUS: CRASH */
 #include <carabiner.h>
 #include <stdlib.h>

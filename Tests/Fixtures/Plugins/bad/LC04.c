@@ -1,4 +1,4 @@
-/* Validates what it will not be created with. */
+/* Validates a configuration that it refuses in create(). */
 #include <carabiner.h>
 #include <stdlib.h>
 

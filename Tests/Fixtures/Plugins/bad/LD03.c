@@ -1,4 +1,4 @@
-/* Calls a function nobody has. */
+/* Calls a function that does not exist. */
 #include <carabiner.h>
 
 void org_carabiner_missing(void);

@@ -1,4 +1,4 @@
-/* Answers another table to whoever asks again. */
+/* Answers another table at the second call. */
 #include <carabiner.h>
 
 #define OWN_ENTRY

@@ -1,4 +1,4 @@
-/* Writes into what it was lent. */
+/* Writes to a view. */
 #include <carabiner.h>
 
 static crb_verdict on_result(void *inst, crb_call call, void *state, const crb_result *result) {

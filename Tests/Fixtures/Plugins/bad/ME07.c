@@ -1,4 +1,4 @@
-/* Asks once more when the host had no memory, and writes to what it was given the first time. */
+/* Asks again when the host had no memory, but writes to the first address. */
 /* STATUS: CRASH */
 #include <carabiner.h>
 

@@ -1,4 +1,4 @@
-/* Reads in release() what it has freed at the end of the call. */
+/* Reads in release() the memory that it freed at the end of the call. */
 #include <carabiner.h>
 #include <stdlib.h>
 

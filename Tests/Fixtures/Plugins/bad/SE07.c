@@ -1,4 +1,4 @@
-/* Takes for granted that the page of a 404 says what type it has. */
+/* Assumes that a 404 has a content type. */
 /* STATUS: CRASH */
 #include <carabiner.h>
 

@@ -1,4 +1,4 @@
-/* A parser that takes what was cut short for whole. */
+/* A parser that accepts truncated bodies. */
 #include <carabiner.h>
 
 #define CUT_SHORT(reading) (void)0

@@ -1,4 +1,4 @@
-/* Looks for libraries in the home of who built it. */
+/* Looks for libraries in its author's home folder. */
 /* CFLAGS: -Wl,-rpath,/home/builder/lib */
 #include <carabiner.h>
 #include "sound.h"

@@ -1,4 +1,4 @@
-/* Keeps what belongs to a call in a variable of the thread. */
+/* Keeps data of a call in a variable of the thread. */
 #include <carabiner.h>
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* Frees in on_cancel what its hooks use. */
+/* Frees memory in on_cancel that its hooks use. */
 /* STATUS: CRASH */
 #include <carabiner.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Installs a filter for system calls, which nobody can remove. */
+/* Installs a filter of system calls, which cannot be removed. */
 #define _GNU_SOURCE
 #include <carabiner.h>
 #include <linux/filter.h>
