@@ -80,12 +80,13 @@ FIELD(crb_cache_stage, on_write, 24);
 FIELD(crb_cache_stage, on_error, 32);
 FIELD(crb_cache_stage, release, 56);
 
-SIZE(crb_parser_stage, 64);
+SIZE(crb_parser_stage, 72);
 FIELD(crb_parser_stage, on_head, 16);
 FIELD(crb_parser_stage, on_chunk, 24);
 FIELD(crb_parser_stage, on_error, 32);
 FIELD(crb_parser_stage, on_end, 40);
 FIELD(crb_parser_stage, release, 56);
+FIELD(crb_parser_stage, accept, 64);
 
 SIZE(crb_host, 288);
 FIELD(crb_host, name, 8);

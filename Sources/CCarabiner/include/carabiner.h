@@ -402,7 +402,13 @@ typedef struct crb_cache_stage {
  * on_head    [owner]  mandatory.  CONTINUE takes the response; DROP leaves it to the next parser in the manifest.
  * on_chunk   [owner]  for each piece of the body.
  * on_end     [owner]  the body is complete.  Ending without any result is an error of the caller's stream.
+ *
+ * accept     The media types it reads, as the field Accept lists them (RFC 9110): "application/cbor;q=0.9".  Static; at most
+ *            CRB_ACCEPT_MAX bytes of ASCII.  The host adds them to the Accept of each request, in front of its own if the parser
+ *            is in front of the built-in `json` in the manifest, else behind.  A request whose caller or stages set Accept
+ *            keeps that.  NULL: nothing is added.
  */
+#define CRB_ACCEPT_MAX 256
 typedef struct crb_parser_stage {
   uint32_t size;
   uint32_t needs;
@@ -411,6 +417,7 @@ typedef struct crb_parser_stage {
   crb_verdict (*on_head)(void *inst, crb_call call, void **state, const crb_head *head);
   crb_verdict (*on_chunk)(void *inst, crb_call call, void *state, const crb_chunk *chunk);
   CRB_STAGE_TAIL;
+  const char *accept;
 } crb_parser_stage;
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -656,7 +663,8 @@ typedef struct crb_interceptor {
   crb_status (*create)(const crb_host *host, const crb_create_info *info, void **inst, crb_error *why);
   /* [any]   May be NULL.  No new calls will start; running ones finish. */
   void (*drain)(void *inst);
-  /* [load]  May be NULL.  After the last release(). */
+  /* [load]  May be NULL.  After the last release().  What a service was asked for before still calls back: cancel it, or let it find
+   *         that the instance is gone. */
   void (*destroy)(void *inst);
   /* [any]   May be NULL.  A table of the plugin's own by id and revision; NULL for what it does not know. */
   const void *(*extension)(void *inst, const char *id);

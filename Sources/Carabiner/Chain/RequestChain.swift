@@ -177,7 +177,7 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
   private func fetchOverHTTP(_ request: Request) async -> InterceptorResultStream<Request> {
     while true {
       do {
-        let response = try await passHTTP(try request.toURLRequest(), from: 0, context: request.context)
+        let response = try await passHTTP(try urlRequest(of: request), from: 0, context: request.context)
         request.context.httpResponse = response.response
         if response.response.isSuccessful { request.context.subscription?.advance(to: .active) }
         let parser = interceptors.parser
@@ -199,6 +199,15 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
         return .failing(error)
       }
     }
+  }
+
+  /// The HTTP request, with the media types its parser reads unless the request says itself what it accepts.
+  @inline(__always) private func urlRequest(of request: Request) throws -> URLRequest {
+    var made = try request.toURLRequest()
+    if let types = interceptors.parser.acceptedMediaTypes, request.additionalHeaders["Accept"] == nil {
+      made.headers["Accept"] = types.added(to: made.headers["Accept"])
+    }
+    return made
   }
 
   /// The HTTP interceptors from `start` on, then the transport.

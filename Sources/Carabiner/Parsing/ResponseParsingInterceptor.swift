@@ -14,9 +14,14 @@ public protocol ResponseParsingInterceptor: Sendable {
   var stageName: String { get }
   /// What the chain may take for granted about this step.
   var traits: StageTraits { get }
+  /// The media types that are added to the Accept of requests; nil for none.
+  ///
+  /// A request whose ``GraphQLRequest/additionalHeaders`` set Accept keeps that.
+  var acceptedMediaTypes: AcceptedMediaTypes? { get }
 }
 
 extension ResponseParsingInterceptor {
   public var stageName: String { String(describing: type(of: self)) }
   public var traits: StageTraits { [] }
+  public var acceptedMediaTypes: AcceptedMediaTypes? { nil }
 }

@@ -58,7 +58,7 @@ internal import CarabinerHost
   }
 
   init(_ stage: crb_parser_stage) {
-    self.init(.parsing, needs: stage.needs, mutates: stage.mutates)
+    unsafe self.init(.parsing, needs: stage.needs, mutates: stage.mutates)
     unsafe onFirstHead = unsafe stage.on_head
     unsafe onChunk = unsafe stage.on_chunk
     unsafe onError = unsafe stage.on_error
@@ -71,7 +71,7 @@ internal import CarabinerHost
   static func all(of table: InterceptorTable) -> [StageHooks] {
     let stages: [StageHooks?] = [
       table.graphQL.map { StageHooks($0) }, table.cache.map { StageHooks($0) },
-      table.http.map { StageHooks($0) }, table.parser.map { StageHooks($0) },
+      table.http.map { StageHooks($0) }, unsafe table.parser.map { unsafe StageHooks($0) },
     ]
     return stages.compactMap(\.self)
   }

@@ -53,6 +53,8 @@ internal import Synchronization
   let options: Options
   let id: String
   let threadClass: UInt32
+  /// What its parser adds to the field Accept.
+  let accept: String?
   let table: InterceptorTable
   let instance: UnsafeMutableRawPointer?
   private let host: UnsafePointer<crb_host>
@@ -78,6 +80,7 @@ internal import Synchronization
       }
     id = interceptor.id
     threadClass = interceptor.threadClass
+    accept = interceptor.accept
     table = interceptor.table
     unsafe host = unsafe library.host
     subject = CrashSubject(
@@ -174,7 +177,7 @@ internal import Synchronization
     graphQL = unsafe interceptor.graphql.map { unsafe Self.copy($0, crb_graphql_stage()) }
     http = unsafe interceptor.http.map { unsafe Self.copy($0, crb_http_stage()) }
     cache = unsafe interceptor.cache.map { unsafe Self.copy($0, crb_cache_stage()) }
-    parser = unsafe interceptor.parser.map { unsafe Self.copy($0, crb_parser_stage()) }
+    unsafe parser = unsafe interceptor.parser.map { unsafe Self.copy($0, crb_parser_stage()) }
   }
 
   /// A table as far as its own size says it goes.

@@ -1,4 +1,5 @@
 package import CCarabiner
+internal import CarabinerWire
 
 /// Reads a plugin's registration table, believing nothing it did not check.
 @safe package struct RegistrationReader {
@@ -82,10 +83,20 @@ package import CCarabiner
     ]
     guard stages.contains(where: \.1) else { throw bad("\(id) has no stage") }
     if let missing = stages.first(where: { $0.1 && !$0.2 }) { throw bad("\(id) leaves the mandatory slot \(missing.0) NULL") }
+    let accept = unsafe table.parser?.accept.map { unsafe text($0, limit: Int(CRB_ACCEPT_MAX) + 1) ?? "" }
+    guard accept.map(Self.isAccept) ?? true else {
+      throw bad("the text accept of \(id)'s parser is no list of media types, or longer than \(CRB_ACCEPT_MAX) bytes")
+    }
     return unsafe PluginInterceptor(
       id: id, version: version, name: text(table.interceptor.name), vendor: text(table.interceptor.vendor),
       url: text(table.interceptor.url), configurationSchema: text(table.interceptor.config_schema, limit: 1 << 20),
-      threadClass: table.interceptor.thread_class, table: table)
+      threadClass: table.interceptor.thread_class, accept: accept, table: table)
+  }
+
+  /// Whether a text can be a part of the field Accept.
+  private static func isAccept(_ text: String) -> Bool {
+    text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
+      && text.split(separator: ",", omittingEmptySubsequences: false).allSatisfy { MediaType(String($0)) != nil }
   }
 
   /// A NUL-terminated text of the plugin, read to a limit.
@@ -121,6 +132,8 @@ package struct PluginInterceptor: Sendable {
   package let configurationSchema: String?
   /// Which threads its hooks may run on, as the header numbers them.
   package let threadClass: UInt32
+  /// What its parser adds to the field Accept.
+  package let accept: String?
   /// Its tables.
   package let table: InterceptorTable
 
@@ -128,7 +141,7 @@ package struct PluginInterceptor: Sendable {
   package var stages: [String] {
     [
       table.graphQL.map { _ in "graphql" }, table.cache.map { _ in "cache" }, table.http.map { _ in "http" },
-      table.parser.map { _ in "parsing" },
+      unsafe table.parser.map { _ in "parsing" },
     ].compactMap(\.self)
   }
 }

@@ -19,6 +19,7 @@ final class CompiledPlan: Sendable {
   private let cacheRow: StageRow
   private let parsers: [ParserPluginRun.Entry]
   private let parserRow: StageRow
+  private let acceptedMediaTypes: AcceptedMediaTypes?
   /// What serves every request as it is; lists that keep the state of one are left empty or to the defaults.
   private let shared: RequestInterceptors
   /// Which lists are made anew for each request.
@@ -68,6 +69,7 @@ final class CompiledPlan: Sendable {
           idleTimeout: manifest.settings.idleTimeout)
         return .json(JSONResponseParsingInterceptor(limits: limits))
       })
+    acceptedMediaTypes = ParserPluginRun.acceptedMediaTypes(of: parsers, parserRow)
     let sharedGraphQL = Self.all(graphQL) { if case .interceptor(let interceptor) = $0 { interceptor } else { nil } }
     let sharedCache = Self.shared(caches)
     let sharedHTTP = Self.all(http) { member in
@@ -109,7 +111,7 @@ final class CompiledPlan: Sendable {
     if keepsState[.graphql] { made.graphQL = graphQL.map { interceptor($0, call) } }
     if keepsState[.cache] { made.cache = CachePluginRun(caches, cacheRow, call: call) }
     if keepsState[.http] || isTraced { made.http = http.flatMap { interceptors($0, call) } }
-    if keepsState[.parsing] { made.parser = ParserPluginRun(parsers, parserRow, call: call) }
+    if keepsState[.parsing] { made.parser = ParserPluginRun(parsers, parserRow, accepting: acceptedMediaTypes, call: call) }
     return made
   }
 

@@ -115,10 +115,11 @@ extension crb_cache_stage {
 extension crb_parser_stage {
   init?(_ type: any Plugin.Type) {
     guard let stage = type as? any Parser.Stage.Type else { return nil }
-    self.init()
-    size = UInt32(MemoryLayout<crb_parser_stage>.size)
-    needs = stage.parser.needs.rawValue
-    mutates = stage.parser.mutates.rawValue
+    unsafe self.init()
+    unsafe size = unsafe UInt32(MemoryLayout<crb_parser_stage>.size)
+    unsafe needs = stage.parser.needs.rawValue
+    unsafe mutates = stage.parser.mutates.rawValue
+    unsafe accept = unsafe stage.accept.map { unsafe PluginExport.cString($0) }
     unsafe on_head = { instance, call, word, event in
       guard let event = unsafe event else { return crb_verdict(CRB_CONTINUE) }
       return unsafe Hooks.run(instance, call) { unsafe try $0.parser?.stage.runHead($1, Head(raw: event), word) ?? .continue }

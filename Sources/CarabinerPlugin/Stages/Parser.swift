@@ -8,6 +8,10 @@ public enum Parser {
     associatedtype ParserState: CallState = NoState
     /// What the parser reads.
     static var parser: StageParts { get }
+    /// The media types it reads, as the field Accept lists them: `"application/cbor;q=0.9"`; nil for none.
+    ///
+    /// The host adds them to the requests of its chain; `carabiner.h` says where.
+    static var accept: StaticString? { get }
     /// `.continue` takes the response, `.drop` leaves it to the next parser.
     func onHead(_ call: Call, _ head: borrowing Head, _ state: inout ParserState) throws -> Verdict
   }
@@ -57,6 +61,7 @@ public enum Parser {
 
 extension Parser.Stage {
   public static var parser: StageParts { StageParts() }
+  public static var accept: StaticString? { nil }
 
   func runHead(_ core: CallCore, _ head: borrowing Head, _ word: StateWord?) throws -> Verdict {
     try unsafe ParserState.made(at: word) { state in

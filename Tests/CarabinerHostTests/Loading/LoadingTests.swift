@@ -63,6 +63,28 @@ struct LoadingTests {
     #expect(refusal.message.contains(slot), "\(refusal.message)")
   }
 
+  @Test(
+    "what a parser adds to Accept is a list of media types",
+    arguments: [
+      ("application/cbor", true), ("application/cbor;q=0.9, text/*", true), ("", false), ("cbor", false), ("a/b,", false),
+      ("a/b\\r\\nX: y", false), ("a/b\\303\\251", false), ("a/" + String(repeating: "b", count: 254), true),
+      ("a/" + String(repeating: "b", count: 255), false),
+    ])
+  func accept(_ text: String, isTaken: Bool) async throws {
+    for isOld in [false, true] {
+      let definitions = ["ACCEPT=\"\(text)\""] + (isOld ? ["OLD_PARSER"] : [])
+      let path = try await FixturePlugin.compile("loading", defining: definitions, into: folder)
+      // A table of an older header ends before the text.
+      guard isTaken || isOld else {
+        let refusal = try #require(refusal(of: path) as LoadRefusal?)
+        #expect(refusal.code == .badTable && refusal.message.contains("accept"), "\(refusal.message)")
+        continue
+      }
+      let interceptor = try #require(try PluginLibrary.load(path: path).interceptors.first)
+      #expect((interceptor.accept != nil) == !isOld)
+    }
+  }
+
   @Test("every refusal names the file, the step and what to do, and no refusal runs twice into the same library")
   func refusalIsRepeated() async throws {
     let path = try await FixturePlugin.compile("loading", defining: ["NULL_SLOT"], into: folder)

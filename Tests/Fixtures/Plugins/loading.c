@@ -55,6 +55,19 @@ static const crb_cache_stage cache = {.size = sizeof cache};
 #endif
 #ifdef NULL_PARSER_SLOT
 static const crb_parser_stage parser = {.size = sizeof parser};
+#elif defined(ACCEPT)
+static crb_verdict on_head(void *inst, crb_call call, void **state, const crb_head *head) {
+  (void)inst, (void)call, (void)state, (void)head;
+  return CRB_DROP;
+}
+static const crb_parser_stage parser = {
+#ifdef OLD_PARSER
+    .size = offsetof(crb_parser_stage, accept),
+#else
+    .size = sizeof parser,
+#endif
+    .on_head = on_head,
+    .accept = ACCEPT};
 #endif
 
 static crb_status create(const crb_host *host, const crb_create_info *info, void **inst, crb_error *why) {
@@ -93,7 +106,7 @@ static const crb_interceptor interceptor = {
 #ifdef NULL_CACHE_SLOT
     .cache = &cache,
 #endif
-#ifdef NULL_PARSER_SLOT
+#if defined(NULL_PARSER_SLOT) || defined(ACCEPT)
     .parser = &parser,
 #endif
 #ifndef NO_CREATE

@@ -13,14 +13,31 @@ struct ParserPluginRun: ResponseParsingInterceptor {
 
   private let entries: [Entry]
   private let lanes: LaneOwner
+  let acceptedMediaTypes: AcceptedMediaTypes?
 
-  init(_ entries: [Entry], _ row: StageRow, call: PluginCall) {
+  init(_ entries: [Entry], _ row: StageRow, accepting types: AcceptedMediaTypes?, call: PluginCall) {
     self.entries = entries
+    acceptedMediaTypes = types
     lanes = LaneOwner(row, call: call)
   }
 
   var stageName: String { "parsers" }
   var traits: StageTraits { [.tracesItself, .bindsNoTaskLocals] }
+
+  /// What the parsers of a list read beside JSON: those before the built-in parser in front, the others behind.
+  static func acceptedMediaTypes(of entries: [Entry], _ row: StageRow) -> AcceptedMediaTypes? {
+    var types = AcceptedMediaTypes()
+    var isBehindJSON = false
+    for entry in entries {
+      switch entry {
+      case .json: isBehindJSON = true
+      case .plugin(let index):
+        guard let accept = row.stages[index].plugin.accept else { continue }
+        if isBehindJSON { types.further.append(accept) } else { types.preferred.append(accept) }
+      }
+    }
+    return types.isEmpty ? nil : types
+  }
 
   @_specialize(where Request == JSONRequest<DynamicOperation>)
   func parse<Request: GraphQLRequest>(

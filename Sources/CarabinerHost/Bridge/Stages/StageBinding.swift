@@ -15,7 +15,7 @@ final class StageBinding: Sendable {
       case .graphQL: (plugin.table.graphQL?.needs ?? 0, plugin.table.graphQL?.mutates ?? 0)
       case .http: (plugin.table.http?.needs ?? 0, plugin.table.http?.mutates ?? 0)
       case .cache: (plugin.table.cache?.needs ?? 0, plugin.table.cache?.mutates ?? 0)
-      case .parsing: (plugin.table.parser?.needs ?? 0, plugin.table.parser?.mutates ?? 0)
+      case .parsing: unsafe (plugin.table.parser?.needs ?? 0, plugin.table.parser?.mutates ?? 0)
       }
     self.needs = Parts(rawValue: needs)
     self.mutates = Parts(rawValue: mutates)
