@@ -2,6 +2,8 @@
 
 mod cbor;
 
+use std::ffi::CStr;
+
 use carabiner::{parser, Answer, Chunk, Failure, Head, Parts, Plugin, Setup, Verdict};
 
 /// How large a body may be, 64 MiB.
@@ -18,6 +20,7 @@ impl Plugin for CborParser {
 impl parser::Stage for CborParser {
     type State = Vec<u8>;
     const NEEDS: Parts = Parts::HEADERS.and(Parts::CHUNK);
+    const ACCEPT: Option<&'static CStr> = Some(c"application/cbor");
 
     fn on_head(&self, _: &mut parser::Call, _: &mut Vec<u8>, head: &Head) -> Answer {
         let kind = head.headers().get("content-type").and_then(|value| value.split(';').next()).unwrap_or("");

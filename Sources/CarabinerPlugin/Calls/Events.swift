@@ -41,6 +41,8 @@ internal import CCarabiner
 
   /// 100 to 599.
   public var status: Int { unsafe Int(raw.pointee.status) }
+  /// 0 for the first try.
+  public var attempt: Int { unsafe Int(raw.pointee.attempt) }
   /// 10, 11, 20 or 30; 0 if unknown.
   public var httpVersion: Int { unsafe Int(raw.pointee.http_version) }
   /// Where the response came from, after redirects.
@@ -85,8 +87,12 @@ internal import CCarabiner
 
   /// What it means is the domain's to define.
   public var code: Int { unsafe Int(raw.pointee.code) }
-  /// `CRB_ERROR_*`
-  public var flags: UInt32 { unsafe raw.pointee.flags }
+  /// What kind of error it is.
+  public var flags: ErrorFlags { unsafe ErrorFlags(rawValue: raw.pointee.flags) }
+  /// When it is worth trying again; zero if the server did not say.
+  public var retryAfter: Duration { unsafe .nanoseconds(Int64(clamping: raw.pointee.retry_after_ns)) }
+  /// Detail for machines, a JSON text; nil if there is none.
+  public var detail: String? { unsafe raw.pointee.detail_json.presentText }
   /// The status of the HTTP response; 0 if none.
   public var httpStatus: Int { unsafe Int(raw.pointee.http_status) }
   /// What happened.

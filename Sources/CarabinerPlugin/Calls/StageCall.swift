@@ -136,11 +136,19 @@ extension CallCore {
       unsafe raw.size = unsafe UInt32(MemoryLayout<crb_error>.size)
       if let failure {
         unsafe raw.code = failure.code
+        unsafe raw.flags = failure.flags.rawValue
         unsafe raw.http_status = Int32(clamping: failure.httpStatus)
         unsafe raw.retry_after_ns = failure.retryAfter.clampedNanoseconds
       }
       unsafe raw.message = unsafe message
-      _ = unsafe host.table.pointee.set_error(handle, &raw)
+      guard let detail = failure?.detail else {
+        _ = unsafe host.table.pointee.set_error(handle, &raw)
+        return
+      }
+      unsafe detail.withView { detail in
+        unsafe raw.detail_json = unsafe detail
+        _ = unsafe host.table.pointee.set_error(handle, &raw)
+      }
     }
   }
 }

@@ -63,7 +63,8 @@ private final class FetchReply: Sendable {
         waiter.finish(.success(FetchResponse(status: event.status, headers: event.headers, body: unsafe body.array)))
       } else {
         let message = unsafe error?.pointee.message.text ?? "the request failed"
-        waiter.finish(.failure(PluginFailure(message, code: unsafe error?.pointee.code ?? 0)))
+        let flags = unsafe ErrorFlags(rawValue: error?.pointee.flags ?? 0)
+        waiter.finish(.failure(PluginFailure(message, code: unsafe error?.pointee.code ?? 0, flags: flags)))
       }
     }
 }

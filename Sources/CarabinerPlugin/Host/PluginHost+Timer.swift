@@ -5,19 +5,36 @@ extension PluginHost {
   /// The clock that deadlines and timers go by, in nanoseconds.
   public var clockNanoseconds: UInt64 { unsafe timer.map { unsafe $0.pointee.now_ns() } ?? 0 }
 
-  /// Runs `work` once, on a thread of the host.
+  /// Runs `work` once, on a thread of the host. The end of the instance drops work that still waits.
   ///
   /// - Throws: ``PluginFailure`` if too many timers are armed.
   @discardableResult
   public func after(_ delay: Duration, _ work: @escaping @Sendable () -> Void) throws -> PluginTimer {
+    try start(after: delay.clampedNanoseconds, every: 0, work)
+  }
+
+  /// Runs `work` again and again, on a thread of the host, first after one interval.
+  ///
+  /// A run that takes longer than the interval delays the next one. It ends with ``PluginTimer/cancel()``, and with the instance.
+  ///
+  /// - Throws: ``PluginFailure`` if the interval is not above zero, or too many timers are armed.
+  @discardableResult
+  public func every(_ interval: Duration, _ work: @escaping @Sendable () -> Void) throws -> PluginTimer {
+    guard interval > .zero else { throw PluginFailure("a repeating timer needs an interval above zero") }
+    return try start(after: interval.clampedNanoseconds, every: interval.clampedNanoseconds, work)
+  }
+
+  private func start(
+    after delay: UInt64, every interval: UInt64, _ code: @escaping @Sendable () -> Void
+  ) throws -> PluginTimer {
     guard let service = unsafe timer else { throw PluginFailure("this host has no timers") }
-    let armed = unsafe Unmanaged.passRetained(TimerWork(work))
-    let handle = unsafe service.pointee.arm(identity, delay.clampedNanoseconds, TimerWork.fire, armed.toOpaque())
-    guard handle != 0 else {
-      unsafe armed.release()
+    let armed = unsafe TimerWork(self, service, every: interval, code)
+    guard work.add(armed) else { throw PluginFailure("this instance is being destroyed: it starts nothing more") }
+    guard armed.arm(after: delay) else {
+      work.remove(armed)
       throw PluginFailure("the host arms no timer: too many are armed")
     }
-    return unsafe PluginTimer(handle: handle, service: service, work: armed)
+    return PluginTimer(work: armed)
   }
 
   /// Waits; on the host's timers, and without a thread.
@@ -32,35 +49,6 @@ extension PluginHost {
       timer.cancel()
       throw error
     }
-  }
-}
-
-/// One armed timer.
-@safe public struct PluginTimer: @unchecked Sendable {
-  // The host decides who is first, the timer or one of those who cancel it.
-
-  let handle: crb_timer
-  let service: UnsafePointer<crb_timer_service>
-  let work: Unmanaged<TimerWork>
-
-  /// True if the work will not run; false if it ran, runs or was cancelled before.
-  @discardableResult
-  public func cancel() -> Bool {
-    guard unsafe service.pointee.cancel(handle) == crb_status(CRB_OK) else { return false }
-    unsafe work.release()
-    return true
-  }
-}
-
-/// What a timer runs.
-final class TimerWork: Sendable {
-  private let work: @Sendable () -> Void
-
-  init(_ work: @escaping @Sendable () -> Void) { self.work = work }
-
-  static let fire: @convention(c) (UnsafeMutableRawPointer?) -> Void = { user in
-    guard let user = unsafe user else { return }
-    unsafe Unmanaged<TimerWork>.fromOpaque(user).takeRetainedValue().work()
   }
 }
 

@@ -9,6 +9,8 @@ internal import CCarabiner
   let timer: UnsafePointer<crb_timer_service>?
   let fetching: UnsafePointer<crb_fetch_service>?
   let storing: UnsafePointer<crb_store_service>?
+  /// What the instance has started.
+  let work: InstanceWork
 
   init(_ table: UnsafePointer<crb_host>, _ identity: crb_self) {
     unsafe self.table = unsafe table
@@ -16,6 +18,7 @@ internal import CCarabiner
     unsafe timer = unsafe table.pointee.query(identity, "crb.timer/1")?.assumingMemoryBound(to: crb_timer_service.self)
     unsafe fetching = unsafe table.pointee.query(identity, "crb.fetch/1")?.assumingMemoryBound(to: crb_fetch_service.self)
     unsafe storing = unsafe table.pointee.query(identity, "crb.store/1")?.assumingMemoryBound(to: crb_store_service.self)
+    work = unsafe InstanceWork(table, timer)
   }
 
   /// How important a log line is.

@@ -100,7 +100,8 @@ private final class StoreReply: Sendable {
         .success(Answer(count: unsafe Int(answer.pointee.count), records: unsafe answer.pointee.records.text)))
     } else {
       let message = unsafe error?.pointee.message.text ?? "the operation on the store failed"
-      waiter.finish(.failure(PluginFailure(message, code: unsafe error?.pointee.code ?? 0)))
+      let flags = unsafe ErrorFlags(rawValue: error?.pointee.flags ?? 0)
+      waiter.finish(.failure(PluginFailure(message, code: unsafe error?.pointee.code ?? 0, flags: flags)))
     }
   }
 }

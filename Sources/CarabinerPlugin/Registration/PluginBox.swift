@@ -1,5 +1,4 @@
 internal import CCarabiner
-internal import Synchronization
 
 /// What an instance pointer points to: the plugin, seen through each of its protocols.
 final class PluginBox: Sendable {
@@ -10,8 +9,6 @@ final class PluginBox: Sendable {
   let parser: ParserHooks?
   let handover: (any Handover)?
   let selfTesting: (any SelfTesting)?
-  /// The tasks of suspended hooks.
-  private let waiting = Mutex<[crb_call: Task<Void, Never>]>([:])
 
   init(_ plugin: any Plugin, _ host: PluginHost) {
     self.host = host
@@ -24,21 +21,25 @@ final class PluginBox: Sendable {
   }
 
   /// Runs the work of a suspended hook in a task, and resumes the hook with what it brings.
+  ///
+  /// The task holds the work, and so whatever of the plugin the work has captured, only while the work runs: once the hook is resumed
+  /// the instance may be destroyed, and that is not for this task to do.
   func suspend(_ core: CallCore, _ work: @escaping @Sendable () async throws -> Verdict) throws -> crb_verdict {
     let token = unsafe host.table.pointee.suspend(core.handle)
     guard token != 0 else { throw PluginFailure("the host cannot suspend this hook") }
-    waiting.withLock { waiting in
-      waiting[core.handle] = Task {
-        let verdict: crb_verdict
-        do {
-          verdict = try await Self.code(of: work)
-        } catch {
-          core.setError(error)
-          verdict = crb_verdict(CRB_FAIL)
-        }
-        self.waiting.withLock { _ = $0.removeValue(forKey: core.handle) }
-        _ = unsafe core.host.table.pointee.resume(token, verdict)
+    let work = TakenOnce(work)
+    let own = host.work
+    own.start(core.handle) {
+      let verdict: crb_verdict
+      do {
+        verdict = try await Self.code(of: work)
+      } catch {
+        core.setError(error)
+        verdict = crb_verdict(CRB_FAIL)
       }
+      own.willResume(core.handle)
+      _ = unsafe core.host.table.pointee.resume(token, verdict)
+      own.ended()
     }
     // The cancellation may have come before there was anything to end.
     if unsafe host.table.pointee.cancelled(core.handle) != 0 { cancel(core.handle) }
@@ -46,11 +47,10 @@ final class PluginBox: Sendable {
   }
 
   /// The call was cancelled: so is the work it waits for.
-  func cancel(_ call: crb_call) {
-    waiting.withLock { $0[call] }?.cancel()
-  }
+  func cancel(_ call: crb_call) { host.work.cancel(call) }
 
-  private static func code(of work: @Sendable () async throws -> Verdict) async throws -> crb_verdict {
+  private static func code(of work: TakenOnce<@Sendable () async throws -> Verdict>) async throws -> crb_verdict {
+    guard let work = work.take() else { throw CancellationError() }
     guard let code = try await work().code else { throw PluginFailure("work of a suspended hook answered .later") }
     return code
   }

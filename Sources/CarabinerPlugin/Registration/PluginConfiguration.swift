@@ -6,6 +6,10 @@ public struct PluginConfiguration: Sendable {
   public let entryName: String
   /// The configuration as JSON text.
   public let json: String
+  /// The path of the library in the manifest, not of the staged copy.
+  public let origin: String
+  /// Of the manifest that asks for the instance.
+  public let generation: UInt64
 
   /// The configuration as a value.
   ///

@@ -1,7 +1,7 @@
 internal import CCarabiner
 internal import Synchronization
 
-/// The tables of a library's one plugin type beside its stages.
+/// The tables of one plugin type of the library beside its stages.
 @safe final class PluginExtensions: @unchecked Sendable {
   // Immutable; the tables are never freed.
 
@@ -9,29 +9,38 @@ internal import Synchronization
   private let selfTests: UnsafePointer<crb_selftest>?
   private let testNames: [StaticString]
 
-  private static let registered = Mutex<PluginExtensions?>(nil)
+  /// By their slots.
+  private static let registered = Mutex<[PluginExtensions]>([])
 
-  /// Nil if the type has none.
-  init?(_ type: any Plugin.Type) {
+  init(_ type: any Plugin.Type, _ slot: PluginSlot) {
     let state = type as? any Handover.Type
     let tests = type as? any SelfTesting.Type
-    guard state != nil || tests != nil else { return nil }
     let names = tests?.testNames
     testNames = names ?? []
     unsafe self.state = unsafe state.map { unsafe UnsafePointer(PluginExport.immortal(Self.table($0))) }
-    unsafe selfTests = unsafe names.map { unsafe UnsafePointer(PluginExport.immortal(Self.table(count: $0.count))) }
+    unsafe selfTests = unsafe names.map { unsafe UnsafePointer(PluginExport.immortal(Self.table(count: $0.count, slot))) }
   }
 
-  static func register(_ extensions: PluginExtensions) { registered.withLock { $0 = extensions } }
+  static func register(_ extensions: [PluginExtensions]) { registered.withLock { $0 = extensions } }
+
+  private static func own(_ slot: Int) -> PluginExtensions? {
+    registered.withLock { $0.indices.contains(slot) ? $0[slot] : nil }
+  }
 
   /// What the interceptor's `extension` answers.
-  static func table(_ id: UnsafePointer<CChar>) -> UnsafeRawPointer? {
-    let own = registered.withLock(\.self)
+  static func table(_ slot: Int, _ id: UnsafePointer<CChar>?) -> UnsafeRawPointer? {
+    guard let id = unsafe id, let own = own(slot) else { return nil }
     return switch unsafe String(cString: id) {
-    case "crb.state/1": unsafe own?.state.map { unsafe UnsafeRawPointer($0) }
-    case "crb.selftest/1": unsafe own?.selfTests.map { unsafe UnsafeRawPointer($0) }
+    case "crb.state/1": unsafe own.state.map { unsafe UnsafeRawPointer($0) }
+    case "crb.selftest/1": unsafe own.selfTests.map { unsafe UnsafeRawPointer($0) }
     default: nil
     }
+  }
+
+  /// What a self-test is about.
+  static func testName(_ slot: Int, _ index: UInt32) -> UnsafePointer<CChar>? {
+    guard let names = own(slot)?.testNames, names.indices.contains(Int(index)) else { return nil }
+    return unsafe PluginExport.cString(names[Int(index)])
   }
 
   private static func table(_ type: any Handover.Type) -> crb_state {
@@ -62,16 +71,11 @@ internal import Synchronization
     return table
   }
 
-  private static func table(count: Int) -> crb_selftest {
+  private static func table(count: Int, _ slot: PluginSlot) -> crb_selftest {
     var table = crb_selftest()
     table.size = UInt32(MemoryLayout<crb_selftest>.size)
     table.count = UInt32(count)
-    unsafe table.name = { index in
-      guard let names = PluginExtensions.registered.withLock(\.self)?.testNames, names.indices.contains(Int(index)) else {
-        return nil
-      }
-      return unsafe PluginExport.cString(names[Int(index)])
-    }
+    unsafe table.name = unsafe slot.testName
     unsafe table.run = { instance, index, why in
       unsafe PluginExtensions.told(instance, why) { box in
         try box.selfTesting?.runSelfTest(Int(index)) == true ? CRB_OK : CRB_E_UNSUPPORTED

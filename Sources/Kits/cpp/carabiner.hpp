@@ -27,7 +27,10 @@
 // A hook answers a crb::Verdict, or nothing, which is Continue. An exception that leaves it becomes CRB_FAIL with its what();
 // none crosses the boundary. A hook that is not written leaves its slot NULL, and the host does not call it.
 // What an instance has learnt may outlive a reload, and a plugin may bring its own tests: see carabiner/extensions.hpp.
+// Beside the hooks: static void validate(const crb::Config &) says whether a configuration is good, without any effect;
+// static constexpr const char *accept = "application/cbor" adds what a parser reads to the Accept header of requests.
 // To wait: return call.after(delay, work), call.fetch(request, work) or call.later(start); see carabiner/later.hpp.
+// The destructor runs on a thread of the host, when all work of the instance has ended; see carabiner/tasks.hpp.
 #ifndef CARABINER_HPP
 #define CARABINER_HPP
 
@@ -41,6 +44,8 @@
 #include "carabiner/later.hpp"
 #include "carabiner/plugin.hpp"
 #include "carabiner/stages.hpp"
+#include "carabiner/tasks.hpp"
+#include "carabiner/timer.hpp"
 #include "carabiner/values.hpp"
 
 #endif

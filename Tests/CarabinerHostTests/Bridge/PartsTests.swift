@@ -79,7 +79,7 @@ struct PartsTests {
 
   @Test("F4: plugins on the kits see the same", arguments: KitPlugin.allCases)
   func kits(kit: KitPlugin) async throws {
-    let found = try await results("parts", Self.deferred, plugin: try await kit.path)
+    let found = try await results("parts", Self.deferred, plugin: try await kit.entry)
     #expect(
       found.texts == ["true false - -", "true true path L", "false true - -"].map { #"{"data":{"hero":{"name":"\#($0)"}}}"# })
   }
@@ -101,20 +101,20 @@ struct PartsTests {
 
   @Test("plugins on the kits drop results, or end the stream with one", arguments: KitPlugin.allCases)
   func kitsDropAndEnd(kit: KitPlugin) async throws {
-    let dropped = try await results("drop incremental", Self.deferred, plugin: try await kit.path)
+    let dropped = try await results("drop incremental", Self.deferred, plugin: try await kit.entry)
     #expect(dropped.texts == [#"{"data":{"hero":{}}}"#])
-    let ended = try await results("finish second", Self.subscription, type: .subscription, plugin: try await kit.path)
+    let ended = try await results("finish second", Self.subscription, type: .subscription, plugin: try await kit.entry)
     #expect(ended.texts == [#"{"data":{"n":1}}"#, #"{"data":{"n":2}}"#])
   }
 
   @Test("parser plugins on the kits emit many results of one response, each with its flags", arguments: KitPlugin.allCases)
   func kitsParseMany(kit: KitPlugin) async throws {
     let transport = PartsTransport(contentType: "text/x-kit", chunks: ["na", "me=ab", "c"])
-    let found = try await results("many", transport, chain: "parsing: [p, json]", plugin: try await kit.path)
+    let found = try await results("many", transport, chain: "parsing: [p, json]", plugin: try await kit.entry)
     #expect(found.texts == ["a", "b", "c"].map { #"{"data":{"hero":{"name":"\#($0)"}}}"# })
     #expect(found.hasNext == [true, true, false])
     let seen = try await results(
-      "many", transport, chain: "graphql: [d], parsing: [p]", plugin: try await kit.path, describing: true)
+      "many", transport, chain: "graphql: [d], parsing: [p]", plugin: try await kit.entry, describing: true)
     #expect(seen.texts.map { $0.contains(#""incremental":1"#) } == [false, true, true])
   }
 

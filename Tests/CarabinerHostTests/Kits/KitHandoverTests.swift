@@ -8,7 +8,7 @@ struct KitHandoverTests {
     let manifest = try Manifest(
       text: """
         carabiner: 1
-        plugins: [{name: kit, file: "\(await kit.path)", config: {mode: "\(mode)"}}]
+        plugins: [{name: kit, file: \(await kit.entry), config: {mode: "\(mode)"}}]
         chain: {graphql: [kit]}
         """)
     return try #require(HostedChain(manifest).instance(of: "kit"))

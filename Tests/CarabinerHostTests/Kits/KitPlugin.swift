@@ -15,6 +15,11 @@ enum KitPlugin: String, CaseIterable, Sendable, CustomTestStringConvertible {
     get async throws { try await Self.builds.build(of: self).value.path }
   }
 
+  /// The file and the interceptor, as a manifest entry in braces has them behind `file:`.
+  var entry: String {
+    get async throws { "\(try await path), interceptor: org.carabiner.test.kit" }
+  }
+
   private static let builds = Builds()
 
   /// Whoever asks for a plugin first starts its build; the others wait for the same one.

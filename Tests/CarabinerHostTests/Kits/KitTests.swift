@@ -1,7 +1,5 @@
 import CCarabiner
 import Carabiner
-import CarabinerCurl
-import CarabinerWire
 import Foundation
 import Testing
 
@@ -10,63 +8,7 @@ import Testing
 /// One plugin with all four stages on each kit, in real chains over a real network: the same expectations for every language.
 @Suite("Kits for plugin authors")
 struct KitTests {
-  private static let operation = DynamicOperation(document: "{ hero { name } }", operationName: nil)
-
-  /// The loop and the transport plugins wait and fetch with.
-  private static let network = Result {
-    let transport = try CurlTransport(configuration: CurlTransport.Configuration())
-    let environment = HostEnvironment(transport: transport) { [loop = transport.loop] delay, body in
-      let timer = loop.schedule(after: delay, body)
-      return { loop.cancel(timer) }
-    }
-    return (transport: transport, environment: environment)
-  }
-
-  /// A chain with one fixture in all four lists.
-  private struct Chain {
-    let client: ApolloClient
-    let server: ToyServer
-
-    init(_ kit: KitPlugin, _ mode: String = "", status: Int = 200, extra: String = "", url: String? = nil) async throws {
-      let path = try await kit.path
-      let (transport, environment) = try KitTests.network.get()
-      server = try ToyServer(status: status)
-      let manifest = try Manifest(
-        text: """
-          carabiner: 1
-          settings: {cancel-grace: 20s}
-          plugins:
-            - name: kit
-              file: \(path)
-              config: {mode: "\(mode)", url: "\(url ?? "http://127.0.0.1:\(server.port)/other")"}
-              \(extra)
-          chain: {graphql: [kit], cache: [kit], http: [kit, response-code], parsing: [kit, json]}
-          """)
-      guard let endpoint = URL(string: server.endpoint) else { throw CancellationError() }
-      client = ApolloClient(
-        networkTransport: RequestChainNetworkTransport(
-          interceptorProvider: try HostedChain(manifest, environment: environment), endpointURL: endpoint,
-          httpTransport: transport))
-    }
-
-    /// The name in the last result, and where it came from.
-    func run(_ policy: CachePolicy = .networkOnly) async throws -> (
-      name: String?, source: GraphQLResponse<DynamicOperation>.Source?
-    ) {
-      defer { server.stop() }
-      return try await pass(policy)
-    }
-
-    func pass(_ policy: CachePolicy) async throws -> (name: String?, source: GraphQLResponse<DynamicOperation>.Source?) {
-      var name: String?
-      var source: GraphQLResponse<DynamicOperation>.Source?
-      for try await response in try client.results(of: KitTests.operation, cachePolicy: policy) {
-        name = try response.data?["hero"]?["name"]?.string
-        source = response.source
-      }
-      return (name, source)
-    }
-  }
+  private typealias Chain = KitChain
 
   // MARK: What stages do
 
@@ -96,7 +38,7 @@ struct KitTests {
     let host = unsafe HostTable.make(
       for: "slots", subject: CrashSubject(entry: "", file: path, digest: "", generation: 0), library: "")
     let plugin = unsafe try #require(entry(host)).pointee
-    #expect(unsafe plugin.count == 1)
+    #expect(unsafe plugin.count == 2)
     let interceptor = unsafe try #require(plugin.items[0]).pointee
     let graphql = unsafe try #require(interceptor.graphql).pointee
     #expect(unsafe graphql.on_request != nil && graphql.on_result != nil && graphql.on_error != nil)
@@ -234,7 +176,7 @@ struct KitTests {
   @Test("an instance that refuses its configuration is not made", arguments: KitPlugin.allCases)
   func refusal(kit: KitPlugin) async throws {
     let error = await #expect(throws: LoadRefusal.self) { try await Chain(kit, "refuse") }
-    #expect(error?.message.contains("this configuration is refused") == true)
+    #expect(error?.message.contains("refuses its configuration: this configuration is refused") == true)
   }
 
   @Test("a hundred calls at once, each with a suspended hook, all end", arguments: KitPlugin.allCases)

@@ -28,7 +28,7 @@ struct StoreServiceTests {
 
   private func path(_ plugin: StorePlugin) async throws -> String {
     guard let kit = KitPlugin(rawValue: plugin.rawValue) else { return try await FixturePlugin.compile("store", into: folder) }
-    return try await kit.path
+    return try await kit.entry
   }
 
   /// A client whose caches are the plugin, once for each mode.

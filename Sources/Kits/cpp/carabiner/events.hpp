@@ -98,6 +98,15 @@ struct Result {
   std::optional<std::string_view> extensions;
   std::optional<std::string_view> path;
   std::optional<std::string_view> label;
+
+  /// Whether it came out of a cache.
+  bool is_cached() const noexcept { return (flags & CRB_RESULT_CACHE) != 0; }
+  /// Whether more results follow; of a subscription, whether more may.
+  bool has_next() const noexcept { return (flags & CRB_RESULT_HAS_NEXT) != 0; }
+  /// Whether what is new in it was deferred or streamed.
+  bool is_incremental() const noexcept { return (flags & CRB_RESULT_INCREMENTAL) != 0; }
+  /// Whether a plugin made it and no server did; caches keep nothing of the kind.
+  bool is_synthetic() const noexcept { return (flags & CRB_RESULT_SYNTHETIC) != 0; }
 };
 
 /// Why a stage further in failed.
@@ -115,7 +124,11 @@ struct Error {
   std::string_view domain;
   std::string_view message;
   std::string_view detail_json;
+  /// The manifest entry that failed.
   std::string_view origin;
+
+  /// Whether all of these flags are set: `error.has(CRB_ERROR_RETRYABLE)`
+  bool has(uint32_t wanted) const noexcept { return (flags & wanted) == wanted; }
 };
 
 }  // namespace crb

@@ -18,7 +18,16 @@ constexpr crb_note note(const Identity &identity) {
   add(identity.id);
   add("\",\"version\":\"");
   add(identity.version);
-  add("\",\"abi\":[1,0]}");
+  add("\",\"abi\":[1,0]");
+  const char *before = ",\"capabilities\":[\"";
+  for (const char *capability : identity.capabilities) {
+    if (!capability) continue;
+    add(before);
+    add(capability);
+    add("\"");
+    before = ",\"";
+  }
+  add(identity.capabilities[0] ? "]}" : "}");
   return made;
 }
 
@@ -32,13 +41,16 @@ const crb_interceptor *interceptor() {
     i.id = Plugin::identity.id;
     i.version = Plugin::identity.version;
     i.name = Plugin::identity.name;
+    i.vendor = Plugin::identity.vendor;
+    i.url = Plugin::identity.url;
     i.config_schema = Plugin::identity.config_schema;
     i.graphql = graphql_stage<Plugin>();
     i.http = http_stage<Plugin>();
     i.cache = cache_stage<Plugin>();
     i.parser = parser_stage<Plugin>();
+    if constexpr (validates<Plugin>::value) i.validate = validate<Plugin>;
     i.create = create<Plugin>;
-    i.destroy = destroy;
+    i.destroy = destroy<Plugin>;
     if constexpr (hands_over<Plugin>::value || tests_itself<Plugin>::value) i.extension = extension<Plugin>;
     return i;
   }();
@@ -69,7 +81,8 @@ struct first_of {
 }  // namespace detail
 }  // namespace crb
 
-/// Exports the plugins of a library, at least one; the note names the first.
+/// Exports the plugins of a library, at least one: `CARABINER_PLUGIN(First, Second);` The note names the first, and a manifest says
+/// which of several it means with `interceptor: ID`.
 #define CARABINER_PLUGIN(...)                                                                                              \
   __attribute__((section(".note.crb"), used, aligned(4))) static constexpr crb_note crb_note_ =                            \
       crb::detail::note(crb::detail::first_of<__VA_ARGS__>::type::identity);                                               \

@@ -48,9 +48,8 @@ struct tests_itself<P, std::void_t<decltype(P::self_tests())>> : std::true_type 
 
 template <class P>
 crb_status save(void *inst, crb_buf *bytes, crb_error *why) noexcept {
-  auto *core = static_cast<Core *>(inst);
   return told(why, [&] {
-    if (auto saved = plugin<P>(core).save()) *bytes = Buffer::adopting(core->host.self(), std::move(*saved)).take();
+    if (auto saved = plugin<P>(inst).save()) *bytes = Buffer::adopting(core_of(inst)->host.self(), std::move(*saved)).take();
     return CRB_OK;
   });
 }
@@ -63,7 +62,7 @@ crb_status adopt(void *inst, uint32_t version, crb_view bytes, crb_error *why) n
       refuse(why, ("a newer version wrote this state: its layout is " + std::to_string(version) + ", and " + known + " is known").c_str());
       return CRB_E_UNSUPPORTED;
     }
-    plugin<P>(static_cast<Core *>(inst)).adopt(version, text(bytes));
+    plugin<P>(inst).adopt(version, text(bytes));
     return CRB_OK;
   });
 }
@@ -92,7 +91,7 @@ const crb_selftest *test_table() noexcept {
     t.run = [](void *inst, uint32_t n, crb_error *why) {
       return told(why, [&] {
         if (n >= tests.size()) throw Failure("there is no such test");
-        return tests[n].run(plugin<P>(static_cast<Core *>(inst))) ? CRB_OK : CRB_E_UNSUPPORTED;
+        return tests[n].run(plugin<P>(inst)) ? CRB_OK : CRB_E_UNSUPPORTED;
       });
     };
     return t;

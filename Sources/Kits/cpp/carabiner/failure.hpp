@@ -40,8 +40,23 @@ class Failure : public std::runtime_error {
     return failure;
   }
 
+  /// The same with flags, CRB_ERROR_*: `throw Failure("asleep").with_flags(CRB_ERROR_RETRYABLE);`
+  Failure with_flags(uint32_t flags) const {
+    Failure failure(*this);
+    failure.flags = flags;
+    return failure;
+  }
+  /// The same with detail for machines, a JSON text.
+  Failure with_detail(std::string json) const {
+    Failure failure(*this);
+    failure.detail_json = std::move(json);
+    return failure;
+  }
+
   int32_t code;
   uint32_t flags;
+  /// Empty if there is none.
+  std::string detail_json = {};
   /// 0 leaves it to the gateway.
   int32_t http_status = 0;
   /// Zero if nobody knows.

@@ -25,6 +25,7 @@ inline crb_verdict fail(crb_call call, const Failure &failure) noexcept {
   error.code = failure.code;
   error.flags = failure.flags;
   error.http_status = failure.http_status;
+  if (!failure.detail_json.empty()) error.detail_json = view(failure.detail_json);
   if (failure.retry_after.count() > 0) error.retry_after_ns = static_cast<uint64_t>(failure.retry_after.count());
   return fail(call, error, failure.what());
 }
@@ -93,6 +94,17 @@ class Gate {
   bool is_kept_ = false;
   crb_verdict verdict_ = CRB_FAIL;
 };
+
+inline void Core::close() noexcept {
+  std::unordered_map<crb_call, std::shared_ptr<Gate>> open;
+  {
+    const std::lock_guard<std::mutex> guard(lock);
+    open.swap(gates);
+  }
+  for (const auto &each : open) each.second->cancel();
+  tasks().close();
+  sweep();
+}
 
 inline void Core::cancel(crb_call call) noexcept {
   std::shared_ptr<Gate> gate;

@@ -7,8 +7,13 @@
 #include <vector>
 
 #include "events.hpp"
+#include "tasks.hpp"
+#include "timer.hpp"
 
 namespace crb {
+namespace detail {
+struct Core;
+}
 
 /// How important a log line is.
 enum class Level : uint32_t {
@@ -44,33 +49,14 @@ struct StoreAnswer {
   std::string_view records;
 };
 
-/// One armed timer.
-class Timer {
- public:
-  Timer(crb_timer handle, const crb_timer_service *service, void *work, void (*drop)(void *)) noexcept
-      : handle_(handle), service_(service), work_(work), drop_(drop) {}
-
-  /// True if the work will not run; false if it ran, runs or was cancelled before.
-  bool cancel() noexcept {
-    if (service_->cancel(handle_) != CRB_OK) return false;
-    drop_(work_);
-    return true;
-  }
-
- private:
-  crb_timer handle_;
-  const crb_timer_service *service_;
-  void *work_;
-  void (*drop_)(void *);
-};
-
 /// The host, as an instance sees it: a value to copy.
 class Host {
  public:
-  explicit Host(crb_self self) noexcept
+  explicit Host(crb_self self)
       : self_(self), timer_(static_cast<const crb_timer_service *>(table->query(self, "crb.timer/1"))),
         fetch_(static_cast<const crb_fetch_service *>(table->query(self, "crb.fetch/1"))),
-        store_(static_cast<const crb_store_service *>(table->query(self, "crb.store/1"))) {}
+        store_(static_cast<const crb_store_service *>(table->query(self, "crb.store/1"))),
+        tasks_(std::make_shared<detail::Tasks>()) {}
 
   crb_self self() const noexcept { return self_; }
 
@@ -85,22 +71,17 @@ class Host {
   /// The clock that deadlines and timers go by.
   std::chrono::nanoseconds clock() const { return std::chrono::nanoseconds(timer().now_ns()); }
 
-  /// Runs `work()` once, on a thread of the host. What it throws goes to the log.
+  /// Runs `work()` once, on a thread of the host. What it throws goes to the log. The instance's end drops work that still waits.
   template <class Work>
   Timer after(std::chrono::nanoseconds delay, Work work) const {
-    using Armed = Kept<Work>;
-    const crb_timer_service &service = timer();
-    auto armed = std::make_unique<Armed>(Armed{*this, std::move(work)});
-    const uint64_t ns = delay.count() > 0 ? static_cast<uint64_t>(delay.count()) : 0;
-    const crb_timer handle = service.arm(
-        self_, ns,
-        [](void *user) {
-          const std::unique_ptr<Armed> fired(static_cast<Armed *>(user));
-          fired->host.contained([&] { fired->work(); });
-        },
-        armed.get());
-    if (!handle) throw Failure("the host arms no timer: too many are armed");
-    return Timer(handle, &service, armed.release(), [](void *user) { delete static_cast<Armed *>(user); });
+    return arm(delay, std::chrono::nanoseconds(0), std::move(work));
+  }
+  /// Runs `work()` again and again, on a thread of the host, first after one interval. What it throws goes to the log. A run that
+  /// takes longer than the interval delays the next one. It ends with `cancel()`, and with the instance.
+  template <class Work>
+  Timer every(std::chrono::nanoseconds interval, Work work) const {
+    if (interval.count() <= 0) throw Failure("a repeating timer needs an interval above zero");
+    return arm(interval, interval, std::move(work));
   }
 
   /// Makes a request and calls `done(const FetchResponse *, const Error *)`, one of them NULL, on a thread of the host. The
@@ -120,25 +101,23 @@ class Host {
     raw.headers = headers.data();
     raw.header_count = headers.size();
     raw.body = request.body ? view(*request.body) : absent;
-    auto waiting = std::make_unique<Waiting>(Waiting{*this, std::move(done)});
-    const crb_status status = fetch_->start(
-        self_, &raw,
-        [](void *user, const crb_head *head, crb_view body, const crb_error *error) {
-          const std::unique_ptr<Waiting> came(static_cast<Waiting *>(user));
-          came->host.contained([&] {
-            if (head) {
-              const FetchResponse response{Head(*head), text(body)};
-              came->work(&response, nullptr);
-            } else {
-              const crb_error none{};
-              const Error why(error ? *error : none);
-              came->work(nullptr, &why);
-            }
-          });
-        },
-        waiting.get());
-    detail::check(status, "the request; look at its URL and headers");
-    waiting.release();
+    lend<Waiting>("the request; look at its URL and headers", std::move(done), [&](void *user) {
+      return fetch_->start(
+          self_, &raw,
+          [](void *user, const crb_head *head, crb_view body, const crb_error *error) {
+            Waiting::run(user, [&](Done &done) {
+              if (head) {
+                const FetchResponse response{Head(*head), text(body)};
+                done(&response, nullptr);
+              } else {
+                const crb_error none{};
+                const Error why(error ? *error : none);
+                done(nullptr, &why);
+              }
+            });
+          },
+          user);
+    });
   }
 
   /// Reads records of the host's store and calls `done(const StoreAnswer *, const Error *)`, one of them NULL, on a thread of the
@@ -188,8 +167,13 @@ class Host {
   template <class Work>
   struct Kept;
 
+  static constexpr const char *ending = "this instance is being destroyed: it starts nothing more";
+
+  /// Ends the tasks with the instance.
+  friend struct detail::Core;
+
   template <class Work>
-  void contained(Work work) const noexcept {
+  void contained(Work &&work) const noexcept {
     try {
       work();
     } catch (const std::exception &error) {
@@ -211,25 +195,47 @@ class Host {
   void use_store(const char *what, Done done, Start start) const {
     if (!store_) throw Failure("the manifest does not grant this plugin the service store; add grants: [store]");
     using Waiting = Kept<Done>;
-    auto waiting = std::make_unique<Waiting>(Waiting{*this, std::move(done)});
-    const crb_status status = start(
-        *store_,
-        [](void *user, const crb_store_answer *answer, const crb_error *error) {
-          const std::unique_ptr<Waiting> came(static_cast<Waiting *>(user));
-          came->host.contained([&] {
-            if (answer) {
-              const StoreAnswer brought{answer->count, text(answer->records)};
-              came->work(&brought, nullptr);
-            } else {
-              const crb_error none{};
-              const Error why(error ? *error : none);
-              came->work(nullptr, &why);
-            }
-          });
-        },
-        waiting.get());
-    detail::check(status, what);
-    waiting.release();
+    lend<Waiting>(what, std::move(done), [&](void *user) {
+      return start(
+          *store_,
+          [](void *user, const crb_store_answer *answer, const crb_error *error) {
+            Waiting::run(user, [&](Done &done) {
+              if (answer) {
+                const StoreAnswer brought{answer->count, text(answer->records)};
+                done(&brought, nullptr);
+              } else {
+                const crb_error none{};
+                const Error why(error ? *error : none);
+                done(nullptr, &why);
+              }
+            });
+          },
+          user);
+    });
+  }
+
+  /// Lends code to the host: `start(user)` answers whether the host took it.
+  template <class Waiting, class Work, class Start>
+  void lend(const char *what, Work work, Start start) const {
+    const auto waiting = std::make_shared<Waiting>(*this, std::move(work));
+    if (!tasks_->lend(waiting)) throw Failure(ending);
+    const crb_status status = start(waiting.get());
+    if (status == CRB_OK) return;
+    tasks_->retract(*waiting);
+    detail::refuse(status, what);
+  }
+
+  template <class Work>
+  Timer arm(std::chrono::nanoseconds delay, std::chrono::nanoseconds interval, Work work) const {
+    const auto contain = [host = *this](auto &code) { host.contained(code); };
+    using Armed = detail::TimerOf<Work, decltype(contain)>;
+    const auto armed = std::make_shared<Armed>(timer(), self_, tasks_, interval, std::move(work), contain);
+    if (!tasks_->lend(armed)) throw Failure(ending);
+    if (!armed->arm(delay)) {
+      tasks_->retract(*armed);
+      throw Failure("the host arms no timer: too many are armed");
+    }
+    return Timer(armed);
   }
 
   const crb_timer_service &timer() const {
@@ -241,13 +247,26 @@ class Host {
   const crb_timer_service *timer_;
   const crb_fetch_service *fetch_;
   const crb_store_service *store_;
+  std::shared_ptr<detail::Tasks> tasks_;
 };
 
-/// Work and the host it is for, while the host holds a pointer to them.
+/// Code that waits for what a request or the store brings, and the host it is for.
 template <class Work>
-struct Host::Kept {
-  Host host;
-  Work work;
+struct Host::Kept final : detail::Task {
+  Kept(const Host &host, Work work) : host(host), work(std::move(work)) {}
+
+  void drop() noexcept override { work.reset(); }
+
+  /// Runs `body(work)`, unless its instance has ended.
+  template <class Body>
+  static void run(void *user, Body body) noexcept {
+    auto *kept = static_cast<Kept *>(user);
+    const auto tasks = kept->host.tasks_;
+    tasks->run(kept, [&] { kept->host.contained([&] { body(*kept->work); }); });
+  }
+
+  const Host host;
+  std::optional<Work> work;
 };
 
 }  // namespace crb

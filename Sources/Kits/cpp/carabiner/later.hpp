@@ -41,35 +41,38 @@ crb_verdict guarded(crb_call call, Hook &&hook) noexcept {
 }  // namespace detail
 
 /// A suspended hook: finish it once, on any thread.
+///
+/// It holds nothing of the plugin's. Once the instance is being destroyed, its work does not run; the destructor of the plugin waits
+/// for work that does, and runs on a thread of the host.
 template <class Call>
 class Later {
  public:
-  Later(const detail::Place &place, std::shared_ptr<detail::Gate> gate) noexcept
-      : core_(place.core), call_(place.call), gate_(std::move(gate)) {
-    if (place.state) state_ = place.state->self;
-    core_->retain();
+  Later(const detail::Place &place, std::shared_ptr<detail::Gate> gate)
+      : core_(place.core->shared_from_this()), call_(place.call), state_(place.state), gate_(std::move(gate)) {
+    if (!state_) return;
+    if (!state_->users) state_->users = std::make_shared<detail::State::Users>();
+    users_ = state_->users;
   }
   Later(Later &&other) noexcept
-      : core_(other.core_), call_(other.call_), state_(std::move(other.state_)), gate_(std::move(other.gate_)) {
-    core_->retain();
-  }
+      : core_(other.core_), call_(other.call_), state_(other.state_), users_(std::move(other.users_)), gate_(std::move(other.gate_)) {}
   Later(const Later &) = delete;
   Later &operator=(const Later &) = delete;
-  ~Later() {
-    fail("the plugin let go of a suspended hook without finishing it");
-    core_->release();
-  }
+  ~Later() { fail("the plugin let go of a suspended hook without finishing it"); }
 
   /// Whether somebody waits: the hook was not finished and the call not cancelled.
   bool is_wanted() const noexcept { return gate_ && table->cancelled(call_) == 0; }
 
-  /// Runs `work(call)` here and now; what it answers is the hook's verdict.
+  /// Runs `work(call)` here and now; what it answers is the hook's verdict. What `work` holds ends before the hook does.
   template <class Work>
   void finish(Work &&work) noexcept {
     end([&] {
-      const auto state = state_.lock();
-      Call call(detail::Place{core_, call_, state.get(), nullptr});
-      return detail::guarded(call_, [&] { return work(call); });
+      using Owned = std::conditional_t<std::is_lvalue_reference_v<Work>, Work, std::decay_t<Work>>;
+      Owned owned = std::forward<Work>(work);
+      const bool has_state = users_ && core_->use(*users_);
+      Call call(detail::Place{core_.get(), call_, has_state ? state_ : nullptr, nullptr});
+      const crb_verdict verdict = detail::guarded(call_, [&] { return owned(call); });
+      if (has_state) core_->end_use(*users_);
+      return verdict;
     });
   }
   void finish(Verdict verdict) noexcept {
@@ -83,7 +86,7 @@ class Later {
   template <class Work>
   void after(std::chrono::nanoseconds delay, Work work) noexcept {
     hand_over([&](auto later) {
-      later->host().after(delay, [later, work = std::move(work)]() mutable { later->finish(work); });
+      later->host().after(delay, [later, work = std::move(work)]() mutable { later->finish(std::move(work)); });
     });
   }
 
@@ -154,12 +157,15 @@ class Later {
   template <class Decide>
   void end(Decide &&verdict) noexcept {
     const auto gate = std::exchange(gate_, nullptr);
-    if (gate && gate->enter()) gate->finish(verdict());
+    if (!gate || !core_->tasks().enter()) return;
+    if (gate->enter()) gate->finish(verdict());
+    core_->tasks().leave();
   }
 
-  detail::Core *core_;
+  std::shared_ptr<detail::Core> core_;
   crb_call call_;
-  std::weak_ptr<detail::State> state_;
+  detail::State *state_;
+  std::shared_ptr<detail::State::Users> users_;
   std::shared_ptr<detail::Gate> gate_;
 };
 
@@ -228,9 +234,9 @@ class Suspendable : public Watched {
   T &make_state(Arguments &&...arguments) {
     if (!place_.state) {
       if (!place_.slot) throw Failure("state is made in the first hook of a stage");
-      auto made = std::make_shared<StateOf<T>>(std::forward<Arguments>(arguments)...);
-      *place_.slot = place_.state = made.get();
-      place_.state->self = std::move(made);
+      place_.state = new StateOf<T>(std::forward<Arguments>(arguments)...);
+      // As the pointer that later hooks take it for.
+      *place_.slot = place_.state;
     }
     return *state<T>();
   }

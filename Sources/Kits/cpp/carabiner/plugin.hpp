@@ -2,6 +2,8 @@
 #ifndef CARABINER_PLUGIN_HPP
 #define CARABINER_PLUGIN_HPP
 
+#include <array>
+
 #include "config.hpp"
 #include "watched.hpp"
 
@@ -14,7 +16,7 @@ enum class Threads : uint32_t {
   Concurrent = CRB_THREADS_CONCURRENT
 };
 
-/// Who a plugin is.
+/// Who a plugin is: `Identity{"org.example.hello", "1.0.0"}.with_threads(Threads::Serial).with_capabilities("varies")`
 struct Identity {
   /// Reverse DNS.
   const char *id;
@@ -25,6 +27,33 @@ struct Identity {
   Threads threads = Threads::Concurrent;
   /// For people; may be NULL.
   const char *name = nullptr;
+  const char *vendor = nullptr;
+  /// Of the documentation; may be NULL.
+  const char *url = nullptr;
+  /// What the note declares for `carabiner conform`, such as "varies"; unused places are NULL.
+  std::array<const char *, 8> capabilities = {};
+
+  /// The same with these threads.
+  constexpr Identity with_threads(Threads threads) const {
+    Identity identity = *this;
+    identity.threads = threads;
+    return identity;
+  }
+  /// The same with what the note declares, at most eight.
+  template <class... Names>
+  constexpr Identity with_capabilities(Names... names) const {
+    Identity identity = *this;
+    identity.capabilities = {names...};
+    return identity;
+  }
+  /// The same with texts for people.
+  constexpr Identity with_texts(const char *name, const char *vendor = nullptr, const char *url = nullptr) const {
+    Identity identity = *this;
+    identity.name = name;
+    identity.vendor = vendor;
+    identity.url = url;
+    return identity;
+  }
 };
 
 /// What a stage reads and what it changes, CRB_PART_*: `static constexpr crb::Parts http{CRB_PART_URL, CRB_PART_HEADERS};`
@@ -43,14 +72,16 @@ struct Setup {
   Config config;
   /// Of the manifest that asks for the instance.
   uint64_t generation;
+  /// The path of the library in the manifest, not of the staged copy.
+  std::string_view origin;
 };
 
 namespace detail {
 
 /// An instance: what the host's instance pointer points to.
 template <class Plugin>
-struct Instance final : Core {
-  Instance(crb_self self, const Setup &setup) : Core(self), plugin(setup) {}
+struct Instance final : Held {
+  Instance(std::shared_ptr<Core> core, const Setup &setup) : Held(std::move(core)), plugin(setup) {}
   Plugin plugin;
 };
 
@@ -88,13 +119,39 @@ crb_status told(crb_error *why, Body body) noexcept {
 template <class Plugin>
 crb_status create(const crb_host *, const crb_create_info *info, void **inst, crb_error *why) noexcept {
   return told(why, [&] {
-    const Setup setup{Host(info->self), text(info->entry_name), Config(text(info->config_json)), info->generation};
-    *inst = static_cast<Core *>(new Instance<Plugin>(info->self, setup));
+    auto core = std::make_shared<Core>(info->self);
+    const Setup setup{core->host, text(info->entry_name), Config(text(info->config_json)), info->generation, text(info->origin)};
+    try {
+      *inst = static_cast<Held *>(new Instance<Plugin>(core, setup));
+    } catch (...) {
+      // What the constructor has started must not find an instance that was never made.
+      core->close();
+      throw;
+    }
     return CRB_OK;
   });
 }
 
-inline void destroy(void *inst) noexcept { static_cast<Core *>(inst)->release(); }
+/// The destructor of the plugin runs here, on the thread of the host, and after all work of the instance has ended.
+template <class Plugin>
+void destroy(void *inst) noexcept {
+  auto *instance = static_cast<Instance<Plugin> *>(static_cast<Held *>(inst));
+  instance->core->close();
+  delete instance;
+}
+
+template <class P, class = void>
+struct validates : std::false_type {};
+template <class P>
+struct validates<P, std::void_t<decltype(P::validate(std::declval<const Config &>()))>> : std::true_type {};
+
+template <class P>
+crb_status validate(const crb_host *, crb_view config_json, crb_error *why) noexcept {
+  return told(why, [&] {
+    P::validate(Config(text(config_json)));
+    return CRB_OK;
+  });
+}
 
 }  // namespace detail
 }  // namespace crb

@@ -55,47 +55,43 @@ constexpr bool has = answers_to<Hook, P, std::tuple<A...>>::value;
 // -- The functions the host calls
 
 template <class P>
-P &plugin(Core *core) noexcept {
-  return static_cast<Instance<P> *>(core)->plugin;
+P &plugin(void *inst) noexcept {
+  return static_cast<Instance<P> *>(static_cast<Held *>(inst))->plugin;
 }
 
 template <class Hook, class P, class Call>
 crb_verdict first(void *inst, crb_call handle, void **state) noexcept {
-  auto *core = static_cast<Core *>(inst);
-  Call call(Place{core, handle, static_cast<State *>(*state), state});
-  return call.returned(guarded(handle, [&] { return Hook::call(plugin<P>(core), call); }));
+  Call call(Place{core_of(inst), handle, static_cast<State *>(*state), state});
+  return call.returned(guarded(handle, [&] { return Hook::call(plugin<P>(inst), call); }));
 }
 
 template <class Hook, class P, class Call, class Event, class Raw>
 crb_verdict first_with(void *inst, crb_call handle, void **state, const Raw *raw) noexcept {
-  auto *core = static_cast<Core *>(inst);
-  Call call(Place{core, handle, static_cast<State *>(*state), state});
+  Call call(Place{core_of(inst), handle, static_cast<State *>(*state), state});
   const Event event(*raw);
-  return call.returned(guarded(handle, [&] { return Hook::call(plugin<P>(core), call, event); }));
+  return call.returned(guarded(handle, [&] { return Hook::call(plugin<P>(inst), call, event); }));
 }
 
 template <class Hook, class P, class Call>
 crb_verdict further(void *inst, crb_call handle, void *state) noexcept {
-  auto *core = static_cast<Core *>(inst);
-  Call call(Place{core, handle, static_cast<State *>(state), nullptr});
-  return call.returned(guarded(handle, [&] { return Hook::call(plugin<P>(core), call); }));
+  Call call(Place{core_of(inst), handle, static_cast<State *>(state), nullptr});
+  return call.returned(guarded(handle, [&] { return Hook::call(plugin<P>(inst), call); }));
 }
 
 template <class Hook, class P, class Call, class Event, class Raw>
 crb_verdict further_with(void *inst, crb_call handle, void *state, const Raw *raw) noexcept {
-  auto *core = static_cast<Core *>(inst);
-  Call call(Place{core, handle, static_cast<State *>(state), nullptr});
+  Call call(Place{core_of(inst), handle, static_cast<State *>(state), nullptr});
   const Event event(*raw);
-  return call.returned(guarded(handle, [&] { return Hook::call(plugin<P>(core), call, event); }));
+  return call.returned(guarded(handle, [&] { return Hook::call(plugin<P>(inst), call, event); }));
 }
 
 template <class P, class Cancelled>
 void cancelled(void *inst, crb_call handle, void *state) noexcept {
-  auto *core = static_cast<Core *>(inst);
+  auto *core = core_of(inst);
   if constexpr (has<on_cancel_hook, P, Cancelled>) {
     Cancelled call(Place{core, handle, static_cast<State *>(state), nullptr});
     try {
-      plugin<P>(core).on_cancel(call);
+      plugin<P>(inst).on_cancel(call);
     } catch (const std::exception &error) {
       core->host.log(Level::Error, error.what());
     } catch (...) {
@@ -106,10 +102,7 @@ void cancelled(void *inst, crb_call handle, void *state) noexcept {
   core->cancel(handle);
 }
 
-inline void release(void *, void *state) noexcept {
-  // The end of this function is the end of the state, unless suspended work is at it.
-  const auto last = std::move(static_cast<State *>(state)->self);
-}
+inline void release(void *inst, void *state) noexcept { core_of(inst)->release(static_cast<State *>(state)); }
 
 // -- The tables
 
@@ -201,6 +194,15 @@ const crb_cache_stage *cache_stage() {
   }
 }
 
+template <class P, class = void>
+struct accept_of {
+  static constexpr const char *value = nullptr;
+};
+template <class P>
+struct accept_of<P, std::enable_if_t<std::is_same_v<decltype(P::accept), const char *const>>> {
+  static constexpr const char *value = P::accept;
+};
+
 template <class P>
 const crb_parser_stage *parser_stage() {
   using parser::Call;
@@ -210,11 +212,12 @@ const crb_parser_stage *parser_stage() {
       fill_tail<P, Call, parser::Cancelled>(t, parser_parts<P>::value);
       t.on_head = first_with<on_head_hook, P, Call, Head, crb_head>;
       if constexpr (has<on_chunk_hook, P, Call, const Chunk>) t.on_chunk = further_with<on_chunk_hook, P, Call, Chunk, crb_chunk>;
+      t.accept = accept_of<P>::value;
       return t;
     }();
     return &table;
   } else {
-    static_assert(!has<on_chunk_hook, P, Call, const Chunk> && !parser_parts<P>::are_given,
+    static_assert(!has<on_chunk_hook, P, Call, const Chunk> && !parser_parts<P>::are_given && !accept_of<P>::value,
                   "a parser has on_head(crb::parser::Call &, const crb::Head &)");
     return nullptr;
   }

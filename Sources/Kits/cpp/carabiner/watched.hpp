@@ -2,7 +2,6 @@
 #ifndef CARABINER_WATCHED_HPP
 #define CARABINER_WATCHED_HPP
 
-#include <atomic>
 #include <mutex>
 #include <unordered_map>
 
@@ -13,17 +12,41 @@ namespace detail {
 
 class Gate;
 
-/// An instance, counted: work that was suspended keeps it alive beyond destroy().
-struct Core {
-  explicit Core(crb_self self) noexcept : host(self) {}
+/// A stage's own object for one call, behind the state word.
+struct State {
+  explicit State(const char *type) noexcept : type(type) {}
+  virtual ~State() = default;
+
+  /// Who uses the state beside hooks. Work of a suspended hook has a part of it, for the call may be over before it comes.
+  struct Users {
+    size_t count = 0;
+    bool is_released = false;
+  };
+
+  /// Tells which type it holds.
+  const char *const type;
+  /// NULL until a hook of the call is suspended.
+  std::shared_ptr<Users> users;
+  /// The next that is released and in use.
+  State *next = nullptr;
+};
+
+template <class T>
+struct StateOf final : State {
+  template <class... Arguments>
+  explicit StateOf(Arguments &&...arguments) : State(&tag), value(std::forward<Arguments>(arguments)...) {}
+
+  static inline const char tag = 0;
+  T value;
+};
+
+/// What suspended work shares with its instance, and may hold on to beyond its end: nothing of the plugin's own.
+struct Core : std::enable_shared_from_this<Core> {
+  explicit Core(crb_self self) : host(self) {}
   Core(const Core &) = delete;
   Core &operator=(const Core &) = delete;
-  virtual ~Core() = default;
 
-  void retain() noexcept { references.fetch_add(1, std::memory_order_relaxed); }
-  void release() noexcept {
-    if (references.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
-  }
+  Tasks &tasks() noexcept { return *host.tasks_; }
 
   /// Notes that a hook of this call is about to be suspended; false if one is.
   bool await(crb_call call, const std::shared_ptr<Gate> &gate) {
@@ -37,34 +60,71 @@ struct Core {
   /// Ends the wait of a call that was cancelled.
   void cancel(crb_call call) noexcept;
 
-  Host host;
-  std::atomic<uint32_t> references{1};
+  /// Lets work use a state; false if the call is over.
+  bool use(State::Users &users) noexcept {
+    const std::lock_guard<std::mutex> guard(lock);
+    if (!users.is_released) users.count++;
+    return !users.is_released;
+  }
+  void end_use(State::Users &users) noexcept {
+    const std::lock_guard<std::mutex> guard(lock);
+    users.count--;
+  }
+  /// Destroys a state on this thread of the host; one that work uses, on the thread that releases the next one after that.
+  void release(State *state) noexcept {
+    if (!state->users) {
+      delete state;
+      return;
+    }
+    {
+      const std::lock_guard<std::mutex> guard(lock);
+      state->users->is_released = true;
+      state->next = released;
+      released = state;
+    }
+    sweep();
+  }
+
+  /// Ends all work of the instance: its hooks are resumed, what waits is dropped, and what runs is waited for.
+  void close() noexcept;
+
+  const Host host;
 
  private:
+  /// Destroys the released states that nothing uses.
+  void sweep() noexcept {
+    State *idle = nullptr;
+    {
+      const std::lock_guard<std::mutex> guard(lock);
+      for (State **place = &released; *place;) {
+        State *const state = *place;
+        if (state->users->count > 0) {
+          place = &state->next;
+        } else {
+          *place = state->next;
+          state->next = idle;
+          idle = state;
+        }
+      }
+    }
+    while (idle) delete std::exchange(idle, idle->next);
+  }
+
   std::mutex lock;
   /// The suspended hooks.
   std::unordered_map<crb_call, std::shared_ptr<Gate>> gates;
+  State *released = nullptr;
 };
 
-/// A stage's own object for one call, behind the state word. The host's reference is `self`; suspended work has a weak one, for the
-/// call may be over before it comes.
-struct State {
-  explicit State(const char *type) noexcept : type(type) {}
-  /// Tells which type it holds.
-  const char *type;
-  std::shared_ptr<State> self;
+/// What an instance begins with.
+struct Held {
+  explicit Held(std::shared_ptr<Core> core) noexcept : core(std::move(core)) {}
+  const std::shared_ptr<Core> core;
 };
 
-template <class T>
-struct StateOf : State {
-  template <class... Arguments>
-  explicit StateOf(Arguments &&...arguments) : State(&tag), value(std::forward<Arguments>(arguments)...) {}
+inline Core *core_of(void *inst) noexcept { return static_cast<Held *>(inst)->core.get(); }
 
-  static inline const char tag = 0;
-  T value;
-};
-
-/// Where a hook stands: the instance, the call, and the state word.
+/// Where a hook stands: the instance's core, the call, and the state word.
 struct Place {
   Core *core;
   crb_call call;

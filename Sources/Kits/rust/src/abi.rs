@@ -153,6 +153,8 @@ pub struct ParserStage {
     pub on_end: Option<EndHook>,
     pub on_cancel: Option<CancelHook>,
     pub release: Option<ReleaseHook>,
+    /// The first character of the text.
+    pub accept: Option<&'static c_char>,
 }
 
 #[repr(C)]
@@ -341,6 +343,6 @@ macro_rules! size_is {
 #[cfg(target_pointer_width = "64")]
 size_is! {
     View: 16, ErrorInfo: 88, Header: 40, Head: 48, Chunk: 32, ResultInfo: 120, Value: 32, GraphQlStage: 64, HttpStage: 72,
-    CacheStage: 64, ParserStage: 64, CreateInfo: 72, Interceptor: 128, Plugin: 40, Host: 288, TimerService: 32,
+    CacheStage: 64, ParserStage: 72, CreateInfo: 72, Interceptor: 128, Plugin: 40, Host: 288, TimerService: 32,
     FetchRequest: 80, FetchService: 16, StoreAnswer: 32, StoreService: 40, Note: 272, StateTable: 24, SelfTestTable: 24,
 }

@@ -157,7 +157,7 @@ impl<Kind: 'static> Call<Kind> {
         }
         // From here on the call is whoever's who holds the Later: 0 is no handle, and the host says so.
         let handle = std::mem::take(&mut self.handle);
-        let gate = Gate::new(handle, token);
+        let gate = Gate::new(self.host.instance, handle, token);
         self.gate = Some(Arc::clone(&gate));
         Ok(Later::new(handle, self.host, gate))
     }

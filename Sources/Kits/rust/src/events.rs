@@ -1,7 +1,7 @@
 //! What hooks are told: results, heads, chunks and errors. All of it is borrowed from the host, for the length of the hook.
 
 use crate::abi;
-use crate::values::{bytes, text};
+use crate::values::{bytes, text, ErrorFlags};
 
 /// One header field.
 #[derive(Clone, Copy, Debug)]
@@ -104,6 +104,10 @@ impl<'a> ResultEvent<'a> {
     pub fn flags(&self) -> u32 {
         self.0.flags
     }
+    /// Whether it came out of a cache.
+    pub fn is_cached(&self) -> bool {
+        self.0.flags & 1 << 0 != 0
+    }
     /// Whether more results follow; of a subscription, whether more may.
     pub fn has_next(&self) -> bool {
         self.0.flags & 1 << 1 != 0
@@ -159,9 +163,9 @@ impl<'a> ErrorEvent<'a> {
     pub fn code(&self) -> i32 {
         self.0.code
     }
-    /// `CRB_ERROR_*`
-    pub fn flags(&self) -> u32 {
-        self.0.flags
+    /// What kind of error it is: `error.flags().contains(ErrorFlags::RETRYABLE)`.
+    pub fn flags(&self) -> ErrorFlags {
+        ErrorFlags(self.0.flags)
     }
     /// 0 if there was none.
     pub fn http_status(&self) -> i32 {

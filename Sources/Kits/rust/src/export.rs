@@ -12,7 +12,8 @@ use crate::host;
 use crate::instance::Instance;
 pub use crate::instance::{create, destroy};
 use crate::later::{self, fail, guarded};
-use crate::plugin::Plugin;
+use crate::instance::validate;
+use crate::plugin::{Plugin, Validate};
 use crate::stages::{cache, graphql, http, parser};
 
 /// What the entry function does first.
@@ -87,6 +88,8 @@ macro_rules! hooks {
             const PARSER_RELEASE: Option<abi::ReleaseHook> = None;
             const STATE: Option<&'static abi::StateTable> = None;
             const SELF_TESTS: Option<&'static abi::SelfTestTable> = None;
+            const VALIDATE: Option<unsafe extern "C" fn(*const abi::Host, abi::View, *mut abi::ErrorInfo) -> abi::Status> = None;
+            const PARSER_ACCEPT: Option<&'static c_char> = None;
         }
         $(hooks!(@one $constant $slot ($trait) ($stage) $function ($($pointer)*) $($raw $raw_type, $event)?);)*
     };
@@ -231,6 +234,33 @@ stage_facts! {
     parser: PARSER, PARSER_RELEASE;
 }
 
+impl<P: Validate> Probe<P> {
+    #[doc(hidden)]
+    pub const VALIDATE: Option<unsafe extern "C" fn(*const abi::Host, abi::View, *mut abi::ErrorInfo) -> abi::Status> =
+        Some(validate::<P>);
+}
+
+impl<P: parser::Stage> Probe<P> {
+    #[doc(hidden)]
+    pub const PARSER_ACCEPT: Option<&'static c_char> = match P::ACCEPT {
+        // SAFETY: a text of the plugin, for as long as it is loaded.
+        Some(types) => Some(unsafe { &*types.as_ptr() }),
+        None => None,
+    };
+}
+
+/// Which threads the host may use for the hooks of one instance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Threads {
+    /// A fresh instance for each call.
+    PerCall = 1,
+    /// The host runs one hook of the instance at a time.
+    Serial = 2,
+    /// Hooks of different calls overlap.
+    Concurrent = 3,
+}
+
 /// The table of that name, or NULL.
 ///
 /// # Safety
@@ -245,143 +275,4 @@ pub unsafe fn extension(
         b"crb.selftest/1" => tests.map_or(std::ptr::null(), |table| table as *const abi::SelfTestTable as *const c_void),
         _ => std::ptr::null(),
     }
-}
-
-/// Exports one plugin: its type, id, version and, if it takes any, the schema of its configuration, each text a literal.
-#[macro_export]
-macro_rules! plugin {
-    ($plugin:ty, id: $id:literal, version: $version:literal $(, config_schema: $schema:literal)? $(,)?) => {
-        #[used]
-        #[link_section = ".note.crb"]
-        static CRB_NOTE: $crate::abi::Note =
-            $crate::abi::note(concat!("{\"id\":\"", $id, "\",\"version\":\"", $version, "\",\"abi\":[1,0]}"));
-
-        /// The one symbol of the contract.
-        ///
-        /// # Safety
-        /// Called by the host with its table.
-        #[no_mangle]
-        pub unsafe extern "C" fn crb_entry_v1(host: *const $crate::abi::Host) -> *const $crate::abi::Plugin {
-            use $crate::export::{create, destroy, on_cancel, Lacks as _};
-            // Nothing of the kit is imported by its name: the plugin's type may have the same.
-            type CarabinerProbe = $crate::export::Probe<$plugin>;
-            const NONE: (u32, u32) = (0, 0);
-            const fn or(parts: Option<(u32, u32)>) -> (u32, u32) {
-                match parts {
-                    Some(parts) => parts,
-                    None => NONE,
-                }
-            }
-            const _: () = assert!(
-                CarabinerProbe::GRAPHQL.is_some()
-                    || CarabinerProbe::HTTP.is_some()
-                    || CarabinerProbe::CACHE.is_some()
-                    || CarabinerProbe::PARSER.is_some(),
-                "a plugin implements the Stage of at least one of graphql, http, cache and parser"
-            );
-            static GRAPHQL: $crate::abi::GraphQlStage = $crate::abi::GraphQlStage {
-                size: std::mem::size_of::<$crate::abi::GraphQlStage>() as u32,
-                needs: or(CarabinerProbe::GRAPHQL).0,
-                mutates: or(CarabinerProbe::GRAPHQL).1,
-                reserved: 0,
-                on_request: CarabinerProbe::GRAPHQL_ON_REQUEST,
-                on_result: CarabinerProbe::GRAPHQL_ON_RESULT,
-                on_error: CarabinerProbe::GRAPHQL_ON_ERROR,
-                on_end: CarabinerProbe::GRAPHQL_ON_END,
-                on_cancel: on_cancel(CarabinerProbe::GRAPHQL_ON_CANCEL),
-                release: CarabinerProbe::GRAPHQL_RELEASE,
-            };
-            static HTTP: $crate::abi::HttpStage = $crate::abi::HttpStage {
-                size: std::mem::size_of::<$crate::abi::HttpStage>() as u32,
-                needs: or(CarabinerProbe::HTTP).0,
-                mutates: or(CarabinerProbe::HTTP).1,
-                reserved: 0,
-                on_request: CarabinerProbe::HTTP_ON_REQUEST,
-                on_head: CarabinerProbe::HTTP_ON_HEAD,
-                on_chunk: CarabinerProbe::HTTP_ON_CHUNK,
-                on_error: CarabinerProbe::HTTP_ON_ERROR,
-                on_end: CarabinerProbe::HTTP_ON_END,
-                on_cancel: on_cancel(CarabinerProbe::HTTP_ON_CANCEL),
-                release: CarabinerProbe::HTTP_RELEASE,
-            };
-            static CACHE: $crate::abi::CacheStage = $crate::abi::CacheStage {
-                size: std::mem::size_of::<$crate::abi::CacheStage>() as u32,
-                needs: or(CarabinerProbe::CACHE).0,
-                mutates: or(CarabinerProbe::CACHE).1,
-                reserved: 0,
-                on_read: CarabinerProbe::CACHE_ON_READ,
-                on_write: CarabinerProbe::CACHE_ON_WRITE,
-                on_error: None,
-                on_end: None,
-                on_cancel: on_cancel(CarabinerProbe::CACHE_ON_CANCEL),
-                release: CarabinerProbe::CACHE_RELEASE,
-            };
-            static PARSER: $crate::abi::ParserStage = $crate::abi::ParserStage {
-                size: std::mem::size_of::<$crate::abi::ParserStage>() as u32,
-                needs: or(CarabinerProbe::PARSER).0,
-                mutates: or(CarabinerProbe::PARSER).1,
-                reserved: 0,
-                on_head: CarabinerProbe::PARSER_ON_HEAD,
-                on_chunk: CarabinerProbe::PARSER_ON_CHUNK,
-                on_error: CarabinerProbe::PARSER_ON_ERROR,
-                on_end: CarabinerProbe::PARSER_ON_END,
-                on_cancel: on_cancel(CarabinerProbe::PARSER_ON_CANCEL),
-                release: CarabinerProbe::PARSER_RELEASE,
-            };
-            unsafe extern "C" fn extension(
-                _: *mut std::ffi::c_void,
-                id: *const std::ffi::c_char,
-            ) -> *const std::ffi::c_void {
-                unsafe { $crate::export::extension(id, CarabinerProbe::STATE, CarabinerProbe::SELF_TESTS) }
-            }
-            static INTERCEPTOR: $crate::abi::Shared<$crate::abi::Interceptor> = $crate::abi::Shared($crate::abi::Interceptor {
-                size: std::mem::size_of::<$crate::abi::Interceptor>() as u32,
-                thread_class: 3,
-                id: concat!($id, "\0").as_ptr() as *const std::ffi::c_char,
-                version: concat!($version, "\0").as_ptr() as *const std::ffi::c_char,
-                name: std::ptr::null(),
-                vendor: std::ptr::null(),
-                url: std::ptr::null(),
-                config_schema: $crate::config_schema!($($schema)?),
-                graphql: if CarabinerProbe::GRAPHQL.is_some() { &GRAPHQL } else { std::ptr::null() },
-                http: if CarabinerProbe::HTTP.is_some() { &HTTP } else { std::ptr::null() },
-                cache: if CarabinerProbe::CACHE.is_some() { &CACHE } else { std::ptr::null() },
-                parser: if CarabinerProbe::PARSER.is_some() { &PARSER } else { std::ptr::null() },
-                validate: None,
-                create: Some(create::<$plugin>),
-                drain: None,
-                destroy: Some(destroy::<$plugin>),
-                extension: match (CarabinerProbe::STATE, CarabinerProbe::SELF_TESTS) {
-                    (None, None) => None,
-                    _ => Some(extension),
-                },
-            });
-            static ITEMS: $crate::abi::Shared<[*const $crate::abi::Interceptor; 1]> = $crate::abi::Shared([&INTERCEPTOR.0]);
-            static PLUGIN: $crate::abi::Shared<$crate::abi::Plugin> = $crate::abi::Shared($crate::abi::Plugin {
-                size: std::mem::size_of::<$crate::abi::Plugin>() as u32,
-                abi_major: 1,
-                abi_minor_built: 0,
-                abi_minor_required: 0,
-                reserved: 0,
-                count: 1,
-                items: ITEMS.0.as_ptr(),
-                init: None,
-                deinit: None,
-            });
-            $crate::export::set_host(host);
-            &PLUGIN.0
-        }
-    };
-}
-
-/// The pointer to a schema, or none.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! config_schema {
-    () => {
-        std::ptr::null()
-    };
-    ($schema:literal) => {
-        concat!($schema, "\0").as_ptr() as *const std::ffi::c_char
-    };
 }

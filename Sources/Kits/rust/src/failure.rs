@@ -6,6 +6,7 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::abi::Status;
+use crate::values::ErrorFlags;
 
 /// What a hook answers. To fail, return an `Err`; to wait, return what `later`, `after` or `fetch` gave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,8 +41,10 @@ pub struct Failure {
     pub message: Cow<'static, str>,
     /// Yours to define; of what the host refused, its status.
     pub code: i32,
-    /// `CRB_ERROR_*`
-    pub flags: u32,
+    /// What kind of error it is.
+    pub flags: ErrorFlags,
+    /// Detail for machines, a JSON text.
+    pub detail_json: Option<Cow<'static, str>>,
     /// 400 to 599: what a gateway answers its client with; 0 leaves that to the gateway.
     pub http_status: u16,
     /// When a gateway's client may ask again; zero if nobody knows.
@@ -59,9 +62,14 @@ impl Failure {
         Failure { code, ..self }
     }
 
-    /// The same with flags, `CRB_ERROR_*`.
-    pub fn with_flags(self, flags: u32) -> Failure {
+    /// The same with flags: `Failure::new("asleep").with_flags(ErrorFlags::RETRYABLE)`.
+    pub fn with_flags(self, flags: ErrorFlags) -> Failure {
         Failure { flags, ..self }
+    }
+
+    /// The same with detail for machines, a JSON text.
+    pub fn with_detail(self, json: impl Into<Cow<'static, str>>) -> Failure {
+        Failure { detail_json: Some(json.into()), ..self }
     }
 
     /// The same with the status, 400 to 599, that a gateway answers its client with: `Failure::new("slower").with_status(429)`.
@@ -75,7 +83,11 @@ impl Failure {
     }
 
     pub(crate) fn cancelled() -> Failure {
-        Failure::new("the call was cancelled").with_flags(1 << 2)
+        Failure::new("the call was cancelled").with_flags(ErrorFlags::CANCELLED)
+    }
+
+    pub(crate) fn ending() -> Failure {
+        Failure::new("this instance is being destroyed: it starts nothing more")
     }
 
     pub(crate) fn refused(status: Status, what: &str) -> Failure {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::abi;
 use crate::events::{ErrorEvent, Head};
 use crate::failure::{check, Failure};
-use crate::host::Host;
+use crate::host::{Host, Lent};
 use crate::values::{bytes, view, ABSENT};
 
 /// A request.
@@ -60,11 +60,11 @@ impl Host {
     }
 
     /// As [`Host::fetch`]; if the request could not be started, `done` comes back.
-    pub(crate) fn try_fetch<Done>(&self, request: &FetchRequest, done: Done) -> Result<(), (Failure, Done)>
+    pub(crate) fn try_fetch<Done>(&self, request: &FetchRequest, done: Done) -> Result<(), (Failure, Option<Done>)>
     where
         Done: FnOnce(Result<FetchResponse, Failure>) + Send + 'static,
     {
-        unsafe extern "C" fn came<Done: FnOnce(Result<FetchResponse, Failure>)>(
+        unsafe extern "C" fn came<Done: FnOnce(Result<FetchResponse, Failure>) + 'static>(
             user: *mut c_void,
             head: *const abi::Head,
             body: abi::View,
@@ -72,8 +72,10 @@ impl Host {
         ) {
             // SAFETY: made below, and this runs once; the views are good until it returns.
             unsafe {
-                let (host, done) = *Box::from_raw(user as *mut (Host, Done));
-                host.contained(|| match (head.as_ref(), error.as_ref()) {
+                let lent = Box::from_raw(user as *mut Lent);
+                let Some((waiting, _running)) = lent.ticket.tasks.begin(lent.ticket.task) else { return };
+                let Ok(done) = waiting.code.downcast::<Done>() else { return };
+                lent.host.contained(move || match (head.as_ref(), error.as_ref()) {
                     (Some(head), _) => done(Ok(FetchResponse { head: Head(head), body: bytes(body) })),
                     (None, Some(error)) => {
                         let event = ErrorEvent(error);
@@ -84,7 +86,7 @@ impl Host {
             }
         }
         let Some(service) = self.fetch else {
-            return Err(("the manifest does not grant this plugin the service fetch; add grants: [fetch]".into(), done));
+            return Err(("the manifest does not grant this plugin the service fetch; add grants: [fetch]".into(), Some(done)));
         };
         let headers: Vec<abi::Header> = request
             .headers
@@ -101,11 +103,10 @@ impl Host {
             header_count: headers.len(),
             body: request.body.as_deref().map_or(ABSENT, view),
         };
-        let user = Box::into_raw(Box::new((*self, done)));
         // SAFETY: the host copies the request; it calls `came` if and only if it answers OK.
-        unsafe {
-            let status = (service.start)(self.self_, &raw, came::<Done>, user as *mut c_void);
-            check(status, "the request; look at its URL and headers").map_err(|failure| (failure, Box::from_raw(user).1))
-        }
+        self.lend(done, |user| unsafe {
+            let status = (service.start)(self.self_, &raw, came::<Done>, user);
+            check(status, "the request; look at its URL and headers")
+        })
     }
 }

@@ -3,10 +3,12 @@
 use std::ffi::{c_void, CStr};
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::abi;
 use crate::failure::Failure;
+use crate::tasks::{self, Tasks, Ticket, Waiting};
 use crate::values::{view, Key};
 
 static TABLE: AtomicPtr<abi::Host> = AtomicPtr::new(std::ptr::null_mut());
@@ -39,19 +41,27 @@ pub enum Level {
 #[derive(Clone, Copy)]
 pub struct Host {
     pub(crate) self_: u64,
-    timer: Option<&'static abi::TimerService>,
+    /// The number of the instance among those of this library.
+    pub(crate) instance: u64,
+    pub(crate) timer: Option<&'static abi::TimerService>,
     pub(crate) fetch: Option<&'static abi::FetchService>,
     pub(crate) store: Option<&'static abi::StoreService>,
 }
 
 impl Host {
+    /// The host of a new instance: [`tasks::close`] is its end.
     pub(crate) fn new(self_: u64) -> Host {
         fn query<T>(self_: u64, id: &CStr) -> Option<&'static T> {
             // SAFETY: what the host answers for this id is such a table, and it is kept as long as the process.
             unsafe { ((table().query)(self_, id.as_ptr()) as *const T).as_ref() }
         }
         let (timer, fetch) = (query(self_, c"crb.timer/1"), query(self_, c"crb.fetch/1"));
-        Host { self_, timer, fetch, store: query(self_, c"crb.store/1") }
+        Host { self_, instance: tasks::open(), timer, fetch, store: query(self_, c"crb.store/1") }
+    }
+
+    /// What the instance has started; a failure once it is being destroyed.
+    pub(crate) fn tasks(&self) -> Result<Arc<Tasks>, Failure> {
+        tasks::of(self.instance).ok_or_else(Failure::ending)
     }
 
     /// Whether a line of this level would be kept: ask before you format.
@@ -77,37 +87,6 @@ impl Host {
         Ok(Duration::from_nanos(unsafe { (timer.now_ns)() }))
     }
 
-    /// Runs `work` once, on a thread of the host. A panic in it goes to the log.
-    pub fn after(&self, delay: Duration, work: impl FnOnce() + Send + 'static) -> Result<Timer, Failure> {
-        self.try_after(delay, work).map_err(|(failure, _)| failure)
-    }
-
-    /// As [`Host::after`]; if no timer could be armed, the work comes back.
-    pub(crate) fn try_after<Work>(&self, delay: Duration, work: Work) -> Result<Timer, (Failure, Work)>
-    where
-        Work: FnOnce() + Send + 'static,
-    {
-        unsafe extern "C" fn fire<Work: FnOnce()>(user: *mut c_void) {
-            // SAFETY: made below; either this runs or `drop_work`, and once.
-            let (host, work) = *unsafe { Box::from_raw(user as *mut (Host, Work)) };
-            host.contained(work);
-        }
-        unsafe fn drop_work<Work>(user: *mut c_void) {
-            // SAFETY: as above.
-            drop(unsafe { Box::from_raw(user as *mut (Host, Work)) });
-        }
-        let Some(service) = self.timer else { return Err(("this host has no timers".into(), work)) };
-        let user = Box::into_raw(Box::new((*self, work)));
-        let nanoseconds = u64::try_from(delay.as_nanos()).unwrap_or(u64::MAX);
-        // SAFETY: the host calls `fire` at most once, with `user`.
-        unsafe {
-            match (service.arm)(self.self_, nanoseconds, fire::<Work>, user as *mut c_void) {
-                0 => Err(("the host arms no timer: too many are armed".into(), Box::from_raw(user).1)),
-                handle => Ok(Timer { handle, service, user: user as *mut c_void, drop: drop_work::<Work> }),
-            }
-        }
-    }
-
     /// The key of a baggage name, such as `org.example.user`: make it once.
     pub fn key(&self, name: &str) -> Result<Key, Failure> {
         // SAFETY: the host copies the name.
@@ -115,6 +94,27 @@ impl Host {
             0 => Err(format!("the host takes no baggage key {name}").into()),
             key => Ok(Key(key)),
         }
+    }
+
+    /// Lends code to the host, which runs it once if `start` answers OK. Otherwise it comes back, unless the instance has ended.
+    pub(crate) fn lend<Code: Send + 'static>(
+        &self,
+        code: Code,
+        start: impl FnOnce(*mut c_void) -> Result<(), Failure>,
+    ) -> Result<(), (Failure, Option<Code>)> {
+        let own = |waiting: Waiting| waiting.code.downcast::<Code>().ok().map(|code| *code);
+        let tasks = match self.tasks() {
+            Ok(tasks) => tasks,
+            Err(failure) => return Err((failure, Some(code))),
+        };
+        let task = tasks::number();
+        tasks.lend(task, Waiting { code: Box::new(code), alarm: None }).map_err(|code| (Failure::ending(), own(code)))?;
+        let user = Box::into_raw(Box::new(Lent { host: *self, ticket: Ticket { tasks: Arc::clone(&tasks), task } }));
+        start(user as *mut c_void).map_err(|failure| {
+            // SAFETY: made above, and the host did not take it.
+            drop(unsafe { Box::from_raw(user) });
+            (failure, tasks.retract(task).and_then(own))
+        })
     }
 
     /// Runs the plugin's code outside of any hook.
@@ -125,29 +125,8 @@ impl Host {
     }
 }
 
-/// One armed timer. Dropping it does not disarm it.
-pub struct Timer {
-    handle: u64,
-    service: &'static abi::TimerService,
-    user: *mut c_void,
-    drop: unsafe fn(*mut c_void),
-}
-
-// SAFETY: the pointer is only followed once the host said that nobody else will, and what it points to is Send.
-unsafe impl Send for Timer {}
-// SAFETY: there is nothing to do with a shared reference.
-unsafe impl Sync for Timer {}
-
-impl Timer {
-    /// True if the work will not run; false if it ran or runs.
-    pub fn cancel(self) -> bool {
-        // SAFETY: OK means that `fire` will not run, so the work is ours again.
-        unsafe {
-            let is_ours = (self.service.cancel)(self.handle) == 0;
-            if is_ours {
-                (self.drop)(self.user);
-            }
-            is_ours
-        }
-    }
+/// What the host has a pointer to while it may run code it was lent.
+pub(crate) struct Lent {
+    pub(crate) host: Host,
+    pub(crate) ticket: Ticket,
 }

@@ -8,7 +8,8 @@ use crate::abi::{self, E_INVAL, OK};
 use crate::config::Config;
 use crate::failure::Failure;
 use crate::host::Host;
-use crate::plugin::{Plugin, Setup};
+use crate::plugin::{Plugin, Setup, Validate};
+use crate::tasks;
 use crate::values::{text, view};
 
 /// What the host's instance pointer points to.
@@ -69,10 +70,15 @@ pub unsafe extern "C" fn create<P: Plugin>(
                 entry_name: text(info.entry_name).unwrap_or(""),
                 config: Config::new(text(info.config_json).unwrap_or("{}")),
                 generation: info.generation,
+                origin: text(info.origin).unwrap_or(""),
             })
         })
     };
-    let Some(plugin) = made else { return E_INVAL };
+    let Some(plugin) = made else {
+        // Nothing that was started must outlive an instance that was never made.
+        tasks::close(host.instance);
+        return E_INVAL;
+    };
     unsafe { *instance = Box::into_raw(Box::new(Instance { plugin, host })) as *mut c_void };
     OK
 }
@@ -82,5 +88,14 @@ pub unsafe extern "C" fn create<P: Plugin>(
 pub unsafe extern "C" fn destroy<P: Plugin>(instance: *mut c_void) {
     let instance = instance as *mut Instance<P>;
     let host = unsafe { (*instance).host };
+    // First: the plugin is dropped here, on the thread of the host, and after all that holds a part of it.
+    tasks::close(host.instance);
     host.contained(|| drop(unsafe { Box::from_raw(instance) }));
+}
+
+/// # Safety
+/// See [`create`].
+pub unsafe extern "C" fn validate<P: Validate>(_: *const abi::Host, config_json: abi::View, why: *mut abi::ErrorInfo) -> i32 {
+    let answer = unsafe { told(why, || P::validate(&Config::new(text(config_json).unwrap_or("{}")))) };
+    answer.map_or(E_INVAL, |()| OK)
 }

@@ -18,12 +18,12 @@ pub(crate) fn fail(call: u64, failure: &Failure) -> Verdict {
     let error = crate::abi::ErrorInfo {
         size: std::mem::size_of::<crate::abi::ErrorInfo>() as u32,
         code: failure.code,
-        flags: failure.flags,
+        flags: failure.flags.bits(),
         http_status: failure.http_status.into(),
         retry_after_ns: failure.retry_after.as_nanos().try_into().unwrap_or(u64::MAX),
         domain: ABSENT,
         message: view(failure.message.as_bytes()),
-        detail_json: ABSENT,
+        detail_json: failure.detail_json.as_ref().map_or(ABSENT, |json| view(json.as_bytes())),
         origin: ABSENT,
     };
     // SAFETY: the host copies the error.
@@ -51,9 +51,23 @@ pub(crate) fn cancel(call: u64) {
     }
 }
 
+/// Ends the waits of an instance that is being destroyed.
+pub(crate) fn close(instance: u64) {
+    let gates: Vec<Arc<Gate>> = suspended().values().filter(|gate| gate.instance == instance).cloned().collect();
+    for gate in gates {
+        gate.cancel();
+    }
+}
+
+/// Drops what is the plugin's. A panic has nobody to be told to.
+pub(crate) fn contained_drop<T>(value: T) {
+    let _ = catch_unwind(AssertUnwindSafe(|| drop(value)));
+}
+
 /// Who finishes a suspended hook: its work, or the call's cancellation, whichever comes first. It also keeps the host from going on
 /// before the hook has returned: only then do the views it was given end.
 pub(crate) struct Gate {
+    instance: u64,
     call: u64,
     token: u64,
     state: Mutex<GateState>,
@@ -82,9 +96,9 @@ enum Ending {
 }
 
 impl Gate {
-    pub(crate) fn new(call: u64, token: u64) -> Arc<Gate> {
+    pub(crate) fn new(instance: u64, call: u64, token: u64) -> Arc<Gate> {
         let state = GateState { has_returned: false, work: Work::Awaited };
-        let gate = Arc::new(Gate { call, token, state: Mutex::new(state) });
+        let gate = Arc::new(Gate { instance, call, token, state: Mutex::new(state) });
         suspended().insert(call, Arc::clone(&gate));
         // SAFETY: any thread may ask. The cancellation may have come before there was anything to end.
         if unsafe { (host::table().cancelled)(call) } != 0 {
@@ -157,6 +171,9 @@ impl Gate {
 
 /// A suspended hook: finish it on any thread. One that is dropped unfinished fails its call; one whose call is cancelled is finished at
 /// once, and its work will not run.
+///
+/// It holds nothing of the plugin's. Once the instance is being destroyed, its work does not run; the end of the instance waits for work
+/// that does, so the plugin is dropped last, and on a thread of the host.
 pub struct Later<Kind: 'static> {
     call: u64,
     host: Host,
@@ -175,9 +192,13 @@ impl<Kind: 'static> Later<Kind> {
         unsafe { (host::table().cancelled)(self.call) == 0 }
     }
 
-    /// Runs `work` here and now; what it answers is the hook's verdict.
+    /// Runs `work` here and now; what it answers is the hook's verdict. What `work` holds ends before the hook does.
     pub fn finish(mut self, work: impl FnOnce(&mut Call<Kind>) -> Answer) {
-        let Some(gate) = self.gate.take().filter(|gate| gate.enter()) else { return };
+        let Some(gate) = self.gate.take() else { return };
+        let Some(_running) = self.host.tasks().ok().and_then(|tasks| tasks.enter()) else { return };
+        if !gate.enter() {
+            return;
+        }
         let answer = guarded(|| work(&mut Call::new(self.call, self.host)));
         gate.finish(answer.unwrap_or_else(|failure| fail(self.call, &failure)));
     }
@@ -194,12 +215,12 @@ impl<Kind: 'static> Later<Kind> {
         // Either may end up with it: the timer, or the complaint that there is none.
         let shared = Arc::new(Mutex::new(Some(self)));
         let mine = Arc::clone(&shared);
-        let armed = host.try_after(delay, move || {
+        let armed = host.after(delay, move || {
             if let Some(later) = take(&shared) {
                 later.finish(work);
             }
         });
-        let Err((failure, _)) = armed else { return };
+        let Err(failure) = armed else { return };
         if let Some(later) = take(&mine) {
             later.fail(failure);
         }
@@ -213,7 +234,7 @@ impl<Kind: 'static> Later<Kind> {
     ) {
         let host = self.host;
         let started = host.try_fetch(request, move |response| self.finish(|call| work(call, response?)));
-        if let Err((failure, done)) = started {
+        if let Err((failure, Some(done))) = started {
             done(Err(failure));
         }
     }
@@ -226,7 +247,7 @@ impl<Kind: 'static> Later<Kind> {
     ) {
         let host = self.host;
         let started = host.try_store(request, move |answer| self.finish(|call| work(call, answer?)));
-        if let Err((failure, done)) = started {
+        if let Err((failure, Some(done))) = started {
             done(Err(failure));
         }
     }
@@ -238,7 +259,9 @@ fn take<T>(shared: &Mutex<Option<T>>) -> Option<T> {
 
 impl<Kind: 'static> Drop for Later<Kind> {
     fn drop(&mut self) {
-        if let Some(gate) = self.gate.take().filter(|gate| gate.enter()) {
+        let Some(gate) = self.gate.take() else { return };
+        let Some(_running) = self.host.tasks().ok().and_then(|tasks| tasks.enter()) else { return };
+        if gate.enter() {
             gate.finish(fail(self.call, &"the plugin let go of a suspended hook without finishing it".into()));
         }
     }

@@ -37,7 +37,8 @@
 //! message, and so does a panic; neither leaves the plugin. To wait, return what [`Call::after`], [`Call::fetch`],
 //! [`Call::store`] or [`Call::later`] gave. `State` is the stage's own value for one call; `()` costs nothing.
 //!
-//! [`Handover`] keeps what an instance has learnt over a reload; [`SelfTests`] are run by `carabiner conform`.
+//! [`Validate`] says whether a configuration is good. [`plugin!`] takes several plugins, and the thread class of each. A parser's `ACCEPT`
+//! is added to the Accept header of requests. [`Handover`] keeps what an instance has learnt over a reload; [`SelfTests`] are run by `carabiner conform`.
 #![warn(missing_docs)]
 
 #[cfg(panic = "abort")]
@@ -54,9 +55,12 @@ mod fetch;
 mod host;
 mod instance;
 mod later;
+mod macros;
 mod plugin;
 mod stages;
 mod store;
+mod tasks;
+mod timer;
 mod values;
 
 #[doc(hidden)]
@@ -69,9 +73,10 @@ pub use events::{Chunk, ErrorEvent, Head, Header, Headers, ResultEvent};
 pub use extensions::{Handover, SelfTest, SelfTests};
 pub use failure::{Answer, Failure, Verdict};
 pub use fetch::{FetchRequest, FetchResponse};
-pub use host::{Host, Level, Timer};
+pub use host::{Host, Level};
 pub use later::Later;
-pub use plugin::{Plugin, Setup};
+pub use plugin::{Plugin, Setup, Validate};
 pub use stages::{cache, graphql, http, parser};
 pub use store::{StoreAnswer, StoreRequest};
-pub use values::{Key, Operation, Parts, Scope, Value};
+pub use timer::Timer;
+pub use values::{ErrorFlags, Key, Operation, Parts, Scope, Value};

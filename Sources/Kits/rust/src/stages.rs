@@ -1,5 +1,6 @@
 //! The four kinds of stages: what their calls can do, and their hooks.
 
+use std::ffi::CStr;
 use std::time::Duration;
 
 use crate::buffer::Buffer;
@@ -280,6 +281,10 @@ pub mod parser {
     use super::*;
 
     stage! { Parser,
+        /// The media types it reads, as the field Accept lists them: `Some(c"application/cbor;q=0.9")`. The host adds them to the
+        /// requests of its chain; `carabiner.h` says where.
+        const ACCEPT: Option<&'static CStr> = None;
+
         /// CONTINUE takes the response, DROP leaves it to the next parser. The state is fresh for every response.
         fn on_head(&self, call: &mut Call, state: &mut Self::State, head: &Head) -> Answer;
     }

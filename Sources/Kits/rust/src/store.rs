@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use crate::abi::{self, Status, View};
 use crate::events::ErrorEvent;
 use crate::failure::{check, Failure};
-use crate::host::Host;
+use crate::host::{Host, Lent};
 use crate::values::{bytes, view};
 
 /// What an operation on the store brought, while it is being looked at.
@@ -74,19 +74,21 @@ impl Host {
     }
 
     /// As [`Host::store`]; if the operation could not be started, `done` comes back.
-    pub(crate) fn try_store<Done>(&self, request: &StoreRequest, done: Done) -> Result<(), (Failure, Done)>
+    pub(crate) fn try_store<Done>(&self, request: &StoreRequest, done: Done) -> Result<(), (Failure, Option<Done>)>
     where
         Done: FnOnce(Result<StoreAnswer, Failure>) + Send + 'static,
     {
-        unsafe extern "C" fn came<Done: FnOnce(Result<StoreAnswer, Failure>)>(
+        unsafe extern "C" fn came<Done: FnOnce(Result<StoreAnswer, Failure>) + 'static>(
             user: *mut c_void,
             answer: *const abi::StoreAnswer,
             error: *const abi::ErrorInfo,
         ) {
             // SAFETY: made below, and this runs once; the views are good until it returns.
             unsafe {
-                let (host, done) = *Box::from_raw(user as *mut (Host, Done));
-                host.contained(|| match (answer.as_ref(), error.as_ref()) {
+                let lent = Box::from_raw(user as *mut Lent);
+                let Some((waiting, _running)) = lent.ticket.tasks.begin(lent.ticket.task) else { return };
+                let Ok(done) = waiting.code.downcast::<Done>() else { return };
+                lent.host.contained(move || match (answer.as_ref(), error.as_ref()) {
                     (Some(answer), _) => match std::str::from_utf8(bytes(answer.records)) {
                         Ok(records) => done(Ok(StoreAnswer { count: answer.count, records })),
                         Err(_) => done(Err("the store brought what is not UTF-8".into())),
@@ -100,14 +102,12 @@ impl Host {
             }
         }
         let Some(service) = self.store else {
-            return Err(("the manifest does not grant this plugin the service store; add grants: [store]".into(), done));
+            return Err(("the manifest does not grant this plugin the service store; add grants: [store]".into(), Some(done)));
         };
-        let user = Box::into_raw(Box::new((*self, done)));
         // SAFETY: the host copies what it is given; it calls `came` if and only if it answers OK.
-        unsafe {
-            let status = request.start(service, self.self_, came::<Done>, user as *mut c_void);
+        self.lend(done, |user| unsafe {
+            let status = request.start(service, self.self_, came::<Done>, user);
             check(status, "the operation on the store; look at its keys and JSON")
-                .map_err(|failure| (failure, Box::from_raw(user).1))
-        }
+        })
     }
 }

@@ -165,3 +165,49 @@ impl<'a> Value<'a> {
         }
     }
 }
+
+/// What kind of error it is, `CRB_ERROR_*`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ErrorFlags(pub(crate) u32);
+
+impl ErrorFlags {
+    /// None.
+    pub const NONE: ErrorFlags = ErrorFlags(0);
+    /// The same may work the next time.
+    pub const RETRYABLE: ErrorFlags = ErrorFlags(1 << 0);
+    /// Something took too long.
+    pub const TIMEOUT: ErrorFlags = ErrorFlags(1 << 1);
+    /// The call was cancelled.
+    pub const CANCELLED: ErrorFlags = ErrorFlags(1 << 2);
+    /// The network failed.
+    pub const TRANSPORT: ErrorFlags = ErrorFlags(1 << 3);
+    /// The server answered with a status that is an error.
+    pub const HTTP_STATUS: ErrorFlags = ErrorFlags(1 << 4);
+    /// The response could not be parsed.
+    pub const PARSE: ErrorFlags = ErrorFlags(1 << 5);
+    /// The cache or the store failed.
+    pub const CACHE: ErrorFlags = ErrorFlags(1 << 6);
+    /// The GraphQL server refused the operation.
+    pub const GRAPHQL: ErrorFlags = ErrorFlags(1 << 7);
+    /// A limit was reached.
+    pub const LIMIT: ErrorFlags = ErrorFlags(1 << 8);
+    /// A plugin broke a rule of `carabiner.h`.
+    pub const PLUGIN_FAULT: ErrorFlags = ErrorFlags(1 << 9);
+
+    /// Whether all of these are set.
+    pub const fn contains(self, flags: ErrorFlags) -> bool {
+        self.0 & flags.0 == flags.0
+    }
+    /// The numbers of the contract.
+    pub const fn bits(self) -> u32 {
+        self.0
+    }
+}
+
+impl BitOr for ErrorFlags {
+    type Output = ErrorFlags;
+
+    fn bitor(self, other: ErrorFlags) -> ErrorFlags {
+        ErrorFlags(self.0 | other.0)
+    }
+}

@@ -6,6 +6,8 @@
 #include <mutex>
 #include <thread>
 
+#include "worker.hpp"
+
 namespace {
 
 using crb::Verdict;
@@ -16,25 +18,39 @@ struct Pass {
   int passes = 0;
   std::mutex mutex;
   std::optional<crb::Later<crb::graphql::Call>> waiting;
+  std::optional<Witness> witness;
 };
 
 class Kit {
  public:
-  static constexpr crb::Identity identity{
-      "org.carabiner.test.kit", "1.0.0",
-      R"({"type":"object","additionalProperties":false,"required":["mode"],"properties":{"mode":{"type":"string"},"url":{"type":"string"}}})"};
+  static constexpr auto identity =
+      crb::Identity{
+          "org.carabiner.test.kit", "1.0.0",
+          R"({"type":"object","additionalProperties":false,"required":["mode"],"properties":{"mode":{"type":"string"},"url":{"type":"string"},"journal":{"type":"string"}}})"}
+          .with_texts("Kit", "Carabiner", "https://kit.example")
+          .with_capabilities("varies");
   static constexpr crb::Parts graphql{CRB_PART_HEADERS | CRB_PART_JSON, CRB_PART_HEADERS | CRB_PART_JSON};
   static constexpr crb::Parts http{CRB_PART_HEADERS | CRB_PART_METHOD | CRB_PART_CHUNK, CRB_PART_HEADERS | CRB_PART_CHUNK};
   static constexpr crb::Parts cache{CRB_PART_DOCUMENT | CRB_PART_JSON};
   static constexpr crb::Parts parser{CRB_PART_HEADERS | CRB_PART_CHUNK};
+  static constexpr const char *accept = "text/x-kit";
 
   /// How the one record begins that this cache keeps in the host's store.
   static constexpr std::string_view opening = R"({"Kit:1":{"answer":)";
 
   explicit Kit(const crb::Setup &setup)
       : host_(setup.host), note_(host_.key("org.carabiner.test.note")), mode_(setup.config.text("mode").value_or("")),
-        url_(setup.config.text("url").value_or("")) {
-    if (is("refuse")) throw crb::Failure("this configuration is refused");
+        url_(setup.config.text("url").value_or("")), journal_(setup.config.text("journal").value_or("")), origin_(setup.origin) {
+    validate(setup.config);
+    if (is("overrun")) worker_.emplace();
+    if (is("tick")) {
+      host_.every(1ms, [this, witness = std::make_shared<Witness>(journal_, "work")] { tick(); });
+    }
+  }
+  ~Kit() { note_end(journal_, "plugin"); }
+
+  static void validate(const crb::Config &config) {
+    if (config.text("mode") == "refuse") throw crb::Failure("this configuration is refused");
   }
 
   // Beside the stages
@@ -73,6 +89,16 @@ class Kit {
     throw_in("graphql.on_request");
     if (is("respond")) return call.respond(R"({"data":{"hero":{"name":"plugin"}}})");
     if (is("too many")) throw crb::Failure("too many at once", 7).with_status(429).with_retry_after(1500ms);
+    if (is("flags")) throw crb::Failure("asleep").with_flags(CRB_ERROR_RETRYABLE | CRB_ERROR_LIMIT).with_detail(R"({"until":9})");
+    if (is("origin")) return call.respond(R"({"data":{"hero":{"name":")" + origin_ + "\"}}}");
+    if (is("hold")) return call.after(600s, [witness = std::make_shared<Witness>(journal_, "work")](crb::graphql::Call &) {});
+    if (is("overrun")) return overrun(call);
+    if (is("tick")) {
+      return call.later([this](auto later) {
+        const std::lock_guard lock(mutex_);
+        ticked_.emplace(std::move(later));
+      });
+    }
     if (is("undeclared")) call.set_document("{ other }");
     if (is("retry")) {
       call.set_header("X-Kit-Passes", std::to_string(++call.make_state<Pass>().passes));
@@ -132,6 +158,10 @@ class Kit {
 
   Verdict on_error(crb::graphql::Call &call, const crb::Error &error) {
     throw_in("graphql.on_error");
+    if (is("error")) {
+      const std::string kind = error.has(CRB_ERROR_RETRYABLE | CRB_ERROR_HTTP_STATUS) ? "retryable " : "final ";
+      return call.recover(R"({"data":{"hero":{"name":")" + kind + std::string(error.origin) + "\"}}}");
+    }
     if (!is("recover")) return Verdict::Continue;
     return call.recover(R"({"data":{"hero":{"name":"recovered from )" + std::to_string(error.http_status) + "\"}}}");
   }
@@ -242,16 +272,65 @@ class Kit {
     }
   }
 
+  /// At the third tick a call goes on.
+  void tick() {
+    std::optional<crb::Later<crb::graphql::Call>> later;
+    {
+      const std::lock_guard lock(mutex_);
+      if (++ticks_ < 3 || !ticked_) return;
+      later.emplace(std::move(*ticked_));
+      ticked_.reset();
+    }
+    later->finish([](crb::graphql::Call &call) { call.set_header("X-Kit-Ticks", "3"); });
+  }
+
+  /// Work on a thread of its own that goes on when its call is over, and so may be under way when the instance is destroyed.
+  Verdict overrun(crb::graphql::Call &call) {
+    call.make_state<Pass>().witness.emplace(journal_, "state");
+    return call.later([this](auto later) {
+      auto shared = std::make_shared<crb::Later<crb::graphql::Call>>(std::move(later));
+      worker_->push([this, shared] {
+        shared->finish([this](crb::graphql::Call &call) {
+          while (!call.is_cancelled()) std::this_thread::sleep_for(1ms);
+          std::this_thread::sleep_for(50ms);
+          const std::lock_guard lock(mutex_);
+          late_ = "overrun";
+        });
+      });
+    });
+  }
+
   const crb::Host host_;
   const crb_key note_;
   const std::string mode_;
   const std::string url_;
+  const std::string journal_;
+  const std::string origin_;
   std::mutex mutex_;
+  int ticks_ = 0;
+  std::optional<crb::Later<crb::graphql::Call>> ticked_;
   std::string late_;
   std::optional<std::string> adopted_;
   std::map<std::string, std::string> kept_;
+  std::optional<Worker> worker_;
+};
+
+/// The second interceptor of the library, with an instance for each call.
+class Second {
+ public:
+  static constexpr auto identity =
+      crb::Identity{"org.carabiner.test.kit.second", "1.0.0"}.with_threads(crb::Threads::PerCall);
+
+  explicit Second(const crb::Setup &) {}
+
+  Verdict on_request(crb::graphql::Call &call) {
+    return call.respond(R"({"data":{"hero":{"name":"second )" + std::to_string(++calls_) + "\"}}}");
+  }
+
+ private:
+  int calls_ = 0;
 };
 
 }  // namespace
 
-CARABINER_PLUGIN(Kit);
+CARABINER_PLUGIN(Kit, Second);

@@ -5,10 +5,18 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+mod parsing;
+mod second;
+mod ticks;
+mod worker;
+
 use carabiner::{
-    cache, graphql, http, parser, Answer, Cancelled, Chunk, ErrorEvent, Failure, FetchRequest, Handover, Head, Key, Later, Parts,
-    Plugin, ResultEvent, Scope, SelfTest, SelfTests, Setup, StoreRequest, Value, Verdict,
+    cache, graphql, http, Answer, Cancelled, Chunk, Config, ErrorEvent, ErrorFlags, Failure, FetchRequest, Handover, Head, Key, Later, Parts,
+    Plugin, ResultEvent, Scope, SelfTest, SelfTests, Setup, StoreRequest, Validate, Value, Verdict,
 };
+use second::Second;
+use ticks::Ticks;
+use worker::{note_end, Witness, Worker};
 
 /// How the one record begins that this cache keeps in the host's store.
 const OPENING: &str = r#"{"Kit:1":{"answer":"#;
@@ -21,6 +29,25 @@ struct Kit {
     waiting: Mutex<HashMap<u64, Later<graphql::GraphQl>>>,
     kept: Mutex<HashMap<String, String>>,
     adopted: Mutex<Option<String>>,
+    journal: String,
+    origin: String,
+    worker: Option<Arc<Worker>>,
+    ticks: Arc<Ticks>,
+}
+
+impl Drop for Kit {
+    fn drop(&mut self) {
+        note_end(&self.journal, "plugin");
+    }
+}
+
+impl Validate for Kit {
+    fn validate(config: &Config) -> Result<(), Failure> {
+        match config.text("mode")?.as_deref() {
+            Some("refuse") => Err("this configuration is refused".into()),
+            _ => Ok(()),
+        }
+    }
 }
 
 impl Kit {
@@ -34,17 +61,28 @@ impl Kit {
 impl Plugin for Kit {
     fn new(setup: &Setup) -> Result<Self, Failure> {
         let text = |name| Ok::<_, Failure>(setup.config.text(name)?.unwrap_or_default().into_owned());
+        Self::validate(&setup.config)?;
+        let mode = text("mode")?;
+        let journal = text("journal")?;
         let kit = Kit {
             note: setup.host.key("org.carabiner.test.note")?,
-            mode: text("mode")?,
+            worker: (mode == "overrun").then(|| Arc::new(Worker::new(&journal))),
+            mode,
+            journal,
+            origin: setup.origin.to_owned(),
+            ticks: Arc::default(),
             url: text("url")?,
             late: Arc::default(),
             waiting: Mutex::default(),
             kept: Mutex::default(),
             adopted: Mutex::default(),
         };
-        if kit.mode == "refuse" {
-            return Err("this configuration is refused".into());
+        if kit.mode == "tick" {
+            let (ticks, witness) = (Arc::clone(&kit.ticks), Witness::new(&kit.journal, "work"));
+            setup.host.every(Duration::from_millis(1), move || {
+                let _held = &witness;
+                ticks.tick();
+            })?;
         }
         Ok(kit)
     }
@@ -104,6 +142,40 @@ impl graphql::Stage for Kit {
                 return Err(Failure::new("too many at once").with_code(7).with_status(429).with_retry_after(delay));
             }
             "respond" => return call.respond(r#"{"data":{"hero":{"name":"plugin"}}}"#),
+            "flags" => {
+                let flags = ErrorFlags::RETRYABLE | ErrorFlags::LIMIT;
+                return Err(Failure::new("asleep").with_flags(flags).with_detail(r#"{"until":9}"#));
+            }
+            "origin" => return call.respond(&format!(r#"{{"data":{{"hero":{{"name":"{}"}}}}}}"#, self.origin)),
+            "hold" => {
+                let witness = Witness::new(&self.journal, "work");
+                return call.after(Duration::from_secs(600), move |_| {
+                    drop(witness);
+                    Ok(Verdict::CONTINUE)
+                });
+            }
+            "overrun" => {
+                let Some(worker) = self.worker.clone() else { return Ok(Verdict::CONTINUE) };
+                // Work on a thread of its own that goes on when its call is over, and so may be under way when the instance is destroyed.
+                return call.later(move |later| {
+                    let held = Arc::clone(&worker);
+                    worker.push(move || {
+                        later.finish(move |call| {
+                            let _held = held;
+                            while !call.is_cancelled() {
+                                std::thread::sleep(Duration::from_millis(1));
+                            }
+                            std::thread::sleep(Duration::from_millis(50));
+                            Ok(Verdict::CONTINUE)
+                        });
+                    });
+                });
+            }
+            "tick" => {
+                return call.later(|later| {
+                    *self.ticks.waiting.lock().unwrap() = Some(later);
+                });
+            }
             "undeclared" => call.set_document("{ other }")?,
             "retry" => {
                 *passes += 1;
@@ -191,6 +263,11 @@ impl graphql::OnResult for Kit {
 impl graphql::OnError for Kit {
     fn on_error(&self, call: &mut graphql::Call, _: &mut u32, error: &ErrorEvent) -> Answer {
         self.panic_in("graphql.on_error");
+        if self.mode == "error" {
+            let is_retryable = error.flags().contains(ErrorFlags::RETRYABLE | ErrorFlags::HTTP_STATUS);
+            let kind = if is_retryable { "retryable" } else { "final" };
+            return call.recover(&format!(r#"{{"data":{{"hero":{{"name":"{kind} {}"}}}}}}"#, error.origin()));
+        }
         if self.mode != "recover" {
             return Ok(Verdict::CONTINUE);
         }
@@ -288,46 +365,17 @@ impl cache::OnWrite for Kit {
     }
 }
 
-/// Responses of the form name=NAME.
-impl parser::Stage for Kit {
-    type State = Vec<u8>;
-    const NEEDS: Parts = Parts::HEADERS.and(Parts::CHUNK);
-
-    fn on_head(&self, _: &mut parser::Call, _: &mut Vec<u8>, head: &Head) -> Answer {
-        self.panic_in("parser.on_head");
-        Ok(if head.headers().get("content-type") == Some("text/x-kit") { Verdict::CONTINUE } else { Verdict::DROP })
-    }
-}
-
-impl parser::OnChunk for Kit {
-    fn on_chunk(&self, _: &mut parser::Call, body: &mut Vec<u8>, chunk: &Chunk) -> Answer {
-        self.panic_in("parser.on_chunk");
-        body.extend_from_slice(chunk.bytes());
-        Ok(Verdict::CONTINUE)
-    }
-}
-
-impl parser::OnEnd for Kit {
-    fn on_end(&self, call: &mut parser::Call, body: &mut Vec<u8>) -> Answer {
-        self.panic_in("parser.on_end");
-        let name = body.strip_prefix(b"name=").ok_or("the body has no name")?;
-        if self.mode == "many" {
-            // One result for each letter, as a response in parts would bring them.
-            for (place, letter) in name.iter().enumerate() {
-                let json = format!(r#"{{"data":{{"hero":{{"name":"{}"}}}}}}"#, *letter as char);
-                call.emit_part(&json, place > 0, place + 1 < name.len())?;
-            }
-            return Ok(Verdict::CONTINUE);
-        }
-        let (name, head) = (String::from_utf8_lossy(name), call.header("X-Kit-Head")?.unwrap_or(""));
-        call.emit(&format!(r#"{{"data":{{"hero":{{"name":"{name}+{head}"}}}}}}"#))?;
-        Ok(Verdict::CONTINUE)
-    }
-}
-
 carabiner::plugin!(
     Kit,
     id: "org.carabiner.test.kit",
     version: "1.0.0",
-    config_schema: r#"{"type":"object","additionalProperties":false,"required":["mode"],"properties":{"mode":{"type":"string"},"url":{"type":"string"}}}"#
+    config_schema: r#"{"type":"object","additionalProperties":false,"required":["mode"],"properties":{"mode":{"type":"string"},"url":{"type":"string"},"journal":{"type":"string"}}}"#,
+    name: "Kit",
+    vendor: "Carabiner",
+    url: "https://kit.example",
+    capabilities: ["varies"];
+    Second,
+    id: "org.carabiner.test.kit.second",
+    version: "1.0.0",
+    threads: PerCall
 );

@@ -6,5 +6,5 @@ internal import Note
 @c(crb_entry_v1)
 public func entry(_ host: UnsafePointer<crb_host>?) -> UnsafePointer<crb_plugin>? {
   kit_note_is_linked()
-  return unsafe PluginExport.table(for: Kit.self, host: host)
+  return unsafe PluginExport.table(for: Kit.self, Second.self, host: host)
 }

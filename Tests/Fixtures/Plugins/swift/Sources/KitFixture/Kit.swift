@@ -4,17 +4,19 @@ internal import Synchronization
 /// All four stages on the Swift kit, and what can go wrong in them: the mode of the configuration says which.
 ///
 /// The fixtures in C++ and Rust do the same, and one table of expectations holds for all three.
-final class Kit: Plugin {
+final class Kit: Plugin, Validating {
   static let identity = PluginIdentity(
     id: "org.carabiner.test.kit", version: "1.0.0",
     configurationSchema: """
       {"type":"object","additionalProperties":false,"required":["mode"],"properties":{"mode":{"type":"string"},
-      "url":{"type":"string"}}}
-      """)
+      "url":{"type":"string"},"journal":{"type":"string"}}}
+      """,
+    name: "Kit", vendor: "Carabiner", url: "https://kit.example")
 
   private struct Settings: Decodable {
     let mode: String
     let url: String?
+    let journal: String?
   }
 
   /// How the one record begins that this cache keeps in the host's store.
@@ -26,6 +28,11 @@ final class Kit: Plugin {
   let host: PluginHost
   let late = Mutex("")
   let kept = Mutex<[String: String]>([:])
+  let journal: String
+  let origin: String
+  let ticks = Ticks()
+  /// The task of work that goes on when its call is over.
+  let lateTask = Mutex<Int?>(nil)
   private let adopted = Mutex<String?>(nil)
 
   init(configuration: PluginConfiguration, host: PluginHost) throws {
@@ -34,7 +41,24 @@ final class Kit: Plugin {
     url = settings.url ?? ""
     note = try host.key("org.carabiner.test.note")
     self.host = host
-    if mode == "refuse" { throw PluginFailure("this configuration is refused") }
+    journal = settings.journal ?? ""
+    origin = configuration.origin
+    try Self.validate(configuration)
+    if mode == "tick" {
+      try host.every(.milliseconds(1)) { [ticks, witness = Witness(journal, "work")] in
+        withExtendedLifetime(witness) { ticks.tick() }
+      }
+    }
+  }
+
+  deinit {
+    let task = unsafe withUnsafeCurrentTask { unsafe $0?.hashValue }
+    let isOwn = task != nil && task == lateTask.withLock { $0 }
+    noteEnd(journal, isOwn ? "plugin on its own worker" : "plugin")
+  }
+
+  static func validate(_ configuration: PluginConfiguration) throws {
+    if try configuration.decode(Settings.self).mode == "refuse" { throw PluginFailure("this configuration is refused") }
   }
 
   func throwing(in hook: String) throws {
@@ -87,6 +111,16 @@ extension Kit: GraphQL.Stage, GraphQL.OnResult, GraphQL.OnError {
     switch mode {
     case "too many": throw PluginFailure("too many at once", code: 7, httpStatus: 429, retryAfter: .milliseconds(1500))
     case "respond": return try call.respond(#"{"data":{"hero":{"name":"plugin"}}}"#)
+    case "flags": throw PluginFailure("asleep", flags: [.retryable, .limit], detail: #"{"until":9}"#)
+    case "origin": return try call.respond(#"{"data":{"hero":{"name":"\#(origin)"}}}"#)
+    case "hold": return hold()
+    case "overrun": return overrun(call)
+    case "tick":
+      return .later { [host, ticks] in
+        while ticks.count < 3 { try await host.sleep(for: .milliseconds(1)) }
+        try call.setHeader("X-Kit-Ticks", to: "3")
+        return .continue
+      }
     case "undeclared": try call.setDocument("{ other }")
     case "retry":
       passes.count += 1
@@ -160,6 +194,10 @@ extension Kit: GraphQL.Stage, GraphQL.OnResult, GraphQL.OnError {
 
   func onError(_ call: GraphQL.Call, _ error: borrowing ErrorEvent, _ passes: inout Passes) throws -> Verdict {
     try throwing(in: "graphql.on_error")
+    if mode == "error" {
+      let kind = error.flags.isSuperset(of: [.retryable, .httpStatus]) ? "retryable" : "final"
+      return try call.recover(#"{"data":{"hero":{"name":"\#(kind) \#(error.origin)"}}}"#)
+    }
     guard mode == "recover" else { return .continue }
     return try call.recover(#"{"data":{"hero":{"name":"recovered from \#(error.httpStatus)"}}}"#)
   }
@@ -238,6 +276,7 @@ struct Body: CallState {
 /// Responses of the form name=NAME.
 extension Kit: Parser.Stage, Parser.OnChunk, Parser.OnEnd {
   static var parser: StageParts { StageParts(needs: [.headers, .chunk]) }
+  static var accept: StaticString? { "text/x-kit" }
 
   func onHead(_ call: Parser.Call, _ head: borrowing Head, _ body: inout Body) throws -> Verdict {
     try throwing(in: "parser.on_head")

@@ -1,0 +1,139 @@
+//! The plugin's code that runs outside of hooks, and how it ends before its instance does.
+
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use crate::later;
+use crate::timer::Alarm;
+
+/// Code that a timer, a request or the store of the host will run.
+pub(crate) struct Waiting {
+    pub(crate) code: Box<dyn Any + Send>,
+    /// What will run it, if that can be called off.
+    pub(crate) alarm: Option<Arc<Alarm>>,
+}
+
+#[derive(Default)]
+struct State {
+    waiting: BTreeMap<u64, Waiting>,
+    running: usize,
+    is_closed: bool,
+}
+
+/// The tasks of one instance. None runs, and none holds anything of the plugin's, once `close` has returned.
+#[derive(Default)]
+pub(crate) struct Tasks {
+    state: Mutex<State>,
+    idle: Condvar,
+}
+
+/// Numbers for instances and their tasks; none is used again.
+static NEXT: AtomicU64 = AtomicU64::new(1);
+/// The instances of this library.
+static INSTANCES: Mutex<BTreeMap<u64, Arc<Tasks>>> = Mutex::new(BTreeMap::new());
+
+fn instances() -> MutexGuard<'static, BTreeMap<u64, Arc<Tasks>>> {
+    INSTANCES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+pub(crate) fn number() -> u64 {
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+/// The number of a new instance.
+pub(crate) fn open() -> u64 {
+    let instance = number();
+    instances().insert(instance, Arc::default());
+    instance
+}
+
+/// The tasks of an instance; nothing once it is being destroyed.
+pub(crate) fn of(instance: u64) -> Option<Arc<Tasks>> {
+    instances().get(&instance).cloned()
+}
+
+/// Ends all work of an instance: its hooks are resumed, what waits is dropped, and what runs is waited for.
+pub(crate) fn close(instance: u64) {
+    let tasks = instances().remove(&instance);
+    later::close(instance);
+    if let Some(tasks) = tasks {
+        tasks.close();
+    }
+}
+
+/// Code that runs: the end of the instance waits for it.
+pub(crate) struct Running(Arc<Tasks>);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let mut state = self.0.state();
+        state.running -= 1;
+        if state.running == 0 {
+            self.0.idle.notify_all();
+        }
+    }
+}
+
+impl Tasks {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps code under a number; it comes back once the instance is being destroyed.
+    pub(crate) fn lend(&self, task: u64, waiting: Waiting) -> Result<(), Waiting> {
+        let mut state = self.state();
+        if state.is_closed {
+            return Err(waiting);
+        }
+        state.waiting.insert(task, waiting);
+        Ok(())
+    }
+
+    /// Takes back what waits; nothing if it runs, ran or was dropped.
+    pub(crate) fn retract(&self, task: u64) -> Option<Waiting> {
+        self.state().waiting.remove(&task)
+    }
+
+    /// Takes out what is to run now.
+    pub(crate) fn begin(self: &Arc<Self>, task: u64) -> Option<(Waiting, Running)> {
+        let mut state = self.state();
+        let waiting = state.waiting.remove(&task)?;
+        state.running += 1;
+        Some((waiting, Running(Arc::clone(self))))
+    }
+
+    /// Lets work of the plugin's own threads run; nothing once the instance is being destroyed.
+    pub(crate) fn enter(self: &Arc<Self>) -> Option<Running> {
+        let mut state = self.state();
+        if state.is_closed {
+            return None;
+        }
+        state.running += 1;
+        Some(Running(Arc::clone(self)))
+    }
+
+    fn close(&self) {
+        let mut state = self.state();
+        state.is_closed = true;
+        let waiting = std::mem::take(&mut state.waiting);
+        drop(state);
+        for each in waiting.into_values() {
+            if let Some(alarm) = &each.alarm {
+                alarm.call_off();
+            }
+            later::contained_drop(each);
+        }
+        let mut state = self.state();
+        while state.running > 0 {
+            state = self.idle.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+/// What the host has a pointer to while it may run a task.
+pub(crate) struct Ticket {
+    pub(crate) tasks: Arc<Tasks>,
+    pub(crate) task: u64,
+}

@@ -1,0 +1,163 @@
+//! Timers of the host, once and again.
+
+use std::ffi::c_void;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use crate::abi;
+use crate::failure::Failure;
+use crate::host::Host;
+use crate::tasks::{self, Tasks, Waiting};
+
+type Code = Box<dyn FnMut() + Send>;
+
+#[derive(Default)]
+struct State {
+    /// 0 while it is not armed.
+    handle: u64,
+    /// When it is due, on the host's clock.
+    due: u64,
+    is_cancelled: bool,
+}
+
+/// What arms a timer, and arms it again.
+pub(crate) struct Alarm {
+    host: Host,
+    service: &'static abi::TimerService,
+    tasks: Arc<Tasks>,
+    task: u64,
+    /// 0: it rings once.
+    interval: u64,
+    state: Mutex<State>,
+}
+
+impl Alarm {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// False if the host arms no timer.
+    fn arm(self: &Arc<Self>, state: &mut State, delay: u64) -> bool {
+        let user = Arc::into_raw(Arc::clone(self));
+        // SAFETY: the host calls `fire` at most once, with a reference of its own.
+        unsafe {
+            state.handle = (self.service.arm)(self.host.self_, delay, fire, user as *mut c_void);
+            if state.handle == 0 {
+                drop(Arc::from_raw(user));
+            }
+        }
+        state.handle != 0
+    }
+
+    /// Arms it for the next time that is not over yet.
+    fn arm_again(self: &Arc<Self>) -> bool {
+        let mut state = self.state();
+        if state.is_cancelled {
+            return false;
+        }
+        // SAFETY: a plain question.
+        let now = unsafe { (self.service.now_ns)() };
+        state.due = state.due.saturating_add(self.interval);
+        if state.due <= now {
+            state.due = now.saturating_add(self.interval);
+        }
+        let delay = state.due - now;
+        self.arm(&mut state, delay)
+    }
+
+    /// True if `fire` will not run.
+    pub(crate) fn call_off(self: &Arc<Self>) -> bool {
+        let mut state = self.state();
+        state.is_cancelled = true;
+        let handle = std::mem::take(&mut state.handle);
+        // SAFETY: OK means that `fire` will not run, so its reference is ours.
+        unsafe {
+            let is_ours = handle != 0 && (self.service.cancel)(handle) == 0;
+            if is_ours {
+                Arc::decrement_strong_count(Arc::as_ptr(self));
+            }
+            is_ours
+        }
+    }
+
+    fn ring(self: &Arc<Self>) {
+        let Some((mut waiting, running)) = self.tasks.begin(self.task) else { return };
+        if let Some(code) = waiting.code.downcast_mut::<Code>() {
+            self.host.contained(code);
+        }
+        // Kept first, so that a timer that rings at once finds it.
+        let rest = if self.interval == 0 {
+            Some(waiting)
+        } else {
+            match self.tasks.lend(self.task, waiting) {
+                Ok(()) if self.arm_again() => None,
+                Ok(()) => self.tasks.retract(self.task),
+                Err(waiting) => Some(waiting),
+            }
+        };
+        self.host.contained(|| drop(rest));
+        drop(running);
+    }
+}
+
+unsafe extern "C" fn fire(user: *mut c_void) {
+    // SAFETY: made in `arm`; either this takes the reference or `call_off`, and once.
+    let alarm = unsafe { Arc::from_raw(user as *const Alarm) };
+    alarm.ring();
+}
+
+impl Host {
+    /// Runs `work` once, on a thread of the host. A panic in it goes to the log. The instance's end drops work that still waits.
+    pub fn after(&self, delay: Duration, work: impl FnOnce() + Send + 'static) -> Result<Timer, Failure> {
+        let mut once = Some(work);
+        self.start_timer(delay, Duration::ZERO, Box::new(move || if let Some(work) = once.take() { work() }))
+    }
+
+    /// Runs `work` again and again, on a thread of the host, first after one interval. A panic in it goes to the log. A run that takes
+    /// longer than the interval delays the next one. It ends with [`Timer::cancel`], and with the instance.
+    pub fn every(&self, interval: Duration, work: impl FnMut() + Send + 'static) -> Result<Timer, Failure> {
+        if interval.is_zero() {
+            return Err("a repeating timer needs an interval above zero".into());
+        }
+        self.start_timer(interval, interval, Box::new(work))
+    }
+
+    fn start_timer(&self, delay: Duration, interval: Duration, code: Code) -> Result<Timer, Failure> {
+        let service = self.timer.ok_or("this host has no timers")?;
+        let tasks = self.tasks()?;
+        let nanoseconds = |duration: Duration| u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
+        let (task, delay) = (tasks::number(), nanoseconds(delay));
+        let state = Mutex::default();
+        let alarm = Arc::new(Alarm { host: *self, service, tasks, task, interval: nanoseconds(interval), state });
+        let waiting = Waiting { code: Box::new(code), alarm: Some(Arc::clone(&alarm)) };
+        if alarm.tasks.lend(task, waiting).is_err() {
+            return Err(Failure::ending());
+        }
+        let is_armed = {
+            let mut state = alarm.state();
+            // SAFETY: a plain question.
+            state.due = unsafe { (service.now_ns)() }.saturating_add(delay);
+            alarm.arm(&mut state, delay)
+        };
+        if !is_armed {
+            drop(alarm.tasks.retract(task));
+            return Err("the host arms no timer: too many are armed".into());
+        }
+        Ok(Timer(alarm))
+    }
+}
+
+/// One armed timer. Dropping it does not disarm it; the end of the instance does.
+pub struct Timer(Arc<Alarm>);
+
+impl Timer {
+    /// True if the work will not run, or not again; false if it ran or runs just now. A repeating timer that runs just now does not run
+    /// again.
+    pub fn cancel(self) -> bool {
+        let is_ours = self.0.call_off();
+        if is_ours {
+            drop(self.0.tasks.retract(self.0.task));
+        }
+        is_ours
+    }
+}

@@ -1,0 +1,78 @@
+import Carabiner
+import CarabinerCurl
+import CarabinerHost
+import Foundation
+
+/// A chain with the fixture of a kit in its lists, over a real network.
+struct KitChain {
+  let client: ApolloClient
+  let server: ToyServer
+  private let chain: HostedChain
+
+  private static let operation = DynamicOperation(document: "{ hero { name } }", operationName: nil)
+  private static let allLists = "graphql: [kit], cache: [kit], http: [kit, response-code], parsing: [kit, json]"
+
+  /// The loop and the transport plugins wait and fetch with.
+  private static let network = Result {
+    let transport = try CurlTransport(configuration: CurlTransport.Configuration())
+    let environment = HostEnvironment(transport: transport) { [loop = transport.loop] delay, body in
+      let timer = loop.schedule(after: delay, body)
+      return { loop.cancel(timer) }
+    }
+    return (transport: transport, environment: environment)
+  }
+
+  /// - Parameters:
+  ///   - extra: Further lines of the entry.
+  ///   - url: What the fixture is told to fetch; nil for a page of the server's.
+  init(
+    _ kit: KitPlugin, _ mode: String = "", status: Int = 200, interceptor: String = "org.carabiner.test.kit", extra: String = "",
+    url: String? = nil, journal: String? = nil, lists: String = allLists
+  ) async throws {
+    let path = try await kit.path
+    let (transport, environment) = try Self.network.get()
+    server = try ToyServer(status: status)
+    let page = url ?? "http://127.0.0.1:\(server.port)/other"
+    let note = journal.map { ", journal: \"\($0)\"" } ?? ""
+    let config = interceptor.hasSuffix(".second") ? "{}" : "{mode: \"\(mode)\", url: \"\(page)\"\(note)}"
+    let manifest = try Manifest(
+      text: """
+        carabiner: 1
+        settings: {cancel-grace: 20s}
+        plugins:
+          - name: kit
+            file: \(path)
+            interceptor: \(interceptor)
+            config: \(config)
+            \(extra)
+        chain: {\(lists)}
+        """)
+    guard let endpoint = URL(string: server.endpoint) else { throw CancellationError() }
+    chain = try HostedChain(manifest, environment: environment)
+    client = ApolloClient(
+      networkTransport: RequestChainNetworkTransport(
+        interceptorProvider: chain, endpointURL: endpoint, httpTransport: transport))
+  }
+
+  /// The name in the last result, and where it came from; the server ends.
+  func run(
+    _ policy: CachePolicy = .networkOnly
+  ) async throws -> (name: String?, source: GraphQLResponse<DynamicOperation>.Source?) {
+    defer { server.stop() }
+    return try await pass(policy)
+  }
+
+  func pass(
+    _ policy: CachePolicy, headers: HTTPHeaders = [:]
+  ) async throws -> (name: String?, source: GraphQLResponse<DynamicOperation>.Source?) {
+    var name: String?
+    var source: GraphQLResponse<DynamicOperation>.Source?
+    let results = try client.results(
+      of: Self.operation, cachePolicy: policy, configuration: RequestConfiguration(additionalHeaders: headers))
+    for try await response in results {
+      name = try response.data?["hero"]?["name"]?.string
+      source = response.source
+    }
+    return (name, source)
+  }
+}

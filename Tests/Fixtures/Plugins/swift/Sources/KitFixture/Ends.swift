@@ -1,0 +1,74 @@
+internal import CarabinerPlugin
+internal import Glibc
+internal import Synchronization
+
+/// Notes in a file that something ends.
+func noteEnd(_ journal: String, _ what: String) {
+  guard !journal.isEmpty else { return }
+  let file = unsafe open(journal, O_WRONLY | O_APPEND | O_CREAT, 0o600)
+  guard file >= 0 else { return }
+  let line = Array("\(what)\n".utf8)
+  _ = unsafe write(file, line, line.count)
+  close(file)
+}
+
+/// Notes its own end.
+final class Witness: Sendable {
+  private let journal: String
+  private let name: String
+
+  init(_ journal: String, _ name: String) {
+    self.journal = journal
+    self.name = name
+  }
+
+  deinit { noteEnd(journal, name) }
+}
+
+/// Counts.
+final class Ticks: Sendable {
+  private let counted = Mutex(0)
+
+  var count: Int { counted.withLock { $0 } }
+
+  func tick() { counted.withLock { $0 += 1 } }
+}
+
+extension Kit {
+  /// Waits for so long that the instance ends before.
+  func hold() -> Verdict {
+    .later { [host, witness = Witness(journal, "work")] in
+      try await host.sleep(for: .seconds(600))
+      withExtendedLifetime(witness) {}
+      return .continue
+    }
+  }
+
+  /// Work that goes on when its call is over, and so may be under way when the instance is destroyed.
+  func overrun(_ call: GraphQL.Call) -> Verdict {
+    .later { [self] in
+      // Whatever cancels this task, it goes on.
+      await Task.detached {
+        while !call.isCancelled { try? await Task.sleep(for: .milliseconds(1)) }
+        try? await Task.sleep(for: .milliseconds(50))
+      }.value
+      let task = unsafe withUnsafeCurrentTask { unsafe $0?.hashValue }
+      lateTask.withLock { $0 = task }
+      return .continue
+    }
+  }
+}
+
+/// The second interceptor of the library, with an instance for each call.
+final class Second: GraphQL.Stage {
+  static let identity = PluginIdentity(id: "org.carabiner.test.kit.second", version: "1.0.0", threads: .perCall)
+
+  private let calls = Ticks()
+
+  init(configuration: PluginConfiguration, host: PluginHost) {}
+
+  func onRequest(_ call: GraphQL.Call, _ state: inout NoState) throws -> Verdict {
+    calls.tick()
+    return try call.respond(#"{"data":{"hero":{"name":"second \#(calls.count)"}}}"#)
+  }
+}
