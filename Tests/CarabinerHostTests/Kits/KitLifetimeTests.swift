@@ -1,0 +1,50 @@
+import Carabiner
+import CarabinerHost
+import Foundation
+import TestTools
+import Testing
+
+/// Where and when what a plugin holds ends: before its instance, and never on a thread of the plugin's own.
+@Suite("Kits for plugin authors: the end of an instance")
+struct KitLifetimeTests {
+  private let folder: FixturePlugin.Folder
+  private let journal: JournalFile
+
+  init() throws {
+    folder = try FixturePlugin.Folder()
+    journal = try JournalFile(in: folder)
+  }
+
+  /// Waits until the journal has lines enough; a plugin that never ends lets this give up.
+  private func lines(_ count: Int) async throws -> [String] {
+    for _ in 0..<1_500 where try journal.lines().count < count { try await Task.sleep(for: .milliseconds(20)) }
+    return try journal.lines()
+  }
+
+  /// Runs one request, which ends as it may, and lets go of the chain.
+  private func run(_ kit: KitPlugin, _ mode: String, timeout: String) async throws {
+    let chain = try await KitChain(
+      kit, mode, extra: "timeout: \(timeout)", journal: journal.url.path, lists: "graphql: [kit]")
+    _ = try? await chain.run()
+  }
+
+  @Test("work that waits for a timer is dropped before its instance, however long the timer", arguments: KitPlugin.allCases)
+  func waiting(kit: KitPlugin) async throws {
+    try await run(kit, "hold", timeout: "20ms")
+    #expect(try await lines(2) == ["work", "plugin"])
+  }
+
+  @Test("a repeating timer is dropped before its instance", arguments: KitPlugin.allCases)
+  func repeating(kit: KitPlugin) async throws {
+    try await run(kit, "tick", timeout: "10m")
+    #expect(try await lines(2) == ["work", "plugin"])
+  }
+
+  @Test(
+    "work on a thread of the plugin's own ends before its instance, which ends on a thread of the host",
+    arguments: [(KitPlugin.cpp, ["state", "plugin"]), (.rust, ["plugin", "worker"]), (.swift, ["plugin"])])
+  func running(kit: KitPlugin, _ expected: [String]) async throws {
+    try await run(kit, "overrun", timeout: "20ms")
+    #expect(try await lines(expected.count) == expected)
+  }
+}
