@@ -8,16 +8,20 @@ extension ApolloStore {
 
   /// The stored results of an operation: the present one if there is one, then each other that a change makes of it.
   ///
-  /// While something is missing nothing comes; `ApolloClient.watch` asks the server then.
+  /// While something other than a deferred fragment is missing nothing comes; `ApolloClient.watch` asks the server then.
   public func watch<Operation: GraphQLOperation>(_ operation: Operation) -> WatchedResults<Operation> {
     WatchedResults(operation: operation, store: self, refetches: false, fetch: nil)
   }
 
   /// The stored result of an operation without the fields that are missing, and what it depends on; nil if there is nothing of it.
+  ///
+  /// If only deferred fragments miss fields, the result is complete and lists them.
   func reading<Operation: GraphQLOperation>(_ operation: Operation) async throws -> Reading<Operation>? {
     try TransactionScope.checkOutside(self)
     return try await lock.with(.read) {
-      try await self.read(operation, from: self.cache, wantsDependentKeys: true, isPartial: true)
+      let partial = try await self.read(operation, from: self.cache, wantsDependentKeys: true, isPartial: true)
+      guard partial?.isComplete == false else { return partial }
+      return try await self.read(operation, from: self.cache, wantsDependentKeys: true) ?? partial
     }
   }
 }

@@ -29,6 +29,8 @@ public final class ApolloStore: Sendable {
 
   /// The stored response of an operation, or nil if something of it is missing or too old.
   ///
+  /// Deferred fragments may be missing. ``GraphQLResponse/pendingFragments`` of the response lists them.
+  ///
   /// - Throws: What the cache throws; ``StoreError``: `reentrantTransaction`, `malformedRecord`.
   public func load<Operation: GraphQLOperation>(
     _ operation: Operation
@@ -89,8 +91,22 @@ public final class ApolloStore: Sendable {
     let response: GraphQLResponse<Operation>
     /// What it was made of, as `record.field`.
     let dependentKeys: Set<String>
-    /// Whether nothing is missing.
+    /// Whether nothing is missing but deferred fragments that the response lists.
     let isComplete: Bool
+
+    init(response: GraphQLResponse<Operation>, dependentKeys: Set<String>) {
+      self.response = response
+      self.dependentKeys = dependentKeys
+      isComplete = true
+    }
+
+    init(_ loaded: ResponseLoader.Loaded) {
+      var response = GraphQLResponse<Operation>(body: loaded.body, source: .cache)
+      if !loaded.pending.isEmpty { response.delivery = ResultDelivery(hasNext: false, pending: loaded.pending) }
+      self.response = response
+      dependentKeys = loaded.dependentKeys
+      isComplete = loaded.isComplete
+    }
   }
 
   /// Puts the response of an operation together.
@@ -101,14 +117,25 @@ public final class ApolloStore: Sendable {
   ) async throws -> Reading<Operation>? {
     let (document, name, variables) = (operation.document, operation.operationName, operation.variables)
     let now = StoreClock.now
-    if let plan = PlanLibrary.shared.plan(document: document, operationName: name) {
+    let plan = PlanLibrary.shared.plan(document: document, operationName: name)
+    if let plan {
       var loader = ResponseLoader(plan, variables: variables, policy: policy, now: now, isPartial: isPartial)
       if let loaded = try await loader.load(from: cache, wantsDependentKeys: wantsDependentKeys) {
-        return Reading(
-          response: GraphQLResponse(body: loaded.body, source: .cache), dependentKeys: loaded.dependentKeys,
-          isComplete: loaded.isComplete)
+        return Reading(loaded)
       }
     }
+    if let whole: Reading<Operation> = try await wholeReading(operation, from: cache, now: now) { return whole }
+    guard let plan, !plan.source.deferrals.isEmpty else { return nil }
+    return try await ResponseLoader.loadWithoutMissingFragments(
+      plan, variables: variables, policy: policy, now: now, from: cache, wantsDependentKeys: wantsDependentKeys
+    ).map { Reading($0) }
+  }
+
+  /// The response of an operation that was kept whole.
+  private func wholeReading<Operation: GraphQLOperation>(
+    _ operation: Operation, from cache: any NormalizedCache, now: Int64
+  ) async throws -> Reading<Operation>? {
+    let (document, name, variables) = (operation.document, operation.operationName, operation.variables)
     let key = WholeResponse.key(document: document, operationName: name, variables: variables)
     guard let record = try await cache.records(forKeys: [key]).first ?? nil, let bytes = record[WholeResponse.field],
       let received = record.received(WholeResponse.field)
@@ -116,6 +143,6 @@ public final class ApolloStore: Sendable {
     if let age = policy.maximumAge(of: "", type: "Query"), received + age <= now { return nil }
     return Reading(
       response: GraphQLResponse(body: try ResponseBody(Data(bytes)), source: .cache),
-      dependentKeys: ["\(key).\(WholeResponse.field)"], isComplete: true)
+      dependentKeys: ["\(key).\(WholeResponse.field)"])
   }
 }

@@ -98,15 +98,26 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
         return .failing(error)
       }
     case .onCacheMiss:
-      if let cached = await readCacheReportingErrors(request) { return PullStream(cached) }
-      return await fetchFromNetwork(request)
+      guard let cached = await readCacheReportingErrors(request) else { return await fetchFromNetwork(request) }
+      if cached.result.pendingFragments.isEmpty { return PullStream(cached) }
+      return request.context.hasCachedResult ? await fetchFromNetwork(request) : followedByNetwork(cached, request)
     case .always:
       // A retry does not bring the cached result a second time.
       guard !request.context.hasCachedResult, let cached = await readCacheReportingErrors(request) else {
         return await fetchFromNetwork(request)
       }
-      return PullStream(cached).followed { await self.fetchFromNetwork(request) }
+      return followedByNetwork(cached, request)
     }
+  }
+
+  /// The cached result, and then the server's; deferred fragments that the cache lacks come with them.
+  private func followedByNetwork(
+    _ cached: ParsedResult<Request.Operation>, _ request: Request
+  ) -> InterceptorResultStream<Request> {
+    var cached = cached
+    let pending = cached.result.pendingFragments
+    if !pending.isEmpty { cached.result.delivery = ResultDelivery(hasNext: true, pending: pending) }
+    return PullStream(cached).followed { await self.fetchFromNetwork(request) }
   }
 
   /// A cache that cannot be read is a miss: the result can still come from elsewhere.

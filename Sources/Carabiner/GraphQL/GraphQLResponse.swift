@@ -73,6 +73,11 @@ public struct GraphQLResponse<Operation: GraphQLOperation>: Sendable {
     body.extensions.flatMap { try? JSONValue(parsing: [UInt8]($0)).object }
   }
 
+  /// The deferred fragments that a result from the cache lacks.
+  ///
+  /// If ``hasNext`` is true, they follow with the results of the server.
+  public var pendingFragments: [PendingFragment] { delivery?.pending ?? [] }
+
   /// Whether more results follow; of a subscription, whether more may.
   public var hasNext: Bool { delivery?.hasNext ?? false }
 

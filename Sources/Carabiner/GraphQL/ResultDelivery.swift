@@ -15,13 +15,20 @@ public final class ResultDelivery: Sendable {
   public let label: String?
   /// What was deferred or streamed and is new in the result; empty if that is not known.
   package let patches: [IncrementalPatch]
+  /// The deferred fragments that a result from the cache lacks; empty of all other results.
+  public let pending: [PendingFragment]
 
   /// A place among results.
-  public convenience init(hasNext: Bool, isIncremental: Bool = false, path: Data? = nil, label: String? = nil) {
-    self.init(hasNext: hasNext, isIncremental: isIncremental, path: path, label: label, patches: [])
+  public convenience init(
+    hasNext: Bool, isIncremental: Bool = false, path: Data? = nil, label: String? = nil, pending: [PendingFragment] = []
+  ) {
+    self.init(hasNext: hasNext, isIncremental: isIncremental, path: path, label: label, patches: [], pending: pending)
   }
 
-  private init(hasNext: Bool, isIncremental: Bool, path: Data?, label: String?, patches: [IncrementalPatch]) {
+  private init(
+    hasNext: Bool, isIncremental: Bool, path: Data?, label: String?, patches: [IncrementalPatch], pending: [PendingFragment] = []
+  ) {
+    self.pending = pending
     self.hasNext = hasNext
     self.isIncremental = isIncremental
     self.path = path

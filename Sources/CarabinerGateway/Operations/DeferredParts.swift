@@ -10,6 +10,8 @@ struct DeferredParts: Sendable {
   typealias Response = GraphQLResponse<DynamicOperation>
 
   private var isFirst = true
+  /// Whether the last result came from the cache, with deferred fragments missing.
+  private var lacksFragments = false
   /// How many errors were sent.
   private var errorCount = 0
   /// The extensions that were sent last.
@@ -17,7 +19,10 @@ struct DeferredParts: Sendable {
 
   /// The next part.
   mutating func part(_ response: Response, hasNext: Bool) -> [UInt8] {
-    guard isFirst || response.delivery?.isIncremental ?? true else { return Array("{\"hasNext\":\(hasNext)}".utf8) }
+    // The first result of the server after one of the cache is new as a whole.
+    let isNew = isFirst || lacksFragments || response.delivery?.isIncremental ?? true
+    lacksFragments = !response.pendingFragments.isEmpty
+    guard isNew else { return Array("{\"hasNext\":\(hasNext)}".utf8) }
     var part = (try? JSONValue(parsing: Array(response.body.bytes)))?.object ?? [:]
     let errors = part["errors"]?.array ?? []
     let new = part["extensions"] == extensions ? nil : part["extensions"]

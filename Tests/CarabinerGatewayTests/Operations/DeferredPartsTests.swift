@@ -101,4 +101,17 @@ struct DeferredPartsTests {
         == JSONValue(
           parsing: Array(#"{"data":{"secret":"***","other":{"secret":"t"},"list":["***"]},"path":["a"],"label":"S"}"#.utf8)))
   }
+
+  @Test("K10: the server's first result after a cached one that lacks fragments is sent as a whole")
+  func afterCachedResult() throws {
+    var parts = DeferredParts()
+    var cached = try GraphQLResponse<DynamicOperation>(json: ["data": ["a": ["id": 1]]], source: .cache)
+    cached.delivery = ResultDelivery(hasNext: true, pending: [PendingFragment(label: "L", path: ["a"])])
+    #expect(String(decoding: parts.part(cached, hasNext: true), as: UTF8.self) == #"{"data":{"a":{"id":1}},"hasNext":true}"#)
+    var first = try GraphQLResponse<DynamicOperation>(json: ["data": ["a": ["id": 1, "name": "n"]]], source: .server)
+    first.delivery = ResultDelivery(hasNext: false)
+    #expect(
+      String(decoding: parts.part(first, hasNext: false), as: UTF8.self)
+        == #"{"incremental":[{"data":{"a":{"id":1,"name":"n"}},"path":[]}],"hasNext":false}"#)
+  }
 }

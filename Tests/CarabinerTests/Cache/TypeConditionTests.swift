@@ -76,11 +76,12 @@ struct TypeConditionTests {
     #expect(try await store.data(query) == json(data))
   }
 
-  @Test("what is deferred and not there yet is a miss and no fact")
+  @Test("K10: a deferred fragment that has not arrived yet is pending, and its record says nothing about its type")
   func deferred() async throws {
     let query = DynamicOperation.query("{ hero { __typename id ... on Human @defer { height } } }")
     try await store.publish(#"{"hero":{"__typename":"Human","id":1}}"#, for: query)
-    #expect(try await store.data(query) == nil)
+    #expect(try await store.load(query)?.pendingFragments == [PendingFragment(label: nil, path: ["hero"])])
+    #expect(try await store.record("Human:1")?["... on Human"] == nil)
     try await store.publish(#"{"hero":{"__typename":"Human","id":1,"height":2}}"#, for: query)
     #expect(try await store.data(query)?["hero"]?["height"] == 2)
   }

@@ -48,7 +48,7 @@ extension Normalizer {
     let (part, bit) = (plan.parts[number], 1 << UInt64(number) as UInt64)
     guard isPartial ? hasSomeField(of: part, entry) : hasFields(of: part, of: plan, entry) else {
       // What is deferred may only be late.
-      if !part.isDeferred, !isPartial { choice.known |= bit }
+      if part.latePart == nil, !isPartial { choice.known |= bit }
       return
     }
     // Of two fragments that cannot both apply, both are there: nothing tells which one does.
@@ -99,7 +99,7 @@ extension Normalizer {
         switch node {
         case .field(let field): if call.allows(field.guards), !has(field, of: plan, value) { return false }
         case .fragment(let fragment):
-          guard fragment.typeCondition == nil, !fragment.isDeferred, call.allows(fragment.guards) else { continue }
+          guard fragment.typeCondition == nil, fragment.deferral == nil, call.allows(fragment.guards) else { continue }
           guard hasFields(of: fragment.set, of: plan, value) else { return false }
         }
       }

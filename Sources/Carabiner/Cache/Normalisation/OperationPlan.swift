@@ -24,7 +24,7 @@ final class OperationPlan: Sendable {
     var source = try PlanSource(parsed)
     let set = try source.add(operation.selectionSet)
     self.source = source
-    root = try SelectionPlan([set], source)
+    root = try SelectionPlan([SelectionPlan.Selection(set: set, latePart: nil)], source)
     defaults = operation.variables.compactMap { variable in
       variable.defaultValue?.resolved(with: [:]).map { (variable.name, $0) }
     }
@@ -41,7 +41,7 @@ final class OperationPlan: Sendable {
     var source = try PlanSource(parsed)
     let set = try source.add(fragment.selectionSet)
     self.source = source
-    root = try SelectionPlan([set], source)
+    root = try SelectionPlan([SelectionPlan.Selection(set: set, latePart: nil)], source)
     defaults = []
   }
 
@@ -51,7 +51,7 @@ final class OperationPlan: Sendable {
     let variables = completed(variables)
     return PlanCall(
       conditions: source.conditions.map { condition in
-        variables[condition.variable]?.bool.map { $0 == condition.expected } ?? !condition.expected
+        variables[condition.variable]?.bool.map { $0 == condition.expected } ?? condition.holdsWithoutValue
       },
       dynamicKeys: source.dynamicKeys.map { FieldKeyText.text($0.name, $0.arguments, variables: variables) })
   }
@@ -80,6 +80,9 @@ struct PlanCall: Sendable {
   }
 
   func allows(_ part: SelectionPlan.Part) -> Bool { allows(part.guards) }
+
+  /// Whether the variables let a deferral hold.
+  func allows(_ deferral: PlanSource.Deferral) -> Bool { deferral.condition.map { conditions[$0] } ?? true }
 
   func allows(_ guards: [Int]) -> Bool {
     for guardian in guards where !conditions[guardian] { return false }

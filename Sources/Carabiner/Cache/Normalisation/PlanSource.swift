@@ -23,7 +23,15 @@ struct PlanSource: Sendable {
     let typeCondition: String?
     let set: Int
     let guards: [Int]
-    let isDeferred: Bool
+    /// The number of its `@defer`; nil if it has none.
+    let deferral: Int?
+  }
+
+  /// An `@defer` on a fragment.
+  struct Deferral: Sendable {
+    let label: String?
+    /// The condition under which the fragment is deferred; nil for always.
+    let condition: Int?
   }
 
   enum Node: Sendable {
@@ -31,10 +39,12 @@ struct PlanSource: Sendable {
     case fragment(Fragment)
   }
 
-  /// An `@include` or `@skip` that asks a variable.
+  /// An `@include`, `@skip` or `@defer` that depends on a variable.
   struct Condition: Sendable {
     let variable: String
     let expected: Bool
+    /// Whether the condition holds if the variable has no value.
+    let holdsWithoutValue: Bool
   }
 
   struct DynamicKey: Sendable {
@@ -45,6 +55,7 @@ struct PlanSource: Sendable {
   private(set) var sets: [[Node]] = []
   private(set) var conditions: [Condition] = []
   private(set) var dynamicKeys: [DynamicKey] = []
+  private(set) var deferrals: [Deferral] = []
   /// Whether objects of a field are asked for without their type.
   private(set) var lacksTypes = false
   private var fragments: [String: (set: Int, typeCondition: String)] = [:]
@@ -88,15 +99,14 @@ struct PlanSource: Sendable {
         nodes.append(
           .fragment(
             Fragment(
-              typeCondition: fragment.typeCondition, set: fragment.set, guards: guards,
-              isDeferred: spread.directives.contains { $0.name == "defer" })))
+              typeCondition: fragment.typeCondition, set: fragment.set, guards: guards, deferral: deferral(spread.directives))))
       case .inlineFragment(let fragment):
         guard let guards = guards(fragment.directives) else { continue }
         nodes.append(
           .fragment(
             Fragment(
               typeCondition: fragment.typeCondition, set: try add(fragment.selectionSet), guards: guards,
-              isDeferred: fragment.directives.contains { $0.name == "defer" })))
+              deferral: deferral(fragment.directives))))
       }
     }
     return nodes
@@ -121,11 +131,29 @@ struct PlanSource: Sendable {
       case .boolean(let value): if value != expected { return nil }
       case .variable(let name):
         guards.append(conditions.count)
-        conditions.append(Condition(variable: name, expected: expected))
+        conditions.append(Condition(variable: name, expected: expected, holdsWithoutValue: !expected))
       default: break
       }
     }
     return guards
+  }
+
+  /// The number of the `@defer` among a fragment's directives; nil if there is none, or one that never holds.
+  private mutating func deferral(_ directives: [GraphQLDocument.Directive]) -> Int? {
+    guard let directive = directives.first(where: { $0.name == "defer" }) else { return nil }
+    var (condition, label): (Int?, String?)
+    for argument in directive.arguments {
+      switch (argument.name, argument.value) {
+      case ("if", .boolean(false)): return nil
+      case ("if", .variable(let name)):
+        condition = conditions.count
+        conditions.append(Condition(variable: name, expected: true, holdsWithoutValue: true))
+      case ("label", .string(let text)): label = text
+      default: break
+      }
+    }
+    deferrals.append(Deferral(label: label, condition: condition))
+    return deferrals.count - 1
   }
 
   private mutating func key(of field: GraphQLDocument.Field) -> FieldKey {

@@ -28,6 +28,24 @@ enum Reference {
     return keys
   }
 
+  /// For each reference in a value, the indices of the lists it is in, outermost first.
+  static func places(in bytes: Span<UInt8>) -> [[Int]] {
+    var (places, indices, offset): ([[Int]], [Int], Int) = ([], [], 0)
+    while offset < bytes.count {
+      switch bytes[offset] {
+      case UInt8(ascii: "["): indices.append(0)
+      case UInt8(ascii: "]"): _ = indices.popLast()
+      case UInt8(ascii: ","): if let last = indices.popLast() { indices.append(last + 1) }
+      case UInt8(ascii: "{") where skip(in: bytes, at: &offset):
+        places.append(indices)
+        continue
+      default: break
+      }
+      offset += 1
+    }
+    return places
+  }
+
   /// Goes behind the reference at `offset`; tells whether there is one.
   static func skip(in bytes: Span<UInt8>, at offset: inout Int) -> Bool {
     guard let name = nameRange(in: bytes, at: offset) else { return false }

@@ -8,9 +8,11 @@ struct ResponseLoader: ~Copyable {
     /// The response as JSON; its data is all between ``opening`` and the last brace.
     let text: [UInt8]
     /// The fields it was made of, as `record.field`, missing ones included; empty unless asked for.
-    let dependentKeys: Set<String>
+    var dependentKeys: Set<String>
     /// Whether nothing is missing.
     let isComplete: Bool
+    /// The deferred fragments that were left out.
+    var pending: [PendingFragment] = []
 
     static let opening = Array(#"{"data":"#.utf8)
 
@@ -20,7 +22,7 @@ struct ResponseLoader: ~Copyable {
   }
 
   /// An object of the response.
-  private struct Node {
+  struct Node {
     let record: Record
     let variant: SelectionVariant
     /// Where in `places` those of this object's fields begin; nil if the record's buffer is the object.
@@ -29,36 +31,44 @@ struct ResponseLoader: ~Copyable {
     let firstChild: Int
   }
 
-  private struct Pending {
+  /// An object that a field refers to.
+  struct Pending {
     let key: String
     let plan: SelectionPlan
+    /// The node of the field; -1 for the root.
+    let parent: Int
+    /// The field's position.
+    let field: Int
   }
 
   /// The place of a field that the record does not have.
-  private static var missing: Int { .min }
+  static var missing: Int { .min }
 
   let plan: OperationPlan
   private let rootKey: String
-  private let call: PlanCall
+  let call: PlanCall
   let variables: JSONObject
   let policy: CacheKeyPolicy
   private let now: Int64
   /// Whether fields that are missing or too old are left out, and do not make the whole response one that is not there.
   private let isPartial: Bool
   private var isComplete = true
-  private var nodes: [Node] = []
+  private(set) var nodes: [Node] = []
   /// For each field of each node where it is in the record; below 0 the number of a reference a field policy made.
-  private var places: [Int] = []
-  private var made: [[UInt8]] = []
+  private(set) var places: [Int] = []
+  private(set) var made: [[UInt8]] = []
+  /// The deferred fragments that may be left out; nil if none may.
+  var deferred: DeferredFragments?
   private var next: [Pending] = []
   /// What the last object was asked for, as the next one mostly is.
   private var lastOfOnePart: (plan: SelectionPlan, variant: SelectionVariant)?
 
   init(
     _ plan: OperationPlan, rootKey: String? = nil, variables: JSONObject, policy: CacheKeyPolicy, now: Int64,
-    isPartial: Bool = false
+    isPartial: Bool = false, deferred: DeferredFragments? = nil
   ) {
     self.plan = plan
+    self.deferred = deferred
     self.rootKey = rootKey ?? plan.rootKey
     self.isPartial = isPartial
     call = plan.call(variables: variables)
@@ -77,7 +87,9 @@ struct ResponseLoader: ~Copyable {
     let found = try await cache.record(forKey: rootKey, fields: { Self.rootFields(plan, call, policy) })
     // Field policies find objects although the root has none of the fields.
     let empty = policy.findsObjects && rootKey == plan.rootKey ? Record(key: rootKey, table: FieldTable()) : nil
-    guard let root = found ?? empty, try add(root, Pending(key: rootKey, plan: plan.root), 1) else { return nil }
+    guard let root = found ?? empty, try add(root, Pending(key: rootKey, plan: plan.root, parent: -1, field: 0), 1) else {
+      return nil
+    }
     while !next.isEmpty {
       let level = next
       next = []
@@ -92,7 +104,8 @@ struct ResponseLoader: ~Copyable {
     data += Loaded.opening
     try append(0, to: &data)
     data.append(UInt8(ascii: "}"))
-    return Loaded(text: data, dependentKeys: wantsDependentKeys ? dependentKeys() : [], isComplete: isComplete)
+    return Loaded(
+      text: data, dependentKeys: wantsDependentKeys ? dependentKeys() : [], isComplete: isComplete, pending: pendingFragments())
   }
 
   /// The fields of the root's record that may be needed.
@@ -109,8 +122,11 @@ struct ResponseLoader: ~Copyable {
 
   // MARK: Gathering
 
-  /// Adds an object and asks for those below it; tells whether nothing is missing.
+  /// Adds an object and asks for those below it.
+  ///
+  /// - Returns: Whether everything that is needed is there.
   private mutating func add(_ record: Record, _ pending: Pending, _ firstOfNext: Int) throws -> Bool {
+    deferred?.path.append(pending)
     guard let variant = try variant(for: record, pending.plan) else { return false }
     if variant.isFlat, policy.isAgeless, let names = variant.constantNames, record.table.isObjectText(for: names) {
       nodes.append(Node(record: record, variant: variant, places: nil, firstChild: 0))
@@ -123,43 +139,48 @@ struct ResponseLoader: ~Copyable {
       let name = name(field.key)
       guard let place = record.table.position(of: name, hint: position) else {
         guard let reference = reference(field, record) else {
-          guard leaveOut() else { return false }
+          guard leaveOut(field) else { return false }
           continue
         }
         made.append(reference)
         places.append(-made.count)
-        try ask(reference.span, field, of: record)
+        try ask(reference.span, position, of: record)
         continue
       }
       if !policy.isAgeless, let age = policy.maximumAge(of: field.name[...], type: type),
         record.table.received(at: place) + age <= now
       {
-        guard leaveOut() else { return false }
+        guard leaveOut(field) else { return false }
         continue
       }
       places.append(place)
       if field.selection != nil {
         let buffer = record.table.buffer
-        try ask(buffer.span.extracting(record.table.range(at: place)), field, of: record)
+        try ask(buffer.span.extracting(record.table.range(at: place)), position, of: record)
       }
     }
     return true
   }
 
-  /// Leaves a field out, if that may be.
-  private mutating func leaveOut() -> Bool {
+  /// Leaves a field of the last node out.
+  ///
+  /// - Returns: Whether the response can do without it.
+  private mutating func leaveOut(_ field: SelectionVariant.Field) -> Bool {
     isComplete = false
     places.append(Self.missing)
-    return isPartial
+    return isPartial || leaveOutFragments(with: field.parts, of: nodes.count - 1)
   }
 
-  /// What stands for a record that is not there.
+  /// An empty record in the place of one that is not there; nil if the response cannot do without it.
   private mutating func replacement(_ pending: Pending) -> Record? {
     isComplete = false
-    return isPartial ? Record(key: pending.key, table: FieldTable()) : nil
+    let canDoWithout =
+      isPartial || leaveOutFragments(with: nodes[pending.parent].variant.fields[pending.field].parts, of: pending.parent)
+    return canDoWithout ? Record(key: pending.key, table: FieldTable()) : nil
   }
 
-  private mutating func ask(_ value: Span<UInt8>, _ field: SelectionVariant.Field, of record: Record) throws {
+  private mutating func ask(_ value: Span<UInt8>, _ position: Int, of record: Record) throws {
+    let (parent, field) = (nodes.count - 1, nodes[nodes.count - 1].variant.fields[position])
     guard let selection = field.selection else { return }
     var offset = 0
     while offset < value.count {
@@ -167,7 +188,7 @@ struct ResponseLoader: ~Copyable {
         guard let key = Reference.key(in: value, at: &offset) else {
           throw StoreError.malformed(record: record.key, field: field.name)
         }
-        next.append(Pending(key: key, plan: selection))
+        next.append(Pending(key: key, plan: selection, parent: parent, field: position))
       } else {
         offset += 1
       }
@@ -190,10 +211,10 @@ struct ResponseLoader: ~Copyable {
     let type = plan.hasTypeConditions ? typeName(of: record) : ""
     for number in plan.parts.indices.dropFirst() {
       let (part, bit) = (plan.parts[number], 1 << UInt64(number) as UInt64)
-      guard choice.applied & 1 << UInt64(part.parent ?? 0) != 0, call.allows(part) else { continue }
+      guard choice.applied & 1 << UInt64(part.parent ?? 0) != 0, call.allows(part), !isLeftOut(part, of: record) else { continue }
       guard let applies = applies(part, of: plan, to: record, type) else {
         isComplete = false
-        guard isPartial else { return nil }
+        guard isPartial || leaveOutFragments(with: bit, of: nodes.count) else { return nil }
         continue
       }
       if applies { choice.applied |= bit }

@@ -10,7 +10,13 @@ final class SelectionPlan: Sendable {
     let typeCondition: String?
     /// The field of a record that says whether its type fits the condition.
     let fact: String?
-    let isDeferred: Bool
+    /// The number of the `@defer` that the part is under directly; nil if there is none.
+    let deferral: Int?
+    /// The part of the object above from which the selection comes, if other parts of that object select the same field and are
+    /// not deferred together with it.
+    let origin: Int?
+    /// The innermost part around the fields, this one included, that may arrive later than the rest of the object; nil if none may.
+    fileprivate(set) var latePart: Int?
     /// The parts, one bit each, that give a name of the response to another field than this part does. GraphQL allows that only
     /// on two object types.
     fileprivate(set) var rivals: UInt64 = 0
@@ -41,9 +47,20 @@ final class SelectionPlan: Sendable {
     var all: [SelectionVariant.Choice: SelectionVariant] = [:]
   }
 
-  convenience init(_ sets: [Int], _ source: PlanSource) throws(PlanError) {
+  /// A selection of an object.
+  struct Selection {
+    let set: Int
+    /// The part of the object above that the set belongs to, if the set may arrive later than the others; nil if not.
+    let latePart: Int?
+  }
+
+  convenience init(_ selections: [Selection], _ source: PlanSource) throws(PlanError) {
     var flattening = Flattening(source: source)
-    for set in sets { try flattening.flatten(set, into: 0, path: []) }
+    for selection in selections {
+      var place = 0
+      if let part = selection.latePart { place = try flattening.add(parent: 0, [], origin: part) }
+      try flattening.flatten(selection.set, into: place, path: [])
+    }
     var conflicts = FragmentConflicts(source)
     let rivals = try conflicts.rivals(among: flattening.parts)
     for (part, rivals) in rivals.enumerated() { flattening.parts[part].rivals = rivals }
@@ -81,7 +98,7 @@ final class SelectionPlan: Sendable {
 
   private struct Flattening {
     let source: PlanSource
-    var parts = [Part(parent: nil, guards: [], typeCondition: nil, fact: nil, isDeferred: false)]
+    var parts = [Part(parent: nil, guards: [], typeCondition: nil, fact: nil, deferral: nil, origin: nil)]
     private var count = 0
 
     init(source: PlanSource) { self.source = source }
@@ -99,22 +116,23 @@ final class SelectionPlan: Sendable {
         case .fragment(let fragment):
           let isSameType = fragment.typeCondition == nil || fragment.typeCondition == parts[part].typeCondition
           let place =
-            isSameType && fragment.guards.isEmpty && !fragment.isDeferred
+            isSameType && fragment.guards.isEmpty && fragment.deferral == nil
             ? part
-            : try add(parent: part, fragment.guards, isSameType ? nil : fragment.typeCondition, fragment.isDeferred)
+            : try add(parent: part, fragment.guards, isSameType ? nil : fragment.typeCondition, deferral: fragment.deferral)
           try flatten(fragment.set, into: place, path: path + [set])
         }
       }
     }
 
-    private mutating func add(
-      parent: Int, _ guards: [Int], _ type: String? = nil, _ isDeferred: Bool = false
+    mutating func add(
+      parent: Int, _ guards: [Int], _ type: String? = nil, deferral: Int? = nil, origin: Int? = nil
     ) throws(PlanError) -> Int {
       guard parts.count < SelectionPlan.maximumParts else { throw .tooComplex }
       parts.append(
         Part(
           parent: parent == 0 ? nil : parent, guards: guards, typeCondition: type, fact: type.map { "... on \($0)" },
-          isDeferred: isDeferred))
+          deferral: deferral, origin: origin,
+          latePart: deferral != nil || origin != nil ? parts.count : parts[parent].latePart))
       return parts.count - 1
     }
   }

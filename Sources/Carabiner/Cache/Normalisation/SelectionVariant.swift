@@ -19,8 +19,11 @@ final class SelectionVariant: Sendable {
     let label: [UInt8]
     /// What is asked of the field's objects; nil for a scalar.
     let selection: SelectionPlan?
+    /// The parts that select the field, one bit each.
+    let parts: UInt64
 
-    init(_ field: PlanSource.Field, _ selection: SelectionPlan?) {
+    init(_ field: PlanSource.Field, _ selection: SelectionPlan?, parts: UInt64) {
+      self.parts = parts
       responseKey = field.responseKey
       name = field.name
       key = field.key
@@ -70,30 +73,28 @@ final class SelectionVariant: Sendable {
   let idField: Int?
 
   init(_ choice: Choice, _ parts: [SelectionPlan.Part], _ source: PlanSource) throws(PlanError) {
-    var chosen: [(order: Int, field: PlanSource.Field)] = []
+    var chosen: [(order: Int, field: PlanSource.Field, part: Int)] = []
     var facts: [(name: String, value: Bool)] = []
     for (number, part) in parts.enumerated() {
       let applies = choice.applied & 1 << UInt64(number) != 0
-      if applies { chosen += part.fields }
+      if applies { chosen += part.fields.map { ($0.order, $0.field, number) } }
       if let fact = part.fact, choice.known & 1 << UInt64(number) != 0, !facts.contains(where: { $0.name == fact }) {
         facts.append((fact, applies))
       }
     }
     if parts.count > 1 { chosen.sort { $0.order < $1.order } }
     var positions: [String: Int] = [:]
-    var merged: [(field: PlanSource.Field, sets: [Int])] = []
-    for (_, field) in chosen {
+    var merged: [MergedField] = []
+    for (_, field, part) in chosen {
+      let selection = field.set.map { SelectionPlan.Selection(set: $0, latePart: parts[part].latePart) }
       if let position = positions[field.responseKey] {
-        if let set = field.set, !merged[position].sets.contains(set) { merged[position].sets.append(set) }
+        merged[position].add(selection, of: part)
       } else {
         positions[field.responseKey] = merged.count
-        merged.append((field, field.set.map { [$0] } ?? []))
+        merged.append(MergedField(field, selection, of: part))
       }
     }
-    var fields: [Field] = []
-    for (field, sets) in merged {
-      fields.append(Field(field, sets.isEmpty ? nil : try SelectionPlan(sets, source)))
-    }
+    let fields = try merged.map { field throws(PlanError) in try field.field(source) }
     self.fields = fields
     self.facts = facts
     isFlat = facts.isEmpty && fields.allSatisfy { $0.selection == nil }
@@ -124,5 +125,36 @@ final class SelectionVariant: Sendable {
     }
     for fact in facts { names.append(fact.name) }
     return FieldNames(names)
+  }
+}
+
+/// A field that several parts may select.
+private struct MergedField {
+  private let field: PlanSource.Field
+  private var parts: UInt64
+  private var selections: [SelectionPlan.Selection]
+
+  init(_ field: PlanSource.Field, _ selection: SelectionPlan.Selection?, of part: Int) {
+    self.field = field
+    parts = 1 << UInt64(part)
+    selections = selection.map { [$0] } ?? []
+  }
+
+  mutating func add(_ selection: SelectionPlan.Selection?, of part: Int) {
+    parts |= 1 << UInt64(part)
+    guard let selection else { return }
+    if let known = selections.firstIndex(where: { $0.set == selection.set }) {
+      // A set that also comes with the object itself is not late.
+      if selection.latePart == nil { selections[known] = selection }
+    } else {
+      selections.append(selection)
+    }
+  }
+
+  func field(_ source: PlanSource) throws(PlanError) -> SelectionVariant.Field {
+    // If all sets arrive together, they arrive with the field.
+    let areTogether = Set(selections.map(\.latePart)).count < 2
+    let selections = areTogether ? selections.map { SelectionPlan.Selection(set: $0.set, latePart: nil) } : selections
+    return SelectionVariant.Field(field, selections.isEmpty ? nil : try SelectionPlan(selections, source), parts: parts)
   }
 }

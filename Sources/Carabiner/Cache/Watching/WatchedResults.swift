@@ -115,7 +115,8 @@ public struct WatchedResults<Operation: GraphQLOperation>: AsyncSequence, Sendab
         watcher.depend(on: keys)
         throw error
       }
-      guard let reading, reading.isComplete else {
+      // Pending fragments come from the server, if the server may be asked.
+      guard let reading, reading.isComplete, !results.refetches || reading.response.pendingFragments.isEmpty else {
         lastData = nil
         guard keys != nil, results.refetches, let fetch = results.fetch else {
           watcher.depend(on: reading?.dependentKeys)
