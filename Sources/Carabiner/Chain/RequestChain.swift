@@ -292,7 +292,4 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
 extension GraphQLOperation {
   /// What a mutation brings is written to the cache, but a mutation is never answered from there.
   var isReadFromCache: Bool { operationType != .mutation }
-
-  /// What messages call this operation.
-  package var displayName: String { operationName.map { "\(operationType) \($0)" } ?? "an anonymous \(operationType)" }
 }

@@ -39,7 +39,10 @@ final class RequestExecution<Request: GraphQLRequest>: @unchecked Sendable {
         try Task.checkCancellation()
         do {
           guard let deadline else { return try await advance() }
-          return try await deadline.bounding(request.operation.displayName) { try await self.advance() }
+          return try await deadline.bounding(RequestChainError.timedOut(request.operation.displayName, after: deadline.duration))
+          {
+            try await self.advance()
+          }
         } catch let retry as RequestChain<Request>.Retry {
           try chain.beginAttempt(of: retry.request)
           (request, deadline, results) = (retry.request, Self.deadline(of: retry.request), nil)

@@ -30,6 +30,9 @@ public protocol GraphQLOperation: Sendable {
 extension GraphQLOperation {
   public var variables: JSONObject { [:] }
   public var extensions: JSONObject { [:] }
+
+  /// The operation's name in messages.
+  package var displayName: String { operationName.map { "\(operationType) \($0)" } ?? "an anonymous \(operationType)" }
 }
 
 /// An operation that reads.

@@ -1,5 +1,5 @@
 internal import CarabinerWire
-package import FoundationEssentials
+internal import FoundationEssentials
 
 /// Reads a GraphQL response in JSON, whole or in parts.
 ///
@@ -48,27 +48,5 @@ public struct JSONResponseParsingInterceptor: ResponseParsingInterceptor {
         ParsedResult(
           result: result, cacheRecords: includeCacheRecords ? ApolloStore.records(of: body, to: request, tape: tape) : nil))
     }
-  }
-}
-
-extension PullStream<Data> {
-  /// All chunks as one; a single chunk is not copied.
-  package func collected() async throws -> Data {
-    var all: Data?
-    while true {
-      switch try await pull() {
-      case .element(let chunk): all.append(chunk)
-      case .last(let chunk):
-        all.append(chunk)
-        return all ?? Data()
-      case .end: return all ?? Data()
-      }
-    }
-  }
-}
-
-extension Data? {
-  fileprivate mutating func append(_ chunk: Data) {
-    if self == nil { self = chunk } else { self?.append(chunk) }
   }
 }

@@ -49,7 +49,7 @@ final class MultipartResults<Request: GraphQLRequest>: @unchecked Sendable {
   /// The next result; waits for it no longer than the idle timeout.
   func next() async throws -> Step {
     guard let idleTimeout = limits.idleTimeout else { return try await advance() }
-    return try await Deadline(after: idleTimeout).bounding(.idle(idleTimeout)) { try await self.advance() }
+    return try await Deadline(after: idleTimeout).bounding(RequestChainError.idle(idleTimeout)) { try await self.advance() }
   }
 
   private func advance() async throws -> Step {
@@ -103,7 +103,8 @@ final class MultipartResults<Request: GraphQLRequest>: @unchecked Sendable {
   private func drain() async {
     guard !areChunksOver else { return }
     areChunksOver = true
-    _ = try? await Deadline(after: limits.epilogueTimeout).bounding(.idle(limits.epilogueTimeout)) { [chunks = response.chunks] in
+    _ = try? await Deadline(after: limits.epilogueTimeout).bounding(RequestChainError.idle(limits.epilogueTimeout)) {
+      [chunks = response.chunks] in
       var left = ResponseLimits.maximumEpilogueBytes
       for try await chunk in chunks {
         left -= chunk.count

@@ -1,7 +1,8 @@
 /// When an attempt must be over.
 struct Deadline: Sendable {
   private let instant: ContinuousClock.Instant
-  private let duration: Duration
+  /// How long after its making the deadline passes.
+  let duration: Duration
 
   /// A deadline this much later than now.
   init(after duration: Duration) {
@@ -16,23 +17,9 @@ struct Deadline: Sendable {
 
   /// Runs `body`; if the deadline passes first, cancels it.
   ///
-  /// - Throws: ``RequestChainError`` with code `timedOut`, or what `body` throws.
-  func bounding<Value: Sendable>(
-    _ operation: String, _ body: @escaping @Sendable () async throws -> Value
-  ) async throws -> Value {
-    try await bounding(
-      RequestChainError(
-        .timedOut,
-        "\(operation) took longer than \(duration / .seconds(1)) s, interceptors included; raise the request timeout, or trace the request "
-          + "to see which stage is slow"),
-      body)
-  }
-
-  /// Runs `body`; if the deadline passes first, cancels it.
-  ///
   /// - Throws: `late`, or what `body` throws.
   func bounding<Value: Sendable>(
-    _ late: @autoclosure () -> RequestChainError, _ body: @escaping @Sendable () async throws -> Value
+    _ late: @autoclosure () -> any Error, _ body: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
     try await withThrowingTaskGroup(of: Value?.self) { group in
       group.addTask { try await body() }

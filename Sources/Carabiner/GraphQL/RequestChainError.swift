@@ -27,6 +27,13 @@ public struct RequestChainError: Error, Sendable, CustomStringConvertible {
     self.message = message
   }
 
+  static func timedOut(_ operation: String, after duration: Duration) -> Self {
+    Self(
+      .timedOut,
+      "\(operation) took longer than \(duration / .seconds(1)) s, interceptors included; raise the request timeout, or trace the request "
+        + "to see which stage is slow")
+  }
+
   static func idle(_ duration: Duration) -> Self {
     Self(
       .idle,

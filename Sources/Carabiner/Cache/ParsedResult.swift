@@ -11,3 +11,6 @@ public struct ParsedResult<Operation: GraphQLOperation>: Sendable {
     self.cacheRecords = cacheRecords
   }
 }
+
+/// The results of a request on their way up the chain.
+public typealias InterceptorResultStream<Request: GraphQLRequest> = PullStream<ParsedResult<Request.Operation>>

@@ -5,9 +5,6 @@ public typealias NextInterceptorFunction<Request: GraphQLRequest> =
 /// The same function under the name some of the documentation uses.
 public typealias NextGraphQLInterceptorFunction<Request: GraphQLRequest> = NextInterceptorFunction<Request>
 
-/// The results of a request on their way up the chain.
-public typealias InterceptorResultStream<Request: GraphQLRequest> = PullStream<ParsedResult<Request.Operation>>
-
 /// A step that sees GraphQL requests on the way down and their results on the way up.
 public protocol GraphQLInterceptor: Sendable {
   /// Does work before and after the rest of the chain.
