@@ -42,8 +42,7 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
   @inline(__always) func passGraphQL(_ request: Request, from start: Int) async -> InterceptorResultStream<Request> {
     for index in start..<interceptors.graphQL.count {
       let interceptor = interceptors.graphQL[index]
-      // One that has nothing to do is passed over; whoever has a request traced wants to see all of them.
-      if request.context.tracer == nil, interceptor.isIdle(for: request) { continue }
+      if interceptor.isIdle(for: request) { continue }
       return await pass(request, through: interceptor, at: index)
     }
     return await fetch(request)
@@ -53,27 +52,14 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
     _ request: Request, through interceptor: any GraphQLInterceptor, at index: Int
   ) async -> InterceptorResultStream<Request> {
     do {
-      let traits = interceptor.traits
-      if traits.contains(.bindsNoTaskLocals), request.context.tracer == nil || traits.contains(.tracesItself) {
+      if interceptor.traits.contains(.bindsNoTaskLocals) {
         return try await interceptor.intercept(request: request) { request in
           await self.passGraphQL(request, from: index + 1)
         }
       }
-      guard let tracer = request.context.tracer, !traits.contains(.tracesItself) else {
-        return try await interceptor.intercept(request: request) { request in
-          await self.passGraphQL(request, from: index + 1).startedInThisScope()
-        }
+      return try await interceptor.intercept(request: request) { request in
+        await self.passGraphQL(request, from: index + 1).startedInThisScope()
       }
-      let span = StageSpan(tracer: tracer, kind: .graphQL, stage: interceptor.stageName)
-      let results = try await span.intercepting {
-        try await interceptor.intercept(request: request) { request in
-          span.descended()
-          let results = await self.passGraphQL(request, from: index + 1).startedInThisScope()
-          span.ascended()
-          return results
-        }
-      }
-      return span.traced(results)
     } catch {
       return .failing(error)
     }
@@ -129,17 +115,12 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
   ///
   /// - Throws: What the cache throws; ``ResponseParsingError`` if the result does not fit the type the caller asked for.
   @inline(__always) private func readCache(_ request: Request) async throws -> ParsedResult<Request.Operation>? {
-    let cache = interceptors.cache
-    let span = StageSpan(
-      tracer: cache.traits.contains(.tracesItself) ? nil : request.context.tracer, kind: .cache, stage: cache.stageName)
     do {
-      let response = try await cache.readCacheData(from: store, request: request)
-      if Request.Operation.Data.self != JSONValue.self { _ = try response?.data }
-      span.finish("read", .down, response == nil ? "miss" : "hit")
+      let response = try await interceptors.cache.readCacheData(from: store, request: request)
+      try response?.checkType()
       observer.cacheWasRead(isHit: response != nil)
       return response.map { ParsedResult(result: $0) }
     } catch {
-      span.fail("read", .down, error)
       observer.cacheReadFailed(error, operationName: request.operation.operationName)
       observer.cacheWasRead(isHit: false)
       throw error
@@ -165,21 +146,13 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
 
   /// The leg without HTTP: the transport brings results.
   private func fetch(_ request: Request, over transport: any ResultTransport) async -> InterceptorResultStream<Request> {
-    let transfer = request.context.tracer?.willSend(request.operation.operationType, to: request.graphQLEndpoint)
-    let span = StageSpan(
-      tracer: request.context.tracer, kind: .transport, stage: request.graphQLEndpoint.host() ?? "")
     do {
-      let results = try await transport.results(for: request)
-      span.finish("subscribe", .down, "asked")
       let includesRecords = keepsRecords(of: request)
-      let parsed: InterceptorResultStream<Request> = results.compactMap { response in
+      return try await transport.results(for: request).compactMap { response in
         ParsedResult<Request.Operation>(
           result: response, cacheRecords: includesRecords ? ApolloStore.records(of: response.body, to: request) : nil)
       }
-      return span.traced(transfer.map(parsed.telling) ?? parsed)
     } catch {
-      span.fail("subscribe", .down, error)
-      transfer?.ended(error)
       return .failing(error)
     }
   }
@@ -188,17 +161,12 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
   private func fetchOverHTTP(_ request: Request) async -> InterceptorResultStream<Request> {
     while true {
       do {
-        let response = try await passHTTP(try urlRequest(of: request), from: 0, context: request.context)
+        let response = try await passHTTP(try urlRequest(of: request), from: 0)
         request.context.httpResponse = response.response
         if response.response.isSuccessful { request.context.subscription?.advance(to: .active) }
-        let parser = interceptors.parser
         let includesRecords = keepsRecords(of: request)
-        let results = try await parser.parse(response: response, for: request, includeCacheRecords: includesRecords)
-        guard let tracer = request.context.tracer, !parser.traits.contains(.tracesItself) else {
-          return try await results.started(rethrowing: HTTPRetry.self)
-        }
-        let span = StageSpan(tracer: tracer, kind: .parsing, stage: parser.stageName)
-        return try await span.traced(results).started(rethrowing: HTTPRetry.self)
+        return try await interceptors.parser.parse(response: response, for: request, includeCacheRecords: includesRecords)
+          .started(rethrowing: HTTPRetry.self)
       } catch let retry as HTTPRetry {
         do {
           try beginAttempt(of: request)
@@ -224,16 +192,10 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
   /// The HTTP interceptors from `start` on, then the transport.
   ///
   /// Those that see only heads are passed over on the way down and asked on the way up.
-  private func passHTTP(
-    _ request: URLRequest, from start: Int, context: RequestContext
-  ) async throws -> HTTPResponse {
+  private func passHTTP(_ request: URLRequest, from start: Int) async throws -> HTTPResponse {
     var index = start
-    if context.tracer == nil {
-      while index < interceptors.http.count, interceptors.http[index].traits.contains(.seesOnlyHeads) { index += 1 }
-    }
-    var response =
-      index < interceptors.http.count
-      ? try await intercept(request, at: index, context: context) : try await send(request, context: context)
+    while index < interceptors.http.count, interceptors.http[index].traits.contains(.seesOnlyHeads) { index += 1 }
+    var response = index < interceptors.http.count ? try await intercept(request, at: index) : try await send(request)
     while index > start {
       index -= 1
       guard !interceptors.http[index].passes(response.response) else { continue }
@@ -243,34 +205,19 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
     return response
   }
 
-  private func intercept(_ request: URLRequest, at index: Int, context: RequestContext) async throws -> HTTPResponse {
-    let interceptor = interceptors.http[index]
-    guard let tracer = context.tracer, !interceptor.traits.contains(.tracesItself) else {
-      return try await interceptor.intercept(request: request) { request in
-        try await self.passHTTP(request, from: index + 1, context: context)
-      }
+  private func intercept(_ request: URLRequest, at index: Int) async throws -> HTTPResponse {
+    try await interceptors.http[index].intercept(request: request) { request in
+      try await self.passHTTP(request, from: index + 1)
     }
-    let span = StageSpan(tracer: tracer, kind: .http, stage: interceptor.stageName)
-    let response = try await span.intercepting {
-      try await interceptor.intercept(request: request) { request in
-        span.descended()
-        let response = try await self.passHTTP(request, from: index + 1, context: context)
-        span.ascended()
-        return response
-      }
-    }
-    span.finish("head", .up, "\(response.response.statusCode)")
-    return response
   }
 
-  @inline(__always) private func send(_ request: URLRequest, context: RequestContext) async throws -> HTTPResponse {
+  @inline(__always) private func send(_ request: URLRequest) async throws -> HTTPResponse {
     guard case .http(let transport) = leg else {
       throw RequestChainError(.invalidRequest, "this chain brings results without HTTP; send them through its result transport")
     }
     var request = request
     request.takesParts = true
-    guard let tracer = context.tracer else { return try await transport.send(request) }
-    return try await transport.send(request, telling: tracer)
+    return try await transport.send(request)
   }
 
   // MARK: Attempts

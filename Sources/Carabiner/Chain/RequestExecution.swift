@@ -90,14 +90,9 @@ final class RequestExecution<Request: GraphQLRequest>: @unchecked Sendable {
   }
 
   private func write(_ result: ParsedResult<Request.Operation>, of request: Request) async {
-    let cache = chain.interceptors.cache
-    let span = StageSpan(
-      tracer: cache.traits.contains(.tracesItself) ? nil : request.context.tracer, kind: .cache, stage: cache.stageName)
     do {
-      try await cache.writeCacheData(to: chain.store, request: request, response: result)
-      span.finish("write", .up, "written")
+      try await chain.interceptors.cache.writeCacheData(to: chain.store, request: request, response: result)
     } catch {
-      span.fail("write", .up, error)
       chain.observer.cacheWriteFailed(error, operationName: request.operation.operationName)
     }
   }

@@ -100,9 +100,12 @@ public struct RequestChainNetworkTransport: UploadingNetworkTransport {
   public func send<Request: GraphQLRequest>(
     _ request: Request
   ) throws -> PullStream<GraphQLResponse<Request.Operation>> {
+    var (interceptors, leg) = (try interceptorProvider.interceptors(for: request.operation, context: request.context), leg)
+    if let tracer = request.context.tracer {
+      (interceptors, leg) = (interceptors.traced(by: tracer), leg.traced(by: tracer))
+    }
     let chain = RequestChain<Request>(
-      interceptors: try interceptorProvider.interceptors(for: request.operation, context: request.context),
-      leg: leg, store: store, maximumAttempts: maximumAttempts, observer: observer)
+      interceptors: interceptors, leg: leg, store: store, maximumAttempts: maximumAttempts, observer: observer)
     let execution = RequestExecution(chain: chain, request: request)
     return PullStream { try await execution.next() }
   }

@@ -59,6 +59,11 @@ public struct GraphQLResponse<Operation: GraphQLOperation>: Sendable {
     }
   }
 
+  /// Checks that the data fits the type that the caller wants.
+  @inline(__always) func checkType() throws {
+    if Operation.Data.self != JSONValue.self { _ = try data }
+  }
+
   /// The `errors` member; nil if it is absent.
   public var errors: [GraphQLError]? {
     guard let bytes = body.errors, case .array(let entries)? = try? JSONValue(parsing: [UInt8](bytes)) else { return nil }

@@ -1,8 +1,6 @@
 internal import Synchronization
 
-/// Measures one stage written in Swift for the tracer: on the way down until it calls `next`, on the way up from there.
-///
-/// Without a tracer it does nothing.
+/// Measures one stage written in Swift for a tracer: on the way down until it calls `next`, on the way up from there.
 struct StageSpan: Sendable {
   private final class Marks: Sendable {
     let start = ContinuousClock.now
@@ -24,58 +22,53 @@ struct StageSpan: Sendable {
     var didCallNext: Bool { calledNext.withLock { $0 } }
   }
 
-  private let tracer: (any ChainTracer)?
+  private let tracer: any ChainTracer
   private let kind: StageEvent.Kind
   private let stage: String
-  private let marks: Marks?
+  private let marks = Marks()
 
-  init(tracer: (any ChainTracer)?, kind: StageEvent.Kind, stage: @autoclosure () -> String) {
+  init(tracer: any ChainTracer, kind: StageEvent.Kind, stage: String) {
     self.tracer = tracer
     self.kind = kind
-    self.stage = tracer == nil ? "" : stage()
-    marks = tracer == nil ? nil : Marks()
+    self.stage = stage
   }
 
   /// Reports what happened since the last mark.
-  func finish(
-    _ hook: String, _ direction: StageEvent.Direction, _ outcome: @autoclosure () -> String, isFailure: Bool = false
-  ) {
-    guard let tracer, let marks else { return }
+  func finish(_ hook: String, _ direction: StageEvent.Direction, _ outcome: String, isFailure: Bool = false) {
     tracer.record(
       StageEvent(
-        kind: kind, stage: stage, hook: hook, direction: direction, outcome: outcome(), isFailure: isFailure,
+        kind: kind, stage: stage, hook: hook, direction: direction, outcome: outcome, isFailure: isFailure,
         duration: marks.lap()))
   }
 
-  /// Reports that what was done since the last mark went wrong.
+  /// Reports that the stage failed since the last mark.
   func fail(_ hook: String, _ direction: StageEvent.Direction, _ error: any Error) {
     finish(hook, direction, "failed: \(error)", isFailure: !error.isChainControl)
   }
 
   /// The stage called `next`: its way down is over.
   func descended() {
-    marks?.noteNext()
+    marks.noteNext()
     finish("intercept", .down, "next")
   }
 
   /// `next` returned: its way up begins.
-  func ascended() { _ = marks?.lap() }
+  func ascended() { _ = marks.lap() }
 
   /// Runs the stage and reports an error it throws itself.
   func intercepting<Value>(_ body: () async throws -> Value) async throws -> Value {
     do {
       let value = try await body()
-      if marks?.didCallNext == false { finish("intercept", .down, "answered without next") }
+      if !marks.didCallNext { finish("intercept", .down, "answered without next") }
       return value
     } catch {
-      if marks?.didCallNext == false { finish("intercept", .down, "threw \(error)", isFailure: !error.isChainControl) }
+      if !marks.didCallNext { finish("intercept", .down, "threw \(error)", isFailure: !error.isChainControl) }
       throw error
     }
   }
 
-  /// Reports every step the stage's stream brings; the time of a pull that reaches further in counts as that stage's.
+  /// Reports each step of the stage's stream. The time of a pull that reaches inner stages counts for this stage.
   func traced<Element>(_ stream: PullStream<Element>) -> PullStream<Element> {
-    guard tracer != nil else { return stream }
     return PullStream {
       do {
         let step = try await stream.pull()

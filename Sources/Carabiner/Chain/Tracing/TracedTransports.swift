@@ -1,0 +1,81 @@
+internal import FoundationEssentials
+
+extension NetworkLeg {
+  /// The same transport inside one that reports to a tracer.
+  func traced(by tracer: any ChainTracer) -> NetworkLeg {
+    switch self {
+    case .http(let transport): .http(TracedHTTPTransport(transport: transport, tracer: tracer))
+    case .results(let transport): .results(TracedResultTransport(transport: transport, tracer: tracer))
+    }
+  }
+}
+
+/// Reports how each transfer goes, to the end of its body.
+private struct TracedHTTPTransport: HTTPTransport {
+  let transport: any HTTPTransport
+  let tracer: any ChainTracer
+
+  func send(_ request: URLRequest) async throws -> HTTPResponse {
+    var request = request
+    guard let transfer = tracer.willSend(&request) else {
+      let span = StageSpan(tracer: tracer, kind: .transport, stage: request.url.host() ?? "")
+      do {
+        let response = try await transport.send(request)
+        span.finish("send", .down, "\(response.response.httpVersion.rawValue) \(response.response.statusCode)")
+        return response
+      } catch {
+        span.fail("send", .down, error)
+        throw error
+      }
+    }
+    do {
+      let response = try await transport.send(request)
+      transfer.received(response.response)
+      return HTTPResponse(response: response.response, chunks: response.chunks.reporting(to: transfer))
+    } catch {
+      transfer.ended(error)
+      throw error
+    }
+  }
+}
+
+/// Reports how each operation goes, to its last result.
+private struct TracedResultTransport: ResultTransport {
+  let transport: any ResultTransport
+  let tracer: any ChainTracer
+
+  func results<Request: GraphQLRequest>(
+    for request: Request
+  ) async throws -> PullStream<GraphQLResponse<Request.Operation>> {
+    let transfer = tracer.willSend(request.operation.operationType, to: request.graphQLEndpoint)
+    let span = StageSpan(tracer: tracer, kind: .transport, stage: request.graphQLEndpoint.host() ?? "")
+    do {
+      let results = try await transport.results(for: request)
+      span.finish("subscribe", .down, "asked")
+      return span.traced(transfer.map(results.reporting) ?? results)
+    } catch {
+      span.fail("subscribe", .down, error)
+      transfer?.ended(error)
+      throw error
+    }
+  }
+}
+
+extension PullStream {
+  /// The same stream; its end is reported.
+  fileprivate func reporting(to transfer: any TransferTracer) -> Self {
+    Self {
+      do {
+        let step = try await pull()
+        switch step {
+        case .element: break
+        case .last, .end: transfer.ended(nil)
+        }
+        return step
+      } catch {
+        transfer.ended(error)
+        throw error
+      }
+    }
+  }
+}
