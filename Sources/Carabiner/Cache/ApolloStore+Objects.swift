@@ -8,7 +8,9 @@ extension ApolloStore {
     try await withinReadTransaction { try await $0.readObject(ofType: type, withKey: key, variables: variables) }
   }
 
-  /// Changes the object under a key; gives whether there was one. Optional fields that were never fetched are nil.
+  /// Changes the object under a key. Optional fields that were never fetched are nil.
+  ///
+  /// - Returns: Whether the object exists.
   @discardableResult
   public func updateObject<Object: GraphQLFragment>(
     ofType type: Object.Type, withKey key: String, variables: JSONObject = [:], _ body: (inout Object) throws -> Void
@@ -16,7 +18,7 @@ extension ApolloStore {
     try await withinReadWriteTransaction { try await $0.updateObject(ofType: type, withKey: key, variables: variables, body) }
   }
 
-  /// Writes the fields of the object under a key, which is made if there is none.
+  /// Writes the fields of the object under a key. If the object does not exist, it is created.
   public func writeObject<Object: GraphQLFragment>(
     _ object: Object, ofType type: Object.Type = Object.self, withKey key: String, variables: JSONObject = [:]
   ) async throws {

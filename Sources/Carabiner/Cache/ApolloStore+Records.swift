@@ -1,7 +1,7 @@
 extension ApolloStore {
-  /// The records under some keys as they are at one moment, without the fields that are too old; keys that have none are left out.
+  /// The current records of some keys, without the fields that are too old. Keys without a record are left out.
   ///
-  /// - Throws: What the cache throws; ``StoreError`` with code `reentrantTransaction`.
+  /// - Throws: The error of the cache; ``StoreError`` with code `reentrantTransaction`.
   package func currentRecords(forKeys keys: [String]) async throws -> [Record] {
     try TransactionScope.checkOutside(self)
     let found = try await lock.with(.read) { try await self.cache.records(forKeys: keys) }.compactMap(\.self)
@@ -17,7 +17,7 @@ extension ApolloStore {
     let type = record["__typename"].map { String(decoding: $0.dropFirst().dropLast(), as: UTF8.self) }
     let name = type ?? RootRecord(rawValue: record.key)?.typeName ?? ""
     return record.names.reduce(into: record) { current, field in
-      // What the store notes about fragments has no age.
+      // The notes about fragments have no age.
       guard !field.hasPrefix("..."), let received = record.received(field),
         let age = policy.maximumAge(of: field.prefix { $0 != "(" }, type: name)
       else { return }
@@ -25,7 +25,7 @@ extension ApolloStore {
     }
   }
 
-  /// Removes the records under some keys, all or none; gives how many there were.
+  /// Removes the records of some keys in one transaction. Returns how many existed.
   package func removeObjects(for keys: [String]) async throws -> Int {
     try await withinReadWriteTransaction { transaction in
       var count = 0

@@ -1,10 +1,10 @@
 public import CarabinerWire
 
 extension ApolloStore {
-  /// Reads several things between which nobody writes; others may read at the same time.
+  /// Runs several reads without a write in between. Other reads may run at the same time.
   ///
   /// - Parameter body: Must use the transaction and not the store itself.
-  /// - Throws: What the body throws; ``StoreError`` with code `reentrantTransaction`.
+  /// - Throws: The error of the body; ``StoreError`` with code `reentrantTransaction`.
   public func withinReadTransaction<Result>(
     _ body: (ReadTransaction) async throws -> Result
   ) async throws -> Result {
@@ -18,10 +18,10 @@ extension ApolloStore {
     }
   }
 
-  /// Reads and changes while nobody else does either; the changes become visible together, or not at all if the body throws.
+  /// Runs reads and writes without any other access in between. The changes become visible together, or not at all if the body throws.
   ///
   /// - Parameter body: Must use the transaction and not the store itself.
-  /// - Throws: What the body throws, what the cache throws; ``StoreError`` with code `reentrantTransaction`.
+  /// - Throws: The error of the body or of the cache; ``StoreError`` with code `reentrantTransaction`.
   public func withinReadWriteTransaction<Result>(
     _ body: (ReadWriteTransaction) async throws -> Result
   ) async throws -> Result {
@@ -39,13 +39,17 @@ extension ApolloStore {
     return result
   }
 
-  /// Changes the stored data of an operation; gives whether there was any.
+  /// Changes the stored data of an operation.
+  ///
+  /// - Returns: Whether the store has data of the operation.
   @discardableResult
   public func update(_ operation: some GraphQLOperation, _ body: (inout JSONValue) throws -> Void) async throws -> Bool {
     try await withinReadWriteTransaction { try await $0.update(operation, body) }
   }
 
-  /// Changes the stored data of a typed operation; gives whether there was any. Optional fields that were never fetched are nil.
+  /// Changes the stored data of a typed operation. Optional fields that were never fetched are nil.
+  ///
+  /// - Returns: Whether the store has the data.
   @discardableResult
   @_disfavoredOverload
   public func update<Operation: GraphQLOperation>(
@@ -54,17 +58,19 @@ extension ApolloStore {
     try await withinReadWriteTransaction { try await $0.update(operation, body) }
   }
 
-  /// Writes the data of an operation, as if a server had sent it.
+  /// Writes the data of an operation, as if it were a response of the server.
   public func write(_ data: JSONValue, for operation: some GraphQLOperation) async throws {
     try await withinReadWriteTransaction { try await $0.write(data, for: operation) }
   }
 
-  /// Removes the record under a key; nothing happens if there is none.
+  /// Removes the record under a key, if it exists.
   public func removeObject(for key: String) async throws {
     try await withinReadWriteTransaction { try await $0.removeObject(for: key) }
   }
 
-  /// Removes the records whose keys fit a pattern in which `*` stands for any text; gives how many there were.
+  /// Removes the records whose keys match a pattern. `*` matches any text, and matching is case-sensitive.
+  ///
+  /// - Returns: The number of removed records.
   @discardableResult
   public func removeObjects(matching pattern: String) async throws -> Int {
     try await withinReadWriteTransaction { try await $0.removeObjects(matching: pattern) }

@@ -1,21 +1,22 @@
 extension ApolloStore {
-  /// Tells somebody of every change, after the change and outside the store's lock, so that the store may be used.
+  /// Calls `callback` after each change. It is called outside the lock of the store, so it may use the store.
   ///
-  /// - Returns: What ends it when it is released.
+  /// - Returns: The subscription, which ends when it is released.
   public func subscribe(_ callback: @escaping @Sendable (ApolloStore, StoreChange) -> Void) -> StoreSubscription {
     StoreSubscription(subscribers, subscribers.add(callback))
   }
 
-  /// The stored results of an operation: the present one if there is one, then each other that a change makes of it.
+  /// The stored results of an operation: the current one if the store has it, and then each one that a change makes different.
   ///
-  /// While something other than a deferred fragment is missing nothing comes; `ApolloClient.watch` asks the server then.
+  /// While a field outside deferred fragments is missing, there is no result. `ApolloClient.watch` sends the operation to the server
+  /// in this case.
   public func watch<Operation: GraphQLOperation>(_ operation: Operation) -> WatchedResults<Operation> {
     WatchedResults(operation: operation, store: self, refetches: false, fetch: nil)
   }
 
-  /// The stored result of an operation without the fields that are missing, and what it depends on; nil if there is nothing of it.
+  /// The stored result of an operation without its missing fields, and the fields that it depends on; nil if the store has no field of it.
   ///
-  /// If only deferred fragments miss fields, the result is complete and lists them.
+  /// If fields are missing only in deferred fragments, the result is complete and lists the fragments.
   func reading<Operation: GraphQLOperation>(_ operation: Operation) async throws -> Reading<Operation>? {
     try TransactionScope.checkOutside(self)
     return try await lock.with(.read) {
@@ -38,6 +39,6 @@ public final class StoreSubscription: Sendable {
 
   deinit { cancel() }
 
-  /// Ends the subscription; a call that is under way may still finish.
+  /// Ends the subscription. A call that has started may still finish.
   public func cancel() { subscribers.remove(number) }
 }

@@ -3,17 +3,18 @@ internal import FoundationEssentials
 internal import Logging
 internal import Synchronization
 
-/// What the cache stage reads from and writes to: records in a cache, made of responses by what their operations ask for.
+/// The normalised store that the cache stage reads and writes: one record for each object, in a ``NormalizedCache``.
 ///
-/// An object is kept once, under its type and key fields, whichever operations brought it. One that has no key, because its
-/// type has no key fields or the operation does not ask for them and `__typename`, is kept under its path.
+/// The key of a record consists of the type and the key fields of its object, so all operations share it. If the type has no key
+/// fields, or the operation does not select them and `__typename`, the key is the path of the object.
 ///
-/// What a document asks for by type conditions is decided by what the server answers: a fragment applies to an object if the
-/// response has all of its fields, and the record remembers it. A response that cannot be taken apart is kept whole.
+/// A fragment with a type condition applies to an object if its `__typename` fits. If the type is unknown, it applies if the
+/// response has all fields of the fragment, and the record notes the answer. A response that does not fit its document is kept as
+/// a whole.
 public final class ApolloStore: Sendable {
-  /// Where the records are kept.
+  /// The cache that keeps the records.
   public let cache: any NormalizedCache
-  /// How objects are named and how long values count.
+  /// The keys of objects, and how long values are valid.
   public let policy: CacheKeyPolicy
   let documents: CompletedDocuments
   private let hasWarned = Atomic<Bool>(false)
@@ -27,11 +28,11 @@ public final class ApolloStore: Sendable {
     documents = CompletedDocuments(policy: policy)
   }
 
-  /// The stored response of an operation, or nil if something of it is missing or too old.
+  /// The stored response of an operation; nil if a field is missing or too old.
   ///
   /// Deferred fragments may be missing. ``GraphQLResponse/pendingFragments`` of the response lists them.
   ///
-  /// - Throws: What the cache throws; ``StoreError``: `reentrantTransaction`, `malformedRecord`.
+  /// - Throws: The error of the cache; ``StoreError`` with code `reentrantTransaction` or `malformedRecord`.
   public func load<Operation: GraphQLOperation>(
     _ operation: Operation
   ) async throws -> GraphQLResponse<Operation>? {
@@ -41,10 +42,10 @@ public final class ApolloStore: Sendable {
 
   /// Merges records into the store.
   ///
-  /// - Throws: What the cache throws; ``StoreError`` with code `reentrantTransaction`.
+  /// - Throws: The error of the cache; ``StoreError`` with code `reentrantTransaction`.
   public func publish(records: RecordSet) async throws { _ = try await merge(records) }
 
-  /// Merges records into the store; gives the fields that changed.
+  /// Merges records into the store and returns the fields that changed.
   @inline(__always) package func merge(_ records: RecordSet) async throws -> ChangedKeys {
     try TransactionScope.checkOutside(self)
     let records = records.resolved(by: policy)
@@ -58,38 +59,38 @@ public final class ApolloStore: Sendable {
     guard !hasWarned.exchange(true, ordering: .relaxed) else { return }
     Logger(label: "carabiner.cache").warning(
       """
-      an operation does not ask for __typename, so its objects are kept under their place in the query: other operations do not find \
+      an operation does not select __typename, so its objects are stored under their path in the query: other operations do not find \
       them, and watchers do not see their changes; add __typename and the key fields to its selection sets
       """)
   }
 
-  /// Removes everything.
+  /// Removes all records. Watchers are notified.
   ///
-  /// - Throws: What the cache throws; ``StoreError`` with code `reentrantTransaction`.
+  /// - Throws: The error of the cache; ``StoreError`` with code `reentrantTransaction`.
   public func clearCache() async throws {
     try TransactionScope.checkOutside(self)
     try await lock.with(.write) { try await self.cache.clear() }
     subscribers.notifyCleared(self)
   }
 
-  /// The records of a response: none if it has no data.
+  /// The records of a response; nil if it has no data.
   package static func records(
     of response: ResponseBody, operation: some GraphQLOperation, tape: JSONTape? = nil
   ) -> RecordSet? {
     response.hasData ? RecordSet(response: ResponseRecords(response, operation, tape: tape)) : nil
   }
 
-  /// The records of a response to a request: none if it has no data.
+  /// The records of a response to a request; nil if it has no data.
   package static func records(of response: ResponseBody, to request: some GraphQLRequest, tape: JSONTape? = nil) -> RecordSet? {
     response.hasData ? RecordSet(response: ResponseRecords(response, to: request, tape: tape)) : nil
   }
 
   // MARK: Reading
 
-  /// A response put together from a cache.
+  /// A response that was read from the cache.
   struct Reading<Operation: GraphQLOperation> {
     let response: GraphQLResponse<Operation>
-    /// What it was made of, as `record.field`.
+    /// The fields that the response consists of, as `record.field`.
     let dependentKeys: Set<String>
     /// Whether nothing is missing but deferred fragments that the response lists.
     let isComplete: Bool
@@ -109,9 +110,9 @@ public final class ApolloStore: Sendable {
     }
   }
 
-  /// Puts the response of an operation together.
+  /// Reads the response of an operation.
   ///
-  /// - Parameter isPartial: Whether fields that are missing are left out; otherwise one of them makes it nil.
+  /// - Parameter isPartial: Whether missing fields are left out. If false, a missing field makes the result nil.
   func read<Operation: GraphQLOperation>(
     _ operation: Operation, from cache: any NormalizedCache, wantsDependentKeys: Bool = false, isPartial: Bool = false
   ) async throws -> Reading<Operation>? {

@@ -1,12 +1,12 @@
 /// A step that reads results from a store and writes them to it.
 public protocol CacheInterceptor: Sendable {
-  /// Reads a result, or answers nil if there is none.
+  /// Reads a result. Returns nil if the store does not have it.
   func readCacheData<Request: GraphQLRequest>(
     from store: ApolloStore,
     request: Request
   ) async throws -> GraphQLResponse<Request.Operation>?
 
-  /// Writes a result from the server. An error is logged and counted; the caller gets the result all the same.
+  /// Writes a result of the server. If it throws, the error is logged and counted, and the caller still receives the result.
   func writeCacheData<Request: GraphQLRequest>(
     to store: ApolloStore,
     request: Request,
@@ -24,14 +24,14 @@ extension CacheInterceptor {
   public var traits: StageTraits { [] }
 }
 
-/// Reads and writes the store as it is.
+/// Reads and writes the store without changes.
 public struct DefaultCacheInterceptor: CacheInterceptor {
   public var stageName: String { "store" }
 
-  /// Whether results that carry errors are kept.
+  /// Whether results with GraphQL errors are stored.
   public var storesResultsWithErrors: Bool
 
-  /// A cache step; results with errors are kept unless told otherwise.
+  /// A cache step. By default, results with errors are stored.
   public init(storesResultsWithErrors: Bool = true) {
     self.storesResultsWithErrors = storesResultsWithErrors
   }

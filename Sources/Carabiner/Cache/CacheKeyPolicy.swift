@@ -1,43 +1,43 @@
 public import CarabinerWire
 
-/// How objects are named in a store, and how long what was received counts.
+/// The keys of objects in a store, and how long values are valid.
 public struct CacheKeyPolicy: Sendable, Hashable {
-  /// How a field finds its object when no response put it there.
+  /// How a field finds its object if no response contained the field yet.
   public struct FieldPolicy: Sendable, Hashable {
     /// The type of the object.
     public var type: String
-    /// The arguments whose values are the object's key, in the order of the type's key fields. A member of an input object is written
-    /// with dots, as in `input.name`. If one value is a list, the field has a list of objects.
+    /// The arguments whose values form the key of the object, in the order of the key fields of its type. A member of an input object
+    /// is written as a path, for example `input.name`. If one value is a list, the field has a list of objects.
     public var keyArguments: [String]
 
-    /// A field that brings the object of a type which its arguments name.
+    /// A field that returns the object of a type with the key in its arguments.
     public init(type: String, keyArguments: [String]) {
       self.type = type
       self.keyArguments = keyArguments
     }
   }
 
-  /// `id` names the objects of every type, and nothing ages.
+  /// The default: `id` is the key field of every type, and values are valid for ever.
   public static let `default` = CacheKeyPolicy()
 
-  /// The fields that name an object, for types that have a say.
+  /// The key fields by type.
   public var keyFields: [String: [String]]
-  /// The fields that name an object of any other type; empty for none.
+  /// The key fields of all other types; empty for none.
   public var defaultKeyFields: [String]
   /// Field policies by `Type.field`.
   public var fieldPolicies: [String: FieldPolicy]
   /// Finds the objects of fields that have no policy; nil for none.
   public var fieldResolver: FieldResolver?
-  /// Seconds a value counts, by `Type.field` or `Type`; the former wins.
+  /// How long a value is valid in seconds, by `Type.field` or `Type`. `Type.field` wins.
   public var maximumAges: [String: Double]
-  /// Seconds a value counts for which ``maximumAges`` has nothing; nil for ever.
+  /// How long a value is valid in seconds if ``maximumAges`` has no entry for it; nil for ever.
   public var defaultMaximumAge: Double?
-  /// The server's schema: with it the store knows which types an interface or a union can be; nil to learn that from responses.
+  /// The schema of the server, from which the store knows the types of interfaces and unions; nil to learn them from responses.
   public var schema: GraphQLSchemaTypes?
 
   /// A policy, each value with its default.
   ///
-  /// The types of the roots are `Query`, `Mutation` and `Subscription` here, whatever a schema calls them.
+  /// The root types are called `Query`, `Mutation` and `Subscription` here, even if the schema has other names.
   public init(
     keyFields: [String: [String]] = [:], defaultKeyFields: [String] = ["id"], fieldPolicies: [String: FieldPolicy] = [:],
     maximumAges: [String: Double] = [:], defaultMaximumAge: Double? = nil, schema: GraphQLSchemaTypes? = nil,
@@ -52,7 +52,7 @@ public struct CacheKeyPolicy: Sendable, Hashable {
     self.fieldResolver = fieldResolver
   }
 
-  /// The fields that name an object of a type.
+  /// The key fields of a type.
   public func keyFields(of type: String) -> [String] {
     keyFields.isEmpty ? defaultKeyFields : keyFields[type] ?? defaultKeyFields
   }
@@ -60,15 +60,15 @@ public struct CacheKeyPolicy: Sendable, Hashable {
   /// Whether a field may find its objects by its arguments.
   var findsObjects: Bool { !fieldPolicies.isEmpty || fieldResolver != nil }
 
-  /// Whether nothing ages, so that times need not be looked at.
+  /// Whether all values are valid for ever, so that times need not be checked.
   var isAgeless: Bool { maximumAges.isEmpty && defaultMaximumAge == nil }
 
-  /// Milliseconds a field counts; nil for ever.
+  /// How long a field is valid in milliseconds; nil for ever.
   func maximumAge(of field: Substring, type: String) -> Int64? {
     (maximumAges["\(type).\(field)"] ?? maximumAges[type] ?? defaultMaximumAge).map { Int64($0 * 1000) }
   }
 
-  /// Appends one of several key values, so that no two lists of values look alike.
+  /// Appends one key value. Values are escaped, so that different lists of values give different keys.
   static func appendKeyPart(_ part: Span<UInt8>, isOnlyOne: Bool, to key: inout [UInt8]) {
     for offset in part.indices {
       let byte = part[offset]

@@ -1,4 +1,4 @@
-/// How a caller wants cache and network to be asked.
+/// How an operation uses cache and network.
 public enum CachePolicy: String, Sendable, Hashable, CaseIterable {
   case cacheFirst
   case networkFirst
@@ -6,10 +6,10 @@ public enum CachePolicy: String, Sendable, Hashable, CaseIterable {
   case cacheOnly
   case cacheAndNetwork
 
-  /// What a query does unless told otherwise.
+  /// The default policy of queries.
   public static let `default`: Self = .cacheFirst
 
-  /// The behaviour this policy stands for.
+  /// The fetch behaviour of this policy.
   public var fetchBehavior: FetchBehavior {
     switch self {
     case .cacheFirst: .cacheFirst
@@ -20,7 +20,7 @@ public enum CachePolicy: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// The policies of queries, by how many results they bring.
+  /// The policies of queries, by their number of results.
   public enum Query: Sendable {
     /// Policies with exactly one result.
     public enum SingleResponse: Sendable, Hashable {
@@ -28,7 +28,7 @@ public enum CachePolicy: String, Sendable, Hashable, CaseIterable {
       case networkFirst
       case networkOnly
 
-      /// What a query does unless told otherwise.
+      /// The default policy of queries.
       public static let `default`: Self = .cacheFirst
 
       var fetchBehavior: FetchBehavior {
@@ -45,7 +45,7 @@ public enum CachePolicy: String, Sendable, Hashable, CaseIterable {
       case cacheOnly
     }
 
-    /// The policy with a result from the cache, if it has one, and one from the server.
+    /// The policy with the cached result, if there is one, and then the result of the server.
     public enum CacheAndNetwork: Sendable, Hashable {
       case cacheAndNetwork
     }
@@ -56,7 +56,7 @@ public enum CachePolicy: String, Sendable, Hashable, CaseIterable {
     case cacheThenNetwork
     case networkOnly
 
-    /// What a subscription does unless told otherwise.
+    /// The default policy of subscriptions.
     public static let `default`: Self = .cacheThenNetwork
 
     var fetchBehavior: FetchBehavior {

@@ -1,6 +1,6 @@
 public import CarabinerWire
 
-/// Finds the objects of fields that no response brought, by a function. Two are equal if they are copies of one.
+/// Finds, by a function, the objects of fields that no response contained yet. Two resolvers are equal if they are copies of one.
 public final class FieldResolver: Sendable, Hashable {
   /// A field of an object in the store.
   public struct Field: Sendable, Hashable {
@@ -14,7 +14,7 @@ public final class FieldResolver: Sendable, Hashable {
 
   /// The objects a field refers to.
   public enum Objects: Sendable, Hashable {
-    /// The object under a key, as in `Book:1`.
+    /// The object under a key, for example `Book:1`.
     case object(key: String)
     /// A list of objects.
     case list(keys: [String])
@@ -22,7 +22,7 @@ public final class FieldResolver: Sendable, Hashable {
 
   let resolve: @Sendable (Field) -> Objects?
 
-  /// A function that gives the objects of a field, or nil to ask the server.
+  /// A function that returns the objects of a field, or nil to fetch them from the server.
   public init(_ resolve: @escaping @Sendable (Field) -> Objects?) { self.resolve = resolve }
 
   public static func == (left: FieldResolver, right: FieldResolver) -> Bool { left === right }

@@ -2,7 +2,7 @@ internal import Synchronization
 
 /// A cache in memory that drops its least recently used records when it is full.
 public final class InMemoryNormalizedCache: NormalizedCache {
-  /// How many fields a record may have.
+  /// The maximal number of fields of a record.
   public static let defaultMaximumFields = 1000
 
   private let state: Mutex<RecordTable>
@@ -10,10 +10,10 @@ public final class InMemoryNormalizedCache: NormalizedCache {
   /// An empty cache.
   ///
   /// - Parameters:
-  ///   - maximumRecords: How many records it holds at most; nil for no limit.
-  ///   - maximumBytes: About how many bytes its records take at most; nil for no limit.
-  ///   - maximumFields: How many fields a record may have. A field has a value for each list of arguments that was asked for, so the
-  ///     record of a root would grow for ever; the oldest fields with arguments are dropped.
+  ///   - maximumRecords: The maximal number of records; nil for no limit.
+  ///   - maximumBytes: The maximal size of all records in bytes, approximately; nil for no limit.
+  ///   - maximumFields: The maximal number of fields of a record. A record has one field for each list of arguments, so the record of
+  ///     a root would grow without bound. The oldest fields with arguments are dropped.
   public init(
     maximumRecords: Int? = nil, maximumBytes: Int? = nil, maximumFields: Int = InMemoryNormalizedCache.defaultMaximumFields
   ) {
@@ -65,6 +65,6 @@ public final class InMemoryNormalizedCache: NormalizedCache {
 
   /// How many records there are.
   public var recordCount: Int { state.withLock { $0.keys.count } }
-  /// About how many bytes the records take.
+  /// The size of the records in bytes, approximately.
   public var byteCount: Int { state.withLock { $0.cost } }
 }

@@ -1,16 +1,16 @@
-/// A pattern for the keys of records: `*` stands for any text, everything else for itself.
+/// A pattern for the keys of records: `*` matches any text, all other characters match themselves.
 package struct KeyPattern: Sendable {
   private let pieces: [[UInt8]]
 
-  /// Reads a pattern; there is none that is malformed.
+  /// Parses a pattern. Every text is a valid pattern.
   package init(_ text: String) {
     pieces = text.utf8.split(separator: UInt8(ascii: "*"), omittingEmptySubsequences: false).map { Array($0) }
   }
 
-  /// What all keys that fit begin with.
+  /// The common prefix of all matching keys.
   package var prefix: [UInt8] { pieces.first ?? [] }
 
-  /// Whether a key fits.
+  /// Whether a key matches.
   package func matches(_ key: String) -> Bool {
     let key = Array(key.utf8)
     guard let first = pieces.first, let last = pieces.last, key.starts(with: first) else { return false }

@@ -1,37 +1,37 @@
-/// Where an ``ApolloStore`` keeps its records.
+/// The records of an ``ApolloStore``.
 ///
-/// The store lets in many readers or one writer at a time.
+/// The store admits many readers or one writer at a time.
 public protocol NormalizedCache: Sendable {
-  /// The records among `keys` that are there.
+  /// The existing records of `keys`.
   func loadRecords(forKeys keys: Set<String>) async throws -> [String: Record]
 
-  /// The records of `keys`, each in the place of its key; nil where there is none.
+  /// The records of `keys`, in the order of the keys; nil for a key without a record.
   func records(forKeys keys: [String]) async throws -> [Record?]
 
   /// The record of a key with at least some of its fields; nil if there is none.
   ///
-  /// A root has a value for each list of arguments that was asked for, and a query needs few of them. A cache that finds single
-  /// fields faster than whole records implements this; the default loads the record.
+  /// The record of a root has a field for each list of arguments, and a query needs few of them. Implement this method if single fields
+  /// can be read faster than whole records. The default implementation loads the record.
   ///
   /// - Parameters:
   ///   - key: The key of the record.
   ///   - fields: The names of the fields that are needed.
   func record(forKey key: String, fields: () -> [String]) async throws -> Record?
 
-  /// Merges records into the cache, all or none of them.
+  /// Merges records into the cache, either all or none.
   ///
   /// - Returns: The changed fields.
   func merge(records: RecordSet) async throws -> ChangedKeys
 
-  /// Removes records and then merges others, all or nothing if the cache can.
+  /// Removes records and then merges others, in one transaction if the cache supports it.
   ///
-  /// - Returns: The changed fields, those of the removed records among them.
+  /// - Returns: The changed fields, including those of the removed records.
   func apply(removing keys: [String], merging records: RecordSet) async throws -> ChangedKeys
 
-  /// Removes a record; nothing happens if there is none.
+  /// Removes a record, if it exists.
   func removeRecord(for key: String) async throws
 
-  /// The keys of the records that fit a pattern in which `*` stands for any text; all of them for nil.
+  /// The keys that match a pattern, in which `*` matches any text; all keys for nil.
   func keys(matching pattern: String?) async throws -> [String]
 
   /// Removes all records.

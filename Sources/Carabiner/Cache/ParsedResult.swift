@@ -1,8 +1,8 @@
-/// A response on its way up the chain, with the records the cache would keep of it.
+/// A response on its way up the chain, with its records for the cache.
 public struct ParsedResult<Operation: GraphQLOperation>: Sendable {
   /// The response.
   public var result: GraphQLResponse<Operation>
-  /// What the cache would keep; nil if there is nothing to keep or nobody asked.
+  /// The records for the cache; nil if there are none or if they are not needed.
   public var cacheRecords: RecordSet?
 
   /// A result made of these parts.

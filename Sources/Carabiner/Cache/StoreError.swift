@@ -1,18 +1,18 @@
-/// A store cannot do what it was asked for.
+/// An operation on a store failed.
 public struct StoreError: Error, Sendable, CustomStringConvertible {
-  /// What kind of failure it was.
+  /// The kind of failure.
   public enum Code: String, Sendable, Hashable, CaseIterable {
-    /// A transaction was asked for inside a transaction of the same store.
+    /// The store was used inside one of its own transactions.
     case reentrantTransaction
     /// A transaction was used after its end.
     case transactionEnded
-    /// A record holds something that is not what its field needs.
+    /// The value of a field of a record is malformed.
     case malformedRecord
-    /// An operation cannot be taken apart into records.
+    /// The data does not have the shape of its document.
     case notNormalisable
-    /// The database is no database, or damaged.
+    /// The file is not a database, or it is damaged.
     case corrupt
-    /// Another process holds the database.
+    /// Another process has locked the database.
     case locked
     /// The database cannot be written.
     case readOnly
@@ -22,11 +22,11 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     case unsafe
     /// The disk is full.
     case diskFull
-    /// The database failed otherwise.
+    /// Another error of the database.
     case database
   }
 
-  /// What kind of failure it was.
+  /// The kind of failure.
   public let code: Code
   /// What happened and what to do next, for a person.
   public let message: String

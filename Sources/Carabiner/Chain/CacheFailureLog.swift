@@ -1,7 +1,7 @@
 internal import Logging
 internal import Synchronization
 
-/// Logs and counts the cache failures of a transport.
+/// Logs and counts the failed cache reads and writes of a transport.
 public final class CacheFailureLog: ChainObserver {
   private let logger = Logger(label: "carabiner.cache")
   private let reads = Atomic<Int>(0)

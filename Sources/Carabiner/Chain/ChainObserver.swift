@@ -1,12 +1,12 @@
-/// Is told what the caller does not notice: what went wrong without being its business, and how often the chain had to try.
+/// Gets the events of a chain that its caller does not see.
 public protocol ChainObserver: Sendable {
-  /// The cache could not be read; the chain went on as after a miss.
+  /// The cache could not be read. The chain treats it as a miss.
   func cacheReadFailed(_ error: any Error, operationName: String?)
-  /// A result could not be written to the cache; the caller got it all the same.
+  /// A result could not be written to the cache. The caller still receives it.
   func cacheWriteFailed(_ error: any Error, operationName: String?)
-  /// The cache was asked for a result, and had it or not; one that could not be read had nothing.
+  /// The cache was read: a hit or a miss. A read that fails is a miss.
   func cacheWasRead(isHit: Bool)
-  /// An operation is started again, because a stage asked for that.
+  /// An operation is started again because a stage requested a retry.
   func operationIsRetried()
 }
 

@@ -1,18 +1,18 @@
-/// Calls the next step of the chain and brings the stream of its results.
+/// Calls the next step of the chain and returns the stream of its results.
 public typealias NextInterceptorFunction<Request: GraphQLRequest> =
   @Sendable (Request) async -> InterceptorResultStream<Request>
 
-/// The same function under the name some of the documentation uses.
+/// Another name for ``NextInterceptorFunction``, which parts of Apollo's documentation use.
 public typealias NextGraphQLInterceptorFunction<Request: GraphQLRequest> = NextInterceptorFunction<Request>
 
 /// A step that sees GraphQL requests on the way down and their results on the way up.
 public protocol GraphQLInterceptor: Sendable {
   /// Does work before and after the rest of the chain.
   ///
-  /// Call `next` with the request, changed or not, and map the stream it returns to see each result; or do not call it and
-  /// answer yourself. Throw `RequestChain.Retry`, here or in the stream, to start again.
+  /// Call `next` with the request, changed or not, and map its stream to see each result. To answer without the server, return
+  /// a stream without calling `next`. To start again, throw `RequestChain.Retry`, here or in the stream.
   ///
-  /// - Throws: Anything; interceptors further out see it in `mapErrors`.
+  /// - Throws: Any error. Outer interceptors see it in `mapErrors`.
   func intercept<Request: GraphQLRequest>(
     request: Request,
     next: NextInterceptorFunction<Request>

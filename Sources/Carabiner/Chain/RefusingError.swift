@@ -1,11 +1,11 @@
-/// An error by which somebody on the way refuses a call, and says what its client is to be told.
+/// An error that rejects a request, with the answer for the client.
 package protocol RefusingError: Error {
-  /// The HTTP status a client gets, 400 to 599; nil if nobody says.
+  /// The HTTP status for the client, 400 to 599; nil for the default.
   var refusalStatus: Int? { get }
-  /// What happened, in words for the client; nil if they are for operators alone.
+  /// The message for the client; nil if the message is for operators only.
   var refusalMessage: String? { get }
-  /// The same for programs, as JSON text; nil if there is none for the client.
+  /// Details for programs, as JSON text; nil for none.
   var refusalDetail: String? { get }
-  /// How long a client is to wait before it asks again; nil if nobody says.
+  /// How long the client should wait before it retries; nil for no advice.
   var refusalDelay: Duration? { get }
 }

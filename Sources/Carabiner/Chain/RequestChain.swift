@@ -2,11 +2,11 @@ internal import CarabinerWire
 internal import FoundationEssentials
 internal import Synchronization
 
-/// Takes one request down through its interceptors and its results back up.
+/// Passes one request down through its interceptors and its results back up.
 ///
-/// A class, because every stage's `next` holds on to it.
+/// A class, because the `next` function of each stage keeps it.
 public final class RequestChain<Request: GraphQLRequest>: Sendable {
-  /// Starts the chain again, with this request; thrown by a GraphQL interceptor before or after results.
+  /// Starts the chain again with this request. A GraphQL interceptor throws it, before or after results.
   public struct Retry: ChainControl {
     /// The request to start again with.
     public let request: Request
@@ -20,7 +20,7 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
   let store: ApolloStore
   let maximumAttempts: Int
   let observer: any ChainObserver
-  /// The request as it last went to the network, with what interceptors made of it.
+  /// The request as it was last sent, with the changes of interceptors.
   private let sent = Mutex<Request?>(nil)
 
   init(
@@ -36,9 +36,9 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
 
   // MARK: The journey
 
-  // The short functions here are put into their callers: an `async` call that never waits still costs some hundred instructions.
+  // The short functions are inlined: an `async` call that never waits still costs some hundred instructions.
 
-  /// One attempt: the GraphQL interceptors from `start` on, then cache and network, and the results on their way back.
+  /// One attempt: the GraphQL interceptors from `start` on, then cache and network. Returns the results on their way back.
   @inline(__always) func passGraphQL(_ request: Request, from start: Int) async -> InterceptorResultStream<Request> {
     for index in start..<interceptors.graphQL.count {
       let interceptor = interceptors.graphQL[index]
@@ -65,7 +65,7 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
     }
   }
 
-  /// Cache and network, as the request's fetch behaviour says.
+  /// Reads the cache and uses the network according to the fetch behaviour of the request.
   @inline(__always) private func fetch(_ request: Request) async -> InterceptorResultStream<Request> {
     let behavior = request.fetchBehavior
     guard behavior.cacheRead == .beforeNetworkFetch, request.operation.isReadFromCache else {
@@ -88,7 +88,7 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
       if cached.result.pendingFragments.isEmpty { return PullStream(cached) }
       return request.context.hasCachedResult ? await fetchFromNetwork(request) : followedByNetwork(cached, request)
     case .always:
-      // A retry does not bring the cached result a second time.
+      // A retry does not return the cached result again.
       guard !request.context.hasCachedResult, let cached = await readCacheReportingErrors(request) else {
         return await fetchFromNetwork(request)
       }
@@ -96,7 +96,7 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
     }
   }
 
-  /// The cached result, and then the server's; deferred fragments that the cache lacks come with them.
+  /// The cached result, and then the results of the server, with the deferred fragments that the cache lacks.
   private func followedByNetwork(
     _ cached: ParsedResult<Request.Operation>, _ request: Request
   ) -> InterceptorResultStream<Request> {
@@ -106,14 +106,14 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
     return PullStream(cached).followed { await self.fetchFromNetwork(request) }
   }
 
-  /// A cache that cannot be read is a miss: the result can still come from elsewhere.
+  /// The cached result. If the cache cannot be read, it is a miss, because the server may have the result.
   private func readCacheReportingErrors(_ request: Request) async -> ParsedResult<Request.Operation>? {
     try? await readCache(request)
   }
 
   /// The result in the cache.
   ///
-  /// - Throws: What the cache throws; ``ResponseParsingError`` if the result does not fit the type the caller asked for.
+  /// - Throws: The error of the cache; ``ResponseParsingError`` if the result does not fit the type of the operation.
   @inline(__always) private func readCache(_ request: Request) async throws -> ParsedResult<Request.Operation>? {
     do {
       let response = try await interceptors.cache.readCacheData(from: store, request: request)
@@ -128,7 +128,7 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
   }
 
   @inline(__always) private func fetchFromNetwork(_ request: Request) async -> InterceptorResultStream<Request> {
-    // Copying a request costs 2,000 instructions, and it is needed only where something may be written.
+    // Copying a request costs 2,000 instructions. The copy is needed only if results may be written.
     if keepsRecords(of: request) || !request.writeResultsToCache { sent.withLock { $0 = request } }
     return switch leg {
     case .http: await fetchOverHTTP(request)
@@ -136,15 +136,15 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
     }
   }
 
-  /// The request as it last went to the network; nil if none did in this attempt.
+  /// The request as it was sent in this attempt; nil if it was not sent.
   var sentRequest: Request? { sent.withLock { $0 } }
 
-  /// Whether the cache stage wants records of what the server brings.
+  /// Whether the cache stage needs the records of results from the server.
   private func keepsRecords(of request: Request) -> Bool {
     request.writeResultsToCache && !interceptors.cache.traits.contains(.keepsNothing)
   }
 
-  /// The leg without HTTP: the transport brings results.
+  /// The way without HTTP: the transport returns results.
   private func fetch(_ request: Request, over transport: any ResultTransport) async -> InterceptorResultStream<Request> {
     do {
       let includesRecords = keepsRecords(of: request)
@@ -157,7 +157,7 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
     }
   }
 
-  /// The HTTP leg: HTTP interceptors, transport, parser. An ``HTTPRetry`` builds the HTTP request again.
+  /// The way over HTTP: HTTP interceptors, transport, parser. An ``HTTPRetry`` builds the HTTP request again.
   private func fetchOverHTTP(_ request: Request) async -> InterceptorResultStream<Request> {
     while true {
       do {
@@ -191,7 +191,7 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
 
   /// The HTTP interceptors from `start` on, then the transport.
   ///
-  /// Those that see only heads are passed over on the way down and asked on the way up.
+  /// Interceptors that see only heads are skipped on the way down and called on the way up.
   private func passHTTP(_ request: URLRequest, from start: Int) async throws -> HTTPResponse {
     var index = start
     while index < interceptors.http.count, interceptors.http[index].traits.contains(.seesOnlyHeads) { index += 1 }
@@ -213,7 +213,7 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
 
   @inline(__always) private func send(_ request: URLRequest) async throws -> HTTPResponse {
     guard case .http(let transport) = leg else {
-      throw RequestChainError(.invalidRequest, "this chain brings results without HTTP; send them through its result transport")
+      throw RequestChainError(.invalidRequest, "this chain has no HTTP transport; send operations through its result transport")
     }
     var request = request
     request.takesParts = true
@@ -222,21 +222,21 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
 
   // MARK: Attempts
 
-  /// Counts an attempt, whichever scope asked for it.
+  /// Counts a retry of the operation or of the HTTP request.
   func beginAttempt(of request: Request) throws {
     sent.withLock { $0 = nil }
     let attempts = request.context.beginAttempt()
     guard attempts < maximumAttempts else {
       throw RequestChainError(
         .retryLimit,
-        "\(request.operation.displayName) was started \(attempts) times without an end; find out which interceptor keeps "
-          + "asking for a retry, or raise the transport's maximumAttempts")
+        "\(request.operation.displayName) was started \(attempts) times without success; check which interceptor requests the "
+          + "retries, or raise maximumAttempts of the transport")
     }
     observer.operationIsRetried()
   }
 }
 
 extension GraphQLOperation {
-  /// What a mutation brings is written to the cache, but a mutation is never answered from there.
+  /// Results of mutations are written to the cache but never read from it.
   var isReadFromCache: Bool { operationType != .mutation }
 }

@@ -1,14 +1,14 @@
 internal import FoundationEssentials
 internal import Synchronization
 
-/// Runs a request to its end: attempts and retries, the cache write, the last look at an error.
+/// Runs a request to its end: attempts and retries, the cache write, the interceptor for errors.
 final class RequestExecution<Request: GraphQLRequest>: @unchecked Sendable {
-  // `isPulling` lets one consumer in at a time; everything else is touched by that one alone.
+  // `isPulling` admits one consumer at a time. Only that consumer uses the other properties.
 
   typealias Step = PullStream<GraphQLResponse<Request.Operation>>.Step
 
   private let chain: RequestChain<Request>
-  // The attempt that is under way; no struct of its own, as what a generic one is made of would be looked up for each request.
+  // The current attempt. It is not a struct of its own, because generic metadata would be looked up for each request.
   private var request: Request
   private var deadline: Deadline?
   private var results: InterceptorResultStream<Request>?
@@ -21,7 +21,7 @@ final class RequestExecution<Request: GraphQLRequest>: @unchecked Sendable {
     deadline = Self.deadline(of: request)
   }
 
-  /// When an attempt of a request must be over. A subscription lives as long as its caller wants.
+  /// The deadline of an attempt. A subscription has none.
   private static func deadline(of request: Request) -> Deadline? {
     request.operation.operationType == .subscription ? nil : request.requestTimeout.map { Deadline(seconds: $0) }
   }
@@ -31,7 +31,7 @@ final class RequestExecution<Request: GraphQLRequest>: @unchecked Sendable {
     guard !isPulling.exchange(true, ordering: .acquiring) else {
       throw RequestChainError(
         .concurrentUse,
-        "two tasks asked for the next result of \(request.operation.displayName) at once; let one task read the stream")
+        "two tasks read the results of \(request.operation.displayName) at the same time; read the stream in one task")
     }
     defer { isPulling.store(false, ordering: .releasing) }
     do {
@@ -69,20 +69,20 @@ final class RequestExecution<Request: GraphQLRequest>: @unchecked Sendable {
     case .element(let result): return .element(await deliver(result, of: request))
     case .last(let result): return .last(await deliver(result, of: request))
     case .end:
-      // A subscription may end before anything has happened that it is about.
+      // A subscription may end without a result.
       guard delivered == 0, !isSubscriptionToServer(request) else { return .end }
       throw noResults(request)
     }
   }
 
-  /// Writes a result of the server to the cache and hands it to the caller.
+  /// Writes a result of the server to the cache and returns it to the caller.
   @inline(__always) private func deliver(
     _ result: ParsedResult<Request.Operation>, of request: Request
   ) async -> GraphQLResponse<Request.Operation> {
     delivered += 1
     if result.result.source == .cache { request.context.hasCachedResult = true }
     if result.result.source == .server, result.cacheRecords?.isEmpty == false {
-      // What an interceptor set counts, if the network was asked.
+      // The settings of the request that reached the network count.
       let sent = chain.sentRequest ?? request
       if sent.writeResultsToCache { await write(result, of: sent) }
     }
@@ -106,14 +106,14 @@ final class RequestExecution<Request: GraphQLRequest>: @unchecked Sendable {
   private func noResults(_ request: Request) -> RequestChainError {
     let step =
       switch (request.fetchBehavior.networkFetch, chain.leg) {
-      case (.never, _): "the cache had nothing"
+      case (.never, _): "the cache does not have it"
       case (_, .http):
         request.context.httpResponse.map {
-          "the response with status \($0.statusCode) held no result, or an interceptor dropped it"
-        } ?? "an interceptor ended the stream before the network was asked"
-      case (_, .results): "the server ended it without a result, or an interceptor dropped it or did not ask the server"
+          "the response with status \($0.statusCode) has no result, or an interceptor dropped it"
+        } ?? "an interceptor ended the stream before the request was sent"
+      case (_, .results): "the server ended it without a result, or an interceptor dropped the result or did not send the request"
       }
     return RequestChainError(
-      .noResults, "\(request.operation.displayName) brought no result: \(step); trace the request to see where it ended")
+      .noResults, "\(request.operation.displayName) has no result: \(step); trace the request to see where it ended")
   }
 }

@@ -8,10 +8,10 @@ public struct RequestInterceptors: Sendable {
   public var http: [any HTTPInterceptor]
   /// The parser.
   public var parser: any ResponseParsingInterceptor
-  /// Who sees each error last.
+  /// The interceptor that sees each error last; nil for none.
   public var additionalError: (any AdditionalErrorInterceptor)?
 
-  /// These interceptors.
+  /// A set of interceptors.
   public init(
     graphQL: [any GraphQLInterceptor], cache: any CacheInterceptor, http: [any HTTPInterceptor],
     parser: any ResponseParsingInterceptor, additionalError: (any AdditionalErrorInterceptor)? = nil
@@ -26,6 +26,6 @@ public struct RequestInterceptors: Sendable {
 
 /// Sees each error of a request once, after every other step.
 public protocol AdditionalErrorInterceptor: Sendable {
-  /// Looks at an error and returns it, or another in its place.
+  /// Returns the error for the caller: the same one, or another.
   func intercept<Request: GraphQLRequest>(error: any Error, request: Request) async -> any Error
 }

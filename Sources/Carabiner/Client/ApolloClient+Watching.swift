@@ -1,7 +1,7 @@
 extension ApolloClient {
-  /// Runs an operation and then brings its result again whenever something it is made of changes in the store.
+  /// Runs an operation, and returns its result again whenever one of its fields changes in the store.
   ///
-  /// If another writer changes the last result so that something is missing, as a removal does, the server is asked again.
+  /// If another writer removes a field of the last result, the client sends the operation to the server again.
   ///
   /// - Parameters:
   ///   - operation: A query.

@@ -1,8 +1,8 @@
 /// Runs GraphQL operations.
 public final class ApolloClient: Sendable {
-  /// What runs the operations.
+  /// Runs the operations.
   public let networkTransport: any NetworkTransport
-  /// The store the transport's cache stage uses.
+  /// The store that the cache stage of the transport uses.
   public let store: ApolloStore
 
   /// A client over a transport.
@@ -18,9 +18,12 @@ public final class ApolloClient: Sendable {
 
   // MARK: Queries
 
-  /// Runs a query and brings its one result.
+  /// Runs a query and returns its first result.
   ///
-  /// - Throws: What the chain or an interceptor throws; `CancellationError` if the task was cancelled.
+  /// An operation with `@defer` may have more results: read them with ``results(of:cachePolicy:configuration:)``.
+  ///
+  /// - Throws: ``RequestChainError``, ``ResponseParsingError``, ``TransportError``, ``ResponseCodeError``, or the error of an
+  ///   interceptor; `CancellationError` if the task was cancelled. GraphQL errors are not thrown: see ``GraphQLResponse/errors``.
   public func fetch<Query: GraphQLQuery>(
     query: Query, cachePolicy: CachePolicy.Query.SingleResponse,
     configuration: RequestConfiguration = RequestConfiguration()
@@ -28,9 +31,9 @@ public final class ApolloClient: Sendable {
     try await first(of: query, cachePolicy.fetchBehavior, configuration)
   }
 
-  /// Runs a query as a policy says; a policy with several results brings its first.
+  /// Runs a query with any policy and returns its first result.
   ///
-  /// Disfavoured, so that `.cacheFirst` by itself means the policy with exactly one result.
+  /// It is disfavoured, so that `.cacheFirst` selects the overload for policies with exactly one result.
   @_disfavoredOverload
   public func fetch<Query: GraphQLQuery>(
     query: Query, cachePolicy: CachePolicy = .default, configuration: RequestConfiguration = RequestConfiguration()
@@ -51,7 +54,7 @@ public final class ApolloClient: Sendable {
     }
   }
 
-  /// Runs a query and brings the cached result, if there is one, and then the server's.
+  /// Runs a query and returns the cached result, if there is one, and then the result of the server.
   public func fetch<Query: GraphQLQuery>(
     query: Query, cachePolicy: CachePolicy.Query.CacheAndNetwork,
     configuration: RequestConfiguration = RequestConfiguration()
@@ -61,12 +64,12 @@ public final class ApolloClient: Sendable {
 
   // MARK: Subscriptions
 
-  /// Subscribes, and brings each result as it comes; before the first of the server what the cache has, unless told otherwise.
+  /// Subscribes and returns a stream of results, with the cached result first unless the policy is `networkOnly`.
   ///
-  /// The subscription ends with the stream, and when the task that reads it is cancelled. The stream also tells where the
-  /// subscription is, which begins as soon as somebody asks for the first result.
+  /// The subscription starts when the first result is read. To end it, release the stream or cancel the task that reads it.
   ///
-  /// - Throws: While it is read: what the chain or an interceptor throws, ``SubscriptionError`` if the server ends with errors.
+  /// - Returns: The results and the state of the subscription. Reading it throws the errors of the chain and of interceptors, and
+  ///   ``SubscriptionError`` if the server ends the subscription with errors.
   public func subscribe<Subscription: GraphQLSubscription>(
     subscription: Subscription, cachePolicy: CachePolicy.Subscription = .default,
     configuration: RequestConfiguration = RequestConfiguration()
@@ -80,14 +83,14 @@ public final class ApolloClient: Sendable {
 
   // MARK: Mutations and operations known at run time
 
-  /// Runs a mutation and brings its result.
+  /// Runs a mutation and returns its result. It never reads the cache.
   public func perform<Mutation: GraphQLMutation>(
     mutation: Mutation, configuration: RequestConfiguration = RequestConfiguration()
   ) async throws -> GraphQLResponse<Mutation> {
     try await first(of: mutation, .networkOnly, configuration)
   }
 
-  /// Runs an operation of any kind and brings its results as they come.
+  /// Runs an operation of any kind and returns its results as they arrive.
   @_specialize(where Operation == DynamicOperation)
   public func results<Operation: GraphQLOperation>(
     of operation: Operation, cachePolicy: CachePolicy = .default,
@@ -97,7 +100,7 @@ public final class ApolloClient: Sendable {
       switch operation.operationType {
       case .query: cachePolicy.fetchBehavior
       case .mutation: .networkOnly
-      // A result in the cache is no reason not to subscribe.
+      // A cached result does not replace the subscription.
       case .subscription: cachePolicy == .cacheFirst ? .cacheAndNetwork : cachePolicy.fetchBehavior
       }
     return try networkTransport.send(operation, fetchBehavior: behavior, configuration: configuration)
@@ -105,21 +108,23 @@ public final class ApolloClient: Sendable {
 
   // MARK: Uploads
 
-  /// Runs an operation some of whose variables are files, and brings its result.
+  /// Runs an operation whose variables include files, and returns its result.
   ///
-  /// The files are read while they are sent, however long they are.
+  /// Files of any length are read from disk while they are sent.
   ///
   /// - Parameters:
   ///   - operation: The operation, without the variables that are files.
-  ///   - files: The files, each with the variable whose value it is.
+  ///   - files: The files, each with the path of its variable. The variables of the operation must leave these paths out.
   ///   - configuration: The options of this request.
+  /// - Throws: ``RequestChainError`` with code `invalidRequest` if the transport cannot upload files; otherwise the same errors as
+  ///   ``perform(mutation:configuration:)``.
   public func upload<Operation: GraphQLOperation>(
     operation: Operation, files: [GraphQLFile], configuration: RequestConfiguration = RequestConfiguration()
   ) async throws -> GraphQLResponse<Operation> {
     try await first(of: results(of: operation, uploading: files, configuration: configuration), operation)
   }
 
-  /// Runs an operation some of whose variables are files, and brings its results as they come.
+  /// Runs an operation whose variables include files, and returns its results as they arrive.
   public func results<Operation: GraphQLOperation>(
     of operation: Operation, uploading files: [GraphQLFile], configuration: RequestConfiguration = RequestConfiguration()
   ) throws -> PullStream<GraphQLResponse<Operation>> {
@@ -129,7 +134,7 @@ public final class ApolloClient: Sendable {
     return try transport.upload(operation, files: files, configuration: configuration)
   }
 
-  /// The first result; what would follow is cancelled with the stream.
+  /// The first result. The rest is cancelled when the stream is released.
   private func first<Operation: GraphQLOperation>(
     of operation: Operation, _ behavior: FetchBehavior, _ configuration: RequestConfiguration
   ) async throws -> GraphQLResponse<Operation> {
@@ -142,11 +147,12 @@ public final class ApolloClient: Sendable {
   ) async throws -> GraphQLResponse<Operation> {
     switch try await results.pull() {
     case .element(let response), .last(let response):
-      // A typed value that does not fit is an error of the fetch, not a surprise later.
+      // Fail here, and not when the caller reads the data.
       if Operation.self != DynamicOperation.self { _ = try response.data }
       return response
     case .end:
-      throw RequestChainError(.noResults, "\(operation.displayName) brought no result")
+      throw RequestChainError(
+        .noResults, "\(operation.displayName) has no result: the transport ended its stream; check the transport")
     }
   }
 }

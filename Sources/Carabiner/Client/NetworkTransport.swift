@@ -1,6 +1,9 @@
 /// Runs operations for a client.
 public protocol NetworkTransport: Sendable {
-  /// Runs an operation and brings its results.
+  /// Runs an operation.
+  ///
+  /// - Returns: Its results, which are made when they are read.
+  /// - Throws: ``RequestChainError`` with code `invalidRequest`. All other errors are thrown by the stream.
   func send<Operation: GraphQLOperation>(
     _ operation: Operation, fetchBehavior: FetchBehavior, configuration: RequestConfiguration
   ) throws -> PullStream<GraphQLResponse<Operation>>
@@ -8,25 +11,27 @@ public protocol NetworkTransport: Sendable {
 
 /// Runs operations, and uploads files with them.
 public protocol UploadingNetworkTransport: NetworkTransport {
-  /// Runs an operation some of whose variables are files, and brings its results.
+  /// Runs an operation whose variables include files.
+  ///
+  /// - Returns: Its results, which are made when they are read.
   func upload<Operation: GraphQLOperation>(
     _ operation: Operation, files: [GraphQLFile], configuration: RequestConfiguration
   ) throws -> PullStream<GraphQLResponse<Operation>>
 }
 
-/// What a caller asks for beside the operation.
+/// The settings of one request.
 public struct RequestConfiguration: Sendable {
   /// Seconds an attempt may take from the first interceptor on; nil for no limit.
   public var requestTimeout: Double?
   /// Whether results from the server are written to the cache.
   public var writeResultsToCache: Bool
-  /// Headers of this request beside the transport's.
+  /// Headers of this request. They replace headers of the transport with the same name.
   public var additionalHeaders: HTTPHeaders
-  /// How the operation is put into an HTTP request; nil for what the transport does.
+  /// How the operation is written into an HTTP request; nil for the options of the transport.
   public var wireOptions: WireOptions?
-  /// Who is told what each stage does.
+  /// The tracer that gets an event for each step; nil to trace nothing.
   public var tracer: (any ChainTracer)?
-  /// Who is told the state of a subscription; the client sets it.
+  /// The state of a subscription, which the chain keeps up to date; the client sets it.
   public internal(set) var subscription: SubscriptionProgress?
 
   /// A configuration, each value with its default.

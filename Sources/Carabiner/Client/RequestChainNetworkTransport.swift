@@ -2,23 +2,24 @@ public import FoundationEssentials
 
 /// Runs each operation through a request chain of its own.
 public struct RequestChainNetworkTransport: UploadingNetworkTransport {
-  /// How often a request may be started before the chain gives up.
+  /// The default of ``maximumAttempts``.
   public static let defaultMaximumAttempts = 10
 
-  /// Says which interceptors an operation passes.
+  /// Makes the interceptors of each operation.
   public let interceptorProvider: any InterceptorProvider
-  /// Where the server is.
+  /// The URL of the server.
   public let endpointURL: URL
   /// Headers of every request.
   public let additionalHeaders: HTTPHeaders
-  /// How operations are put into HTTP requests, unless a request says otherwise.
+  /// How operations are written into HTTP requests, unless a request has options of its own.
   public let wireOptions: WireOptions
   private let leg: NetworkLeg
-  /// What the cache stage reads and writes.
+  /// The store that the cache stage reads and writes.
   public let store: ApolloStore
-  /// How often a request may be started, retries of both scopes together.
+  /// How often a request may be sent, retries of the operation and of the HTTP request together. After that it fails with
+  /// ``RequestChainError/Code/retryLimit``.
   public let maximumAttempts: Int
-  /// Is told what went wrong without the caller noticing.
+  /// Gets the failures and retries that callers do not see.
   public let observer: any ChainObserver
 
   /// A transport to one endpoint.
@@ -33,9 +34,9 @@ public struct RequestChainNetworkTransport: UploadingNetworkTransport {
       additionalHeaders: additionalHeaders, wireOptions: wireOptions, maximumAttempts: maximumAttempts, observer: observer)
   }
 
-  /// A transport to one endpoint that is reached by other means than HTTP.
+  /// A transport to one endpoint that does not use HTTP requests, for example over a WebSocket.
   ///
-  /// Interceptors for GraphQL, cache and retries work as ever; those for HTTP and the parser are not passed.
+  /// GraphQL interceptors, cache and retries work as with HTTP. HTTP interceptors and the parser are not used.
   public init(
     interceptorProvider: any InterceptorProvider = DefaultInterceptorProvider.shared, endpointURL: URL,
     resultTransport: any ResultTransport, store: ApolloStore = ApolloStore(), wireOptions: WireOptions = WireOptions(),
@@ -75,7 +76,7 @@ public struct RequestChainNetworkTransport: UploadingNetworkTransport {
     return try send(UploadRequest(request, files: files))
   }
 
-  /// The request for an operation, with what transport and caller ask for.
+  /// The request for an operation, with the settings of transport and caller.
   private func jsonRequest<Operation: GraphQLOperation>(
     _ operation: Operation, fetchBehavior: FetchBehavior, configuration: RequestConfiguration
   ) -> JSONRequest<Operation> {

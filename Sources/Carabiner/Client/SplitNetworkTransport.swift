@@ -1,15 +1,15 @@
-/// Sends subscriptions one way and all other operations another, as over a WebSocket and over HTTP.
+/// Sends subscriptions over one transport, such as a WebSocket, and all other operations over another, such as HTTP.
 ///
-/// Both ways should have the same store, which is then also the client's.
+/// Both transports should use the store of the client.
 public struct SplitNetworkTransport: UploadingNetworkTransport {
   private let subscriptions: any NetworkTransport
   private let others: any NetworkTransport
 
-  /// A transport of two.
+  /// A transport that consists of two.
   ///
   /// - Parameters:
-  ///   - subscriptions: What runs subscriptions.
-  ///   - others: What runs queries, mutations and uploads; for uploads it must conform to ``UploadingNetworkTransport``.
+  ///   - subscriptions: Runs subscriptions.
+  ///   - others: Runs queries, mutations and uploads. For uploads it must conform to ``UploadingNetworkTransport``.
   public init(subscriptions: any NetworkTransport, others: any NetworkTransport) {
     self.subscriptions = subscriptions
     self.others = others
@@ -31,7 +31,7 @@ public struct SplitNetworkTransport: UploadingNetworkTransport {
 }
 
 extension RequestChainError {
-  /// A transport was asked to send files and has no way to.
+  /// The transport cannot upload files.
   package static func cannotUpload(_ transport: any NetworkTransport) -> Self {
     Self(
       .invalidRequest,

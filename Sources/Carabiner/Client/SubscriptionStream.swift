@@ -1,15 +1,15 @@
-/// The results of a subscription, and where it is.
+/// The results and the state of a subscription.
 ///
-/// Leaving it, or cancelling the task that reads it, ends the subscription. Results are read by one task at a time; the state may
-/// be looked at from anywhere.
+/// To end the subscription, release the stream or cancel the task that reads it. Only one task may read results at a time. Any task
+/// may read the state.
 public struct SubscriptionStream<Operation: GraphQLOperation>: AsyncSequence, Sendable {
   public typealias Element = GraphQLResponse<Operation>
 
-  /// The results, for those who want to map them or to pull one by one.
+  /// The results as a stream that can be mapped.
   public let results: PullStream<GraphQLResponse<Operation>>
   private let progress: SubscriptionProgress
 
-  /// Results whose state is told by `progress`.
+  /// Results whose state is kept in `progress`.
   init(_ results: PullStream<GraphQLResponse<Operation>>, _ progress: SubscriptionProgress) {
     let closing = ClosingProgress(progress)
     self.progress = progress
@@ -28,13 +28,13 @@ public struct SubscriptionStream<Operation: GraphQLOperation>: AsyncSequence, Se
     }
   }
 
-  /// Where the subscription is now.
+  /// The current state of the subscription.
   public var state: SubscriptionState { progress.state }
 
   /// Why the subscription finished; nil until it has.
   public var end: SubscriptionEnd? { progress.end }
 
-  /// The state now and every later one; ends when the subscription has.
+  /// The current state and every later one, until the subscription has finished.
   public var states: AsyncStream<SubscriptionState> { progress.states }
 
   public func makeAsyncIterator() -> PullStream<GraphQLResponse<Operation>>.Iterator { results.makeAsyncIterator() }

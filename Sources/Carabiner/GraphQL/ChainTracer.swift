@@ -1,21 +1,21 @@
 public import FoundationEssentials
 
-/// Is told what each stage of a request does; the command's `--trace` is one.
+/// Gets an event for each step of a request. `carabiner run --trace` uses one.
 public protocol ChainTracer: Sendable {
-  /// A stage did one thing.
+  /// A stage finished a step.
   func record(_ event: StageEvent)
 
   /// A request is about to be sent over HTTP.
   ///
-  /// - Parameter request: What will be sent; fields that tell the server of the trace may be added to its head.
-  /// - Returns: Who is told how the transfer goes; nil to have it recorded as an event of the kind ``StageEvent/Kind/transport``.
+  /// - Parameter request: The request. The tracer may add header fields such as `traceparent`.
+  /// - Returns: A tracer of the transfer; nil to get an event of the kind ``StageEvent/Kind/transport`` instead.
   func willSend(_ request: inout URLRequest) -> (any TransferTracer)?
 
-  /// An operation is about to be sent by a transport that brings results, as over a WebSocket.
+  /// An operation is about to be sent over a ``ResultTransport``, for example over a WebSocket.
   ///
-  /// Its events of the kind ``StageEvent/Kind/transport`` are recorded in any case.
+  /// The tracer gets events of the kind ``StageEvent/Kind/transport`` in any case.
   ///
-  /// - Returns: Who is told when it is over; nil if nobody wants to know.
+  /// - Returns: A tracer that is called when the operation ends; nil for none.
   func willSend(_ operationType: GraphQLOperationType, to endpoint: URL) -> (any TransferTracer)?
 }
 
@@ -24,19 +24,19 @@ extension ChainTracer {
   public func willSend(_ operationType: GraphQLOperationType, to endpoint: URL) -> (any TransferTracer)? { nil }
 }
 
-/// Is told how one transfer goes.
+/// Gets the events of one transfer.
 ///
-/// It is let go together with the response's body: a consumer that wants no more of it does not say so.
+/// If the consumer drops the response before its end, the tracer is released and ``ended(_:)`` is not called.
 public protocol TransferTracer: Sendable {
   /// The head of a response over HTTP arrived.
   func received(_ head: HTTPURLResponse)
-  /// The transfer is over: its body, or its last result, has come, or this went wrong.
+  /// The transfer ended: the body or the last result arrived, or it failed with this error.
   func ended(_ error: (any Error)?)
 }
 
-/// One thing a stage did, on the way down or up.
+/// One step of a stage, on the way down or up.
 public struct StageEvent: Sendable {
-  /// What kind of stage it was.
+  /// The kind of the stage.
   public enum Kind: String, Sendable {
     case graphQL = "graphql"
     case cache
@@ -46,27 +46,27 @@ public struct StageEvent: Sendable {
     case client
   }
 
-  /// Which way the request was going.
+  /// Down towards the server, or up towards the caller.
   public enum Direction: String, Sendable {
     case down
     case up
   }
 
-  /// What kind of stage it was.
+  /// The kind of the stage.
   public var kind: Kind
   /// The stage's name: a manifest entry, or the type of a built-in.
   public var stage: String
-  /// What was called, as the stage's author knows it: a hook, or the phase of an interceptor.
+  /// The hook of a plugin, or the phase of an interceptor.
   public var hook: String
-  /// Which way the request was going.
+  /// Down towards the server, or up towards the caller.
   public var direction: Direction
-  /// How it ended: a verdict, or a few words.
+  /// The outcome: a verdict, or a few words.
   public var outcome: String
   /// Whether the stage failed.
   public var isFailure: Bool
-  /// Whether the stage is a plugin's.
+  /// Whether the stage belongs to a plugin.
   public var isPlugin: Bool
-  /// How long it took; waiting for stages further in does not count.
+  /// How long the step took, without the time of inner stages.
   public var duration: Duration
 
   /// An event of these parts.

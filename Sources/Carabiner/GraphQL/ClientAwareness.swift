@@ -1,6 +1,6 @@
 internal import CarabinerWire
 
-/// What servers and their statistics are told about the program that asks.
+/// Name and version of the client, for the statistics of servers.
 public struct ClientAwareness: Sendable, Hashable {
   /// The program's name, sent as `apollographql-client-name`; nil to leave it out.
   public var applicationName: String?
@@ -9,7 +9,7 @@ public struct ClientAwareness: Sendable, Hashable {
   /// Whether `extensions.clientLibrary` names this library and its version.
   public var includesLibrary: Bool
 
-  /// Tells these things.
+  /// The client with this name and version.
   public init(applicationName: String? = nil, applicationVersion: String? = nil, includesLibrary: Bool = true) {
     self.applicationName = applicationName
     self.applicationVersion = applicationVersion
@@ -21,7 +21,7 @@ public struct ClientAwareness: Sendable, Hashable {
 
   static let library: JSONValue = ["name": "carabiner", "version": .string(libraryVersion)]
 
-  /// The headers that tell it.
+  /// The headers with name and version.
   package var headers: HTTPHeaders {
     var headers = HTTPHeaders()
     if let applicationName { headers.add(name: "apollographql-client-name", value: applicationName) }

@@ -17,7 +17,7 @@ public struct DynamicOperation: GraphQLOperation {
   ///   - operationName: Which operation of the document to run; nil if it holds one anonymous operation.
   ///   - operationType: What kind of operation that is.
   ///   - variables: The variables, by name.
-  ///   - extensions: What else the server is told.
+  ///   - extensions: The member `extensions` of the request.
   public init(
     document: String, operationName: String? = nil, operationType: GraphQLOperationType = .query,
     variables: JSONObject = [:], extensions: JSONObject = [:]

@@ -1,4 +1,4 @@
-/// When a request asks the cache and when the network.
+/// When a request reads the cache and when it uses the network.
 public struct FetchBehavior: Sendable, Hashable {
   /// When the cache is read.
   public enum CacheRead: Sendable, Hashable {
@@ -7,7 +7,7 @@ public struct FetchBehavior: Sendable, Hashable {
     case onNetworkFailure
   }
 
-  /// When the network is asked.
+  /// When the network is used.
   public enum NetworkFetch: Sendable, Hashable {
     case never
     case always
@@ -16,7 +16,7 @@ public struct FetchBehavior: Sendable, Hashable {
 
   /// When the cache is read.
   public var cacheRead: CacheRead
-  /// When the network is asked.
+  /// When the network is used.
   public var networkFetch: NetworkFetch
 
   /// A behaviour made of both.

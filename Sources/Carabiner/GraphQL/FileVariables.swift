@@ -24,11 +24,11 @@ struct FileVariables {
       guard !place.contains("") else {
         throw Self.refusal(file, "is no place in the variables; write it like avatar, files.0 or input.picture")
       }
-      guard taken.insert(place).inserted else { throw Self.refusal(file, "is given two files; give it one") }
+      guard taken.insert(place).inserted else { throw Self.refusal(file, "has two files; pass one") }
       value = try Self.placing(file, at: place[...], in: value)
     }
     for (file, text) in zip(files, places) where Self.find(text.split(separator: ".")[...], in: value)?.isNull != true {
-      throw Self.refusal(file, "is a file and has parts; give it one of both")
+      throw Self.refusal(file, "is a file and also has members; pass the file or the members")
     }
   }
 

@@ -22,7 +22,7 @@ public struct GraphQLError: Error, Sendable, Hashable, CustomStringConvertible {
   /// An error made of this entry.
   public init(_ object: JSONObject) { self.object = object }
 
-  /// What the server says.
+  /// The message of the server.
   public var message: String? { object["message"]?.string }
   /// Where in the response the error belongs: names and list indices.
   public var path: [JSONValue]? { object["path"]?.array }

@@ -12,14 +12,14 @@ public struct GraphQLFile: Sendable, Hashable {
 
   /// The variable, or a place in one: `avatar`, `files.0`, `input.attachments.2`. Several files with one name are a list.
   public var fieldName: String
-  /// What the server is told the file is called.
+  /// The file name that is sent to the server.
   public var originalName: String
-  /// What the server is told the bytes are.
+  /// The media type that is sent to the server.
   public var mimeType: String
   /// Where the bytes are.
   public var content: Content
 
-  /// The media type of bytes nobody knows anything about.
+  /// The media type of bytes of an unknown kind.
   public static let octetStream = "application/octet-stream"
 
   /// A file whose bytes are at hand.

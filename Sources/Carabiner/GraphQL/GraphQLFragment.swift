@@ -1,4 +1,4 @@
-/// What is asked of one object: a fragment, and the type that its data is decoded to.
+/// A fragment that selects fields of one object, and the type that its data is decoded to.
 public protocol GraphQLFragment: Codable, Sendable {
   /// The text of a document that defines the fragment, and those it uses.
   static var document: String { get }

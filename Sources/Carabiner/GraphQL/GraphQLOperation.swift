@@ -7,11 +7,11 @@ public enum GraphQLOperationType: String, Sendable, Hashable, CaseIterable {
   case subscription
 }
 
-/// An operation a client runs: a document, the name of the operation in it, and its variables.
+/// An operation that a client runs: a document, the name of the operation in it, and its variables.
 ///
-/// Conform to ``GraphQLQuery``, ``GraphQLMutation`` or ``GraphQLSubscription``, which supply the type.
+/// Conform to ``GraphQLQuery``, ``GraphQLMutation`` or ``GraphQLSubscription``. They supply ``operationType``.
 public protocol GraphQLOperation: Sendable {
-  /// What the `data` member of a response is decoded to.
+  /// The type that the `data` member of a response is decoded to.
   associatedtype Data: Decodable & Sendable
 
   /// Query, mutation or subscription.
@@ -22,8 +22,9 @@ public protocol GraphQLOperation: Sendable {
   var document: String { get }
   /// The variables, by name.
   var variables: JSONObject { get }
-  /// What else the server is told, as the member `extensions` of a request; a ``JSONRequest`` begins with it as
-  /// ``WireOverrides/extensions``, where interceptors add to it and what they set wins.
+  /// The member `extensions` of the request.
+  ///
+  /// A ``JSONRequest`` starts with it as ``WireOverrides/extensions``. Interceptors add members there, and theirs win.
   var extensions: JSONObject { get }
 }
 

@@ -1,34 +1,34 @@
 public import FoundationEssentials
 
-/// What travels down the chain: an operation, and how and where to send it.
+/// An operation on its way through the chain, with the settings for sending it.
 public protocol GraphQLRequest<Operation>: Sendable {
   /// The operation this request runs.
   associatedtype Operation: GraphQLOperation
 
-  /// Where the server is.
+  /// The URL of the server.
   var graphQLEndpoint: URL { get set }
   /// The operation to run.
   var operation: Operation { get set }
-  /// Headers beside the defaults; they replace a default of the same name.
+  /// Headers in addition to the defaults. They replace defaults with the same name.
   var additionalHeaders: HTTPHeaders { get set }
-  /// When the cache and when the network is asked.
+  /// When the chain reads the cache and when it uses the network.
   var fetchBehavior: FetchBehavior { get set }
   /// Whether results from the server are written to the cache.
   var writeResultsToCache: Bool { get set }
-  /// Seconds an attempt may take from the first interceptor on; nil for no limit.
+  /// The limit for one attempt in seconds, interceptors included; nil for no limit.
   var requestTimeout: TimeInterval? { get set }
-  /// What goes on the wire instead of the operation's own document, variables and extensions.
+  /// Replacements for the document, variables and extensions of the operation. Interceptors set them.
   var wireOverrides: WireOverrides { get set }
-  /// How the operation is put into an HTTP request; the defaults unless a kind of request keeps others.
+  /// How the operation is written into an HTTP request. The default implementation returns the default options.
   var wireOptions: WireOptions { get }
-  /// Whether files travel with the operation; false unless a kind of request says otherwise.
+  /// Whether the request uploads files. The default implementation returns false.
   var carriesFiles: Bool { get }
-  /// What the stages of this request share, retries included.
+  /// Values that the stages of this request share. Retries keep them.
   var context: RequestContext { get }
 
   /// The HTTP request for this GraphQL request.
   ///
-  /// - Throws: ``RequestChainError`` with code `invalidRequest`.
+  /// - Throws: ``RequestChainError`` with code `invalidRequest`, for example if a file cannot be read.
   func toURLRequest() throws -> URLRequest
 }
 

@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// One result of an operation.
 ///
-/// It keeps the bytes it came in. `data` is decoded when it is first asked for, and `errors` likewise.
+/// It keeps the bytes of the response. `data` is decoded when it is first read, and kept. `errors` is decoded at each read.
 public struct GraphQLResponse<Operation: GraphQLOperation>: Sendable {
   /// Where a result came from.
   public enum Source: String, Sendable, Hashable {
@@ -14,19 +14,19 @@ public struct GraphQLResponse<Operation: GraphQLOperation>: Sendable {
     case interceptor
   }
 
-  /// The whole response as raw JSON, with its members located.
+  /// The whole response as JSON bytes, with the places of its members.
   public var body: ResponseBody { content.body }
   /// Where the result came from.
   public var source: Source
-  /// The head of the HTTP response that carried it; nil if none did.
+  /// The head of the HTTP response; nil if the result did not come over HTTP.
   public var httpResponse: HTTPURLResponse? {
     get { content.httpResponse }
     set { content = ResponseContent(body: content.body, httpResponse: newValue, tape: content.tape) }
   }
-  /// Where the result stands in a response that comes in parts; nil if it came whole.
+  /// The position of the result in a response that arrives in parts; nil if it arrived whole.
   public var delivery: ResultDelivery?
 
-  /// A result passes many hands; all they count is this one reference.
+  /// One reference, because each stage that passes a result on counts its references.
   private var content: ResponseContent
 
   /// A response of these bytes.
@@ -34,13 +34,13 @@ public struct GraphQLResponse<Operation: GraphQLOperation>: Sendable {
     self.init(body: body, source: source, httpResponse: httpResponse, tape: nil)
   }
 
-  /// A response of bytes whose values are located already.
+  /// A response whose values are located already.
   init(body: ResponseBody, source: Source, httpResponse: HTTPURLResponse?, tape: JSONTape?) {
     content = ResponseContent(body: body, httpResponse: httpResponse, tape: tape)
     self.source = source
   }
 
-  /// A response that says this.
+  /// A response with this JSON.
   ///
   /// - Throws: ``ResponseParsingError`` if `json` is not a GraphQL response.
   public init(json: JSONValue, source: Source = .interceptor) throws {
@@ -70,7 +70,7 @@ public struct GraphQLResponse<Operation: GraphQLOperation>: Sendable {
     return entries.map { GraphQLError($0.object ?? ["message": $0]) }
   }
 
-  /// Whether the response has an `errors` member with an entry in it.
+  /// Whether the `errors` member has entries.
   public var hasErrors: Bool { body.hasErrors }
 
   /// The `extensions` member; nil if it is absent.
@@ -83,7 +83,7 @@ public struct GraphQLResponse<Operation: GraphQLOperation>: Sendable {
   /// If ``hasNext`` is true, they follow with the results of the server.
   public var pendingFragments: [PendingFragment] { delivery?.pending ?? [] }
 
-  /// Whether more results follow; of a subscription, whether more may.
+  /// Whether more results follow. For a subscription, whether more may follow.
   public var hasNext: Bool { delivery?.hasNext ?? false }
 
   /// The field that did not fit, from the top of the data, and why.
@@ -126,12 +126,12 @@ extension [any CodingKey] {
   }
 }
 
-/// What all copies of a response share, its data decoded when somebody first asks.
+/// The content that all copies of a response share. The data is decoded when it is first read.
 ///
-/// Not generic: every request makes and ends one, and what a generic class is made of is looked up each time.
+/// Not generic, because each request makes one, and the metadata of a generic class is looked up each time.
 private final class ResponseContent: Sendable {
   private enum Contents {
-    /// Not asked for yet; with the places of the values, if somebody took them down.
+    /// Not decoded yet; with the places of the values, if they are known.
     case located(JSONTape?)
     case decoded((any Sendable)?)
   }
@@ -146,7 +146,7 @@ private final class ResponseContent: Sendable {
     data = Mutex(.located(tape))
   }
 
-  /// The places of the values, as long as the data was not asked for.
+  /// The places of the values; nil once the data is decoded.
   var tape: JSONTape? { data.withLock { if case .located(let tape) = $0 { tape } else { nil } } }
 
   func decoded<Value: Sendable>(_ make: (JSONTape?) throws -> Value?) throws -> Value? {

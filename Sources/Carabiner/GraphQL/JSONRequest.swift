@@ -1,7 +1,7 @@
 internal import CarabinerWire
 public import FoundationEssentials
 
-/// A request that is sent as GraphQL over HTTP: POST with a JSON body, or GET where its options say so.
+/// A request that is sent as GraphQL over HTTP: POST with a JSON body, or GET if the options say so.
 ///
 /// Its parts lie behind one reference: every stage passes the request on, and a copy then counts one reference and not ten.
 public struct JSONRequest<Operation: GraphQLOperation>: GraphQLRequest {
@@ -105,13 +105,13 @@ public struct JSONRequest<Operation: GraphQLOperation>: GraphQLRequest {
     if operation.operationType == .query, wireOverrides.usesGET ?? wireOptions.usesGETForQueries { return try getRequest() }
     var request = URLRequest(
       url: graphQLEndpoint, httpMethod: "POST", headers: headers(), httpBody: Data(body()),
-      // A subscription lives as long as its caller wants.
+      // A subscription has no deadline.
       timeoutInterval: operation.operationType == .subscription ? .infinity : requestTimeout ?? 0)
     request.isIdempotent = operation.operationType != .mutation
     return request
   }
 
-  /// The defaults, then what is told about the client, then what the caller asks for.
+  /// The defaults, then name and version of the client, then the headers of the caller.
   func headers() -> HTTPHeaders {
     var headers = operation.operationType == .subscription ? JSONRequestHeaders.subscription : JSONRequestHeaders.singleResult
     if let client = wireOptions.clientAwareness { headers.replace(with: client.headers) }
@@ -123,7 +123,7 @@ public struct JSONRequest<Operation: GraphQLOperation>: GraphQLRequest {
 
   /// The body with its members sorted by name, so that equal requests are equal bytes.
   ///
-  /// - Parameter variables: What stands for the variables; nil for the request's own.
+  /// - Parameter variables: The variables; nil for those of the request.
   func body(variables: [UInt8]? = nil) -> [UInt8] {
     var body: [UInt8] = []
     body.reserveCapacity(operation.document.utf8.count + 128)
@@ -151,7 +151,7 @@ public struct JSONRequest<Operation: GraphQLOperation>: GraphQLRequest {
 
   // MARK: GET
 
-  /// The same members as items of the URL's query, after those that stand there already.
+  /// The same members as query items of the URL, after the existing ones.
   private func getRequest() throws -> URLRequest {
     var query = URLQueryText(endpoint: graphQLEndpoint.absoluteString)
     if let extensions { query.append("extensions", extensions) }
@@ -165,7 +165,7 @@ public struct JSONRequest<Operation: GraphQLOperation>: GraphQLRequest {
     }
     var headers = headers()
     if additionalHeaders["Content-Type"] == nil { headers.remove("Content-Type") }
-    // Servers refuse a GET that a web page could have sent without asking, unless a header tells it apart.
+    // Any web page can send a GET without preflight. Servers accept it only with a header that a web page cannot set.
     if additionalHeaders["Apollo-Require-Preflight"] == nil { headers.add(name: "Apollo-Require-Preflight", value: "true") }
     return URLRequest(url: url, httpMethod: "GET", headers: headers, timeoutInterval: requestTimeout ?? 0)
   }

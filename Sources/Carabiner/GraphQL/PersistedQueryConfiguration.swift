@@ -1,13 +1,13 @@
 /// How persisted queries are used.
 public struct PersistedQueryConfiguration: Sendable, Hashable {
-  /// Whether hashes are sent at all.
+  /// Whether hashes are sent.
   public var isEnabled: Bool
-  /// Whether the hash of a query is sent with GET, even if queries are not: the URL is short and can be cached.
+  /// Whether the hash of a query is sent with GET even if queries use POST. The URL is short and can be cached.
   ///
-  /// The retry with the document is sent as queries are: with POST unless ``WireOptions/usesGETForQueries`` says otherwise.
+  /// The retry with the document uses POST, unless ``WireOptions/usesGETForQueries`` is true.
   public var usesGETForHashes: Bool
 
-  /// A configuration; off unless told otherwise.
+  /// A configuration. By default, hashes are not sent.
   public init(isEnabled: Bool = false, usesGETForHashes: Bool = false) {
     self.isEnabled = isEnabled
     self.usesGETForHashes = usesGETForHashes

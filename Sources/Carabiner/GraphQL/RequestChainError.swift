@@ -1,4 +1,4 @@
-/// The chain itself could not bring a result.
+/// The chain could not produce a result.
 public struct RequestChainError: Error, Sendable, CustomStringConvertible {
   /// What kind of failure it was.
   public enum Code: String, Sendable, Hashable {
@@ -10,9 +10,9 @@ public struct RequestChainError: Error, Sendable, CustomStringConvertible {
     case retryLimit
     /// The request's timeout passed.
     case timedOut
-    /// A response in parts brought no result for too long.
+    /// A multipart response had no result within the idle timeout.
     case idle
-    /// Two tasks asked for the next result at the same time.
+    /// Two tasks read the same stream at the same time.
     case concurrentUse
   }
 
@@ -37,7 +37,7 @@ public struct RequestChainError: Error, Sendable, CustomStringConvertible {
   static func idle(_ duration: Duration) -> Self {
     Self(
       .idle,
-      "no result came for \(duration), whatever else the server sent; find out why it is silent, or raise the idle timeout")
+      "no result arrived for \(duration), although the connection is open; check the server, or raise the idle timeout")
   }
 
   public var description: String { "\(message) [\(code.rawValue)]" }

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// What the stages of one request share: values that travel up as well as down, retries included.
+/// Values that the stages of one request share, on the way down and up. Retries keep them.
 public final class RequestContext: Sendable {
   private struct State {
     var httpResponse: HTTPURLResponse?
@@ -10,11 +10,11 @@ public final class RequestContext: Sendable {
     var retries: [ObjectIdentifier: Int] = [:]
   }
 
-  /// A number that names this request in logs, unique in the process.
+  /// The number of this request in logs, unique in the process.
   public let id: UInt64
-  /// Who is told what each stage does; nil if nobody asked.
+  /// The tracer that gets an event for each step; nil if the request is not traced.
   public let tracer: (any ChainTracer)?
-  /// Who is told the state of a subscription; nil of other operations, and if nobody wants to know.
+  /// The state of a subscription; nil for other operations, and if the caller does not need it.
   public let subscription: SubscriptionProgress?
   private let state = Mutex(State())
 
@@ -33,13 +33,13 @@ public final class RequestContext: Sendable {
     set { state.withLock { $0.httpResponse = newValue } }
   }
 
-  /// Whether the caller has got a result from the cache.
+  /// Whether the caller has received a result from the cache.
   var hasCachedResult: Bool {
     get { state.withLock { $0.hasCachedResult } }
     set { state.withLock { $0.hasCachedResult = newValue } }
   }
 
-  /// 0 for the first attempt, 1 for the first retry; retries of the HTTP leg count.
+  /// 0 for the first attempt, 1 for the first retry. Retries of the HTTP request count too.
   public var attempt: Int { state.withLock { $0.attempt } }
 
   func beginAttempt() -> Int {
@@ -49,7 +49,7 @@ public final class RequestContext: Sendable {
     }
   }
 
-  /// Counts a retry one interceptor sees; 1 for the first.
+  /// Counts a retry that an interceptor sees; returns 1 for the first.
   func countRetry(seenBy interceptor: ObjectIdentifier) -> Int {
     state.withLock {
       $0.retries[interceptor, default: 0] += 1
@@ -57,15 +57,15 @@ public final class RequestContext: Sendable {
     }
   }
 
-  /// A value of a stage's own, by the type that names it.
+  /// A value of a stage. Its key is a type.
   public subscript<Key: RequestContextKey>(key: Key.Type) -> Key.Value? {
     get { state.withLock { $0.values[ObjectIdentifier(key)] as? Key.Value } }
     set { state.withLock { $0.values[ObjectIdentifier(key)] = newValue } }
   }
 }
 
-/// Names a value in a ``RequestContext``.
+/// The key of a value in a ``RequestContext``.
 public protocol RequestContextKey {
-  /// What is kept under this key.
+  /// The type of the value.
   associatedtype Value: Sendable
 }

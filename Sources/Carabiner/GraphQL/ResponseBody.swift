@@ -8,7 +8,7 @@ public struct ResponseBody: Sendable {
   private let dataRange: Range<Int>?
   private let errorsRange: Range<Int>?
   private let extensionsRange: Range<Int>?
-  /// How many member names stood more than once in the text; the last of each counts.
+  /// How many member names occur more than once in one object. The last value of each counts.
   public let duplicateMembers: Int
 
   static let null = Data("null".utf8)
@@ -26,7 +26,7 @@ public struct ResponseBody: Sendable {
     try self.init(bytes, members)
   }
 
-  /// Checks the bytes of a response and notes where all its values are, for a store that will ask.
+  /// Checks the bytes of a response and notes the places of all its values for the store.
   ///
   /// - Throws: As ``init(_:limits:)``.
   package static func scanned(

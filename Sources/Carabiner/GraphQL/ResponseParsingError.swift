@@ -1,7 +1,7 @@
 internal import CarabinerWire
 internal import FoundationEssentials
 
-/// A response is not what a GraphQL server should send.
+/// The response of a server cannot be read as a GraphQL response.
 public struct ResponseParsingError: Error, Sendable, CustomStringConvertible {
   /// What kind of failure it was.
   public enum Code: String, Sendable, Hashable {
@@ -9,25 +9,25 @@ public struct ResponseParsingError: Error, Sendable, CustomStringConvertible {
     case invalidJSON
     /// The body is JSON, but not an object with `data` or `errors`.
     case notAGraphQLResponse
-    /// The data does not fit the type the caller asked for.
+    /// The data does not fit the type of the operation.
     case dataMismatch
-    /// No parser reads this content type.
+    /// There is no parser for this content type.
     case unsupportedContentType
-    /// A response in parts names no boundary.
+    /// The content type of a multipart response has no boundary.
     case missingBoundary
-    /// The parts of a response are not what RFC 2046 has.
+    /// The parts of a multipart response do not follow RFC 2046.
     case invalidMultipart
-    /// A response in parts ends before its close delimiter.
+    /// A multipart response ends before its close delimiter.
     case truncated
-    /// A part of a response, or its headers, are longer than allowed.
+    /// A part of a multipart response, or its headers, exceed the limit.
     case partTooLarge
-    /// The parts of a response that is put together are longer than allowed.
+    /// The merged parts of a deferred response exceed the limit.
     case responseTooLarge
-    /// A part does not fit to what came before.
+    /// A deferred part does not fit the parts before it.
     case invalidPatch
-    /// The parts end although the last one said that more follow.
+    /// The parts end although the last one has `hasNext: true`.
     case incomplete
-    /// Anything else a parser says.
+    /// Another error of a parser, for example of a plugin.
     case other
   }
 
@@ -35,7 +35,7 @@ public struct ResponseParsingError: Error, Sendable, CustomStringConvertible {
   public let code: Code
   /// What happened and what to do next, for a person.
   public let message: String
-  /// What was thrown underneath; nil if nothing was.
+  /// The error that caused this one; nil if there is none.
   public let cause: (any Error)?
 
   /// An error with these parts.

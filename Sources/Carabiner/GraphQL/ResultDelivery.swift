@@ -1,24 +1,24 @@
 package import CarabinerWire
 public import FoundationEssentials
 
-/// Where a result stands in a response that comes in parts.
+/// The position of a result in a response that arrives in parts.
 ///
 /// A class, because results travel by value and most have none.
 public final class ResultDelivery: Sendable {
-  /// Whether more results follow; of a subscription, whether more may.
+  /// Whether more results follow. For a subscription, whether more may follow.
   public let hasNext: Bool
-  /// Whether what is new in the result was deferred or streamed.
+  /// Whether the new part of the result was deferred or streamed.
   public let isIncremental: Bool
-  /// Where the new belongs, as a JSON list of names and indices; nil if there is nothing new, or at several places.
+  /// The path of the new part, as a JSON list of names and indices; nil if there is no new part, or more than one.
   public let path: Data?
-  /// The label of the `@defer` or `@stream` that brought the new; nil if it has none, or there are several.
+  /// The label of the `@defer` or `@stream` of the new part; nil if it has none, or if there is more than one part.
   public let label: String?
-  /// What was deferred or streamed and is new in the result; empty if that is not known.
+  /// The deferred or streamed parts that are new in the result; empty if they are not known.
   package let patches: [IncrementalPatch]
   /// The deferred fragments that a result from the cache lacks; empty of all other results.
   public let pending: [PendingFragment]
 
-  /// A place among results.
+  /// A position.
   public convenience init(
     hasNext: Bool, isIncremental: Bool = false, path: Data? = nil, label: String? = nil, pending: [PendingFragment] = []
   ) {
@@ -36,7 +36,7 @@ public final class ResultDelivery: Sendable {
     self.patches = patches
   }
 
-  /// The place of a result that a part of a deferred or streamed response brought.
+  /// The position of the result of a deferred or streamed part.
   convenience init(_ update: IncrementalUpdate) {
     let only = update.patches.count == 1 ? update.patches[0] : nil
     self.init(

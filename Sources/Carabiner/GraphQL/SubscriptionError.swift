@@ -1,9 +1,9 @@
 /// A server ended a subscription with errors that belong to no result.
 public struct SubscriptionError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What the server says.
+  /// The errors of the server.
   public let errors: [GraphQLError]
 
-  /// An error that says this.
+  /// An error with these errors of the server.
   public init(errors: [GraphQLError]) { self.errors = errors }
 
   public var description: String {

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// What is known of a subscription's state, and who wants to hear of it.
+/// The state of a subscription, and the listeners for its changes.
 public final class SubscriptionProgress: Sendable {
   private struct Inner {
     var state = SubscriptionState.pending
@@ -9,26 +9,26 @@ public final class SubscriptionProgress: Sendable {
     var listeners: [Int: AsyncStream<SubscriptionState>.Continuation] = [:]
   }
 
-  /// How many states are kept for a listener that does not keep up; the newest are.
+  /// How many states are kept for a slow listener. The oldest are dropped.
   static let keptStates = 16
 
   private let inner = Mutex(Inner())
 
   init() {}
 
-  /// Where the subscription is now.
+  /// The current state of the subscription.
   public var state: SubscriptionState { inner.withLock { $0.state } }
 
   /// Why the subscription finished; nil until it has.
   public var end: SubscriptionEnd? { inner.withLock { $0.end } }
 
-  /// Says that the subscription is over, and why; the first reason stays.
+  /// Finishes the subscription with a reason. Later calls do not change the reason.
   func finish(_ end: SubscriptionEnd) {
     inner.withLock { inner in if inner.end == nil, inner.state != .finished { inner.end = end } }
     advance(to: .finished)
   }
 
-  /// The state now and every later one; ends when the subscription has.
+  /// The current state and every later one, until the subscription has finished.
   public var states: AsyncStream<SubscriptionState> {
     AsyncStream(bufferingPolicy: .bufferingNewest(Self.keptStates)) { listener in
       let number: Int? = inner.withLock { inner in
@@ -43,7 +43,7 @@ public final class SubscriptionProgress: Sendable {
     }
   }
 
-  /// Says where the subscription is; once it is finished, nothing changes that.
+  /// Changes the state. A finished subscription stays finished.
   public func advance(to state: SubscriptionState) {
     let over: [AsyncStream<SubscriptionState>.Continuation] = inner.withLock { inner in
       guard inner.state != state, inner.state != .finished else { return [] }
@@ -53,7 +53,7 @@ public final class SubscriptionProgress: Sendable {
       defer { inner.listeners = [:] }
       return Array(inner.listeners.values)
     }
-    // What it calls when it ends takes the lock.
+    // The termination handler takes the lock.
     for listener in over { listener.finish() }
   }
 }

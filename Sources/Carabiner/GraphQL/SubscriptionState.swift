@@ -1,12 +1,12 @@
-/// Where a subscription is.
+/// The state of a subscription.
 public enum SubscriptionState: String, Sendable, Hashable, CaseIterable {
-  /// The server was not asked yet, or did not take it up.
+  /// The server has not accepted the subscription yet.
   case pending
-  /// Results may come.
+  /// Results may arrive.
   case active
-  /// The connection was lost and is being opened again, or an interceptor asked for another attempt.
+  /// The connection was lost and is being opened again, or an interceptor requested a retry.
   case reconnecting
-  /// No more results come: it ended, failed, or was left.
+  /// No more results arrive: the subscription ended, failed or was cancelled.
   case finished
 }
 
@@ -14,8 +14,8 @@ public enum SubscriptionState: String, Sendable, Hashable, CaseIterable {
 public enum SubscriptionEnd: Sendable {
   /// The server ended it.
   case completed
-  /// Its reader left it, or the task that read it was cancelled.
+  /// The stream was released, or the task that read it was cancelled.
   case cancelled
-  /// It failed with this error, which its reader got too.
+  /// It failed with this error, which the reader also received.
   case failed(any Error)
 }

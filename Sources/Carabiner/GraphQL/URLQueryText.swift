@@ -4,7 +4,7 @@ struct URLQueryText {
   private(set) var url: String
   private var isFirst: Bool
 
-  /// An endpoint; what stands in its query stays as it is, and its fragment, which is never sent, goes.
+  /// An endpoint. Its query is kept unchanged. Its fragment is removed, because it is never sent.
   init(endpoint: String) {
     var text = String(endpoint.prefix { $0 != "#" })
     if let mark = text.firstIndex(of: "?") {
@@ -38,7 +38,7 @@ struct URLQueryText {
 }
 
 extension UInt8 {
-  /// Whether RFC 3986 lets the byte stand for itself anywhere.
+  /// Whether the byte is unreserved in RFC 3986.
   fileprivate var isUnreservedInURLs: Bool {
     switch self {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),

@@ -23,7 +23,7 @@ public struct UploadRequest<Operation: GraphQLOperation>: GraphQLRequest {
     self.request.fetchBehavior = .networkOnly
   }
 
-  /// A boundary nobody can guess, so that no file can hold it on purpose.
+  /// A random boundary, so that nobody can craft a file that contains it.
   public static func randomBoundary() -> String {
     var generator = SystemRandomNumberGenerator()
     return "carabiner-" + (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) }.hexDigits
@@ -70,12 +70,12 @@ public struct UploadRequest<Operation: GraphQLOperation>: GraphQLRequest {
 
   public func toURLRequest() throws -> URLRequest {
     guard !files.isEmpty else {
-      throw RequestChainError(.invalidRequest, "there is no file to upload with \(operation.displayName); give it one")
+      throw RequestChainError(.invalidRequest, "the upload \(operation.displayName) has no file; add a file")
     }
     var sent = URLRequest(
       url: graphQLEndpoint, headers: request.headers(), timeoutInterval: requestTimeout ?? 0)
     sent.headers["Content-Type"] = "multipart/form-data; boundary=\(boundary)"
-    // Servers refuse a form, which any web page may send without asking, unless a header tells it apart.
+    // Any web page can send a form without preflight. Servers accept it only with a header that a web page cannot set.
     if additionalHeaders["Apollo-Require-Preflight"] == nil {
       sent.headers.add(name: "Apollo-Require-Preflight", value: "true")
     }

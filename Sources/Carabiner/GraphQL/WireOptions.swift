@@ -1,17 +1,18 @@
-/// How operations are put into HTTP requests, where the protocol leaves a choice.
+/// How operations are written into HTTP requests.
 public struct WireOptions: Sendable, Hashable {
-  /// Whether queries are sent with GET, so that caches on the way can answer them; mutations, subscriptions and uploads never are.
+  /// Whether queries are sent with GET, so that HTTP caches can answer them. Mutations, subscriptions and uploads always use POST.
   public var usesGETForQueries: Bool
-  /// Whether and how hashes of documents are sent in their place.
+  /// Whether and how hashes are sent instead of documents.
   public var persistedQueries: PersistedQueryConfiguration
-  /// What servers are told about the program that asks; nil for nothing.
+  /// Name and version of the client for the server; nil to send none.
   public var clientAwareness: ClientAwareness?
-  /// Whether documents of typed operations get `__typename` and the key fields that the store needs to recognise objects.
+  /// Whether `__typename` and the key fields of the store are added to the documents of typed operations.
   ///
-  /// Turn it off for servers that accept only documents they know. A ``DynamicOperation`` is sent as it is.
+  /// The store needs them to recognise objects. Turn this off for servers that accept only registered documents. A
+  /// ``DynamicOperation`` is sent unchanged.
   public var completesDocuments: Bool
 
-  /// Options, each with its default: documents by POST, and nothing about the client.
+  /// The options, each with its default: POST with documents, without name and version of the client.
   public init(
     usesGETForQueries: Bool = false, persistedQueries: PersistedQueryConfiguration = .init(),
     clientAwareness: ClientAwareness? = nil, completesDocuments: Bool = true

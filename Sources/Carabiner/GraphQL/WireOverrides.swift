@@ -1,6 +1,6 @@
 public import CarabinerWire
 
-/// What stands on the wire in place of an operation's own parts.
+/// Replacements for parts of an operation when it is sent.
 ///
 /// An interceptor that changes the text of a typed operation, or sends only its hash, does so here: the operation itself stays
 /// what the caller gave.
@@ -21,7 +21,7 @@ public struct WireOverrides: Sendable, Hashable {
   public var variables: JSONText?
   /// The members of `extensions`, in order.
   public var extensions: JSONObject = [:]
-  /// Whether a query is sent with GET; nil for what the request's options say.
+  /// Whether a query is sent with GET; nil for the options of the request.
   public var usesGET: Bool?
 
   /// No overrides.

@@ -2,12 +2,12 @@ public import FoundationEssentials
 
 /// The body of an HTTP request.
 public enum HTTPBody: Sendable, Hashable {
-  /// Bytes at hand.
+  /// Bytes in memory.
   case data(Data)
-  /// Parts of which some are read from files while they are sent.
+  /// Parts, some of which are read from files while they are sent.
   case segmented(SegmentedBody)
 
-  /// The bytes, if they are at hand; nil for a body that is read while it is sent.
+  /// The bytes, if they are in memory; nil for a body that is read while it is sent.
   public var data: Data? { if case .data(let data) = self { data } else { nil } }
 
   /// How many bytes the body has.
@@ -19,11 +19,11 @@ public enum HTTPBody: Sendable, Hashable {
   }
 }
 
-/// A body of known length that is never wholly in memory.
+/// A body of known length that is never completely in memory.
 public struct SegmentedBody: Sendable, Hashable {
   /// A part of it.
   public enum Segment: Sendable, Hashable {
-    /// Bytes at hand.
+    /// Bytes in memory.
     case data(Data)
     /// A regular file that must have exactly this many bytes while it is sent.
     case file(path: String, length: Int)

@@ -2,7 +2,7 @@
 public struct HTTPHeaders: Sendable, Hashable {
   /// One header field.
   public struct Field: Sendable, Hashable {
-    /// The name as it was given; compare it case-insensitively.
+    /// The name, in its original case. Compare it case-insensitively.
     public var name: String
     /// The value, without surrounding white space.
     public var value: String
@@ -23,7 +23,7 @@ public struct HTTPHeaders: Sendable, Hashable {
   /// These fields, in this order.
   public init(_ fields: [Field]) { self.fields = fields }
 
-  /// The first value of a header; setting it replaces every field of that name in place, setting nil removes them.
+  /// The first value of a header. Setting it replaces all fields of this name; setting nil removes them.
   public subscript(name: String) -> String? {
     get { fields.first { $0.name.isSameHeaderName(as: name) }?.value }
     set {
@@ -43,7 +43,7 @@ public struct HTTPHeaders: Sendable, Hashable {
     fields.filter { $0.name.isSameHeaderName(as: name) }.map(\.value)
   }
 
-  /// Adds a field and keeps those already there.
+  /// Adds a field and keeps existing fields of the same name.
   public mutating func add(name: String, value: String) {
     fields.append(Field(name: name, value: value))
   }
@@ -53,7 +53,7 @@ public struct HTTPHeaders: Sendable, Hashable {
     fields.removeAll { $0.name.isSameHeaderName(as: name) }
   }
 
-  /// Lets each header of `other` replace the fields of the same name here.
+  /// Replaces fields by those of `other` with the same name, and adds the rest.
   public mutating func replace(with other: HTTPHeaders) {
     for field in other.fields { remove(field.name) }
     fields.append(contentsOf: other.fields)
@@ -85,7 +85,7 @@ extension HTTPHeaders: RandomAccessCollection {
 extension String {
   /// Whether two header names are the same: ASCII letters match in either case.
   package func isSameHeaderName(as other: String) -> Bool {
-    // Most are written alike, and most that are not differ in length.
+    // Most equal names are written alike, and most different names differ in length.
     if self == other { return true }
     let left = utf8
     let right = other.utf8

@@ -1,12 +1,14 @@
-/// Calls the next HTTP step and brings the response.
+/// Calls the next HTTP step and returns the response.
 public typealias NextHTTPInterceptorFunction = @Sendable (URLRequest) async throws -> HTTPResponse
 
 /// A step that sees HTTP requests on the way down and heads and body chunks on the way up.
 public protocol HTTPInterceptor: Sendable {
   /// Does work before and after the network.
   ///
-  /// Call `next` with the request, changed or not; look at the head it returns and use `mapChunks` to see the body. Throw
-  /// ``HTTPRetry`` to have the HTTP request built and sent again.
+  /// Call `next` with the request, changed or not. Its response has the head; use `mapChunks` to see the body. To build and send the
+  /// HTTP request again, throw ``HTTPRetry``.
+  ///
+  /// - Throws: Any error. GraphQL interceptors see it in `mapErrors`.
   func intercept(request: URLRequest, next: NextHTTPInterceptorFunction) async throws -> HTTPResponse
 
   /// What a trace calls this step.
@@ -14,7 +16,7 @@ public protocol HTTPInterceptor: Sendable {
   /// What the chain may take for granted about this step.
   var traits: StageTraits { get }
 
-  /// Whether a response with this head goes up as it is; asked only of a step with the trait ``StageTraits/seesOnlyHeads``.
+  /// Whether a response with this head passes unchanged. Called only for a step with the trait ``StageTraits/seesOnlyHeads``.
   func passes(_ head: HTTPURLResponse) -> Bool
 }
 
@@ -24,9 +26,9 @@ extension HTTPInterceptor {
   public func passes(_ head: HTTPURLResponse) -> Bool { false }
 }
 
-/// Asks the chain to build the HTTP request again and send it, without passing the GraphQL interceptors.
+/// Makes the chain build and send the HTTP request again, without running the GraphQL interceptors.
 public struct HTTPRetry: ChainControl {
-  /// How long to wait first.
+  /// How long the chain waits before the retry.
   public var delay: Duration
 
   /// A retry after `delay`.

@@ -4,7 +4,7 @@ public import FoundationEssentials
 public struct HTTPResponse: Sendable {
   /// Status and headers.
   public var response: HTTPURLResponse
-  /// The body, piece by piece, as the network delivers it.
+  /// The body in chunks, as they arrive from the network.
   public var chunks: PullStream<Data>
 
   /// A response with this head and body.

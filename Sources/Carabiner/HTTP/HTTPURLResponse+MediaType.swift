@@ -10,13 +10,13 @@ extension HTTPURLResponse {
 
   /// Whether the body has parts.
   package var isMultipart: Bool {
-    // Nearly every response is JSON, and its first letter says so.
+    // Nearly every response is JSON. Its first letter is enough to exclude multipart.
     guard let value = headers["Content-Type"], let first = value.utf8.first,
       [UInt8(ascii: "m"), UInt8(ascii: " "), 9].contains(first.asciiLowercased)
     else { return false }
     return mediaType?.hasPrefix("multipart/") == true
   }
 
-  /// Whether the server says that the body is a GraphQL response, whatever the status.
+  /// Whether the media type is that of a GraphQL response.
   package var isGraphQLResponse: Bool { mediaType == "application/graphql-response+json" }
 }

@@ -2,7 +2,7 @@ public import FoundationEssentials
 
 /// The head of an HTTP response.
 public struct HTTPURLResponse: Sendable, Hashable {
-  /// The version of HTTP a response came over.
+  /// A version of HTTP.
   public enum Version: String, Sendable, Hashable {
     case http10 = "HTTP/1.0"
     case http11 = "HTTP/1.1"
@@ -11,7 +11,7 @@ public struct HTTPURLResponse: Sendable, Hashable {
     case unknown = "HTTP"
   }
 
-  /// Where the response came from, after redirects.
+  /// The URL of the response, after redirects.
   public var url: URL
   /// The status, 100 to 599.
   public var statusCode: Int

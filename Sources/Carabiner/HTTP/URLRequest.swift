@@ -2,24 +2,25 @@ public import FoundationEssentials
 
 /// An HTTP request on its way to the transport.
 ///
-/// It has the members that users of Foundation's type of the same name know, and none of Foundation's networking.
+/// Its members have the names of Foundation's type of the same name. It does not use Foundation's networking.
 public struct URLRequest: Sendable, Hashable {
-  /// Where the request goes; http or https.
+  /// The URL, http or https.
   public var url: URL
-  /// The method, "POST" unless set.
+  /// The method; the default is `POST`.
   public var httpMethod: String
   /// The header fields in order, duplicates kept.
   public var headers: HTTPHeaders
   /// The body; nil for none.
   public var body: HTTPBody?
-  /// Seconds the whole exchange may take; 0 for what the transport is configured to.
+  /// The limit for the whole exchange in seconds; 0 for the limit of the transport.
   public var timeoutInterval: TimeInterval
-  /// Whether sending the request twice does no more than sending it once.
+  /// Whether sending the request twice has the same effect as sending it once.
   ///
-  /// The transport sends such a request again if a kept connection turns out to be dead; any other only if no byte of its body
-  /// was sent. Requests made for an operation know; others go by their method, and a POST is not.
+  /// If a reused connection turns out to be dead, the transport sends an idempotent request again. It sends any other request again
+  /// only if no byte of its body was sent. For the request of an operation, the operation decides; otherwise the method does, and POST
+  /// is not idempotent.
   public var isIdempotent: Bool
-  /// Whether the response's reader takes a multipart body part by part and limits each part.
+  /// Whether a multipart body of the response is read part by part, with a limit for each part.
   ///
   /// The transport limits the whole body of every other response. The chain sets this for its parser.
   public var takesParts = false
@@ -40,7 +41,7 @@ public struct URLRequest: Sendable, Hashable {
     isIdempotent = Self.idempotentMethods.contains(httpMethod)
   }
 
-  /// The body, if its bytes are at hand; nil for none, and for one that is read while it is sent. Setting it replaces either.
+  /// The body, if it is in memory; nil if there is none, or if it is read while it is sent. Setting it replaces the body.
   public var httpBody: Data? {
     get { body?.data }
     set { body = newValue.map { .data($0) } }

@@ -2,11 +2,10 @@ internal import CarabinerDigest
 internal import CarabinerWire
 internal import FoundationEssentials
 
-/// Sends the hash of a document first and the document only if the server does not know it.
+/// Sends the hash of a document first, and the document only if the server does not know the hash.
 ///
-/// It is off unless configured. Results of the request pass through untouched. Subscriptions and uploads are sent with their
-/// documents: the one has no second attempt, the other would send its files twice. How far a request has come is kept with the
-/// request, so one instance may serve many.
+/// It is off by default. Subscriptions and uploads are always sent with their documents: a subscription has no second attempt, and
+/// an upload would send its files twice. The state is kept in the context of the request, so one instance may serve many requests.
 public final class AutomaticPersistedQueryInterceptor: GraphQLInterceptor {
   public var stageName: String { "persisted-queries" }
 
@@ -27,8 +26,8 @@ public final class AutomaticPersistedQueryInterceptor: GraphQLInterceptor {
   /// An interceptor with this configuration.
   ///
   /// - Parameters:
-  ///   - configuration: How persisted queries are used; nil for what the request's ``WireOptions`` say.
-  ///   - support: Where endpoints that refuse persisted queries are remembered.
+  ///   - configuration: How persisted queries are used; nil for the ``WireOptions`` of the request.
+  ///   - support: The memory of endpoints that do not support persisted queries.
   public init(configuration: Configuration? = nil, support: PersistedQuerySupport = .shared) {
     self.configuration = configuration
     self.support = support
@@ -77,21 +76,21 @@ public final class AutomaticPersistedQueryInterceptor: GraphQLInterceptor {
   }
 }
 
-/// The server refused a document together with its hash.
+/// The server rejected a document that was sent together with its hash.
 public struct AutomaticPersistedQueryError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What kind of failure it was, as it is named in documentation.
+  /// The code of this error in the documentation.
   public let code = "persistedQueryRetryFailed"
-  /// Which operation it was; nil for an anonymous one.
+  /// The name of the operation; nil for an anonymous one.
   public let operationName: String?
 
   public var description: String {
-    "the server does not find the persisted query of \(operationName ?? "an anonymous operation") although it was sent with its "
-      + "document; turn persisted queries off or look at the server's store [\(code)]"
+    "the server did not find the persisted query of \(operationName ?? "an anonymous operation") although it was sent with its "
+      + "document; turn persisted queries off, or check the store of the server [\(code)]"
   }
 }
 
 extension GraphQLRequest {
-  /// The document that goes on the wire; nil if none does.
+  /// The document that is sent; nil if none is.
   fileprivate var sentDocument: String? {
     switch wireOverrides.document {
     case .original: operation.document
@@ -101,7 +100,7 @@ extension GraphQLRequest {
   }
 }
 
-/// What a server says about a hash it cannot use.
+/// The reason why a server rejects a hash.
 private enum PersistedQueryRefusal {
   case notFound
   case notSupported

@@ -1,6 +1,6 @@
-/// Says which interceptors an operation passes.
+/// Makes the interceptors of each operation.
 ///
-/// Every method has a default, so a provider writes only what it changes.
+/// Each method has a default implementation that returns the built-in interceptors.
 public protocol InterceptorProvider: Sendable {
   /// The GraphQL interceptors, outermost first.
   func graphQLInterceptors<Operation: GraphQLOperation>(for operation: Operation) -> [any GraphQLInterceptor]
@@ -14,14 +14,16 @@ public protocol InterceptorProvider: Sendable {
   /// The parser.
   func responseParser<Operation: GraphQLOperation>(for operation: Operation) -> any ResponseParsingInterceptor
 
-  /// Who sees each error last, before the caller does.
+  /// The interceptor that sees each error last, before the caller; nil for none.
   func additionalErrorInterceptor<Operation: GraphQLOperation>(
     for operation: Operation
   ) -> (any AdditionalErrorInterceptor)?
 
-  /// All interceptors of one request; called once, and the same instances serve its retries.
+  /// All interceptors of one request. It is called once per request; retries use the same instances.
   ///
-  /// The default asks the other methods. A provider whose stages share something per request implements this one.
+  /// The default implementation calls the other methods. Implement this method if the stages of a request share state.
+  ///
+  /// - Throws: Any error. The request then fails with it, and no interceptor sees it.
   func interceptors<Operation: GraphQLOperation>(
     for operation: Operation, context: RequestContext
   ) throws -> RequestInterceptors
@@ -64,9 +66,9 @@ extension InterceptorProvider {
   }
 }
 
-/// The provider used unless another is given.
+/// The provider of the built-in interceptors.
 public struct DefaultInterceptorProvider: InterceptorProvider {
-  /// The one instance anybody needs.
+  /// The shared instance.
   public static let shared = DefaultInterceptorProvider()
 
   /// A provider of the defaults.
@@ -77,7 +79,7 @@ public struct DefaultInterceptorProvider: InterceptorProvider {
   ) throws -> RequestInterceptors { DefaultInterceptors.all }
 }
 
-/// The interceptors used unless others are given; none keeps anything of a request, so all requests share them.
+/// The built-in interceptors. They keep no state of a request, so all requests share them.
 private enum DefaultInterceptors {
   static let all = RequestInterceptors(
     graphQL: [MaxRetryInterceptor(), AutomaticPersistedQueryInterceptor()], cache: DefaultCacheInterceptor(),

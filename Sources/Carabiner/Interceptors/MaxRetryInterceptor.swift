@@ -1,27 +1,27 @@
 internal import FoundationEssentials
 
-/// Stops a request that is retried too often, and waits before each retry if told to.
+/// Limits the retries of a request, and optionally waits before each retry.
 ///
-/// It limits and delays the retries that other stages ask for: plugins, and the interceptor of persisted queries. By itself it retries
-/// nothing, whatever fails.
+/// It limits and delays the retries that other stages request, such as plugins and the interceptor for persisted queries. It does
+/// not retry failed requests by itself.
 ///
-/// What it counts is kept with the request, so one instance may serve many.
+/// The count is kept in the context of the request, so one instance may serve many requests.
 public final class MaxRetryInterceptor: GraphQLInterceptor {
   public var stageName: String { "max-retry" }
 
   /// How often and how fast a request is retried.
   public struct Configuration: Sendable, Hashable {
-    /// How many retries are allowed after the first attempt.
+    /// The maximal number of retries after the first attempt.
     public var maxRetries: Int
-    /// Seconds before the first retry.
+    /// The delay before the first retry, in seconds.
     public var baseDelay: Double
-    /// What each further delay is multiplied by.
+    /// The factor between one delay and the next.
     public var multiplier: Double
-    /// The longest delay, in seconds; also what a server's `Retry-After` is cut to.
+    /// The longest delay in seconds, also for the `Retry-After` of a server.
     public var maxDelay: Double
-    /// Whether retries wait at all.
+    /// Whether retries are delayed.
     public var enableExponentialBackoff: Bool
-    /// Whether a delay is shortened at random, to 50 to 100 %.
+    /// Whether each delay is shortened at random, to between 50 and 100 %.
     public var enableJitter: Bool
 
     /// A configuration, each value with its default.
@@ -81,7 +81,7 @@ public final class MaxRetryInterceptor: GraphQLInterceptor {
     configuration.enableJitter ? delay * Double.random(in: 0.5...1) : delay
   }
 
-  /// What the server asked for; only statuses that mean "later" count.
+  /// The delay that the server requests. Only the statuses for overload and unavailability count.
   private func retryAfter(_ response: HTTPURLResponse?) -> Double {
     guard let response, response.statusCode == 429 || response.statusCode == 503,
       let seconds = response.headers["Retry-After"].flatMap({ Double($0) }), seconds.isFinite, seconds > 0
@@ -90,7 +90,7 @@ public final class MaxRetryInterceptor: GraphQLInterceptor {
   }
 }
 
-/// A request was retried as often as allowed and still asked for more.
+/// A request used all its retries, and another retry was requested.
 public struct MaxRetriesError: Error, Sendable, Hashable, CustomStringConvertible {
   /// How many retries were allowed.
   public let count: Int
@@ -104,7 +104,7 @@ public struct MaxRetriesError: Error, Sendable, Hashable, CustomStringConvertibl
   }
 
   public var description: String {
-    "\(operationName ?? "an anonymous operation") was retried \(count) times and asked for another retry; look at what the "
-      + "retrying interceptor cannot mend, or allow more retries in max-retry"
+    "\(operationName ?? "an anonymous operation") was retried \(count) times without success; check why the interceptor "
+      + "requests retries, or raise the limit of max-retry"
   }
 }

@@ -1,25 +1,25 @@
 internal import FoundationEssentials
 internal import Synchronization
 
-/// Remembers which endpoints said that they do not support persisted queries.
+/// Remembers the endpoints that do not support persisted queries.
 ///
-/// Interceptors live for one request; what a server cannot do holds for all that follow.
+/// Interceptors may live for one request only. This object is shared by all requests.
 public final class PersistedQuerySupport: Sendable {
-  /// What interceptors use unless they are given another: endpoints are the same for the whole process.
+  /// The default of interceptors: one memory for the whole process.
   public static let shared = PersistedQuerySupport()
 
-  /// How many endpoints are remembered; their URLs may come from outside.
+  /// The maximal number of endpoints, because their URLs may come from outside.
   private static let maximumEndpoints = 4096
 
   private let refusing = Mutex<Set<String>>([])
 
-  /// Support of which nothing is known yet.
+  /// A memory without endpoints.
   public init() {}
 
-  /// Whether this endpoint said that it does not support persisted queries.
+  /// Whether this endpoint does not support persisted queries.
   public func isRefused(by endpoint: String) -> Bool { refusing.withLock { $0.contains(endpoint) } }
 
-  /// Keeps that this endpoint does not support persisted queries.
+  /// Remembers that this endpoint does not support persisted queries.
   public func refused(by endpoint: String) {
     refusing.withLock { refusing in
       if refusing.count < Self.maximumEndpoints { refusing.insert(endpoint) }

@@ -1,13 +1,13 @@
 internal import CarabinerWire
 public import FoundationEssentials
 
-/// Refuses responses whose status is not 200 to 299, as soon as the head arrived.
+/// Throws ``ResponseCodeError`` for a response whose status is not 200 to 299, as soon as its head arrives.
 ///
-/// A response of `application/graphql-response+json` passes whatever its status: its body is a GraphQL response.
+/// A response with the media type `application/graphql-response+json` passes with any status, because its body is a GraphQL response.
 public struct ResponseCodeInterceptor: HTTPInterceptor {
   public var stageName: String { "response-code" }
 
-  /// How many bytes of a refused body the error keeps.
+  /// The maximal number of bytes of the body in the error.
   public static let bodyPrefixLimit = 4096
 
   /// Statuses of 400 to 499 that are about the caller and not about the operation. Later stages act on them as errors.
@@ -62,7 +62,7 @@ public struct ResponseCodeInterceptor: HTTPInterceptor {
 public struct ResponseCodeError: Error, Sendable, CustomStringConvertible {
   /// The head of the response.
   public let response: HTTPURLResponse
-  /// The beginning of its body.
+  /// The first bytes of its body, at most ``ResponseCodeInterceptor/bodyPrefixLimit``.
   public let body: Data
 
   /// An error for this response.

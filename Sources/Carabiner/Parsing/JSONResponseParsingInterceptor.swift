@@ -1,10 +1,10 @@
 internal import CarabinerWire
 internal import FoundationEssentials
 
-/// Reads a GraphQL response in JSON, whole or in parts.
+/// Parses a GraphQL response in JSON, whole or multipart.
 ///
-/// A response whose media type is `multipart/...` brings a result for each part that says something new, as soon as the part is
-/// there. Any other is read as one JSON text, whatever its media type.
+/// A response with a media type of `multipart/` gives a result for each part with new data, as soon as the part has arrived. A response
+/// of any other media type is parsed as one JSON text.
 public struct JSONResponseParsingInterceptor: ResponseParsingInterceptor {
   public var stageName: String { "json" }
 
@@ -20,13 +20,13 @@ public struct JSONResponseParsingInterceptor: ResponseParsingInterceptor {
     response: HTTPResponse, for request: Request, includeCacheRecords: Bool
   ) async throws -> InterceptorResultStream<Request> {
     let head = response.response
-    // The same question as the transport asks: it does not limit such a body, so it is never read as a whole.
+    // The transport uses the same check: it does not limit a multipart body, so the body must not be collected.
     if head.isMultipart {
       let contentType = head.headers["Content-Type"] ?? ""
       guard let type = MediaType(contentType), type.isMultipart else {
         throw ResponseParsingError(
           .unsupportedContentType,
-          "the Content-Type \(contentType.prefix(200).debugDescription) cannot be read; correct the server")
+          "the Content-Type \(contentType.prefix(200).debugDescription) is malformed; correct the server")
       }
       let results = try MultipartResults(
         response, type, request: request, includesRecords: includeCacheRecords, limits: limits)
@@ -40,7 +40,7 @@ public struct JSONResponseParsingInterceptor: ResponseParsingInterceptor {
         let body = try ResponseBody(bytes, limits: limits)
         return .last(ParsedResult(result: GraphQLResponse(body: body, source: .server, httpResponse: head), cacheRecords: nil))
       }
-      // Whoever decodes the data or keeps it as records would look for its values again.
+      // Decoding and the cache reuse the places of the values.
       let (body, tape) = try ResponseBody.scanned(bytes, limits: limits)
       let result = GraphQLResponse<Request.Operation>(
         body: body, source: .server, httpResponse: head, tape: isTyped ? tape : nil)

@@ -1,18 +1,18 @@
 internal import CarabinerWire
 internal import FoundationEssentials
 
-/// Reads the results of one response that comes in parts, each as soon as its part is there.
+/// Reads the results of a multipart response, each as soon as its part has arrived.
 final class MultipartResults<Request: GraphQLRequest>: @unchecked Sendable {
-  // Pulled by one consumer at a time, as every stream of the chain is.
+  // Each stream of the chain has one consumer at a time.
 
   typealias Result = ParsedResult<Request.Operation>
   typealias Step = PullStream<Result>.Step
 
-  /// How the parts make up results.
+  /// How parts become results.
   private enum Format {
     /// Each part adds to one response.
     case incremental(IncrementalResponse)
-    /// Each part has a response of its own, or is a sign of life.
+    /// Each part is a response of its own, or a heartbeat.
     case subscription
   }
 
@@ -22,7 +22,7 @@ final class MultipartResults<Request: GraphQLRequest>: @unchecked Sendable {
   private let limits: ResponseLimits
   private var reader: MultipartReader
   private var format: Format
-  /// What ends the subscription after the result that came with it.
+  /// The error that ends the subscription after the result of the same part.
   private var failure: SubscriptionError?
   private var areChunksOver = false
 
@@ -46,7 +46,7 @@ final class MultipartResults<Request: GraphQLRequest>: @unchecked Sendable {
     format = isSubscription ? .subscription : .incremental(limits.incrementalResponse)
   }
 
-  /// The next result; waits for it no longer than the idle timeout.
+  /// The next result. Fails if it does not arrive within the idle timeout.
   func next() async throws -> Step {
     guard let idleTimeout = limits.idleTimeout else { return try await advance() }
     return try await Deadline(after: idleTimeout).bounding(RequestChainError.idle(idleTimeout)) { try await self.advance() }
@@ -99,7 +99,7 @@ final class MultipartResults<Request: GraphQLRequest>: @unchecked Sendable {
     }
   }
 
-  /// Reads what is left, so that the connection can serve the next request; a server that does not end is left alone.
+  /// Reads the rest of the body, so that the connection can be reused. If the server does not end the body in time, it is dropped.
   private func drain() async {
     guard !areChunksOver else { return }
     areChunksOver = true
@@ -118,12 +118,12 @@ final class MultipartResults<Request: GraphQLRequest>: @unchecked Sendable {
   private func result(of part: MultipartPart) throws -> Result? {
     if let type = part.header("content-type"), MediaType(type)?.isJSON != true {
       throw ResponseParsingError(
-        .unsupportedContentType, "a part of the response is \(type) and not JSON; the server must send application/json")
+        .unsupportedContentType, "a part of the response has the type \(type); the server must send application/json")
     }
     switch format {
     case .subscription: return try payload(of: part.body)
     case .incremental(var merged):
-      // Given back when it has changed: two of it would make every change a copy.
+      // Taken out while it changes: a second reference would make every change a copy.
       format = .subscription
       defer { format = .incremental(merged) }
       return try update(&merged, part.body)
@@ -141,7 +141,7 @@ final class MultipartResults<Request: GraphQLRequest>: @unchecked Sendable {
     }
   }
 
-  /// The response in a part of a subscription; nil for a sign of life: a part without a payload and without errors.
+  /// The response in a part of a subscription; nil for a heartbeat, which has no payload and no errors.
   private func payload(of part: [UInt8]) throws -> Result? {
     let members: JSONMembers
     do {

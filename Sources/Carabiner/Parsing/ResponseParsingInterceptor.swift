@@ -1,6 +1,8 @@
 /// The step that turns the bytes of a response into results.
 public protocol ResponseParsingInterceptor: Sendable {
-  /// Reads the chunks of a response and brings its results.
+  /// Reads the chunks of a response and returns its results.
+  ///
+  /// - Throws: ``ResponseParsingError``, or an error of a plugin.
   ///
   /// - Parameters:
   ///   - response: The response, with its body.

@@ -1,9 +1,9 @@
-/// An error that steers the chain and that no interceptor handles.
+/// An error that controls the chain. Interceptors do not see it in `mapErrors`.
 public protocol ChainControl: Error {}
 
 extension CancellationError: ChainControl {}
 
 extension Error {
-  /// Whether this error belongs to the chain itself: cancellation, or a request for a retry.
+  /// Whether this error controls the chain: cancellation, or a retry.
   package var isChainControl: Bool { self is any ChainControl }
 }

@@ -1,4 +1,4 @@
-/// When an attempt must be over.
+/// The time by which work must end.
 struct Deadline: Sendable {
   private let instant: ContinuousClock.Instant
   /// How long after its making the deadline passes.

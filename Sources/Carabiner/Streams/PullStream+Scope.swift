@@ -34,7 +34,7 @@ extension PullStream {
     }
   }
 
-  /// This stream and then, once it is over, the one `next` brings.
+  /// This stream, and after its end the stream that `next` returns.
   func followed(by next: @escaping @Sendable () async -> Self) -> Self {
     let successor = StreamSuccessor<Element>()
     return Self {

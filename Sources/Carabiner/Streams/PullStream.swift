@@ -1,12 +1,12 @@
-/// A stream whose elements are made when somebody asks for them.
+/// A stream that makes each element when it is read.
 ///
-/// Mapping one costs no task and no buffer. One consumer at a time.
+/// Mapping it needs no task and no buffer. Only one task may read it at a time.
 public struct PullStream<Element: Sendable>: Sendable {
-  /// What one pull brings.
+  /// The result of one pull.
   public enum Step: Sendable {
     /// An element; more may follow.
     case element(Element)
-    /// The last element: nobody needs to ask again.
+    /// The last element. No further pull is needed.
     case last(Element)
     /// No more elements.
     case end
@@ -14,18 +14,18 @@ public struct PullStream<Element: Sendable>: Sendable {
 
   /// Where the elements come from.
   ///
-  /// Most streams have one element, which mostly is there when the next stage asks for the stream: to take it from where it is
-  /// saves an `async` call for the stream and one for each stage that maps it.
+  /// Most streams have one element, which is usually known when the stream is made. Reading it directly saves an `async` call for
+  /// the stream and one for each stage that maps it.
   @usableFromInline enum Source: Sendable {
     case steps(@Sendable () async throws -> Step)
     case single(SingleElement<Element>)
-    /// One element that is there, and what it is to be passed through when somebody asks.
+    /// One known element, and the function that it is passed through when it is read.
     case mapped(SingleElement<Element>, @Sendable (Element) async throws -> Element)
   }
 
   @usableFromInline let source: Source
 
-  /// A stream that asks `pull` for each step.
+  /// A stream that calls `pull` for each step.
   ///
   /// - Parameter pull: Called by one consumer at a time, and not again after `last`, `end` or an error.
   @inlinable public init(pull: @escaping @Sendable () async throws -> Step) {
@@ -85,7 +85,7 @@ extension PullStream {
     }
   }
 
-  /// Passes every element through `transform` and leaves out those it answers with nil.
+  /// Passes every element through `transform` and drops those for which it returns nil.
   public func compactMap<Output: Sendable>(
     _ transform: @escaping @Sendable (Element) async throws -> Output?
   ) -> PullStream<Output> {
@@ -106,8 +106,8 @@ extension PullStream {
 
   /// Handles an error of an earlier step.
   ///
-  /// - Parameter handler: Returns an element that takes the error's place and ends the stream, returns nil to end it without,
-  ///   or throws. It does not see cancellation nor a request for a retry: those belong to the chain.
+  /// - Parameter handler: Returns an element that replaces the error and ends the stream, returns nil to end the stream without an
+  ///   element, or throws. It does not see cancellation or a retry: the chain handles both.
   public func mapErrors(_ handler: @escaping @Sendable (any Error) async throws -> Element?) -> Self {
     if case .single = source { return self }
     return Self {
@@ -123,7 +123,7 @@ extension PullStream {
 // MARK: Consuming
 
 extension PullStream {
-  /// Brings the next step. Not to be called again after `last`, `end` or an error.
+  /// Returns the next step. Do not call it again after `last`, `end` or an error.
   @inlinable @inline(__always) package func pull() async throws -> Step {
     switch source {
     case .steps(let pull): try await pull()
@@ -145,7 +145,7 @@ extension PullStream: AsyncSequence {
     // Inlinable, as is all that makes a stream and reads it: elsewhere the type of the element would be looked up at each step.
     @inlinable public mutating func next() async throws -> Element? { try await next(isolation: #isolation) }
 
-    /// The next element, or nil at the end, asked for by `for await`.
+    /// The next element, or nil at the end; `for await` calls it.
     @inlinable public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Element? {
       guard !isOver else { return nil }
       do {

@@ -2,12 +2,12 @@ internal import Synchronization
 
 /// Pulls a stream inside the task-locals that were bound where it was made.
 ///
-/// A task remembers them; it works only while somebody waits for an element, and ends with this object.
+/// A task keeps them. It runs only while an element is awaited, and ends with this object.
 final class ScopedPuller<Element: Sendable>: Sendable {
   typealias Step = PullStream<Element>.Step
   private typealias Reply = CheckedContinuation<Step, any Error>
 
-  /// Where the one who wants an element and the task that makes it meet.
+  /// The meeting point of the consumer and the task that makes the elements.
   private final class MeetingPoint: Sendable {
     private enum State {
       case nobody
@@ -36,7 +36,7 @@ final class ScopedPuller<Element: Sendable>: Sendable {
       worker?.resume(returning: reply)
     }
 
-    /// Waits for the next request; nil when nobody will ask any more.
+    /// Waits for the next request; nil when the consumer is gone.
     func nextRequest() async -> Reply? {
       await withCheckedContinuation { worker in
         let request: Reply?? = state.withLock { state in

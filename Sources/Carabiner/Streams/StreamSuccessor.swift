@@ -1,11 +1,11 @@
 internal import Synchronization
 
-/// Where a stream that is followed by another is read.
+/// The position in a stream that is followed by another.
 final class StreamSuccessor<Element: Sendable>: Sendable {
   enum Place {
     /// In the first stream.
     case here
-    /// Behind the first stream, and the second was not asked for yet.
+    /// After the first stream, before the second is made.
     case due
     /// In the second stream.
     case there(PullStream<Element>)

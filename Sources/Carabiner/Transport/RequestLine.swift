@@ -1,7 +1,7 @@
 internal import CarabinerWire
 package import FoundationEssentials
 
-/// What may be in the line that begins a request (RFC 9112, 3).
+/// The valid content of a request line (RFC 9112, 3).
 package enum RequestLine {
   /// How long a method may be.
   package static let maximumMethodBytes = 32
@@ -16,7 +16,7 @@ package enum RequestLine {
 }
 
 extension URLRequest {
-  /// Checks the method and the URL. A transport calls this for each request it sends, whatever code made the request.
+  /// Checks the method and the URL. A transport calls this for each request that it sends.
   ///
   /// A line that a server reads in another way than the client desynchronises the connection: later requests then get the
   /// responses of earlier ones.

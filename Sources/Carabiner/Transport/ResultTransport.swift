@@ -1,12 +1,11 @@
-/// Brings the results of operations by other means than HTTP, as over a WebSocket.
+/// Runs operations without HTTP requests, for example over a WebSocket.
 ///
-/// It takes the place of the chain's HTTP leg: GraphQL interceptors, cache and retries work as ever, HTTP interceptors and the
-/// parser are not passed.
+/// It replaces HTTP interceptors, transport and parser of a chain. GraphQL interceptors, cache and retries work as with HTTP.
 public protocol ResultTransport: Sendable {
-  /// Starts an operation and brings its results as they come.
+  /// Starts an operation and returns its results as they arrive.
   ///
-  /// A consumer that drops the stream ends the operation, and so does cancelling the task that waits for a result. What state a
-  /// subscription is in goes to ``RequestContext/subscription`` of the request.
+  /// To end the operation, release the stream or cancel the task that waits for a result. The transport reports the state of a
+  /// subscription to ``RequestContext/subscription`` of the request.
   func results<Request: GraphQLRequest>(
     for request: Request
   ) async throws -> PullStream<GraphQLResponse<Request.Operation>>

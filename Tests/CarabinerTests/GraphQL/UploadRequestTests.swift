@@ -93,8 +93,8 @@ struct UploadRequestTests {
   @Test(
     "E5: a place that cannot hold a file is refused",
     arguments: [
-      (["a", "a", "a.0"], "{}", "is given two files"),
-      (["a", "a.b"], "{}", "is a file and has parts"), (["a.b", "a"], "{}", "is a file and has parts"),
+      (["a", "a", "a.0"], "{}", "has two files"),
+      (["a", "a.b"], "{}", "is a file and also has members"), (["a.b", "a"], "{}", "is a file and also has members"),
       (["a.b"], #"{"a":"x"}"#, "no parts"),
       (["a.x"], #"{"a":[]}"#, "x is no index"), (["a.99999"], "{}", "no index from 0 to 9999"), (["a..b"], "{}", "is no place"),
       ([""], "{}", "is no place"),

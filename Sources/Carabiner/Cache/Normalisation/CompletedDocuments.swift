@@ -10,7 +10,7 @@ final class CompletedDocuments: Sendable {
 
   init(policy: CacheKeyPolicy) { self.policy = policy }
 
-  /// A document with what the store needs; nil if nothing is missing.
+  /// The completed document; nil if nothing is missing.
   func completed(_ document: String) -> String? {
     let key = PlanLibrary.Key(document: document, operationName: nil)
     if let known = known.withLock({ $0[key] }) { return known }

@@ -1,12 +1,12 @@
 internal import CarabinerWire
 
-/// Adds to a document what a store needs to recognise objects: `__typename`, and the key fields of types that are known.
+/// Adds the fields to a document that a store needs to recognise objects: `__typename`, and the key fields of known types.
 ///
-/// Without a schema only the fields a policy names for a type can be added, and only to fragments on that type: a server refuses
-/// fields that a type does not have.
+/// Without a schema, only the key fields in the policy are added, and only to fragments on their type, because a server rejects fields
+/// that a type does not have.
 struct DocumentCompletion {
   private let policy: CacheKeyPolicy
-  /// Names of the response that mean another field somewhere in the document. To add the field itself would be a conflict.
+  /// Response names that are aliases of other fields in the document. Adding the field itself would be a conflict.
   private var taken: Set<String> = []
   private var rootTypes: Set<String> = ["Query", "Mutation", "Subscription"]
   private var hasChanged = false
@@ -58,7 +58,7 @@ struct DocumentCompletion {
     }
   }
 
-  /// A selection set with what it lacks.
+  /// A selection set with the missing fields.
   ///
   /// - Parameters:
   ///   - type: The type of the objects; nil if it is not known.

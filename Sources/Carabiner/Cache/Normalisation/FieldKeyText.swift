@@ -2,8 +2,8 @@ internal import CarabinerWire
 
 /// Writes the key of a field with arguments: `name(a:1,b:[k:v])`, arguments and the members of objects sorted.
 ///
-/// A string that could be the name of an enumeration's value stands without quotes, as a variable does not tell which of both
-/// it is; any other has them, so that no value looks like another.
+/// A string that could be the name of an enum value is written without quotes, because a variable does not distinguish the two. All other
+/// strings have quotes, so that different values give different keys.
 enum FieldKeyText {
   static func text(_ name: String, _ arguments: [GraphQLDocument.Argument], variables: JSONObject) -> String {
     var values: [(key: String, value: JSONValue)] = []

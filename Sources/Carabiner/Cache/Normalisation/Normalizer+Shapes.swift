@@ -47,11 +47,11 @@ extension Normalizer {
   private func addByEvidence(_ number: Int, of plan: SelectionPlan, _ entry: Int, to choice: inout SelectionVariant.Choice) {
     let (part, bit) = (plan.parts[number], 1 << UInt64(number) as UInt64)
     guard isPartial ? hasSomeField(of: part, entry) : hasFields(of: part, of: plan, entry) else {
-      // What is deferred may only be late.
+      // A deferred fragment may arrive later.
       if part.latePart == nil, !isPartial { choice.known |= bit }
       return
     }
-    // Of two fragments that cannot both apply, both are there: nothing tells which one does.
+    // The response has the fields of two fragments that exclude each other. Neither can be chosen.
     for rival in plan.parts.indices where part.rivals & 1 << UInt64(rival) != 0 {
       if hasFields(of: plan.parts[rival], of: plan, entry) { return }
     }

@@ -1,11 +1,11 @@
 internal import CarabinerWire
 
-/// Takes a response apart into records.
+/// Normalises a response into records.
 ///
-/// The records share one buffer: the text of the response, and behind it the references the records hold. It cannot be copied,
-/// as a copy counts ten references and the compiler would make one for many a call.
+/// The records share one buffer: the text of the response, followed by the references of the records. The type is not copyable, because
+/// a copy counts ten references, and the compiler would make copies for many calls.
 struct Normalizer: ~Copyable {
-  /// Where an object is if it has no key of its own.
+  /// The path of an object that has no key of its own.
   private struct Place {
     let base: String
     let field: String?
@@ -13,7 +13,7 @@ struct Normalizer: ~Copyable {
     func text(_ index: Int?) -> String { base + (field.map { "." + $0 } ?? "") + (index.map { "." + String($0) } ?? "") }
   }
 
-  /// What the last object of a list was like, as the next one mostly is.
+  /// The shape of the last object of a list, which the next one usually has too.
   struct Shape {
     let variant: SelectionVariant
     /// The number of the names of its fields.
@@ -24,22 +24,22 @@ struct Normalizer: ~Copyable {
   let call: PlanCall
   let policy: CacheKeyPolicy
   let idKeys: Bool
-  /// Whether a field that is missing proves nothing, as the text was not written by a server.
+  /// Whether missing fields have no meaning, because the text is not from a server.
   let isPartial: Bool
-  /// The text, and behind it what records say that does not stand there.
+  /// The text, followed by the values of records that are not in the text.
   private(set) var buffer: [UInt8]
   private let constants: Int
   private var slots: [FieldTable.Slot] = []
   var names: [FieldNames] = []
   private var records: [RecordBatch.Entry] = []
-  /// For each field of the objects being read where its value is on the tape; -1 if it is missing.
+  /// For each field of the current objects, the place of its value on the tape; -1 if it is missing.
   var values: [Int] = []
   var keyText: [UInt8] = []
 
   /// The records of an object.
   ///
   /// - Parameters:
-  ///   - text: What the object stands in.
+  ///   - text: The text that contains the object.
   ///   - tape: The places of all values of the text.
   ///   - root: The place of the object.
   ///   - rootKey: The key of the object's record; nil for that of the operation's root.
@@ -74,12 +74,12 @@ struct Normalizer: ~Copyable {
     values.reserveCapacity(64)
   }
 
-  /// What records say about type conditions.
+  /// The values of the notes about type conditions.
   private static let constants = Array("falsetrue".utf8)
 
   // MARK: Objects
 
-  /// Makes the record of an object; gives its number.
+  /// Makes the record of an object and returns its number.
   private mutating func object(
     _ entry: Int, _ plan: SelectionPlan, _ place: borrowing Place, _ index: Int?, rootKey: String? = nil,
     _ hint: inout Shape?
@@ -135,7 +135,7 @@ struct Normalizer: ~Copyable {
     FieldTable.Slot(start: Int32(start), length: Int32(end - start))
   }
 
-  /// Takes the fields out of a record that its object does not have.
+  /// Removes the fields from a record that its object lacks.
   private mutating func leaveOutMissing(_ variant: SelectionVariant, _ base: Int, _ number: Int) {
     guard values[base...].contains(-1) else { return }
     let (all, first) = (names[records[number].names].list, records[number].slots.lowerBound)
@@ -174,9 +174,9 @@ struct Normalizer: ~Copyable {
 
   // MARK: Fields
 
-  /// Notes where the values of an object's fields are; they mostly come in the order they were asked for.
+  /// Notes the places of the values of an object. They are usually in the order of the selection.
   ///
-  /// - Returns: Whether the object is written just as the store would write it: all fields, in order, and nothing else.
+  /// - Returns: Whether the text of the object is the same as the store would write: all fields, in order, and nothing else.
   private mutating func locate(_ variant: SelectionVariant, _ entry: Int) -> Bool {
     let (base, firstSlot, count) = (values.count, slots.count, variant.labels.count)
     values.append(contentsOf: repeatElement(-1, count: count))
@@ -186,7 +186,7 @@ struct Normalizer: ~Copyable {
     (member, expected, length) = Self.locateInOrder(
       variant, tape, member..<end, in: buffer, values: &values, base, slots: &slots, firstSlot)
     if member >= end {
-      // Braces, labels, values and commas; what is longer has white space.
+      // Braces, labels, values and commas. If the text is longer, it has white space.
       return expected == count
         && Int(tape[entry].end - tape[entry].start) == 2 + variant.labelBytes + length + max(count - 1, 0)
     }
@@ -204,7 +204,7 @@ struct Normalizer: ~Copyable {
     return false
   }
 
-  /// Notes where the values are as long as the members come in the order they were asked for.
+  /// Notes the places of the values while the members are in the order of the selection.
   ///
   /// - Returns: The first member that does not, the field that was expected there, and how long the values are together.
   private static func locateInOrder(
@@ -213,7 +213,7 @@ struct Normalizer: ~Copyable {
   ) -> (member: Int, expected: Int, length: Int) {
     let labels = variant.labels
     var (member, expected, length) = (members.lowerBound, 0, 0)
-    // An array would look at each write whether it is somebody else's too.
+    // An array would check for other references at each write.
     var places = values.mutableSpan
     var slots = slots.mutableSpan
     while member < members.upperBound, expected < labels.count, Self.isLabel(labels[expected], tape[member], in: text.span) {
@@ -254,7 +254,7 @@ struct Normalizer: ~Copyable {
     return true
   }
 
-  /// Where the value of an object's member is; nil if there is no such member.
+  /// The place of the value of a member; nil if there is no such member.
   func member(_ name: String, of entry: Int) -> Int? {
     let end = Int(tape[entry].next)
     var member = entry + 1

@@ -1,10 +1,10 @@
 internal import CarabinerWire
 
-/// An operation of a document, ready to take responses apart and to put them together.
+/// An operation of a document, prepared for normalising and reading responses.
 final class OperationPlan: Sendable {
-  /// The key of the record the operation begins at.
+  /// The key of the root record of the operation.
   let rootKey: String
-  /// What policies call the type of that record.
+  /// The type of that record in policies.
   let rootType: String
   let root: SelectionPlan
   let source: PlanSource
@@ -30,7 +30,7 @@ final class OperationPlan: Sendable {
     }
   }
 
-  /// What a fragment asks of one object; the object's key is given each time.
+  /// The plan of a fragment on one object. The key of the object is given with each use.
   init(document: String, fragmentName: String?) throws {
     let parsed = try GraphQLDocument(parsing: document)
     guard let fragment = fragmentName.map({ parsed.fragment(named: $0) }) ?? parsed.fragments.first else {
@@ -45,7 +45,7 @@ final class OperationPlan: Sendable {
     defaults = []
   }
 
-  /// What the values of the variables mean for the plan.
+  /// The conditions and keys for some values of the variables.
   func call(variables: JSONObject) -> PlanCall {
     guard !source.conditions.isEmpty || !source.dynamicKeys.isEmpty else { return PlanCall(conditions: [], dynamicKeys: []) }
     let variables = completed(variables)
@@ -64,7 +64,7 @@ final class OperationPlan: Sendable {
   }
 }
 
-/// A plan's answers to the variables of one request.
+/// The conditions and keys of a plan for the variables of one request.
 struct PlanCall: Sendable {
   /// Whether each condition holds.
   let conditions: [Bool]
@@ -81,7 +81,7 @@ struct PlanCall: Sendable {
 
   func allows(_ part: SelectionPlan.Part) -> Bool { allows(part.guards) }
 
-  /// Whether the variables let a deferral hold.
+  /// Whether a deferral holds with these variables.
   func allows(_ deferral: PlanSource.Deferral) -> Bool { deferral.condition.map { conditions[$0] } ?? true }
 
   func allows(_ guards: [Int]) -> Bool {

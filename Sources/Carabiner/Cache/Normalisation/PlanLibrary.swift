@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// The plans of the documents used lately.
+/// The plans of recently used documents.
 ///
 /// Two generations: what is used moves to the young one, and when that is full the old one is dropped.
 final class PlanLibrary: Sendable {

@@ -1,6 +1,6 @@
 internal import CarabinerWire
 
-/// The deferred fragments that a load may leave out, and where it has come to.
+/// The deferred fragments that a load may leave out.
 struct DeferredFragments {
   /// A deferred fragment of one object.
   struct Place: Hashable {
@@ -9,23 +9,23 @@ struct DeferredFragments {
     let deferral: Int
   }
 
-  /// Those of which the store lacks something.
+  /// The fragments of which the store lacks a field.
   var missing: Set<Place> = []
-  /// For each node, how the load came to it.
+  /// For each node, the field that led to it.
   var path: [ResponseLoader.Pending] = []
   /// The labels of the fragments that were left out, by the number of their node.
   var leftOut: [Int: [String?]] = [:]
 }
 
 extension ResponseLoader {
-  /// How often a response is put together again because the last time showed that more fragments lack something.
+  /// The maximal number of rounds. A round is repeated if it finds more fragments that lack a field.
   private static var maximumRounds: Int { 8 }
 
-  /// The response without the deferred fragments of which the store lacks something; nil if it lacks something else.
+  /// The response without the deferred fragments of which the store lacks a field; nil if it lacks another field.
   ///
   /// A round finds the fragments to leave out, and the next one leaves them out. Two rounds are enough unless fragments overlap.
   ///
-  /// - Throws: What the cache throws; ``StoreError`` with code `malformedRecord`.
+  /// - Throws: The error of the cache; ``StoreError`` with code `malformedRecord`.
   static func loadWithoutMissingFragments(
     _ plan: OperationPlan, variables: JSONObject, policy: CacheKeyPolicy, now: Int64, from cache: any NormalizedCache,
     wantsDependentKeys: Bool
@@ -35,7 +35,7 @@ extension ResponseLoader {
       var loader = ResponseLoader(
         plan, variables: variables, policy: policy, now: now, deferred: DeferredFragments(missing: missing))
       guard var loaded = try await loader.load(from: cache, wantsDependentKeys: wantsDependentKeys) else { return nil }
-      // The parts of a fragment that is left out count too: once they are there, so is the fragment.
+      // The fields of the missing fragments count too, so that a watcher sees when they arrive.
       dependentKeys.formUnion(loaded.dependentKeys)
       loaded.dependentKeys = dependentKeys
       let found = loader.deferred?.missing ?? []
@@ -78,10 +78,10 @@ extension ResponseLoader {
     return places
   }
 
-  /// What a part of an object is in.
+  /// The surrounding of a part of an object.
   private enum Surrounding {
     case fragment(DeferredFragments.Place)
-    /// No deferred fragment of the same object: these parts of the object above, one bit each.
+    /// No deferred fragment of the same object, but these parts of the object above, one bit each.
     case partsAbove(UInt64)
   }
 

@@ -1,13 +1,13 @@
 internal import CarabinerWire
 internal import FoundationEssentials
 
-/// Puts a response together from records, level by level, so that each level is one question to the cache.
+/// Builds a response from records, level by level, with one read of the cache for each level.
 struct ResponseLoader: ~Copyable {
   /// A response from the cache.
   struct Loaded {
     /// The response as JSON; its data is all between ``opening`` and the last brace.
     let text: [UInt8]
-    /// The fields it was made of, as `record.field`, missing ones included; empty unless asked for.
+    /// The fields of the response as `record.field`, missing ones included; empty if they are not wanted.
     var dependentKeys: Set<String>
     /// Whether nothing is missing.
     let isComplete: Bool
@@ -50,7 +50,7 @@ struct ResponseLoader: ~Copyable {
   let variables: JSONObject
   let policy: CacheKeyPolicy
   private let now: Int64
-  /// Whether fields that are missing or too old are left out, and do not make the whole response one that is not there.
+  /// Whether fields that are missing or too old are left out. If false, one of them makes the response nil.
   private let isPartial: Bool
   private var isComplete = true
   private(set) var nodes: [Node] = []
@@ -60,7 +60,7 @@ struct ResponseLoader: ~Copyable {
   /// The deferred fragments that may be left out; nil if none may.
   var deferred: DeferredFragments?
   private var next: [Pending] = []
-  /// What the last object was asked for, as the next one mostly is.
+  /// The selection of the last object, which is usually also that of the next one.
   private var lastOfOnePart: (plan: SelectionPlan, variant: SelectionVariant)?
 
   init(
@@ -79,13 +79,13 @@ struct ResponseLoader: ~Copyable {
     places.reserveCapacity(64)
   }
 
-  /// The response; nil if something of it is missing or too old, or all of it if that may be.
+  /// The response; nil if a field is missing or too old that may not be left out.
   ///
-  /// - Throws: What the cache throws; ``StoreError`` with code `malformedRecord`.
+  /// - Throws: The error of the cache; ``StoreError`` with code `malformedRecord`.
   mutating func load(from cache: any NormalizedCache, wantsDependentKeys: Bool = false) async throws -> Loaded? {
     let (plan, call, policy) = (plan, call, policy)
     let found = try await cache.record(forKey: rootKey, fields: { Self.rootFields(plan, call, policy) })
-    // Field policies find objects although the root has none of the fields.
+    // Field policies find objects even if the root has no record.
     let empty = policy.findsObjects && rootKey == plan.rootKey ? Record(key: rootKey, table: FieldTable()) : nil
     guard let root = found ?? empty, try add(root, Pending(key: rootKey, plan: plan.root, parent: -1, field: 0), 1) else {
       return nil
@@ -122,9 +122,9 @@ struct ResponseLoader: ~Copyable {
 
   // MARK: Gathering
 
-  /// Adds an object and asks for those below it.
+  /// Adds an object, and the keys of the objects below it to the next level.
   ///
-  /// - Returns: Whether everything that is needed is there.
+  /// - Returns: Whether all needed fields are there.
   private mutating func add(_ record: Record, _ pending: Pending, _ firstOfNext: Int) throws -> Bool {
     deferred?.path.append(pending)
     guard let variant = try variant(for: record, pending.plan) else { return false }
@@ -195,7 +195,7 @@ struct ResponseLoader: ~Copyable {
     }
   }
 
-  /// What is asked of an object; nil if nobody knows.
+  /// The fields that are selected of an object; nil if its type conditions cannot be decided.
   private mutating func variant(for record: Record, _ plan: SelectionPlan) throws -> SelectionVariant? {
     if plan.parts.count == 1, let lastOfOnePart, lastOfOnePart.plan === plan { return lastOfOnePart.variant }
     guard let choice = choice(record, plan) else { return nil }
@@ -204,7 +204,7 @@ struct ResponseLoader: ~Copyable {
     return variant
   }
 
-  /// Which parts apply to an object; nil if nobody knows.
+  /// The parts that apply to an object; nil if a type condition cannot be decided.
   private mutating func choice(_ record: Record, _ plan: SelectionPlan) -> SelectionVariant.Choice? {
     var choice = SelectionVariant.Choice()
     guard plan.parts.count > 1 else { return choice }
@@ -222,13 +222,13 @@ struct ResponseLoader: ~Copyable {
     return choice
   }
 
-  /// Whether a part applies to an object; nil if nothing tells.
+  /// Whether a part applies to an object; nil if that cannot be decided.
   private func applies(_ part: SelectionPlan.Part, of plan: SelectionPlan, to record: Record, _ type: String) -> Bool? {
     guard let fact = part.fact else { return true }
     if !type.isEmpty, let applies = part.applies(to: type, policy.schema) { return applies }
     if let place = record.table.position(of: fact) { return record.table.bytes(at: place).first == UInt8(ascii: "t") }
     guard hasFields(of: part, record) else { return nil }
-    // Two parts that cannot both apply are both there: without the object's type nothing tells which one does.
+    // The record has the fields of two parts that exclude each other. Without the type of the object, neither can be chosen.
     let rivals = plan.parts.indices.filter { part.rivals & 1 << UInt64($0) != 0 }
     return rivals.contains { hasFields(of: plan.parts[$0], record) } ? nil : true
   }

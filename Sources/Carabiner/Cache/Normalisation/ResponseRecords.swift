@@ -3,7 +3,7 @@ internal import FoundationEssentials
 
 /// A response on its way into a store, with the operation it answers.
 ///
-/// A class, because results travel by value, and whoever passes one on would count all of this.
+/// A class, because results are copied often, and each copy would count all references in here.
 package final class ResponseRecords: Sendable {
   private let body: ResponseBody
   /// Where the values of the body are, if that is known.
@@ -12,7 +12,7 @@ package final class ResponseRecords: Sendable {
   private let operationName: String?
   private let variables: JSONObject
   private let isMutation: Bool
-  /// What was sent instead of the operation's own document and variables; the response answers these.
+  /// The document and variables that were sent instead of those of the operation. The response belongs to these.
   private let sentDocument: String?
   private let sentVariables: JSONText?
   private let received: Int64
@@ -63,7 +63,7 @@ package final class ResponseRecords: Sendable {
   }
 }
 
-/// How a response is kept that cannot be taken apart.
+/// How a response is stored that does not fit its document.
 enum WholeResponse {
   static let field = "response"
 

@@ -1,9 +1,9 @@
 internal import CarabinerWire
 internal import Synchronization
 
-/// What is asked of an object, flattened: fragments without a condition have become fields, the others are parts.
+/// The flattened selection of an object. Fragments without a condition become fields, the others become parts.
 final class SelectionPlan: Sendable {
-  /// Fields that are there or not together.
+  /// Fields that are present together or missing together.
   struct Part: Sendable {
     let parent: Int?
     let guards: [Int]

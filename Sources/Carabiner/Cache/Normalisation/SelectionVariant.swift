@@ -1,15 +1,15 @@
 internal import CarabinerWire
 
-/// The fields asked of an object once it is decided which parts of the selection set apply.
+/// The fields of an object, once the parts of its selection are chosen.
 final class SelectionVariant: Sendable {
-  /// Which parts apply, one bit each.
+  /// The parts that apply, one bit each.
   struct Choice: Hashable, Sendable {
     var applied: UInt64 = 1
     /// The parts for which that is known and not only assumed.
     var known: UInt64 = 0
   }
 
-  /// A class, as a value with six references in it costs much to pass on.
+  /// A class, because passing on a value with six references is expensive.
   final class Field: Sendable {
     let responseKey: String
     let name: String
@@ -17,7 +17,7 @@ final class SelectionVariant: Sendable {
     let arguments: [GraphQLDocument.Argument]
     /// The field's name in the response with its quotes and colon.
     let label: [UInt8]
-    /// What is asked of the field's objects; nil for a scalar.
+    /// The selection of the objects of the field; nil for a scalar.
     let selection: SelectionPlan?
     /// The parts that select the field, one bit each.
     let parts: UInt64
@@ -36,15 +36,15 @@ final class SelectionVariant: Sendable {
     }
   }
 
-  /// The name of a field as it is looked for in a response: whether it stands there is mostly one comparison.
+  /// The name of a field for the search in a response, which usually takes one comparison.
   struct Label: Sendable {
     /// How many bytes it has.
     let count: Int
-    /// Its first eight bytes as a number, the first lowest; what it does not have is 0.
+    /// Its first eight bytes as a little-endian number. Missing bytes are 0.
     let head: UInt64
     /// The bits of eight bytes of a text that the head is compared with.
     let mask: UInt64
-    /// What follows the head.
+    /// The bytes after the head.
     let rest: [UInt8]
 
     init(_ name: String) {
@@ -57,19 +57,19 @@ final class SelectionVariant: Sendable {
   }
 
   let fields: [Field]
-  /// What a record says about type conditions, each `true` or `false`.
+  /// The notes of a record about type conditions, each `true` or `false`.
   let facts: [(name: String, value: Bool)]
   /// The fields' names in a response.
   let labels: [Label]
   /// How many bytes the names take in a response with their quotes and colons.
   let labelBytes: Int
-  /// Whether objects of this kind have only scalars and nothing is said about their type.
+  /// Whether objects of this kind have only scalars, and their records have no notes about type conditions.
   let isFlat: Bool
-  /// The keys of the fields and the facts, if no variable has a say in them.
+  /// The keys of the fields and the facts; nil if a key depends on variables.
   let constantNames: FieldNames?
-  /// Which field is `__typename`.
+  /// The position of `__typename`; nil if it is not selected.
   let typeField: Int?
-  /// Which field is `id`.
+  /// The position of `id`; nil if it is not selected.
   let idField: Int?
 
   init(_ choice: Choice, _ parts: [SelectionPlan.Part], _ source: PlanSource) throws(PlanError) {
@@ -105,7 +105,7 @@ final class SelectionVariant: Sendable {
     constantNames = Self.names(fields, facts) { _ in nil }
   }
 
-  /// The keys of the fields and the facts; nil if one is not to be had.
+  /// The keys of the fields and the facts; nil if a key is missing.
   func names(_ call: PlanCall) -> FieldNames {
     constantNames ?? Self.names(fields, facts) { call.dynamicKeys[$0] } ?? FieldNames()
   }

@@ -1,4 +1,4 @@
-/// Which fields a write changed.
+/// The fields that a write changed.
 public struct ChangedKeys: Sendable {
   /// Fields of one record.
   public struct Entry: Sendable {
@@ -14,7 +14,7 @@ public struct ChangedKeys: Sendable {
     }
   }
 
-  /// The changed fields, record by record; a record may come twice.
+  /// The changed fields by record. A record may occur twice.
   public private(set) var entries: [Entry] = []
 
   /// Nothing changed.
@@ -25,16 +25,16 @@ public struct ChangedKeys: Sendable {
     if !fields.isEmpty { entries.append(Entry(key: key, fields: fields)) }
   }
 
-  /// Adds what another write changed.
+  /// Adds the changes of another write.
   public mutating func formUnion(_ other: ChangedKeys) { entries += other.entries }
 
   /// Whether nothing changed.
   public var isEmpty: Bool { entries.isEmpty }
 
-  /// How many fields there are; one that was changed twice counts twice.
+  /// The number of changed fields. A field that was changed twice counts twice.
   package var fieldCount: Int { entries.reduce(0) { $0 + $1.fields.count } }
 
-  /// The changed fields as `record.field`; made when it is asked for, as most writes have nobody watching.
+  /// The changed fields as `record.field`. It is computed on demand, because most writes have no watcher.
   public var keys: Set<String> {
     entries.reduce(into: []) { keys, entry in
       for field in entry.fields { keys.insert("\(entry.key).\(field)") }

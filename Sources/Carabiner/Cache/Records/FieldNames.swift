@@ -2,16 +2,16 @@ internal import Synchronization
 
 /// The names of a record's fields, in order.
 struct FieldNames: Sendable {
-  /// From this many names on they are looked up in an index.
+  /// The number of names from which on an index is used.
   private static var indexThreshold: Int { 24 }
   private static let lastIdentity = Atomic<UInt64>(0)
 
   private(set) var list: [String]
   private var index: [String: Int]?
-  /// The same for all copies of these names, so that records made of one selection set are seen to be alike without comparing
-  /// names; nil once a name was added or removed.
+  /// The identity of these names and their copies, so that records of one selection set are recognised as alike without comparing
+  /// names; nil after a name was added or removed.
   private(set) var identity: UInt64?
-  /// How many bytes the names have if no other record shares them; 0 for names with an identity, which mostly are shared.
+  /// The size of the names in bytes if no other record shares them; 0 for names with an identity, which are usually shared.
   private(set) var ownBytes = 0
 
   init(_ list: [String]) {
@@ -23,9 +23,9 @@ struct FieldNames: Sendable {
   /// No names.
   init() { list = [] }
 
-  /// Where a name is.
+  /// The position of a name.
   ///
-  /// - Parameter hint: Where it is if these names were made for the selection set of the caller.
+  /// - Parameter hint: Its position if these names were made for the selection set of the caller.
   func position(of name: String, hint: Int = 0) -> Int? {
     if hint < list.count, list[hint] == name { return hint }
     if let index { return index[name] }

@@ -1,6 +1,6 @@
 /// The fields of a record: names, and raw JSON in one buffer.
 package struct FieldTable: Sendable {
-  /// Where a value is in its buffer.
+  /// The place of a value in its buffer.
   struct Slot: Sendable {
     var start: Int32
     var length: Int32
@@ -12,13 +12,13 @@ package struct FieldTable: Sendable {
     var names = FieldNames()
     var slots: [Slot] = []
     var buffer: [UInt8] = []
-    /// When the values were received, in milliseconds since 1970.
+    /// The time of receipt of the values in milliseconds since 1970.
     var received: Int64 = 0
     /// The same for each field; empty while it is the same for all.
     var times: [Int64] = []
-    /// How many bytes of the buffer are no value.
+    /// How many bytes of the buffer do not belong to a value.
     var garbage = 0
-    /// Whether the buffer is the text of the object the record was made of, so that it can be written as it is.
+    /// Whether the buffer is the text of the object, so that it can be written unchanged.
     var isObjectText = false
 
     func isSame(_ position: Int, _ value: Span<UInt8>) -> Bool {
@@ -74,7 +74,7 @@ package struct FieldTable: Sendable {
       compact()
     }
 
-    /// Drops what of the buffer is no value.
+    /// Drops the bytes of the buffer that do not belong to a value.
     private mutating func compact() {
       var compacted: [UInt8] = []
       compacted.reserveCapacity(buffer.count - garbage)
@@ -139,33 +139,33 @@ package struct FieldTable: Sendable {
   /// About how many bytes of memory this takes; names that other records share are not counted.
   var cost: Int { box[0].buffer.count + box[0].slots.count * 24 + box[0].times.count * 8 + box[0].names.ownBytes }
 
-  /// What ``range(at:)`` speaks of.
+  /// The bytes for ``range(at:)``.
   var buffer: [UInt8] { box[0].buffer }
 
-  /// Where a field is.
+  /// The position of a field.
   ///
-  /// - Parameter hint: Where it is if this table was made for the selection set of the caller.
+  /// - Parameter hint: Its position if this table was made for the selection set of the caller.
   func position(of name: String, hint: Int = 0) -> Int? { box[0].names.position(of: name, hint: hint) }
 
-  /// Where the raw JSON of a field is in the buffer.
+  /// The range of the raw JSON of a field in the buffer.
   func range(at position: Int) -> Range<Int> { box[0].slots[position].range }
 
   /// The raw JSON of a field.
   package func bytes(at position: Int) -> ArraySlice<UInt8> { box[0].buffer[range(at: position)] }
 
-  /// When a field was received, in milliseconds since 1970.
+  /// The time of receipt of a field in milliseconds since 1970.
   package func received(at position: Int) -> Int64 {
     box[0].times.isEmpty ? box[0].received : box[0].times[position]
   }
 
-  /// Whether the buffer is the object that a selection set with these names asks for.
+  /// Whether the buffer is the object of a selection set with these names.
   func isObjectText(for names: FieldNames) -> Bool {
     box[0].isObjectText && names.identity != nil && box[0].names.identity == names.identity
   }
 
   // MARK: Changing
 
-  /// Sets a field; tells whether its value was another before.
+  /// Sets a field. Returns whether its value changed.
   @discardableResult
   package mutating func set(_ name: String, to value: ArraySlice<UInt8>, received: Int64, hint: Int = 0) -> Bool {
     guard let position = position(of: name, hint: hint) else {
@@ -222,16 +222,16 @@ package struct FieldTable: Sendable {
     return changed
   }
 
-  /// Removes a field; tells whether it was there.
+  /// Removes a field. Returns whether it existed.
   mutating func remove(_ name: String) -> Bool {
     guard let position = position(of: name) else { return false }
     box[0].remove(at: position)
     return true
   }
 
-  /// Removes the oldest fields that have arguments, until no more than a number of fields are left.
+  /// Removes the oldest fields with arguments until at most the given number of fields is left.
   ///
-  /// The number of other fields is limited by the server's schema.
+  /// The schema limits the number of other fields.
   ///
   /// - Returns: The removed fields with their raw JSON.
   mutating func removeOldest(keeping maximum: Int) -> [(name: String, value: ArraySlice<UInt8>)] {

@@ -1,10 +1,10 @@
 public import FoundationEssentials
 
-/// What a cache keeps under one key: the fields of an object, each with its raw JSON and the time it was received.
+/// The fields of an object in a cache, each with its raw JSON and its time of receipt.
 ///
-/// A field whose value is another record says `{"$ref":"KEY"}`; in a list each element does.
+/// The value of a field that refers to another record is `{"$ref":"KEY"}`, or a list of such references.
 public struct Record: Sendable, Hashable {
-  /// Names the record in its cache.
+  /// The key of the record in its cache.
   public let key: String
   package var table: FieldTable
 
@@ -37,7 +37,7 @@ public struct Record: Sendable, Hashable {
   /// The raw JSON of a field; nil if there is none.
   public subscript(name: String) -> [UInt8]? { table.position(of: name).map { Array(table.bytes(at: $0)) } }
 
-  /// When a field was received, in milliseconds since 1970; nil if there is none.
+  /// The time of receipt of a field in milliseconds since 1970; nil if there is no such field.
   public func received(_ name: String) -> Int64? { table.position(of: name).map { table.received(at: $0) } }
 
   /// Sets a field to raw JSON.
@@ -45,12 +45,12 @@ public struct Record: Sendable, Hashable {
     table.set(name, to: value[...], received: received)
   }
 
-  /// Removes a field; tells whether it was there.
+  /// Removes a field. Returns whether it existed.
   @discardableResult
   public mutating func remove(_ name: String) -> Bool { table.remove(name) }
 }
 
-/// The time as records carry it.
+/// The clock of records.
 public enum StoreClock {
   /// Now, in milliseconds since 1970.
   public static var now: Int64 { Int64(Date().timeIntervalSince1970 * 1000) }

@@ -1,15 +1,15 @@
 /// The records of a response, all in one buffer.
 ///
-/// A cache that has them already, as it mostly does, compares them where they are.
+/// A cache usually has them already, and compares them in place.
 struct RecordBatch: Sendable {
   /// A record.
   struct Entry: Sendable {
     let key: String
-    /// Which of the batch's lists of names is its.
+    /// The index of its names in the lists of names of the batch.
     var names: Int
-    /// Where its values are.
+    /// The slots of its values.
     var slots: Range<Int>
-    /// Where the record's object is in the buffer, if it is written there as the store would write it.
+    /// The range of the object in the buffer, if its text is the same as the store would write; otherwise nil.
     let objectText: Range<Int>?
   }
 
@@ -17,9 +17,9 @@ struct RecordBatch: Sendable {
   let buffer: [UInt8]
   let slots: [FieldTable.Slot]
   let names: [FieldNames]
-  /// The records in the order they came; two may have one key, and the later wins.
+  /// The records in the order of the response. If two have the same key, the later one wins.
   let entries: [Entry]
-  /// When the response was received, in milliseconds since 1970.
+  /// The time of receipt of the response in milliseconds since 1970.
   let received: Int64
 
   /// Each record with a buffer of its own.

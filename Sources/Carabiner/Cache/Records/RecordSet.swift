@@ -1,12 +1,12 @@
-/// Records to be published, or a response whose records the store makes when it is.
+/// Records to publish, or a response from which the store makes the records.
 ///
-/// Which fields are keys is the store's business, so a parser hands on the response and not what becomes of it.
+/// Only the store knows the key fields, so a parser passes on the response and not its records.
 public struct RecordSet: Sendable, Hashable {
-  /// What came one by one.
+  /// The single records.
   private(set) var list: [Record] = []
-  /// Whether the response's document does not ask for the types of all its objects.
+  /// Whether the document of the response lacks `__typename` for some of its objects.
   var lacksTypes = false
-  /// What came in a response; older than the list.
+  /// The records of a response. They are older than the list.
   private var source: Source?
 
   private enum Source: Sendable {
@@ -14,20 +14,20 @@ public struct RecordSet: Sendable, Hashable {
     case batch(RecordBatch)
   }
 
-  /// A set of these records; of two with one key the fields are merged, the later winning.
+  /// A set of these records. The fields of records with the same key are merged, and the later value wins.
   public init(_ records: some Sequence<Record> = []) { list = Array(records) }
 
   package init(response: ResponseRecords) { source = .response(response) }
 
   init(_ batch: RecordBatch) { source = .batch(batch) }
 
-  /// What was made of a response; nil if nothing came in one, and before ``resolved(by:)``.
+  /// The records of the response; nil if there is no response, and before ``resolved(by:)``.
   var batch: RecordBatch? { if case .batch(let batch)? = source { batch } else { nil } }
 
-  /// Adds a record; fields of a record already there are merged, the new ones winning.
+  /// Adds a record. If the key exists, the fields are merged, and the new values win.
   public mutating func insert(_ record: Record) { list.append(record) }
 
-  /// The records, by key; those of a response as the default policy has them.
+  /// The records by key. Those of a response have the keys of the default policy.
   public var records: [String: Record] {
     list(policy: .default).reduce(into: [:]) { records, record in
       if records[record.key] == nil {
@@ -41,7 +41,7 @@ public struct RecordSet: Sendable, Hashable {
   /// Whether there are no records.
   public var isEmpty: Bool { list.isEmpty && source == nil }
 
-  /// The same with the records of its response made.
+  /// The same set, with the records of its response.
   func resolved(by policy: CacheKeyPolicy) -> RecordSet {
     guard case .response(let response)? = source else { return self }
     var set = response.records(policy: policy)
@@ -49,7 +49,7 @@ public struct RecordSet: Sendable, Hashable {
     return set
   }
 
-  /// The records in the order they came; of two with one key the later wins.
+  /// The records in the order of arrival. If two have the same key, the later one wins.
   package func list(policy: CacheKeyPolicy) -> [Record] {
     let set = resolved(by: policy)
     return (set.batch?.records ?? []) + set.list

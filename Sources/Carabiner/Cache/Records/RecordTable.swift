@@ -17,7 +17,7 @@ struct RecordTable {
   private var free: [Int] = []
   private var oldest = -1
   private var newest = -1
-  /// About how many bytes the records take.
+  /// The size of the records in bytes, approximately.
   private(set) var cost = 0
 
   init(maximumRecords: Int?, maximumBytes: Int?, maximumFields: Int) {
@@ -34,7 +34,7 @@ struct RecordTable {
     return entries[place].record
   }
 
-  /// Merges a record; gives the names of the fields that changed.
+  /// Merges a record and returns the names of the fields that changed.
   mutating func merge(_ record: Record) -> [String] {
     guard let place = places[record.key] else {
       insert(record)
@@ -46,7 +46,7 @@ struct RecordTable {
     return changed
   }
 
-  /// Merges a record of a response; gives the names of the fields that changed.
+  /// Merges a record of a response and returns the names of the fields that changed.
   mutating func merge(_ batch: RecordBatch, _ entry: RecordBatch.Entry) -> [String] {
     guard let place = places[entry.key] else {
       insert(Record(key: entry.key, table: FieldTable(batch, entry)))
@@ -82,7 +82,7 @@ struct RecordTable {
     setCost(of: place)
   }
 
-  /// Drops the oldest fields of a record, some more than needed so that not every write has to, and the parts only they have.
+  /// Drops the oldest fields of a record and the records below them. It drops more than needed, so that not every write has to drop.
   private mutating func limitFields(of place: Int) {
     let key = entries[place].record.key
     for (name, value) in entries[place].record.table.removeOldest(keeping: maximumFields - maximumFields / 8) {
@@ -90,7 +90,7 @@ struct RecordTable {
     }
   }
 
-  /// Removes the records a value refers to that are kept under its place, as objects without a key are.
+  /// Removes the records below a value that are stored under its path, as objects without a key are.
   private mutating func removeParts(_ value: ArraySlice<UInt8>, under path: String) {
     var left = [(value, path)]
     while let (value, path) = left.popLast() {

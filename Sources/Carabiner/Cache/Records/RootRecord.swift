@@ -1,10 +1,10 @@
-/// The records operations begin at.
+/// The root records of operations.
 package enum RootRecord: String, Sendable, CaseIterable {
   case query = "QUERY_ROOT"
   case mutation = "MUTATION_ROOT"
   case subscription = "SUBSCRIPTION_ROOT"
 
-  /// What policies call the record's type.
+  /// The type of the record in policies.
   package var typeName: String {
     switch self {
     case .query: "Query"

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// What a transaction has done so far, before the cache below it; nothing reaches that until the transaction ends well.
+/// The changes of a transaction, in front of the cache. They reach the cache only if the transaction succeeds.
 final class OverlayCache: NormalizedCache {
   private struct State {
     var removed: Set<String> = []
@@ -12,7 +12,7 @@ final class OverlayCache: NormalizedCache {
 
   init(_ base: any NormalizedCache) { self.base = base }
 
-  /// What to remove and then to merge.
+  /// The records to remove, and the records to merge after that.
   var changes: (removed: Set<String>, merged: RecordSet) {
     state.withLock { ($0.removed, RecordSet($0.merged.values)) }
   }

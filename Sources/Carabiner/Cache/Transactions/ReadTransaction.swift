@@ -1,12 +1,12 @@
-/// Reads from a store that nobody writes to meanwhile; valid inside the closure it is given to.
+/// Reads from a store while writes wait. It is valid only inside its closure.
 public struct ReadTransaction: Sendable {
   let store: ApolloStore
   let cache: any NormalizedCache
   let scope: TransactionScope
 
-  /// The stored response of an operation, or nil if something of it is missing or too old.
+  /// The stored response of an operation; nil if a field is missing or too old.
   ///
-  /// - Throws: What the cache throws; ``StoreError``: `transactionEnded`, `malformedRecord`.
+  /// - Throws: The error of the cache; ``StoreError`` with code `transactionEnded` or `malformedRecord`.
   public func read<Operation: GraphQLOperation>(_ operation: Operation) async throws -> GraphQLResponse<Operation>? {
     try scope.checkOpen()
     return try await store.read(operation, from: cache)?.response
@@ -18,7 +18,7 @@ public struct ReadTransaction: Sendable {
     return try await cache.records(forKeys: [key]).first ?? nil
   }
 
-  /// The keys of the records that fit a pattern in which `*` stands for any text; all of them for nil.
+  /// The keys that match a pattern, in which `*` matches any text; all keys for nil.
   public func keys(matching pattern: String? = nil) async throws -> [String] {
     try scope.checkOpen()
     return try await cache.keys(matching: pattern)

@@ -15,7 +15,7 @@ extension ReadWriteTransaction {
 
   /// Changes the object under a key. Optional fields that were never fetched are nil.
   ///
-  /// - Returns: Whether there was an object to change; `body` is not called if a field that is not optional is missing.
+  /// - Returns: Whether the object exists. If a field that is not optional is missing, `body` is not called.
   @discardableResult
   public func updateObject<Object: GraphQLFragment>(
     ofType type: Object.Type, withKey key: String, variables: JSONObject = [:], _ body: (inout Object) throws -> Void
@@ -40,9 +40,9 @@ extension ReadWriteTransaction {
     return true
   }
 
-  /// Writes the fields of the object under a key, which is made if there is none.
+  /// Writes the fields of the object under a key. If the object does not exist, it is created.
   ///
-  /// - Throws: What the cache throws; ``StoreError``: `transactionEnded`, `notNormalisable`.
+  /// - Throws: The error of the cache; ``StoreError`` with code `transactionEnded` or `notNormalisable`.
   public func writeObject<Object: GraphQLFragment>(
     _ object: Object, ofType type: Object.Type = Object.self, withKey key: String, variables: JSONObject = [:]
   ) async throws {

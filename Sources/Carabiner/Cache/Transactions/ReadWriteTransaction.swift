@@ -1,9 +1,9 @@
 public import CarabinerWire
 internal import FoundationEssentials
 
-/// Reads from a store and changes it; valid inside the closure it is given to.
+/// Reads and changes a store. It is valid only inside its closure.
 ///
-/// It sees its own changes at once. The store has them when the closure has returned, all together; if it throws, none.
+/// It sees its own changes at once. When the closure returns, the store takes them over together. If it throws, they are dropped.
 public struct ReadWriteTransaction: Sendable {
   let reader: ReadTransaction
   private let overlay: OverlayCache
@@ -13,7 +13,7 @@ public struct ReadWriteTransaction: Sendable {
     self.overlay = overlay
   }
 
-  /// The stored response of an operation, or nil if something of it is missing or too old.
+  /// The stored response of an operation; nil if a field is missing or too old.
   public func read<Operation: GraphQLOperation>(_ operation: Operation) async throws -> GraphQLResponse<Operation>? {
     try await reader.read(operation)
   }
@@ -21,13 +21,13 @@ public struct ReadWriteTransaction: Sendable {
   /// The record under a key, or nil if there is none.
   public func record(for key: String) async throws -> Record? { try await reader.record(for: key) }
 
-  /// The keys of the records that fit a pattern in which `*` stands for any text; all of them for nil.
+  /// The keys that match a pattern, in which `*` matches any text; all keys for nil.
   public func keys(matching pattern: String? = nil) async throws -> [String] { try await reader.keys(matching: pattern) }
 
-  /// Writes the data of an operation, as if a server had sent it.
+  /// Writes the data of an operation, as if it were a response of the server.
   ///
-  /// - Throws: What the cache throws; ``StoreError``: `transactionEnded`, and `notNormalisable` if the data does not have the
-  ///   shape the operation asks for.
+  /// - Throws: The error of the cache; ``StoreError`` with code `transactionEnded`, or with `notNormalisable` if the data does not
+  ///   have the shape of the operation.
   public func write(_ data: JSONValue, for operation: some GraphQLOperation) async throws {
     try await write(data, for: operation, isPartial: false)
   }
@@ -51,7 +51,7 @@ public struct ReadWriteTransaction: Sendable {
         received: StoreClock.now, rootKey: rootKey, isPartial: isPartial)
     else {
       throw StoreError(
-        .notNormalisable, "the data of \(name) does not have the shape its document asks for; compare both")
+        .notNormalisable, "the data of \(name) does not have the shape of its document; compare both")
     }
     _ = try await overlay.merge(records: RecordSet(records))
   }
@@ -64,7 +64,7 @@ public struct ReadWriteTransaction: Sendable {
 
   /// Changes the stored data of an operation. Fields that were never fetched are left out, and may be added.
   ///
-  /// - Returns: Whether there was data to change; `body` is not called if there is nothing of it.
+  /// - Returns: Whether the store has data of the operation. If not, `body` is not called.
   @discardableResult
   public func update(_ operation: some GraphQLOperation, _ body: (inout JSONValue) throws -> Void) async throws -> Bool {
     guard let bytes = try await partialData(of: operation) else { return false }
@@ -76,7 +76,7 @@ public struct ReadWriteTransaction: Sendable {
 
   /// Changes the stored data of a typed operation. Optional fields that were never fetched are nil.
   ///
-  /// - Returns: Whether there was data to change; `body` is not called if a field that is not optional is missing.
+  /// - Returns: Whether the store has the data. If a field that is not optional is missing, `body` is not called.
   @discardableResult
   @_disfavoredOverload
   public func update<Operation: GraphQLOperation>(
@@ -96,7 +96,7 @@ public struct ReadWriteTransaction: Sendable {
     return data.flatMap { $0.elementsEqual("{}".utf8) ? nil : [UInt8]($0) }
   }
 
-  /// A value of the data that is there; nil if it lacks a field the type needs.
+  /// The decoded data; nil if it lacks a field that is not optional.
   static func decode<Value: Decodable>(_ type: Value.Type, _ bytes: [UInt8]) throws -> Value? {
     do {
       return try JSONTape.graphQLData(type, from: bytes)
@@ -115,15 +115,15 @@ public struct ReadWriteTransaction: Sendable {
     _ = try await overlay.merge(records: records.resolved(by: reader.store.policy))
   }
 
-  /// Removes the record under a key; nothing happens if there is none.
+  /// Removes the record under a key, if it exists.
   public func removeObject(for key: String) async throws {
     try reader.scope.checkOpen()
     try await overlay.removeRecord(for: key)
   }
 
-  /// Removes the records whose keys fit a pattern in which `*` stands for any text.
+  /// Removes the records whose keys match a pattern, in which `*` matches any text.
   ///
-  /// - Returns: How many there were.
+  /// - Returns: The number of removed records.
   @discardableResult
   public func removeObjects(matching pattern: String) async throws -> Int {
     let keys = try await keys(matching: pattern)

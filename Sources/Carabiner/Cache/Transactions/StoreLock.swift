@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Lets in many readers or one writer, in the order they came.
+/// Admits many readers or one writer, in the order of arrival.
 final class StoreLock: Sendable {
   enum Access {
     case read
@@ -18,7 +18,7 @@ final class StoreLock: Sendable {
     var isWriting = false
     var waiting: [Waiter] = []
     var lastNumber: UInt64 = 0
-    /// Waiters that were cancelled before they came to wait.
+    /// Waiters that were cancelled before they were queued.
     var cancelled: Set<UInt64> = []
 
     mutating func admits(_ access: Access) -> Bool {
@@ -32,8 +32,8 @@ final class StoreLock: Sendable {
 
   /// Runs work while holding the lock.
   ///
-  /// - Throws: What the work throws; `CancellationError` if the task was cancelled while it waited.
-  // Put into its callers, as the work is: an `async` call that need not wait still costs some hundred instructions.
+  /// - Throws: The error of the work; `CancellationError` if the task was cancelled while it waited.
+  // Inlined together with the work: an `async` call that does not wait still costs some hundred instructions.
   @inline(__always) func with<Result>(_ access: Access, _ work: () async throws -> Result) async throws -> Result {
     let isIn = state.withLock { $0.waiting.isEmpty && $0.admits(access) }
     if !isIn { try await wait(for: access) }
@@ -56,7 +56,7 @@ final class StoreLock: Sendable {
         }
         if let answer { continuation.resume(with: answer) }
       }
-      // A cancellation that came too late to matter must not be kept.
+      // A cancellation after admission must not be kept.
       state.withLock { _ = $0.cancelled.remove(number) }
     } onCancel: {
       let waiter: Waiter? = state.withLock { state in
@@ -67,7 +67,7 @@ final class StoreLock: Sendable {
         return state.waiting.remove(at: place)
       }
       waiter?.continuation.resume(throwing: CancellationError())
-      // Whoever stood behind a writer may be let in now.
+      // Waiters behind a cancelled writer may be admitted now.
       if waiter != nil { admitWaiters() }
     }
   }

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Marks the task that runs a transaction, so that one inside another is refused and does not wait for itself.
+/// Marks the task that runs a transaction, so that a nested one fails at once instead of waiting for itself.
 final class TransactionScope: Sendable {
   @TaskLocal static var current: [TransactionScope] = []
 
@@ -9,13 +9,13 @@ final class TransactionScope: Sendable {
 
   init(_ store: ApolloStore) { self.store = ObjectIdentifier(store) }
 
-  /// What a task started inside inherits is no obstacle once the transaction is over.
+  /// Ends the scope, also for child tasks that inherited it.
   func close() { isOpen.store(false, ordering: .releasing) }
 
   /// - Throws: ``StoreError`` with code `transactionEnded`.
   func checkOpen() throws {
     guard isOpen.load(ordering: .acquiring) else {
-      throw StoreError(.transactionEnded, "the transaction is over; use it only inside the closure it was given to")
+      throw StoreError(.transactionEnded, "the transaction has ended; use it only inside its closure")
     }
   }
 
@@ -26,7 +26,7 @@ final class TransactionScope: Sendable {
     let id = ObjectIdentifier(store)
     guard !scopes.contains(where: { $0.store == id && $0.isOpen.load(ordering: .acquiring) }) else {
       throw StoreError(
-        .reentrantTransaction, "the store was used inside a transaction of its own; use the transaction the closure was given")
+        .reentrantTransaction, "the store was used inside one of its transactions; use the transaction that the closure received")
     }
   }
 }

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Who is told of changes of a store.
+/// The callbacks for changes of a store.
 final class StoreSubscribers: Sendable {
   typealias Callback = @Sendable (ApolloStore, StoreChange) -> Void
 
@@ -36,14 +36,14 @@ final class StoreSubscribers: Sendable {
   }
 }
 
-/// What happened to a store.
+/// A change of a store.
 public enum StoreChange: Sendable, Hashable {
   /// These fields were written or removed, as `record.field`.
   case keys(Set<String>)
   /// Everything was removed.
   case cleared
 
-  /// Whether something made of these fields may look different now.
+  /// Whether a result that consists of these fields may have changed.
   public func affects(_ keys: Set<String>) -> Bool {
     switch self {
     case .keys(let changed): !changed.isDisjoint(with: keys)

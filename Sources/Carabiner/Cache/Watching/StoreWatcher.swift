@@ -1,17 +1,17 @@
 internal import Synchronization
 
-/// Waits until another writer changes one of the fields a result was made of.
+/// Waits until another writer changes a field of a result.
 final class StoreWatcher: Sendable {
-  /// The watcher on whose behalf this task runs a request: what that writes is no news to it.
+  /// The watcher for which this task runs a request. The watcher ignores the writes of the request.
   @TaskLocal static var asking: ObjectIdentifier?
 
-  /// What happened since the watcher last looked; apart from it, as the store must not keep the watcher alive.
+  /// The changes since the watcher last read the store. A separate object, because the store must not retain the watcher.
   private final class Changes: Sendable {
-    /// How many changed fields are kept while it is not known which of them count; with more all of them do.
+    /// How many changed fields are kept while it is not known which fields matter. If there are more, all changes matter.
     static let maximumGathered = 10_000
 
     private struct State {
-      /// The fields that count; nil for all.
+      /// The fields that matter; nil for all.
       var keys: Set<String>?
       var isAffected = false
       var isGathering = false
@@ -21,7 +21,7 @@ final class StoreWatcher: Sendable {
 
     private let state = Mutex(State())
 
-    /// Takes note of a change; tells whether the watcher has to look.
+    /// Notes a change. Returns whether the watcher must read the store.
     func note(_ change: StoreChange) -> Bool {
       state.withLock { state in
         guard state.isGathering else {
@@ -71,15 +71,15 @@ final class StoreWatcher: Sendable {
 
   deinit { subscribers.remove(number) }
 
-  /// Whether one of the fields changed since ``depend(on:)`` named them.
+  /// Whether one of the fields changed since the last ``depend(on:)``.
   var isAffected: Bool { changes.areAffected }
 
-  /// Keeps all changes from now on until it is known which fields count.
+  /// Keeps all changes until ``depend(on:)`` says which fields matter.
   func gather() { changes.gather() }
 
-  /// From now on only changes of these fields count; nil for all changes. Gathered changes count as if they came now.
+  /// Reports only changes of these fields from now on; nil for all fields. The changes that were kept are checked now.
   ///
-  /// - Returns: Whether one of the gathered changes counts.
+  /// - Returns: Whether one of the kept changes matters.
   @discardableResult
   func depend(on keys: Set<String>?) -> Bool {
     let isAffected = changes.depend(on: keys)
@@ -87,7 +87,7 @@ final class StoreWatcher: Sendable {
     return isAffected
   }
 
-  /// Runs a part of a request whose writes this watcher ignores.
+  /// Runs work whose writes this watcher ignores.
   func asking<Result>(_ work: () async throws -> Result) async throws -> Result {
     try await Self.$asking.withValue(ObjectIdentifier(changes), operation: work)
   }

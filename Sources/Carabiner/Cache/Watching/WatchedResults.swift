@@ -1,23 +1,23 @@
 internal import CarabinerWire
 internal import FoundationEssentials
 
-/// The results of an operation, again whenever something they are made of changes in the store; it ends with its task.
+/// The results of an operation: a new one whenever a field of the last one changes in the store. It ends with its task.
 ///
-/// Changes that come while nobody asks are told as one. Two equal results do not follow each other. What the watcher's own requests
-/// write is no change to it.
+/// Several changes between two reads give one result. Two results in a row are never equal. The watcher ignores the writes of its own
+/// requests.
 public struct WatchedResults<Operation: GraphQLOperation>: AsyncSequence, Sendable {
   public typealias Element = GraphQLResponse<Operation>
 
   let operation: Operation
   let store: ApolloStore
-  /// Whether the server is asked when another writer changed the last result so that something is missing.
+  /// Whether the operation is sent to the server if a field is missing after a change by another writer.
   let refetches: Bool
-  /// Brings results from elsewhere, first for the beginning and then when the store lacks something; nil to wait for the store.
+  /// Runs the operation, first at the start and later if the store lacks a field; nil to only watch the store.
   let fetch: (@Sendable (_ isFirst: Bool) throws -> PullStream<GraphQLResponse<Operation>>)?
 
   public func makeAsyncIterator() -> Iterator { Iterator(self) }
 
-  /// Brings the results one by one.
+  /// Returns the results one by one.
   public struct Iterator: AsyncIteratorProtocol {
     private let results: WatchedResults
     private let watcher: StoreWatcher
@@ -25,7 +25,7 @@ public struct WatchedResults<Operation: GraphQLOperation>: AsyncSequence, Sendab
     private var fetching: PullStream<GraphQLResponse<Operation>>?
     private var isFirst = true
     private var lastData: Data?
-    /// The fields the last result is made of, as `record.field`; nil as long as there was none with data.
+    /// The fields of the last result, as `record.field`; nil before the first result with data.
     private var keys: Set<String>?
 
     init(_ results: WatchedResults) {
@@ -36,7 +36,7 @@ public struct WatchedResults<Operation: GraphQLOperation>: AsyncSequence, Sendab
 
     /// The next result; nil once the task is cancelled.
     ///
-    /// - Throws: What the store or a fetch throws; asking on continues after that.
+    /// - Throws: The error of the store or of a request. The next call continues after it.
     public mutating func next() async throws -> GraphQLResponse<Operation>? {
       if isFirst {
         isFirst = false
@@ -55,7 +55,7 @@ public struct WatchedResults<Operation: GraphQLOperation>: AsyncSequence, Sendab
       return nil
     }
 
-    /// The next result of a fetch that is under way.
+    /// The next result of the current request.
     private mutating func fetched() async throws -> GraphQLResponse<Operation>? {
       guard let stream = fetching else { return nil }
       watcher.gather()
@@ -76,20 +76,20 @@ public struct WatchedResults<Operation: GraphQLOperation>: AsyncSequence, Sendab
       } catch {
         fetching = nil
         watcher.depend(on: keys)
-        // The store has nothing yet, and may have something later.
+        // The store may have the result later.
         if !results.refetches, (error as? RequestChainError)?.code == .noResults { return nil }
         throw error
       }
     }
 
-    /// Notes what the last result depends on.
+    /// Notes the fields that the last result depends on.
     private mutating func remember(_ response: GraphQLResponse<Operation>) async {
       let reading = try? await results.store.reading(results.operation)
-      // What cannot be read back depends on what was written.
+      // If the result cannot be read back, it depends on the fields that were written.
       keys = reading?.dependentKeys ?? ownKeys(of: response) ?? keys
       let wasChanged = watcher.depend(on: keys)
       let stored = reading?.isComplete == true ? reading?.response.body.data : nil
-      // The store may be ahead of the result by then: only an equal one need not be told.
+      // The store may be newer than the result. Only an equal result is not repeated.
       lastData = !wasChanged || Self.areEqual(stored, response.body.data) ? stored : nil
     }
 
@@ -105,7 +105,7 @@ public struct WatchedResults<Operation: GraphQLOperation>: AsyncSequence, Sendab
       return value == (try? JSONValue(parsing: [UInt8](right)))
     }
 
-    /// The result as the store has it now, if it is another than the last; a fetch is begun if something is missing.
+    /// The current result of the store, if it differs from the last one. If a field is missing, a request is started.
     private mutating func stored() async throws -> GraphQLResponse<Operation>? {
       watcher.gather()
       let reading: ApolloStore.Reading<Operation>?

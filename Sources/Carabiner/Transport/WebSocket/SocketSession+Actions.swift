@@ -31,23 +31,23 @@ extension SocketSession {
     case answer([UInt8])
     /// Send a ping frame.
     case ping
-    /// Close the connection, and pass on nothing more of it.
+    /// Close the connection, and drop all its further messages.
     case close(WebSocketCloseCode, reason: String)
-    /// Start a timer; one of its kind that runs is replaced.
+    /// Start a timer, or restart it.
     case start(Timer, Duration)
     /// Stop a timer if it runs.
     case stop(Timer)
-    /// Tell an operation what happened.
+    /// Deliver an event to an operation.
     case deliver(Token, Event)
     /// Write a line to the log.
     case log(String, isWarning: Bool)
   }
 
-  /// What happens to an operation.
+  /// An event of an operation.
   package enum Event: Sendable, Hashable {
-    /// It is where a subscription may be.
+    /// The state of the subscription changed.
     case state(SubscriptionState)
-    /// A result came.
+    /// A result arrived.
     case result(Data)
     /// It ended with errors, a list of them or one.
     case errors(Data)

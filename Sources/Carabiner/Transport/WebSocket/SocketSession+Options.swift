@@ -1,16 +1,16 @@
 package import CarabinerWire
 
 extension SocketSession {
-  /// What may be chosen of a session.
+  /// The options of a session.
   package struct Options: Sendable {
     package var dialect = WebSocketProtocol.graphQLTransportWS
-    /// Where the connection goes, for messages.
+    /// The URL of the connection, for messages.
     package var url = ""
     package var acknowledgementTimeout = Duration.seconds(10)
-    /// How long after the last sign of life a ping is sent; nil for never.
+    /// How long after the last frame of the server a ping is sent; nil for never.
     package var pingInterval: Duration?
     package var pongTimeout = Duration.seconds(10)
-    /// How long a connection without operations stays.
+    /// How long a connection without operations stays open.
     package var idleTimeout = Duration.seconds(60)
     package var maximumWaitingOperations = 1000
     package var reconnection = WebSocketReconnection()

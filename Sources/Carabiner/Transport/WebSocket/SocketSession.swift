@@ -1,43 +1,43 @@
 package import CarabinerWire
 package import FoundationEssentials
 
-/// GraphQL over WebSocket from the client's side: what happened goes in, what is to be done comes out. It does no I/O.
+/// The client's side of GraphQL over WebSocket: events go in, actions come out. It does no I/O.
 ///
-/// One session lives as long as its transport, over all connections. Whoever holds it carries out ``Action``s in their order, and
-/// calls it from one thread at a time.
+/// One session lives as long as its transport, over all connections. Its owner carries out the ``Action``s in order and calls it from
+/// one thread at a time.
 package struct SocketSession {
-  /// Where the connection is.
+  /// The state of the connection.
   package enum Phase: Sendable, Hashable {
-    /// There is none, and nobody needs one.
+    /// There is no connection, and no operation needs one.
     case idle
     /// It is being opened.
     case connecting
-    /// It is open; the server has not acknowledged.
+    /// It is open, and the server has not acknowledged it yet.
     case initialising
     /// Operations can be sent.
     case ready
-    /// It was lost; the next attempt waits for its time.
+    /// It was lost. The next attempt waits for its delay.
     case waiting
-    /// There will be none any more.
+    /// The session was shut down.
     case ended
   }
 
   private struct Operation {
     let type: GraphQLOperationType
     let payload: [UInt8]
-    /// What the server knows it by; nil while it waits.
+    /// The id of the operation on the connection; nil while it waits.
     var id: UInt64?
     var hasResults = false
   }
 
   let options: Options
-  /// Where the connection is.
+  /// The state of the connection.
   package private(set) var phase = Phase.idle
   private var operations: [Token: Operation] = [:]
   private var tokens: [UInt64: Token] = [:]
-  /// The last id that was given; none is given twice, also not to an operation that is sent again.
+  /// The last id. No id is used twice, also not for an operation that is sent again.
   private var lastID: UInt64 = 0
-  /// How often a connection was tried since the last one that worked.
+  /// The number of attempts since the last connection that worked.
   private var attempts = 0
   private var isPongDue = false
   private var isReadingPaused = false
@@ -47,7 +47,7 @@ package struct SocketSession {
   /// A session without a connection.
   package init(_ options: Options) { self.options = options }
 
-  /// What is to be done since the last call.
+  /// The actions since the last call.
   package mutating func takeActions() -> [Action] {
     defer { actions.removeAll(keepingCapacity: true) }
     return actions
@@ -55,7 +55,7 @@ package struct SocketSession {
 
   // MARK: Operations
 
-  /// Starts an operation, or lets it wait for the connection.
+  /// Starts an operation, or queues it until the connection is open.
   ///
   /// - Parameter payload: The operation as a JSON object.
   package mutating func subscribe(_ token: Token, _ type: GraphQLOperationType, payload: [UInt8]) {
@@ -70,7 +70,7 @@ package struct SocketSession {
           .failed(
             error(
               .tooManyOperations,
-              "\(operations.count) operations wait for the WebSocket already; find out why it does not open, or allow more"))))
+              "\(operations.count) operations already wait for the WebSocket; check why it does not open, or raise the limit"))))
     }
     if operations.isEmpty { actions.append(.stop(.idle)) }
     operations[token] = Operation(type: type, payload: payload)
@@ -81,14 +81,14 @@ package struct SocketSession {
     }
   }
 
-  /// Ends an operation; one that is over already is left alone.
+  /// Ends an operation, if it has not ended already.
   package mutating func unsubscribe(_ token: Token) {
     guard let operation = operations[token] else { return }
     if let id = operation.id, phase == .ready { send(.complete(id: String(id))) }
     remove(token)
   }
 
-  /// Ends all operations and the connection, for good.
+  /// Ends all operations and the connection permanently.
   package mutating func shutDown() {
     guard phase != .ended else { return }
     let isOpen = phase == .ready || phase == .initialising
@@ -140,7 +140,7 @@ package struct SocketSession {
 
   /// A connection is open and both sides agree on the protocol.
   ///
-  /// - Parameter payload: What `connection_init` carries; nil for nothing.
+  /// - Parameter payload: The payload of `connection_init`; nil for none.
   package mutating func opened(initialPayload payload: [UInt8]?) {
     guard phase == .connecting else { return }
     phase = .initialising
@@ -148,7 +148,7 @@ package struct SocketSession {
     actions.append(.start(.acknowledgement, options.acknowledgementTimeout))
   }
 
-  /// The connection could not be opened, or was given up on this side.
+  /// The connection could not be opened, or this side dropped it.
   package mutating func failed(_ error: WebSocketError) {
     guard phase != .idle, phase != .ended, phase != .waiting else { return }
     lost(error)
@@ -159,7 +159,7 @@ package struct SocketSession {
     failed(.closed(code, reason: reason, url: options.url))
   }
 
-  /// Whether nothing is read for now, so that no answer can be expected.
+  /// Whether reading is paused, so that no answer can arrive.
   package mutating func readingPaused(_ isPaused: Bool) {
     isReadingPaused = isPaused
     guard isPaused, isPongDue else { return }
@@ -168,7 +168,7 @@ package struct SocketSession {
     startPing()
   }
 
-  /// Closes the connection; operations wait until ``resume()``.
+  /// Closes the connection. Operations wait until ``resume()``.
   package mutating func pause() {
     guard !isPaused, phase != .ended else { return }
     isPaused = true
@@ -182,7 +182,7 @@ package struct SocketSession {
     if phase == .idle, !operations.isEmpty { connect() }
   }
 
-  /// Closes the connection and opens another one for the operations there are.
+  /// Closes the connection and opens another one for the running operations.
   package mutating func reconnect() {
     disconnect("the WebSocket was opened again with other headers")
     if phase == .idle, !operations.isEmpty { connect() }
@@ -200,7 +200,7 @@ package struct SocketSession {
     phase = .idle
   }
 
-  /// Lets operations that were sent wait for the next connection; those that cannot be sent again fail.
+  /// Queues the operations that were sent for the next connection. Those that cannot be sent again fail.
   private mutating func putBack(_ error: WebSocketError) {
     tokens = [:]
     for token in operations.keys.sorted() {
@@ -251,7 +251,7 @@ package struct SocketSession {
 
   // MARK: Messages
 
-  /// A text message came.
+  /// A text message arrived.
   package mutating func received(_ text: Data) {
     sawSignOfLife()
     let message: ServerMessage
@@ -261,14 +261,14 @@ package struct SocketSession {
       let head = String(decoding: text.prefix(100), as: UTF8.self).debugDescription
       return giveUp(
         .invalidMessage,
-        "a message of the server cannot be used: \(error); it begins with \(head). Check that the endpoint speaks "
+        "a message of the server is malformed: \(error); it begins with \(head). Check that the endpoint supports "
           + "\(options.dialect.rawValue)", closingWith: .badResponse)
     }
     let payload = message.payload.map { text[(text.startIndex + $0.lowerBound)..<(text.startIndex + $0.upperBound)] }
     switch message.kind {
     case .acknowledged: acknowledged()
     case .refused:
-      let words = payload.map { String(decoding: $0.prefix(200), as: UTF8.self) } ?? "it does not say why"
+      let words = payload.map { String(decoding: $0.prefix(200), as: UTF8.self) } ?? "it gave no reason"
       giveUp(
         .initialisationRefused, "the server refused connection_init: \(words); check its payload and the headers",
         closingWith: .normal)
@@ -280,15 +280,15 @@ package struct SocketSession {
     }
   }
 
-  /// A binary message came, which the protocol does not have.
+  /// A binary message arrived, which the protocol does not allow.
   package mutating func receivedBinary() {
     giveUp(
       .invalidMessage,
-      "the server sent a binary message, and GraphQL over WebSocket has only text; check that the endpoint speaks "
+      "the server sent a binary message, but GraphQL over WebSocket uses only text; check that the endpoint supports "
         + options.dialect.rawValue, closingWith: .unacceptableData)
   }
 
-  /// Ends a connection that breaks the rules; the next one would do the same.
+  /// Ends a connection that breaks the protocol, without another attempt.
   package mutating func giveUp(_ code: WebSocketError.Code, _ message: String, closingWith closeCode: WebSocketCloseCode) {
     guard phase == .ready || phase == .initialising else { return }
     actions.append(.close(closeCode, reason: code.rawValue))
@@ -297,7 +297,7 @@ package struct SocketSession {
 
   private mutating func acknowledged() {
     guard phase == .initialising else {
-      return actions.append(.log("the server acknowledged again; that is ignored", isWarning: true))
+      return actions.append(.log("the server acknowledged the connection twice; the second message is ignored", isWarning: true))
     }
     phase = .ready
     actions.append(.stop(.acknowledgement))
@@ -309,7 +309,7 @@ package struct SocketSession {
 
   private mutating func deliver(_ message: ServerMessage, _ payload: Data?) {
     guard let id = message.id.flatMap({ UInt64($0) }), let token = tokens[id] else {
-      // Results of an operation that was just ended may still be on their way.
+      // Results of an operation that has just ended may still arrive.
       let isOld = message.id.flatMap { UInt64($0) }.map { $0 > 0 && $0 <= lastID } ?? false
       return actions.append(
         .log(
@@ -330,7 +330,7 @@ package struct SocketSession {
 
   // MARK: Time
 
-  /// A timer's time has come.
+  /// A timer fired.
   package mutating func fired(_ timer: Timer) {
     switch timer {
     case .acknowledgement:
@@ -339,7 +339,7 @@ package struct SocketSession {
       lost(
         error(
           .acknowledgementTimeout,
-          "the server did not acknowledge within \(options.acknowledgementTimeout); check that it speaks "
+          "the server did not acknowledge within \(options.acknowledgementTimeout); check that it supports "
             + "\(options.dialect.rawValue), or raise the acknowledgement timeout"))
     case .ping:
       guard phase == .ready, !isPongDue else { return }
@@ -353,7 +353,7 @@ package struct SocketSession {
       lost(
         error(
           .keepAliveTimeout,
-          "the server did not answer a ping within \(options.pongTimeout); find out whether it is up, or raise the pong timeout"))
+          "the server did not answer a ping within \(options.pongTimeout); check the server, or raise the pong timeout"))
     case .reconnect:
       guard phase == .waiting else { return }
       phase = .connecting
@@ -369,7 +369,7 @@ package struct SocketSession {
     }
   }
 
-  /// Anything at all came from the server.
+  /// Any frame arrived from the server.
   package mutating func sawSignOfLife() {
     guard isPongDue else { return }
     isPongDue = false

@@ -1,6 +1,6 @@
 public import CarabinerWire
 
-/// Why an operation got no result over a WebSocket.
+/// An operation over a WebSocket failed.
 public struct WebSocketError: Error, Sendable, Hashable, CustomStringConvertible {
   /// What kind of failure it was.
   public enum Code: String, Sendable, Hashable, CaseIterable {
@@ -8,51 +8,51 @@ public struct WebSocketError: Error, Sendable, Hashable, CustomStringConvertible
     case unsupportedURL
     /// A header of the handshake is malformed.
     case invalidHeader
-    /// The environment names a proxy for this URL, and WebSockets do not go through one.
+    /// The environment sets a proxy for this URL, and WebSockets do not support proxies.
     case proxyUnsupported
-    /// Nobody accepted the connection, or the name has no address.
+    /// The connection was not accepted, or the host name has no address.
     case cannotConnect
     /// The certificate or the TLS handshake failed.
     case tls
-    /// The connection was not there within the connect timeout.
+    /// The connection was not open within the connect timeout.
     case connectTimeout
-    /// The server answered the handshake with another status than 101.
+    /// The server answered the handshake with a status other than 101.
     case upgradeRefused
-    /// The server's answer to the handshake is not what the rules ask for.
+    /// The answer to the handshake does not follow RFC 6455.
     case invalidUpgrade
-    /// The server does not speak the subprotocol; close code 4406.
+    /// The server does not support the subprotocol; close code 4406.
     case subprotocolRefused
-    /// The connection's payload could not be made.
+    /// The payload of `connection_init` could not be made.
     case initialisationFailed
-    /// The server refused `connection_init`.
+    /// The server rejected `connection_init`.
     case initialisationRefused
-    /// The server was too slow with `connection_ack`, or found the client too slow with `connection_init`; close code 4408.
+    /// `connection_ack` did not arrive in time, or the server did not receive `connection_init` in time; close code 4408.
     case acknowledgementTimeout
-    /// The connection ended, by close codes 1000, 1001, 1005 and 1006 or without one.
+    /// The connection ended, with close code 1000, 1001, 1005 or 1006, or without one.
     case connectionLost
-    /// The server gave no sign of life.
+    /// The server did not answer a ping.
     case keepAliveTimeout
-    /// The server does not understand what was sent; close code 4400.
+    /// The server does not understand a message; close code 4400.
     case badRequest
-    /// The server does not know this client; close code 4401.
+    /// The client is not authenticated; close code 4401.
     case unauthorized
-    /// The server refuses this client; close code 4403.
+    /// The client is not allowed to connect; close code 4403.
     case forbidden
-    /// The server has an operation of this id already; close code 4409.
+    /// The server already has an operation with this id; close code 4409.
     case subscriberExists
-    /// The server was asked to begin twice; close code 4429.
+    /// `connection_init` was sent twice; close code 4429.
     case tooManyInitialisations
     /// The server failed; close codes 4500 and 1011.
     case serverFailed
     /// The server closed with another code.
     case closed
-    /// What the server sent is no message of the protocol.
+    /// A message of the server is malformed.
     case invalidMessage
-    /// A message of the server is longer than allowed.
+    /// A message of the server exceeds the limit.
     case messageTooLarge
-    /// The server breaks the rules of WebSockets.
+    /// The server violates RFC 6455.
     case protocolViolation
-    /// More operations wait for the connection than allowed.
+    /// Too many operations wait for the connection.
     case tooManyOperations
     /// The transport was shut down.
     case shutDown
@@ -62,11 +62,11 @@ public struct WebSocketError: Error, Sendable, Hashable, CustomStringConvertible
   public var code: Code
   /// What happened and what to do next, for a person.
   public var message: String
-  /// Where the connection went, without a user's name and password.
+  /// The URL of the connection, without user name and password.
   public var url: String
-  /// The number the connection was closed with; nil if it was not closed by the server.
+  /// The close code of the server; nil if the server did not close the connection.
   public var closeCode: WebSocketCloseCode?
-  /// The status of the answer to the handshake; nil if that was not what failed.
+  /// The status of the answer to the handshake; nil if the handshake did not fail.
   public var statusCode: Int?
   /// Whether the operation may have reached the server.
   public var mayHaveBeenSent: Bool

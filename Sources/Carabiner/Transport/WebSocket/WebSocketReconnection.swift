@@ -1,23 +1,23 @@
-/// How often and how fast a WebSocket that was lost is opened again.
+/// How often and how fast a lost WebSocket is opened again.
 ///
-/// A connection that never came about is an error at once; only one that was acknowledged is opened again.
+/// Only a connection that was acknowledged is opened again. If the first attempt fails, its operations fail at once.
 public struct WebSocketReconnection: Sendable {
-  /// How often it is tried unless told otherwise.
+  /// The default number of attempts.
   public static let defaultMaximumAttempts = 5
-  /// How long a connection must last to count as one that works.
+  /// How long a connection must last until the attempts are counted from 0 again.
   public static let stableAfter = Duration.seconds(10)
 
-  /// How often it is tried before the operations fail; 0 for never.
+  /// The maximal number of attempts before the operations fail; 0 for none.
   public var maximumAttempts: Int
-  /// How long to wait before the first attempt.
+  /// The delay before the first attempt.
   public var baseDelay: Duration
-  /// What each further delay is multiplied by.
+  /// The factor between one delay and the next.
   public var multiplier: Double
   /// The longest delay.
   public var maximumDelay: Duration
-  /// Brings a number from 0 to 1: how much of the part of a delay that is left to chance is waited.
+  /// Returns a random number from 0 to 1, by which the random half of a delay is multiplied.
   ///
-  /// Half of each delay is left to chance, so that the clients of a server that went away do not all come back at once.
+  /// Half of each delay is random, so that the clients of a restarted server do not all reconnect at the same time.
   public var jitter: @Sendable () -> Double
 
   /// A policy, each value with its default.
@@ -32,7 +32,7 @@ public struct WebSocketReconnection: Sendable {
     self.jitter = jitter
   }
 
-  /// How long to wait before an attempt; the first is 1.
+  /// The delay before an attempt; the first attempt is 1.
   func delay(beforeAttempt attempt: Int) -> Duration {
     var delay = baseDelay
     for _ in 1..<max(attempt, 1) where delay < maximumDelay { delay = delay * multiplier }
