@@ -1,5 +1,5 @@
 /// A step that reads results from a store and writes them to it.
-public protocol CacheInterceptor: Sendable {
+public protocol CacheInterceptor: ChainStage {
   /// Reads a result. Returns nil if the store does not have it.
   func readCacheData<Request: GraphQLRequest>(
     from store: ApolloStore,
@@ -12,16 +12,6 @@ public protocol CacheInterceptor: Sendable {
     request: Request,
     response: ParsedResult<Request.Operation>
   ) async throws
-
-  /// What a trace calls this step.
-  var stageName: String { get }
-  /// What the chain may take for granted about this step.
-  var traits: StageTraits { get }
-}
-
-extension CacheInterceptor {
-  public var stageName: String { String(describing: type(of: self)) }
-  public var traits: StageTraits { [] }
 }
 
 /// Reads and writes the store without changes.

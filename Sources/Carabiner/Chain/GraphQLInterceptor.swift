@@ -6,7 +6,7 @@ public typealias NextInterceptorFunction<Request: GraphQLRequest> =
 public typealias NextGraphQLInterceptorFunction<Request: GraphQLRequest> = NextInterceptorFunction<Request>
 
 /// A step that sees GraphQL requests on the way down and their results on the way up.
-public protocol GraphQLInterceptor: Sendable {
+public protocol GraphQLInterceptor: ChainStage {
   /// Does work before and after the rest of the chain.
   ///
   /// Call `next` with the request, changed or not, and map its stream to see each result. To answer without the server, return
@@ -18,19 +18,12 @@ public protocol GraphQLInterceptor: Sendable {
     next: NextInterceptorFunction<Request>
   ) async throws -> InterceptorResultStream<Request>
 
-  /// What a trace calls this step.
-  var stageName: String { get }
-  /// What the chain may take for granted about this step.
-  var traits: StageTraits { get }
-
-  /// Whether this step has nothing to do with a request and its results, so that the chain may pass it over.
+  /// Whether this step does nothing for a request and its results, so that the chain may skip it.
   ///
-  /// Asked at every attempt; false unless a step says otherwise. A trace shows the step all the same.
+  /// The chain calls it at each attempt. The default implementation returns false. A trace shows the step in any case.
   func isIdle<Request: GraphQLRequest>(for request: Request) -> Bool
 }
 
 extension GraphQLInterceptor {
-  public var stageName: String { String(describing: type(of: self)) }
-  public var traits: StageTraits { [] }
   public func isIdle<Request: GraphQLRequest>(for request: Request) -> Bool { false }
 }

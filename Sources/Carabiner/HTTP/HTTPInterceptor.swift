@@ -2,7 +2,7 @@
 public typealias NextHTTPInterceptorFunction = @Sendable (URLRequest) async throws -> HTTPResponse
 
 /// A step that sees HTTP requests on the way down and heads and body chunks on the way up.
-public protocol HTTPInterceptor: Sendable {
+public protocol HTTPInterceptor: ChainStage {
   /// Does work before and after the network.
   ///
   /// Call `next` with the request, changed or not. Its response has the head; use `mapChunks` to see the body. To build and send the
@@ -11,18 +11,11 @@ public protocol HTTPInterceptor: Sendable {
   /// - Throws: Any error. GraphQL interceptors see it in `mapErrors`.
   func intercept(request: URLRequest, next: NextHTTPInterceptorFunction) async throws -> HTTPResponse
 
-  /// What a trace calls this step.
-  var stageName: String { get }
-  /// What the chain may take for granted about this step.
-  var traits: StageTraits { get }
-
   /// Whether a response with this head passes unchanged. Called only for a step with the trait ``StageTraits/seesOnlyHeads``.
   func passes(_ head: HTTPURLResponse) -> Bool
 }
 
 extension HTTPInterceptor {
-  public var stageName: String { String(describing: type(of: self)) }
-  public var traits: StageTraits { [] }
   public func passes(_ head: HTTPURLResponse) -> Bool { false }
 }
 

@@ -75,7 +75,9 @@ public final class MaxRetryInterceptor: GraphQLInterceptor {
 
   public var traits: StageTraits { .bindsNoTaskLocals }
 
-  public func isIdle<Request: GraphQLRequest>(for request: Request) -> Bool { request.context.attempt == 0 }
+  public func isIdle<Request: GraphQLRequest>(for request: Request) -> Bool {
+    request.context.attempt == 0
+  }
 
   private func jittered(_ delay: Double) -> Double {
     configuration.enableJitter ? delay * Double.random(in: 0.5...1) : delay

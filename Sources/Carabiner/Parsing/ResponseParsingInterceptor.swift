@@ -1,5 +1,5 @@
 /// The step that turns the bytes of a response into results.
-public protocol ResponseParsingInterceptor: Sendable {
+public protocol ResponseParsingInterceptor: ChainStage {
   /// Reads the chunks of a response and returns its results.
   ///
   /// - Throws: ``ResponseParsingError``, or an error of a plugin.
@@ -12,18 +12,12 @@ public protocol ResponseParsingInterceptor: Sendable {
     response: HTTPResponse, for request: Request, includeCacheRecords: Bool
   ) async throws -> InterceptorResultStream<Request>
 
-  /// What a trace calls this step.
-  var stageName: String { get }
-  /// What the chain may take for granted about this step.
-  var traits: StageTraits { get }
-  /// The media types that are added to the Accept of requests; nil for none.
+  /// The media types that are added to the `Accept` header of requests; nil for none.
   ///
-  /// A request whose ``GraphQLRequest/additionalHeaders`` set Accept keeps that.
+  /// A request whose ``GraphQLRequest/additionalHeaders`` set `Accept` keeps its value.
   var acceptedMediaTypes: AcceptedMediaTypes? { get }
 }
 
 extension ResponseParsingInterceptor {
-  public var stageName: String { String(describing: type(of: self)) }
-  public var traits: StageTraits { [] }
   public var acceptedMediaTypes: AcceptedMediaTypes? { nil }
 }

@@ -1,17 +1,19 @@
-/// What the chain may take for granted about a stage.
+/// What a chain may assume about a step, so that it can save work.
+///
+/// The options are for the stages of this package. They are visible with `@_spi(InterceptorHints) import Carabiner`.
 public struct StageTraits: OptionSet, Sendable {
   public let rawValue: Int
 
   public init(rawValue: Int) { self.rawValue = rawValue }
 
-  /// The stage tells the tracer itself what it does.
-  public static let tracesItself = StageTraits(rawValue: 1 << 0)
-  /// The stage never calls `next` inside a task-local binding, so nothing has to be kept of its scope.
-  public static let bindsNoTaskLocals = StageTraits(rawValue: 1 << 1)
-  /// The cache stage writes nothing, so nobody has to make records for it.
-  public static let keepsNothing = StageTraits(rawValue: 1 << 2)
-  /// The HTTP stage lets every request pass, and of most responses it sees no more than the head.
+  /// The step reports to the tracer itself.
+  @_spi(InterceptorHints) public static let tracesItself = StageTraits(rawValue: 1 << 0)
+  /// The step never calls `next` inside a task-local binding, so the chain need not keep its scope.
+  @_spi(InterceptorHints) public static let bindsNoTaskLocals = StageTraits(rawValue: 1 << 1)
+  /// The cache step writes nothing, so it needs no records.
+  @_spi(InterceptorHints) public static let keepsNothing = StageTraits(rawValue: 1 << 2)
+  /// The HTTP step passes every request on unchanged, and needs only the head of most responses.
   ///
-  /// Such a stage is asked what passes, and intercepts only what does not; a trace shows it all the same.
-  public static let seesOnlyHeads = StageTraits(rawValue: 1 << 3)
+  /// The chain calls `passes(_:)` of such a step, and intercepts only responses that do not pass. A trace shows the step in any case.
+  @_spi(InterceptorHints) public static let seesOnlyHeads = StageTraits(rawValue: 1 << 3)
 }

@@ -1,4 +1,4 @@
-internal import Carabiner
+@_spi(InterceptorHints) internal import Carabiner
 internal import FoundationEssentials
 
 /// A stage that puts the result of a C function into a header of the request.

@@ -32,7 +32,6 @@ private struct NativeStage: GraphQLInterceptor, HTTPInterceptor {
   let journal: JournalFile
 
   var stageName: String { name }
-  var traits: StageTraits { [] }
 
   func intercept<Request: GraphQLRequest>(
     request: Request, next: NextInterceptorFunction<Request>

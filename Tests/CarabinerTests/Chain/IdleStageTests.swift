@@ -1,4 +1,4 @@
-import Carabiner
+@_spi(InterceptorHints) import Carabiner
 import FoundationEssentials
 import Testing
 

@@ -1,5 +1,5 @@
 internal import CCarabiner
-internal import Carabiner
+@_spi(InterceptorHints) internal import Carabiner
 internal import CarabinerWire
 internal import FoundationEssentials
 

@@ -1,5 +1,5 @@
 internal import CCarabiner
-internal import Carabiner
+@_spi(InterceptorHints) internal import Carabiner
 
 /// Consecutive GraphQL stages of plugins, run in one loop: to the chain they are one interceptor.
 struct GraphQLPluginRun: GraphQLInterceptor {

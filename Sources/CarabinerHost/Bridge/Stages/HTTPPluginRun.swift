@@ -1,4 +1,4 @@
-internal import Carabiner
+@_spi(InterceptorHints) internal import Carabiner
 
 /// Consecutive HTTP stages of plugins, run in one loop: to the chain they are one interceptor.
 struct HTTPPluginRun: HTTPInterceptor {

@@ -1,5 +1,5 @@
 internal import CCarabiner
-internal import Carabiner
+@_spi(InterceptorHints) internal import Carabiner
 internal import FoundationEssentials
 
 /// The parsers of a manifest, asked in order: the first that takes the response parses it.
