@@ -5,7 +5,7 @@ internal import Glibc
 
 /// Reads a segmented body in order, one file open at a time, as fast as libcurl can send it. Belongs to the loop's thread.
 ///
-/// Files are read where libcurl asks for them: what comes next is read when there is room for it and not before.
+/// Files are read in the callback of libcurl, when there is room for the next bytes.
 final class BodyReader {
   private let segments: [SegmentedBody.Segment]
   private let url: String
@@ -13,12 +13,12 @@ final class BodyReader {
   /// How many bytes of the segment were read.
   private var offset = 0
   private var file: RegularFile?
-  /// Why reading stopped; nil if it did not.
+  /// The error that stopped reading; nil if there is none.
   private(set) var failure: TransportError?
 
   /// A reader at the beginning of a body.
   ///
-  /// - Throws: ``Carabiner/TransportError`` if some file cannot be read or is not as long as it was, before anything is sent.
+  /// - Throws: ``Carabiner/TransportError`` before anything is sent, if a file cannot be read or its length has changed.
   init(_ body: SegmentedBody, url: String) throws(TransportError) {
     segments = body.segments
     self.url = url
@@ -73,7 +73,7 @@ final class BodyReader {
   }
 }
 
-/// An open file that must stay as long as it is.
+/// An open file whose length must not change.
 private final class RegularFile {
   private let descriptor: Int32
   private let path: String
@@ -84,7 +84,7 @@ private final class RegularFile {
     self.path = path
     self.length = length
     self.url = url
-    // Nobody may be kept waiting by a pipe without a writer.
+    // Opening a pipe without a writer must not block.
     descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw unreadable(Self.reason(errno)) }
     try checkLength()
@@ -96,16 +96,16 @@ private final class RegularFile {
     while true {
       let count = unsafe Glibc.read(descriptor, buffer.baseAddress, buffer.count)
       if count > 0 { return count }
-      if count == 0 { throw changed("it ended before") }
+      if count == 0 { throw changed("it is shorter now") }
       if errno != EINTR { throw unreadable(Self.reason(errno)) }
     }
   }
 
-  /// Whether the file is still one, and still as long.
+  /// Checks that the file is still a regular file of the same length.
   func checkLength() throws(TransportError) {
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0 else { throw unreadable(Self.reason(errno)) }
-    guard status.st_mode & S_IFMT == S_IFREG else { throw unreadable("it is no regular file") }
+    guard status.st_mode & S_IFMT == S_IFREG else { throw unreadable("it is not a regular file") }
     guard status.st_size == length else { throw changed("it has \(status.st_size) now") }
   }
 
@@ -116,13 +116,13 @@ private final class RegularFile {
 
   private func unreadable(_ reason: String) -> TransportError {
     TransportError(
-      .fileUnreadable, "the file \(path) cannot be sent: \(reason); look at the path and its permissions", url: url)
+      .fileUnreadable, "the file \(path) cannot be read: \(reason); check the path and its permissions", url: url)
   }
 
   private func changed(_ fact: String) -> TransportError {
     TransportError(
       .fileChanged,
-      "the file \(path) had \(length) bytes when the request was made, and \(fact); send a copy that nobody writes to", url: url,
+      "the file \(path) had \(length) bytes when the request was made, and \(fact); send a copy that does not change", url: url,
       mayHaveBeenSent: true)
   }
 }

@@ -16,15 +16,15 @@ internal import Glibc
   private let handle: UnsafeMutableRawPointer
   private let poll: Poll
   private let counters: TransportCounters
-  /// When libcurl wants to be called, in nanoseconds of the monotonic clock.
+  /// The time at which libcurl must be called, in nanoseconds of the monotonic clock.
   private var due: UInt64?
-  /// The transfers under way; each knows its place.
+  /// The running transfers. Each knows its place.
   private var transfers: [Transfer] = []
 
   /// A handle that lets libcurl tell `poll` which sockets it waits for.
   init(poll: Poll, maximumConnectionsPerHost: Int, counters: TransportCounters) throws {
     guard Self.globalInitialization == CURLE_OK, let multi = unsafe curl_multi_init() else {
-      throw TransportError(.other, "libcurl cannot be initialised; is memory exhausted?", url: "")
+      throw TransportError(.other, "libcurl cannot be initialised; check that memory is available", url: "")
     }
     unsafe handle = multi
     self.poll = poll
@@ -63,7 +63,7 @@ internal import Glibc
     }
   }
 
-  /// Ends a transfer before its time; its connection is closed if it was in the middle of something.
+  /// Aborts a transfer. Its connection is closed, unless the response is complete.
   func abort(_ transfer: Transfer) {
     guard transfer.place != nil else { return }
     unsafe curl_multi_remove_handle(handle, transfer.easy.handle)
@@ -71,7 +71,7 @@ internal import Glibc
     transfer.aborted()
   }
 
-  /// Lets a paused transfer go on; what libcurl held back is delivered before this returns.
+  /// Resumes a paused transfer. The bytes that libcurl kept are delivered before this returns.
   func resume(_ transfer: Transfer) {
     // One that has ended has given its handle away.
     guard transfer.place != nil else { return }
@@ -134,7 +134,7 @@ internal import Glibc
     unsafe curl_multi_socket_action(handle, CURL_SOCKET_BAD, 0, &running)
   }
 
-  /// Milliseconds until libcurl wants to be called, rounded up; nil if it does not.
+  /// Milliseconds until libcurl must be called, rounded up; nil if it need not.
   func millisecondsToTimeout() -> Int? { due.map(MonotonicTime.milliseconds(until:)) }
 
   private func socketChanged(_ socket: Int32, _ action: Int32) {

@@ -1,51 +1,52 @@
 extension CurlTransport {
-  /// Limits, timeouts and what the connections are like.
+  /// Limits, timeouts and settings of connections.
   public struct Configuration: Sendable, Hashable {
-    /// Where requests go first.
+    /// The proxy for requests.
     public enum Proxy: Sendable, Hashable {
-      /// Where `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` say; a transport that begins without any keeps none.
+      /// The proxy in `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`. They are read when the transport is made.
       case environment
-      /// Straight to the server.
+      /// No proxy.
       case none
-      /// To this proxy.
+      /// This proxy.
       case url(String)
     }
 
-    /// Seconds a connection may take.
+    /// The limit for opening a connection, in seconds.
     public var connectTimeout = 10.0
-    /// Seconds a whole exchange may take if the request says nothing; infinite for no limit.
+    /// The limit for a whole exchange in seconds, if the request sets none; infinite for no limit.
     public var totalTimeout = 30.0
-    /// Bytes the head of a response may have, 256 KiB.
+    /// The maximal size of the head of a response in bytes; the default is 256 KiB.
     public var maximumHeadBytes = 256 * 1024
-    /// Bytes the body of a response may have once decompressed, 64 MiB.
+    /// The maximal size of the decompressed body of a response in bytes; the default is 64 MiB. It does not apply to multipart bodies
+    /// that the parser reads part by part.
     public var maximumBodyBytes = 64 * 1024 * 1024
-    /// Bytes of a body that may wait for a slow consumer before the server is made to wait, 256 KiB.
+    /// How many bytes of a body are buffered for a slow consumer before reading is paused; the default is 256 KiB.
     public var bufferedBodyBytes = 256 * 1024
-    /// How many redirects are followed.
+    /// The maximal number of redirects that are followed.
     public var maximumRedirects = 5
-    /// The headers of a request that follow a redirect to another origin, beside those that describe the body.
+    /// The headers of a request that are sent again after a redirect to another origin, in addition to those that describe the body.
     ///
-    /// Each is a name, or the beginning of names and a star. An origin that the caller did not choose gets no other header.
+    /// Each entry is a name, or a prefix and a star. All other headers are dropped, because the caller did not choose that origin.
     public var redirectHeaders: [String] = []
-    /// How many connections one host may have; 0 for no limit.
+    /// The maximal number of connections to one host; 0 for no limit.
     public var maximumConnectionsPerHost = 0
-    /// How many of libcurl's handles are kept for the next requests.
+    /// How many handles of libcurl are kept for later requests.
     public var maximumIdleHandles = 256
-    /// Whether HTTP/2 is spoken where a TLS server offers it.
+    /// Whether HTTP/2 is used if a TLS server offers it.
     public var allowsHTTP2 = true
-    /// Whether servers may compress their answers.
+    /// Whether compressed responses are requested.
     public var acceptsCompression = true
-    /// A file of certificates to trust in place of the system's.
+    /// The path of a PEM file with the certificate authorities to trust; nil for those of the system.
     public var certificateAuthorityFile: String?
-    /// A file with the client's certificate, in PEM.
+    /// The path of a PEM file with the certificate of the client; nil for none.
     public var clientCertificateFile: String?
-    /// A file with the key of the client's certificate, in PEM.
+    /// The path of a PEM file with the private key of the client; nil for none.
     public var clientKeyFile: String?
-    /// Where requests go first.
+    /// The proxy for requests.
     public var proxy = Proxy.environment
-    /// A socket in the file system through which all requests go, whatever host their URLs name.
+    /// The path of a Unix socket for all requests, independent of the host in their URLs; nil for TCP.
     public var unixSocket: String?
-    /// What the client calls itself.
+    /// The header `User-Agent`.
     public var userAgent = "carabiner/1.0"
 
     /// The defaults.

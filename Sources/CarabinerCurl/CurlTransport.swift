@@ -4,22 +4,22 @@ internal import Synchronization
 
 /// Sends HTTP requests over libcurl, all on one event loop.
 ///
-/// Prefer `transport.loop` as the executor of the tasks that use it and no request leaves the loop's thread.
+/// If tasks prefer `transport.loop` as their executor, their requests stay on the thread of the loop.
 public final class CurlTransport: HTTPTransport {
-  /// Limits, timeouts and what the connections are like.
+  /// Limits, timeouts and settings of connections.
   public let configuration: Configuration
   /// The thread that drives the transfers, usable as the preferred executor of tasks.
   public let loop: EventLoop
   private let counters: TransportCounters
   private let idle: EasyHandlePool
   private let limits: Transfer.Limits
-  /// How much of a redirect's body is read to keep the connection; a server that sends more loses it.
+  /// How many bytes of the body of a redirect are read to keep the connection. If there are more, the connection is closed.
   private static let redirectBodyBytes = 64 * 1024
 
   /// A transport with a loop of its own.
   ///
-  /// - Parameter predecessor: A transport this one takes the place of; it goes on with its figures, so that none of them goes back.
-  /// - Throws: ``Carabiner/TransportError`` if the system has no descriptors or threads left.
+  /// - Parameter predecessor: The transport that this one replaces. Its figures are continued, so that no counter decreases.
+  /// - Throws: ``Carabiner/TransportError`` if the process has no more file descriptors or threads.
   public init(configuration: Configuration = Configuration(), replacing predecessor: CurlTransport? = nil) throws {
     self.configuration = configuration
     counters = predecessor?.counters ?? TransportCounters()
@@ -30,10 +30,10 @@ public final class CurlTransport: HTTPTransport {
 
   deinit { loop.stop() }
 
-  /// What is counted of connections and requests.
+  /// The counters of connections and requests.
   public var figures: TransportFigures { counters.figures }
 
-  /// How many transfers are under way, for whoever wants to know that nothing was left behind.
+  /// The number of running transfers.
   public var transferCount: Int {
     get async throws { try await loop.run { $0.transferCount } }
   }
@@ -57,7 +57,7 @@ public final class CurlTransport: HTTPTransport {
     }
   }
 
-  /// One request and one response, redirects not followed.
+  /// One request and one response, without redirects.
   private func exchange(_ request: URLRequest) async throws -> HTTPResponse {
     let ticket = TransferTicket(loop: loop)
     let timeout = request.timeoutInterval > 0 ? request.timeoutInterval : configuration.totalTimeout
@@ -87,7 +87,7 @@ public final class CurlTransport: HTTPTransport {
 }
 
 extension HTTPResponse {
-  /// Reads the body and forgets it; past `limit` bytes it is left unread, which closes the connection.
+  /// Reads the body and drops it. If it is longer than `limit` bytes, the rest is not read and the connection is closed.
   fileprivate func discardBody(upTo limit: Int) async throws {
     var count = 0
     for try await chunk in chunks {

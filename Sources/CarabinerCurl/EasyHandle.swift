@@ -22,7 +22,7 @@ internal import Glibc
 
   init(_ configuration: CurlTransport.Configuration) throws {
     guard let easy = unsafe curl_easy_init() else {
-      throw TransportError(.other, "libcurl has no memory for another transfer", url: "")
+      throw TransportError(.other, "libcurl has no memory for another transfer; check the memory limit of the process", url: "")
     }
     unsafe handle = easy
     unsafe errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
@@ -80,7 +80,7 @@ internal import Glibc
       }, Unmanaged.passUnretained(self).toOpaque())
   }
 
-  /// Says whom the callbacks tell.
+  /// Sets the transfer that the callbacks call.
   func setContext(_ context: UnsafeMutableRawPointer?) {
     _ = unsafe CCurl_setPointer(handle, CURLOPT_PRIVATE, context)
     _ = unsafe CCurl_setPointer(handle, CURLOPT_WRITEDATA, context)
@@ -109,7 +109,7 @@ internal import Glibc
 
   /// Sets what differs from request to request.
   ///
-  /// - Parameter timeout: Seconds the exchange may take; infinite for no limit.
+  /// - Parameter timeout: The limit for the exchange in seconds; infinite for no limit.
   func prepare(_ request: URLRequest, timeout: Double) throws {
     unsafe errorText[0] = 0
     let url = request.url.absoluteString

@@ -2,11 +2,11 @@ internal import CLinux
 internal import Glibc
 internal import Synchronization
 
-/// One thread that drives libcurl and runs Swift jobs: a request that prefers this executor never leaves it.
+/// One thread that drives libcurl and runs Swift jobs. Tasks that prefer this executor stay on it.
 public final class EventLoop: TaskExecutor, @unchecked Sendable {
-  // Everything below `inbox` is touched by the loop's thread alone; what other threads hand over goes through the mutex.
+  // Only the thread of the loop uses the properties below `inbox`. Other threads use the mutex.
 
-  /// What other threads hand to the loop.
+  /// The jobs and calls of other threads.
   private struct Inbox {
     var jobs: [UnownedJob] = []
     var timers: [EventLoopTimers.Change] = []
@@ -14,7 +14,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     var isStopping = false
   }
 
-  /// How many jobs run before the loop looks at its sockets again.
+  /// How many jobs run before the loop checks its sockets again.
   private static let jobsPerTurn = 256
 
   private let inbox = Mutex(Inbox())
@@ -31,7 +31,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
 
   /// Starts a loop with its own thread.
   ///
-  /// - Throws: ``Carabiner/TransportError`` if the system has no more descriptors or threads.
+  /// - Throws: ``Carabiner/TransportError`` if the process has no more file descriptors or threads.
   public convenience init(maximumConnectionsPerHost: Int = 0) throws {
     try self.init(maximumConnectionsPerHost: maximumConnectionsPerHost, counters: TransportCounters())
   }
@@ -68,13 +68,13 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
       inbox.jobs.append(job)
       return !inbox.isStopping
     }
-    // A loop that has stopped can run nothing; whoever still awaits is served by Swift's own threads.
+    // A stopped loop cannot run jobs. The global executor runs the rest.
     if accepted || !isOver { wake() } else { drainAfterStop() }
   }
 
-  /// Runs `body` on the loop's thread: now if this is it, soon if not.
+  /// Runs `body` on the thread of the loop: immediately if this is that thread, otherwise soon.
   ///
-  /// - Returns: False if the loop has been stopped and will not run it.
+  /// - Returns: False if the loop has stopped and does not run it.
   @discardableResult
   func execute(_ body: @escaping @Sendable (CurlMulti) -> Void) -> Bool {
     if isCurrent {
@@ -90,7 +90,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     return accepted
   }
 
-  /// Runs `body` on the loop's thread and waits for what it makes.
+  /// Runs `body` on the thread of the loop and waits for its result.
   func run<Value: Sendable>(_ body: @escaping @Sendable (CurlMulti) throws -> Value) async throws -> Value {
     if isCurrent { return try body(multi) }
     return try await withCheckedThrowingContinuation { continuation in
@@ -105,7 +105,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
 
   /// Runs `body` on the loop's thread once `delay` has passed.
   ///
-  /// - Returns: What ``cancel(_:)`` takes.
+  /// - Returns: The timer for ``cancel(_:)``.
   @discardableResult
   public func schedule(after delay: Duration, _ body: @escaping @Sendable () -> Void) -> TimerID {
     let id = nextTimer.add(1, ordering: .relaxed).oldValue
@@ -115,13 +115,13 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     return TimerID(value: id)
   }
 
-  /// Makes sure that a timer that has not begun to run never does. Safe from any thread.
+  /// Cancels a timer that has not fired. It may be called from any thread.
   public func cancel(_ timer: TimerID) {
     inbox.withLock { $0.timers.append(.cancel(timer.value)) }
     wake()
   }
 
-  /// Ends the thread once the jobs already handed over have run; transfers still under way are aborted.
+  /// Ends the thread after the queued jobs have run. Running transfers are aborted.
   public func stop() {
     inbox.withLock { $0.isStopping = true }
     wake()
@@ -157,14 +157,14 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     multi.close()
   }
 
-  /// One turn: jobs, timers, sleep, sockets. False once the loop is to end.
+  /// One turn: jobs, timers, sleep, sockets. Returns false when the loop must end.
   private func turn() -> Bool {
     let isStopping = takeInbox()
     runWork()
     runJobs(limit: Self.jobsPerTurn)
     for body in timers.takeDue() { body() }
     if isStopping, jobs.isEmpty { return false }
-    // The flag is raised before the inbox is looked at again: whoever adds after that look sees it and wakes us.
+    // The flag is set before the inbox is checked again: a thread that adds a job after the check sees the flag and wakes the loop.
     isSleeping.store(true, ordering: .sequentiallyConsistent)
     let mustNotSleep =
       !jobs.isEmpty || inbox.withLock { !$0.jobs.isEmpty || !$0.timers.isEmpty || !$0.work.isEmpty || $0.isStopping }
@@ -212,7 +212,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     return Int32(clamping: min(curl, timer ?? curl))
   }
 
-  /// Signals belong to the program's own threads.
+  /// Signals are handled on the other threads of the program.
   private func blockSignals() {
     var all = sigset_t()
     unsafe sigfillset(&all)
@@ -220,7 +220,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
   }
 }
 
-/// Names a timer of an ``EventLoop``.
+/// The identifier of a timer of an ``EventLoop``.
 public struct TimerID: Sendable, Hashable {
   let value: UInt64
 }

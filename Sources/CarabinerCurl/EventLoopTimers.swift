@@ -12,7 +12,7 @@ struct EventLoopTimers {
     case cancel(UInt64)
   }
 
-  /// A binary heap by due time. Cancelled timers are taken out once they are the most of it.
+  /// A binary heap by due time. Cancelled timers are removed once they are more than half of it.
   private var heap: [Timer] = []
   private var armed: Set<UInt64> = []
 
@@ -28,10 +28,10 @@ struct EventLoopTimers {
     }
   }
 
-  /// A heap up to this size is left as it is.
+  /// A heap up to this size is not cleaned up.
   private static let smallHeap = 64
 
-  /// How many timers it holds, cancelled ones that are still in the heap among them.
+  /// The number of timers, including cancelled ones that are still in the heap.
   var count: Int { heap.count }
 
   private mutating func removeCancelled() {
@@ -43,7 +43,7 @@ struct EventLoopTimers {
   /// Milliseconds until the next timer is due, rounded up; nil if there is none.
   func millisecondsToNext() -> Int? { heap.first.map { MonotonicTime.milliseconds(until: $0.due) } }
 
-  /// Takes out what is due.
+  /// Removes and returns the timers that are due.
   mutating func takeDue() -> [@Sendable () -> Void] {
     guard !heap.isEmpty else { return [] }
     let now = MonotonicTime.now

@@ -1,6 +1,6 @@
-/// First in, first out, moving what remains seldom.
+/// A FIFO queue that rarely moves its elements.
 struct JobQueue {
-  /// How many places of jobs that have run are kept before what remains moves down.
+  /// How many places of finished jobs are kept before the other jobs are moved.
   private static let wastedPlaces = 1024
 
   private var jobs: [UnownedJob] = []
@@ -20,7 +20,7 @@ struct JobQueue {
       jobs.removeAll(keepingCapacity: true)
       head = 0
     } else if head >= Self.wastedPlaces, head * 2 >= jobs.count {
-      // A loop that never runs dry would else keep the places of all jobs it ever ran.
+      // Otherwise a loop that is always busy would keep the places of all its jobs.
       jobs.removeFirst(head)
       head = 0
     }

@@ -5,22 +5,22 @@ internal import Glibc
 
 /// The loop's epoll set and the descriptor that wakes it.
 ///
-/// A connection between two requests stays in the set: taking it out and putting it back in would cost each request two calls of
-/// the system. If its server says something meanwhile, it leaves the set then. Only sockets whose closing we see are kept so: the
-/// number of one that was closed behind our back may come back as another.
+/// A connection between two requests stays in the set, because removing and adding it again would cost each request two system
+/// calls. If its server sends something in between, it leaves the set. This is done only for sockets that are closed through
+/// ``closeConnection(_:)``: otherwise the number of a closed socket could be reused for another one.
 @safe final class Poll: @unchecked Sendable {
-  // `wake` is a single write and may come from any thread; everything else belongs to the loop's thread.
+  // `wake` is a single write and may be called from any thread. Only the thread of the loop uses the rest.
 
   struct Event {
     let descriptor: Int32
     let bits: Int32
   }
 
-  /// What the set holds of a descriptor.
+  /// The state of a descriptor in the set.
   private struct Interest {
-    /// The events it stands in the set for; 0 if it does not.
+    /// The events in the set; 0 if the descriptor is not in the set.
     var events: UInt32 = 0
-    /// Whether anybody wants to hear of them.
+    /// Whether libcurl waits for these events.
     var isWanted = false
     /// Whether ``closeConnection(_:)`` will be called before the number is used for something else.
     var isConnection = false
@@ -82,7 +82,7 @@ internal import Glibc
     }
   }
 
-  /// Opens a socket of libcurl's; -1 if the system refuses.
+  /// Opens a socket for libcurl; -1 if the system call fails.
   func openConnection(family: Int32, type: Int32, protocol: Int32) -> Int32 {
     let descriptor = socket(family, type | CLinux_CLOSE_ON_EXEC, `protocol`)
     guard descriptor >= 0 else { return descriptor }
@@ -107,7 +107,7 @@ internal import Glibc
     body(&interests[index])
   }
 
-  /// Whether somebody wants to hear of this descriptor; if not, it leaves the set.
+  /// Whether libcurl waits for this descriptor. If not, it leaves the set.
   private func isWanted(_ descriptor: Int32) -> Bool {
     guard interests.indices.contains(Int(descriptor)), !interests[Int(descriptor)].isWanted else { return true }
     _ = CLinux_forget(epoll, descriptor)
@@ -115,7 +115,7 @@ internal import Glibc
     return false
   }
 
-  /// Waits for sockets and tells which are ready; wake-ups are swallowed here.
+  /// Waits for sockets and calls back for those that are ready. Wake-ups are handled here.
   ///
   /// - Parameter onWaking: Called once, before the first socket.
   func wait(milliseconds: Int32, _ onWaking: () -> Void, onReady: (Event) -> Void) {
@@ -140,17 +140,17 @@ internal import Glibc
   }
 }
 
-/// The system refused something the loop cannot do without.
+/// The errors of system calls that the loop needs.
 enum SystemFailure {
   static func noDescriptor(_ code: Int32) -> TransportError {
-    TransportError(.other, "the system has no descriptor left (errno \(code)); raise the limit of open files", url: "")
+    TransportError(.other, "the process has no file descriptor left (errno \(code)); raise the limit of open files", url: "")
   }
 
   static func noThread(_ code: Int32) -> TransportError {
-    TransportError(.other, "the system has no thread left (error \(code)); raise the limit of threads", url: "")
+    TransportError(.other, "the process cannot start a thread (error \(code)); raise the limit of threads", url: "")
   }
 
   static var stopped: TransportError {
-    TransportError(.other, "the transport was shut down while the request was under way", url: "")
+    TransportError(.other, "the transport was shut down during the request", url: "")
   }
 }

@@ -1,9 +1,9 @@
 internal import Carabiner
 internal import FoundationEssentials
 
-/// Redirects are followed here and not in libcurl: which headers may go to another origin is ours to decide, and to test.
+/// Redirects are followed here and not in libcurl, so that we decide, and can test, which headers go to another origin.
 extension HTTPURLResponse {
-  /// Where this response sends the client; nil if it does not.
+  /// The target of a redirect; nil if the response is not a redirect.
   var redirectTarget: String? {
     switch statusCode {
     case 301, 302, 303, 307, 308: headers["Location"]
@@ -13,12 +13,12 @@ extension HTTPURLResponse {
 }
 
 extension URLRequest {
-  /// The headers that describe what is sent and what can be read, and nothing about the caller.
+  /// The headers that describe bodies and contain nothing about the caller.
   private static let contentHeaders = ["Accept", "Accept-Encoding", "Content-Type", "Content-Encoding", "Content-Language"]
 
-  /// The request a redirect asks for.
+  /// The request that follows a redirect.
   ///
-  /// - Parameter listed: The headers that another origin gets, beside those that describe the body.
+  /// - Parameter listed: The headers that another origin receives, in addition to those that describe the body.
   func redirected(by response: HTTPURLResponse, to target: String, taking listed: [String]) throws -> URLRequest {
     guard let next = URL(string: target, relativeTo: url)?.absoluteURL, next.hasWebScheme, next.host()?.isEmpty == false
     else {
@@ -27,7 +27,7 @@ extension URLRequest {
     }
     guard url.scheme?.lowercased() == "http" || next.scheme?.lowercased() == "https" else {
       throw refusal(
-        "the server redirects from https to \(PrintableURL(target)), which would show the request to everybody on the way")
+        "the server redirects from https to \(PrintableURL(target)), which would send the request unencrypted")
     }
     var request = self
     request.url = next

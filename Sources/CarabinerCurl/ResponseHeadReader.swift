@@ -2,12 +2,12 @@ internal import Carabiner
 internal import CarabinerWire
 internal import FoundationEssentials
 
-/// Makes a response head of the lines libcurl hands over, and passes over those that are not the answer.
+/// Parses the header lines from libcurl into a response head, and skips lines that belong to other responses.
 ///
-/// libcurl delivers header lines nearly as they came. What would mean one thing here and another to whoever reads the head
-/// later, a control character or a name that is none, is refused.
+/// libcurl delivers header lines almost unchanged. Lines that another reader of the head could read differently are rejected, such as
+/// lines with control characters or invalid names.
 struct ResponseHeadReader {
-  /// What is wrong with a line.
+  /// The fault of a line.
   struct Malformed: Error {
     let reason: String
   }
@@ -22,7 +22,7 @@ struct ResponseHeadReader {
   private var status = 0
   private var fields: [HTTPHeaders.Field] = []
 
-  /// Whether the head of the answer is complete: what follows are its body and trailers.
+  /// Whether the head of the final response is complete. Body and trailers follow.
   var isComplete: Bool { state == .body }
 
   private static let usualFieldCount = 12
@@ -40,7 +40,7 @@ struct ResponseHeadReader {
     let bytes = unsafe UnsafeRawBufferPointer(rebasing: line[..<count])
     switch state {
     case .statusLine:
-      // Some servers send an empty line too many between responses.
+      // Some servers send an extra empty line between responses.
       guard count > 0 else { return nil }
       status = try unsafe Self.status(in: bytes)
       fields.removeAll(keepingCapacity: true)
@@ -67,7 +67,7 @@ struct ResponseHeadReader {
     return HTTPURLResponse(url: url, statusCode: status, headers: HTTPHeaders(fields), httpVersion: version)
   }
 
-  /// Refuses a length that is no number, or of which there are two.
+  /// Rejects a length that is not a number, and different lengths.
   private func checkLength() throws(Malformed) {
     var length: String?
     for field in fields where field.name.isSameHeaderName(as: "Content-Length") {
@@ -84,7 +84,7 @@ struct ResponseHeadReader {
       throw Malformed(reason: "a header has a CR, LF or NUL in it")
     }
     if let last = fields.indices.last, unsafe line[0] == 0x20 || line[0] == 9 {
-      // RFC 9112, 5.2: a line that goes on with the one before is one value with it, joined by a space.
+      // RFC 9112, 5.2: a continuation line belongs to the value before it, joined by a space.
       let rest = unsafe String(decoding: Self.trimmed(line[...]), as: UTF8.self)
       fields[last].value += fields[last].value.isEmpty ? rest : " \(rest)"
       return

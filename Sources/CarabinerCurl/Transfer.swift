@@ -3,24 +3,24 @@ internal import Carabiner
 internal import FoundationEssentials
 internal import Synchronization
 
-/// One request and its response, between libcurl's callbacks and whoever awaits head and chunks.
+/// One request and its response, between the callbacks of libcurl and the consumer that awaits head and chunks.
 ///
-/// libcurl calls on the loop's thread; the awaiting side may be anywhere. What both touch is behind one mutex, and a
-/// continuation leaves it before it is resumed, so none can be resumed twice; every path of a transfer ends in `end`, so none
-/// is forgotten. What a checked continuation would check, at two allocations a wait, is checked by that.
+/// libcurl calls on the thread of the loop. The consumer may be on any thread. One mutex protects their shared state. A continuation is
+/// taken out of the mutex before it is resumed, so it cannot be resumed twice. Every path of a transfer ends in `end`, so none is
+/// forgotten. This replaces the checks of a checked continuation, which costs two allocations for each wait.
 final class Transfer: @unchecked Sendable {
-  // `easy`, `place`, the head's lines and what is counted are touched by the loop's thread alone; everything else is in `state`.
+  // Only the thread of the loop uses `easy`, `place`, the lines of the head and the counters. The rest is in `state`.
 
   typealias Step = PullStream<Data>.Step
 
-  /// Continuations carry nothing: what they announce is in the state, and whoever wakes looks there.
+  /// Continuations carry no value. The consumer reads the state after it is resumed.
   typealias Waiter = UnsafeContinuation<Void, Never>
 
   @safe private struct State {
     var head: HTTPURLResponse?
     var isHeadTaken = false
     var body = Data()
-    /// Set once nothing more will come.
+    /// Set when the transfer has ended.
     var end: Result<Void, any Error>?
     var waiter: Waiter?
     var isPaused = false
@@ -28,7 +28,7 @@ final class Transfer: @unchecked Sendable {
     var isReady: Bool { end != nil || !body.isEmpty || (head != nil && !isHeadTaken) }
   }
 
-  /// What a response may take.
+  /// The limits of a response.
   struct Limits {
     let headBytes: Int
     let bodyBytes: Int
@@ -42,7 +42,7 @@ final class Transfer: @unchecked Sendable {
   }
 
   let easy: EasyHandle
-  /// Where the transfer stands in its multi handle's list; nil if it is not in it.
+  /// The position of the transfer in the list of its multi handle; nil if it is not in the list.
   var place: Int?
   private let request: URLRequest
   private let limits: Limits
@@ -52,14 +52,14 @@ final class Transfer: @unchecked Sendable {
   private var headLines = ResponseHeadReader()
   private var headBytes = 0
   private var bodyBytes = 0
-  /// Whether the body has parts, and no limit as a whole.
+  /// Whether the body is multipart, without a limit for the whole body.
   private var isEndless = false
   /// Whether libcurl is delivering what it held back while the transfer was paused.
   ///
   /// That is in memory already, and all of it is taken at once: a small compressed body may have become many megabytes, of which libcurl
   /// copies what is left again each time somebody takes a piece and lets it wait once more.
   private var isTakingHeldBytes = false
-  /// Why a callback told libcurl to stop.
+  /// The error with which a callback stopped libcurl.
   private var refusal: TransportError?
 
   init(
@@ -73,7 +73,7 @@ final class Transfer: @unchecked Sendable {
 
   // MARK: What libcurl brings
 
-  /// Whether nothing more will come.
+  /// Whether the transfer has ended.
   var isOver: Bool { state.withLock { $0.end != nil } }
 
   /// One line of a head, the empty one at its end included.
@@ -82,7 +82,7 @@ final class Transfer: @unchecked Sendable {
     guard headBytes <= limits.headBytes else {
       refusal = failure(
         .headTooLarge,
-        "the head of the response is longer than \(limits.headBytes) bytes; look at the server, or raise the limit "
+        "the head of the response is longer than \(limits.headBytes) bytes; check the server, or raise the limit "
           + "maximum-head")
       return 0
     }
@@ -96,7 +96,7 @@ final class Transfer: @unchecked Sendable {
   }
 
   private func headArrived(_ head: HTTPURLResponse) {
-    // A subscription may go on for ever. Its parser limits the parts and does not keep the whole.
+    // A subscription has no end. Its parser limits the parts and does not keep the whole.
     isEndless = request.takesParts && head.isMultipart
     wake { $0.head = head }
   }
@@ -106,7 +106,7 @@ final class Transfer: @unchecked Sendable {
     guard isEndless || bodyBytes + bytes.count <= limits.bodyBytes else {
       refusal = failure(
         .bodyTooLarge,
-        "the body of the response is longer than \(limits.bodyBytes) bytes after decompression; ask for less, or "
+        "the body of the response is longer than \(limits.bodyBytes) bytes after decompression; select fewer fields, or "
           + "raise the limit maximum-body")
       return 0
     }
@@ -119,13 +119,13 @@ final class Transfer: @unchecked Sendable {
         if state.body.isEmpty { unsafe state.body = Data(bytes) } else { unsafe state.body.append(contentsOf: bytes) }
       }
     }
-    // libcurl keeps what it could not deliver and brings it again once the transfer is resumed.
+    // libcurl keeps the bytes that it could not deliver, and delivers them when the transfer is resumed.
     guard isAccepted else { return Int(CURL_WRITEFUNC_PAUSE) }
     bodyBytes += bytes.count
     return bytes.count
   }
 
-  /// Lets libcurl go on after a pause.
+  /// Resumes libcurl after a pause.
   func resumeReceiving() -> CURLcode {
     isTakingHeldBytes = true
     defer { isTakingHeldBytes = false }
@@ -141,7 +141,7 @@ final class Transfer: @unchecked Sendable {
     end(.failure(refusal ?? easy.bodyFailure ?? failure.error(sent: easy.bytesSent > 0, began: headBytes > 0)))
   }
 
-  /// libcurl takes a connection that ends between header lines for a complete response.
+  /// libcurl treats a connection that ends between header lines as a complete response.
   private var endedInHead: TransportError {
     failure(
       .connectionLost,
@@ -171,7 +171,7 @@ final class Transfer: @unchecked Sendable {
     }
   }
 
-  /// Changes the state and lets whoever waits look at it again.
+  /// Changes the state and resumes the consumer.
   private func wake(_ change: (inout State) -> Void) {
     let waiter = unsafe state.withLock { state in
       change(&state)
@@ -189,7 +189,7 @@ final class Transfer: @unchecked Sendable {
 
   // MARK: The awaiting side
 
-  /// The head, or why there is none; nil while neither is known.
+  /// The head, or the error; nil while neither is known.
   func head() throws -> HTTPURLResponse? {
     try state.withLock { state in
       if state.head == nil, case .failure(let error) = state.end { throw error }
@@ -198,9 +198,9 @@ final class Transfer: @unchecked Sendable {
     }
   }
 
-  /// What has arrived since the last call, or the next thing that arrives.
+  /// The bytes since the last call; waits if there are none.
   ///
-  /// - Parameter resume: Called if the transfer was paused because nobody took its bytes.
+  /// - Parameter resume: Called if the transfer was paused because its buffer was full.
   func nextChunk(resume: () -> Void) async throws -> Step {
     while true {
       if let step = try takeReady(resume: resume) { return step }

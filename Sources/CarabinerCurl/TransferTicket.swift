@@ -2,7 +2,7 @@ internal import Carabiner
 internal import FoundationEssentials
 internal import Synchronization
 
-/// The awaiting side's hold on a transfer: starts it on the loop, aborts it when cancelled or dropped.
+/// The handle of the consumer on a transfer. It starts the transfer on the loop, and aborts it when it is cancelled or released.
 final class TransferTicket: Sendable {
   private enum State {
     case notStarted

@@ -1,30 +1,30 @@
 internal import Synchronization
 
-/// What a transport counts of its connections and requests, at one moment.
+/// The counters of connections and requests of a transport, at one moment.
 public struct TransportFigures: Sendable, Hashable {
-  /// How many connections were made, failed attempts included.
+  /// The number of opened connections, failed attempts included.
   public var connectionsOpened = 0
-  /// How many of them are closed again.
+  /// The number of closed connections.
   public var connectionsClosed = 0
-  /// How many requests were begun; each step of a redirect is one.
+  /// The number of started requests. Each redirect counts as one.
   public var requestsBegun = 0
-  /// How many of them have ended, in whatever way.
+  /// The number of requests that have ended, successful or not.
   public var requestsEnded = 0
-  /// How many went over a connection that had served before.
+  /// The number of requests over a reused connection.
   public var requestsOnKeptConnections = 0
 
-  /// Nothing counted yet.
+  /// Counters at 0.
   public init() {}
 
-  /// How many connections there are.
+  /// The number of open connections.
   public var openConnections: Int { max(0, connectionsOpened - connectionsClosed) }
-  /// How many requests are under way.
+  /// The number of running requests.
   public var runningRequests: Int { max(0, requestsBegun - requestsEnded) }
-  /// How many connections wait for a request; with HTTP/2, where several requests share one, no more than this.
+  /// The number of idle connections. With HTTP/2, where requests share connections, it is an upper bound.
   public var idleConnections: Int { max(0, openConnections - runningRequests) }
 }
 
-/// Counts what ``TransportFigures`` tell; the loop's thread adds and anybody reads.
+/// The atomics behind ``TransportFigures``. The thread of the loop adds, any thread reads.
 final class TransportCounters: Sendable {
   private let connectionsOpened = Atomic<Int>(0)
   private let connectionsClosed = Atomic<Int>(0)

@@ -23,7 +23,7 @@ struct TLSTests {
     let error = try await transport().failure("\(server.origin)/")
     #expect(error.code == .tls)
     #expect(error.message.contains("is not trusted"))
-    #expect(error.message.contains("name its authority with ca-file"))
+    #expect(error.message.contains("set ca-file to its certificate authority"))
     #expect(!error.mayHaveBeenSent && !error.responseBegan)
     let trusting = try transport(trusting: server.authorityFile)
     for host in ["127.0.0.1", "localhost"] {

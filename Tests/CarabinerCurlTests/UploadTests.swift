@@ -94,7 +94,7 @@ struct UploadTests {
     let pipe = "\(folder.path)/pipe"
     #expect(unsafe mkfifo(pipe, 0o600) == 0)
     for (path, fragment) in [
-      ("\(folder.path)/none", "No such file"), (folder.path, "no regular file"), (pipe, "no regular file"),
+      ("\(folder.path)/none", "No such file"), (folder.path, "not a regular file"), (pipe, "not a regular file"),
     ] {
       let error = try await #require(throws: TransportError.self) {
         _ = try await transport.send(request(server, [.data(Data("x".utf8)), .file(path: path, length: 10)]))
