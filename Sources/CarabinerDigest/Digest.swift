@@ -1,8 +1,8 @@
 internal import CCrypto
 
-/// Hashes, by the system's libcrypto (decision 15).
+/// Hashes by the libcrypto of the system (decision 15).
 ///
-/// Should libcrypto refuse, for want of memory or by a policy of the system's, the hash is empty, and so equal to no other.
+/// If libcrypto fails, for example for lack of memory or by a system policy, the hash is empty, so it never equals a real one.
 package enum Digest {
   /// SHA-256 (FIPS 180-4), 32 bytes.
   package static func sha256(_ bytes: [UInt8]) -> [UInt8] {
@@ -11,7 +11,7 @@ package enum Digest {
     }
   }
 
-  /// SHA-1, 20 bytes; for protocols that want it, and for nothing that must hold against an attacker.
+  /// SHA-1, 20 bytes. It is only for protocols that require it, and not safe against attackers.
   package static func sha1(_ bytes: [UInt8]) -> [UInt8] {
     unsafe [UInt8](unsafeUninitializedCapacity: Int(SHA_DIGEST_LENGTH)) { digest, count in
       count = unsafe SHA1(bytes, bytes.count, digest.baseAddress) == nil ? 0 : Int(SHA_DIGEST_LENGTH)
@@ -20,7 +20,7 @@ package enum Digest {
 
   /// HMAC-SHA256 (RFC 2104), 32 bytes.
   package static func hmacSHA256(_ bytes: [UInt8], key: [UInt8]) -> [UInt8] {
-    // An empty array may have no address, which HMAC takes for "the key of last time".
+    // An empty array may have no address, and HMAC then uses the previous key.
     let keyBytes = key.isEmpty ? [0] : key
     return unsafe [UInt8](unsafeUninitializedCapacity: Int(SHA256_DIGEST_LENGTH)) { digest, count in
       let code = unsafe HMAC(EVP_sha256(), keyBytes, Int32(key.count), bytes, bytes.count, digest.baseAddress, nil)
@@ -28,7 +28,7 @@ package enum Digest {
     }
   }
 
-  /// Compares in a time that does not tell where two codes differ.
+  /// Compares two codes in constant time.
   package static func isEqual(_ one: [UInt8], _ other: [UInt8]) -> Bool {
     guard one.count == other.count else { return false }
     return unsafe CRYPTO_memcmp(one, other, one.count) == 0

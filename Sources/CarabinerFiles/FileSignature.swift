@@ -1,11 +1,11 @@
 internal import Glibc
 
-/// What distinguishes one state of a file from another, without reading it.
+/// The state of a file, to detect changes without reading it.
 ///
-/// Symbolic links are followed: a folder of a ConfigMap changes by a link alone.
+/// Symbolic links are followed, because the folder of a ConfigMap changes only by a link.
 package enum FileSignature: Sendable, Hashable {
   case absent
-  /// Of what is no regular file only that it is there counts.
+  /// For anything but a regular file, only its existence counts.
   case present
   case file(device: UInt64, inode: UInt64, size: Int64, seconds: Int, nanoseconds: Int)
 

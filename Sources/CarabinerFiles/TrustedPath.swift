@@ -6,21 +6,21 @@ package import Glibc
 /// folder of another user, or one that others may write to, is a fault even if a link in it leads back to a safe place. A folder with
 /// the sticky bit, like /tmp, lets every user add names but only owners replace theirs, so each name below it is checked instead.
 package enum TrustedPath {
-  /// Why a path is not trusted.
+  /// The reason why a path is not trusted.
   package enum Fault: Error {
-    /// There is no such file, and others cannot put one there.
+    /// The file does not exist, and other users cannot create it.
     case absent(String)
-    /// Another user could put another file in place; the reason and what to do, for a person.
+    /// Another user could replace the file. The text has the reason and what to do.
     case unsafe(String)
   }
 
-  /// As many links as the kernel follows.
+  /// The maximal number of links, as in the kernel.
   private static let maximumLinks = 40
 
   /// Follows a path to its end.
   ///
-  /// - Parameter mayBeAbsent: Whether there may be no file at its end, for one that is to be made.
-  /// - Returns: The same place by a path without links.
+  /// - Parameter mayBeAbsent: Whether the file may be missing, because it will be created.
+  /// - Returns: The same path without links.
   @discardableResult
   package static func resolve(_ path: String, mayBeAbsent: Bool = false) throws(Fault) -> String {
     var walk = Walk(mayBeAbsent: mayBeAbsent)
@@ -110,13 +110,13 @@ package enum TrustedPath {
       let name = path.isEmpty ? "/" : path
       guard !isForeign(status) else {
         throw .unsafe(
-          "the folder \(name) belongs to user \(status.st_uid), who could put another file in place; it must belong to root or to "
+          "the folder \(name) belongs to user \(status.st_uid), who could replace the file; it must belong to root or to "
             + "\(userName), who runs this, or the file must be elsewhere")
       }
       let isWritable = status.st_mode & 0o022 != 0
       guard !isWritable || status.st_mode & UInt32(S_ISVTX) != 0 else {
         throw .unsafe(
-          "others may write to the folder \(name) and could put another file in place; chmod go-w it, or move the file")
+          "other users may write to the folder \(name) and could replace the file; run chmod go-w on it, or move the file")
       }
       isShared = isWritable
       folder = path
@@ -125,7 +125,8 @@ package enum TrustedPath {
     private mutating func target(of link: String, _ status: stat) throws(Fault) -> String {
       guard !isForeign(status) else {
         throw .unsafe(
-          "the symbolic link \(link) belongs to user \(status.st_uid), who could let it lead elsewhere; name the file itself")
+          "the symbolic link \(link) belongs to user \(status.st_uid), who could change its target; use the path of the file itself"
+        )
       }
       links += 1
       guard links <= maximumLinks else { throw .absent("there are more than \(maximumLinks) symbolic links on the way") }
@@ -139,7 +140,7 @@ package enum TrustedPath {
 
     private func missing(_ path: String) -> Fault {
       guard errno == ENOENT, isShared else { return unsafe .absent("\(path): \(String(cString: strerror(errno)))") }
-      return .unsafe("there is no \(path), and every user may make one; make it, or leave it out")
+      return .unsafe("\(path) does not exist, and every user could create it; create it, or leave it out")
     }
   }
 }

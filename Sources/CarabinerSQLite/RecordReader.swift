@@ -1,6 +1,6 @@
 internal import Carabiner
 
-/// Puts records together from the rows of their fields.
+/// Builds records from the rows of their fields.
 struct RecordReader {
   private let rows: SQLiteStatement
   /// The names of the last record's fields: the next record mostly has the same, and then both share one list.

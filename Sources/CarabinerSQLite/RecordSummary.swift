@@ -1,20 +1,20 @@
 internal import Carabiner
 
-/// What a database says of a record without its values.
+/// A record without its values.
 package struct RecordSummary: Sendable, Hashable {
   package let key: String
-  /// The object's type; nil if nothing tells it.
+  /// The type of the object; nil if it is not known.
   package let type: String?
-  /// How many fields it has.
+  /// The number of its fields.
   package let fieldCount: Int
-  /// How many bytes the names and values of its fields have.
+  /// The size of the names and values of its fields in bytes.
   package let byteCount: Int
   /// When its oldest field was received, in milliseconds since 1970.
   package let oldest: Int64
   /// When its newest field was received, in milliseconds since 1970.
   package let newest: Int64
 
-  /// The type of a record: what `__typename` says, else what the form of its key does.
+  /// The type of a record: `__typename`, or the type in its key.
   package static func type(ofKey key: String, typename: String?) -> String? {
     if let typename, typename.utf8.count > 2 { return String(typename.dropFirst().dropLast()) }
     if let root = RootRecord(rawValue: key) { return root.typeName }

@@ -1,8 +1,8 @@
 internal import Carabiner
 
-/// Merges records into the rows of their fields: writes what changed, and of the rest when it was received.
+/// Merges records into the rows of their fields. It writes changed values, and the time of receipt of the others.
 struct RecordWriter {
-  /// What the row of a field says.
+  /// The state of the row of a field.
   private enum Row {
     case isMissing
     /// It has another value.
@@ -36,13 +36,13 @@ struct RecordWriter {
     touch = try connection.statement("UPDATE fields SET received = ? WHERE key = ?")
   }
 
-  /// Writes the fields of a record; gives the names of those that changed.
+  /// Writes the fields of a record and returns the names of those that changed.
   mutating func merge(_ record: Record) throws -> [String] {
     let table = record.table
     guard table.count > 0 else { return [] }
     let isRoot = RootRecord(rawValue: record.key) != nil
     var isWhole = isRoot ? try compareFields(record) : try compare(record)
-    // Everything that is there is in the record: one statement says when all of it was received.
+    // All rows belong to fields of the record, so one statement sets the time of receipt of all.
     let received = table.received(at: 0)
     isWhole = isWhole && rows.contains(.isOlder) && table.names.indices.allSatisfy { table.received(at: $0) == received }
     if isWhole {
@@ -77,7 +77,7 @@ struct RecordWriter {
     return table.bytes(at: earlier) == table.bytes(at: position)
   }
 
-  /// Looks at the rows a record has so far; tells whether all of them are of fields the record has now.
+  /// Reads the existing rows of a record. Returns whether all of them belong to fields that the record has now.
   private mutating func compare(_ record: Record) throws -> Bool {
     let table = record.table
     rows.removeAll(keepingCapacity: true)

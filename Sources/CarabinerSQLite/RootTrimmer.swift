@@ -10,7 +10,7 @@ struct RootTrimmer {
     self.key = key
   }
 
-  /// Removes the oldest fields with arguments if the record has too many fields; the number of others is limited by the schema.
+  /// Removes the oldest fields with arguments if the record has too many fields. The number of other fields is limited by the schema.
   func trim(keeping kept: Int, ifMoreThan maximum: Int) throws {
     let count = try fieldCount()
     guard count > maximum else { return }
@@ -45,7 +45,7 @@ struct RootTrimmer {
     try statement.run()
   }
 
-  /// Removes the objects without a key that were the value of a field: they are kept under its path.
+  /// Removes the objects without a key below a field. They are stored under its path.
   private func removeParts(under path: String) throws {
     let statement = try connection.statement("DELETE FROM fields WHERE key = ? OR key >= ? AND key < ?")
     try statement.bind(path.utf8Span.span, at: 1)

@@ -59,7 +59,7 @@ internal import Carabiner
     return statement
   }
 
-  /// Runs work as one transaction: all of it, or nothing if it throws.
+  /// Runs work as one transaction. If the work throws, nothing is changed.
   func transaction<Result>(_ begin: String, _ work: () throws -> Result) throws -> Result {
     try statement(begin).run()
     do {
@@ -67,22 +67,22 @@ internal import Carabiner
       try statement("COMMIT").run()
       return result
     } catch {
-      // Some errors have rolled back already; there is nothing to say about a second one.
+      // Some errors have already rolled back, so an error here does not matter.
       try? execute("ROLLBACK")
       throw error
     }
   }
 
-  /// An error with the meaning of a result code and the words of the database.
+  /// The error for a result code, with the message of the database.
   func error(_ result: Int32) -> StoreError {
     let words = unsafe sqlite3_errmsg(database).map { unsafe String(cString: $0) } ?? "code \(result)"
-    // The log's index is a file of its own, and the first to find no room.
+    // The index of the log is a file of its own, and usually the first to find the disk full.
     if result == CSQLite_noRoomForIndex { return .diskFull(path, words) }
     return switch result & 0xFF {
     case SQLITE_CORRUPT, SQLITE_NOTADB:
-      StoreError(.corrupt, "\(path) is damaged or no database (\(words)); remove it and its -wal and -shm files")
+      StoreError(.corrupt, "\(path) is damaged or not a database (\(words)); remove it together with its -wal and -shm files")
     case SQLITE_BUSY, SQLITE_LOCKED:
-      StoreError(.locked, "\(path) is held by somebody else (\(words)); end the other transaction or raise the busy timeout")
+      StoreError(.locked, "\(path) is locked by another process (\(words)); end its transaction or raise the busy timeout")
     case SQLITE_READONLY, SQLITE_PERM:
       StoreError(.readOnly, "\(path) cannot be written (\(words)); check the permissions of the file and its folder")
     case SQLITE_FULL:
@@ -90,7 +90,7 @@ internal import Carabiner
     case SQLITE_CANTOPEN:
       StoreError(
         .database,
-        "\(path) cannot be opened (\(words)); check that it is a file that may be read, in a folder that may be written")
+        "\(path) cannot be opened (\(words)); check that the file is readable and its folder is writable")
     default: StoreError(.database, "\(path) failed: \(words) (code \(result))")
     }
   }
@@ -98,6 +98,6 @@ internal import Carabiner
 
 extension StoreError {
   fileprivate static func diskFull(_ path: String, _ words: String) -> StoreError {
-    StoreError(.diskFull, "there is no room to write \(path) (\(words)); free some, nothing was changed")
+    StoreError(.diskFull, "the disk of \(path) is full (\(words)); free space and repeat the write: nothing was changed")
   }
 }

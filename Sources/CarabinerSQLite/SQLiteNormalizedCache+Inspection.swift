@@ -2,15 +2,15 @@ internal import Carabiner
 internal import FoundationEssentials
 
 extension SQLiteNormalizedCache {
-  /// How many keys a removal looks at between two deletions.
+  /// How many keys a removal reads between two deletions.
   private static let batch: Int64 = 1_000
 
-  /// Looks at the records one by one, in the order of their keys, as they all were at one moment.
+  /// Calls `body` for each record, in the order of keys, in one consistent view.
   ///
   /// - Parameters:
-  ///   - pattern: Which keys; `*` stands for any text, nil for all.
-  ///   - type: Which type; nil for all.
-  /// - Throws: ``StoreError``, and what the body throws.
+  ///   - pattern: The pattern of keys, in which `*` matches any text; nil for all.
+  ///   - type: The type of records; nil for all.
+  /// - Throws: ``StoreError``, or the error of the body.
   package func forEachRecord(
     matching pattern: String? = nil, type: String? = nil, _ body: (RecordSummary) throws -> Void
   ) throws {
@@ -52,7 +52,7 @@ extension SQLiteNormalizedCache {
     return statistics
   }
 
-  /// Removes the records of some keys, all or none; gives how many there were.
+  /// Removes the records of some keys in one transaction. Returns how many existed.
   ///
   /// - Throws: ``StoreError``.
   package func removeRecords(forKeys keys: [String]) throws -> Int {
@@ -61,7 +61,7 @@ extension SQLiteNormalizedCache {
     }
   }
 
-  /// Removes the records whose keys fit a pattern in which `*` stands for any text, all or none; gives how many there were.
+  /// Removes the records whose keys match a pattern, in one transaction. Returns how many there were.
   ///
   /// - Throws: ``StoreError``.
   package func removeRecords(matching text: String) throws -> Int {
@@ -82,7 +82,7 @@ extension SQLiteNormalizedCache {
     }
   }
 
-  /// Some keys behind another: those of all records would be too many to hold, and nobody may remove what a statement walks through.
+  /// Some keys after a given one. All keys may not fit into memory, and rows must not be removed while a statement reads them.
   private static func keys(
     after key: [UInt8], orEqual: Bool, _ connection: SQLiteConnection
   ) throws -> [String] {

@@ -2,23 +2,23 @@ public import Carabiner
 internal import FoundationEssentials
 internal import Synchronization
 
-/// A cache in a SQLite database, which keeps its records when the process ends, however it ends.
+/// A cache in a SQLite database. Its records survive the end of the process, also after a crash.
 ///
-/// The table `fields` has a row for each field of a record: its record's key, its name, its raw JSON, and when it was received
-/// in milliseconds since 1970. Every write is one transaction of a write-ahead log, so a record is never half written; what was
-/// committed survives the end of the process, and the last commits may be lost when the machine loses power.
+/// The table `fields` has one row for each field of a record: the key of the record, the name, the raw JSON, and the time of receipt in
+/// milliseconds since 1970. Each write is one transaction in a write-ahead log, so a record is never half written. If the machine loses
+/// power, the last transactions may be lost.
 public final class SQLiteNormalizedCache: NormalizedCache {
-  /// The layout of the database this version reads and writes.
+  /// The version of the database schema.
   public static let schemaVersion: Int64 = 1
 
   private static let idleReaders = 4
-  /// "CRBS", which says whose file it is.
+  /// "CRBS", the application id of the file.
   private static let applicationID: Int64 = 0x4352_4253
 
-  /// Where the database is.
+  /// The path of the database.
   public let path: String
   private let maximumFields: Int
-  /// The place of the file without symbolic links.
+  /// The path of the file without symbolic links.
   let file: StoreFile
   private let busyTimeout: Double
   private let isReadOnly: Bool
@@ -27,17 +27,17 @@ public final class SQLiteNormalizedCache: NormalizedCache {
   /// How many fields of roots may be written before they are counted.
   private let freeRootFields = Mutex(0)
 
-  /// Opens a database, and makes it if there is none.
+  /// Opens a database, or creates it.
   ///
   /// - Parameters:
-  ///   - path: Where the file is; next to it are others with `-wal` and `-shm` behind the name.
-  ///   - busyTimeout: Seconds to wait for another process that writes.
-  ///   - isReadOnly: Whether a write is refused even if the file allows it.
-  ///   - maximumFields: About how many fields the record of a root may have. It has one for each list of arguments that was asked for;
-  ///     the oldest are removed.
-  ///   - mayBeForeign: Whether the file may belong to another user, as for root who looks after it. Otherwise it must belong to root or
-  ///     the user of this process, and nobody else may replace it.
-  /// - Throws: ``StoreError``: `corrupt`, `locked`, `readOnly`, `newerVersion`, `diskFull`, `unsafe`, `database`.
+  ///   - path: The path of the file. The database also creates files with the suffixes `-wal` and `-shm`.
+  ///   - busyTimeout: How long to wait for a write of another process, in seconds.
+  ///   - isReadOnly: Whether writes fail even if the file is writable.
+  ///   - maximumFields: The maximal number of fields of the record of a root, approximately. The record has one field for each list of
+  ///     arguments; the oldest are removed.
+  ///   - mayBeForeign: Whether the file may belong to another user, for example when root inspects it. If false, it must belong to root
+  ///     or to the user of this process, and no other user may be able to replace it.
+  /// - Throws: ``StoreError`` with code `corrupt`, `locked`, `readOnly`, `newerVersion`, `diskFull`, `unsafe` or `database`.
   public init(
     path: String, busyTimeout: Double = 5, isReadOnly: Bool = false,
     maximumFields: Int = InMemoryNormalizedCache.defaultMaximumFields, mayBeForeign: Bool = false
@@ -49,7 +49,7 @@ public final class SQLiteNormalizedCache: NormalizedCache {
     file = try StoreFile(path, isReadOnly: isReadOnly, mayBeForeign: mayBeForeign)
     let connection = try SQLiteConnection(file, busyTimeout: busyTimeout, isReadOnly: isReadOnly)
     try Self.prepare(connection, path: path, isReadOnly: isReadOnly)
-    // The log is there now: in a folder that all may write to, another user may have been faster.
+    // The log exists now. In a folder that all users may write to, another user may have created it first.
     try file.check()
     writer = Mutex(connection)
   }
@@ -58,22 +58,24 @@ public final class SQLiteNormalizedCache: NormalizedCache {
     let version = try connection.number("PRAGMA user_version")
     guard version <= schemaVersion else {
       throw StoreError(
-        .newerVersion, "\(path) has version \(version) and this program reads \(schemaVersion); update it or use another file")
+        .newerVersion,
+        "\(path) has version \(version) and this program supports version \(schemaVersion); update the program or use another file"
+      )
     }
     if version == schemaVersion {
       guard try connection.number("PRAGMA application_id") == applicationID else {
-        throw StoreError(.corrupt, "\(path) is another program's database; use another file")
+        throw StoreError(.corrupt, "\(path) is a database of another program; use another file")
       }
     } else {
       guard try connection.number("SELECT count(*) FROM sqlite_master") == 0 else {
-        throw StoreError(.corrupt, "\(path) is another program's database; use another file")
+        throw StoreError(.corrupt, "\(path) is a database of another program; use another file")
       }
       guard !isReadOnly else {
-        throw StoreError(.readOnly, "\(path) is empty and was opened for reading only")
+        throw StoreError(.readOnly, "\(path) is empty and was opened read-only; open it for writing first")
       }
       try connection.execute("PRAGMA journal_mode = WAL")
       try connection.transaction("BEGIN IMMEDIATE") {
-        // Another process may have made it meanwhile.
+        // Another process may have created it in the meantime.
         try connection.execute(
           """
           CREATE TABLE IF NOT EXISTS fields (
@@ -93,7 +95,7 @@ public final class SQLiteNormalizedCache: NormalizedCache {
     try reading { connection in
       var reader = try RecordReader(connection)
       guard keys.count > 1 else { return try keys.map { try reader.record($0) } }
-      // As all of them were at one moment, and without a lock for each.
+      // One transaction gives a consistent view and takes only one lock.
       return try connection.transaction("BEGIN") { try keys.map { try reader.record($0) } }
     }
   }
@@ -102,7 +104,7 @@ public final class SQLiteNormalizedCache: NormalizedCache {
     try reading { connection in
       let (reader, fields) = (try RecordReader(connection), fields())
       guard fields.count > 1 else { return try reader.record(key, fields: fields, connection) }
-      // As all of them were at one moment.
+      // One transaction gives a consistent view.
       return try connection.transaction("BEGIN") { try reader.record(key, fields: fields, connection) }
     }
   }
@@ -127,7 +129,7 @@ public final class SQLiteNormalizedCache: NormalizedCache {
     }
   }
 
-  /// Reads with a connection of its own, so that readers do not wait for each other.
+  /// Reads with a separate connection, so that readers do not wait for each other.
   func reading<Result>(_ work: (SQLiteConnection) throws -> Result) throws -> Result {
     let connection =
       try readers.withLock { $0.popLast() }
@@ -161,21 +163,21 @@ public final class SQLiteNormalizedCache: NormalizedCache {
     try writing { try $0.execute("DELETE FROM fields") }
   }
 
-  /// Changes things in one transaction; nobody else writes meanwhile, in this process or another.
+  /// Writes in one transaction. Other writers wait, in this process and in others.
   func writing<Result: Sendable>(_ work: (SQLiteConnection) throws -> Result) throws -> Result {
     try writer.withLock { connection in
       try connection.transaction("BEGIN IMMEDIATE") { try work(connection) }
     }
   }
 
-  /// Removes the oldest fields of roots; they are counted once for many writes.
+  /// Removes the oldest fields of roots. They are counted once for many writes.
   private func limitRoots(_ connection: SQLiteConnection, newFields: Int) throws {
     let isDue = freeRootFields.withLock { free in
       free -= newFields
       return free < 0
     }
     guard isDue else { return }
-    // Another process may write too, so what this one counted before is not trusted for long.
+    // Other processes may write too, so the count is not trusted for long.
     let spare = max(1, maximumFields / 8)
     for root in RootRecord.allCases {
       try RootTrimmer(connection, root.rawValue).trim(keeping: maximumFields - spare, ifMoreThan: maximumFields)
@@ -183,7 +185,7 @@ public final class SQLiteNormalizedCache: NormalizedCache {
     freeRootFields.withLock { $0 = spare }
   }
 
-  /// Removes a record; gives the names of its fields.
+  /// Removes a record and returns the names of its fields.
   static func remove(_ key: String, _ connection: SQLiteConnection) throws -> [String] {
     let statement = try connection.statement("DELETE FROM fields WHERE key = ? RETURNING field")
     try statement.bind(key.utf8Span.span, at: 1)

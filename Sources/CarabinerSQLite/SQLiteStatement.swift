@@ -29,7 +29,7 @@ internal import Carabiner
     guard code == SQLITE_OK else { throw connection.error(code) }
   }
 
-  /// Goes to the next row; tells whether there is one.
+  /// Moves to the next row. Returns whether there is one.
   func step() throws(StoreError) -> Bool {
     let code = unsafe sqlite3_step(statement)
     switch code {
@@ -42,7 +42,7 @@ internal import Carabiner
   /// Ends a run, so that the statement holds no lock and can be used again.
   func reset() { unsafe sqlite3_reset(statement) }
 
-  /// Runs a statement that brings nothing.
+  /// Runs a statement without results.
   func run() throws(StoreError) {
     defer { reset() }
     while try step() {}

@@ -2,19 +2,19 @@ internal import Carabiner
 internal import CarabinerFiles
 internal import Glibc
 
-/// The file of a database and the files beside it, which nobody but their owner may write to.
+/// The file of a database and the files beside it. Only their owner may write to them.
 ///
-/// A store holds answers for whoever asks, so another user who can write to it decides what clients get. That goes for the log and its
-/// index beside the file too: the database reads on in a log that it finds.
+/// A user who can write to the store can change the results of all clients. The same applies to the log and its index beside the file,
+/// because the database reads an existing log.
 struct StoreFile {
-  /// The place, without symbolic links: the files beside the database lie where the file itself does.
+  /// The path without symbolic links. The other files are in the same folder.
   let path: String
   private let isReadOnly: Bool
   private let mayBeForeign: Bool
 
   private static let suffixes = ["", "-wal", "-shm", "-journal"]
 
-  /// - Parameter mayBeForeign: Whether the files may belong to another user, as for root who looks after them.
+  /// - Parameter mayBeForeign: Whether the files may belong to another user, for example when root inspects them.
   init(_ path: String, isReadOnly: Bool, mayBeForeign: Bool) throws(StoreError) {
     self.isReadOnly = isReadOnly
     self.mayBeForeign = mayBeForeign
@@ -30,15 +30,15 @@ struct StoreFile {
     }
   }
 
-  /// Makes the file if there is none.
+  /// Creates the file if it does not exist.
   ///
-  /// Answers are often for one user's eyes. A node is made and not opened: to close a file takes away the locks that others in this
-  /// process hold on it. If it is there, its owner has decided who may read it.
+  /// Only its owner may read it, because results are often confidential. The file is created with `mknod` and not opened, because closing
+  /// a file releases all locks of this process on it. An existing file keeps its permissions.
   func make() {
     if !isReadOnly { _ = unsafe mknod(path, S_IFREG | S_IRUSR | S_IWUSR, 0) }
   }
 
-  /// Checks that only the owner may write to what is there, and that this is root or the user of this process.
+  /// Checks that only the owner may write to the existing files, and that the owner is root or the user of this process.
   func check() throws(StoreError) {
     for suffix in Self.suffixes {
       var status = stat()
@@ -49,7 +49,7 @@ struct StoreFile {
           "\(path)\(suffix) belongs to user \(status.st_uid), who could change what is stored; let it belong to \(TrustedPath.userName), "
             + "who runs this, or use another file")
       }
-      // Links among these files are followed by nobody; a folder or a device is the database's to refuse.
+      // The database does not follow links for these files, and rejects folders and devices itself.
       guard suffix.isEmpty || status.st_mode & S_IFMT != S_IFLNK else {
         throw StoreError(.unsafe, "\(path)\(suffix) is a symbolic link, which the database never makes; remove it")
       }

@@ -1,30 +1,30 @@
-/// What a database holds, as numbers.
+/// The statistics of a database.
 package struct StoreStatistics: Sendable, Hashable {
-  /// What the records of one type are.
+  /// The records of one type.
   package struct TypeShare: Sendable, Hashable {
-    /// How many records there are.
+    /// The number of records.
     package fileprivate(set) var recordCount = 0
-    /// How many bytes the names and values of their fields have.
+    /// The size of the names and values of their fields in bytes.
     package fileprivate(set) var byteCount = 0
   }
 
-  /// The layout of the database.
+  /// The version of the database schema.
   package let schemaVersion: Int64
-  /// How large the database is without its log.
+  /// The size of the database in bytes, without its log.
   package let fileBytes: Int64
-  /// How large the write-ahead log is.
+  /// The size of the write-ahead log in bytes.
   package let logBytes: Int64
-  /// How many records there are.
+  /// The number of records.
   package private(set) var recordCount = 0
-  /// How many fields they have.
+  /// The number of their fields.
   package private(set) var fieldCount = 0
-  /// How many bytes the names and values of the fields have.
+  /// The size of the names and values of the fields in bytes.
   package private(set) var byteCount = 0
   /// When the oldest field was received, in milliseconds since 1970; nil if there is none.
   package private(set) var oldest: Int64?
   /// When the newest field was received, in milliseconds since 1970; nil if there is none.
   package private(set) var newest: Int64?
-  /// What the types of the records are; under the empty name those of which nothing tells it.
+  /// The records by type. The empty name is for records whose type is not known.
   package private(set) var types: [String: TypeShare] = [:]
 
   init(schemaVersion: Int64, fileBytes: Int64, logBytes: Int64) {

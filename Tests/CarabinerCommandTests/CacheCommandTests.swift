@@ -207,8 +207,8 @@ struct CacheCommandTests {
   @Test(
     "a file that is no store is exit status 3, says so, and is left alone", arguments: commands,
     [
-      ("absent", "there is no store"), ("empty", "is empty"), ("garbage", "is damaged or no database"),
-      ("other", "is another program's database"), ("newer", "has version 2 and this program reads 1"),
+      ("absent", "there is no store"), ("empty", "is empty"), ("garbage", "is damaged or not a database"),
+      ("other", "is a database of another program"), ("newer", "has version 2 and this program supports version 1"),
       ("folder", "is a folder"),
     ])
   func badFiles(command: [String], _ file: (kind: String, message: String)) async throws {
@@ -243,7 +243,7 @@ struct CacheCommandTests {
     for command in Self.commands {
       let run = try await CommandRun(["cache", command[0], "--store", path] + command.dropFirst())
       #expect(run.status == 3, "\(command) \(run.output) \(run.errors)")
-      #expect(run.errors.contains("is damaged or no database"), "\(run.errors)")
+      #expect(run.errors.contains("is damaged or not a database"), "\(run.errors)")
     }
   }
 
@@ -259,7 +259,7 @@ struct CacheCommandTests {
     #expect(try await cache("ls", "Book:1").status == 0)
     let refused = try await cache("rm", "--all")
     #expect(refused.status == 3)
-    #expect(refused.errors.contains("is held by somebody else"), "\(refused.errors)")
+    #expect(refused.errors.contains("is locked by another process"), "\(refused.errors)")
     try FileManager.default.removeItem(atPath: holder)
     #expect(try await held.status == 0)
     #expect(try await cache("rm", "--all").output == "removed 10 records\n")
@@ -283,7 +283,7 @@ struct CacheCommandTests {
     #expect(filler.status == 0)
     let full = try await CommandRun(["cache", "rm", "--store", copy, "--all"])
     #expect(full.status == 3)
-    #expect(full.errors.contains("there is no room"), "\(full.errors)")
+    #expect(full.errors.contains("is full"), "\(full.errors)")
     try FileManager.default.removeItem(atPath: small + "/filler")
     #expect(try await CommandRun(["cache", "rm", "--store", copy, "Book:1"]).output == "removed 1 record\n")
     if try await mount("remount,ro") {

@@ -77,7 +77,7 @@ struct StoreRunTests {
     _ = try folder.write(String(repeating: "no database ", count: 500), to: "cache.sqlite")
     let run = try await run(manifest, Self.nowhere, Self.books)
     #expect(run.status == 3)
-    #expect(run.errors.contains("cache.sqlite is damaged or no database"), "\(run.errors)")
+    #expect(run.errors.contains("cache.sqlite is damaged or not a database"), "\(run.errors)")
     let check = try await CommandRun(["check", "-m", manifest])
     #expect(check.status == 3)
     #expect(

@@ -89,7 +89,8 @@ struct DependencyTests {
     unsafe chmod(librariesPath, 0o777)
     let refused = refusal(of: path, allowing: [librariesPath])
     #expect(refused?.code == .unsafeLibrary)
-    #expect(refused?.message.contains("others may write to the folder \(librariesPath)") == true, "\(refused?.message ?? "")")
+    #expect(
+      refused?.message.contains("other users may write to the folder \(librariesPath)") == true, "\(refused?.message ?? "")")
     unsafe chmod(librariesPath, 0o755)
     unsafe chmod(library, 0o777)
     #expect(refusal(of: path, allowing: [librariesPath])?.code == .unsafeMode)
@@ -111,7 +112,7 @@ struct DependencyTests {
     let path = try await plugin(searching("\(shared)/absent:\(librariesPath)"))
     let refused = refusal(of: path, allowing: ["\(shared)/absent", librariesPath])
     #expect(refused?.code == .unsafeLibrary)
-    #expect(refused?.message.contains("every user may make one") == true, "\(refused?.message ?? "")")
+    #expect(refused?.message.contains("every user could create it") == true, "\(refused?.message ?? "")")
     unsafe chmod(shared, 0o755)
     #expect(refusal(of: path, allowing: ["\(shared)/absent", librariesPath]) == nil)
   }
@@ -207,7 +208,7 @@ struct DependencyTests {
     }
     unsafe chmod(librariesPath, 0o777)
     let problem = #expect(throws: ManifestProblem.self) { try function(library) }
-    #expect(problem?.message.contains("others may write to the folder") == true, "\(problem?.message ?? "")")
+    #expect(problem?.message.contains("other users may write to the folder") == true, "\(problem?.message ?? "")")
     unsafe chmod(librariesPath, 0o755)
     #expect(try function("./lib/\(libraryName)").call(body: Data()) == "7")
   }

@@ -40,7 +40,7 @@ struct TrustedPathTests {
     try FileManager.default.createSymbolicLink(atPath: "\(open)/link.so", withDestinationPath: target ?? plugin)
     let refused = refusal(of: "\(open)/link.so")
     #expect(refused?.code == .unsafeParent)
-    #expect(refused?.message.contains("others may write to the folder \(open)") == true, "\(refused?.message ?? "")")
+    #expect(refused?.message.contains("other users may write to the folder \(open)") == true, "\(refused?.message ?? "")")
     // A way through the folder and back is one it can change as well.
     #expect(refusal(of: "\(open)/../plugin.so")?.code == .unsafeParent)
     unsafe chmod(open, 0o755)
