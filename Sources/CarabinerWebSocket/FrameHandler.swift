@@ -96,21 +96,21 @@ final class FrameHandler: ChannelInboundHandler {
   private func violated(_ what: String) {
     connection.report(
       .violation(
-        .protocolViolation, "\(what), against the rules of WebSockets; look at the server, and at what stands on the way to it",
+        .protocolViolation, "\(what), which violates RFC 6455; check the server and the proxies before it",
         closingWith: .protocolError))
   }
 
   private func notUTF8(_ what: String) {
     connection.report(
       .violation(
-        .invalidMessage, "\(what) is not UTF-8; look at the server, or at the proxy before it", closingWith: .invalidData))
+        .invalidMessage, "\(what) is not UTF-8; check the server and the proxies before it", closingWith: .invalidData))
   }
 
   private func tooLarge() {
     connection.report(
       .violation(
         .messageTooLarge,
-        "a message of the server is longer than \(maximumMessageBytes) bytes; ask for less at once, or raise the maximum message size",
+        "a message of the server is longer than \(maximumMessageBytes) bytes; select fewer fields, or raise the maximum message size",
         closingWith: .messageTooLarge))
   }
 

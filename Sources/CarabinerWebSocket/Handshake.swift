@@ -3,7 +3,7 @@ internal import CarabinerDigest
 internal import CarabinerWire
 internal import Foundation
 
-/// What a client asks of a server, and what the answer has to be (RFC 6455, 4.1).
+/// The request for a WebSocket, and the check of the answer (RFC 6455, 4.1).
 struct Handshake: Sendable {
   /// What the key is joined with before it is hashed, as the standard has it.
   private static let keySuffix = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
@@ -17,7 +17,7 @@ struct Handshake: Sendable {
     key = Data((0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) }).base64EncodedString()
   }
 
-  /// What the server must answer to the key.
+  /// The answer that the server must send for the key.
   private var expectedAnswer: String {
     Data(Digest.sha1(Array((key + Self.keySuffix).utf8))).base64EncodedString()
   }
@@ -44,20 +44,20 @@ struct Handshake: Sendable {
       }
     }
     guard has("upgrade", "websocket"), has("connection", "upgrade") else {
-      throw invalid("it does not say that it is one")
+      throw invalid("the Upgrade and Connection headers are missing")
     }
     guard values("sec-websocket-accept") == [expectedAnswer] else {
-      throw invalid("its Sec-WebSocket-Accept does not fit the key that was sent")
+      throw invalid("its Sec-WebSocket-Accept does not match the key")
     }
-    guard values("sec-websocket-extensions").isEmpty else { throw invalid("it uses extensions nobody asked for") }
+    guard values("sec-websocket-extensions").isEmpty else { throw invalid("it uses extensions that were not requested") }
     let wanted = opening.configuration.webSocketProtocol.rawValue
     let chosen = values("sec-websocket-protocol")
     guard chosen == [wanted] else {
-      let answer = chosen.isEmpty ? "named none" : "chose \(chosen.joined(separator: ", ").prefix(100).debugDescription)"
+      let answer = chosen.isEmpty ? "chose none" : "chose \(chosen.joined(separator: ", ").prefix(100).debugDescription)"
       let other = WebSocketProtocol.allCases.first { $0.rawValue != wanted }?.rawValue ?? ""
       throw opening.error(
         .subprotocolRefused,
-        "the subprotocol \(wanted) was asked for, and the server \(answer); choose the other one, \(other), if the server speaks that"
+        "the subprotocol \(wanted) was requested, and the server \(answer); use \(other) if the server supports it"
       )
     }
   }
@@ -65,19 +65,19 @@ struct Handshake: Sendable {
   private func invalid(_ reason: String) -> WebSocketError {
     opening.error(
       .invalidUpgrade,
-      "the server's answer to the handshake is not that of a WebSocket: \(reason); check that the URL is that of a WebSocket")
+      "the answer to the handshake is invalid: \(reason); check that the URL is that of a WebSocket")
   }
 
-  /// The error that another answer than 101 is.
+  /// The error for an answer with a status other than 101.
   func refusal(_ status: Int, location: String?, body: String) -> WebSocketError {
     let advice =
       switch status {
       case 300..<400:
-        "redirects are not followed: use the URL it names\(location.map { ", \(PrintableURL($0).description.prefix(200))" } ?? "")"
+        "redirects are not followed: use the target URL\(location.map { ", \(PrintableURL($0).description.prefix(200))" } ?? "")"
       case 401, 403: "check the headers of the handshake"
       case 404: "check the path of the URL"
-      case 426, 400, 405: "check that the URL is that of a WebSocket, and which protocol it speaks"
-      case 500...: "look at the server's log"
+      case 426, 400, 405: "check that the URL is that of a WebSocket, and which subprotocol it supports"
+      case 500...: "check the log of the server"
       default: "check the URL"
       }
     let words = body.isEmpty ? "" : ", saying \(body.prefix(200).debugDescription)"

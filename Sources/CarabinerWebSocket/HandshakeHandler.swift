@@ -3,12 +3,12 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import NIOWebSocket
 
-/// Asks the server for a WebSocket, looks at its answer, and makes way for the frames.
+/// Sends the handshake, checks the answer, and then leaves the pipeline to the frame handlers.
 final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPClientResponsePart
   typealias OutboundOut = HTTPClientRequestPart
 
-  /// How much of a refusal's body is told.
+  /// How many bytes of the body of a rejection are shown.
   private static let keptBodyBytes = 200
 
   private enum Phase {

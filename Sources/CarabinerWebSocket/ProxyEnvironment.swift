@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Which proxy the environment names for a URL, by the rules libcurl follows for HTTP.
+/// The proxy of the environment for a URL, by the rules of libcurl.
 struct ProxyEnvironment: Sendable {
   private let variables: [String: String]
 
@@ -8,7 +8,7 @@ struct ProxyEnvironment: Sendable {
 
   /// The name of the variable that names a proxy; nil if there is none for this endpoint.
   func variable(for endpoint: WebSocketEndpoint) -> String? {
-    // HTTP_PROXY in capitals can be set by whoever sends a header to a CGI program.
+    // A client of a CGI program can set HTTP_PROXY in capitals by a header.
     let names = endpoint.usesTLS ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"]
     guard let name = (names + ["all_proxy", "ALL_PROXY"]).first(where: { variables[$0]?.isEmpty == false }) else { return nil }
     return isExempt(endpoint.host.lowercased()) ? nil : name

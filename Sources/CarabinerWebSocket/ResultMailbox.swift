@@ -2,7 +2,7 @@ internal import Carabiner
 internal import Foundation
 internal import Synchronization
 
-/// Where the connection leaves what came for one operation, and its reader takes it.
+/// The buffer between the connection and the reader of one operation.
 final class ResultMailbox: Sendable {
   private typealias Reader = CheckedContinuation<SocketSession.Event, any Error>
 
@@ -41,9 +41,9 @@ final class ResultMailbox: Sendable {
     self.maximumBytes = maximumBytes
   }
 
-  /// Leaves an event.
+  /// Adds an event.
   ///
-  /// - Returns: Whether there is no more room.
+  /// - Returns: Whether the buffer is full.
   func put(_ event: SocketSession.Event) -> Bool {
     let (reader, isFull): (Reader?, Bool) = state.withLock { state in
       guard !state.isCancelled else { return (nil, false) }
@@ -82,7 +82,7 @@ final class ResultMailbox: Sendable {
     return (event, false)
   }
 
-  /// Ends the waiting of whoever reads, and keeps nothing from now on.
+  /// Resumes the reader with an error, and drops all further events.
   func cancel() {
     let reader: Reader? = state.withLock { state in
       state.isCancelled = true

@@ -9,17 +9,17 @@ internal import NIOWebSocket
 
 /// One connection: opened once, closed once.
 final class SocketConnection: @unchecked Sendable {
-  // Everything is touched on the loop alone.
+  // Only the event loop uses the properties.
 
-  /// What becomes of a connection.
+  /// The events of a connection.
   enum Event {
     /// The handshake is done.
     case opened(initialPayload: [UInt8]?)
     case text(Data)
     case binary
-    /// A ping or pong frame came.
+    /// A ping or pong frame arrived.
     case signOfLife
-    /// The server broke the rules; the connection is still open.
+    /// The server violated RFC 6455. The connection is still open.
     case violation(WebSocketError.Code, String, closingWith: WebSocketCloseCode)
     /// The server closed it, or it ended.
     case closed(WebSocketCloseCode, reason: String)
@@ -27,7 +27,7 @@ final class SocketConnection: @unchecked Sendable {
     case failed(WebSocketError)
   }
 
-  /// What answers a ping of the server: a frame, or a message of the protocol.
+  /// The answer to a ping of the server: a frame, or a message of the protocol.
   enum Pong {
     case frame(ByteBuffer)
     case message([UInt8])
@@ -82,7 +82,7 @@ final class SocketConnection: @unchecked Sendable {
       return fail(
         opening.error(
           .proxyUnsupported,
-          "\(variable) names a proxy, and WebSockets do not go through one; add \(endpoint.host) to NO_PROXY to connect directly")
+          "\(variable) sets a proxy, and WebSockets do not support proxies; add \(endpoint.host) to NO_PROXY to connect directly")
       )
     }
     openTimeout = loop.scheduleTask(in: TimeAmount(opening.configuration.connectTimeout)) { self.openingTookTooLong() }
@@ -126,7 +126,7 @@ final class SocketConnection: @unchecked Sendable {
     fail(
       opening.error(
         .connectTimeout,
-        "no WebSocket came about within \(opening.configuration.connectTimeout); find out whether the server is up, or raise the "
+        "the WebSocket did not open within \(opening.configuration.connectTimeout); check that the server is running, or raise the "
           + "connect timeout"))
   }
 
@@ -139,12 +139,12 @@ final class SocketConnection: @unchecked Sendable {
     observer(self, .opened(initialPayload: initialPayload))
   }
 
-  /// The connection cannot be used; there is nothing to say to the server.
+  /// Closes a connection that cannot be used, without a close frame.
   func fail(_ error: WebSocketError) { report(.failed(error)) }
 
   // MARK: Events
 
-  /// Passes on what happened, and nothing after the end.
+  /// Passes on an event, and none after the end.
   func report(_ event: Event) {
     guard !isOver else { return }
     switch event {
@@ -168,7 +168,7 @@ final class SocketConnection: @unchecked Sendable {
         .failed(
           opening.error(
             .connectionLost,
-            "\(unsentBytes) bytes wait to be sent and the server does not read; look at the server, or raise the maximum message size"
+            "\(unsentBytes) bytes wait to be sent and the server does not read; check the server, or raise the maximum message size"
           )))
     }
     channel.write(WebSocketFrame.message(text)).whenComplete { _ in self.unsentBytes -= size }
@@ -204,7 +204,7 @@ final class SocketConnection: @unchecked Sendable {
     try? channel.syncOptions?.setOption(.autoRead, value: reads)
   }
 
-  /// Says why, waits a moment for the answer, and closes.
+  /// Sends a close frame, waits a moment for the answer, and closes.
   func close(_ code: WebSocketCloseCode, reason: String) {
     guard !isOver else { return }
     isOver = true
@@ -218,7 +218,7 @@ final class SocketConnection: @unchecked Sendable {
     closed.whenComplete { _ in grace.cancel() }
   }
 
-  /// Whether nothing that comes is of interest any more.
+  /// Whether all further input is ignored.
   var isClosing: Bool { isOver }
 }
 

@@ -5,9 +5,9 @@ internal import NIOCore
 internal import NIOPosix
 internal import Synchronization
 
-/// Carries out what a session asks for, on one event loop.
+/// Carries out the actions of a session, on one event loop.
 final class SocketDriver: @unchecked Sendable {
-  // What is `var` is touched on the loop alone.
+  // Only the event loop uses the `var` properties.
 
   private let loop: any EventLoop
   let opening: SocketOpening
@@ -106,7 +106,7 @@ final class SocketDriver: @unchecked Sendable {
   }
 
   private func perform() {
-    // What is done may report back at once; that is done after what is under way.
+    // An action may cause an event at once. Its actions run after the current ones.
     guard !isPerforming else { return }
     isPerforming = true
     defer { isPerforming = false }
@@ -154,7 +154,7 @@ final class SocketDriver: @unchecked Sendable {
     }
   }
 
-  /// Lets go of an operation; false if that was done before.
+  /// Releases an operation. Returns false if it was released before.
   private func forget(_ token: SocketSession.Token) -> Bool {
     progresses[token] = nil
     hasRoom(token)
@@ -188,7 +188,7 @@ final class SocketDriver: @unchecked Sendable {
         loop.execute { connection.open(initialPayload: payload) }
       } catch {
         let failure = WebSocketError(
-          .initialisationFailed, "the payload of connection_init could not be made: \(error)",
+          .initialisationFailed, "the payload of connection_init could not be made: \(error); check the closure that makes it",
           url: opening.endpoint.url.absoluteString)
         loop.execute { connection.report(.failed(failure)) }
       }

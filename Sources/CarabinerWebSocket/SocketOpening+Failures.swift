@@ -5,7 +5,7 @@ internal import NIOPosix
 internal import NIOSSL
 
 extension SocketOpening {
-  /// What an error of the network means for whoever wanted a connection.
+  /// The error for a failure to open a connection.
   func failure(of error: any Error) -> WebSocketError {
     switch error {
     case let error as WebSocketError: error
@@ -13,13 +13,13 @@ extension SocketOpening {
     case ChannelError.connectTimeout(let time):
       self.error(
         .connectTimeout,
-        "nobody answered within \(time.nanoseconds / 1_000_000) ms; find out whether the server is up, or raise the connect timeout"
+        "the server did not answer within \(time.nanoseconds / 1_000_000) ms; check that it is running, or raise the connect timeout"
       )
     case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError: tlsFailure(error)
     case is HTTPParserError:
       self.error(.invalidUpgrade, "the server's answer to the handshake is not HTTP (\(error)); check host and port")
     default:
-      self.error(.cannotConnect, "no connection came about: \(error); find out whether the server is up")
+      self.error(.cannotConnect, "the connection failed: \(error); check that the server is running")
     }
   }
 
@@ -29,18 +29,18 @@ extension SocketOpening {
     }
     let reasons = Set(error.connectionErrors.map { "\($0.error)" }).sorted().joined(separator: "; ")
     return self.error(
-      .cannotConnect, "nobody accepts connections at \(error.host):\(error.port) (\(reasons)); find out whether the server is up")
+      .cannotConnect, "nothing accepts connections at \(error.host):\(error.port) (\(reasons)); check that the server is running")
   }
 
   private func tlsFailure(_ error: any Error) -> WebSocketError {
     let text = "\(error)"
     let advice =
       if text.contains("CERTIFICATE_VERIFY_FAILED") {
-        "the server's certificate is not trusted; name its authority with ca-file"
+        "the certificate of the server is not trusted; set ca-file to its certificate authority"
       } else if text.contains("failedToValidateHostname") || text.contains("unableToValidateCertificate") {
-        "the server's certificate is for another host; use the name it is for"
+        "the certificate of the server is for another host; use a host name of the certificate"
       } else {
-        "check that the server speaks TLS at this port"
+        "check that the server uses TLS on this port"
       }
     return self.error(.tls, "no TLS connection came about: \(advice) (\(text.prefix(300)))")
   }

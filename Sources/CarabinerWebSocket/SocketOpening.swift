@@ -3,9 +3,9 @@ internal import Foundation
 internal import NIOSSL
 internal import Synchronization
 
-/// What every connection of a transport is opened with.
+/// The settings for opening connections.
 final class SocketOpening: Sendable {
-  /// What may change between two connections.
+  /// The settings that may change between two connections.
   private struct Credentials: Sendable {
     var headers: HTTPHeaders
     var payload: WebSocketTransport.ConnectionPayload?
@@ -53,7 +53,7 @@ final class SocketOpening: Sendable {
     WebSocketError(code, message, url: endpoint.url.absoluteString, statusCode: statusCode)
   }
 
-  /// What TLS connections are made with; made once, because it reads all certificates of the system.
+  /// The TLS context. It is made once, because it reads all certificates of the system.
   ///
   /// - Throws: ``WebSocketError`` if the certificates cannot be read.
   func tlsContext() throws -> NIOSSLContext {
@@ -70,7 +70,7 @@ final class SocketOpening: Sendable {
         return made
       } catch {
         throw self.error(
-          .tls, "the certificates to trust cannot be read: \(error); check that ca-file names a file of certificates in PEM")
+          .tls, "the certificates to trust cannot be read: \(error); check that ca-file is a PEM file with certificates")
       }
     }
   }

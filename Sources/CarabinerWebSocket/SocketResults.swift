@@ -3,7 +3,7 @@ internal import Foundation
 
 /// The results of one operation over a WebSocket, for one reader.
 final class SocketResults<Operation: GraphQLOperation>: @unchecked Sendable {
-  // Pulled by one consumer at a time, as every stream of the chain is.
+  // Each stream of the chain has one consumer at a time.
 
   typealias Step = PullStream<GraphQLResponse<Operation>>.Step
 
@@ -41,7 +41,7 @@ final class SocketResults<Operation: GraphQLOperation>: @unchecked Sendable {
         }
       }
     } catch {
-      // The server may not know yet that nobody wants more.
+      // The server may still run the operation.
       driver.end(token)
       throw error
     }

@@ -7,7 +7,7 @@ struct WebSocketEndpoint: Sendable {
   let host: String
   let port: Int
   let usesTLS: Bool
-  /// Path and query as they stand in the request line.
+  /// Path and query for the request line.
   let target: String
 
   /// - Throws: ``WebSocketError`` with code `unsupportedURL`.
@@ -17,7 +17,7 @@ struct WebSocketEndpoint: Sendable {
       RequestLine.isTarget(host.utf8), RequestLine.isTarget(url.absoluteString.utf8)
     else {
       throw WebSocketError(
-        .unsupportedURL, "this is no URL of a WebSocket; write one that begins with ws:// or wss:// and has a host",
+        .unsupportedURL, "this is not a WebSocket URL; use ws:// or wss:// with a host",
         url: url.absoluteString)
     }
     self.url = url
@@ -25,19 +25,19 @@ struct WebSocketEndpoint: Sendable {
     usesTLS = scheme == "wss"
     port = url.port ?? (usesTLS ? 443 : 80)
     guard (1...65535).contains(port) else {
-      throw WebSocketError(.unsupportedURL, "\(port) is no port; write one from 1 to 65535", url: url.absoluteString)
+      throw WebSocketError(.unsupportedURL, "\(port) is not a port; use a number from 1 to 65535", url: url.absoluteString)
     }
     let path = url.path(percentEncoded: true)
     target = (path.isEmpty ? "/" : path) + (url.query(percentEncoded: true).map { "?\($0)" } ?? "")
   }
 
-  /// What the Host header says.
+  /// The value of the Host header.
   var authority: String {
     let name = host.contains(":") ? "[\(host)]" : host
     return url.port == nil ? name : "\(name):\(port)"
   }
 
-  /// Whether the host is an address and not a name, which a server cannot be told in the TLS handshake.
+  /// Whether the host is an IP address, which TLS does not allow as a server name.
   var isAddress: Bool {
     host.contains(":")
       || (host.split(separator: ".", omittingEmptySubsequences: false).map { UInt8($0) }.allSatisfy { $0 != nil })

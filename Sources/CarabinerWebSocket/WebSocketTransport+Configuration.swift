@@ -5,46 +5,47 @@ extension WebSocketTransport {
   /// Makes the payload of `connection_init`; nil for none.
   public typealias ConnectionPayload = @Sendable () async throws -> JSONObject?
 
-  /// What may be chosen of a ``WebSocketTransport``.
+  /// The configuration of a ``WebSocketTransport``.
   public struct Configuration: Sendable {
-    /// How large a message may be, all its fragments together, 64 MiB.
+    /// The default maximal size of a message with all its fragments, 64 MiB.
     public static let defaultMaximumMessageBytes = 64 << 20
-    /// How many operations may wait for the connection.
+    /// The maximal number of operations that wait for the connection.
     public static let defaultMaximumWaitingOperations = 1000
-    /// How many results of one operation are kept for a reader that does not keep up.
+    /// The default number of results of one operation that are buffered for a slow reader.
     public static let defaultMaximumBufferedResults = 256
-    /// How many bytes of them are kept, 8 MiB.
+    /// The default size of the buffered results of one operation, 8 MiB.
     public static let defaultMaximumBufferedBytes = 8 << 20
 
-    /// Which protocol is spoken.
+    /// The subprotocol.
     public var webSocketProtocol = WebSocketProtocol.graphQLTransportWS
-    /// Makes the payload of `connection_init`, anew for each connection, so that it can hold a token that expires; nil for none.
+    /// Makes the payload of `connection_init`; nil for none. It is called for each connection, so the payload may contain a token that
+    /// expires.
     public var connectionPayload: ConnectionPayload?
-    /// How long a connection may take with TLS and handshake.
+    /// The limit for opening a connection, TLS and handshake included.
     public var connectTimeout = Duration.seconds(10)
-    /// How long the server may take to acknowledge.
+    /// The limit for `connection_ack`.
     public var acknowledgementTimeout = Duration.seconds(10)
-    /// How long after the last sign of life the server is pinged; nil for never.
+    /// How long after the last frame of the server a ping is sent; nil for never.
     public var pingInterval: Duration?
-    /// How long the server may take to answer a ping.
+    /// The limit for the answer to a ping.
     public var pongTimeout = Duration.seconds(10)
     /// How long a connection without operations stays open.
     public var idleTimeout = Duration.seconds(60)
-    /// How often and how fast a connection that was lost is opened again.
+    /// How often and how fast a lost connection is opened again.
     public var reconnection = WebSocketReconnection()
-    /// How large a message of the server may be, all its fragments together.
+    /// The maximal size of a message of the server in bytes, with all its fragments.
     public var maximumMessageBytes = Self.defaultMaximumMessageBytes
-    /// How large a response may be that is put together of deferred parts, all parts added up.
+    /// The maximal size of a deferred response in bytes, all parts together.
     public var maximumMergedBytes = ResponseLimits.defaultMaximumMergedBytes
-    /// How many operations may wait for the connection.
+    /// The maximal number of operations that wait for the connection.
     public var maximumWaitingOperations = Self.defaultMaximumWaitingOperations
-    /// How many results of one operation are kept for a reader that does not keep up; from there on nothing is read.
+    /// How many results of one operation are buffered for a slow reader. If there are more, reading from the connection is paused.
     public var maximumBufferedResults = Self.defaultMaximumBufferedResults
-    /// How many bytes of results of one operation are kept; from there on nothing is read.
+    /// How many bytes of results of one operation are buffered. If there are more, reading from the connection is paused.
     public var maximumBufferedBytes = Self.defaultMaximumBufferedBytes
-    /// How deep the JSON of a result may be nested.
+    /// The maximal nesting depth of the JSON of a result.
     public var maximumDepth = ResponseLimits.defaultMaximumDepth
-    /// A file of certificates to trust instead of the system's.
+    /// The path of a PEM file with the certificate authorities to trust; nil for those of the system.
     public var certificateAuthorityFile: String?
 
     /// The defaults.

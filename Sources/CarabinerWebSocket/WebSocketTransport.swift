@@ -3,12 +3,13 @@ public import Foundation
 
 /// Runs operations of every kind over one WebSocket.
 ///
-/// The connection opens with the first operation and closes when there was none for a while. GraphQL interceptors, cache and
-/// retries work as over HTTP; HTTP interceptors and the parser are not passed, and files cannot be sent. All operations share the
-/// connection, so a reader that does not keep up with its subscription holds up the others: give a subscription whose reader waits
-/// for other operations a transport of its own.
+/// The connection opens with the first operation and closes when it has been idle for a while. GraphQL interceptors, cache and retries
+/// work as over HTTP. HTTP interceptors and the parser are not used, and files cannot be uploaded.
+///
+/// All operations share the connection, so a slow reader of a subscription delays the others. If the reader of a subscription waits for
+/// other operations, use a separate transport for it.
 public struct WebSocketTransport: NetworkTransport {
-  /// What the cache stage reads and writes.
+  /// The store that the cache stage reads and writes.
   public let store: ApolloStore
   private let chain: RequestChainNetworkTransport
   private let socket: SocketHandle
@@ -17,10 +18,10 @@ public struct WebSocketTransport: NetworkTransport {
   /// A transport to one endpoint.
   ///
   /// - Parameters:
-  ///   - url: Where the server is; ws or wss.
-  ///   - additionalHeaders: Headers of the handshake. Those of single requests have no place to go.
-  ///   - wireOptions: How operations are written; what servers are told about the client goes into the handshake.
-  /// - Throws: ``WebSocketError`` if the URL is none of a WebSocket, or if a header is malformed.
+  ///   - url: The URL of the server, ws or wss.
+  ///   - additionalHeaders: The headers of the handshake. Headers of single requests are not sent.
+  ///   - wireOptions: How operations are written. Name and version of the client are sent in the handshake.
+  /// - Throws: ``WebSocketError`` if the URL is not a WebSocket URL, or if a header is malformed.
   public init(
     url: URL, interceptorProvider: any InterceptorProvider = DefaultInterceptorProvider.shared,
     store: ApolloStore = ApolloStore(), additionalHeaders: HTTPHeaders = [:], wireOptions: WireOptions = WireOptions(),
@@ -44,9 +45,9 @@ public struct WebSocketTransport: NetworkTransport {
     try chain.send(operation, fetchBehavior: fetchBehavior, configuration: configuration)
   }
 
-  /// Closes the connection until ``resume()``, as an app does that goes to the background.
+  /// Closes the connection until ``resume()``, for example while an app is in the background.
   ///
-  /// Operations wait: subscriptions and queries are sent again, a mutation that was sent and a query that has a result fail.
+  /// Operations wait and are sent again. A mutation that was already sent fails, and so does a query that already has a result.
   public func pause() { socket.driver.pause() }
 
   /// Opens the connection again, if operations wait for one.
@@ -54,8 +55,8 @@ public struct WebSocketTransport: NetworkTransport {
 
   /// Changes the headers of the handshake, and opens the connection again with them.
   ///
-  /// - Parameter headers: All additional headers; those there were go.
-  /// - Throws: ``WebSocketError`` if a header is malformed; nothing has changed then.
+  /// - Parameter headers: All additional headers. They replace the previous ones.
+  /// - Throws: ``WebSocketError`` if a header is malformed. The previous headers then stay.
   public func setAdditionalHeaders(_ headers: HTTPHeaders) throws {
     var all = clientHeaders
     all.replace(with: headers)
@@ -69,13 +70,13 @@ public struct WebSocketTransport: NetworkTransport {
     socket.driver.reconnect()
   }
 
-  /// Ends all operations, tells the server, and closes the connection for good.
+  /// Ends all operations and closes the connection permanently.
   ///
-  /// A transport that nobody holds any more does so by itself; this waits until it is done, at most a second.
+  /// Releasing the transport has the same effect. This method also waits until the connection is closed, at most one second.
   public func shutDown() async { await socket.driver.shutDown() }
 }
 
-/// Closes the connection when neither a transport nor a stream needs it any more.
+/// Closes the connection when no transport and no stream refers to it.
 final class SocketHandle: ResultTransport {
   let driver: SocketDriver
 
