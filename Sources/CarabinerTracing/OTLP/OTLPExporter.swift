@@ -4,18 +4,18 @@ internal import Synchronization
 
 /// Sends spans to a collector, in batches, in a task of its own.
 ///
-/// Nobody waits for it: while the collector is slow or away spans wait in a queue that does not grow, and what finds no room there, or
-/// was refused, is counted and gone.
+/// Callers never wait for it. While the collector is slow or unavailable, spans wait in a bounded queue. Spans that do not fit into the
+/// queue, or that the collector rejects, are counted and dropped.
 package final class OTLPExporter: Sendable {
-  /// How many spans there were, by what became of them.
+  /// The number of spans by their fate.
   package struct Counts: Sendable, Hashable {
-    /// The collector has them.
+    /// The collector accepted them.
     package var exported = 0
-    /// They found no room in the queue, or were still in it at the end.
+    /// The queue was full, or they were still in it at the end.
     package var dropped = 0
-    /// The collector refused them, or could not be reached often enough.
+    /// The collector rejected them, or all attempts to send them failed.
     package var failed = 0
-    /// They wait.
+    /// They are in the queue.
     package var waiting = 0
   }
 
@@ -51,8 +51,8 @@ package final class OTLPExporter: Sendable {
   /// An exporter that has not begun.
   ///
   /// - Parameters:
-  ///   - version: What the spans' maker calls its own version.
-  ///   - note: Is told in a sentence when sending begins to fail, and when it works again.
+  ///   - version: The version of the instrumentation.
+  ///   - note: Gets a message when sending starts to fail, and when it works again.
   package init(
     _ settings: OTLPSettings, version: String, transport: any HTTPTransport, note: @escaping @Sendable (String) -> Void
   ) {
@@ -65,13 +65,13 @@ package final class OTLPExporter: Sendable {
     (wakes, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
   }
 
-  /// What became of the spans so far.
+  /// The counts of spans so far.
   package var counts: Counts {
     let (exported, failed) = state.withLock { ($0.exported, $0.failed) }
     return Counts(exported: exported, dropped: queue.dropped, failed: failed, waiting: queue.count)
   }
 
-  /// Takes a span on its way; never waits.
+  /// Queues a span. It never waits.
   func add(_ span: FinishedSpan) {
     if queue.add(span) == settings.maximumBatch { wake.yield() }
   }
@@ -91,7 +91,7 @@ package final class OTLPExporter: Sendable {
     }
   }
 
-  /// Sends what waits, each batch once, and ends; what is not sent within the time is dropped.
+  /// Sends the queued spans, each batch once, and ends. Spans that are not sent within the time are dropped.
   package func shutDown(within time: Duration) async {
     state.withLock { state in
       state.isClosing = true
@@ -123,7 +123,7 @@ package final class OTLPExporter: Sendable {
     while true {
       switch await post(body) {
       case .accepted(let refused, let reason):
-        note(batch.count, refused: refused, refused > 0 ? "the collector refused \(refused) spans: \(reason)" : nil)
+        note(batch.count, refused: refused, refused > 0 ? "the collector rejected \(refused) spans: \(reason)" : nil)
         return
       case .refused(let reason):
         return note(batch.count, refused: batch.count, reason)
@@ -189,7 +189,7 @@ package final class OTLPExporter: Sendable {
     }
     guard isNews else { return }
     if let reason {
-      note("traces are lost: \(reason); check that the collector at \(PrintableURL(settings.endpoint)) takes OTLP over HTTP")
+      note("traces are lost: \(reason); check that the collector at \(PrintableURL(settings.endpoint)) accepts OTLP over HTTP")
     } else {
       note("traces arrive again")
     }

@@ -1,12 +1,12 @@
 internal import CarabinerWire
 internal import Tracing
 
-/// Spans as the collector wants them: the body of a request of OTLP over HTTP, in JSON.
+/// The body of an OTLP request over HTTP, in JSON.
 struct OTLPPayload {
-  /// What is said of whoever made the spans.
+  /// The attributes of the process.
   let resource: [(name: String, value: String)]
   let version: String
-  /// How long a text may be; longer ones are cut.
+  /// The maximal length of a text. Longer ones are cut.
   let maximumTextBytes: Int
 
   /// The body of a request.
@@ -73,7 +73,7 @@ struct OTLPPayload {
     var all: [(name: String, value: JSONValue)] = []
     func add(_ name: String, _ attribute: SpanAttribute) { all.append((name, value(attribute))) }
     attributes.forEach(add)
-    // A dictionary brings them in another order each time; people compare.
+    // Sorted, because the order of a dictionary changes from run to run.
     return all.sorted { $0.name < $1.name }.map { attribute($0.name, $0.value) }
   }
 
@@ -99,7 +99,7 @@ struct OTLPPayload {
 
   private func list(_ values: [JSONValue]) -> JSONValue { ["arrayValue": ["values": .array(values)]] }
 
-  /// 64 bits do not fit into a number of JavaScript's, so they are digits in quotes.
+  /// 64-bit integers are strings, because JavaScript numbers cannot represent them.
   private func integer(_ number: Int64) -> JSONValue { ["intValue": .string("\(number)")] }
 
   private func double(_ number: Double) -> JSONValue {

@@ -2,18 +2,18 @@ internal import Carabiner
 internal import FoundationEssentials
 
 extension OTLPSettings {
-  /// What was asked for cannot be done.
+  /// The settings cannot be used.
   package struct Refusal: Error, CustomStringConvertible {
     package let description: String
   }
 
-  /// What the command line and OpenTelemetry's variables say; nil if nobody asks for traces.
+  /// The settings of the command line and of OpenTelemetry's variables; nil if traces are not requested.
   ///
   /// - Parameters:
-  ///   - base: A collector's address without the path, from the command line; wins over the environment.
-  ///   - share: Which share of the traces that begin here is recorded, from the command line.
-  ///   - warn: Is told of variables that are malformed and not heeded, as OpenTelemetry has it.
-  /// - Throws: ``Refusal`` if there is no way to send what was asked for.
+  ///   - base: The URL of the collector without the path, from the command line. It overrides the environment.
+  ///   - share: The share of traces that are recorded, for traces that start here, from the command line.
+  ///   - warn: Gets a message for each malformed variable, which is ignored, as OpenTelemetry requires.
+  /// - Throws: ``Refusal`` if the settings cannot be used.
   package init?(
     base: String?, share: Double?, environment: [String: String], warn: @escaping (String) -> Void
   ) throws(Refusal) {
@@ -53,8 +53,8 @@ extension OTLPSettings {
       if let asked = variables.exporter("PROTOCOL"), asked == "grpc" {
         throw Refusal(
           description:
-            "OTEL_EXPORTER_OTLP_PROTOCOL asks for grpc, and traces are sent over HTTP as JSON; set it to http/json and "
-            + "\(name) to the collector's port for HTTP, mostly 4318")
+            "OTEL_EXPORTER_OTLP_PROTOCOL is grpc, but traces are sent as JSON over HTTP; set it to http/json and "
+            + "\(name) to the HTTP port of the collector, usually 4318")
       }
     }
     guard let url = URL(string: text), url.host() != nil, ["http", "https"].contains(url.scheme?.lowercased()) else {

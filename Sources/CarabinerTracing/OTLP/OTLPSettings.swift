@@ -1,41 +1,41 @@
 package import Carabiner
 package import FoundationEssentials
 
-/// Where spans go, and how many of them.
+/// The settings of the exporter.
 package struct OTLPSettings: Sendable {
-  /// What the process is called in traces unless somebody says otherwise.
+  /// The default name of the process in traces.
   package static let defaultServiceName = "carabiner"
 
-  /// Where they are sent to, as a whole.
+  /// The complete URL of the collector, with its path.
   package var endpoint: URL
-  /// Fields of each request, as those that say who sends.
+  /// The headers of each request, for example for authentication.
   package var headers = HTTPHeaders()
-  /// What is said of this process.
+  /// The attributes of this process.
   package var resource: [(name: String, value: String)] = [("service.name", defaultServiceName)]
   package var sampler = TraceSampler()
-  /// Seconds a request may take.
+  /// The limit for a request in seconds.
   package var timeout = 10.0
-  /// How many spans may wait; further ones are dropped.
+  /// The maximal number of queued spans. Further ones are dropped.
   package var maximumQueue = 2048
-  /// How many spans one request takes along.
+  /// The maximal number of spans in one request.
   package var maximumBatch = 512
-  /// How long a span waits for others at most.
+  /// How long a span waits for a full batch.
   package var interval = Duration.seconds(5)
-  /// How often a batch is tried.
+  /// The maximal number of attempts to send a batch.
   package var maximumAttempts = 5
-  /// How long the first pause between two attempts is; each is twice as long as the last.
+  /// The delay before the second attempt. Each further delay is twice as long.
   package var pause = Duration.seconds(1)
-  /// How long a pause may be, whatever the collector asks for.
+  /// The maximal delay, also for a Retry-After of the collector.
   package var maximumPause = Duration.seconds(30)
-  /// How long an attribute's text may be; longer ones are cut.
+  /// The maximal length of the text of an attribute. Longer ones are cut.
   package var maximumAttributeBytes = 1024
-  /// A file of certificates to trust in place of the system's.
+  /// The path of a PEM file with the certificate authorities to trust; nil for those of the system.
   package var certificateAuthorityFile: String?
-  /// A file with the client's certificate, in PEM.
+  /// The path of a PEM file with the certificate of the client; nil for none.
   package var clientCertificateFile: String?
-  /// A file with the key of the client's certificate, in PEM.
+  /// The path of a PEM file with the private key of the client; nil for none.
   package var clientKeyFile: String?
 
-  /// The defaults, for this endpoint.
+  /// The defaults for an endpoint.
   package init(endpoint: URL) { self.endpoint = endpoint }
 }

@@ -3,9 +3,9 @@ package import Tracing
 
 /// A span of ``OTLPTracer``.
 package final class OTLPSpan: Tracing.Span {
-  /// How many events a span may have; OpenTelemetry's number.
+  /// The maximal number of events of a span, as in OpenTelemetry.
   static let maximumEvents = 128
-  /// How many links a span may have; OpenTelemetry's number.
+  /// The maximal number of links of a span, as in OpenTelemetry.
   static let maximumLinks = 128
 
   private struct State {
@@ -22,7 +22,7 @@ package final class OTLPSpan: Tracing.Span {
   private let parent: TraceContext?
   private let kind: SpanKind
   private let start: UInt64
-  /// Where it goes when it is over; nil if nobody records it.
+  /// The exporter that receives the span at its end; nil if it is not recorded.
   private let exporter: OTLPExporter?
   private let state: Mutex<State>
 
@@ -91,7 +91,7 @@ package final class OTLPSpan: Tracing.Span {
     if let finished { exporter.add(finished) }
   }
 
-  /// What is over does not change any more.
+  /// A span that has ended does not change.
   private func change(_ body: (inout State) -> Void) {
     guard exporter != nil else { return }
     state.withLock { state in

@@ -4,11 +4,11 @@ package import Tracing
 package final class OTLPTracer: Tracer {
   package typealias Span = OTLPSpan
 
-  /// Which traces are recorded.
+  /// The sampler.
   package let sampler: TraceSampler
   private let exporter: OTLPExporter
 
-  /// A tracer that hands its spans to `exporter`.
+  /// A tracer that passes its spans to `exporter`.
   package init(sampler: TraceSampler, exporter: OTLPExporter) {
     self.sampler = sampler
     self.exporter = exporter
@@ -33,7 +33,7 @@ package final class OTLPTracer: Tracer {
       start: instant().nanosecondsSinceEpoch, exporter: trace.isSampled ? exporter : nil)
   }
 
-  // The protocol wants it still; the exporter sends by itself, and the rest when it is shut down.
+  // The protocol still requires this. The exporter sends spans by itself, and the rest when it is shut down.
   package func forceFlush() {}
 
   package func extract<Carrier, Extract: Extractor>(
@@ -54,7 +54,7 @@ package final class OTLPTracer: Tracer {
 }
 
 extension TraceContext {
-  /// The same place in a trace nobody records.
+  /// The same context in a trace that is not recorded.
   package var unsampled: TraceContext {
     var unsampled = self
     unsampled.isSampled = false

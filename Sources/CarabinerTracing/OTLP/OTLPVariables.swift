@@ -1,6 +1,6 @@
 internal import CarabinerWire
 
-/// The environment's variables that OpenTelemetry has names for.
+/// The environment variables of OpenTelemetry.
 struct OTLPVariables {
   private let environment: [String: String]
   private let warn: (String) -> Void
@@ -13,12 +13,12 @@ struct OTLPVariables {
   /// A variable's value; one that is empty counts as not set.
   subscript(name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
 
-  /// Whether somebody says that there is to be no tracing.
+  /// Whether tracing is disabled.
   var isOff: Bool {
     self["OTEL_SDK_DISABLED"]?.lowercased() == "true" || self["OTEL_TRACES_EXPORTER"]?.lowercased() == "none"
   }
 
-  /// A setting of the exporter: what is said for traces, or else for all.
+  /// A setting of the exporter: the one for traces, or the general one.
   func exporter(_ name: String) -> String? {
     self["OTEL_EXPORTER_OTLP_TRACES_\(name)"] ?? self["OTEL_EXPORTER_OTLP_\(name)"]
   }
@@ -42,7 +42,7 @@ struct OTLPVariables {
       let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(Self.trimmed)
       guard parts.count == 2, !parts[0].isEmpty, let value = PercentEncoding.decoded(parts[1].utf8) else {
         // The value may be a secret.
-        warn("\(name) takes pairs as name=value with commas between them; one is none and is not heeded")
+        warn("\(name) expects pairs as name=value, separated by commas; a malformed entry is ignored")
         return nil
       }
       return (parts[0], value)
@@ -55,7 +55,7 @@ struct OTLPVariables {
     return String(text)
   }
 
-  /// What is said of the process; its name always is.
+  /// The attributes of the process. The name is always set.
   var resource: [(name: String, value: String)] {
     var resource = self["OTEL_RESOURCE_ATTRIBUTES"].map { pairs($0, of: "OTEL_RESOURCE_ATTRIBUTES") } ?? []
     let named = resource.last { $0.name == "service.name" }?.value
@@ -64,9 +64,9 @@ struct OTLPVariables {
     return [("service.name", name)] + resource
   }
 
-  /// Which traces are recorded.
+  /// The sampler.
   ///
-  /// - Parameter share: What the command line says.
+  /// - Parameter share: The share of the command line; nil if it is not set.
   func sampler(share: Double?) -> TraceSampler {
     let name = self["OTEL_TRACES_SAMPLER"] ?? "parentbased_traceidratio"
     var sampler = TraceSampler(followsParent: name.hasPrefix("parentbased_"))
@@ -76,7 +76,8 @@ struct OTLPVariables {
     case "traceidratio": sampler.share = ratio ?? 0
     default:
       warn(
-        "OTEL_TRACES_SAMPLER knows always_on, always_off and traceidratio, and each behind parentbased_; \(name) is not heeded")
+        "OTEL_TRACES_SAMPLER accepts always_on, always_off and traceidratio, each also with the prefix parentbased_; \(name) is ignored"
+      )
       sampler = TraceSampler(share: ratio ?? 0)
     }
     if let share { sampler.share = share }

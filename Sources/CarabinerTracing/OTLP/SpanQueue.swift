@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Spans that wait to be sent. It never grows beyond its limit and never makes anybody wait: what finds no room is dropped and counted.
+/// A bounded queue of spans. Adding never waits: if the queue is full, the span is dropped and counted.
 final class SpanQueue: Sendable {
   private struct State {
     var spans: [FinishedSpan] = []
@@ -12,14 +12,14 @@ final class SpanQueue: Sendable {
 
   init(maximum: Int) { self.maximum = maximum }
 
-  /// How many wait.
+  /// The number of queued spans.
   var count: Int { state.withLock { $0.spans.count } }
-  /// How many found no room.
+  /// The number of dropped spans.
   var dropped: Int { state.withLock(\.dropped) }
 
-  /// Takes a span in.
+  /// Adds a span.
   ///
-  /// - Returns: How many wait now; 0 if there was no room.
+  /// - Returns: The number of queued spans; 0 if the queue was full.
   func add(_ span: FinishedSpan) -> Int {
     state.withLock { state in
       guard state.spans.count < maximum else {
@@ -31,7 +31,7 @@ final class SpanQueue: Sendable {
     }
   }
 
-  /// Takes out those that waited longest.
+  /// Removes and returns the oldest spans.
   func take(_ most: Int) -> [FinishedSpan] {
     state.withLock { state in
       let taken = Array(state.spans.prefix(most))
@@ -40,7 +40,7 @@ final class SpanQueue: Sendable {
     }
   }
 
-  /// Gives up all that wait.
+  /// Drops all queued spans.
   func dropAll() {
     state.withLock { state in
       state.dropped += state.spans.count

@@ -3,13 +3,13 @@ public import FoundationEssentials
 internal import Synchronization
 public import Tracing
 
-/// Makes spans of what a chain does with one request: one whenever a stage works, and one for each transfer.
+/// Makes the spans of one request: one for each step of a stage, and one for each transfer.
 ///
-/// It is the tracer of one request: `RequestConfiguration(tracer: ChainSpans(tracer))`. Stages wait for those further in, and that time is
-/// no span of theirs; so what a stage does on the way down and what it does on the way up are two spans. The server is told of the
-/// transfer's span in the way the tracer injects it, as in `traceparent`.
+/// Use one instance for each request: `RequestConfiguration(tracer: ChainSpans(tracer))`. The time in which a stage waits for inner stages
+/// is not part of its spans, so a stage has one span on the way down and one on the way up. The tracer injects the span of the transfer
+/// into the request, for example as `traceparent`.
 public final class ChainSpans: ChainTracer {
-  /// How many spans one request may have; a body in thousands of pieces would have as many.
+  /// The default maximal number of spans of one request. A body in thousands of chunks would have as many spans.
   public static let defaultMaximumSpans = 128
 
   private let tracer: any Tracer
@@ -24,11 +24,11 @@ public final class ChainSpans: ChainTracer {
   /// Spans of one request.
   ///
   /// - Parameters:
-  ///   - tracer: Who makes them.
-  ///   - parent: What they happen within.
-  ///   - attributes: What every span of a stage has beside its own.
-  ///   - maximumSpans: How many there may be; further ones are left out.
-  ///   - redact: Takes out of a text what must not leave the process; stages tell of errors, and errors of URLs.
+  ///   - tracer: The tracer that makes the spans.
+  ///   - parent: The context of the parent span.
+  ///   - attributes: Additional attributes of each span of a stage.
+  ///   - maximumSpans: The maximal number of spans. Further ones are dropped.
+  ///   - redact: Removes secrets from a text, because outcomes contain errors, and errors contain URLs.
   public convenience init(
     _ tracer: any Tracer, parent: ServiceContext = .current ?? .topLevel, attributes: SpanAttributes = [:],
     maximumSpans: Int = ChainSpans.defaultMaximumSpans, redact: @escaping @Sendable (String) -> String = { $0 }
@@ -49,7 +49,7 @@ public final class ChainSpans: ChainTracer {
     self.redact = redact
   }
 
-  /// How many spans there would have been beyond those allowed.
+  /// The number of dropped spans.
   var leftOut: Int { max(0, spans.load(ordering: .relaxed) - maximumSpans) }
 
   private var hasRoom: Bool { spans.add(1, ordering: .relaxed).newValue <= maximumSpans }
@@ -85,7 +85,7 @@ public final class ChainSpans: ChainTracer {
   }
 
   public func willSend(_ operationType: GraphQLOperationType, to endpoint: URL) -> (any TransferTracer)? {
-    // Who serves the connection is told of no span: it has one head for all operations.
+    // The span is not injected, because one connection carries all operations.
     let (span, _) = transfer(operationType.rawValue, to: endpoint)
     span.updateAttributes { all in
       all[AttributeName.graphQLOperationType] = operationType.rawValue
@@ -95,7 +95,7 @@ public final class ChainSpans: ChainTracer {
   }
 
   private func transfer(_ name: String, to url: URL) -> (span: any Tracing.Span, attempt: Int) {
-    // A transfer has its span in any case: without it the server's part of the trace would hang in the air.
+    // A transfer always has a span, because the spans of the server refer to it.
     _ = hasRoom
     let span = tracer.startSpan(name, context: parent, ofKind: .client, at: clock.now)
     span.updateAttributes { all in

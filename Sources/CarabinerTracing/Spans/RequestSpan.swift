@@ -1,7 +1,7 @@
 internal import Synchronization
 package import Tracing
 
-/// The span of something many spans happen within: a request of a client, or one operation of several in it.
+/// An outer span: the request of a client, or one of several operations in it.
 package final class RequestSpan: Sendable {
   private let tracer: any Tracer
   private let span: any Tracing.Span
@@ -14,8 +14,8 @@ package final class RequestSpan: Sendable {
   /// The span of a request that begins now.
   ///
   /// - Parameters:
-  ///   - context: Where the trace comes from.
-  ///   - redact: Takes out of a text what must not leave the process.
+  ///   - context: The context of the parent span.
+  ///   - redact: Removes secrets from a text.
   package init(
     _ name: String, tracer: any Tracer, context: ServiceContext, redact: @escaping @Sendable (String) -> String = { $0 },
     _ describe: (inout SpanAttributes) -> Void
@@ -39,12 +39,12 @@ package final class RequestSpan: Sendable {
   /// A span for one of several operations.
   package func part(_ name: String) -> RequestSpan { RequestSpan(name, within: self) }
 
-  /// Says more of it.
+  /// Adds attributes.
   package func describe(_ update: (inout SpanAttributes) -> Void) { span.updateAttributes(update) }
 
   /// A tracer for the chain that works within it.
   ///
-  /// - Parameter attributes: What every stage's span has beside its own.
+  /// - Parameter attributes: Additional attributes of each span of a stage.
   package func chain(attributes: SpanAttributes) -> ChainSpans {
     let chain = ChainSpans(
       tracer, parent: span.context, clock: clock, attributes: attributes, maximumSpans: ChainSpans.defaultMaximumSpans,
@@ -53,10 +53,10 @@ package final class RequestSpan: Sendable {
     return chain
   }
 
-  /// It went wrong.
+  /// Marks the span as failed.
   package func fail() { span.setStatus(SpanStatus(code: .error)) }
 
-  /// It is over; said again, that changes nothing.
+  /// Ends the span. Further calls have no effect.
   package func end() {
     guard !isOver.exchange(true, ordering: .relaxed) else { return }
     let leftOut = chains.withLock(\.self).reduce(0) { $0 + $1.leftOut }

@@ -1,9 +1,9 @@
 internal import Synchronization
 internal import Tracing
 
-/// The time within one trace: the system's when it began, and from there on by a clock that is not set.
+/// The time within one trace: the system time at its start, plus the time of a monotonic clock.
 ///
-/// So what happens within a span lies within its times, whoever sets the system's clock meanwhile.
+/// Inner spans therefore always lie within outer ones, even if the system clock is changed.
 final class TraceClock: Sendable {
   /// A point in time.
   struct Instant: TracerInstant {

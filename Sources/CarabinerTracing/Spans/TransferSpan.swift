@@ -15,7 +15,7 @@ final class TransferSpan: TransferTracer {
     self.redact = redact
   }
 
-  /// Whoever drops a body wants no more of it: the transfer ends there, and nothing went wrong.
+  /// A dropped body ends the transfer without an error.
   deinit { ended(nil) }
 
   func received(_ head: HTTPURLResponse) {
@@ -31,7 +31,7 @@ final class TransferSpan: TransferTracer {
     guard !isOver.exchange(true, ordering: .relaxed) else { return }
     if let error {
       span.updateAttributes { $0[AttributeName.errorType] = error.typeName }
-      // Who asked has gone: that is no failure of the server's.
+      // The caller cancelled the request. The server did not fail.
       if !(error is CancellationError) { span.setStatus(SpanStatus(code: .error, message: redact("\(error)"))) }
     }
     span.end(at: clock.now)
@@ -52,7 +52,7 @@ extension HTTPURLResponse.Version {
 }
 
 extension Error {
-  /// What kind of error it is, in a word that does not change with its circumstances.
+  /// The kind of error, as a stable word.
   fileprivate var typeName: String {
     switch self {
     case let error as TransportError: error.code.rawValue

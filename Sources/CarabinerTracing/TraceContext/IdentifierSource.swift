@@ -2,8 +2,8 @@ internal import Synchronization
 
 /// Numbers for ids, without a call to the system for each: a counter, mixed (SplitMix64).
 ///
-/// Mixing maps each count to another number, so no number comes twice before all have come; where the counter begins is random, so two
-/// processes do not bring the same. These are ids and no secrets.
+/// Mixing is a bijection, so no number repeats before all have been used. The counter starts at a random value, so two processes have
+/// different ids. The ids are not secret.
 final class IdentifierSource: Sendable {
   static let shared = IdentifierSource()
 

@@ -1,13 +1,13 @@
 package import Tracing
 
-/// Where in a trace something happens.
+/// A position in a trace.
 package struct TraceContext: Sendable, Hashable {
   package var traceID: TraceID
-  /// The span it happens within; nil before the first of a trace.
+  /// The surrounding span; nil before the first span of a trace.
   package var spanID: SpanID?
   /// Whether the trace is recorded.
   package var isSampled: Bool
-  /// Whether the span is another process's.
+  /// Whether the span belongs to another process.
   package var isRemote: Bool
   package var state: TraceState?
 
@@ -20,12 +20,12 @@ package struct TraceContext: Sendable, Hashable {
     self.state = state
   }
 
-  /// The context a request came with.
+  /// The context of an incoming request.
   package init(_ parent: TraceParent, state: TraceState?) {
     self.init(traceID: parent.traceID, spanID: parent.spanID, isSampled: parent.isSampled, isRemote: true, state: state)
   }
 
-  /// What is said of it to others; nil before the first span.
+  /// The `traceparent` for outgoing requests; nil before the first span.
   package var parent: TraceParent? { spanID.map { TraceParent(traceID: traceID, spanID: $0, isSampled: isSampled) } }
 }
 
@@ -35,7 +35,7 @@ extension ServiceContext {
     static var nameOverride: String? { "carabiner-trace" }
   }
 
-  /// Where in a trace of ``OTLPTracer`` this is; nil if in none.
+  /// The position in a trace of ``OTLPTracer``; nil if there is none.
   package var trace: TraceContext? {
     get { self[Key.self] }
     set { self[Key.self] = newValue }

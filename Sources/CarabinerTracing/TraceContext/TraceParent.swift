@@ -1,11 +1,11 @@
-/// The field `traceparent` of W3C Trace Context: the span a request was made within.
+/// The header `traceparent` of W3C Trace Context: the span in which a request was made.
 package struct TraceParent: Sendable, Hashable {
   /// The field's name.
   package static let fieldName = "traceparent"
 
   package var traceID: TraceID
   package var spanID: SpanID
-  /// Whether whoever made the request records its trace.
+  /// Whether the client records the trace of the request.
   package var isSampled: Bool
 
   /// A parent of these parts.
@@ -15,9 +15,9 @@ package struct TraceParent: Sendable, Hashable {
     self.isSampled = isSampled
   }
 
-  /// Reads a field's value; nil if it is malformed, and then it is to be ignored.
+  /// Parses the value of the header; nil if it is malformed and must be ignored.
   ///
-  /// Of a version to come what this one knows is read, as the standard has it.
+  /// Of a later version, the known fields are read, as the standard requires.
   package init?(_ text: String) {
     let bytes = text.utf8Span.span
     // 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
@@ -33,7 +33,7 @@ package struct TraceParent: Sendable, Hashable {
 
   private static let dash = UInt8(ascii: "-")
 
-  /// The number some digits in lower case stand for; nil if one is none.
+  /// The value of lower-case hexadecimal digits; nil if a character is not one.
   private static func number(_ bytes: Span<UInt8>, _ range: Range<Int>) -> UInt64? {
     var number: UInt64 = 0
     for index in range {

@@ -1,19 +1,19 @@
-/// Decides which traces are recorded, once for each of them.
+/// Decides once for each trace whether it is recorded.
 package struct TraceSampler: Sendable, Hashable {
-  /// Whether a trace that began elsewhere is recorded if it is recorded there; otherwise all are decided on as if they began here.
+  /// Whether the decision of the client is used for a trace that started there. If false, all traces are sampled here.
   package var followsParent: Bool
-  /// Which share of the traces that begin here is recorded, 0 to 1.
+  /// The share of traces that are recorded if they start here, from 0 to 1.
   package var share: Double
 
-  /// A sampler of these settings.
+  /// A sampler with these settings.
   package init(followsParent: Bool = true, share: Double = 0) {
     self.followsParent = followsParent
     self.share = share
   }
 
-  /// Where a request that came with `parent` goes on; nil if it is not recorded.
+  /// The context of a request with `parent`; nil if it is not recorded.
   ///
-  /// - Parameter state: Is asked only if it is recorded.
+  /// - Parameter state: The `tracestate`. It is evaluated only if the trace is recorded.
   package func context(of parent: TraceParent?, state: () -> TraceState?) -> TraceContext? {
     if let parent {
       guard followsParent ? parent.isSampled : includes(parent.traceID) else { return nil }
@@ -27,7 +27,7 @@ package struct TraceSampler: Sendable, Hashable {
     return TraceContext(traceID: traceID, spanID: nil, isSampled: true, isRemote: false)
   }
 
-  /// Whether a trace falls into the share: told by its id alone, so that all who know the id and have the same share decide alike.
+  /// Whether a trace is in the share. Only its id decides, so that processes with the same share decide alike.
   package func includes(_ traceID: TraceID) -> Bool {
     if share >= 1 { return true }
     if share <= 0 { return false }

@@ -1,18 +1,18 @@
-/// The field `tracestate` of W3C Trace Context: what tracing systems on the way noted for themselves. It is passed on as it is.
+/// The header `tracestate` of W3C Trace Context: the notes of other tracing systems. It is passed on unchanged.
 package struct TraceState: Sendable, Hashable {
   /// The field's name.
   package static let fieldName = "tracestate"
-  /// How many entries a field may have; the standard's number.
+  /// The maximal number of entries, as in the standard.
   static let maximumMembers = 32
-  /// How much is passed on: what the standard asks for at least. Entries that are left out are the long ones, and then the last.
+  /// The maximal size that is passed on, which is the minimum of the standard. Long entries are dropped first, then the last ones.
   static let maximumBytes = 512
-  /// How long an entry may be before it is the first to be left out.
+  /// The length from which on an entry counts as long.
   static let longMemberBytes = 128
 
   /// The field's value; never empty.
   package let text: String
 
-  /// Reads the values of all fields of that name; nil if there is nothing in them, or one entry is malformed.
+  /// Parses the values of all headers of this name; nil if they are empty, or if an entry is malformed.
   package init?(_ fields: [String]) {
     var members: [Substring] = []
     for field in fields {
