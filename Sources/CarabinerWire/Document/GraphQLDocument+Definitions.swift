@@ -1,7 +1,7 @@
 extension GraphQLDocument {
   /// A query, mutation or subscription.
   public struct OperationDefinition: Sendable, Hashable {
-    /// What an operation does.
+    /// The type of an operation.
     public enum OperationType: String, Sendable, Hashable, CaseIterable {
       /// Reads.
       case query
@@ -11,15 +11,15 @@ extension GraphQLDocument {
       case subscription
     }
 
-    /// What it does.
+    /// The type of the operation.
     public var type: OperationType
-    /// What it is called; nil for an anonymous one.
+    /// Its name; nil for an anonymous one.
     public var name: String?
     /// The variables it takes, in order.
     public var variables: [VariableDefinition]
     /// The directives on it.
     public var directives: [Directive]
-    /// What it asks for.
+    /// Its selection set.
     public var selectionSet: [Selection]
 
     /// An operation.
@@ -68,13 +68,13 @@ extension GraphQLDocument {
 
   /// A named fragment.
   public struct FragmentDefinition: Sendable, Hashable {
-    /// What it is called.
+    /// Its name.
     public var name: String
     /// The type it applies to.
     public var typeCondition: String
     /// The directives on it.
     public var directives: [Directive]
-    /// What it asks for.
+    /// Its selection set.
     public var selectionSet: [Selection]
 
     /// A fragment.

@@ -9,17 +9,17 @@ extension GraphQLDocument {
     case inlineFragment(InlineFragment)
   }
 
-  /// A field that is asked for.
+  /// A selected field.
   public struct Field: Sendable, Hashable {
-    /// What the response calls it, if not by its name.
+    /// Its alias; nil if it has none.
     public var alias: String?
-    /// What the schema calls it.
+    /// Its name in the schema.
     public var name: String
     /// Its arguments, in order.
     public var arguments: [Argument]
     /// The directives on it.
     public var directives: [Directive]
-    /// What is asked of its value; empty for a scalar.
+    /// The selection set of its value; empty for a scalar.
     public var selectionSet: [Selection]
 
     /// A field.
@@ -34,13 +34,13 @@ extension GraphQLDocument {
       self.selectionSet = selectionSet
     }
 
-    /// What the response calls it.
+    /// Its name in the response.
     public var responseKey: String { alias ?? name }
   }
 
   /// The place of a named fragment.
   public struct FragmentSpread: Sendable, Hashable {
-    /// What the fragment is called.
+    /// The name of the fragment.
     public var name: String
     /// The directives on it.
     public var directives: [Directive]
@@ -58,7 +58,7 @@ extension GraphQLDocument {
     public var typeCondition: String?
     /// The directives on it.
     public var directives: [Directive]
-    /// What it asks for.
+    /// Its selection set.
     public var selectionSet: [Selection]
 
     /// A fragment.

@@ -31,7 +31,7 @@ extension GraphQLDocument {
     case enumeration(String)
     /// Values in order.
     case list([Value])
-    /// Values by name, in order; whether a name comes twice is not asked here.
+    /// Values by name, in order. Repeated names are not checked.
     case object([Argument])
   }
 }

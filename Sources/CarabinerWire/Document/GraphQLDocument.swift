@@ -1,9 +1,9 @@
 /// An executable GraphQL document: operations and the fragments they use.
 ///
 /// The grammar is that of the October 2021 specification, with the later addition of any Unicode character in the text and of
-/// `\u{1F600}` in strings. Whether a document fits a schema is not asked here.
+/// `\u{1F600}` in strings. It does not validate documents against a schema.
 public struct GraphQLDocument: Sendable, Hashable {
-  /// What stands at the top of a document.
+  /// A definition at the top level of a document.
   public enum Definition: Sendable, Hashable {
     /// A query, mutation or subscription.
     case operation(OperationDefinition)

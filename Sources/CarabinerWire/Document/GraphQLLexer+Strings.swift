@@ -1,5 +1,5 @@
 extension GraphQLLexer {
-  /// Reads a string in single quotes; gives what it means.
+  /// Reads a string in single quotes and returns its value.
   mutating func string() throws(GraphQLSyntaxError) -> String {
     let start = offset
     let plainEnd = plainStringEnd()
@@ -23,7 +23,7 @@ extension GraphQLLexer {
     throw error(.unterminatedString, "a string has no closing quote", at: start)
   }
 
-  /// Where the bytes end that stand for themselves in the string that begins here.
+  /// The end of the unescaped bytes of the string that begins here.
   private func plainStringEnd() -> Int {
     let bytes = bytes.span
     var place = offset + 1
@@ -36,7 +36,7 @@ extension GraphQLLexer {
     return place
   }
 
-  /// Reads a string in triple quotes; gives what it means, the common indentation removed.
+  /// Reads a block string and returns its value without the common indentation.
   mutating func blockString() throws(GraphQLSyntaxError) -> String {
     let (start, quote) = (offset, UInt8(ascii: "\""))
     var lines: [[UInt8]] = [[]]

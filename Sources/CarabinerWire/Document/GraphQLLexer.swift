@@ -4,7 +4,7 @@
 struct GraphQLLexer {
   let bytes: [UInt8]
   private(set) var offset = 0
-  /// What the last string means.
+  /// The value of the last string.
   private(set) var lastString = ""
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }
@@ -34,7 +34,7 @@ struct GraphQLLexer {
     case UInt8(ascii: "|"): kind = .verticalBar
     case UInt8(ascii: "."):
       guard peek(1) == byte, peek(2) == byte else {
-        throw error(.invalidCharacter, "a dot stands alone; did you mean \"...\"?", at: start)
+        throw error(.invalidCharacter, "a single dot is not a token; write \"...\" for a spread", at: start)
       }
       offset += 3
       return token(.spread, from: start)
@@ -48,10 +48,10 @@ struct GraphQLLexer {
     return token(kind, from: start)
   }
 
-  /// What stands at a place.
+  /// The value at a place.
   func text(at range: Range<Int>) -> String { String(text: bytes.span.extracting(range)) }
 
-  /// Whether a word stands at a place.
+  /// Whether there is a word at a place.
   func hasWord(_ word: String, at range: Range<Int>) -> Bool {
     let (word, bytes) = (word.utf8Span.span, bytes.span)
     guard word.count == range.count else { return false }
@@ -134,7 +134,7 @@ struct GraphQLLexer {
         at: start)
     }
     if let byte = peek(), byte == UInt8(ascii: ".") || Self.isNameStart(byte) || Self.isDigit(byte) {
-      throw error(.invalidNumber, "something stands directly behind a number", at: offset)
+      throw error(.invalidNumber, "a number is followed directly by another character; separate them", at: offset)
     }
     let isInt = bytes[start..<offset].allSatisfy { Self.isDigit($0) || $0 == UInt8(ascii: "-") }
     return token(isInt ? .int : .float, from: start)

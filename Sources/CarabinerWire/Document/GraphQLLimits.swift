@@ -1,15 +1,15 @@
 /// How large a document may be.
 public struct GraphQLLimits: Sendable, Hashable {
-  /// How deep brackets may be nested unless told otherwise.
+  /// The default maximal nesting depth of brackets.
   public static let defaultMaximumDepth = 200
   /// No depth may be set above this.
   ///
   /// Documents are read, compared, printed and released recursively; at this depth a stack of 2 MiB holds that even without
   /// optimisation, and one of 768 KiB with it.
   public static let highestMaximumDepth = 500
-  /// How many tokens a document may have unless told otherwise.
+  /// The default maximal number of tokens of a document.
   public static let defaultMaximumTokens = 100_000
-  /// How many bytes a document may have unless told otherwise.
+  /// The default maximal size of a document in bytes.
   public static let defaultMaximumBytes = 1 << 20
 
   /// How deep selection sets, lists, objects and list types may be nested in each other.

@@ -68,7 +68,7 @@ extension GraphQLParser {
     ["type", "interface", "union", "scalar", "enum", "input", "directive", "schema", "extend"].contains { isWord($0) }
   }
 
-  /// The arguments of a field in parentheses; tells whether none of them must be given.
+  /// Reads the arguments of a field in parentheses. Returns whether all of them are optional.
   private mutating func argumentDefinitions() throws(GraphQLSyntaxError) -> Bool {
     try expect(.leftParenthesis, "\"(\"")
     var areOptional = true
@@ -79,7 +79,7 @@ extension GraphQLParser {
     return areOptional
   }
 
-  /// An argument or a field of an input; tells whether it must be given.
+  /// Reads an argument or a field of an input. Returns whether it is required.
   private mutating func inputDefinition() throws(GraphQLSyntaxError) -> Bool {
     _ = try take(.string)
     _ = try name("the name of an argument")

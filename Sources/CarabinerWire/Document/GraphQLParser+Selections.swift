@@ -40,7 +40,7 @@ extension GraphQLParser {
         typeCondition: typeCondition, directives: try directives(), selectionSet: try selectionSet()))
   }
 
-  /// The directives that stand here, perhaps none.
+  /// The directives at the current place, which may be none.
   mutating func directives(areConstant: Bool = false) throws(GraphQLSyntaxError) -> [Document.Directive] {
     var directives: [Document.Directive] = []
     while try take(.at) {

@@ -16,7 +16,7 @@ extension GraphQLParser {
     case .string: return .string(try takeString())
     case .name: return Self.word(try takeText())
     case .dollar where isConstant:
-      throw error(.unexpectedToken, "a variable cannot stand here; the value must be constant")
+      throw error(.unexpectedToken, "a variable is not allowed here; the value must be constant")
     case .dollar:
       try advance()
       return .variable(try name("the name of a variable"))

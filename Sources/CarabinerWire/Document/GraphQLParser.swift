@@ -9,7 +9,7 @@ struct GraphQLParser {
   private var depth = 0
   /// Where each definition begins.
   private(set) var definitionOffsets: [Int] = []
-  /// Where each selection begins, a field before what is asked of it.
+  /// The place of each selection. A field comes before its selection set.
   var selectionOffsets: [Int] = []
 
   init(_ bytes: [UInt8], limits: GraphQLLimits) throws(GraphQLSyntaxError) {
@@ -43,20 +43,20 @@ struct GraphQLParser {
     guard try take(kind) else { throw unexpected(what) }
   }
 
-  /// Steps over a name; gives it.
+  /// Reads a name.
   mutating func name(_ what: String = "a name") throws(GraphQLSyntaxError) -> String {
     guard token.kind == .name else { throw unexpected(what) }
     return try takeText()
   }
 
-  /// Steps over the current token; gives what stands there.
+  /// Moves past the current token and returns its text.
   mutating func takeText() throws(GraphQLSyntaxError) -> String {
     let text = lexer.text(at: token.range)
     try advance()
     return text
   }
 
-  /// Steps over a string; gives what it means.
+  /// Reads a string and returns its value.
   mutating func takeString() throws(GraphQLSyntaxError) -> String {
     let string = lexer.lastString
     try advance()
@@ -73,7 +73,7 @@ struct GraphQLParser {
   /// Whether the current token is this word.
   func isWord(_ word: String) -> Bool { token.kind == .name && lexer.hasWord(word, at: token.range) }
 
-  /// The current token is not what must stand here.
+  /// The error for an unexpected token.
   func unexpected(_ what: String) -> GraphQLSyntaxError {
     error(
       token.kind == .end ? .unexpectedEnd : .unexpectedToken,

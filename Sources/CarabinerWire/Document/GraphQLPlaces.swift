@@ -1,4 +1,4 @@
-/// Where the parts of a document stand in its text; the document itself does not know, so that equal ones compare equal.
+/// The places of the parts of a document in its text. They are not in the document itself, so that equal documents compare equal.
 public struct GraphQLPlaces: Sendable, Hashable {
   /// A place in a text, as errors name it.
   public struct Place: Sendable, Hashable {
@@ -16,12 +16,12 @@ public struct GraphQLPlaces: Sendable, Hashable {
 
   /// Where each definition begins, in order.
   public let definitions: [Place]
-  /// Where each selection begins, in the order a reader of the text meets them: a field comes before what is asked of it.
+  /// The place of each selection, in the order of the text: a field comes before its selection set.
   public let selections: [Place]
 }
 
 extension GraphQLDocument {
-  /// Parses a document and notes where its parts stand.
+  /// Parses a document and notes the places of its parts.
   ///
   /// - Throws: ``GraphQLSyntaxError`` with the place of the first fault.
   public static func parsingWithPlaces(

@@ -20,7 +20,7 @@ struct GraphQLPrinter {
     if !isShorthand {
       text += operation.type.rawValue + (operation.name.map { " " + $0 } ?? "")
       if !operation.variables.isEmpty {
-        // An anonymous operation's parenthesis stands apart from its keyword.
+        // The parenthesis of an anonymous operation is separated from its keyword.
         text += operation.name == nil ? " (" : "("
         appendList(operation.variables) { $0.append($1) }
         text += ")"
@@ -134,7 +134,7 @@ struct GraphQLPrinter {
 }
 
 extension GraphQLDocument: CustomStringConvertible {
-  /// The document as text; reading it again gives an equal document.
+  /// The document as text. Parsing it gives an equal document.
   public var description: String {
     var printer = GraphQLPrinter()
     printer.append(self)
@@ -143,7 +143,7 @@ extension GraphQLDocument: CustomStringConvertible {
 }
 
 extension GraphQLDocument.Value: CustomStringConvertible {
-  /// The value as it stands in a document.
+  /// The value as text.
   public var description: String {
     var printer = GraphQLPrinter()
     printer.append(self)
@@ -152,7 +152,7 @@ extension GraphQLDocument.Value: CustomStringConvertible {
 }
 
 extension GraphQLDocument.TypeReference: CustomStringConvertible {
-  /// The type as it stands in a document.
+  /// The type as text.
   public var description: String {
     switch self {
     case .named(let name): name

@@ -6,7 +6,7 @@ public final class GraphQLSchemaTypes: Sendable, Hashable {
   package struct Field: Sendable, Hashable {
     /// The name of its type, without lists and exclamation marks.
     package let type: String
-    /// Whether it can be asked for without arguments.
+    /// Whether it can be selected without arguments.
     package let needsNoArguments: Bool
   }
 

@@ -1,8 +1,8 @@
 /// A text is not an executable GraphQL document.
 public struct GraphQLSyntaxError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What kind of fault it is.
+  /// The kind of the fault.
   public enum Code: String, Sendable, Hashable, CaseIterable {
-    /// A token stands where the grammar has no place for it.
+    /// The grammar does not allow the token at this place.
     case unexpectedToken
     /// The text ends too early.
     case unexpectedEnd
@@ -26,15 +26,15 @@ public struct GraphQLSyntaxError: Error, Sendable, Hashable, CustomStringConvert
     case tooLarge
   }
 
-  /// What kind of fault it is.
+  /// The kind of the fault.
   public let code: Code
-  /// What is wrong, for a person.
+  /// The description of the fault.
   public let message: String
   /// The line of the fault, from 1.
   public let line: Int
   /// The column of the fault in Unicode characters, from 1.
   public let column: Int
-  /// How many bytes stand before the fault.
+  /// The offset of the fault in bytes.
   public let offset: Int
 
   init(_ code: Code, _ message: String, at offset: Int, in bytes: Span<UInt8>) {
@@ -44,7 +44,7 @@ public struct GraphQLSyntaxError: Error, Sendable, Hashable, CustomStringConvert
     (line, column) = Self.place(of: offset, in: bytes)
   }
 
-  /// What is wrong and where, for a person.
+  /// The description of the fault and its place.
   public var description: String { "\(message) at line \(line), column \(column)" }
 
   private static func place(of offset: Int, in bytes: Span<UInt8>) -> (line: Int, column: Int) {

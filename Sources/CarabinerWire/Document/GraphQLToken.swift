@@ -23,10 +23,10 @@ struct GraphQLToken {
   }
 
   let kind: Kind
-  /// Where it stands in the text.
+  /// Its range in the text.
   let range: Range<Int>
 
-  /// What messages call it; `text` is what stands there.
+  /// Its description in messages; `text` is its text.
   func summary(_ text: String) -> String {
     switch kind {
     case .end: "the end of the document"

@@ -1,8 +1,8 @@
 /// Parts of a deferred or streamed response do not fit together.
 public struct IncrementalError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What kind of fault it is.
+  /// The kind of the fault.
   public enum Code: String, Sendable, Hashable, CaseIterable {
-    /// A part is not what the format allows at this place.
+    /// The format does not allow the part at this place.
     case malformedPart
     /// A patch is for a place the response does not have.
     case unknownPath
@@ -10,7 +10,7 @@ public struct IncrementalError: Error, Sendable, Hashable, CustomStringConvertib
     case unknownID
     /// The same came before.
     case duplicate
-    /// A part follows the one that said it was the last.
+    /// A part follows the last one.
     case afterEnd
     /// The parts end although more were announced.
     case incomplete
@@ -18,12 +18,12 @@ public struct IncrementalError: Error, Sendable, Hashable, CustomStringConvertib
     case tooLarge
   }
 
-  /// What kind of fault it is.
+  /// The kind of the fault.
   public let code: Code
-  /// What is wrong, for a person.
+  /// The description of the fault.
   public let message: String
 
-  /// An error that says this.
+  /// An error with this description.
   public init(_ code: Code, _ message: String) {
     self.code = code
     self.message = message

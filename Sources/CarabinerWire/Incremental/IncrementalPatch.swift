@@ -1,21 +1,21 @@
-/// What a part adds to a response: one entry of its `incremental`.
+/// The addition of a part to a response: one entry of its `incremental`.
 public struct IncrementalPatch: Sendable, Hashable {
   /// Where it belongs, as a JSON list of names and indices.
   public let path: JSONValue
-  /// The label of the `@defer` or `@stream` that asked for it; nil if it has none.
+  /// The label of its `@defer` or `@stream`; nil if it has none.
   public let label: String?
-  /// What it adds.
+  /// The added content.
   package let content: Content
   /// How many entries of the response's `errors` came with it.
   package internal(set) var errorCount = 0
 
-  /// What a patch adds.
+  /// The content of a patch.
   package enum Content: Sendable, Hashable {
     /// An object that is merged into the one at the path.
     case data(JSONValue)
     /// Elements that are appended to the list at a path, and the index of the first.
     case items([JSONValue], list: JSONValue, from: Int)
-    /// Nothing: what was asked for cannot be had.
+    /// Null, because the server could not produce the data.
     case null
   }
 
@@ -26,17 +26,17 @@ public struct IncrementalPatch: Sendable, Hashable {
   }
 }
 
-/// What a part brought.
+/// The result of a part.
 public struct IncrementalUpdate: Sendable, Hashable {
   /// The whole response with everything that came so far, as JSON text.
   public let response: MergedResponse
-  /// What the part added; empty for the first part.
+  /// The additions of the part; empty for the first part.
   public let patches: [IncrementalPatch]
   /// Whether more parts follow.
   public let hasNext: Bool
 }
 
-/// A response as text, and where its members stand in it.
+/// A response as text, with the places of its members.
 public struct MergedResponse: Sendable, Hashable {
   /// The whole object.
   public let text: [UInt8]

@@ -4,7 +4,7 @@
 /// Merging a patch takes time in proportion to the patch and the length of its path; writing the response down takes time in
 /// proportion to the response, once for each part.
 public struct IncrementalResponse: Sendable {
-  /// Bytes that all parts may have together unless told otherwise, 64 MiB.
+  /// The default limit for all parts together, 64 MiB.
   public static let defaultMaximumBytes = 64 << 20
 
   /// Something that was announced and has not come to its end.
@@ -15,16 +15,16 @@ public struct IncrementalResponse: Sendable {
 
   private let limits: JSONLimits
   private let maximumBytes: Int
-  /// Bytes of the parts that were taken in; what a part adds never takes more than its text.
+  /// The bytes of all parts so far. The addition of a part is never larger than its text.
   private var receivedBytes = 0
   private var data: JSONValue?
   private var errors: [JSONValue] = []
   private var extensions: JSONValue?
-  /// What is pending, by id.
+  /// The pending fragments and lists, by id.
   private var pending: [String: Pending] = [:]
   /// Ids that are no longer pending.
   private var completed: Set<String> = []
-  /// Places and labels of what was deferred and has come.
+  /// Paths and labels of deferred parts that have arrived.
   private var delivered: Set<String> = []
   private var hasBegun = false
   private var textBytes = 0
@@ -41,7 +41,7 @@ public struct IncrementalResponse: Sendable {
 
   /// Takes in a part.
   ///
-  /// - Returns: What the part brought; nil if it changed nothing, as a last `{"hasNext":false}` does.
+  /// - Returns: The result of the part; nil if it changes nothing, such as a last `{"hasNext":false}`.
   /// - Throws: ``JSONError`` if the part is not JSON, ``IncrementalError`` if it does not fit.
   public mutating func merge(_ part: [UInt8]) throws -> IncrementalUpdate? {
     let size = part.count
@@ -49,17 +49,19 @@ public struct IncrementalResponse: Sendable {
     guard size <= maximumBytes - receivedBytes else {
       throw IncrementalError(
         .tooLarge,
-        "the parts of the response have more than \(maximumBytes) bytes together; ask for less, or raise the limit maximum-body")
+        "the parts of the response have more than \(maximumBytes) bytes together; select fewer fields, or raise the limit maximum-body"
+      )
     }
     guard let part = try JSONValue(parsing: part, limits: limits).object else {
-      throw IncrementalError(.malformedPart, "a part of the response is no JSON object; is the endpoint a GraphQL server?")
+      throw IncrementalError(
+        .malformedPart, "a part of the response is not a JSON object; check that the endpoint is a GraphQL server")
     }
-    // A part may only say that more follow, as a sign of life. A response can have any number of these.
+    // A part may contain only `hasNext`, as a heartbeat. A response may have any number of these.
     if part.contains(where: { $0.key != "hasNext" }) { receivedBytes += size }
     return hasBegun ? try mergeLater(part) : try begin(part)
   }
 
-  /// Says that no more parts come.
+  /// Ends the response.
   ///
   /// - Throws: ``IncrementalError`` with code `incomplete` if more were announced.
   public func finish() throws(IncrementalError) {
@@ -67,7 +69,7 @@ public struct IncrementalResponse: Sendable {
     throw IncrementalError(
       .incomplete,
       hasBegun
-        ? "the server ended the response although its last part said that more follows; what came before is incomplete"
+        ? "the server ended the response although its last part has hasNext true; the result is incomplete"
         : "the server sent no part at all; look at its log")
   }
 
@@ -122,7 +124,7 @@ public struct IncrementalResponse: Sendable {
   @discardableResult
   private mutating func takeErrors(of object: JSONObject) throws(IncrementalError) -> Int {
     guard let value = object["errors"], !value.isNull else { return 0 }
-    guard let entries = value.array else { throw IncrementalError(.malformedPart, "errors is no list but \(value.kind)") }
+    guard let entries = value.array else { throw IncrementalError(.malformedPart, "errors is not a list but \(value.kind)") }
     guard entries.allSatisfy({ $0.object != nil }) else {
       throw IncrementalError(.malformedPart, "errors is not a list of objects")
     }
@@ -135,7 +137,7 @@ public struct IncrementalResponse: Sendable {
     if case .some = extensions { extensions?.merge(value) } else { extensions = value }
   }
 
-  // MARK: What is pending
+  // MARK: Pending parts
 
   private mutating func announce(_ list: JSONValue?) throws(IncrementalError) {
     for entry in try Self.objects(list, "pending") {
@@ -212,7 +214,7 @@ public struct IncrementalResponse: Sendable {
         content = .items(items, list: list.json, from: try append(items, to: list, from: index))
       }
     } else if let value = entry["data"] {
-      // Without a label two fragments of one place cannot be told from one that comes twice.
+      // Without a label, two fragments at one path cannot be distinguished from one that arrives twice.
       if let label, !delivered.insert("\(label)\u{0}\(path)").inserted {
         throw IncrementalError(.duplicate, "the patch \(label.debugDescription) for \(path) came twice")
       }
@@ -228,7 +230,7 @@ public struct IncrementalResponse: Sendable {
     // Null data carries errors: the fragment cannot be had.
     guard !value.isNull else { return false }
     guard case .object = value else {
-      throw IncrementalError(.malformedPart, "the data of a patch is no object but \(value.kind)")
+      throw IncrementalError(.malformedPart, "the data of a patch is not an object but \(value.kind)")
     }
     let isMerged = data?.change(at: path.steps[...]) { target in
       guard case .object = target else { return false }
@@ -236,7 +238,7 @@ public struct IncrementalResponse: Sendable {
       return true
     }
     guard isMerged == true else {
-      throw IncrementalError(.unknownPath, "there is no object at \(path) for the patch that came")
+      throw IncrementalError(.unknownPath, "the response has no object at \(path) for a patch")
     }
     return true
   }
@@ -255,7 +257,7 @@ public struct IncrementalResponse: Sendable {
       return count
     }
     guard let count, count >= 0 else {
-      throw IncrementalError(.unknownPath, "there is no list at \(path) for the items that came")
+      throw IncrementalError(.unknownPath, "the response has no list at \(path) for the items of a patch")
     }
     guard let index, index != count else { return count }
     throw index < count
@@ -271,7 +273,7 @@ public struct IncrementalResponse: Sendable {
     guard let list, !list.isNull else { return [] }
     let objects = list.array?.compactMap(\.object)
     guard let objects, objects.count == list.array?.count else {
-      throw IncrementalError(.malformedPart, "\(name) is no list of objects")
+      throw IncrementalError(.malformedPart, "\(name) is not a list of objects")
     }
     return objects
   }
@@ -279,7 +281,7 @@ public struct IncrementalResponse: Sendable {
   private static func list(_ value: JSONValue) throws(IncrementalError) -> [JSONValue]? {
     if value.isNull { return nil }
     guard let list = value.array else {
-      throw IncrementalError(.malformedPart, "the items of a patch are no list but \(value.kind)")
+      throw IncrementalError(.malformedPart, "the items of a patch are not a list but \(value.kind)")
     }
     return list
   }
@@ -287,7 +289,7 @@ public struct IncrementalResponse: Sendable {
   /// The place an entry names; without one it would be merged into the root.
   private static func path(of entry: JSONObject, _ what: String) throws(IncrementalError) -> ResponsePath {
     guard let path = entry["path"], !path.isNull else {
-      throw IncrementalError(.malformedPart, "\(what) has no path; the server must say where it belongs")
+      throw IncrementalError(.malformedPart, "\(what) has no path; the server must send the path")
     }
     return try ResponsePath(path)
   }

@@ -1,4 +1,4 @@
-/// Where in a response's data something stands: names and list indices from the root.
+/// A path in the data of a response: names and list indices from the root.
 struct ResponsePath: Sendable, CustomStringConvertible {
   /// A step down: a member's name, or an index.
   enum Step: Sendable {
@@ -29,7 +29,7 @@ struct ResponsePath: Sendable, CustomStringConvertible {
   /// A place below this one.
   func appending(_ other: ResponsePath) -> ResponsePath { ResponsePath(steps: steps + other.steps) }
 
-  /// The list this is an element of, and the element's index; nil if this is no element.
+  /// The list that contains this element, and its index; nil if this is not an element of a list.
   var element: (list: ResponsePath, index: Int)? {
     guard case .index(let index)? = steps.last else { return nil }
     return (ResponsePath(steps: steps.dropLast()), index)
@@ -49,7 +49,7 @@ struct ResponsePath: Sendable, CustomStringConvertible {
   var description: String { json.description }
 
   private static func malformed(_ json: JSONValue) -> IncrementalError {
-    IncrementalError(.malformedPart, "\(json) is no path; the server must send a list of names and indices")
+    IncrementalError(.malformedPart, "\(json) is not a path; the server must send a list of names and indices")
   }
 }
 
@@ -78,7 +78,7 @@ extension JSONValue {
     }
   }
 
-  /// Takes over what another value says: objects are merged by name, lists by index, and everything else is replaced.
+  /// Merges another value into this one: objects by name, lists by index. All other values are replaced.
   mutating func merge(_ other: JSONValue) {
     switch self {
     case .object(var object):

@@ -1,10 +1,10 @@
 /// A text is not JSON.
 public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What kind of fault it is.
+  /// The kind of the fault.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// The text ends inside a value, or there is none.
     case unexpectedEnd
-    /// A byte stands where the grammar has no place for it.
+    /// The grammar does not allow the byte at this place.
     case unexpectedByte
     /// The text begins with a byte order mark.
     case byteOrderMark
@@ -14,7 +14,7 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
     case invalidEscape
     /// A `\u` escape is half of a surrogate pair without its other half.
     case loneSurrogate
-    /// A byte below 0x20 stands in a string as itself.
+    /// A string contains an unescaped byte below 0x20.
     case controlCharacter
     /// A number lacks a digit or begins with a superfluous zero.
     case invalidNumber
@@ -24,11 +24,11 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
     case trailingBytes
   }
 
-  /// What kind of fault it is.
+  /// The kind of the fault.
   public let code: Code
-  /// How many bytes stand before the fault.
+  /// The offset of the fault in bytes.
   public let offset: Int
-  /// What is wrong, for a person.
+  /// The description of the fault.
   public let message: String
 
   /// An error at `offset`.
@@ -38,7 +38,7 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
     self.message = message
   }
 
-  /// What is wrong and where, for a person.
+  /// The description of the fault and its place.
   public var description: String { "\(message) at byte \(offset)" }
 }
 

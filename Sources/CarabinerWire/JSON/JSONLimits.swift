@@ -1,6 +1,6 @@
 /// How deep a text may be nested.
 public struct JSONLimits: Sendable, Hashable {
-  /// How deep arrays and objects may be nested unless told otherwise.
+  /// The default maximal nesting depth of arrays and objects.
   public static let defaultMaximumDepth = 512
   /// No limit may be set above this.
   ///

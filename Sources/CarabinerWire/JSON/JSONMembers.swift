@@ -4,7 +4,7 @@
 public struct JSONMembers: Sendable {
   /// Whether the text is an object at all.
   public let isObject: Bool
-  /// How many members at the top had a name that stood before.
+  /// How many members at the top level repeat a name.
   public let duplicates: Int
   private let members: OrderedMembers<Range<Int>>
 
@@ -41,7 +41,7 @@ public struct JSONMembers: Sendable {
   /// The names of the members, in order.
   public var names: [String] { members.members.map(\.key) }
 
-  /// Where the value of a member stands in the text, as byte offsets; nil if there is no such member.
+  /// The byte offsets of the value of a member; nil if there is no such member.
   public func range(of name: String) -> Range<Int>? {
     members.position(of: name).map { members[$0] }
   }

@@ -1,14 +1,14 @@
 /// A JSON number as it was written; two are equal if they were written alike, so `1` and `1.0` are not.
 ///
-/// Nothing is computed until somebody asks, so no digit is lost in passing a number on.
+/// It is converted only on demand, so no digit is lost when a number is passed on.
 public struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
-  /// The digits, as they stand in the text.
+  /// The digits of the text.
   public let lexeme: String
 
   /// An integer.
   public init(_ value: Int) { lexeme = String(value) }
 
-  /// A floating-point value, written without a fraction if it has none; nil for NaN and infinities, which JSON cannot say.
+  /// A floating-point value, written without a fraction if it has none; nil for NaN and infinities, which JSON cannot represent.
   public init?(_ value: Double) {
     guard value.isFinite else { return nil }
     let integer = Int(exact: value)
@@ -35,7 +35,7 @@ public struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
   /// The nearest floating-point value; infinite if the number is too large for one.
   public var double: Double { Double(lexeme) ?? .nan }
 
-  /// The digits, as they stand in the text.
+  /// The digits of the text.
   public var description: String { lexeme }
 }
 

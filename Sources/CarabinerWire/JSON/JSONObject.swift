@@ -1,6 +1,6 @@
 /// The members of a JSON object, in the order they were written.
 ///
-/// Names are the same if their bytes are. Two objects are equal if they have equal members, in whatever order.
+/// Names are equal if their bytes are equal. Two objects are equal if they have equal members, in any order.
 public struct JSONObject: Sendable {
   /// A name and its value.
   public typealias Member = (key: String, value: JSONValue)

@@ -39,7 +39,7 @@ extension JSONScanner {
     return found & (ones &* 0x80)
   }
 
-  /// Goes on to the closing quote of a string that has more than plain bytes; tells whether it has escapes.
+  /// Moves to the closing quote of a string with special bytes. Returns whether it has escapes.
   @inline(never) private static func unusualStringEnd(
     _ offset: inout Int, in bytes: Span<UInt8>
   ) throws(JSONError) -> Bool {
@@ -80,7 +80,7 @@ extension JSONScanner {
     if unit < 0xDC00, isCut { throw .end(at: bytes.count) }
     guard unit < 0xDC00, bytes[second] == UInt8(ascii: "\\"), bytes[second + 1] == UInt8(ascii: "u"),
       try codeUnit(from: second + 2, of: second, in: bytes) & 0xFC00 == 0xDC00
-    else { throw .fault(.loneSurrogate, at: backslash, "half of a surrogate pair stands alone") }
+    else { throw .fault(.loneSurrogate, at: backslash, "a surrogate is not part of a pair") }
     return second + 6
   }
 
@@ -100,7 +100,7 @@ extension JSONScanner {
 }
 
 extension UInt8 {
-  /// What this digit is worth, if it is a hexadecimal one.
+  /// The value of a hexadecimal digit; nil for other bytes.
   var hexadecimalValue: UInt8? {
     switch self {
     case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")

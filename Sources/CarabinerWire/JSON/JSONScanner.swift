@@ -1,4 +1,4 @@
-/// Goes once through a text by the rules of RFC 8259 and tells a sink what it sees.
+/// Scans a text once by RFC 8259 and reports its parts to a sink.
 ///
 /// It neither recurses nor allocates. The offset is handed from function to function rather than kept in `self`, which lets
 /// the compiler hold it in a register.
@@ -37,7 +37,7 @@ struct JSONScanner {
     }
   }
 
-  /// Goes from the end of a value to the beginning of the next; true if there is no next.
+  /// Moves from the end of a value to the beginning of the next. Returns true if there is none.
   @inline(always) private func ending<Sink: JSONSink>(
     _ offset: inout Int, _ open: inout JSONContainerStack, in bytes: Span<UInt8>, into sink: inout Sink
   ) throws(JSONError) -> Bool {
@@ -66,7 +66,7 @@ struct JSONScanner {
     return true
   }
 
-  /// Reads a member's name and the colon; gives the offset of its value.
+  /// Reads the name of a member and the colon. Returns the offset of its value.
   @inline(always) private func member<Sink: JSONSink>(
     from start: Int, in bytes: Span<UInt8>, into sink: inout Sink
   ) throws(JSONError) -> Int {
@@ -84,7 +84,7 @@ struct JSONScanner {
     return Self.spaceEnd(from: colon + 1, in: bytes)
   }
 
-  /// Reads a value without parts; gives the offset behind it.
+  /// Reads a scalar value. Returns the offset after it.
   @inline(always) private func scalar<Sink: JSONSink>(
     _ first: UInt8, from start: Int, in bytes: Span<UInt8>, into sink: inout Sink
   ) throws(JSONError) -> Int {

@@ -1,9 +1,9 @@
-/// What a scanner tells about a text as it goes through it.
+/// Receives the events of a scanner.
 ///
 /// The scanner is the only place that knows the grammar; what is made of a text is a sink's business. Offsets are in bytes,
 /// and `bytes` is always the whole text.
 protocol JSONSink {
-  /// A value without parts stands at `range`.
+  /// There is a scalar value at `range`.
   mutating func scalar(_ scalar: JSONScalar, at range: Range<Int>, in bytes: Span<UInt8>)
   /// The name of the member whose value comes next.
   mutating func key(_ string: JSONStringRange, in bytes: Span<UInt8>)
@@ -13,7 +13,7 @@ protocol JSONSink {
   mutating func end(_ kind: JSONContainer, at offset: Int)
 }
 
-/// A sink for those who only want to know whether a text is JSON.
+/// A sink that drops all events, for checking whether a text is JSON.
 struct JSONValidation: JSONSink {
   mutating func scalar(_ scalar: JSONScalar, at range: Range<Int>, in bytes: Span<UInt8>) {}
   mutating func key(_ string: JSONStringRange, in bytes: Span<UInt8>) {}

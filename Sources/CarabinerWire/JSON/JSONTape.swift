@@ -1,9 +1,9 @@
-/// The places of all values of a text in one flat list, for those who walk through it without building a tree.
+/// The places of all values of a text in one flat list, for reading it without a tree.
 ///
 /// A container comes before its parts, a member's name before its value; each entry knows where the one behind it and its
 /// parts is.
 package struct JSONTape: Sendable {
-  /// What stands at a place; without raw values, by which it would be compared.
+  /// The kind of an entry. It has no raw values, because comparing them would be slower.
   package enum Kind: Sendable {
     case null
     /// A number or a truth value.
@@ -17,7 +17,7 @@ package struct JSONTape: Sendable {
 
   /// A place.
   package struct Entry: Sendable {
-    /// What stands there.
+    /// The kind of the entry.
     package let kind: Kind
     /// Where the text begins; that of a string or a name without its quote.
     package let start: Int32
@@ -26,7 +26,7 @@ package struct JSONTape: Sendable {
     /// The entry that follows this and its parts.
     package fileprivate(set) var next: Int32
 
-    /// Where the value stands, with its quotes if it is a string.
+    /// The range of the value, with the quotes of a string.
     @inlinable package var range: Range<Int> {
       switch kind {
       case .string, .escapedString: Int(start) - 1..<Int(end) + 1
@@ -48,7 +48,7 @@ package struct JSONTape: Sendable {
     entries = sink.entries
   }
 
-  /// The string an entry of kind `string`, `escapedString` or a member's name stands for.
+  /// The decoded string of an entry of kind `string` or `escapedString`, or of the name of a member.
   package static func string(_ entry: Entry, in bytes: Span<UInt8>) -> String {
     JSONStringRange(range: Int(entry.start)..<Int(entry.end), hasEscapes: entry.kind == .escapedString).string(in: bytes)
   }

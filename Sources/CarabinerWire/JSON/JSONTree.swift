@@ -1,8 +1,8 @@
-/// A parsed text and what was odd about it.
+/// A parsed text, with the number of repeated names.
 public struct JSONTree: Sendable {
   /// The value.
   public let value: JSONValue
-  /// How many members had a name that stood before in their object.
+  /// How many members repeat a name in their object.
   public let duplicates: Int
 
   /// Parses a text.
@@ -16,7 +16,7 @@ public struct JSONTree: Sendable {
   }
 }
 
-/// Builds a tree from what the scanner sees.
+/// Builds a tree from the events of the scanner.
 ///
 /// The parts of all open containers lie on one stack, so that each container is allocated once, in its final size. The objects of
 /// a list are mostly alike: an object takes the names of the one before it, as far as they are the same.

@@ -32,16 +32,16 @@ extension JSONValue {
   /// The object, if this is one.
   public var object: JSONObject? { if case .object(let value) = self { value } else { nil } }
 
-  /// A member of an object; nil if there is none or this is no object.
+  /// A member of an object; nil if there is none, or if this is not an object.
   public subscript(key: String) -> JSONValue? { object?[key] }
 
-  /// An element of an array; nil if there is none or this is no array.
+  /// An element of an array; nil if there is none, or if this is not an array.
   public subscript(index: Int) -> JSONValue? {
     guard let array, array.indices.contains(index) else { return nil }
     return array[index]
   }
 
-  /// What messages call a value of this kind.
+  /// The name of this kind of value in messages.
   public var kind: String {
     switch self {
     case .null: "null"

@@ -1,6 +1,6 @@
 /// Writes JSON text.
 public enum JSONWriter {
-  /// Appends a string in quotes, with what must be escaped escaped and nothing else.
+  /// Appends a string in quotes. Only characters that must be escaped are escaped.
   public static func appendString(_ string: String, to text: inout [UInt8]) {
     text.append(UInt8(ascii: "\""))
     if needsEscapes(string) {
@@ -98,7 +98,7 @@ extension JSONValue: CustomStringConvertible {
   /// The value as text.
   ///
   /// - Parameters:
-  ///   - sortedKeys: Members stand in the order of their names' code points and not as they were written.
+  ///   - sortedKeys: Whether members are sorted by the code points of their names.
   ///   - pretty: One element a line, indented by two spaces.
   public func serialized(sortedKeys: Bool = false, pretty: Bool = false) -> [UInt8] {
     var text: [UInt8] = []

@@ -17,7 +17,7 @@ struct OrderedMembers<Value> {
   /// No members, and room for so many.
   init(capacity: Int = 0) { members.reserveCapacity(capacity) }
 
-  /// Where a member stands.
+  /// The place of a member.
   func position(of key: String) -> Int? {
     if let index { return index[ExactName(name: key)] }
     for position in members.indices where members[position].key.hasSameBytes(as: key) { return position }
@@ -31,7 +31,7 @@ struct OrderedMembers<Value> {
     _modify { yield &members[position].value }
   }
 
-  /// Sets a member, in its place if it has one; tells whether it had.
+  /// Sets a member, in place if it exists. Returns whether it existed.
   @discardableResult
   mutating func set(_ value: Value, for key: String) -> Bool {
     if let position = position(of: key) {

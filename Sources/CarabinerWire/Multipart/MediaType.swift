@@ -15,7 +15,7 @@ public struct MediaType: Sendable, Hashable {
 
   /// Reads a header's value; nil if it has no type and subtype, or a quoted value never ends.
   ///
-  /// A value without quotes goes to the next semicolon: servers put characters there that RFC 2045 wants quoted.
+  /// A value without quotes ends at the next semicolon, because servers do not quote all characters that RFC 2045 requires to be quoted.
   public init?(_ text: String) {
     var bytes = Substring(text).utf8
     let essence = Self.word(upTo: [UInt8(ascii: ";")], of: &bytes)
@@ -48,7 +48,7 @@ public struct MediaType: Sendable, Hashable {
     return String(Substring(word.trimmingBlanks))
   }
 
-  /// What stands behind an equals sign, up to the next semicolon; nil if it is quoted and the quotes never end.
+  /// The value after an equals sign, up to the next semicolon; nil if its closing quote is missing.
   private static func value(_ bytes: inout Substring.UTF8View) -> String? {
     bytes = bytes.drop(while: \.isBlank)
     guard bytes.first == UInt8(ascii: "\"") else { return word(upTo: [UInt8(ascii: ";")], of: &bytes) }

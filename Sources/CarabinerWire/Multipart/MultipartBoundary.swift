@@ -1,4 +1,4 @@
-/// The text that stands between the parts of a multipart body.
+/// The delimiter between the parts of a multipart body.
 public struct MultipartBoundary: Sendable, Hashable, CustomStringConvertible {
   /// Bytes a boundary may have (RFC 2046).
   public static let maximumBytes = 70

@@ -1,6 +1,6 @@
 /// A body is not the multipart body it should be.
 public struct MultipartError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What kind of fault it is.
+  /// The kind of the fault.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// The content type names no boundary.
     case missingBoundary
@@ -8,22 +8,22 @@ public struct MultipartError: Error, Sendable, Hashable, CustomStringConvertible
     case invalidBoundary
     /// The body ends without the close delimiter.
     case truncated
-    /// A boundary is followed by something else than the end of its line, where only a delimiter may stand.
+    /// A boundary is not followed by the end of its line, although only a delimiter is allowed there.
     case malformedDelimiter
-    /// A line among a part's headers is no header.
+    /// A line among the headers of a part is not a header.
     case malformedHeader
     /// A part's headers are longer than the limit.
     case headerTooLarge
-    /// A part, or what stands before the first one, is longer than the limit.
+    /// A part, or the preamble, exceeds the limit.
     case partTooLarge
   }
 
-  /// What kind of fault it is.
+  /// The kind of the fault.
   public let code: Code
-  /// What is wrong, for a person.
+  /// The description of the fault.
   public let message: String
 
-  /// An error that says this.
+  /// An error with this description.
   public init(_ code: Code, _ message: String) {
     self.code = code
     self.message = message

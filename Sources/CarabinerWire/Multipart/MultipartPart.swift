@@ -30,7 +30,7 @@ public struct MultipartPart: Sendable, Hashable {
 }
 
 extension MultipartPart.Header {
-  /// Reads a line; nil if it is no header.
+  /// Reads a line; nil if it is not a header.
   init?(line: ArraySlice<UInt8>) {
     guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return nil }
     name = Self.text(line[..<colon])

@@ -138,20 +138,21 @@ extension MultipartReader {
   }
 
   private var partTooLarge: MultipartError {
-    MultipartError(.partTooLarge, "a part is longer than \(limits.maximumPartBytes) bytes; ask for less, or raise the limit")
+    MultipartError(
+      .partTooLarge, "a part is longer than \(limits.maximumPartBytes) bytes; select fewer fields, or raise the limit")
   }
 
   // MARK: The rest of a delimiter's line
 
-  /// What stands between a boundary and the end of its line.
+  /// The text between a boundary and the end of its line.
   enum LineEnd {
     /// Nothing: a part begins at this place.
     case delimiter(next: Int)
     /// Two hyphens: there are no more parts.
     case close
-    /// Text: the line is no delimiter.
+    /// Text: the line is not a delimiter.
     case text
-    /// It takes more bytes to tell.
+    /// More bytes are needed to decide.
     case undecided
   }
 

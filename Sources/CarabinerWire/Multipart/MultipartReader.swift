@@ -37,7 +37,7 @@ public struct MultipartReader: Sendable {
   let partEnd: PartEnd
   let search: DelimiterSearch
   var state = State.preamble
-  /// What arrived and is not used up. A line feed before the first byte makes the beginning of the body that of a line.
+  /// The bytes that have arrived and are not consumed. A line feed before the first byte makes the beginning of the body that of a line.
   var buffer: [UInt8] = [0x0A]
   /// Where in the buffer that begins which the state is about.
   var start = 0
@@ -58,10 +58,10 @@ public struct MultipartReader: Sendable {
     search = DelimiterSearch(boundary)
   }
 
-  /// Whether the close delimiter has come: there are no more parts.
+  /// Whether the close delimiter has arrived, so that there are no more parts.
   public var isClosed: Bool { if case .closed = state { true } else { false } }
 
-  /// Takes what arrived.
+  /// Adds bytes that have arrived.
   public mutating func append(_ bytes: some Collection<UInt8>) {
     switch state {
     case .closed, .failed: return
@@ -77,10 +77,10 @@ public struct MultipartReader: Sendable {
     buffer.append(contentsOf: bytes)
   }
 
-  /// Says that nothing more will come.
+  /// Ends the body.
   public mutating func finish() { isFinished = true }
 
-  /// The next part; nil if it takes more bytes to tell, or there is none.
+  /// The next part; nil if more bytes are needed, or if there is none.
   ///
   /// - Throws: ``MultipartError``, and the same one from then on.
   public mutating func next() throws(MultipartError) -> MultipartPart? {
@@ -148,7 +148,7 @@ public struct MultipartReader: Sendable {
 
   // MARK: Between two parts
 
-  /// Reads what follows the boundary that ended a part; false if it takes more bytes.
+  /// Reads the text after the boundary of a part. Returns false if more bytes are needed.
   private mutating func passBoundary() throws(MultipartError) -> Bool {
     switch lineEnd(behind: start) {
     case .delimiter(let next): beginHeaders(at: next)

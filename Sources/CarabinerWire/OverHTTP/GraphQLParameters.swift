@@ -1,6 +1,6 @@
-/// What a GraphQL request says, in a body or in a URL.
+/// The parameters of a GraphQL request, from a body or a URL.
 package struct GraphQLParameters: Sendable {
-  /// How deep what is sent may be nested.
+  /// The maximal nesting depth of the JSON.
   private static let limits = JSONLimits(maximumDepth: 64)
 
   /// The text of the document; nil if only its hash was sent.
@@ -9,9 +9,9 @@ package struct GraphQLParameters: Sendable {
   package let variables: JSONObject
   /// The hash of the document, in lower-case digits; nil if the client does not use persisted queries.
   package let hash: String?
-  /// What else the client says, but for `persistedQuery`: the hash is between it and the one it speaks to.
+  /// The extensions of the client without `persistedQuery`, because the hash concerns only the client and this server.
   package let extensions: JSONObject
-  /// Whether the client asks for something to be read and nothing else.
+  /// Whether the request uses GET, which allows only queries.
   package let isGET: Bool
 
   /// Reads a body.

@@ -7,7 +7,7 @@ package struct MediaRange: Sendable, Hashable {
   /// How much it is wanted, 0 to 1.
   package let quality: Double
 
-  /// The items of a header; what is malformed is passed over.
+  /// The items of a header. Malformed items are skipped.
   package static func list(_ header: String) -> [MediaRange] {
     split(header, at: ",").compactMap { MediaRange($0) }
   }
@@ -34,7 +34,7 @@ package struct MediaRange: Sendable, Hashable {
     self.quality = quality
   }
 
-  /// Splits where a separator stands outside of quotes.
+  /// Splits at separators outside of quotes.
   private static func split(_ text: some StringProtocol, at separator: Character) -> [Substring] {
     var pieces: [Substring] = []
     let text = Substring(text)

@@ -13,7 +13,7 @@ package struct MultipartWriter: Sendable {
     contentType = "multipart/mixed;boundary=\"\(Self.boundary)\";\(specification)"
   }
 
-  /// What opens the body.
+  /// The beginning of the body.
   package var opening: [UInt8] { Array("--\(Self.boundary)".utf8) }
 
   /// A part with this JSON.
@@ -21,6 +21,6 @@ package struct MultipartWriter: Sendable {
     Array("\r\nContent-Type: application/json; charset=utf-8\r\n\r\n".utf8) + json + Array("\r\n--\(Self.boundary)".utf8)
   }
 
-  /// What closes the body.
+  /// The end of the body.
   package var closing: [UInt8] { Array("--\r\n".utf8) }
 }

@@ -1,8 +1,8 @@
 /// Bytes written as a percent sign and two digits.
 package enum PercentEncoding {
-  /// The text that is meant; nil if a percent sign has no two digits behind it, or it is no UTF-8.
+  /// The decoded text; nil if a percent sign is not followed by two digits, or if the bytes are not UTF-8.
   ///
-  /// - Parameter plusIsSpace: Whether a plus sign stands for a space, as in forms.
+  /// - Parameter plusIsSpace: Whether a plus sign means a space, as in forms.
   package static func decoded(_ text: some Sequence<UInt8>, plusIsSpace: Bool = false) -> String? {
     var bytes: [UInt8] = []
     var rest = text.makeIterator()

@@ -1,7 +1,7 @@
 extension ClientMessage {
   /// Reads a message of `graphql-transport-ws`, as a server does.
   ///
-  /// - Throws: ``ServerMessage/Fault``; it says of either side's messages what is wrong with them.
+  /// - Throws: ``ServerMessage/Fault``, which is used for the messages of both sides.
   package init(reading text: Span<UInt8>, limits: JSONLimits = JSONLimits()) throws(ServerMessage.Fault) {
     let members: JSONMembers
     do throws(JSONError) {
@@ -9,8 +9,10 @@ extension ClientMessage {
     } catch {
       throw .invalidJSON(error)
     }
-    guard members.isObject else { throw .malformed("it is no JSON object") }
-    guard let type = ServerMessage.string(members.range(of: "type"), in: text) else { throw .malformed("its type is no text") }
+    guard members.isObject else { throw .malformed("it is not a JSON object") }
+    guard let type = ServerMessage.string(members.range(of: "type"), in: text) else {
+      throw .malformed("its type is not a string")
+    }
     let payload = members.range(of: "payload")
     switch type {
     case "connection_init": self = .initialise(payload: try Self.object(payload, of: type, in: text))
@@ -40,7 +42,7 @@ extension ClientMessage {
   ) throws(ServerMessage.Fault) -> [UInt8]? {
     guard let range, text[range.lowerBound] != UInt8(ascii: "n") else { return nil }
     guard text[range.lowerBound] == UInt8(ascii: "{") else {
-      throw .malformed("the payload of a message of type \(type) is no JSON object")
+      throw .malformed("the payload of a message of type \(type) is not a JSON object")
     }
     return ServerMessage.bytes(range, in: text)
   }

@@ -1,4 +1,4 @@
-/// What a client says in one message of GraphQL over WebSocket. Payloads are JSON texts and are sent as they are.
+/// One message of a client of GraphQL over WebSocket. Payloads are JSON texts, which are sent unchanged.
 package enum ClientMessage: Sendable, Hashable {
   /// Begins the connection.
   case initialise(payload: [UInt8]?)
@@ -6,9 +6,9 @@ package enum ClientMessage: Sendable, Hashable {
   case subscribe(id: String, payload: [UInt8])
   /// Ends an operation.
   case complete(id: String)
-  /// Asks for a sign of life, which carries the payload back.
+  /// A ping. The answer carries its payload.
   case ping(payload: [UInt8]?)
-  /// Gives a sign of life.
+  /// The answer to a ping.
   case pong(payload: [UInt8]?)
   /// Ends the connection.
   case terminate

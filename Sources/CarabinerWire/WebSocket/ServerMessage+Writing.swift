@@ -1,7 +1,7 @@
 extension ServerMessage {
   /// The server is ready for operations.
   package static let acknowledgement = Array(#"{"type":"connection_ack"}"#.utf8)
-  /// The server gives a sign of life.
+  /// The server answers a ping.
   ///
   /// - Parameter payload: That of the ping, as a JSON text; nil if it had none.
   package static func pong(payload: [UInt8]?) -> [UInt8] {

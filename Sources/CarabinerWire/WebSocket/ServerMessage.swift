@@ -1,14 +1,14 @@
-/// What a server says in one message of GraphQL over WebSocket.
+/// One message of a server of GraphQL over WebSocket.
 package struct ServerMessage: Sendable, Hashable {
-  /// What kind of message it is, whatever the protocol calls it.
+  /// The kind of message, independent of its name in the protocol.
   package enum Kind: Sendable, Hashable {
     /// The server is ready for operations.
     case acknowledged
     /// The server refuses the connection, in the older protocol.
     case refused
-    /// The server wants a sign of life.
+    /// The server sends a ping.
     case ping
-    /// The server gives a sign of life.
+    /// The server answers a ping.
     case pong
     /// A result of an operation.
     case next
@@ -18,7 +18,7 @@ package struct ServerMessage: Sendable, Hashable {
     case complete
   }
 
-  /// Why a text is no message.
+  /// The reason why a text is not a valid message.
   package enum Fault: Error, Sendable, Hashable, CustomStringConvertible {
     /// The text is not JSON.
     case invalidJSON(JSONError)
@@ -36,11 +36,11 @@ package struct ServerMessage: Sendable, Hashable {
     }
   }
 
-  /// What kind of message it is.
+  /// The kind of message.
   package let kind: Kind
   /// Which operation it is about; of `next`, `errors` and `complete` never nil.
   package let id: String?
-  /// Where the payload stands in the text; of `next` and `errors` never nil.
+  /// The place of the payload in the text. It is never nil for `next` and `errors`.
   package let payload: Range<Int>?
 
   /// Reads a message.
@@ -55,8 +55,8 @@ package struct ServerMessage: Sendable, Hashable {
     } catch {
       throw .invalidJSON(error)
     }
-    guard members.isObject else { throw .malformed("it is no JSON object") }
-    guard let type = Self.string(members.range(of: "type"), in: text) else { throw .malformed("its type is no text") }
+    guard members.isObject else { throw .malformed("it is not a JSON object") }
+    guard let type = Self.string(members.range(of: "type"), in: text) else { throw .malformed("its type is not a string") }
     guard let kind = Self.kind(of: type, dialect) else { throw .unknownType(type) }
     self.kind = kind
     id = Self.string(members.range(of: "id"), in: text)
@@ -74,7 +74,7 @@ package struct ServerMessage: Sendable, Hashable {
     let first = payload.map { text[$0.lowerBound] }
     switch (kind, dialect, first) {
     case (.next, _, UInt8(ascii: "{")), (.errors, _, UInt8(ascii: "[")), (.errors, .graphQLWS, UInt8(ascii: "{")): return
-    default: throw .malformed("the payload of a message of type \(type) is not what the protocol has")
+    default: throw .malformed("the payload of a message of type \(type) does not follow the protocol")
     }
   }
 
@@ -91,13 +91,13 @@ package struct ServerMessage: Sendable, Hashable {
     }
   }
 
-  /// The string at a place; nil if another value stands there, or none.
+  /// The string at a place; nil if there is another value, or none.
   static func string(_ range: Range<Int>?, in text: Span<UInt8>) -> String? {
     guard let range, text[range.lowerBound] == UInt8(ascii: "\"") else { return nil }
     return (try? JSONValue(parsing: bytes(range, in: text)))?.string
   }
 
-  /// What stands at a place.
+  /// The value at a place.
   static func bytes(_ range: Range<Int>, in text: Span<UInt8>) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(range.count)

@@ -1,4 +1,4 @@
-/// A number that says why a WebSocket was closed (RFC 6455, and what GraphQL over WebSocket adds).
+/// The close code of a WebSocket (RFC 6455, with the codes of GraphQL over WebSocket).
 public struct WebSocketCloseCode: RawRepresentable, Sendable, Hashable {
   public let rawValue: UInt16
 
@@ -10,7 +10,7 @@ public struct WebSocketCloseCode: RawRepresentable, Sendable, Hashable {
   public static let goingAway = Self(rawValue: 1001)
   /// The other side broke the rules of WebSockets.
   public static let protocolError = Self(rawValue: 1002)
-  /// The other side sent a kind of data nobody expects.
+  /// The other side sent an unexpected kind of data.
   public static let unacceptableData = Self(rawValue: 1003)
   /// The close frame named no number.
   public static let none = Self(rawValue: 1005)
@@ -26,9 +26,9 @@ public struct WebSocketCloseCode: RawRepresentable, Sendable, Hashable {
   public static let missingExtension = Self(rawValue: 1010)
   /// The server failed.
   public static let serverFailed = Self(rawValue: 1011)
-  /// What the server sent could not be understood; sent by clients.
+  /// The client does not understand a message of the server.
   public static let badResponse = Self(rawValue: 4004)
-  /// What the client sent could not be understood.
+  /// The server does not understand a message of the client.
   public static let badRequest = Self(rawValue: 4400)
   /// An operation was sent before the connection was acknowledged.
   public static let unauthorized = Self(rawValue: 4401)
@@ -49,7 +49,7 @@ public struct WebSocketCloseCode: RawRepresentable, Sendable, Hashable {
 
   /// Whether an endpoint may send this number in a close frame (RFC 6455, 7.4).
   ///
-  /// Some numbers stand for a connection that ended without one, and others are reserved.
+  /// Some codes mean that the connection ended without one, and others are reserved.
   package var isSendable: Bool {
     switch rawValue {
     case 1000...1003, 1007...1014, 3000...4999: true
@@ -57,7 +57,7 @@ public struct WebSocketCloseCode: RawRepresentable, Sendable, Hashable {
     }
   }
 
-  /// The payload of a close frame: this number, and the reason, cut to what a control frame holds.
+  /// The payload of a close frame: the code and the reason, cut to the size of a control frame.
   package func payload(reason: String) -> [UInt8] {
     // A control frame holds 125 bytes, two of which are the number.
     var room = 123
@@ -68,7 +68,7 @@ public struct WebSocketCloseCode: RawRepresentable, Sendable, Hashable {
     return [UInt8(truncatingIfNeeded: rawValue >> 8), UInt8(truncatingIfNeeded: rawValue)] + kept.utf8
   }
 
-  /// Whether the next connection would end in the same way, so that there is no use in another.
+  /// Whether another connection would end in the same way, so that reconnecting is useless.
   package var isFatal: Bool {
     switch self {
     case .normal, .goingAway, .none, .abnormal, .serverFailed, .initialisationTimeout, .acknowledgementTimeout: false

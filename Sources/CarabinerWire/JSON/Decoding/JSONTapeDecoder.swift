@@ -1,10 +1,10 @@
 extension JSONTape {
-  /// Makes values of types that want something else of JSON than what they say to any decoder; nil for all other types.
+  /// Decodes types that need a special JSON form; nil for all other types.
   ///
-  /// - Throws: What the decoder of the value throws.
+  /// - Throws: The error of the decoder of the value.
   package typealias ForeignTypes = (any Decodable.Type, JSONTapeDecoder) throws -> Any?
 
-  /// Decodes a value straight from the text it stands in.
+  /// Decodes a value directly from its text.
   ///
   /// - Parameter readsNumbersAsStrings: Whether a number is taken for a string with its digits.
   /// - Throws: ``JSONError`` if the text is not JSON, `DecodingError` if it does not fit the type.

@@ -31,7 +31,7 @@ final class TapeText {
 
   // MARK: Values
 
-  /// The text of a number or a truth value, or what a string says.
+  /// The text of a number or a Boolean, or the content of a string.
   func text(of entry: Int32) -> String {
     let bytes = bytes
     return JSONTape.string(entries[Int(entry)], in: bytes.span)
