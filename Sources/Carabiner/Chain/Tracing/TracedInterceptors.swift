@@ -101,6 +101,7 @@ private struct TracedParser: ResponseParsingInterceptor {
 
   var stageName: String { interceptor.stageName }
   var traits: StageTraits { interceptor.traits }
+  var acceptedMediaTypes: AcceptedMediaTypes? { interceptor.acceptedMediaTypes }
 
   func parse<Request: GraphQLRequest>(
     response: HTTPResponse, for request: Request, includeCacheRecords: Bool
