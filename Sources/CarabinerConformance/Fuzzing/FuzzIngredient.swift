@@ -1,4 +1,5 @@
 internal import CCarabiner
+internal import CarabinerABI
 internal import CarabinerHost
 
 /// One thing that makes a fuzzed exchange differ from a usual one.

@@ -1,5 +1,5 @@
 internal import CCarabiner
-internal import CarabinerHost
+internal import CarabinerABI
 
 /// The events of hooks, every text of them in guarded memory.
 extension GuardedMemory {

@@ -1,6 +1,6 @@
 internal import CCarabiner
 internal import CLaboratory
-internal import CarabinerHost
+internal import CarabinerABI
 internal import Glibc
 internal import Synchronization
 

@@ -1,4 +1,5 @@
 internal import CCarabiner
+internal import CarabinerABI
 internal import CarabinerHost
 
 /// The counted bytes plugins hold. Guarded by the laboratory's lock; drop functions run outside of it.

@@ -1,5 +1,5 @@
 internal import CCarabiner
-internal import CarabinerHost
+internal import CarabinerABI
 internal import Glibc
 
 /// One call passing through one stage, as the laboratory sees it. Guarded by the laboratory's lock.

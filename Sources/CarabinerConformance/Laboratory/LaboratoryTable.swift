@@ -1,4 +1,5 @@
 internal import CCarabiner
+internal import CarabinerABI
 internal import CarabinerHost
 
 /// The table of host functions the laboratory hands out.

@@ -1,6 +1,6 @@
 internal import CCarabiner
 internal import CLaboratory
-internal import CarabinerHost
+internal import CarabinerABI
 
 /// Bytes a plugin gave to the host, and the function it gave them to.
 struct HandedBytes: Sendable {

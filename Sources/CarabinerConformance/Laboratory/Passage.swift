@@ -1,5 +1,5 @@
 internal import CCarabiner
-internal import CarabinerHost
+internal import CarabinerABI
 
 /// The result of one call through a stage.
 struct Passage: Sendable {

@@ -1,5 +1,5 @@
 internal import CCarabiner
-internal import CarabinerHost
+internal import CarabinerABI
 
 /// The hooks of one stage of an interceptor, of any kind.
 @safe struct StageHooks: @unchecked Sendable {

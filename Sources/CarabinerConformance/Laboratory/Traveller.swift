@@ -1,4 +1,5 @@
 internal import CCarabiner
+internal import CarabinerABI
 internal import CarabinerHost
 
 /// Sends one call through one stage, like a host, and checks every step.

@@ -1,4 +1,4 @@
-internal import CarabinerHost
+internal import CarabinerABI
 internal import Glibc
 internal import Synchronization
 

@@ -1,5 +1,5 @@
 internal import CLaboratory
-internal import CarabinerHost
+internal import CarabinerABI
 internal import Glibc
 internal import Synchronization
 

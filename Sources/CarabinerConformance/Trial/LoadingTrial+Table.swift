@@ -1,4 +1,5 @@
 internal import CCarabiner
+internal import CarabinerABI
 internal import CarabinerHost
 
 /// The registration of a plugin, as it is in its memory. Checks of the descriptor read nothing else.

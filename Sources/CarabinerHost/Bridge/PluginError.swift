@@ -1,5 +1,6 @@
 internal import CCarabiner
 internal import Carabiner
+internal import CarabinerABI
 
 /// A plugin failed a call, or broke a rule of the contract.
 package struct PluginError: Error, Sendable, CustomStringConvertible {

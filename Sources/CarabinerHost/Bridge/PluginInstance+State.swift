@@ -1,4 +1,5 @@
 internal import CCarabiner
+internal import CarabinerABI
 
 /// Handing over what was learnt, by the extension `crb.state/1`.
 extension PluginInstance {

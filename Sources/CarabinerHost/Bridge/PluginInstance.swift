@@ -1,5 +1,6 @@
-package import CCarabiner
+internal import CCarabiner
 package import Carabiner
+internal import CarabinerABI
 internal import Synchronization
 
 /// One manifest entry's instance of an interceptor.
@@ -157,37 +158,5 @@ internal import Synchronization
 
   private func destroy(_ instance: UnsafeMutableRawPointer?) {
     subject.during(.destroy) { unsafe table.interceptor.destroy?(instance) }
-  }
-}
-
-/// The tables of an interceptor, copied once: what lies beyond a table's own size reads as absent (rule R1).
-@safe package struct InterceptorTable: @unchecked Sendable {
-  // Plain values; the functions and texts they point to are static data of a library that is never unmapped.
-
-  /// The interceptor itself.
-  package let interceptor: crb_interceptor
-  package let graphQL: crb_graphql_stage?
-  package let http: crb_http_stage?
-  package let cache: crb_cache_stage?
-  package let parser: crb_parser_stage?
-
-  /// Copies the tables of an interceptor.
-  package init(_ table: UnsafePointer<crb_interceptor>) {
-    unsafe interceptor = unsafe Self.copy(table, crb_interceptor())
-    graphQL = unsafe interceptor.graphql.map { unsafe Self.copy($0, crb_graphql_stage()) }
-    http = unsafe interceptor.http.map { unsafe Self.copy($0, crb_http_stage()) }
-    cache = unsafe interceptor.cache.map { unsafe Self.copy($0, crb_cache_stage()) }
-    unsafe parser = unsafe interceptor.parser.map { unsafe Self.copy($0, crb_parser_stage()) }
-  }
-
-  /// A table as far as its own size says it goes.
-  package static func copy<Table>(_ table: UnsafePointer<Table>, _ empty: Table) -> Table {
-    var copy = empty
-    let size = unsafe Int(UnsafeRawPointer(table).loadUnaligned(as: UInt32.self))
-    unsafe withUnsafeMutableBytes(of: &copy) { target in
-      unsafe target.copyMemory(
-        from: UnsafeRawBufferPointer(start: UnsafeRawPointer(table), count: min(size, MemoryLayout<Table>.size)))
-    }
-    return copy
   }
 }

@@ -1,4 +1,5 @@
 @_spi(InterceptorHints) internal import Carabiner
+internal import CarabinerABI
 internal import FoundationEssentials
 
 /// A stage that puts the result of a C function into a header of the request.

@@ -1,4 +1,5 @@
 package import CCarabiner
+package import CarabinerABI
 internal import CarabinerWire
 
 /// Reads a plugin's registration table, believing nothing it did not check.

@@ -1,4 +1,5 @@
 internal import Carabiner
+internal import CarabinerABI
 
 /// A plan with everything looked up: what is left to do for a request is to make the interceptors that keep its state.
 final class CompiledPlan: Sendable {

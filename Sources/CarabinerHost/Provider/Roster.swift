@@ -1,4 +1,5 @@
 internal import Carabiner
+internal import CarabinerABI
 internal import CarabinerFiles
 internal import CarabinerWire
 internal import Logging

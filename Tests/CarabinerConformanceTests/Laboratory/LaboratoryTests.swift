@@ -1,4 +1,5 @@
 import CCarabiner
+import CarabinerABI
 import CarabinerHost
 import Synchronization
 import Testing

@@ -1,5 +1,6 @@
 internal import CCarabiner
 internal import Carabiner
+internal import CarabinerABI
 
 extension CallRecord {
   /// The parts of a response that are asked for, as a plugin sees them.

@@ -1,4 +1,5 @@
 internal import Carabiner
+internal import CarabinerABI
 internal import FoundationEssentials
 
 /// An HTTP request and, once it has come, the head of its response.

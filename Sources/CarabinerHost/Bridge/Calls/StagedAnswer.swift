@@ -1,4 +1,5 @@
 internal import Carabiner
+internal import CarabinerABI
 internal import FoundationEssentials
 
 /// What a hook staged; it takes effect with the verdict.

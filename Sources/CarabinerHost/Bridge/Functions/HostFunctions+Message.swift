@@ -1,5 +1,6 @@
 package import CCarabiner
 internal import Carabiner
+internal import CarabinerABI
 internal import CarabinerWire
 internal import FoundationEssentials
 

@@ -1,5 +1,6 @@
 internal import CCarabiner
 internal import Carabiner
+internal import CarabinerABI
 internal import FoundationEssentials
 internal import Logging
 internal import Synchronization

@@ -1,5 +1,6 @@
 internal import CCarabiner
 internal import Carabiner
+internal import CarabinerABI
 internal import Synchronization
 
 /// The table of host functions a plugin library gets: each slot unwraps its arguments and calls one Swift function.

@@ -1,5 +1,6 @@
 internal import CCarabiner
 @_spi(InterceptorHints) internal import Carabiner
+internal import CarabinerABI
 internal import CarabinerWire
 internal import FoundationEssentials
 

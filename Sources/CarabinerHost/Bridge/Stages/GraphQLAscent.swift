@@ -1,5 +1,6 @@
 internal import CCarabiner
 internal import Carabiner
+internal import CarabinerABI
 internal import FoundationEssentials
 
 /// The way up through a run of GraphQL stages: results in reverse order, errors, ends, and what stages put in their place.

@@ -1,5 +1,6 @@
 internal import CCarabiner
 @_spi(InterceptorHints) internal import Carabiner
+internal import CarabinerABI
 
 /// Consecutive GraphQL stages of plugins, run in one loop: to the chain they are one interceptor.
 struct GraphQLPluginRun: GraphQLInterceptor {

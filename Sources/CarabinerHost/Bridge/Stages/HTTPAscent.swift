@@ -1,5 +1,6 @@
 internal import CCarabiner
 internal import Carabiner
+internal import CarabinerABI
 internal import FoundationEssentials
 
 /// One pass of an HTTP exchange through a run of stages.

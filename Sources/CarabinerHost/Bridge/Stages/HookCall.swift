@@ -1,5 +1,6 @@
 internal import CCarabiner
 internal import Carabiner
+internal import CarabinerABI
 
 /// One call of a hook, and what it answered at once.
 struct HookCall {

@@ -1,5 +1,6 @@
 internal import CCarabiner
 @_spi(InterceptorHints) internal import Carabiner
+internal import CarabinerABI
 internal import FoundationEssentials
 
 /// The parsers of a manifest, asked in order: the first that takes the response parses it.

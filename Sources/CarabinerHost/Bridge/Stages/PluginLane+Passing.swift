@@ -1,4 +1,5 @@
 internal import CCarabiner
+internal import CarabinerABI
 
 /// The way through the hooks of a row for as long as they only look.
 ///

@@ -1,5 +1,6 @@
 internal import CCarabiner
 internal import Carabiner
+internal import CarabinerABI
 internal import Glibc
 internal import Synchronization
 

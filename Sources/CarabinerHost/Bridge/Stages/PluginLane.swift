@@ -1,6 +1,7 @@
 internal import CCarabiner
 internal import CCrash
 internal import Carabiner
+internal import CarabinerABI
 internal import Synchronization
 
 /// One request's way through a row of plugin stages of one kind: their states, and how far each has come.

@@ -1,5 +1,6 @@
 internal import CCarabiner
 internal import Carabiner
+internal import CarabinerABI
 internal import Synchronization
 
 /// A retry a plugin asks for: counted, and waited for.

@@ -1,4 +1,5 @@
 internal import CCarabiner
+internal import CarabinerABI
 
 /// An instance in one place of the chain.
 final class StageBinding: Sendable {

@@ -1,4 +1,5 @@
 internal import CCarabiner
+internal import CarabinerABI
 
 /// Plugin stages of one kind that stand side by side in a plan, laid out so that a pass touches as little as it can.
 ///

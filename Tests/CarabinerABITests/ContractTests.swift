@@ -1,5 +1,5 @@
 import CCarabiner
-import CarabinerHost
+import CarabinerABI
 import Foundation
 import TestTools
 import Testing

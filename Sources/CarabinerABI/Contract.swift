@@ -1,25 +1,25 @@
-package import CCarabiner
+public import CCarabiner
 
 /// What sections 4 and 5 of `carabiner.h` let each hook do: the one place in Swift where that is written down.
 ///
 /// The host's bridge and the harness's laboratory both ask here, and a test compares it with the matrices of the header.
-package enum Contract {
+public enum Contract {
   /// What a hook may do with a part of the message.
-  package struct Rights: OptionSet, Sendable {
-    package let rawValue: UInt8
+  public struct Rights: OptionSet, Sendable {
+    public let rawValue: UInt8
 
-    package init(rawValue: UInt8) { self.rawValue = rawValue }
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// `field_get`, or `headers` and `header_get`.
-    package static let read = Rights(rawValue: 1)
+    public static var read: Rights { Rights(rawValue: 1) }
     /// `field_set`, or `header_set`.
-    package static let write = Rights(rawValue: 2)
+    public static var write: Rights { Rights(rawValue: 2) }
     /// The part arrives in the event, or is made by `emit`.
-    package static let event = Rights(rawValue: 4)
+    public static var event: Rights { Rights(rawValue: 4) }
   }
 
   /// Whose headers a hook sees.
-  package enum HeaderSource: Sendable {
+  public enum HeaderSource: Sendable {
     case request
     case response
   }
@@ -68,13 +68,13 @@ package enum Contract {
   private static func place(_ hook: Hook, _ kind: StageKind) -> Int { kind.number * Hook.allCases.count + Int(hook.rawValue) }
 
   /// What a hook may do with one part.
-  package static func rights(_ part: Parts, in hook: Hook, of kind: StageKind) -> Rights {
+  public static func rights(_ part: Parts, in hook: Hook, of kind: StageKind) -> Rights {
     guard part.rawValue.nonzeroBitCount == 1, part.rawValue.trailingZeroBitCount < partCount else { return none }
     return rights[place(hook, kind) * partCount + part.rawValue.trailingZeroBitCount]
   }
 
   /// Whose headers a hook sees. Those of a response are there once its head has arrived.
-  package static func headerSource(in hook: Hook, of kind: StageKind) -> HeaderSource {
+  public static func headerSource(in hook: Hook, of kind: StageKind) -> HeaderSource {
     switch kind {
     case .graphQL, .cache: .request
     case .http: hook == .onRequest || hook == .onError ? .request : .response
@@ -83,7 +83,7 @@ package enum Contract {
   }
 
   /// Whether a hook may stage elements of this kind: results, or chunks.
-  package static func emits(results: Bool, in hook: Hook, of kind: StageKind) -> Bool {
+  public static func emits(results: Bool, in hook: Hook, of kind: StageKind) -> Bool {
     switch kind {
     case .graphQL: results && [.onRequest, .onResult, .onError, .onEnd].contains(hook)
     case .cache: results && hook == .onRead
@@ -93,7 +93,7 @@ package enum Contract {
   }
 
   /// The part that must be declared in `mutates` for what a hook emits; nil if it replaces nothing.
-  package static func replaced(in hook: Hook, of kind: StageKind) -> Parts? {
+  public static func replaced(in hook: Hook, of kind: StageKind) -> Parts? {
     switch (kind, hook) {
     case (.graphQL, .onResult): .json
     case (.http, .onChunk): .chunk
@@ -102,7 +102,7 @@ package enum Contract {
   }
 
   /// Whether a hook may stage a head.
-  package static func setsHead(in hook: Hook, of kind: StageKind) -> Bool {
+  public static func setsHead(in hook: Hook, of kind: StageKind) -> Bool {
     kind == .http && (hook == .onRequest || hook == .onHead)
   }
 
@@ -137,7 +137,7 @@ package enum Contract {
   }()
 
   /// Whether a hook may answer so.
-  package static func allows(_ verdict: crb_verdict, from hook: Hook, of kind: StageKind) -> Bool {
+  public static func allows(_ verdict: crb_verdict, from hook: Hook, of kind: StageKind) -> Bool {
     (0..<8).contains(verdict) && allowed[place(hook, kind)] & 1 << UInt8(verdict) != 0
   }
 }
