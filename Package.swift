@@ -61,12 +61,15 @@ let package = Package(
       name: "CarabinerCurl", dependencies: ["Carabiner", "CarabinerWire", "CCurl", "CLinux"], swiftSettings: swiftSettings),
     .target(name: "CarabinerSQLite", dependencies: ["Carabiner", "CarabinerFiles", "CSQLite"], swiftSettings: swiftSettings),
     .target(
+      name: "CarabinerManifest",
+      dependencies: ["Carabiner", "CarabinerFiles", "CarabinerWire", .product(name: "Yams", package: "Yams")],
+      swiftSettings: swiftSettings),
+    .target(
       name: "CarabinerHost",
       dependencies: [
-        "Carabiner", "CarabinerABI", "CarabinerDigest", "CarabinerFiles", "CarabinerWire", "CCarabiner", "CCrash", "CFFI",
-        "CLinux",
+        "Carabiner", "CarabinerABI", "CarabinerDigest", "CarabinerFiles", "CarabinerManifest", "CarabinerWire", "CCarabiner",
+        "CCrash", "CFFI", "CLinux",
         .product(name: "Logging", package: "swift-log"),
-        .product(name: "Yams", package: "Yams"),
       ],
       swiftSettings: swiftSettings),
     .target(name: "CarabinerPlugin", dependencies: ["CCarabiner"], swiftSettings: swiftSettings),
@@ -90,13 +93,17 @@ let package = Package(
       swiftSettings: swiftSettings),
     // What is checked of any bytes whatever, by libFuzzer and by the replay of its findings.
     .target(
-      name: "FuzzTargets", dependencies: ["Carabiner", "CarabinerHost", "CarabinerWire"], path: "Tests/FuzzTargets",
+      name: "FuzzTargets", dependencies: ["Carabiner", "CarabinerHost", "CarabinerManifest", "CarabinerWire"],
+      path: "Tests/FuzzTargets",
+      swiftSettings: swiftSettings),
+    .testTarget(
+      name: "CarabinerManifestTests", dependencies: ["CarabinerManifest", "Carabiner", "CarabinerWire", "TestTools"],
       swiftSettings: swiftSettings),
     .testTarget(
       name: "CarabinerHostTests",
       dependencies: [
-        "CarabinerHost", "Carabiner", "CarabinerCurl", "CarabinerSQLite", "CarabinerWire", "CCarabiner", "FuzzTargets",
-        "TestTools",
+        "CarabinerHost", "Carabiner", "CarabinerABI", "CarabinerCurl", "CarabinerManifest", "CarabinerSQLite", "CarabinerWire",
+        "CCarabiner", "FuzzTargets", "TestTools",
       ],
       swiftSettings: swiftSettings),
   ],
@@ -122,7 +129,8 @@ if flavor == "bench" || flavor == "bench-own" {
   let bench = Target.executableTarget(
     name: "Bench",
     dependencies: [
-      "BenchSubjects", "CBenchmark", "Carabiner", "CarabinerCurl", "CarabinerHost", "CarabinerSQLite", "CarabinerWire",
+      "BenchSubjects", "CBenchmark", "Carabiner", "CarabinerCurl", "CarabinerHost", "CarabinerManifest", "CarabinerSQLite",
+      "CarabinerWire",
       .product(name: "ArgumentParser", package: "swift-argument-parser"),
     ],
     path: "Tests/Benchmarks/Bench", swiftSettings: swiftSettings)
@@ -142,7 +150,8 @@ if flavor == "bench" || flavor == "bench-own" {
       name: "CBenchmark", path: "Tests/Benchmarks/CBenchmark",
       linkerSettings: [.linkedLibrary("curl"), .linkedLibrary("simdjson")]),
     .target(
-      name: "BenchSubjects", dependencies: ["Carabiner", "CarabinerHost", "CarabinerWire"], path: "Tests/Benchmarks/Subjects",
+      name: "BenchSubjects", dependencies: ["Carabiner", "CarabinerHost", "CarabinerManifest", "CarabinerWire"],
+      path: "Tests/Benchmarks/Subjects",
       swiftSettings: swiftSettings),
     .executableTarget(
       name: "Count", dependencies: ["BenchSubjects", "CBenchmark"], path: "Tests/Benchmarks/Count",
@@ -166,12 +175,15 @@ if hasServers {
     .target(
       name: "CarabinerConformance",
       dependencies: [
-        "CarabinerABI", "CarabinerFiles", "CarabinerHost", "CarabinerWire", "CCarabiner", "CConfine", "CFFI", "CLaboratory", "CLinux",
+        "CarabinerABI", "CarabinerFiles", "CarabinerHost", "CarabinerManifest", "CarabinerWire", "CCarabiner", "CConfine", "CFFI",
+        "CLaboratory", "CLinux",
       ],
       swiftSettings: swiftSettings),
     .testTarget(
       name: "CarabinerConformanceTests",
-      dependencies: ["CarabinerConformance", "CCarabiner", "CarabinerABI", "CarabinerHost", "CarabinerWire", "TestTools"],
+      dependencies: [
+        "CarabinerConformance", "CCarabiner", "CarabinerABI", "CarabinerHost", "CarabinerManifest", "CarabinerWire", "TestTools",
+      ],
       swiftSettings: swiftSettings),
     // Spans for the steps of a chain, by any tracer, and a tracer of our own.
     .target(
@@ -252,8 +264,9 @@ if !librariesOnly {
     .testTarget(
       name: "CarabinerWebSocketTests",
       dependencies: [
-        "CarabinerWebSocket", "Carabiner", "CarabinerCurl", "CarabinerDigest", "CarabinerHost", "CarabinerWire", "ScriptedServer",
-        "TestTools",
+        "CarabinerWebSocket", "Carabiner", "CarabinerCurl", "CarabinerDigest", "CarabinerHost", "CarabinerManifest",
+        "CarabinerWire",
+        "ScriptedServer", "TestTools",
       ],
       swiftSettings: swiftSettings),
     .testTarget(
@@ -268,7 +281,7 @@ if !librariesOnly {
       name: "CarabinerCommand",
       dependencies: [
         "Carabiner", "CarabinerConformance", "CarabinerCurl", "CarabinerDigest", "CarabinerFiles", "CarabinerGateway",
-        "CarabinerHost",
+        "CarabinerHost", "CarabinerManifest",
         "CarabinerSQLite", "CarabinerTracing", "CarabinerWebSocket", "CarabinerWire",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -288,7 +301,8 @@ if !librariesOnly {
     .testTarget(
       name: "CarabinerCommandTests",
       dependencies: [
-        "CarabinerCommand", "CarabinerDigest", "CarabinerGateway", "CarabinerHost", "CarabinerWire", "ScriptedServer",
+        "CarabinerCommand", "CarabinerDigest", "CarabinerGateway", "CarabinerHost", "CarabinerManifest", "CarabinerWire",
+        "ScriptedServer",
         "TestTools",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Carabiner
 internal import CarabinerHost
+internal import CarabinerManifest
 
 /// How the command ends.
 enum ExitStatus: Int32, Error {

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import CarabinerHost
+internal import CarabinerManifest
 
 /// Where the manifest is.
 struct ManifestOptions: ParsableArguments {

@@ -1,4 +1,5 @@
 internal import CarabinerHost
+internal import CarabinerManifest
 internal import Foundation
 
 /// Standard output carries results and nothing else; everything for people goes to standard error.

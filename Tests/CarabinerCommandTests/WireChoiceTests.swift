@@ -1,4 +1,5 @@
 import CarabinerHost
+import CarabinerManifest
 import Testing
 
 @testable import CarabinerCommand

@@ -1,5 +1,6 @@
 import Carabiner
 import CarabinerHost
+import CarabinerManifest
 import CarabinerWebSocket
 import CarabinerWire
 import Foundation

@@ -1,5 +1,5 @@
 internal import Carabiner
-internal import CarabinerHost
+internal import CarabinerManifest
 internal import CarabinerWire
 internal import FoundationEssentials
 

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Carabiner
 internal import CarabinerHost
+internal import CarabinerManifest
 internal import CarabinerSQLite
 internal import Foundation
 

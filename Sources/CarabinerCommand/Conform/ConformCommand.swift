@@ -1,6 +1,8 @@
 internal import ArgumentParser
 internal import CarabinerConformance
+internal import CarabinerFiles
 internal import CarabinerHost
+internal import CarabinerManifest
 internal import CarabinerWire
 internal import Foundation
 

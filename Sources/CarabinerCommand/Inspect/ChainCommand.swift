@@ -1,6 +1,7 @@
 public import ArgumentParser
 public import Carabiner
 internal import CarabinerHost
+internal import CarabinerManifest
 internal import CarabinerWire
 internal import Foundation
 

@@ -1,4 +1,5 @@
 internal import CarabinerHost
+internal import CarabinerManifest
 internal import CarabinerWire
 
 /// One thing `carabiner check` has to say, for people in the form compilers use and for machines as an object.
@@ -8,7 +9,7 @@ struct Diagnostic: Hashable {
   }
 
   let severity: Severity
-  /// What kind of fault it is; the names are those of ``CarabinerHost/ManifestProblem/Code`` and
+  /// What kind of fault it is; the names are those of ``CarabinerManifest/ManifestProblem/Code`` and
   /// ``CarabinerHost/LoadRefusal/Code``.
   let code: String
   let problem: ManifestProblem

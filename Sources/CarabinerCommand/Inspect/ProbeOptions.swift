@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import CarabinerHost
+internal import CarabinerManifest
 
 /// How long a child process may take.
 struct ProbeOptions: ParsableArguments {

@@ -1,4 +1,5 @@
 internal import CarabinerHost
+internal import CarabinerManifest
 internal import CarabinerWire
 
 /// What a child process of ``PluginProbe`` says it found, on the one line before its last.

@@ -1,4 +1,5 @@
 internal import CarabinerHost
+internal import CarabinerManifest
 
 /// The name and the id of a new plugin.
 struct PluginName {

@@ -1,4 +1,5 @@
 internal import CarabinerHost
+internal import CarabinerManifest
 internal import Foundation
 
 /// The lines of a file, of which only one is in memory at a time.

@@ -2,6 +2,7 @@ public import ArgumentParser
 public import Carabiner
 internal import CarabinerCurl
 internal import CarabinerHost
+internal import CarabinerManifest
 public import CarabinerWire
 internal import Foundation
 

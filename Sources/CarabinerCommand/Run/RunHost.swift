@@ -1,7 +1,9 @@
 internal import Carabiner
 internal import CarabinerCurl
 internal import CarabinerDigest
+internal import CarabinerFiles
 internal import CarabinerHost
+internal import CarabinerManifest
 internal import CarabinerWebSocket
 internal import Foundation
 

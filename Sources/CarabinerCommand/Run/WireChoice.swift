@@ -1,5 +1,6 @@
 internal import Carabiner
 internal import CarabinerHost
+internal import CarabinerManifest
 internal import CarabinerWire
 internal import Foundation
 

@@ -1,5 +1,6 @@
 internal import CarabinerGateway
 internal import CarabinerHost
+internal import CarabinerManifest
 internal import Logging
 
 /// Reports the requests that a gateway cuts off because they took longer than it may take to end.

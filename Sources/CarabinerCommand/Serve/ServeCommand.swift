@@ -1,7 +1,9 @@
 internal import ArgumentParser
 internal import Carabiner
+internal import CarabinerFiles
 internal import CarabinerGateway
 internal import CarabinerHost
+internal import CarabinerManifest
 internal import Foundation
 internal import Logging
 internal import NIOCore

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Carabiner
 internal import CarabinerGateway
 internal import CarabinerHost
+internal import CarabinerManifest
 internal import NIOCore
 
 /// How much clients may ask of a gateway; it takes a restart to change.

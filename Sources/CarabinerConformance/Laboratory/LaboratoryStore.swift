@@ -1,6 +1,6 @@
 internal import CCarabiner
 internal import CarabinerABI
-internal import CarabinerHost
+internal import CarabinerManifest
 internal import CarabinerWire
 internal import Synchronization
 

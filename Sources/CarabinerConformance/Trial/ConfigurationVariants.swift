@@ -1,4 +1,4 @@
-internal import CarabinerHost
+internal import CarabinerManifest
 internal import CarabinerWire
 
 /// Unusual configurations that a schema accepts, so a host may pass them to create().

@@ -1,4 +1,4 @@
-internal import CarabinerHost
+internal import CarabinerFiles
 internal import Glibc
 
 /// The libraries that a plugin names (DT_NEEDED) in folders that it names as well (RUNPATH, RPATH). Its child may read them, like those of

@@ -1,5 +1,6 @@
 internal import CCarabiner
 internal import CLaboratory
+internal import CarabinerFiles
 internal import CarabinerHost
 internal import CarabinerWire
 internal import Glibc

@@ -6,11 +6,6 @@ internal import Synchronization
 /// Closed, it only counts. Open, requests go without the entry until a cool-down is over; then one request at a time tries it, and what
 /// becomes of that one closes the breaker or opens it again. A healthy plugin costs one load at the end of a request.
 package final class CircuitBreaker: Sendable {
-  /// How long an open breaker waits before it lets a request try, unless the manifest says otherwise.
-  package static let defaultCoolDown = Duration.seconds(30)
-  /// How many faults in a row a manifest may ask for.
-  package static let thresholds = 1...1000
-
   /// What a breaker does with requests.
   package enum Phase: String, Sendable, Hashable {
     case closed

@@ -1,5 +1,6 @@
 internal import CCarabiner
 internal import CarabinerABI
+internal import CarabinerManifest
 
 /// Handing over what was learnt, by the extension `crb.state/1`.
 extension PluginInstance {

@@ -1,6 +1,7 @@
 internal import CCarabiner
 package import Carabiner
 internal import CarabinerABI
+package import CarabinerManifest
 internal import Synchronization
 
 /// One manifest entry's instance of an interceptor.
@@ -22,13 +23,13 @@ internal import Synchronization
     /// Time and network of its generation.
     package var environment = HostEnvironment.withoutLoop
     /// How many bytes of buffers it may hold at once.
-    package var maximumBufferBytes = BufferAccount.defaultLimit
+    package var maximumBufferBytes = Manifest.Plugin.defaultBufferBytes
     /// What becomes of a call in which this plugin broke the contract.
     package var onFault = FaultPolicy.fail
     /// Whether it may never be passed over by its circuit breaker.
     package var isMandatory = false
     /// How long its circuit breaker stays open.
-    package var breakerCoolDown = CircuitBreaker.defaultCoolDown
+    package var breakerCoolDown = Manifest.Settings.defaultBreakerCoolDown
     /// What its circuit breaker shares with those of the other entries.
     var board = BreakerBoard { MonotonicClock.nanoseconds }
     /// How long one hook may stay pending; nil for no limit beside the request's own.

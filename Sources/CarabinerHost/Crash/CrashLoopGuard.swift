@@ -1,3 +1,4 @@
+package import CarabinerManifest
 package import FoundationEssentials
 internal import Glibc
 internal import Synchronization

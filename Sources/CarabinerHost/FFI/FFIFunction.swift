@@ -1,5 +1,6 @@
 internal import CFFI
 internal import Carabiner
+package import CarabinerManifest
 package import CarabinerWire
 package import FoundationEssentials
 internal import Glibc

@@ -1,5 +1,6 @@
 @_spi(InterceptorHints) internal import Carabiner
 internal import CarabinerABI
+internal import CarabinerManifest
 internal import FoundationEssentials
 
 /// A stage that puts the result of a C function into a header of the request.

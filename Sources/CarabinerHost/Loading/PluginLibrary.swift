@@ -1,5 +1,6 @@
 internal import CCarabiner
 internal import CCrash
+internal import CarabinerManifest
 internal import Glibc
 internal import Synchronization
 

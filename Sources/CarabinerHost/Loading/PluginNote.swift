@@ -1,4 +1,5 @@
 internal import CCarabiner
+internal import CarabinerManifest
 internal import CarabinerWire
 
 /// Who a plugin says it is, read from its file without running it.

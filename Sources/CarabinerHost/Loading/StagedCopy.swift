@@ -1,4 +1,5 @@
 internal import CLinux
+package import CarabinerManifest
 internal import Glibc
 
 /// A copy of a plugin that nobody but this process can change, for `dlopen` to map.
@@ -6,15 +7,10 @@ internal import Glibc
 /// The operator's own file is never mapped: overwriting or truncating a mapped file kills the process that runs it.
 package enum StagedCopy {
   /// Where the copy is kept.
-  package enum Mode: String, Sendable, Hashable {
-    /// In a private folder, by the digest of its contents: debuggers and profilers find the file by its path.
-    case directory
-    /// In memory, sealed against every change, also by this process. Each version of a plugin keeps one descriptor open.
-    case memfd
-  }
+  package typealias Mode = StagingMode
 
   /// Where the copy is kept unless the manifest says otherwise.
-  package static let defaultMode = Mode.memfd
+  package static let defaultMode = StagingMode.standard
 
   /// Writes the copy and gives the path to load it by.
   static func make(of file: PluginFile, mode: Mode) throws(LoadRefusal) -> String {

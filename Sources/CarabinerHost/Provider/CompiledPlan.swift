@@ -1,5 +1,6 @@
 internal import Carabiner
 internal import CarabinerABI
+internal import CarabinerManifest
 
 /// A plan with everything looked up: what is left to do for a request is to make the interceptors that keep its state.
 final class CompiledPlan: Sendable {

@@ -1,3 +1,4 @@
+package import CarabinerManifest
 internal import CarabinerWire
 internal import Synchronization
 

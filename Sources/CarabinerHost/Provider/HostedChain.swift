@@ -1,5 +1,6 @@
 internal import CCarabiner
 package import Carabiner
+package import CarabinerManifest
 internal import CarabinerWire
 internal import Synchronization
 
@@ -209,14 +210,4 @@ package final class HostedChain: InterceptorProvider {
     let refusals = manifest.refusals(of: overrides)
     guard refusals.isEmpty else { throw ManifestError(path: manifest.path, problems: manifest.placed(refusals)) }
   }
-}
-
-extension StageOverrides {
-  /// Whether requests pass a plugin, whoever decided so.
-  package func runs(_ plugin: Manifest.Plugin) -> Bool { decision(on: plugin)?.isEnabled ?? true }
-}
-
-extension Manifest {
-  /// The folder the manifest's relative paths start from.
-  package var directory: String { path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "." }
 }

@@ -1,5 +1,7 @@
 internal import Carabiner
 internal import CarabinerDigest
+internal import CarabinerFiles
+package import CarabinerManifest
 internal import CarabinerWire
 internal import FoundationEssentials
 internal import Glibc
@@ -24,8 +26,8 @@ package struct LastKnownGood: Sendable {
   ///
   /// Nothing of what was kept is gone before the new is whole.
   package func keep(_ manifest: Manifest, libraries: [String: PluginLibrary]) throws {
-    guard let source = manifest.text else { return }
-    var document = try ManifestDocument(source.text, source.format).value.object ?? [:]
+    guard let source = try manifest.document() else { return }
+    var document = source.object ?? [:]
     var kept: Set<String> = [Self.name]
     if let plugins = document["plugins"]?.array {
       document["plugins"] = .array(

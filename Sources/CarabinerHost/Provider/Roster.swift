@@ -1,6 +1,7 @@
 internal import Carabiner
 internal import CarabinerABI
 internal import CarabinerFiles
+internal import CarabinerManifest
 internal import CarabinerWire
 internal import Logging
 

@@ -1,18 +1,16 @@
 internal import CCarabiner
 internal import Carabiner
 internal import CarabinerABI
+internal import CarabinerManifest
 internal import FoundationEssentials
 internal import Synchronization
 
 /// The services plugins may ask for by name.
 enum HostServices {
-  /// What the manifest's `grants` may name.
-  static let grantable: Set<String> = ["fetch", "store"]
-
   static func query(_ who: crb_self, _ id: UnsafePointer<CChar>?) -> UnsafeRawPointer? {
     guard let id = unsafe id, let member = PluginRegistry.shared.caller(who) else { return nil }
     let service = unsafe String(cString: id)
-    for grant in grantable where service == "crb.\(grant)/1" && !member.grants.contains(grant) {
+    for grant in Manifest.Plugin.grantableServices where service == "crb.\(grant)/1" && !member.grants.contains(grant) {
       MissingGrants.note(grant, entry: member.name)
     }
     switch service {

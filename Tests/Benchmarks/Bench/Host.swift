@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Carabiner
 internal import CarabinerCurl
 internal import CarabinerHost
+internal import CarabinerManifest
 internal import Foundation
 
 /// `carabiner-bench host MANIFEST`: brings up what serves requests, says so, and ends.

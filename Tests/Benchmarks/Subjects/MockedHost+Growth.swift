@@ -1,4 +1,5 @@
 internal import CarabinerHost
+internal import CarabinerManifest
 
 /// Hosts in which something has grown that no request should feel. Each has one plugin stage.
 extension MockedHost {

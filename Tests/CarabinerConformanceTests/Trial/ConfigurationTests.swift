@@ -1,4 +1,4 @@
-import CarabinerHost
+import CarabinerManifest
 import CarabinerWire
 import Testing
 

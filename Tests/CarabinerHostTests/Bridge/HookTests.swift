@@ -1,5 +1,6 @@
 import Carabiner
 import CarabinerHost
+import CarabinerManifest
 import CarabinerWire
 import Foundation
 import Synchronization

@@ -1,4 +1,5 @@
 import CarabinerHost
+import CarabinerManifest
 import Testing
 
 /// Handing over what was learnt, the same in every language.

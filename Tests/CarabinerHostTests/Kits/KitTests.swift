@@ -1,5 +1,6 @@
 import CCarabiner
 import Carabiner
+import CarabinerManifest
 import Foundation
 import Testing
 

@@ -1,4 +1,5 @@
 import CarabinerHost
+import CarabinerManifest
 import CarabinerWire
 import Foundation
 import Glibc

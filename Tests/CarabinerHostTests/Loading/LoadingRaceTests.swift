@@ -1,4 +1,5 @@
 import CarabinerHost
+import CarabinerManifest
 import Foundation
 import Synchronization
 import TestTools

@@ -1,4 +1,5 @@
 import CarabinerHost
+import CarabinerManifest
 import Foundation
 import Glibc
 import TestTools

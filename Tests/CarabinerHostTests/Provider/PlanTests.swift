@@ -1,4 +1,5 @@
 import Carabiner
+import CarabinerManifest
 import Testing
 
 @testable import CarabinerHost

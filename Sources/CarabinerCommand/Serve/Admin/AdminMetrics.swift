@@ -1,6 +1,7 @@
 internal import CarabinerCurl
 internal import CarabinerGateway
 internal import CarabinerHost
+internal import CarabinerManifest
 
 /// All a running gateway counts, as Prometheus' text.
 ///

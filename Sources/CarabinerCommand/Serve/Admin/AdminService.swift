@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Carabiner
 internal import CarabinerGateway
 internal import CarabinerHost
+internal import CarabinerManifest
 internal import CarabinerWire
 internal import Foundation
 internal import NIOCore

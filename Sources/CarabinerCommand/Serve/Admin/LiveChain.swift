@@ -1,6 +1,7 @@
 internal import Carabiner
 internal import CarabinerGateway
 internal import CarabinerHost
+internal import CarabinerManifest
 internal import CarabinerWire
 
 /// The stages an operation passes in a generation that serves, with what is known of them while they do.

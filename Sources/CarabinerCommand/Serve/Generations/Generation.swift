@@ -1,6 +1,7 @@
 internal import Carabiner
 internal import CarabinerGateway
 internal import CarabinerHost
+internal import CarabinerManifest
 internal import Foundation
 internal import Synchronization
 

@@ -1,5 +1,6 @@
 internal import Carabiner
 internal import CarabinerHost
+internal import CarabinerManifest
 internal import Foundation
 
 /// Where generations come from: a manifest's file, and what the command line adds to it.

@@ -2,6 +2,7 @@ internal import Carabiner
 internal import CarabinerCurl
 internal import CarabinerGateway
 internal import CarabinerHost
+internal import CarabinerManifest
 internal import Dispatch
 internal import Logging
 internal import NIOHTTP1

@@ -1,5 +1,6 @@
 internal import CarabinerFiles
 internal import CarabinerHost
+internal import CarabinerManifest
 internal import Foundation
 
 /// Looks now and then whether a manifest or a file that it names has changed.

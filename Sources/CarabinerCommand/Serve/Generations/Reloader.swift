@@ -1,5 +1,6 @@
 internal import CarabinerGateway
 internal import CarabinerHost
+internal import CarabinerManifest
 internal import Dispatch
 internal import Foundation
 internal import Logging

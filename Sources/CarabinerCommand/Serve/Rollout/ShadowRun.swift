@@ -2,6 +2,7 @@ internal import Carabiner
 internal import CarabinerCurl
 internal import CarabinerGateway
 internal import CarabinerHost
+internal import CarabinerManifest
 internal import CarabinerWire
 internal import Foundation
 internal import Logging

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Carabiner
 internal import CarabinerHost
+internal import CarabinerManifest
 internal import CarabinerWire
 internal import Foundation
 internal import UnixSignals

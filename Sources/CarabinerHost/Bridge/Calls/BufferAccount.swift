@@ -2,9 +2,6 @@ internal import Synchronization
 
 /// How many bytes of buffers one plugin holds, and how many it may.
 package final class BufferAccount: Sendable {
-  /// How much that is unless the manifest says otherwise, 256 MiB.
-  package static let defaultLimit = 256 << 20
-
   private let limit: Int
   private let used = Atomic<Int>(0)
 

@@ -1,6 +1,7 @@
 internal import CCarabiner
 internal import Carabiner
 internal import CarabinerABI
+internal import CarabinerManifest
 internal import FoundationEssentials
 internal import Logging
 internal import Synchronization

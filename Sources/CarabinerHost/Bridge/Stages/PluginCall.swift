@@ -1,5 +1,6 @@
 internal import CCarabiner
 internal import Carabiner
+internal import CarabinerManifest
 internal import Synchronization
 
 /// What the plugin stages of one request share, whatever their kind.
@@ -67,8 +68,8 @@ package struct PluginLimits: Sendable, Hashable {
   package var maximumRetries = 3
   /// How long a cancelled hook may take to finish.
   package var cancelGrace = Duration.seconds(1)
-  /// How much memory may be kept for plugins that did not resume in time before calls are refused, 256 MiB.
-  package var maximumKeptBytes = 256 << 20
+  /// How much memory may be kept for plugins that did not resume in time before calls are refused.
+  package var maximumKeptBytes = Manifest.Settings.defaultKeptMemoryBytes
 
   /// The defaults.
   package init() {}

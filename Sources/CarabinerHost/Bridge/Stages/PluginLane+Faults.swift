@@ -1,5 +1,6 @@
 internal import CCarabiner
 internal import CarabinerABI
+internal import CarabinerManifest
 internal import Logging
 internal import Synchronization
 

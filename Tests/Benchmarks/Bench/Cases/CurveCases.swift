@@ -1,6 +1,7 @@
 internal import BenchSubjects
 internal import Carabiner
 internal import CarabinerHost
+internal import CarabinerManifest
 
 extension Benchmark {
   /// What a request costs when one thing about it or its host grows. The first should rise, the others should not.

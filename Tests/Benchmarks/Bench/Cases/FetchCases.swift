@@ -3,6 +3,7 @@ internal import CBenchmark
 internal import Carabiner
 internal import CarabinerCurl
 internal import CarabinerHost
+internal import CarabinerManifest
 internal import CarabinerWire
 internal import Foundation
 internal import Synchronization

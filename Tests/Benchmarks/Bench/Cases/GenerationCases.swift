@@ -2,6 +2,7 @@ internal import BenchSubjects
 internal import CBenchmark
 internal import Carabiner
 internal import CarabinerHost
+internal import CarabinerManifest
 internal import Foundation
 
 extension Benchmark {

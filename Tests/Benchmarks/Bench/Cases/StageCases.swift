@@ -1,5 +1,6 @@
 internal import BenchSubjects
 internal import CarabinerHost
+internal import CarabinerManifest
 
 extension Benchmark {
   /// What one more stage costs: the slope over chains of these lengths.

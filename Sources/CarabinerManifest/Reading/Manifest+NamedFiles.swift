@@ -1,0 +1,28 @@
+internal import CarabinerFiles
+internal import CarabinerWire
+
+extension Manifest {
+  /// The files that a manifest's text names and that it is read with: plugins, libraries of declared calls, certificates, `${file:}`.
+  ///
+  /// Files that a host writes itself, as the store's, are none of them. The manifest need not be one that can be used: a plugin that is
+  /// not built yet is named all the same.
+  ///
+  /// - Returns: Nil if the file cannot be read or is no YAML or JSON.
+  package static func namedFiles(path: String) -> [String]? {
+    guard let text = try? BoundedFile.text(at: path, maximumBytes: maximumFileBytes),
+      let document = try? ManifestDocument(text, Format(path: path, text: text))
+    else { return nil }
+    let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+    return Array(Set(named(in: document.value))).map { $0.hasPrefix("/") ? $0 : "\(folder)/\($0)" }
+  }
+
+  private static func named(in manifest: JSONValue) -> [String] {
+    let plugins = manifest["plugins"]?.array ?? []
+    let libraries = plugins.compactMap { $0["ffi"]?["library"]?.string }.filter { $0.contains("/") }
+    let certificates = manifest["settings"]?["ca-file"]?.string
+    let references = manifest.texts(at: JSONPointer()).flatMap { place, text in
+      ((try? ReferencePart.parts(of: text, at: place)) ?? []).compactMap { if case .file(let path) = $0 { path } else { nil } }
+    }
+    return plugins.compactMap { $0["file"]?.string } + libraries + [certificates].compactMap(\.self) + references
+  }
+}

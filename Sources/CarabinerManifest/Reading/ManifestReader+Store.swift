@@ -1,0 +1,192 @@
+internal import Carabiner
+internal import CarabinerFiles
+internal import CarabinerWire
+internal import Glibc
+
+extension ManifestReader {
+  private static let storeKeys = [
+    "file", "schema", "key-fields", "default-key-fields", "field-policies", "maximum-ages", "default-maximum-age",
+    "results-with-errors",
+  ]
+
+  mutating func readStore(_ json: JSONValue, _ pointer: JSONPointer) {
+    guard let object = object(json, pointer, knowing: Self.storeKeys) else { return }
+    var store = Manifest.Store()
+    for (key, value) in object {
+      let place = pointer.appending(key)
+      switch key {
+      case "file": store.file = databaseFile(value, place)
+      case "schema": store.policy.schema = schema(value, place)
+      case "key-fields": store.policy.keyFields = keyFields(value, place)
+      case "default-key-fields": store.policy.defaultKeyFields = graphQLNames(value, place) ?? store.policy.defaultKeyFields
+      case "maximum-ages": store.policy.maximumAges = maximumAges(value, place)
+      case "default-maximum-age": store.policy.defaultMaximumAge = duration(value, place, orZero: true)?.seconds
+      case "results-with-errors": store.keepsResultsWithErrors = truth(value, place) ?? store.keepsResultsWithErrors
+      default: break
+      }
+    }
+    // What names an object must be known before it can be said whether a policy's arguments are that.
+    if let policies = object["field-policies"] {
+      store.policy.fieldPolicies = fieldPolicies(policies, pointer.appending("field-policies"), of: store.policy)
+    }
+    manifest.store = store
+  }
+
+  /// The path of a file that is there or can be made.
+  private mutating func databaseFile(_ json: JSONValue, _ pointer: JSONPointer) -> String? {
+    guard let path = path(json, pointer) else { return nil }
+    // Only in a folder there is a dot.
+    guard unsafe access("\(path)/.", F_OK) != 0 else {
+      problem(.missing, pointer, "there is no file \(path), but a folder; name a file in it")
+      return nil
+    }
+    let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "./"
+    guard unsafe access("\(folder).", F_OK) == 0 else {
+      problem(.missing, pointer, "there is no folder \(folder) for the store's file; make it, or correct the path")
+      return nil
+    }
+    return path
+  }
+
+  /// The schema in a file.
+  private mutating func schema(_ json: JSONValue, _ pointer: JSONPointer) -> GraphQLSchemaTypes? {
+    guard let path = existing(json, pointer, "correct the path, or remove the key") else { return nil }
+    let limits = GraphQLSchemaTypes.defaultLimits
+    do {
+      return try GraphQLSchemaTypes(parsing: BoundedFile.text(at: path, maximumBytes: limits.maximumBytes), limits: limits)
+    } catch let error as GraphQLSyntaxError {
+      problem(
+        .syntax, pointer, "\(path) is not a schema in the schema definition language: \(error); export the schema again")
+    } catch BoundedFile.Fault.tooLarge {
+      problem(.tooLarge, pointer, "the schema \(path) has more than \(limits.maximumBytes) bytes; use a smaller one")
+    } catch BoundedFile.Fault.notText {
+      problem(.unreadable, pointer, "the schema \(path) is not UTF-8; use a schema in the schema definition language")
+    } catch {
+      problem(.unreadable, pointer, "the schema \(path) cannot be read: \(error); check its permissions")
+    }
+    return nil
+  }
+
+  private mutating func keyFields(_ json: JSONValue, _ pointer: JSONPointer) -> [String: [String]] {
+    guard case .object(let object) = json else {
+      wrongType(json, pointer, "an object of fields by type")
+      return [:]
+    }
+    var fields: [String: [String]] = [:]
+    for (type, value) in object {
+      let place = pointer.appending(type)
+      guard isGraphQLName(type) else {
+        problem(.invalidValue, place, "\(type.debugDescription) is no type's name; write one as in Book: isbn")
+        continue
+      }
+      fields[type] = graphQLNames(value, place)
+    }
+    return fields
+  }
+
+  private mutating func maximumAges(_ json: JSONValue, _ pointer: JSONPointer) -> [String: Double] {
+    guard case .object(let object) = json else {
+      wrongType(json, pointer, "an object of durations by type or field")
+      return [:]
+    }
+    var ages: [String: Double] = [:]
+    for (name, value) in object {
+      let place = pointer.appending(name)
+      guard isGraphQLName(name) || isFieldOfType(name) else {
+        problem(.invalidValue, place, "\(name.debugDescription) is no type and no field of one; write Book or Book.price")
+        continue
+      }
+      ages[name] = duration(value, place, orZero: true)?.seconds
+    }
+    return ages
+  }
+
+  private mutating func fieldPolicies(
+    _ json: JSONValue, _ pointer: JSONPointer, of keys: CacheKeyPolicy
+  ) -> [String: CacheKeyPolicy.FieldPolicy] {
+    guard case .object(let object) = json else {
+      wrongType(json, pointer, "an object of policies by field")
+      return [:]
+    }
+    var policies: [String: CacheKeyPolicy.FieldPolicy] = [:]
+    for (name, value) in object {
+      let place = pointer.appending(name)
+      guard isFieldOfType(name) else {
+        problem(.invalidValue, place, "\(name.debugDescription) is no field of a type; write one as in Query.book")
+        continue
+      }
+      policies[name] = fieldPolicy(value, place, of: keys)
+    }
+    return policies
+  }
+
+  private mutating func fieldPolicy(
+    _ json: JSONValue, _ pointer: JSONPointer, of keys: CacheKeyPolicy
+  ) -> CacheKeyPolicy.FieldPolicy? {
+    guard let object = object(json, pointer, knowing: ["type", "arguments"]) else { return nil }
+    guard let type = object["type"], let arguments = object["arguments"] else {
+      problem(.missing, pointer, "a field policy has the type of the object and the arguments that name it; write both")
+      return nil
+    }
+    let names = graphQLNames(arguments, pointer.appending("arguments"), orNone: false, arePaths: true)
+    guard let type = graphQLName(type, pointer.appending("type")), let names else { return nil }
+    let fields = keys.keyFields(of: type)
+    guard fields.count == names.count else {
+      problem(
+        .invalidValue, pointer.appending("arguments"),
+        "the number of arguments does not fit the key of \(type), which "
+          + (fields.isEmpty ? "has none; give it key-fields" : "is \(fields.joined(separator: ", ")); name one for each"))
+      return nil
+    }
+    return CacheKeyPolicy.FieldPolicy(type: type, keyArguments: names)
+  }
+
+  // MARK: Names of GraphQL
+
+  /// A name, or a list of names; nil if something is wrong with them.
+  private mutating func graphQLNames(
+    _ json: JSONValue, _ pointer: JSONPointer, orNone: Bool = true, arePaths: Bool = false
+  ) -> [String]? {
+    switch json {
+    case .string: return graphQLName(json, pointer, isPath: arePaths).map { [$0] }
+    case .array(let elements):
+      if elements.isEmpty, !orNone { problem(.invalidValue, pointer, "this list is empty; name something") }
+      var names: [String] = []
+      for (index, element) in elements.enumerated() {
+        let place = pointer.appending(index)
+        guard let name = graphQLName(element, place, isPath: arePaths) else { continue }
+        guard !names.contains(name) else {
+          problem(.duplicateName, place, "\(name) stands in this list already; remove one of them")
+          continue
+        }
+        names.append(name)
+      }
+      return names.count == elements.count && (orNone || !names.isEmpty) ? names : nil
+    default:
+      wrongType(json, pointer, "a name or a list of names")
+      return nil
+    }
+  }
+
+  /// A name, or several with dots between them.
+  private mutating func graphQLName(_ json: JSONValue, _ pointer: JSONPointer, isPath: Bool = false) -> String? {
+    guard let name = text(json, pointer) else { return nil }
+    let names = isPath ? name.split(separator: ".", omittingEmptySubsequences: false) : [name[...]]
+    guard names.allSatisfy({ isGraphQLName($0) }) else {
+      problem(.invalidValue, pointer, "\(name.debugDescription) is no name of GraphQL; use letters, digits and _")
+      return nil
+    }
+    return name
+  }
+
+  private func isFieldOfType(_ text: String) -> Bool {
+    let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+    return parts.count == 2 && parts.allSatisfy { isGraphQLName($0) }
+  }
+
+  private func isGraphQLName(_ text: some StringProtocol) -> Bool {
+    let isDigit = { (byte: UInt8) in byte &- UInt8(ascii: "0") < 10 }
+    guard let first = text.utf8.first, !isDigit(first) else { return false }
+    return text.utf8.allSatisfy { isDigit($0) || ($0 | 0x20) &- UInt8(ascii: "a") < 26 || $0 == UInt8(ascii: "_") }
+  }
+}

@@ -1,0 +1,136 @@
+internal import CarabinerFiles
+package import CarabinerWire
+internal import Glibc
+
+/// Fills in `${env:NAME}` and `${file:path}`. `$${` stands for `${` itself.
+///
+/// This happens last, on the way to a plugin: what is printed or compared before still shows the reference.
+package struct SecretReferences: Sendable {
+  /// How large a secret's file may be, 64 KiB.
+  package static let maximumFileBytes = 64 << 10
+
+  /// Gives the value of an environment variable; nil if it is not set.
+  package typealias Environment = @Sendable (String) -> String?
+
+  private let directory: String
+  private let environment: Environment
+
+  /// References to files are relative to `directory`.
+  package init(directory: String, environment: @escaping Environment = SecretReferences.ofProcess) {
+    self.directory = directory
+    self.environment = environment
+  }
+
+  /// The environment of this process.
+  @Sendable package static func ofProcess(_ name: String) -> String? {
+    unsafe getenv(name).map { unsafe String(cString: $0) }
+  }
+
+  /// A value with all references in its texts filled in.
+  ///
+  /// - Throws: ``ManifestProblem`` with the place, if one cannot be.
+  package func resolve(_ value: JSONValue, at pointer: JSONPointer) throws(ManifestProblem) -> JSONValue {
+    switch value {
+    case .string(let text): return .string(try resolve(text, at: pointer))
+    case .array(let elements):
+      var resolved: [JSONValue] = []
+      for (index, element) in elements.enumerated() { resolved.append(try resolve(element, at: pointer.appending(index))) }
+      return .array(resolved)
+    case .object(let object):
+      var resolved = JSONObject()
+      for (key, member) in object { resolved[key] = try resolve(member, at: pointer.appending(key)) }
+      return .object(resolved)
+    case .null, .bool, .number: return value
+    }
+  }
+
+  /// A text with all references in it filled in.
+  ///
+  /// - Throws: ``ManifestProblem`` with the place, if one cannot be.
+  package func resolve(_ text: String, at pointer: JSONPointer) throws(ManifestProblem) -> String {
+    var result = ""
+    for part in try ReferencePart.parts(of: text, at: pointer) {
+      switch part {
+      case .text(let text): result += text
+      case .environment(let name): result += try variable(name, at: pointer)
+      case .file(let path): result += try contents(of: path, at: pointer)
+      }
+    }
+    return result
+  }
+
+  /// The same as ``resolve(_:at:)-(String,_)``, for texts that may be printed later.
+  package func secret(_ text: String, at pointer: JSONPointer) throws(ManifestProblem) -> SecretText {
+    SecretText(value: try resolve(text, at: pointer), written: text)
+  }
+
+  /// A header's value with all references in it filled in.
+  ///
+  /// - Throws: ``ManifestProblem`` with the place, if one cannot be, or if what came of it is no header value. The message names
+  ///   the reference and never what it stands for.
+  package func headerValue(_ text: String, at pointer: JSONPointer) throws(ManifestProblem) -> String {
+    let value = try resolve(text, at: pointer)
+    guard HeaderText.isValue(value) else {
+      throw ManifestProblem(
+        .invalidValue, at: pointer,
+        "what stands for \(text) holds a line end or NUL, which no header can; correct it where it comes from")
+    }
+    return value
+  }
+
+  /// What must not be shown of a value once its references are filled in.
+  ///
+  /// - Throws: ``ManifestProblem`` with the place, if one cannot be filled in.
+  package func redaction(of value: JSONValue, at pointer: JSONPointer) throws(ManifestProblem) -> SecretRedaction {
+    var pairs: [SecretRedaction.Pair] = []
+    for (place, text) in value.texts(at: pointer) {
+      for part in try ReferencePart.parts(of: text, at: place) {
+        switch part {
+        case .text: break
+        case .environment(let name):
+          pairs.append(SecretRedaction.Pair(value: try variable(name, at: place), reference: "${env:\(name)}"))
+        case .file(let path):
+          pairs.append(SecretRedaction.Pair(value: try contents(of: path, at: place), reference: "${file:\(path)}"))
+        }
+      }
+    }
+    return SecretRedaction(pairs)
+  }
+
+  /// Every reference in `value` that cannot be filled in now.
+  package func problems(in value: JSONValue, at pointer: JSONPointer) -> [ManifestProblem] {
+    value.texts(at: pointer).compactMap { pointer, text in
+      do throws(ManifestProblem) {
+        _ = try resolve(text, at: pointer)
+        return nil
+      } catch {
+        return error
+      }
+    }
+  }
+
+  private func variable(_ name: String, at pointer: JSONPointer) throws(ManifestProblem) -> String {
+    guard let value = environment(name) else {
+      throw ManifestProblem(
+        .unresolvedReference, at: pointer, "the environment variable \(name) is not set; set it where the host runs")
+    }
+    return value
+  }
+
+  private func contents(of path: String, at pointer: JSONPointer) throws(ManifestProblem) -> String {
+    let path = path.hasPrefix("/") ? path : "\(directory)/\(path)"
+    do throws(BoundedFile.Fault) {
+      let text = try BoundedFile.text(at: path, maximumBytes: Self.maximumFileBytes)
+      // "\r\n" is one character, so this takes either end of line, and only one: what editors add.
+      return text.last == "\n" || text.last == "\r\n" ? String(text.dropLast()) : text
+    } catch {
+      let reason =
+        switch error {
+        case .unreadable(let reason): "cannot be read (\(reason)); check the path and who may read it"
+        case .tooLarge: "has more than \(ByteSizeText.print(Self.maximumFileBytes)); a secret is a short text"
+        case .notText: "is not UTF-8 text; encode it, for example in base64"
+        }
+      throw ManifestProblem(.unresolvedReference, at: pointer, "the file \(path) \(reason)")
+    }
+  }
+}

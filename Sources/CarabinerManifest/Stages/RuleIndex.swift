@@ -1,0 +1,95 @@
+package import Carabiner
+
+/// The rules of a manifest, sorted so that an operation is compared with few of them, and the stages each puts in place.
+///
+/// Rules with exact names are found in a dictionary, rules with patterns by the first letter, and only the rest is tried each
+/// time. Candidates come in the order of the manifest, so the first that matches still wins.
+package struct RuleIndex: Sendable, Equatable {
+  private struct Row: Sendable, Equatable {
+    let rule: Manifest.Rule
+    /// What the rule names of each list; nil for what it leaves alone.
+    let stages: PerList<[StagePlan.Stage]?>
+  }
+
+  private let rows: [Row]
+  /// What stands in each list where no rule names it.
+  private let base: PerList<[StagePlan.Stage]>
+  private var byName: [String: [Int]] = [:]
+  private var byFirst: [Unicode.Scalar: [Int]] = [:]
+  private var others: [Int] = []
+
+  /// - Parameter stage: The stage of this name, for the rule of this number.
+  init(_ rules: [Manifest.Rule], _ lists: Manifest.Lists, stage: (String, Int?) -> StagePlan.Stage) {
+    base = PerList { list in (lists[list]?.map(\.name) ?? list.builtIns).map { stage($0, nil) } }
+    rows = rules.enumerated().map { index, rule in
+      Row(rule: rule, stages: PerList { list in rule.lists[list]?.map { stage($0.name, index) } })
+    }
+    for (index, rule) in rules.enumerated() { add(index, rule.operations) }
+  }
+
+  private mutating func add(_ index: Int, _ operations: [Glob]) {
+    if operations.isEmpty || operations.contains(where: { !$0.isExact && $0.firstScalar == nil }) {
+      return others.append(index)
+    }
+    for name in Set(operations.lazy.filter(\.isExact).map(\.pattern)) { byName[name, default: []].append(index) }
+    for first in Set(operations.lazy.filter { !$0.isExact }.compactMap(\.firstScalar)) {
+      byFirst[first, default: []].append(index)
+    }
+  }
+
+  /// Which rules put the stages of an operation in place, by number: of each list the first that matches and names it, nil if none does.
+  ///
+  /// It is all that rules can say about an operation. Names are endless and come from clients; there are few choices.
+  package func choice(_ name: String?, _ type: GraphQLOperationType) -> PerList<Int?> {
+    var chosen = PerList<Int?> { _ in nil }
+    guard !rows.isEmpty else { return chosen }
+    let name = name ?? ""
+    var candidates = Candidates(
+      named: byName[name] ?? [], lettered: byFirst.isEmpty ? [] : name.unicodeScalars.first.flatMap { byFirst[$0] } ?? [],
+      others: others)
+    var missing = StageList.allCases.count
+    while missing > 0, let index = candidates.next() {
+      guard rows[index].rule.matches(name, type) else { continue }
+      for list in StageList.allCases where chosen[list] == nil {
+        guard rows[index].stages[list] != nil else { continue }
+        chosen[list] = index
+        missing -= 1
+      }
+    }
+    return chosen
+  }
+
+  /// The stages of each list for a choice.
+  func stages(_ choice: PerList<Int?>) -> PerList<[StagePlan.Stage]> {
+    PerList { list in choice[list].flatMap { rows[$0].stages[list] } ?? base[list] }
+  }
+}
+
+/// Rules that may fit an operation, each once and in the order of the manifest.
+private struct Candidates {
+  let named: [Int]
+  let lettered: [Int]
+  let others: [Int]
+  private var positions = (named: 0, lettered: 0, others: 0)
+
+  init(named: [Int], lettered: [Int], others: [Int]) {
+    self.named = named
+    self.lettered = lettered
+    self.others = others
+  }
+
+  mutating func next() -> Int? {
+    let heads = (
+      positions.named < named.count ? named[positions.named] : .max,
+      positions.lettered < lettered.count ? lettered[positions.lettered] : .max,
+      positions.others < others.count ? others[positions.others] : .max
+    )
+    let first = min(heads.0, heads.1, heads.2)
+    guard first < .max else { return nil }
+    // A rule with several names may stand in more than one of them.
+    if heads.0 == first { positions.named += 1 }
+    if heads.1 == first { positions.lettered += 1 }
+    if heads.2 == first { positions.others += 1 }
+    return first
+  }
+}

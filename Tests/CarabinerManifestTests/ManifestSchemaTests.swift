@@ -1,0 +1,203 @@
+import CarabinerManifest
+import CarabinerWire
+import Foundation
+import TestTools
+import Testing
+
+/// The published schema and the reader must say the same about what a manifest looks like.
+@Suite("The schema of manifests and their reader agree")
+struct ManifestSchemaTests {
+  private let document: JSONValue
+  private let schema: CompiledSchema
+
+  init() throws {
+    document = try JSONValue(parsing: Manifest.schema)
+    schema = try CompiledSchema(document)
+  }
+
+  // MARK: Fixtures
+
+  private static let accepted = (try? ManifestFixtures.files(in: "accepted")) ?? []
+
+  @Test("there are fixtures")
+  func fixtures() {
+    #expect(Self.accepted.count >= 6)
+  }
+
+  @Test("every fixture that is accepted fits the schema", arguments: accepted)
+  func accepts(path: String) throws {
+    let manifest = try Manifest.load(path: path)
+    #expect(manifest.path == path)
+    let value = try ManifestFixtures.value(String(contentsOfFile: path, encoding: .utf8))
+    #expect(schema.violations(in: value).isEmpty, "\(schema.violations(in: value))")
+  }
+
+  @Test("the schema names every service that can be granted, and the reader knows every one it names")
+  func grants() throws {
+    let named = try #require(
+      document["$defs"]?["plugin"]?["properties"]?["grants"]?["items"]?["enum"]?.array as [JSONValue]?)
+    #expect(!named.isEmpty)
+    for service in named {
+      let text = "{carabiner: 1, plugins: [{name: a, file: present.plugin, grants: [\(service)]}], chain: {http: [a]}}"
+      #expect(ManifestFixtures.problems(text).isEmpty)
+    }
+  }
+
+  // MARK: Refusals
+
+  /// Faults of the look of a manifest: the schema refuses them too.
+  private static func isStructural(_ refusal: Refusal) -> Bool {
+    switch refusal.code {
+    case .unknownKey, .wrongType, .unsupportedVersion: true
+    case .missing: !["no file", "no folder", "absent.so"].contains { refusal.fragment.contains($0) }
+    case .invalidValue: !semantic.contains(refusal.testDescription)
+    default: false
+    }
+  }
+
+  /// What the schema has no words for: how much 900 hours are, that a path holds NUL, how many fields another place names.
+  private static let semantic: Set<String> = [
+    "settings: {timeout: 900h}", "NUL in a path", "NUL in the store's file", "a policy with an argument too many",
+    "a policy for a type without a key",
+  ]
+
+  private static let refusals = ManifestRefusalTests.all.filter(isStructural)
+
+  @Test("there are refusals of each kind")
+  func kinds() {
+    #expect(Set(Self.refusals.map(\.code)).count == 5)
+    #expect(Self.refusals.count > 60)
+  }
+
+  @Test("every manifest refused for its look breaks the schema", arguments: refusals)
+  func refuses(refusal: Refusal) throws {
+    #expect(!schema.violations(in: try ManifestFixtures.value(refusal.text)).isEmpty)
+  }
+
+  @Test("the refusals are those of Python's jsonschema")
+  func refusalOracle() async throws {
+    let folder = try FixturePlugin.Folder()
+    let texts = try Self.accepted.map { try String(contentsOfFile: $0, encoding: .utf8) } + Self.refusals.map(\.text)
+    let values = try texts.map(ManifestFixtures.value)
+    let verdicts = try await JSONOracle.verdicts(document, values, in: folder)
+    #expect(verdicts == texts.indices.map { $0 < Self.accepted.count })
+  }
+
+  // MARK: Mutations
+
+  /// A manifest with everything in it, with one thing changed.
+  private struct Mutation {
+    let what: String
+    let value: JSONValue
+  }
+
+  private static let strangers: [JSONValue] = [
+    .null, true, 0, -1, 1.5, 2000, "", "stranger", [], ["stranger"], [1], [:], ["stranger": 1],
+  ]
+
+  /// Every place of a value, the free ones inside configs left out.
+  private func places(_ value: JSONValue, _ pointer: JSONPointer = JSONPointer()) -> [JSONPointer] {
+    let inner: [JSONPointer] =
+      switch value {
+      case .array(let elements): elements.enumerated().flatMap { places($1, pointer.appending($0)) }
+      case .object(let object) where pointer.components.last != "config":
+        object.flatMap { places($0.value, pointer.appending($0.key)) }
+      default: []
+      }
+    return [pointer] + inner
+  }
+
+  private func mutations() throws -> [Mutation] {
+    let text = try String(contentsOfFile: "\(ManifestFixtures.folder)/accepted/everything.json", encoding: .utf8)
+    let whole = try JSONValue(parsing: text)
+    return places(whole).flatMap { place -> [Mutation] in
+      var mutations = Self.strangers.map { Mutation(what: "\(place) = \($0)", value: whole.replacing(place, with: $0)) }
+      if let last = place.components.last, case .object(var parent)? = whole[pointer: place.parent] {
+        parent[last] = nil
+        mutations.append(Mutation(what: "without \(place)", value: whole.replacing(place.parent, with: .object(parent))))
+      }
+      if case .object(var object)? = whole[pointer: place], place.components.last != "config", place.components != ["headers"] {
+        object["stranger"] = 1
+        mutations.append(Mutation(what: "stranger in \(place)", value: whole.replacing(place, with: .object(object))))
+      }
+      return mutations
+    }
+  }
+
+  /// Whether the reader has nothing to say about the look of a manifest; what it says of its meaning does not count.
+  private func readerAccepts(_ value: JSONValue) -> Bool {
+    do {
+      let manifest = try Manifest(
+        text: value.description, format: .json, directory: "\(ManifestFixtures.folder)/accepted")
+      return manifest.plugins.allSatisfy { plugin in
+        guard case .ffi(let declaration) = plugin.source else { return true }
+        return isOnlyMeaning { _ = try FFIDeclaration(declaration, at: plugin.pointer) }
+      }
+    } catch let error as ManifestError {
+      return error.problems.allSatisfy(Self.isMeaning)
+    } catch {
+      return false
+    }
+  }
+
+  private func isOnlyMeaning(_ body: () throws -> Void) -> Bool {
+    do {
+      try body()
+      return true
+    } catch let problem as ManifestProblem {
+      return Self.isMeaning(problem)
+    } catch {
+      return false
+    }
+  }
+
+  private static func isMeaning(_ problem: ManifestProblem) -> Bool {
+    switch problem.code {
+    case .duplicateName: !problem.message.contains("is granted already")
+    case .unknownStage, .orderCycle, .orderUnsatisfied, .malformedReference: true
+    case .missing: problem.message.hasPrefix("there is no file") || problem.message.hasPrefix("there is no folder")
+    // That a constant fits its C type and a header's format its result is meaning.
+    case .invalidValue:
+      problem.message.contains("does not fit") || problem.message.contains("cannot be passed as")
+        || problem.message.contains("a constant cannot have the type") || problem.message.contains("but not its length")
+    default: false
+    }
+  }
+
+  @Test("whatever is changed in a manifest with everything in it, schema, reader and Python's jsonschema agree")
+  func mutated() async throws {
+    let mutations = try mutations()
+    #expect(mutations.count > 1000)
+    let folder = try FixturePlugin.Folder()
+    let oracle = try await JSONOracle.verdicts(document, mutations.map(\.value), in: folder)
+    try #require(oracle.count == mutations.count)
+    for (mutation, verdict) in zip(mutations, oracle) {
+      let violations = schema.violations(in: mutation.value)
+      #expect(violations.isEmpty == verdict, "\(mutation.what): Python disagrees: \(violations)")
+      #expect(readerAccepts(mutation.value) == verdict, "\(mutation.what): the reader disagrees: \(violations)")
+    }
+  }
+}
+
+extension JSONPointer {
+  fileprivate var parent: JSONPointer { JSONPointer(components: Array(components.dropLast())) }
+}
+
+extension JSONValue {
+  /// The value with another one at a place that is there.
+  fileprivate func replacing(_ pointer: JSONPointer, with value: JSONValue) -> JSONValue {
+    guard let first = pointer.components.first else { return value }
+    let rest = JSONPointer(components: Array(pointer.components.dropFirst()))
+    switch self {
+    case .array(var elements):
+      if let index = Int(first), elements.indices.contains(index) {
+        elements[index] = elements[index].replacing(rest, with: value)
+      }
+      return .array(elements)
+    case .object(var object):
+      object[first] = (object[first] ?? .null).replacing(rest, with: value)
+      return .object(object)
+    default: return self
+    }
+  }
+}

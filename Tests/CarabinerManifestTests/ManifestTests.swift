@@ -1,0 +1,80 @@
+import Carabiner
+import CarabinerManifest
+import CarabinerWire
+import Foundation
+import TestTools
+import Testing
+
+@Suite("Manifests")
+struct ManifestTests {
+  @Test("a rule replaces the lists it names, for the operations it names")
+  func rules() throws {
+    let manifest = try Manifest(
+      text: """
+        carabiner: 1
+        chain: {graphql: [max-retry], http: [response-code]}
+        rules:
+          - when: {operation: "Get*", type: query}
+            chain: {http: []}
+          - when: {operation: ["Get?ook", "Put*"]}
+            chain: {graphql: [], http: [response-code]}
+        """)
+    func plan(_ name: String?, _ type: GraphQLOperationType = .query) -> [[String]] {
+      let plan = manifest.stagePlan(operationName: name, type: type)
+      return [plan.active(.graphql).map(\.name), plan.active(.http).map(\.name)]
+    }
+    #expect(plan("Hero") == [["max-retry"], ["response-code"]])
+    #expect(plan("GetHero") == [["max-retry"], []])
+    #expect(plan("GetBook") == [[], []])
+    #expect(plan("GetBook", .mutation) == [[], ["response-code"]])
+    #expect(plan(nil) == [["max-retry"], ["response-code"]])
+  }
+
+  @Test("E2, E3, E4: GET, client awareness and persisted queries are what settings and built-ins say")
+  func wireOptions() throws {
+    #expect(try Manifest(text: "carabiner: 1").wireOptions == WireOptions())
+    let manifest = try Manifest(
+      text: """
+        carabiner: 1
+        settings: {get-for-queries: true, client-awareness: {name: shop, version: "3"}}
+        built-ins: {persisted-queries: {enabled: true, get-for-hashes: true}}
+        """)
+    #expect(
+      manifest.wireOptions
+        == WireOptions(
+          usesGETForQueries: true, persistedQueries: .init(isEnabled: true, usesGETForHashes: true),
+          clientAwareness: ClientAwareness(applicationName: "shop", applicationVersion: "3")))
+  }
+
+  @Test("D1, D6, D7: the store's file, keys, policies and ages are what built-ins say")
+  func store() throws {
+    #expect(try Manifest(text: "carabiner: 1").store == Manifest.Store())
+    let manifest = try Manifest(
+      text: """
+        carabiner: 1
+        settings: {store-records: 5, store-bytes: 2MiB, store-fields: 7}
+        built-ins:
+          store:
+            file: cache.sqlite
+            key-fields: {Book: isbn, Edition: [isbn, number], Money: []}
+            default-key-fields: []
+            field-policies: {Query.edition: {type: Edition, arguments: [book, number]}}
+            maximum-ages: {Book: 10m, Book.price: 0s}
+            default-maximum-age: 1.5h
+            results-with-errors: false
+        """, path: "chain.yaml", directory: "/tmp")
+    #expect(manifest.store.file == "/tmp/cache.sqlite")
+    #expect(!manifest.store.keepsResultsWithErrors)
+    #expect(
+      manifest.store.policy
+        == CacheKeyPolicy(
+          keyFields: ["Book": ["isbn"], "Edition": ["isbn", "number"], "Money": []], defaultKeyFields: [],
+          fieldPolicies: ["Query.edition": .init(type: "Edition", keyArguments: ["book", "number"])],
+          maximumAges: ["Book": 600, "Book.price": 0], defaultMaximumAge: 5400))
+    // A limit for a store in memory means nothing to one in a file.
+    #expect(manifest.warnings.map(\.pointer.description) == ["/settings/store-records", "/settings/store-bytes"])
+    #expect(manifest.settings.storeBytes == 2 << 20)
+    #expect(manifest.settings.storeFields == 7)
+    #expect(manifest.warnings.first?.position?.line == 2)
+  }
+}

@@ -1,0 +1,72 @@
+import Carabiner
+import CarabinerManifest
+import Testing
+
+@Suite("Rules choose lists")
+struct RuleTests {
+  @Test(
+    "a glob fits what it should, by Unicode scalars",
+    arguments: [
+      ("*", "", true), ("*", "Anything", true), ("?", "", false), ("?", "ä", true), ("Get*", "Get", true), ("Get*", "get", false),
+      ("*Book", "GetBook", true), ("*Book", "GetBooks", false), ("G*t*k", "GetBook", true), ("a?c", "abc", true),
+      ("a?c", "ac", false), ("**a**", "xax", true), ("", "", true), ("", "a", false), ("[a]", "a", false), ("a.c", "abc", false),
+    ])
+  func globs(pattern: String, name: String, fits: Bool) {
+    #expect(Glob(pattern).matches(name) == fits)
+  }
+
+  @Test("a hostile glob costs no more than a kind one")
+  func hostileGlob() {
+    let glob = Glob(String(repeating: "*a", count: 500) + "b")
+    let clock = ContinuousClock()
+    let time = clock.measure { #expect(!glob.matches(String(repeating: "a", count: 5000))) }
+    // With a way back to every star this would not end, so the bound says nothing about speed.
+    #expect(time < .seconds(60))
+  }
+
+  /// A generator whose numbers are the same each time.
+  private struct Numbers: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+      state &+= 0x9E37_79B9_7F4A_7C15
+      var mixed = state
+      mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+      mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+      return mixed ^ (mixed >> 31)
+    }
+  }
+
+  @Test("the index chooses what trying one rule after the other would", arguments: 0..<40)
+  func index(seed: Int) throws {
+    var numbers = Numbers(state: UInt64(seed))
+    let names = ["Get", "GetA", "GetB", "Put", "PutA", "A", "B", ""]
+    let patterns = ["Get*", "Get?", "*A", "?", "*", "P*", "Get", "PutA", "A", "B?*"]
+    var rules: [Manifest.Rule] = []
+    for index in 0..<30 {
+      var lists = Manifest.Lists()
+      for list in StageList.allCases where Bool.random(using: &numbers) {
+        lists[list] = [Manifest.Entry(name: "\(list)-\(index)")]
+      }
+      var rule = Manifest.Rule(lists: lists)
+      for _ in 0..<Int.random(in: 0...3, using: &numbers) {
+        rule.operations += patterns.randomElement(using: &numbers).map { [Glob($0)] } ?? []
+      }
+      for type in GraphQLOperationType.allCases where Int.random(in: 0..<3, using: &numbers) == 0 { rule.types.insert(type) }
+      rules.append(rule)
+    }
+    var manifest = Manifest()
+    manifest.rules = rules
+    for name in names {
+      for type in GraphQLOperationType.allCases {
+        let plan = manifest.stagePlan(operationName: name, type: type)
+        for list in StageList.allCases {
+          let first = rules.indices.first { rules[$0].matches(name, type) && rules[$0].lists[list] != nil }
+          let expected = first.flatMap { rules[$0].lists[list] }?.map(\.name) ?? list.builtIns
+          #expect(plan.stages[list].map(\.name) == expected, "\(name) \(type) \(list)")
+          #expect(plan.stages[list].allSatisfy { $0.rule == first })
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,104 @@
+import Carabiner
+import CarabinerManifest
+import CarabinerWire
+import Foundation
+import TestTools
+import Testing
+
+@Suite("References to secrets")
+struct SecretReferenceTests {
+  private let folder: FixturePlugin.Folder
+  private let here = JSONPointer().appending("config")
+
+  init() throws { folder = try FixturePlugin.Folder() }
+
+  private func secrets(_ environment: [String: String] = [:]) -> SecretReferences {
+    SecretReferences(directory: folder.url.path) { environment[$0] }
+  }
+
+  @Test("are filled in, escapes kept")
+  func filled() throws {
+    try Data("from the file\n".utf8).write(to: folder.file("secret"))
+    let secrets = secrets(["NAME": "value", "EMPTY": ""])
+    #expect(try secrets.resolve("a ${file:secret} b $${c} $d", at: here) == "a from the file b ${c} $d")
+    #expect(try secrets.resolve("${env:NAME}${env:EMPTY}${env:NAME}", at: here) == "valuevalue")
+    #expect(try secrets.resolve("$${env:NAME}", at: here) == "${env:NAME}")
+  }
+
+  @Test("what a secret holds is not looked at again")
+  func onlyOnce() throws {
+    #expect(try secrets(["A": "${env:B}", "B": "no"]).resolve("${env:A}", at: here) == "${env:B}")
+  }
+
+  @Test("what is missing or broken is named, with the place")
+  func missing() throws {
+    try Data([0xFF]).write(to: folder.file("binary"))
+    try Data(repeating: 65, count: SecretReferences.maximumFileBytes + 1).write(to: folder.file("large"))
+    for (text, message) in [
+      ("${env:UNSET}", "the environment variable UNSET is not set"), ("${file:absent}", "cannot be read"),
+      ("${file:binary}", "not UTF-8"), ("${file:large}", "more than 64KiB"), ("${file:.}", "cannot be read"),
+      ("${what:x}", "is no reference"), ("${env:}", "names nothing"), ("${env:X", "does not end"),
+    ] {
+      let problem = #expect(throws: ManifestProblem.self) { try secrets().resolve(text, at: here) }
+      #expect(problem?.message.contains(message) == true, "\(problem?.message ?? "")")
+      #expect(problem?.pointer == here)
+    }
+  }
+
+  @Test("a file loses the line end its editor added, and only one", arguments: [("a\n", "a"), ("a\r\n", "a"), ("a\n\n", "a\n")])
+  func lineEnd(contents: String, value: String) throws {
+    try Data(contents.utf8).write(to: folder.file("secret"))
+    #expect(try secrets().resolve("${file:secret}", at: here) == value)
+  }
+
+  @Test("all that cannot be filled in are listed, with the line of each in the manifest")
+  func unset() throws {
+    let manifest = try Manifest(
+      text: """
+        carabiner: 1
+        endpoint: http://${env:HOST}/
+        headers:
+          A: ${env:ONE}
+          B: fine
+          C: ${env:TWO}
+        """)
+    let problems = manifest.problems(of: secrets())
+    #expect(problems.map(\.code) == [.unresolvedReference, .unresolvedReference, .unresolvedReference])
+    #expect(problems.map(\.position?.line) == [2, 4, 6])
+    #expect(manifest.problems(of: secrets(["HOST": "h", "ONE": "1", "TWO": "2"])).isEmpty)
+  }
+
+  @Test("a header value with a line end or NUL is refused, named by its reference", arguments: ["\r\n", "\n", "\r", "\u{0}"])
+  func headerValue(end: String) throws {
+    let manifest = try Manifest(text: "carabiner: 1\nheaders: {Authorization: \"Bearer ${env:TOKEN}\"}")
+    let secrets = secrets(["TOKEN": "opensesame\(end)X-Injected: 1"])
+    let error = try #require(throws: ManifestError.self) { try manifest.resolvedHeaders(secrets) }
+    #expect(error.problems.map(\.pointer.description) == ["/headers/Authorization"])
+    #expect(error.problems.first?.position?.line == 2)
+    #expect(error.description.contains("${env:TOKEN}"))
+    #expect(!error.description.contains("opensesame"))
+    #expect(!error.description.contains("Injected"))
+  }
+
+  @Test("a resolved text shows its reference, however it is printed")
+  func printed() throws {
+    let secret = try secrets(["TOKEN": "opensesame"]).secret("Bearer ${env:TOKEN}", at: here)
+    #expect(secret.value == "Bearer opensesame")
+    var dumped = ""
+    dump(secret, to: &dumped)
+    for text in ["\(secret)", String(describing: secret), String(reflecting: secret), dumped, "\([secret])"] {
+      #expect(text.contains("${env:TOKEN}"))
+      #expect(!text.contains("opensesame"), "\(text)")
+    }
+  }
+
+  @Test("a message of a plugin has references where secrets were, the longest first")
+  func redaction() throws {
+    try Data("opensesame-and-more\n".utf8).write(to: folder.file("secret"))
+    let redaction = try secrets(["TOKEN": "opensesame", "EMPTY": ""]).redaction(
+      of: ["a": "Bearer ${env:TOKEN}", "b": ["${file:secret}", "${env:EMPTY}", "plain"]], at: here)
+    #expect(
+      redaction("bad opensesame-and-more or opensesame, plain")
+        == "bad ${file:secret} or ${env:TOKEN}, plain")
+  }
+}
