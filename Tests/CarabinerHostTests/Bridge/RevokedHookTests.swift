@@ -81,6 +81,8 @@ struct RevokedHookTests {
     let request = late.request(status: 200)
     #expect(try await late.said.line() == "pending")
     try await request.value
+    #expect(HostedChain.quarantinedCalls > 0)
+    #expect(HostedChain.quarantinedBytes > 1 << 10)
     let path = try await FixturePlugin.compile("misbehave", into: late.plugins.folder, name: "other.so")
     let strict = try HostedChain(
       Manifest(
