@@ -265,8 +265,7 @@ if !librariesOnly {
       name: "CarabinerWebSocketTests",
       dependencies: [
         "CarabinerWebSocket", "Carabiner", "CarabinerCurl", "CarabinerDigest", "CarabinerHost", "CarabinerManifest",
-        "CarabinerWire",
-        "ScriptedServer", "TestTools",
+        "CarabinerSQLite", "CarabinerWire", "ScriptedServer", "TestTools",
       ],
       swiftSettings: swiftSettings),
     .testTarget(
