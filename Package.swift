@@ -227,6 +227,7 @@ if hasServers {
 if !librariesOnly {
   package.products += [
     .executable(name: "carabiner", targets: ["CarabinerCommand"]),
+    .library(name: "CarabinerServer", targets: ["CarabinerServer"]),
     .library(name: "CarabinerTracing", targets: ["CarabinerTracing"]),
     .library(name: "CarabinerWebSocket", targets: ["CarabinerWebSocket"]),
   ]
@@ -276,11 +277,35 @@ if !librariesOnly {
         .product(name: "Tracing", package: "swift-distributed-tracing"),
       ],
       swiftSettings: swiftSettings),
+    // A host for one's own program: generations of a manifest, and the gateway over them.
+    .target(
+      name: "CarabinerServer",
+      dependencies: [
+        "Carabiner", "CarabinerCurl", "CarabinerDigest", "CarabinerFiles", "CarabinerGateway", "CarabinerHost", "CarabinerSQLite",
+        "CarabinerTracing", "CarabinerWebSocket", "CarabinerWire",
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+        .product(name: "Tracing", package: "swift-distributed-tracing"),
+      ],
+      swiftSettings: swiftSettings),
+    .testTarget(
+      name: "CarabinerServerTests",
+      dependencies: [
+        "CarabinerServer", "Carabiner", "CarabinerCurl", "CarabinerHost", "ScriptedServer", "TestTools",
+        .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+        .product(name: "Tracing", package: "swift-distributed-tracing"),
+      ],
+      swiftSettings: swiftSettings),
     .executableTarget(
       name: "CarabinerCommand",
       dependencies: [
         "Carabiner", "CarabinerConformance", "CarabinerCurl", "CarabinerDigest", "CarabinerFiles", "CarabinerGateway",
-        "CarabinerHost", "CarabinerManifest",
+        "CarabinerHost", "CarabinerManifest", "CarabinerServer",
         "CarabinerSQLite", "CarabinerTracing", "CarabinerWebSocket", "CarabinerWire",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "HTTPTypes", package: "swift-http-types"),

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CarabinerServer
 internal import Foundation
 internal import Logging
 
@@ -14,7 +15,7 @@ struct CarabinerCommand: AsyncParsableCommand {
       Exit status: 0 ok, 1 the response has GraphQL errors, 2 usage, 3 manifest or plugin refused, 4 network, TLS or timeout,
       5 HTTP status, 6 the response cannot be parsed, 7 an interceptor failed, 8 cancelled.
       """,
-    version: "1.0.0",
+    version: ServerVersion.text,
     subcommands: [
       RunCommand.self, ServeCommand.self, StatusCommand.self, TopCommand.self, ReloadCommand.self, RolloutCommand.self,
       DisableCommand.self,

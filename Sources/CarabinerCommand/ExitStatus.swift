@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Carabiner
 internal import CarabinerHost
 internal import CarabinerManifest
+internal import CarabinerServer
 
 /// How the command ends.
 enum ExitStatus: Int32, Error {
@@ -23,6 +24,7 @@ enum ExitStatus: Int32, Error {
     switch error {
     case let status as ExitStatus: self = status
     case is ManifestError, is ManifestProblem, is LoadRefusal, is StoreError: self = .refused
+    case let error as ServerError: self = Self(error.code)
     case is CancellationError: self = .cancelled
     case let error as TransportError where error.code == .fileUnreadable || error.code == .fileChanged: self = .usage
     case is TransportError: self = .network
@@ -35,6 +37,16 @@ enum ExitStatus: Int32, Error {
     case is ResponseParsingError: self = .parsing
     case is ValidationError: self = .usage
     default: self = .interceptor
+    }
+  }
+}
+
+extension ExitStatus {
+  private init(_ code: ServerError.Code) {
+    switch code {
+    case .invalidConfiguration: self = .usage
+    case .refused, .shutDown: self = .refused
+    case .inUse, .cannotListen: self = .network
     }
   }
 }

@@ -4,12 +4,10 @@ internal import Foundation
 
 /// Standard output carries results and nothing else; everything for people goes to standard error.
 enum Terminal {
-  private static let secrets = SecretRegister()
-
-  /// Keeps texts out of everything written for people for as long as the value that is returned lives, and a while longer.
+  /// The secrets of the manifests that this process has read.
   ///
   /// Messages come from everywhere, and an endpoint with a key in it is part of many; this is the one door all of them pass.
-  static func hide(_ secrets: SecretRedaction) -> HiddenSecrets { Self.secrets.hide(secrets) }
+  static let secrets = SecretRegister()
 
   /// The text without what is secret.
   static func redacted(_ text: String) -> String { secrets(text) }

@@ -2,6 +2,7 @@ public import ArgumentParser
 public import Carabiner
 internal import CarabinerHost
 internal import CarabinerManifest
+internal import CarabinerServer
 internal import CarabinerWire
 internal import Foundation
 
@@ -16,16 +17,12 @@ struct ChainCommand: AsyncParsableCommand {
       Example: carabiner chain --admin unix:/run/carabiner.sock --operation GetBook
       """)
 
-  enum Format: String, ExpressibleByArgument, CaseIterable {
-    case text, json, dot
-  }
-
   @OptionGroup var source: ManifestOptions
   @Option(name: .long, help: ArgumentHelp("Ask the gateway with this admin socket.", valueName: "unix:path"))
   var admin: String?
   @Option(name: .long, help: "The operation's name.") var operation: String?
   @Option(name: .long, help: "query, mutation or subscription.") var type: GraphQLOperationType = .query
-  @Option(name: .long, help: "text, json or dot.") var format: Format = .text
+  @Option(name: .long, help: "text, json or dot.") var format: ChainDrawing.Format = .text
 
   func validate() throws {
     if admin != nil, source.path != nil { throw ValidationError("give --admin or a manifest; a gateway knows its own") }
@@ -67,3 +64,4 @@ struct ChainCommand: AsyncParsableCommand {
 }
 
 extension GraphQLOperationType: ExpressibleByArgument {}
+extension ChainDrawing.Format: ExpressibleByArgument {}

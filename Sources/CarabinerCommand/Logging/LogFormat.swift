@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CarabinerServer
 internal import CarabinerWire
 internal import Foundation
 internal import Logging

@@ -4,6 +4,7 @@ internal import CarabinerCurl
 internal import CarabinerGateway
 internal import CarabinerHost
 internal import CarabinerManifest
+internal import CarabinerServer
 internal import CarabinerWire
 internal import Foundation
 
@@ -24,9 +25,6 @@ struct ReplayCommand: AsyncParsableCommand {
   enum Format: String, ExpressibleByArgument, CaseIterable {
     case text, json
   }
-
-  /// How long a line of a record may be, 64 MiB.
-  static let maximumLineBytes = 64 << 20
 
   @OptionGroup var source: ManifestOptions
 
@@ -62,42 +60,7 @@ struct ReplayCommand: AsyncParsableCommand {
   }
 
   private func replay() async throws -> ReplayReport {
-    let host = try RunHost(
-      manifest: try source.manifest(), endpoint: nil, headers: [:], wire: WireChoice(), timeout: nil,
-      fallbackEndpoint: Self.nowhere, passesGraphQLErrors: true,
-      sending: { ScopedTransport(base: $0) },
-      // What plugins ask for on their own was not recorded, and must not reach anybody.
-      fetching: { _ in ClosedTransport() })
-    let ignored = Set(ignoreHeader.map { $0.lowercased() })
-    var report = ReplayReport(maximumShown: show)
-    for try await (number, line) in RecordLines(path: file, maximumLineBytes: Self.maximumLineBytes) {
-      guard let json = try? JSONValue(parsing: line), let recorded = RecordedOperation(json) else {
-        throw ManifestError.unreadableRecord(file, line: number)
-      }
-      let comparison = ReplayComparison(recorded, host: host, ignoredHeaders: ignored, comparesRequests: requests)
-      report.add(await Task(executorPreference: host.transport.loop) { await comparison.run() }.value, line: number)
-    }
-    return report
-  }
-
-  /// Stands for the endpoint where the manifest leaves it to the command line; nothing is sent there.
-  private static let nowhere = "http://recorded.invalid/graphql"
-}
-
-/// Sends nothing.
-private struct ClosedTransport: HTTPTransport {
-  func send(_ request: URLRequest) async throws -> HTTPResponse {
-    throw TransportError(
-      .cannotConnect, "nothing is sent while a record is replayed", url: request.url.absoluteString)
-  }
-}
-
-extension ManifestError {
-  fileprivate static func unreadableRecord(_ path: String, line: Int) -> ManifestError {
-    ManifestError(
-      path: path,
-      problems: [
-        ManifestProblem(.syntax, "line \(line) is no recorded operation; give a file that carabiner serve --record wrote")
-      ])
+    let run = ReplayRun(record: file, ignoredHeaders: ignoreHeader, comparesRequests: requests, maximumShown: show)
+    return try await run.report(try source.manifest(), hiding: Terminal.secrets) { Terminal.complain("warning: \($0)") }
   }
 }

@@ -1,7 +1,7 @@
 internal import Carabiner
-internal import CarabinerCurl
 internal import CarabinerHost
 internal import CarabinerManifest
+internal import CarabinerServer
 internal import CarabinerWire
 internal import Foundation
 internal import Synchronization
@@ -24,7 +24,7 @@ struct LoadRun: Sendable {
   /// How often the progress line is drawn.
   private static let progressInterval = Duration.milliseconds(200)
 
-  let host: RunHost
+  let host: PluginHost
   let operation: DynamicOperation
   let files: [GraphQLFile]
   let policy: CachePolicy
@@ -33,6 +33,7 @@ struct LoadRun: Sendable {
 
   func run(format: OutputFormat) async throws {
     let tally = Tally()
+    let client = ApolloClient(networkTransport: host.transport)
     let start = ContinuousClock.now
     let startCPU = ProcessTime.now
     let interrupt = InterruptSignal()
@@ -40,7 +41,7 @@ struct LoadRun: Sendable {
     let requests = Task {
       await withTaskGroup(of: Void.self) { group in
         for _ in 0..<min(concurrency, count) {
-          group.addTask(executorPreference: host.transport.loop) { await work(tally) }
+          group.addTask(executorPreference: host.executor) { await work(client, tally) }
         }
       }
     }
@@ -66,14 +67,14 @@ struct LoadRun: Sendable {
     if result.graphQLErrors > 0 { throw ExitStatus.graphQLErrors }
   }
 
-  private func work(_ tally: Tally) async {
+  private func work(_ client: ApolloClient, _ tally: Tally) async {
     while tally.counts.withLock({
       $0.next += 1
       return $0.next <= count
     }), !Task.isCancelled {
       let start = ContinuousClock.now
       do {
-        let results = try host.results(of: operation, files, cachePolicy: policy, tracer: nil)
+        let results = try client.results(of: operation, files, cachePolicy: policy, tracer: nil)
         var hasErrors = false
         for try await response in results { hasErrors = hasErrors || response.hasErrors }
         let latency = ContinuousClock.now - start

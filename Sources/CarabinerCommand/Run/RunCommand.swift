@@ -1,8 +1,8 @@
 public import ArgumentParser
 public import Carabiner
-internal import CarabinerCurl
 internal import CarabinerHost
 internal import CarabinerManifest
+internal import CarabinerServer
 public import CarabinerWire
 internal import Foundation
 
@@ -107,11 +107,7 @@ struct RunCommand: AsyncParsableCommand {
     do {
       try CrashReporter.install()
       let operation = try operation()
-      let host = try RunHost(
-        manifest: try source.manifest(), endpoint: endpoint, headers: try parsedHeaders(),
-        wire: WireChoice(
-          usesGET: get, usesPersistedQueries: apq, webSocket: websocket, webSocketProtocol: websocketProtocol,
-          certificateAuthorityFile: cacert), timeout: timeout)
+      let host = try await PluginHost(manifestOrNone: source.path, try hostConfiguration())
       if apq { try host.requirePersistedQueries(for: operation) }
       if let count = self.repeat {
         let load = LoadRun(
@@ -131,18 +127,19 @@ struct RunCommand: AsyncParsableCommand {
     }
   }
 
-  private func runOnce(_ host: RunHost, _ operation: DynamicOperation) async throws {
+  private func runOnce(_ host: PluginHost, _ operation: DynamicOperation) async throws {
     let drawing = trace ? TraceDrawing() : nil
     defer { drawing?.finish() }
     let policy = cachePolicy
     let files = file.map(\.file)
     let format = output
+    let client = ApolloClient(networkTransport: host.transport)
     let interrupt = InterruptSignal()
     defer { interrupt.stop() }
     // One task that Ctrl-C can cancel; it prefers the loop, so the request never changes threads.
-    let task = Task(executorPreference: host.transport.loop) {
+    let task = Task(executorPreference: host.executor) {
       var hasErrors = false
-      let results = try host.results(of: operation, files, cachePolicy: policy, tracer: drawing)
+      let results = try client.results(of: operation, files, cachePolicy: policy, tracer: drawing)
       for try await response in results {
         Terminal.emit(try format.text(of: response))
         hasErrors = hasErrors || response.hasErrors
@@ -154,6 +151,24 @@ struct RunCommand: AsyncParsableCommand {
   }
 
   // MARK: Arguments
+
+  private func hostConfiguration() throws -> PluginHost.Configuration {
+    var configuration = PluginHost.Configuration()
+    configuration.endpoint = endpoint
+    configuration.headers = try parsedHeaders()
+    configuration.requestTimeout = timeout
+    configuration.returnsGraphQLErrors = false
+    configuration.wire = WireChoice(
+      usesGET: get, usesPersistedQueries: apq, webSocket: websocket, webSocketProtocol: websocketProtocol,
+      certificateAuthorityFile: cacert)
+    // One manifest, once: nothing is compared with it later, and no crash is counted.
+    configuration.pinsFiles = false
+    configuration.countsCrashes = false
+    configuration.timingInterval = 0
+    configuration.secrets = Terminal.secrets
+    configuration.warning = { Terminal.complain("warning: \($0)") }
+    return configuration
+  }
 
   private func parsedHeaders() throws -> HTTPHeaders {
     var headers = HTTPHeaders()

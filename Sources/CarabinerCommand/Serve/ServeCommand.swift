@@ -4,10 +4,9 @@ internal import CarabinerFiles
 internal import CarabinerGateway
 internal import CarabinerHost
 internal import CarabinerManifest
+internal import CarabinerServer
 internal import Foundation
 internal import Logging
-internal import NIOCore
-internal import NIOPosix
 internal import UnixSignals
 
 /// `carabiner serve`: a gateway whose requests go through the chain of a manifest.
@@ -114,7 +113,7 @@ struct ServeCommand: AsyncParsableCommand {
       try await serve()
     } catch let status as ExitStatus {
       throw status
-    } catch let error as GatewayServer.BindFailure {
+    } catch let error as ServerError where error.code == .cannotListen {
       Terminal.complain("error: \(error); choose another with --listen, or --admin for its socket")
       throw ExitStatus.network
     } catch {
@@ -129,133 +128,81 @@ struct ServeCommand: AsyncParsableCommand {
     LineLogHandler.use(log.logFormat)
     let logger = Logger(label: "carabiner.serve")
     // Before anything of the other gateway's is touched, as its record.
-    if let admin { try SoleServer.claim(adminSocket: String(admin.dropFirst("unix:".count))) }
-    if let state { try SoleServer.claim(state: state) }
-    let counters = ChainCounters()
-    let source = GenerationSource(
-      path: source.path, endpoint: endpoint, probeTimeout: probe.probeTimeout, state: state,
-      observer: counters)
-    let recorder = try record.map { try Recorder(path: $0, maximumBytes: recordLimit, logger: logger) }
+    if let adminPath { try SoleServer.claim(adminSocket: adminPath) }
     let traces = try tracing.export(logger)
-    // Before any plugin is loaded, without a record; with one as soon as it is known where.
-    try CrashReporter.install()
-    let first = try first(of: source, logger)
-    if let crashLoop = first.crashLoop { try CrashReporter.install(recordingTo: crashLoop.recordPath) }
-    let live = LiveHost(first, recorder: recorder, timings: StageTimings(interval: timeStages), logger: logger)
-    let certificate = try serverCertificate(logger)
-    let reloader = Reloader(live, source, certificate)
-    reloader.keep(first)
-    let metrics = GatewayMetrics()
-    let limits = DescriptorLimit.fitting(limits.gateway, logger)
-    let operations = OperationService(
-      path: path, limits: limits, runner: live, metrics: metrics,
-      tracing: traces.map { RequestTracing($0.tracer, scheme: tlsKey == nil ? "http" : "https", redact: Terminal.redacted) },
-      logger: logger, accessLogger: log.accessLogger, redact: Terminal.redacted)
-    let group = MultiThreadedEventLoopGroup(numberOfThreads: threads)
-    let servers = try await listeners(operations, limits, certificate, group)
-    let adminServer = try await adminServer(
-      AdminService(
-        live: live, reloader: reloader, operations: operations,
-        metrics: AdminMetrics(
-          live: live, operations: operations, gateway: metrics, counters: counters, traces: traces,
-          certificate: certificate,
-          connectionCount: { servers.reduce(0) { $0 + $1.connectionCount } })), group)
-    for server in servers { Terminal.emit(log.logFormat.listening(server.name)) }
+    let host = try await PluginHost(manifestOrNone: source.path, hostConfiguration(logger))
+    let gateway = try await Gateway(host: host, configuration: gatewayConfiguration(traces, logger)).start()
+    for address in gateway.addresses { Terminal.emit(log.logFormat.listening(address)) }
     ServiceManager.notify("READY=1\nSTATUS=generation 1 serves")
-    let watching = watch ? self.source.path.map { watch($0, live, reloader) } : nil
-    let looking = certificate.map { certificate in Task { await certificate.watch() } }
-    await reloadUntilEnd(signals, reloader)
+    await reloadUntilEnd(signals, host)
     ServiceManager.notify("STOPPING=1")
-    watching?.cancel()
-    looking?.cancel()
-    reloader.close()
-    await shutDown(servers, operations)
-    await adminServer?.shutDown(within: .seconds(1))
-    await live.current.host.shutDown()
-    await traces?.shutDown()
-    recorder?.finish()
+    host.stopReloading()
+    takeSecondSignal()
+    await gateway.shutDown(within: drain)
+    await host.shutDown()
     log.finish()
-    if let left = recorder?.leftOut, left > 0 {
+    if host.unrecordedOperations > 0 {
       Terminal.complain(
-        "warning: \(left) operations are not in the record: the disk was too slow for them, or --record-limit reached")
+        "warning: \(host.unrecordedOperations) operations are not in the record: the disk was too slow for them, or --record-limit reached"
+      )
     }
-    try? await group.shutdownGracefully()
   }
 
   // MARK: Parts
 
-  /// The generation to begin with: the manifest's, or what was kept of the last one that served.
-  private func first(of source: GenerationSource, _ logger: Logger) throws -> Generation {
-    do {
-      return try source.generation(1, of: source.candidate())
-    } catch {
-      guard startFromLastGood, let kept = try source.keptCandidate() else { throw error }
-      Terminal.complain("warning: the last known good manifest serves, because the one that is there cannot: \(error)")
-      logger.critical("the last known good manifest serves", metadata: ["reason": "\(Terminal.redacted("\(error)"))"])
-      return try source.generation(1, of: kept)
+  private var adminPath: String? { admin.map { String($0.dropFirst("unix:".count)) } }
+
+  private func hostConfiguration(_ logger: Logger) -> PluginHost.Configuration {
+    var configuration = PluginHost.Configuration(logger: logger)
+    configuration.endpoint = endpoint
+    configuration.probe = .init(executable: PluginProbe.ownExecutable, timeout: probe.probeTimeout)
+    configuration.stateDirectory = state
+    configuration.startsFromLastGood = startFromLastGood
+    configuration.installsCrashReporter = true
+    configuration.watchesFiles = watch
+    configuration.timingInterval = timeStages
+    configuration.record = record.map { ($0, recordLimit) }
+    configuration.secrets = Terminal.secrets
+    configuration.warning = { Terminal.complain("warning: \($0)") }
+    return configuration
+  }
+
+  private func gatewayConfiguration(_ traces: TraceExport?, _ logger: Logger) -> Gateway.Configuration {
+    var configuration = Gateway.Configuration()
+    configuration.addresses = listen
+    if listen.isEmpty {
+      configuration.inherited = ServiceManager.sockets
+      if configuration.inherited.isEmpty { configuration.addresses = ["127.0.0.1:4000"] }
     }
-  }
-
-  private func listeners(
-    _ operations: OperationService, _ limits: GatewayLimits, _ certificate: ServerCertificate?,
-    _ group: MultiThreadedEventLoopGroup
-  ) async throws -> [GatewayServer] {
-    var addresses = listen.compactMap { GatewayServer.Address($0) }
-    if addresses.isEmpty { addresses = ServiceManager.sockets }
-    if addresses.isEmpty { addresses = [.tcp(host: "127.0.0.1", port: 4000)] }
-    var servers: [GatewayServer] = []
-    let unsent = UnsentTotal(limits)
-    for address in addresses {
-      servers.append(
-        try await GatewayServer(address, group: group, tls: certificate, limits: limits, unsent: unsent, handler: operations))
+    configuration.path = path
+    configuration.limits = DescriptorLimit.fitting(limits.gateway, logger)
+    configuration.threads = threads
+    configuration.drainTime = drain
+    if let tlsCertificate, let tlsKey { configuration.tls = .init(certificates: tlsCertificate, key: tlsKey) }
+    configuration.adminSocket = adminPath
+    configuration.accessLogger = log.accessLogger
+    configuration.traces = traces
+    configuration.onCutOff = { connections, operations in
+      ServiceManager.notify("STATUS=\(connections) connections with \(operations) operations are cut off")
     }
-    return servers
+    return configuration
   }
 
-  private func adminServer(_ service: AdminService, _ group: MultiThreadedEventLoopGroup) async throws -> GatewayServer? {
-    guard let admin else { return nil }
-    return try await GatewayServer(
-      .unix(path: String(admin.dropFirst("unix:".count))), group: group, isForOwnerOnly: true, handler: service)
-  }
-
-  private func serverCertificate(_ logger: Logger) throws -> ServerCertificate? {
-    guard let tlsCertificate, let tlsKey else { return nil }
-    do {
-      return try ServerCertificate(
-        .init(certificates: tlsCertificate, key: tlsKey), protocols: limits.http2 ? ["h2", "http/1.1"] : ["http/1.1"],
-        logger: logger
-      ) { try BoundedFile.bytes(at: $0, maximumBytes: ServerCertificate.maximumFileBytes) }
-    } catch {
-      throw usageError("the certificate or its key cannot be used: \(error); --tls-certificate and --tls-key take files in PEM")
-    }
-  }
-
-  private func watch(_ path: String, _ live: LiveHost, _ reloader: Reloader) -> Task<Void, Never> {
-    let watch = ManifestWatch(path: path) { live.current.host.chain.watchedFiles }
-    return Task { await watch.run { _ = await reloader.reload(trigger: "change of files") } }
-  }
-
-  private func reloadUntilEnd(_ signals: UnixSignalsSequence, _ reloader: Reloader) async {
+  private func reloadUntilEnd(_ signals: UnixSignalsSequence, _ host: PluginHost) async {
     for await signal in signals {
       guard signal == .sighup else { return }
       ServiceManager.notify("RELOADING=1\nMONOTONIC_USEC=\(DispatchTime.now().uptimeNanoseconds / 1000)")
-      let report = await reloader.reload(trigger: "SIGHUP")
+      let report = await host.reload(trigger: "SIGHUP")
       ServiceManager.notify("READY=1\nSTATUS=generation \(report.generation) serves")
     }
   }
 
-  private func shutDown(_ servers: [GatewayServer], _ operations: OperationService) async {
+  private func takeSecondSignal() {
     // A second signal ends the process, whatever is under way.
     signal(SIGTERM, SIG_DFL)
     signal(SIGINT, SIG_DFL)
     // One that asks for a new generation must not end what is under way.
     signal(SIGHUP, SIG_IGN)
-    let report = CutOffReport(drain: drain, operations: operations)
-    await withTaskGroup(of: Void.self) { group in
-      for server in servers {
-        group.addTask { await server.shutDown(within: drain) { report.write(connections: $0, of: server.name) } }
-      }
-    }
   }
 }
 

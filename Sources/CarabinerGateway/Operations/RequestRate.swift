@@ -1,16 +1,16 @@
 /// How many requests a client may send in a time.
-package struct RequestRate: Sendable, Hashable, CustomStringConvertible {
+public struct RequestRate: Sendable, Hashable, CustomStringConvertible {
   /// How many in a unit of time.
-  package let count: Int
+  public let count: Int
   /// The unit: a second, a minute or an hour.
-  package let unit: Unit
+  public let unit: Unit
   /// How many at once, after a time without any.
-  package var burst: Int
+  public var burst: Int
   /// The field of a request that tells clients apart; nil for their addresses.
-  package var keyField: String?
+  public var keyField: String?
 
   /// A unit of time.
-  package enum Unit: String, Sendable, Hashable, CaseIterable {
+  public enum Unit: String, Sendable, Hashable, CaseIterable {
     case second = "s"
     case minute = "m"
     case hour = "h"
@@ -25,10 +25,10 @@ package struct RequestRate: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// How many a unit may have.
-  package static let counts = 1...1_000_000
+  public static let counts = 1...1_000_000
 
   /// Reads `100/s`, `600/m` or `5000/h`; nil if it is none. That many may also come at once.
-  package init?(_ text: String) {
+  public init?(_ text: String) {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
     guard parts.count == 2, let count = Int(parts[0]), Self.counts.contains(count), let unit = Unit(rawValue: String(parts[1])),
       parts[0].utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
@@ -38,7 +38,7 @@ package struct RequestRate: Sendable, Hashable, CustomStringConvertible {
     burst = count
   }
 
-  package var description: String { "\(count)/\(unit.rawValue)" }
+  public var description: String { "\(count)/\(unit.rawValue)" }
 
   var nanosecondsPerToken: UInt64 { unit.nanoseconds / UInt64(count) }
 }

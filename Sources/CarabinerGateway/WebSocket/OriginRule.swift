@@ -2,12 +2,12 @@
 ///
 /// A browser asks nobody before it opens a WebSocket to another site, and sends the cookies it has of it. So a page of another origin
 /// is turned away unless it is listed. Programs send no origin, and are not what this guards against.
-package struct OriginRule: Sendable, Hashable {
+public struct OriginRule: Sendable, Hashable {
   private let allowed: Set<String>
   private let allowsAll: Bool
 
   /// A rule that allows these origins, as `https://example.org`, beside pages of the server's own host; `*` allows all.
-  package init(_ allowed: [String]) {
+  public init(_ allowed: [String]) {
     self.allowed = Set(allowed.map { Self.normal($0) })
     allowsAll = allowed.contains("*")
   }

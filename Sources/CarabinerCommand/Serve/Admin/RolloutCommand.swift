@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CarabinerServer
 internal import CarabinerWire
 
 /// `carabiner rollout`: ends the trial of a generation, one way or the other.
@@ -25,7 +26,7 @@ struct RolloutCommand: AsyncParsableCommand {
 
   private static func end(_ how: String, _ options: AdminOptions) async throws {
     let (status, json) = try await options.client().json("POST", "/trial/\(how)")
-    options.show(json) { $0["error"]?.string.map { "error: \($0)" } ?? ReloadCommand.text($0) }
+    options.show(json) { $0["error"]?.string.map { "error: \($0)" } ?? ReloadReport.text($0) }
     if status != 200 { throw ExitStatus.refused }
   }
 }

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CarabinerServer
 internal import CarabinerWire
 
 /// `carabiner status`: what a running gateway does.
@@ -50,7 +51,7 @@ struct StatusCommand: AsyncParsableCommand {
             + (entry["example"]?.array ?? []).map { "\n               \(text($0))" }.joined())
       }
     }
-    if let reload = json["lastReload"], !reload.isNull { lines.append("last reload  \(ReloadCommand.text(reload))") }
+    if let reload = json["lastReload"], !reload.isNull { lines.append("last reload  \(ReloadReport.text(reload))") }
     return lines.joined(separator: "\n")
   }
 }
@@ -72,22 +73,7 @@ struct ReloadCommand: AsyncParsableCommand {
 
   func run() async throws {
     let (status, json) = try await options.client().json("POST", force ? "/reload?force=true" : "/reload")
-    options.show(json, Self.text)
+    options.show(json, ReloadReport.text)
     if status != 200 { throw ExitStatus.refused }
-  }
-
-  static func text(_ json: JSONValue) -> String {
-    func list(_ name: String) -> [String] { json[name]?.array?.compactMap(\.string) ?? [] }
-    let generation = json["generation"]?.int ?? 0
-    let changes = list("difference").map { "\n  \($0)" }.joined()
-    let difference = changes.isEmpty ? "; nothing is different" : ":\(changes)"
-    switch json["outcome"]?.string {
-    case "accepted": return "generation \(generation) serves\(difference)"
-    case "promoted": return "generation \(generation), which was on trial, serves\(difference)"
-    case "on trial": return "generation \(generation) goes on, with a \(json["trial"]?.string ?? "trial") beside it\(difference)"
-    case let outcome:
-      return "\(outcome ?? "refused"), generation \(generation) goes on:" + list("problems").map { "\n  error: \($0)" }.joined()
-        + (changes.isEmpty ? "" : "\nwould have changed:\(changes)")
-    }
   }
 }

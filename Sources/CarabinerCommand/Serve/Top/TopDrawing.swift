@@ -1,3 +1,4 @@
+internal import CarabinerServer
 internal import CarabinerWire
 internal import Foundation
 

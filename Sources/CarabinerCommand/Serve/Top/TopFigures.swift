@@ -1,5 +1,6 @@
 internal import CarabinerHost
 internal import CarabinerManifest
+internal import CarabinerServer
 internal import CarabinerWire
 internal import Foundation
 

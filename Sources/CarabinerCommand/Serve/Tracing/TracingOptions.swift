@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CarabinerServer
 internal import CarabinerTracing
 internal import Foundation
 internal import Logging
@@ -30,7 +31,7 @@ struct TracingOptions: ParsableArguments {
         if traceShare != nil { throw usageError("--trace-share needs to know where to: give --otlp URL") }
         return nil
       }
-      return try TraceExport(settings, logger)
+      return try TraceExport(settings, logger, redact: Terminal.redacted)
     } catch let refusal as OTLPSettings.Refusal {
       throw usageError("\(refusal)")
     }

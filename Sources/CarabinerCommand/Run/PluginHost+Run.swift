@@ -1,0 +1,27 @@
+internal import Carabiner
+internal import CarabinerServer
+
+extension ApolloClient {
+  /// Runs an operation, with the files that are some of its variables.
+  func results(
+    of operation: DynamicOperation, _ files: [GraphQLFile], cachePolicy: CachePolicy, tracer: (any ChainTracer)?
+  ) throws -> PullStream<GraphQLResponse<DynamicOperation>> {
+    let configuration = RequestConfiguration(tracer: tracer)
+    guard files.isEmpty else { return try results(of: operation, uploading: files, configuration: configuration) }
+    return try results(of: operation, cachePolicy: cachePolicy, configuration: configuration)
+  }
+}
+
+extension PluginHost {
+  /// Runs `body`, and then shuts the host down.
+  func untilShutDown<Value>(_ body: () async throws -> Value) async throws -> Value {
+    do {
+      let value = try await body()
+      await shutDown()
+      return value
+    } catch {
+      await shutDown()
+      throw error
+    }
+  }
+}

@@ -1,0 +1,139 @@
+internal import Carabiner
+internal import CarabinerGateway
+internal import CarabinerHost
+internal import CarabinerManifest
+package import CarabinerWire
+internal import Foundation
+internal import NIOCore
+internal import NIOHTTP1
+
+/// What operators ask of a running gateway, over a socket in the file system.
+struct AdminService: RequestHandler {
+  let live: LiveHost
+  let reloader: Reloader
+  let operations: OperationService
+  let metrics: AdminMetrics
+  let start = Date()
+
+  func handle(_ request: GatewayRequest, _ reply: GatewayReply) {
+    switch (request.head.method, request.path) {
+    case (.GET, "/status"): answer(reply, .ok, status)
+    case (.GET, "/metrics"):
+      reply.answer(.ok, ["Content-Type": PrometheusText.contentType], ByteBuffer(string: metrics.text))
+    case (.GET, "/chain"): chain(request, reply)
+    case (.POST, "/reload"):
+      Task {
+        let isForced = FormFields(Array(request.query.utf8))?["force"] == "true"
+        let report = await reloader.reload(trigger: "admin socket", anew: isForced)
+        answer(reply, report.isAccepted ? .ok : .unprocessableEntity, report.json)
+      }
+    case (.POST, "/plugins/enable"): override(request, reply, isEnabled: true)
+    case (.POST, "/plugins/disable"): override(request, reply, isEnabled: false)
+    case (.POST, "/plugins/reset"): override(request, reply, isEnabled: nil)
+    case (.POST, "/trial/promote"): trial(reply) { reloader.promote($0, trigger: "admin socket") }
+    case (.POST, "/trial/abort"):
+      trial(reply) { reloader.rollBack($0, "it was called off over the admin socket", trigger: "admin socket") }
+    case (_, "/status"), (_, "/metrics"), (_, "/chain"): refuse(reply, .methodNotAllowed, "ask with GET")
+    case (_, "/reload"), (_, "/trial/promote"), (_, "/trial/abort"): refuse(reply, .methodNotAllowed, "ask with POST")
+    default:
+      refuse(
+        reply, .notFound,
+        "there is GET /status, /chain and /metrics, and POST /reload, /plugins/{enable,disable,reset} and /trial/{promote,abort}")
+    }
+  }
+
+  private func override(_ request: GatewayRequest, _ reply: GatewayReply, isEnabled: Bool?) {
+    guard let body = try? JSONValue(parsing: Array(request.body.readableBytesView)), let pattern = body["pattern"]?.string,
+      !pattern.isEmpty, isEnabled == nil || body["reason"]?.string?.isEmpty == false
+    else { return refuse(reply, .badRequest, #"send {"pattern": "NAME", "reason": "WHY"}"#) }
+    Task {
+      do {
+        try await reloader.override(pattern, isEnabled: isEnabled, reason: body["reason"]?.string ?? "")
+        answer(reply, .ok, ["pattern": .string(pattern), "enabled": isEnabled.map { .bool($0) } ?? .null])
+      } catch let error as ManifestError {
+        refuse(reply, .unprocessableEntity, error.problems.map(\.message).joined(separator: "; "))
+      } catch {
+        refuse(reply, .unprocessableEntity, "\(error)")
+      }
+    }
+  }
+
+  private func trial(_ reply: GatewayReply, _ body: (GenerationTrial) -> ReloadReport?) {
+    guard let trial = live.trial, let report = body(trial) else {
+      return refuse(reply, .conflict, "no generation is on trial")
+    }
+    answer(reply, .ok, report.json)
+  }
+
+  private func answer(_ reply: GatewayReply, _ status: HTTPResponseStatus, _ json: JSONValue) {
+    reply.answer(
+      status, ["Content-Type": "application/json"],
+      ByteBuffer(string: live.output.redacted(String(decoding: json.serialized(pretty: true), as: UTF8.self)) + "\n"))
+  }
+
+  private func answer(_ reply: GatewayReply, _ text: String) {
+    reply.answer(.ok, ["Content-Type": "text/plain; charset=utf-8"], ByteBuffer(string: live.output.redacted(text) + "\n"))
+  }
+
+  private func refuse(_ reply: GatewayReply, _ status: HTTPResponseStatus, _ message: String) {
+    answer(reply, status, ["error": .string(message)])
+  }
+
+  // MARK: Status
+
+  private var status: JSONValue {
+    let current = live.current
+    let load = operations.load
+    let reloads = live.reloadCounts
+    return [
+      "generation": .count(current.number), "since": .string(current.since.ISO8601Format()),
+      "manifest": .string(current.manifest.path), "started": .string(start.ISO8601Format()),
+      "version": .string(ServerVersion.text),
+      "process": .count(ProcessInfo.processInfo.processIdentifier),
+      "operations": ["running": .count(load.running), "waiting": .count(load.waiting)],
+      "connections": .count(metrics.connectionCount()),
+      "retired": .array(
+        live.retired.map { ["generation": .count($0.number), "operations": .count($0.operationCount)] }),
+      "plugins": .array(
+        current.host.chain.entries().map(\.json)),
+      "reloads": ["all": .count(reloads.all), "refused": .count(reloads.refused)],
+      "trial": live.trial?.json ?? .null, "lastReload": live.lastReload?.json ?? .null,
+    ]
+  }
+
+  private func chain(_ request: GatewayRequest, _ reply: GatewayReply) {
+    guard let fields = FormFields(Array(request.query.utf8)) else {
+      return refuse(reply, .badRequest, "the URL's query is malformed; ask for ?operation=NAME&type=query")
+    }
+    guard let type = GraphQLOperationType(rawValue: fields["type"] ?? "query") else {
+      return refuse(reply, .badRequest, "the type is query, mutation or subscription")
+    }
+    let chain = LiveChain(live.current, of: fields["operation"], type, live.timings)
+    switch ChainDrawing.Format(rawValue: fields["format"] ?? "json") {
+    case .json: answer(reply, .ok, chain.json)
+    case .text: answer(reply, chain.text)
+    case .dot: answer(reply, chain.dot)
+    case nil: refuse(reply, .badRequest, "the format is json, text or dot")
+    }
+  }
+}
+
+extension JSONValue {
+  /// A whole number.
+  package static func count(_ number: some BinaryInteger) -> JSONValue { .number(JSONNumber(Int(clamping: number))) }
+}
+
+extension EntryStatus {
+  /// What `carabiner status` shows of it.
+  var json: JSONValue {
+    func text(_ value: String?) -> JSONValue { value.map { .string($0) } ?? .null }
+    return [
+      "name": .string(name), "origin": .string(origin.rawValue), "file": .string(path), "sha256": text(digest), "id": text(id),
+      "version": text(version), "lists": .array(lists.map { .string($0.rawValue) }), "mandatory": .bool(isMandatory),
+      "enabled": .bool(isEnabled), "decision": text(decision?.description),
+      "breaker": text(breaker.map { "\($0.phase), \($0.consecutiveFaults) of \($0.threshold) faults in a row" }),
+      "faults": .count(faults), "failures": .count(failures), "retries": .count(retries), "calls": .count(callsBegun),
+      "underWay": .count(callsInFlight),
+    ]
+  }
+}

@@ -1,0 +1,45 @@
+internal import CarabinerGateway
+internal import Foundation
+
+/// What the system says of this process, under the names that Prometheus' own clients use.
+struct ProcessFigures: Sendable {
+  private let cpuSeconds: Double
+  private let residentBytes: Double
+  private let startSeconds: Double
+  private let openDescriptors: Int
+
+  /// The figures now; nil if the system does not tell.
+  static var current: ProcessFigures? {
+    // The name of the program, in parentheses, may have anything in it; what follows has not.
+    guard let stat = try? String(contentsOfFile: "/proc/self/stat", encoding: .utf8), let end = stat.lastIndex(of: ")"),
+      let boot = bootSeconds
+    else { return nil }
+    let fields = stat[end...].split(separator: " ").dropFirst().map { Double($0) ?? 0 }
+    // From the third field on; see proc(5): utime is the 14th, stime the 15th, starttime the 22nd, rss the 24th.
+    guard fields.count > 21 else { return nil }
+    let ticks = Double(sysconf(Int32(_SC_CLK_TCK)))
+    let descriptors = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0
+    return ProcessFigures(
+      cpuSeconds: (fields[11] + fields[12]) / ticks, residentBytes: fields[21] * Double(sysconf(Int32(_SC_PAGESIZE))),
+      startSeconds: boot + fields[19] / ticks, openDescriptors: descriptors)
+  }
+
+  private static let bootSeconds: Double? = {
+    guard let stat = try? String(contentsOfFile: "/proc/stat", encoding: .utf8) else { return nil }
+    return stat.split(separator: "\n").first { $0.hasPrefix("btime ") }.flatMap { Double($0.dropFirst("btime ".count)) }
+  }()
+
+  /// The text of the metrics.
+  func write(to text: inout PrometheusText) {
+    text.family("carabiner_build_info", .gauge, "The version that runs.")
+    text.sample("carabiner_build_info", [("version", ServerVersion.text)], 1)
+    func family(_ name: String, _ kind: PrometheusText.Kind, _ help: String, _ value: Double) {
+      text.family(name, kind, help)
+      text.sample(name, [], value)
+    }
+    family("process_cpu_seconds_total", .counter, "CPU time this process has taken.", cpuSeconds)
+    family("process_resident_memory_bytes", .gauge, "Memory this process has in use.", residentBytes)
+    family("process_start_time_seconds", .gauge, "When this process began, in seconds since 1970.", startSeconds)
+    family("process_open_fds", .gauge, "Descriptors this process has open.", Double(openDescriptors))
+  }
+}

@@ -1,0 +1,45 @@
+internal import CarabinerGateway
+public import ServiceLifecycle
+
+/// Serves GraphQL over HTTP and WebSockets, and runs the operations through the chain of a host.
+///
+/// ```swift
+/// let host = try await PluginHost(manifest: "chain.yaml")
+/// try await Gateway(host: host, configuration: .init(address: "127.0.0.1:4000")).run()
+/// ```
+public final class Gateway: Service {
+  /// The host that runs the operations. It goes on when the gateway ends.
+  public let host: PluginHost
+  /// How the gateway listens, and how much its clients may take.
+  public let configuration: Configuration
+
+  /// A gateway over a host; it listens once it runs.
+  public init(host: PluginHost, configuration: Configuration = Configuration()) {
+    self.host = host
+    self.configuration = configuration
+  }
+
+  /// Serves until the service group shuts down, or the task is cancelled.
+  ///
+  /// After a graceful shutdown operations under way may take ``Configuration/drainTime``. Cancellation closes all connections at once.
+  ///
+  /// - Throws: ``ServerError`` if the gateway cannot listen, or a value of the configuration cannot be used.
+  public func run() async throws {
+    let running = try await start()
+    configuration.onListening?(running.addresses)
+    let time = (try? await gracefulShutdown()) == nil ? Duration.zero : configuration.drainTime
+    // A cancelled task cannot wait for the connections to end.
+    await Task { await running.shutDown(within: time) }.value
+  }
+
+  /// Begins to serve.
+  ///
+  /// - Throws: ``ServerError`` if the gateway cannot listen, or a value of the configuration cannot be used.
+  package func start() async throws -> RunningGateway {
+    do {
+      return try await RunningGateway(host, configuration)
+    } catch let error as GatewayServer.BindFailure {
+      throw ServerError(.cannotListen, "\(error)", cause: error)
+    }
+  }
+}

@@ -1,0 +1,116 @@
+internal import CarabinerFiles
+internal import CarabinerGateway
+internal import CarabinerHost
+internal import Logging
+internal import NIOCore
+internal import NIOPosix
+
+/// The sockets and tasks of a gateway that serves.
+package final class RunningGateway: Sendable {
+  /// How long requests to the admin socket may take at the end.
+  private static let adminDrainTime = Duration.seconds(1)
+
+  private let host: PluginHost
+  private let configuration: Gateway.Configuration
+  private let operations: OperationService
+  private let servers: [GatewayServer]
+  private let adminServer: GatewayServer?
+  private let certificate: ServerCertificate?
+  private let certificateWatch: Task<Void, Never>?
+  private let group: MultiThreadedEventLoopGroup
+
+  /// The addresses, with the ports in use.
+  package var addresses: [String] { servers.map(\.name) }
+
+  init(_ host: PluginHost, _ configuration: Gateway.Configuration) async throws {
+    let addresses = try Self.addresses(configuration)
+    let certificate = try Self.certificate(configuration, host.output.logger)
+    let metrics = GatewayMetrics()
+    let limits = configuration.limits
+    let output = host.output
+    let operations = OperationService(
+      path: configuration.path, limits: limits, runner: host.live, metrics: metrics,
+      tracing: configuration.traces.map {
+        RequestTracing($0.tracer, scheme: configuration.tls == nil ? "http" : "https", redact: output.redacted)
+      },
+      logger: output.logger, accessLogger: configuration.accessLogger, redact: output.redacted)
+    let group = MultiThreadedEventLoopGroup(numberOfThreads: configuration.threads)
+    var servers: [GatewayServer] = []
+    var adminServer: GatewayServer?
+    do {
+      let unsent = UnsentTotal(limits)
+      for address in addresses {
+        servers.append(
+          try await GatewayServer(
+            address, group: group, tls: certificate, limits: limits, unsent: unsent, handler: operations))
+      }
+      let listening = servers
+      let admin = AdminService(
+        live: host.live, reloader: host.reloader, operations: operations,
+        metrics: AdminMetrics(
+          live: host.live, operations: operations, gateway: metrics, counters: host.counters, traces: configuration.traces,
+          certificate: certificate, connectionCount: { listening.reduce(0) { $0 + $1.connectionCount } }))
+      if let path = configuration.adminSocket {
+        adminServer = try await GatewayServer(.unix(path: path), group: group, isForOwnerOnly: true, handler: admin)
+      }
+    } catch {
+      for server in servers { await server.shutDown(within: .zero) }
+      try? await group.shutdownGracefully()
+      throw error
+    }
+    self.host = host
+    self.configuration = configuration
+    self.operations = operations
+    self.servers = servers
+    self.adminServer = adminServer
+    self.certificate = certificate
+    self.group = group
+    if let certificate { host.reloader.add(certificate) }
+    certificateWatch = certificate.map { certificate in Task { await certificate.watch() } }
+  }
+
+  /// Takes no more connections, lets operations finish, and closes the connections that are left when the time is over.
+  package func shutDown(within time: Duration) async {
+    certificateWatch?.cancel()
+    if let certificate { host.reloader.remove(certificate) }
+    let report = CutOffReport(
+      drain: time, operations: operations, logger: host.output.logger, notify: configuration.onCutOff)
+    await withTaskGroup(of: Void.self) { group in
+      for server in servers {
+        group.addTask { await server.shutDown(within: time) { report.write(connections: $0, of: server.name) } }
+      }
+    }
+    await adminServer?.shutDown(within: Self.adminDrainTime)
+    await configuration.traces?.shutDown()
+    try? await group.shutdownGracefully()
+  }
+
+  private static func addresses(_ configuration: Gateway.Configuration) throws -> [GatewayServer.Address] {
+    guard configuration.path.hasPrefix("/"), !configuration.path.contains("?") else {
+      throw ServerError.invalid("the path of the GraphQL endpoint begins with / and has no query; it is \(configuration.path)")
+    }
+    guard (1...64).contains(configuration.threads) else {
+      throw ServerError.invalid("a gateway has 1 to 64 threads, not \(configuration.threads)")
+    }
+    let addresses = try configuration.addresses.map { text in
+      guard let address = GatewayServer.Address(text) else {
+        throw ServerError.invalid("an address is HOST:PORT, unix:PATH or fd:NUMBER, not \(text.debugDescription)")
+      }
+      return address
+    }
+    return addresses.isEmpty ? configuration.inherited : addresses
+  }
+
+  private static func certificate(_ configuration: Gateway.Configuration, _ logger: Logger) throws -> ServerCertificate? {
+    guard let tls = configuration.tls else { return nil }
+    do {
+      return try ServerCertificate(
+        .init(certificates: tls.certificates, key: tls.key),
+        protocols: configuration.limits.takesHTTP2 ? ["h2", "http/1.1"] : ["http/1.1"], logger: logger
+      ) { try BoundedFile.bytes(at: $0, maximumBytes: ServerCertificate.maximumFileBytes) }
+    } catch {
+      throw ServerError.invalid(
+        "the certificate or its key cannot be used: \(error); --tls-certificate and --tls-key take files in PEM")
+    }
+  }
+}

@@ -1,0 +1,83 @@
+internal import Carabiner
+internal import CarabinerGateway
+internal import Synchronization
+
+/// A place in a generation, which does not end before it.
+final class GenerationLease: Sendable {
+  let generation: Generation
+  private let live: LiveHost
+  /// The statistics of a canary, or of the generation beside it; nil if no generation has to prove itself.
+  private let statistics: TrialStatistics?
+
+  /// Takes a place in the generation for an operation.
+  ///
+  /// - Parameter key: Gives the key that decides whether a canary takes the operation.
+  init(_ live: LiveHost, key: (_ field: String?) -> String) {
+    let (generation, trial) = live.enter(key)
+    self.generation = generation
+    self.live = live
+    statistics = trial.flatMap { trial in
+      guard case .canary = trial.kind else { return nil }
+      return generation === trial.generation ? trial.own : trial.baseline
+    }
+  }
+
+  deinit { live.leave(generation) }
+
+  /// The same results, which keep the place until they are released.
+  func holding<Operation: GraphQLOperation>(
+    _ results: PullStream<GraphQLResponse<Operation>>
+  ) -> PullStream<GraphQLResponse<Operation>> {
+    guard let statistics else {
+      return PullStream { [self] in
+        defer { withExtendedLifetime(self) {} }
+        return try await results.pull()
+      }
+    }
+    let watch = TrialWatch(statistics)
+    return PullStream { [self] in
+      defer { withExtendedLifetime(self) {} }
+      do {
+        let step = try await results.pull()
+        switch step {
+        case .element(let response): watch.note(hasErrors: response.hasErrors)
+        case .last(let response):
+          watch.note(hasErrors: response.hasErrors)
+          watch.end()
+        case .end: watch.end()
+        }
+        return step
+      } catch {
+        if !(error is CancellationError) { watch.fail() }
+        throw error
+      }
+    }
+  }
+}
+
+/// Counts one operation for the statistics of a trial.
+private final class TrialWatch: Sendable {
+  private let statistics: TrialStatistics
+  private let start = ContinuousClock.now
+  private let state = Mutex((hasErrors: false, isOver: false))
+
+  init(_ statistics: TrialStatistics) { self.statistics = statistics }
+
+  func note(hasErrors: Bool) {
+    if hasErrors { state.withLock { $0.hasErrors = true } }
+  }
+
+  func fail() {
+    note(hasErrors: true)
+    end()
+  }
+
+  func end() {
+    let ended: Bool? = state.withLock { state in
+      guard !state.isOver else { return nil }
+      state.isOver = true
+      return state.hasErrors
+    }
+    if let ended { statistics.record(.now - start, isError: ended) }
+  }
+}

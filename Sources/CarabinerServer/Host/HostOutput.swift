@@ -1,0 +1,26 @@
+internal import CarabinerHost
+internal import Logging
+
+/// Where a host reports, and the secrets that no report may show.
+struct HostOutput: Sendable {
+  let logger: Logger
+  /// The secrets of the manifests that this host has read.
+  let secrets: SecretRegister
+  private let warning: (@Sendable (String) -> Void)?
+
+  /// - Parameter warning: Gets warnings for the operator; nil to log them.
+  init(logger: Logger, secrets: SecretRegister = SecretRegister(), warning: (@Sendable (String) -> Void)? = nil) {
+    self.logger = logger
+    self.secrets = secrets
+    self.warning = warning
+  }
+
+  /// The text without what is secret.
+  func redacted(_ text: String) -> String { secrets(text) }
+
+  /// Warns the operator.
+  func warn(_ text: String) {
+    if let warning { return warning(text) }
+    logger.warning("\(redacted(text))")
+  }
+}

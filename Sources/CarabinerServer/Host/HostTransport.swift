@@ -1,0 +1,52 @@
+public import Carabiner
+internal import CarabinerGateway
+internal import Foundation
+
+/// Runs operations through the chain of a host, each in the generation that serves when it begins.
+public struct HostTransport: UploadingNetworkTransport {
+  let host: PluginHost
+
+  /// The store of the generation that serves.
+  ///
+  /// A reload that changes the store's settings opens another store; make a new client then.
+  public var store: ApolloStore { host.live.current.host.client.store }
+
+  public func send<Operation: GraphQLOperation>(
+    _ operation: Operation, fetchBehavior: FetchBehavior, configuration: RequestConfiguration
+  ) throws -> PullStream<GraphQLResponse<Operation>> {
+    try run(configuration) { transport, configuration in
+      try transport.send(operation, fetchBehavior: fetchBehavior, configuration: configuration)
+    }
+  }
+
+  public func upload<Operation: GraphQLOperation>(
+    _ operation: Operation, files: [GraphQLFile], configuration: RequestConfiguration
+  ) throws -> PullStream<GraphQLResponse<Operation>> {
+    try run(configuration) { transport, configuration in
+      guard let transport = transport as? any UploadingNetworkTransport else { throw RequestChainError.cannotUpload(transport) }
+      return try transport.upload(operation, files: files, configuration: configuration)
+    }
+  }
+
+  private func run<Operation: GraphQLOperation>(
+    _ configuration: RequestConfiguration,
+    _ body: (any NetworkTransport, RequestConfiguration) throws -> PullStream<GraphQLResponse<Operation>>
+  ) throws -> PullStream<GraphQLResponse<Operation>> {
+    let lease = GenerationLease(host.live) { field in
+      // A host in an application has one user: without a key a canary takes a share of the operations.
+      field.flatMap { configuration.additionalHeaders[$0] } ?? UUID().uuidString
+    }
+    var configuration = configuration
+    if configuration.requestTimeout == nil { configuration.requestTimeout = lease.generation.host.timeout }
+    configuration.tracer = host.live.timings.nextTracer(
+      beside: configuration.tracer ?? host.chainTracer(in: lease.generation))
+    return lease.holding(try body(lease.generation.host.client.networkTransport, configuration))
+  }
+}
+
+extension ApolloClient {
+  /// A client over the chain of a host, with the store of its manifest.
+  public convenience init(networkTransport: HostTransport) {
+    self.init(networkTransport: networkTransport, store: networkTransport.store)
+  }
+}

@@ -1,0 +1,41 @@
+internal import Carabiner
+package import CarabinerHost
+internal import CarabinerManifest
+internal import CarabinerSQLite
+internal import CarabinerWire
+internal import FoundationEssentials
+
+extension Manifest {
+  /// Opens the store, and makes its file if there is none.
+  ///
+  /// - Throws: ``StoreError``.
+  func openStore() throws -> ApolloStore {
+    let cache: any NormalizedCache =
+      if let file = store.file {
+        try SQLiteNormalizedCache(path: file, maximumFields: settings.storeFields)
+      } else {
+        InMemoryNormalizedCache(
+          maximumRecords: settings.storeRecords, maximumBytes: settings.storeBytes, maximumFields: settings.storeFields)
+      }
+    return ApolloStore(cache: cache, policy: store.policy)
+  }
+
+  /// Whether a store that was opened for another manifest is as this one wants it.
+  func canKeepStore(of other: Manifest) -> Bool {
+    store == other.store && settings.storeRecords == other.settings.storeRecords
+      && settings.storeBytes == other.settings.storeBytes && settings.storeFields == other.settings.storeFields
+  }
+
+  /// What keeps the store's file from being used; nothing is made or changed.
+  package func storeProblems() -> [ManifestProblem] {
+    guard let file = store.file, let size = try? FileManager.default.attributesOfItem(atPath: file)[.size] as? Int, size > 0
+    else { return [] }
+    do {
+      _ = try SQLiteNormalizedCache(path: file, isReadOnly: true)
+      return []
+    } catch {
+      let place = JSONPointer(components: ["built-ins", "store", "file"])
+      return [ManifestProblem(.unreadable, at: place, (error as? StoreError)?.message ?? "\(error)")]
+    }
+  }
+}

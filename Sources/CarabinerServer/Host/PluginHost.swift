@@ -1,0 +1,150 @@
+package import Carabiner
+internal import CarabinerGateway
+internal import CarabinerHost
+internal import CarabinerTracing
+internal import Dispatch
+internal import Foundation
+internal import Logging
+internal import Tracing
+
+/// Runs GraphQL operations through the chain of a manifest, and loads the plugins that the manifest names.
+///
+/// A host holds the generations of its manifest: one runs new operations, and earlier ones end with the operations that began in them.
+/// Several hosts may be in one process; nothing but the code of the plugins is shared between them.
+public final class PluginHost: Sendable {
+  let live: LiveHost
+  let reloader: Reloader
+  let counters: ChainCounters
+  let output: HostOutput
+  private let tracer: (any Tracer)?
+  private let recorder: Recorder?
+  /// Held while the host lives.
+  private let stateFolder: StateFolder?
+  private let watching: Task<Void, Never>?
+
+  /// Checks a manifest, loads its plugins, and opens its store.
+  ///
+  /// - Parameters:
+  ///   - path: The file of the manifest, YAML or JSON.
+  ///   - configuration: What the manifest does not say.
+  /// - Throws: ``ServerError`` with all problems of the manifest, and errors of the store and the transports.
+  public convenience init(manifest path: String, configuration: Configuration = Configuration()) async throws {
+    try await self.init(manifestOrNone: path, configuration)
+  }
+
+  /// - Parameter path: Nil for a manifest that says nothing.
+  package convenience init(manifestOrNone path: String?, _ configuration: Configuration) async throws {
+    // Loading blocks: it reads files, links libraries and runs code of plugins.
+    let parts = try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<HostParts, any Error>) in
+      DispatchQueue(label: "carabiner.start").async {
+        continuation.resume(with: Result { try ServerError.wrapping { try HostParts(path, configuration) } })
+      }
+    }
+    self.init(parts, configuration, path)
+  }
+
+  private init(_ parts: HostParts, _ configuration: Configuration, _ path: String?) {
+    live = parts.live
+    reloader = parts.reloader
+    counters = parts.counters
+    output = parts.output
+    recorder = parts.recorder
+    stateFolder = parts.stateFolder
+    tracer = configuration.tracer
+    watching = configuration.watchesFiles ? path.map { Self.watch($0, parts.live, parts.reloader) } : nil
+  }
+
+  deinit {
+    watching?.cancel()
+    reloader.close()
+    live.events.finish()
+  }
+
+  // MARK: Operations
+
+  /// Runs operations through the chain that serves when they begin.
+  public var transport: HostTransport { HostTransport(host: self) }
+
+  /// The executor on which operations run without changing threads.
+  public var executor: any TaskExecutor { live.executor }
+
+  /// The number of the generation that serves, counted from 1.
+  public var generation: UInt64 { live.current.number }
+
+  /// The text without the secrets of the manifests that this host has read.
+  ///
+  /// Errors may hold the URL of the endpoint, and that may hold a key.
+  public func redacted(_ text: String) -> String { output.redacted(text) }
+
+  /// Checks that this operation passes the stage that sends hashes.
+  ///
+  /// - Throws: ``ServerError`` if it does not.
+  package func requirePersistedQueries(for operation: DynamicOperation) throws {
+    try live.current.host.requirePersistedQueries(for: operation)
+  }
+
+  // MARK: Generations
+
+  /// Reads the manifest again, and lets it serve if all of it is in order.
+  ///
+  /// With `serve: {canary: …}` or `serve: {shadow: …}` in the manifest the new generation is on trial at first.
+  ///
+  /// - Parameter anew: Whether all instances of plugins are made anew, also those for which nothing has changed.
+  /// - Returns: The event, which lists what has changed.
+  /// - Throws: ``ServerError`` if the manifest or a plugin is refused; the earlier generation goes on.
+  @discardableResult public func reload(anew: Bool = false) async throws -> GenerationEvent {
+    let report = await reload(trigger: "reload()", anew: anew)
+    guard report.isAccepted else {
+      let error = report.error ?? ServerError(.refused, report.problems.joined(separator: "\n"))
+      throw error.mapTexts(output.redacted)
+    }
+    return GenerationEvent(report, redact: output.redacted)
+  }
+
+  /// Reads the manifest again, and lets it serve if all of it is in order.
+  ///
+  /// - Parameter trigger: The reason, for the log.
+  package func reload(trigger: String, anew: Bool = false) async -> ReloadReport {
+    await reloader.reload(trigger: trigger, anew: anew)
+  }
+
+  /// The events of generations from now on, for as long as the host lives.
+  ///
+  /// Each call makes a stream of its own. A reader that is slow misses the oldest events.
+  public var events: AsyncStream<GenerationEvent> { live.events.stream() }
+
+  private static func watch(_ path: String, _ live: LiveHost, _ reloader: Reloader) -> Task<Void, Never> {
+    let watch = ManifestWatch(path: path) { live.current.host.chain.watchedFiles }
+    return Task { await watch.run { _ = await reloader.reload(trigger: "change of files") } }
+  }
+
+  // MARK: The end
+
+  /// Refuses reloads from now on.
+  package func stopReloading() {
+    watching?.cancel()
+    reloader.close()
+  }
+
+  /// Refuses reloads, ends the subscriptions at the upstream, and writes what waits to be recorded.
+  ///
+  /// Call it once no operation is needed any more. Plugins end with the host.
+  public func shutDown() async {
+    stopReloading()
+    await live.current.host.shutDown()
+    recorder?.finish()
+    live.events.finish()
+  }
+
+  /// How many operations are missing from the record because the disk was slow, or the file as long as it may be.
+  package var unrecordedOperations: Int { recorder?.leftOut ?? 0 }
+
+  // MARK: Parts
+
+  /// The tracer of an operation that began in a generation; nil if nothing is traced.
+  func chainTracer(in generation: Generation) -> (any ChainTracer)? {
+    guard let tracer else { return nil }
+    return ChainSpans(
+      tracer, attributes: [AttributeName.generation: .int64(Int64(clamping: generation.number))], redact: output.redacted)
+  }
+}

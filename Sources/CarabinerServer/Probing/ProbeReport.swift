@@ -1,0 +1,64 @@
+package import CarabinerHost
+internal import CarabinerManifest
+package import CarabinerWire
+
+/// What a child process of ``PluginProbe`` says it found, on the one line before its last.
+package struct ProbeReport {
+  /// The interceptors of the library that was loaded.
+  package var interceptors: JSONValue = .null
+  /// What is wrong with the manifest.
+  package var problems: [ManifestProblem] = []
+  /// What of the services that plugins asked for is not granted.
+  package var missingGrants: [(entry: String, grant: String)] = []
+  /// Why the library was not loaded.
+  package var refusal: LoadRefusal?
+
+  package init() {}
+
+  /// Takes down an error of bringing something up.
+  package mutating func add(_ error: any Error, subject: String) {
+    switch error {
+    case let error as ManifestError: problems += error.problems
+    case let problem as ManifestProblem: problems.append(problem)
+    case let error as LoadRefusal: refusal = error
+    default: refusal = LoadRefusal(.entryRefused, step: "probe", path: subject, "\(error)")
+    }
+  }
+
+  package var json: JSONValue {
+    [
+      "interceptors": interceptors,
+      "problems": .array(
+        problems.map {
+          ["code": .string($0.code.rawValue), "pointer": .string($0.pointer.description), "message": .string($0.message)]
+        }),
+      "missingGrants": .array(missingGrants.map { ["entry": .string($0.entry), "grant": .string($0.grant)] }),
+      "refusal": refusal.map {
+        [
+          "code": .string($0.code.rawValue), "step": .string($0.step), "path": .string($0.path), "message": .string($0.message),
+        ]
+      } ?? .null,
+    ]
+  }
+
+  /// Reads a report; nil if it is none.
+  init?(_ json: JSONValue) {
+    guard let problems = json["problems"]?.array, let refusal = json["refusal"] else { return nil }
+    interceptors = json["interceptors"] ?? .null
+    for problem in problems {
+      guard let code = problem["code"]?.string.flatMap(ManifestProblem.Code.init), let message = problem["message"]?.string,
+        let pointer = problem["pointer"]?.string.flatMap({ JSONPointer($0) })
+      else { return nil }
+      self.problems.append(ManifestProblem(code, at: pointer, message))
+    }
+    for missing in json["missingGrants"]?.array ?? [] {
+      guard let entry = missing["entry"]?.string, let grant = missing["grant"]?.string else { return nil }
+      missingGrants.append((entry, grant))
+    }
+    guard refusal != .null else { return }
+    guard let code = refusal["code"]?.string.flatMap(LoadRefusal.Code.init), let step = refusal["step"]?.string,
+      let path = refusal["path"]?.string, let message = refusal["message"]?.string
+    else { return nil }
+    self.refusal = LoadRefusal(code, step: step, path: path, message)
+  }
+}

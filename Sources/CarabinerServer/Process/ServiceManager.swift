@@ -1,0 +1,44 @@
+package import CarabinerGateway
+internal import Foundation
+
+/// What systemd is told, and what it hands over. Without systemd nothing is.
+package enum ServiceManager {
+  private static let firstDescriptor: Int32 = 3
+
+  /// Where systemd listens for the process already; empty if it does not.
+  package static var sockets: [GatewayServer.Address] {
+    let environment = ProcessInfo.processInfo.environment
+    guard environment["LISTEN_PID"] == String(getpid()), let count = environment["LISTEN_FDS"].flatMap(Int32.init),
+      (1...64).contains(count)
+    else { return [] }
+    return (0..<count).map { .descriptor(firstDescriptor + $0) }
+  }
+
+  /// Tells the state of the service, as in `READY=1`.
+  package static func notify(_ state: String) {
+    guard let path = ProcessInfo.processInfo.environment["NOTIFY_SOCKET"], path.hasPrefix("/") || path.hasPrefix("@") else {
+      return
+    }
+    let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    guard descriptor >= 0 else { return }
+    defer { close(descriptor) }
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    var name = Array(path.utf8)
+    // A name that begins with @ is one in no file system, and begins with NUL.
+    if name[0] == UInt8(ascii: "@") { name[0] = 0 }
+    let isShort = unsafe withUnsafeMutableBytes(of: &address.sun_path) { place in
+      guard name.count < place.count else { return false }
+      unsafe place.copyBytes(from: name)
+      return true
+    }
+    guard isShort else { return }
+    let length = socklen_t(MemoryLayout<sa_family_t>.size + name.count)
+    let bytes = Array(state.utf8)
+    _ = unsafe withUnsafePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+        unsafe bytes.withUnsafeBytes { unsafe sendto(descriptor, $0.baseAddress, $0.count, 0, address, length) }
+      }
+    }
+  }
+}

@@ -1,0 +1,56 @@
+internal import Foundation
+
+/// The folder of what outlives a host, locked for one host at a time.
+///
+/// The lock is of the open file: it ends with this value, and with the process, however that ends.
+final class StateFolder: Sendable {
+  private static let lockName = "lock"
+
+  private let descriptor: Int32
+
+  /// Makes the folder if there is none, and locks it.
+  ///
+  /// - Throws: ``ServerError`` if another host has it, or if it cannot be used.
+  // All that can fail is done before there is an object.
+  convenience init(_ folder: String) throws { self.init(descriptor: try Self.lock(folder)) }
+
+  private init(descriptor: Int32) { self.descriptor = descriptor }
+
+  deinit { close(descriptor) }
+
+  private static func lock(_ folder: String) throws -> Int32 {
+    do {
+      try FileManager.default.createDirectory(
+        atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    } catch {
+      throw ServerError.invalid(
+        "the folder \(folder) cannot be made: \(error.localizedDescription); --state takes one that may be written")
+    }
+    let path = "\(folder)/\(lockName)"
+    let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else {
+      throw ServerError.invalid(
+        unsafe "\(path) cannot be opened: \(String(cString: strerror(errno))); --state takes a folder that may be written")
+    }
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+      let holder = holder(descriptor)
+      close(descriptor)
+      throw ServerError(
+        .inUse,
+        "another carabiner\(SoleServer.name(of: holder)) keeps its state in \(folder); end it, or name another folder with --state"
+      )
+    }
+    let text = Array("\(getpid())\n".utf8)
+    ftruncate(descriptor, 0)
+    _ = unsafe text.withUnsafeBytes { unsafe pwrite(descriptor, $0.baseAddress, $0.count, 0) }
+    return descriptor
+  }
+
+  /// The process that wrote its number into the lock; nil if there is none in it yet.
+  private static func holder(_ descriptor: Int32) -> pid_t? {
+    var bytes = [UInt8](repeating: 0, count: 16)
+    let count = unsafe bytes.withUnsafeMutableBytes { unsafe pread(descriptor, $0.baseAddress, $0.count, 0) }
+    guard count > 0 else { return nil }
+    return pid_t(String(decoding: bytes[..<count], as: UTF8.self).prefix { $0.isNumber })
+  }
+}
