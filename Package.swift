@@ -5,7 +5,7 @@ import PackageDescription
 /// `CARABINER_PACKAGE` leaves out parts of the package that a run does not need, because building takes most of its time.
 ///
 /// `libraries` has the libraries that plugins and embedding programs link. `sanitized` adds the harness and the gateway, and leaves out the
-/// executable, the demo server's framework and the tests that no sanitizer runs. `fuzz` and `bench` are `libraries` with what `Scripts/fuzz`
+/// executable, the demo server and the tests that no sanitizer runs. `fuzz` and `bench` are `libraries` with what `Scripts/fuzz`
 /// and `Scripts/bench` run; `bench-own` is `bench` without the peer that takes most of the building.
 let flavor = ProcessInfo.processInfo.environment["CARABINER_PACKAGE"]
 let librariesOnly = ["libraries", "fuzz", "bench", "bench-own", "sanitized"].contains(flavor)
@@ -233,9 +233,6 @@ if !librariesOnly {
   ]
   package.dependencies += [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
-    .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.0.0"),
-    // What Hummingbird's own interface speaks of.
-    .package(url: "https://github.com/apple/swift-http-types", from: "1.0.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.0.0"),
   ]
   package.targets += [
@@ -301,21 +298,29 @@ if !librariesOnly {
         .product(name: "Tracing", package: "swift-distributed-tracing"),
       ],
       swiftSettings: swiftSettings),
-    .executableTarget(
-      name: "CarabinerCommand",
+    // A GraphQL server to try things with.
+    .target(
+      name: "CarabinerDemoServer",
       dependencies: [
-        "Carabiner", "CarabinerConformance", "CarabinerCurl", "CarabinerDigest", "CarabinerFiles", "CarabinerGateway",
-        "CarabinerHost", "CarabinerManifest", "CarabinerServer",
-        "CarabinerSQLite", "CarabinerTracing", "CarabinerWebSocket", "CarabinerWire",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
-        .product(name: "HTTPTypes", package: "swift-http-types"),
-        .product(name: "Hummingbird", package: "hummingbird"),
-        .product(name: "HummingbirdCore", package: "hummingbird"),
-        .product(name: "Logging", package: "swift-log"),
+        "Carabiner", "CarabinerDigest", "CarabinerGateway", "CarabinerWire",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
-        .product(name: "NIOSSL", package: "swift-nio-ssl"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+      ],
+      swiftSettings: swiftSettings),
+    .testTarget(
+      name: "CarabinerDemoServerTests", dependencies: ["CarabinerDemoServer", "CarabinerDigest", "CarabinerWire"],
+      swiftSettings: swiftSettings),
+    .executableTarget(
+      name: "CarabinerCommand",
+      dependencies: [
+        "Carabiner", "CarabinerConformance", "CarabinerCurl", "CarabinerDemoServer", "CarabinerDigest", "CarabinerFiles",
+        "CarabinerGateway", "CarabinerHost", "CarabinerManifest", "CarabinerServer",
+        "CarabinerSQLite", "CarabinerTracing", "CarabinerWebSocket", "CarabinerWire",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         .product(name: "UnixSignals", package: "swift-service-lifecycle"),
       ],

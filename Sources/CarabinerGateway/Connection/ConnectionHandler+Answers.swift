@@ -102,11 +102,10 @@ extension ConnectionHandler {
     state = .closing
     deadline = nil
     awaitClient(context)
-    let body = ByteBuffer(bytes: RefusalText.json(refusal.message, code: RefusalText.code(of: refusal.status)))
-    let headers: HTTPHeaders = [
-      "Content-Type": "application/json", "Content-Length": String(body.readableBytes), "Date": DateField.now,
-      "Connection": "close",
-    ]
+    var (headers, body) = handler.refusal(refusal.status, refusal.message)
+    headers.replaceOrAdd(name: "Content-Length", value: String(body.readableBytes))
+    headers.replaceOrAdd(name: "Date", value: DateField.now)
+    headers.replaceOrAdd(name: "Connection", value: "close")
     let head = HTTPResponseHead(version: .http1_1, status: refusal.status, headers: headers)
     context.write(wrapOutboundOut(.head(head)), promise: nil)
     context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)

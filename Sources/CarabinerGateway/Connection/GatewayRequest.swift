@@ -29,11 +29,21 @@ package protocol RequestHandler: Sendable {
   ///
   /// - Returns: What takes the connection over; nil if the reply has the answer.
   func upgrade(_ request: GatewayRequest, _ reply: GatewayReply) -> SocketUpgrade?
+
+  /// The answer to a request that cannot be read; the connection ends with it.
+  ///
+  /// - Parameter message: What is wrong with the request.
+  func refusal(_ status: HTTPResponseStatus, _ message: String) -> (headers: HTTPHeaders, body: ByteBuffer)
 }
 
 extension RequestHandler {
   package func upgrade(_ request: GatewayRequest, _ reply: GatewayReply) -> SocketUpgrade? {
     handle(request, reply)
     return nil
+  }
+
+  package func refusal(_ status: HTTPResponseStatus, _ message: String) -> (headers: HTTPHeaders, body: ByteBuffer) {
+    let body = ByteBuffer(bytes: RefusalText.json(message, code: RefusalText.code(of: status)))
+    return (["Content-Type": "application/json"], body)
   }
 }

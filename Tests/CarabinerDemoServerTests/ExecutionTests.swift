@@ -1,7 +1,7 @@
 import CarabinerWire
 import Testing
 
-@testable import CarabinerCommand
+@testable import CarabinerDemoServer
 
 /// What the demo server makes of documents that are right.
 @Suite("Demo server: execution")

@@ -1,7 +1,7 @@
 import CarabinerWire
 import Testing
 
-@testable import CarabinerCommand
+@testable import CarabinerDemoServer
 
 /// CBOR as RFC 8949 has it, in the shortest form.
 @Suite("Demo server: CBOR")

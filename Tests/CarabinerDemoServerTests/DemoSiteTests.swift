@@ -2,7 +2,7 @@ import CarabinerWire
 import Foundation
 import Testing
 
-@testable import CarabinerCommand
+@testable import CarabinerDemoServer
 
 /// The status and headers of every kind of request, without a network.
 @Suite("Demo server: GraphQL over HTTP")

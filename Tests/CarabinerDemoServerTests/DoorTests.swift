@@ -1,7 +1,7 @@
 import CarabinerWire
 import Testing
 
-@testable import CarabinerCommand
+@testable import CarabinerDemoServer
 
 /// What decides whether a request comes in, and how it is answered.
 @Suite("Demo server: tokens, signatures, forms and media types")

@@ -1,5 +1,9 @@
 internal import ArgumentParser
+internal import CarabinerDemoServer
 internal import Foundation
+internal import Logging
+internal import ServiceLifecycle
+internal import UnixSignals
 
 /// `carabiner demo-server`: something to send requests to.
 struct DemoServerCommand: AsyncParsableCommand {
@@ -86,25 +90,34 @@ struct DemoServerCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    if printSchema { return Terminal.emit(Schema.library.description.trimmingCharacters(in: .newlines)) }
-    var settings = DemoSite.Settings()
-    settings.requiresToken = requireAuth
-    settings.tokens = TokenMint.Terms(lifetime: tokenLifetime, uses: tokenUses)
-    let environment = ProcessInfo.processInfo.environment.filter { !$0.value.isEmpty }
-    settings.clientSecret = clientSecret ?? environment[Self.secretVariable]
-    settings.signature = (hmacKey ?? environment[Self.keyVariable]).map(MessageSignature.init)
-    settings.limits.depth = maximumDepth
-    settings.limits.fields = maximumFields
-    settings.keepsDocuments = !noPersistedQueries
-    settings.heartbeat = .seconds(heartbeat)
-    let server = DemoServer(
-      site: DemoSite(settings: settings, pause: DemoServer.pause), host: host, port: port, maximumBodyBytes: maximumBody,
-      isQuiet: quiet)
+    if printSchema { return Terminal.emit(DemoServer.schema.trimmingCharacters(in: .newlines)) }
+    let note: DemoServer.Note = { line, time in Terminal.complain("\(line), \(time.microseconds)") }
+    let server = DemoServer(serverConfiguration, note: quiet ? nil : note) { port in Terminal.emit("listening \(port)") }
     do {
-      try await server.run { port in Terminal.emit("listening \(port)") }
+      let services = ServiceGroupConfiguration(
+        services: [server], gracefulShutdownSignals: [.sigterm, .sigint], logger: Logger(label: "demo-server"))
+      try await ServiceGroup(configuration: services).run()
     } catch {
       Terminal.complain("error: cannot serve on \(host):\(port): \(error); try another --port or --host")
       throw ExitStatus.network
     }
+  }
+
+  private var serverConfiguration: DemoServer.Configuration {
+    let environment = ProcessInfo.processInfo.environment.filter { !$0.value.isEmpty }
+    var configuration = DemoServer.Configuration()
+    configuration.host = host
+    configuration.port = port
+    configuration.maximumBodyBytes = maximumBody
+    configuration.requiresToken = requireAuth
+    configuration.tokenLifetime = tokenLifetime
+    configuration.tokenUses = tokenUses
+    configuration.clientSecret = clientSecret ?? environment[Self.secretVariable]
+    configuration.signatureKey = hmacKey ?? environment[Self.keyVariable]
+    configuration.maximumDepth = maximumDepth
+    configuration.maximumFields = maximumFields
+    configuration.keepsDocuments = !noPersistedQueries
+    configuration.heartbeat = .seconds(heartbeat)
+    return configuration
   }
 }

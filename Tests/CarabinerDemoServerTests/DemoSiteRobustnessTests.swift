@@ -1,7 +1,7 @@
 import CarabinerWire
 import Testing
 
-@testable import CarabinerCommand
+@testable import CarabinerDemoServer
 
 /// Requests nobody in his right mind sends: answered with a status, never with a crash.
 @Suite("Demo server: robustness")

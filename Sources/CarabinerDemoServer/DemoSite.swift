@@ -2,7 +2,7 @@ internal import CarabinerWire
 internal import Foundation
 internal import Synchronization
 
-/// Everything the demo server answers, whichever server brings it to the wire.
+/// Everything the demo server answers, without a network.
 final class DemoSite: Sendable {
   /// What is asked of clients, and how large their requests may be.
   struct Settings: Sendable {

@@ -3,7 +3,7 @@ import CarabinerWire
 import Foundation
 import Testing
 
-@testable import CarabinerCommand
+@testable import CarabinerDemoServer
 
 /// Queries by GET and documents by their hashes, without a network (SEMANTICS E2 and E4, the server's side).
 @Suite("Demo server: GET and persisted queries")

@@ -1,7 +1,7 @@
 import CarabinerWire
 import Testing
 
-@testable import CarabinerCommand
+@testable import CarabinerDemoServer
 
 /// What the demo server finds wrong with a document, and where.
 @Suite("Demo server: validation")

@@ -1,0 +1,89 @@
+internal import CarabinerGateway
+internal import CarabinerWire
+internal import NIOCore
+internal import NIOHTTP1
+internal import NIOPosix
+internal import ServiceLifecycle
+
+/// A small GraphQL library over HTTP, on the gateway's own server.
+package struct DemoServer: Service {
+  /// Gets a line for each request, with the time that its answer took.
+  package typealias Note = @Sendable (_ line: String, _ time: Duration) -> Void
+
+  /// How long the answers under way may take once the server is told to stop.
+  private static let drainTime = Duration.seconds(3)
+
+  private let configuration: Configuration
+  private let site: DemoSite
+  private let pauses: Pauses
+  private let note: Note?
+  private let onListening: @Sendable (Int) -> Void
+
+  /// - Parameters:
+  ///   - note: Nil to say nothing of requests.
+  ///   - onListening: Gets the port once connections are accepted.
+  package init(_ configuration: Configuration, note: Note?, onListening: @escaping @Sendable (_ port: Int) -> Void) {
+    let pauses = Pauses()
+    self.configuration = configuration
+    self.pauses = pauses
+    self.note = note
+    self.onListening = onListening
+    site = DemoSite(settings: DemoSite.Settings(configuration)) { try await pauses.pause($0) }
+  }
+
+  /// The schema of the library, in the language of GraphQL schemas.
+  package static var schema: String { Schema.library.description }
+
+  /// Serves until the service group shuts down, or the task is cancelled.
+  ///
+  /// - Throws: ``CarabinerGateway/GatewayServer/BindFailure`` if it cannot listen.
+  package func run() async throws {
+    var limits = GatewayLimits()
+    limits.maximumBodyBytes = configuration.maximumBodyBytes
+    limits.takesWebSockets = false
+    let server = try await GatewayServer(
+      .tcp(host: configuration.host, port: configuration.port), group: MultiThreadedEventLoopGroup.singleton, limits: limits,
+      handler: AnsweringHandler(refusal: refusal, answer: answer))
+    onListening(server.address?.port ?? configuration.port)
+    try? await gracefulShutdown()
+    pauses.end()
+    // A cancelled task cannot wait for the answers under way.
+    await Task { await server.shutDown(within: Self.drainTime) }.value
+  }
+
+  private func answer(_ request: GatewayRequest) async -> HTTPAnswer {
+    let start = ContinuousClock.now
+    var headers: [String: String] = [:]
+    for (name, value) in request.head.headers {
+      let name = name.lowercased()
+      headers[name] = headers[name].map { "\($0), \(value)" } ?? value
+    }
+    let reply = await site.reply(
+      to: DemoRequest(
+        method: request.head.method.rawValue, target: request.head.uri, headers: headers,
+        body: Array(request.body.readableBytesView)))
+    let (body, length): (HTTPAnswer.Body, String)
+    switch reply.body {
+    case .whole(let bytes): (body, length) = (.whole(ByteBuffer(bytes: bytes)), "\(bytes.count) bytes")
+    case .streamed(let parts):
+      length = "in parts"
+      body = .streamed { send in
+        for await part in parts { try await send(ByteBuffer(bytes: part)) }
+      }
+    }
+    note?(
+      "\(request.head.method) \(request.path) \(reply.status) \(reply.headers["Content-Type"] ?? ""), \(length)", .now - start)
+    return HTTPAnswer(HTTPResponseStatus(statusCode: reply.status), HTTPHeaders(reply), body)
+  }
+
+  private func refusal(_ status: HTTPResponseStatus, _ message: String) -> (headers: HTTPHeaders, body: ByteBuffer) {
+    let code = status == .payloadTooLarge ? "CONTENT_TOO_LARGE" : "BAD_REQUEST"
+    let reply = site.reply(to: RequestRefusal(Int(status.code), message, code: code))
+    guard case .whole(let bytes) = reply.body else { return (HTTPHeaders(reply), ByteBuffer()) }
+    return (HTTPHeaders(reply), ByteBuffer(bytes: bytes))
+  }
+}
+
+extension HTTPHeaders {
+  fileprivate init(_ reply: DemoReply) { self.init(reply.headers.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }) }
+}
