@@ -162,6 +162,7 @@ if flavor == "bench" || flavor == "bench-own" {
 
 // What sanitizers cover beside the libraries: the harness and the gateway, with the tests of both that need no process.
 if hasServers {
+  package.products.append(.library(name: "CarabinerGateway", targets: ["CarabinerGateway"]))
   package.dependencies += [
     .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.3.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.81.0"),
