@@ -279,8 +279,8 @@ if !librariesOnly {
     .target(
       name: "CarabinerServer",
       dependencies: [
-        "Carabiner", "CarabinerCurl", "CarabinerDigest", "CarabinerFiles", "CarabinerGateway", "CarabinerHost", "CarabinerSQLite",
-        "CarabinerTracing", "CarabinerWebSocket", "CarabinerWire",
+        "Carabiner", "CarabinerCurl", "CarabinerDigest", "CarabinerFiles", "CarabinerGateway", "CarabinerHost",
+        "CarabinerManifest", "CarabinerSQLite", "CarabinerTracing", "CarabinerWebSocket", "CarabinerWire",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),

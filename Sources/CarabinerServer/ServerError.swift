@@ -1,5 +1,6 @@
 internal import Carabiner
 internal import CarabinerHost
+internal import CarabinerManifest
 internal import CarabinerWire
 
 /// A host or a gateway cannot be made, or cannot do what it was asked for.

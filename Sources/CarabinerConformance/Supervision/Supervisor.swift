@@ -1,3 +1,4 @@
+internal import CarabinerABI
 internal import CarabinerHost
 internal import CarabinerWire
 internal import Foundation

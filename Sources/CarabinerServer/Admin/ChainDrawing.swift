@@ -1,6 +1,6 @@
 package import Carabiner
-package import CarabinerHost
-internal import CarabinerManifest
+internal import CarabinerHost
+package import CarabinerManifest
 package import CarabinerWire
 internal import Foundation
 

@@ -1,4 +1,5 @@
 internal import CarabinerHost
+internal import CarabinerManifest
 internal import CarabinerWire
 public import Foundation
 internal import Synchronization

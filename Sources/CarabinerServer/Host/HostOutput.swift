@@ -1,4 +1,5 @@
 internal import CarabinerHost
+internal import CarabinerManifest
 internal import Logging
 
 /// Where a host reports, and the secrets that no report may show.

@@ -1,5 +1,6 @@
 internal import CarabinerGateway
 internal import CarabinerHost
+internal import CarabinerManifest
 internal import Logging
 
 /// The parts of a host, made one after the other.

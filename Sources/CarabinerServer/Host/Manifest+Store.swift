@@ -1,6 +1,6 @@
 internal import Carabiner
-package import CarabinerHost
-internal import CarabinerManifest
+internal import CarabinerHost
+package import CarabinerManifest
 internal import CarabinerSQLite
 internal import CarabinerWire
 internal import FoundationEssentials

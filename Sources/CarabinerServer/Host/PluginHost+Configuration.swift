@@ -1,6 +1,7 @@
 public import Carabiner
 internal import CarabinerGateway
-package import CarabinerHost
+internal import CarabinerHost
+package import CarabinerManifest
 public import Logging
 public import Tracing
 

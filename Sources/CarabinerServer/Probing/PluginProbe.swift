@@ -1,5 +1,5 @@
-package import CarabinerHost
-internal import CarabinerManifest
+internal import CarabinerHost
+package import CarabinerManifest
 internal import CarabinerWire
 internal import Foundation
 

@@ -1,5 +1,5 @@
 package import CarabinerHost
-internal import CarabinerManifest
+package import CarabinerManifest
 package import CarabinerWire
 
 /// What a child process of ``PluginProbe`` says it found, on the one line before its last.

@@ -1,6 +1,7 @@
 internal import Carabiner
 internal import CarabinerCurl
-package import CarabinerHost
+internal import CarabinerHost
+package import CarabinerManifest
 internal import CarabinerWire
 internal import Foundation
 internal import Logging

@@ -1,3 +1,4 @@
+import CarabinerServer
 import CarabinerWire
 import Foundation
 import TestTools

@@ -1,4 +1,5 @@
 import CCarabiner
+import CarabinerABI
 import Testing
 
 @testable import CarabinerConformance

@@ -1,6 +1,7 @@
 import Carabiner
 import CarabinerCurl
 import CarabinerHost
+import CarabinerManifest
 import Foundation
 
 /// A chain with the fixture of a kit in its lists, over a real network.

@@ -1,4 +1,5 @@
 import Carabiner
+import CarabinerManifest
 import Foundation
 import TestTools
 import Testing

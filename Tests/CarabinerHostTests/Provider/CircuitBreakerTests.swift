@@ -1,4 +1,5 @@
 import Carabiner
+import CarabinerABI
 import CarabinerManifest
 import Foundation
 import Synchronization

@@ -1,5 +1,7 @@
 internal import CCarabiner
+internal import CarabinerABI
 internal import CarabinerHost
+internal import CarabinerManifest
 internal import CarabinerWire
 
 extension Check {

@@ -1,5 +1,6 @@
 internal import CCarabiner
 internal import CLaboratory
+internal import CarabinerABI
 internal import CarabinerHost
 internal import Synchronization
 

@@ -1,4 +1,5 @@
 internal import CarabinerHost
+internal import CarabinerManifest
 internal import CarabinerWire
 internal import Synchronization
 

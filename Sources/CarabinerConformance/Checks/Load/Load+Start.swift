@@ -1,4 +1,6 @@
 internal import CCarabiner
+internal import CarabinerABI
+internal import CarabinerFiles
 internal import CarabinerHost
 
 extension Check {

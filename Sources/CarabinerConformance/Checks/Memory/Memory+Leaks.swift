@@ -1,4 +1,5 @@
 internal import CLaboratory
+internal import CarabinerABI
 internal import CarabinerHost
 internal import Synchronization
 
