@@ -331,9 +331,8 @@ if !librariesOnly {
     .testTarget(
       name: "CarabinerCommandTests",
       dependencies: [
-        "CarabinerCommand", "CarabinerDigest", "CarabinerGateway", "CarabinerHost", "CarabinerManifest", "CarabinerWire",
-        "ScriptedServer",
-        "TestTools",
+        "CarabinerCommand", "CarabinerDigest", "CarabinerGateway", "CarabinerHost", "CarabinerManifest", "CarabinerServer",
+        "CarabinerWire", "ScriptedServer", "TestTools",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
