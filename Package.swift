@@ -172,12 +172,12 @@ if hasServers {
   package.targets += [
     // The harness: below Swift, and in it.
     .target(name: "CConfine"),
-    .target(name: "CLaboratory"),
+    .target(name: "CTestHost"),
     .target(
       name: "CarabinerConformance",
       dependencies: [
         "CarabinerABI", "CarabinerFiles", "CarabinerHost", "CarabinerManifest", "CarabinerWire", "CCarabiner", "CConfine", "CFFI",
-        "CLaboratory", "CLinux",
+        "CTestHost", "CLinux",
       ],
       swiftSettings: swiftSettings),
     .testTarget(

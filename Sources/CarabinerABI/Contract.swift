@@ -2,7 +2,7 @@ public import CCarabiner
 
 /// What sections 4 and 5 of `carabiner.h` let each hook do: the one place in Swift where that is written down.
 ///
-/// The host's bridge and the harness's laboratory both ask here, and a test compares it with the matrices of the header.
+/// The host's bridge and the harness's test host both ask here, and a test compares it with the matrices of the header.
 public enum Contract {
   /// What a hook may do with a part of the message.
   public struct Rights: OptionSet, Sendable {

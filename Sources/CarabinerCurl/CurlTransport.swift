@@ -59,7 +59,7 @@ public final class CurlTransport: HTTPTransport {
 
   /// One request and one response, without redirects.
   private func exchange(_ request: URLRequest) async throws -> HTTPResponse {
-    let ticket = TransferTicket(loop: loop)
+    let ticket = TransferHandle(loop: loop)
     let timeout = request.timeoutInterval > 0 ? request.timeoutInterval : configuration.totalTimeout
     try Task.checkCancellation()
     let head = try await withTaskCancellationHandler {

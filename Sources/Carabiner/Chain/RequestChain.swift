@@ -7,7 +7,7 @@ internal import Synchronization
 /// A class, because the `next` function of each stage keeps it.
 public final class RequestChain<Request: GraphQLRequest>: Sendable {
   /// Starts the chain again with this request. A GraphQL interceptor throws it, before or after results.
-  public struct Retry: ChainControl {
+  public struct Retry: ControlFlowError {
     /// The request to start again with.
     public let request: Request
 
@@ -16,7 +16,7 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
   }
 
   let interceptors: RequestInterceptors
-  let leg: NetworkLeg
+  let leg: TransportKind
   let store: ApolloStore
   let maximumAttempts: Int
   let observer: any ChainObserver
@@ -24,7 +24,7 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
   private let sent = Mutex<Request?>(nil)
 
   init(
-    interceptors: RequestInterceptors, leg: NetworkLeg, store: ApolloStore, maximumAttempts: Int,
+    interceptors: RequestInterceptors, leg: TransportKind, store: ApolloStore, maximumAttempts: Int,
     observer: any ChainObserver
   ) {
     self.interceptors = interceptors

@@ -13,7 +13,7 @@ public struct RequestChainNetworkTransport: UploadingNetworkTransport {
   public let additionalHeaders: HTTPHeaders
   /// How operations are written into HTTP requests, unless a request has options of its own.
   public let wireOptions: WireOptions
-  private let leg: NetworkLeg
+  private let leg: TransportKind
   /// The store that the cache stage reads and writes.
   public let store: ApolloStore
   /// How often a request may be sent, retries of the operation and of the HTTP request together. After that it fails with
@@ -48,7 +48,7 @@ public struct RequestChainNetworkTransport: UploadingNetworkTransport {
   }
 
   private init(
-    interceptorProvider: any InterceptorProvider, endpointURL: URL, leg: NetworkLeg, store: ApolloStore,
+    interceptorProvider: any InterceptorProvider, endpointURL: URL, leg: TransportKind, store: ApolloStore,
     additionalHeaders: HTTPHeaders, wireOptions: WireOptions, maximumAttempts: Int, observer: any ChainObserver
   ) {
     self.interceptorProvider = interceptorProvider

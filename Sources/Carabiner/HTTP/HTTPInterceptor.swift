@@ -11,7 +11,7 @@ public protocol HTTPInterceptor: ChainStage {
   /// - Throws: Any error. GraphQL interceptors see it in `mapErrors`.
   func intercept(request: URLRequest, next: NextHTTPInterceptorFunction) async throws -> HTTPResponse
 
-  /// Whether a response with this head passes unchanged. Called only for a step with the trait ``StageTraits/seesOnlyHeads``.
+  /// Whether a response with this head passes unchanged. Called only for a step with the trait ``InterceptorHints/seesOnlyHeads``.
   func passes(_ head: HTTPURLResponse) -> Bool
 }
 
@@ -20,7 +20,7 @@ extension HTTPInterceptor {
 }
 
 /// Makes the chain build and send the HTTP request again, without running the GraphQL interceptors.
-public struct HTTPRetry: ChainControl {
+public struct HTTPRetry: ControlFlowError {
   /// How long the chain waits before the retry.
   public var delay: Duration
 

@@ -65,7 +65,7 @@ public final class AutomaticPersistedQueryInterceptor: GraphQLInterceptor {
     }
   }
 
-  public var traits: StageTraits { .bindsNoTaskLocals }
+  public var traits: InterceptorHints { .bindsNoTaskLocals }
 
   public func isIdle<Request: GraphQLRequest>(for request: Request) -> Bool {
     !(configuration ?? request.wireOptions.persistedQueries).isEnabled

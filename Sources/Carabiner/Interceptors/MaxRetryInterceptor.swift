@@ -73,7 +73,7 @@ public final class MaxRetryInterceptor: GraphQLInterceptor {
     return await next(request)
   }
 
-  public var traits: StageTraits { .bindsNoTaskLocals }
+  public var traits: InterceptorHints { .bindsNoTaskLocals }
 
   public func isIdle<Request: GraphQLRequest>(for request: Request) -> Bool {
     request.context.attempt == 0

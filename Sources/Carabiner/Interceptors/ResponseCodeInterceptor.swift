@@ -28,7 +28,7 @@ public struct ResponseCodeInterceptor: HTTPInterceptor {
     throw ResponseCodeError(response: response.response, body: await bodyPrefix(of: response.chunks))
   }
 
-  public var traits: StageTraits { [.bindsNoTaskLocals, .seesOnlyHeads] }
+  public var traits: InterceptorHints { [.bindsNoTaskLocals, .seesOnlyHeads] }
 
   public func passes(_ head: HTTPURLResponse) -> Bool { head.isSuccessful || head.isGraphQLResponse }
 

@@ -4,10 +4,10 @@ public protocol ChainStage: Sendable {
   var stageName: String { get }
 
   /// What the chain may assume about this step. The default implementation returns nothing.
-  var traits: StageTraits { get }
+  var traits: InterceptorHints { get }
 }
 
 extension ChainStage {
   public var stageName: String { String(describing: type(of: self)) }
-  public var traits: StageTraits { [] }
+  public var traits: InterceptorHints { [] }
 }

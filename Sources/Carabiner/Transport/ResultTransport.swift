@@ -12,7 +12,7 @@ public protocol ResultTransport: Sendable {
 }
 
 /// How a chain reaches the server.
-enum NetworkLeg: Sendable {
+enum TransportKind: Sendable {
   case http(any HTTPTransport)
   case results(any ResultTransport)
 }

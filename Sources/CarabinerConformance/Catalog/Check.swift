@@ -23,7 +23,7 @@ package struct Check: Sendable {
     case file(@Sendable (FileTrial) throws -> Void)
     /// The file; the check loads it itself.
     case loading(@Sendable (LoadingTrial) throws -> Void)
-    /// Each interceptor of the loaded library, in the laboratory.
+    /// Each interceptor of the loaded library, in the test host.
     case interceptor(@Sendable (InterceptorTrial) throws -> Void)
     /// Many cases, some for each process. A case that ends its process does not prevent the others.
     case cases(@Sendable (LoadingTrial, FuzzOrder) throws -> Void)

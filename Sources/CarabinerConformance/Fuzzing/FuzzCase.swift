@@ -4,7 +4,7 @@ package struct FuzzCase: Sendable {
   package let number: Int
   /// The usual exchanges it begins with, by their places.
   let exchanges: [Int]
-  let ingredients: [FuzzIngredient]
+  let ingredients: [FuzzMutation]
 
   /// How many ingredients a case has at most.
   private static let maximumIngredients = 8
@@ -17,7 +17,7 @@ package struct FuzzCase: Sendable {
       Int.random(in: Exchange.usual.indices, using: &generator)
     }
     ingredients = (0..<Int.random(in: 1...Self.maximumIngredients, using: &generator)).map { _ in
-      FuzzIngredient.random(&generator)
+      FuzzMutation.random(&generator)
     }
   }
 
@@ -40,8 +40,8 @@ package struct FuzzCase: Sendable {
   /// How it is sent.
   ///
   /// - Parameter kept: The places of the ingredients that count; nil for all.
-  func setup(keeping kept: Set<Int>? = nil) -> FuzzIngredient.Setup {
-    var setup = FuzzIngredient.Setup(exchanges: exchanges.map { Exchange.usual[$0] })
+  func setup(keeping kept: Set<Int>? = nil) -> FuzzMutation.Setup {
+    var setup = FuzzMutation.Setup(exchanges: exchanges.map { Exchange.usual[$0] })
     for (index, ingredient) in ingredients.enumerated() where kept?.contains(index) ?? true { ingredient.change(&setup) }
     for index in setup.exchanges.indices { setup.exchanges[index].name = "case \(name), \(setup.exchanges[index].name)" }
     return setup

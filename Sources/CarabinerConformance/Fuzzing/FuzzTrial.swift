@@ -15,23 +15,23 @@ struct FuzzTrial {
   }
 
   func play(_ one: FuzzCase, keeping kept: Set<Int>?) {
-    LaboratoryRecord.note("case \(one.name)", inHook: false)
+    TestHostRecord.note("case \(one.name)", inHook: false)
     for interceptor in interceptors { play(one.setup(keeping: kept), interceptor) }
-    for breach in Laboratory.current.takeBreaches() {
+    for breach in TestHost.current.takeBreaches() {
       notes.add(Finding(breach.check, breach.severity, breach.message, place: "\(breach.place) (case \(one.name))"))
     }
   }
 
-  private func play(_ setup: FuzzIngredient.Setup, _ trial: InterceptorTrial) {
-    let laboratory = trial.laboratory
-    laboratory.state.withLock { state in
+  private func play(_ setup: FuzzMutation.Setup, _ trial: InterceptorTrial) {
+    let testHost = trial.testHost
+    testHost.state.withLock { state in
       state.grants = setup.grants
       state.faults = setup.faults
       state.isGuarded = setup.isGuarded
       state.newerAnswer = UInt64(bitPattern: Int64(setup.newerAnswer))
     }
     defer {
-      laboratory.state.withLock { state in
+      testHost.state.withLock { state in
         state.grants = ["fetch", "store"]
         state.faults.clear()
         state.newerAnswer = 0

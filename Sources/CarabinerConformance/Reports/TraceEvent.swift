@@ -1,4 +1,4 @@
-internal import CLaboratory
+internal import CTestHost
 
 /// An event in the trace of a child.
 struct TraceEvent: Sendable, Hashable {
@@ -13,21 +13,21 @@ struct TraceEvent: Sendable, Hashable {
   let text: String
 }
 
-extension FlightRecord {
+extension ChildStatusRecord {
   /// The last events, in order. Untrusted code could write there, so invalid events are left out, and texts are stripped.
   var events: [TraceEvent] {
-    let count = unsafe CLaboratory_eventCount(record)
-    let kept = UInt64(CLABORATORY_EVENTS)
+    let count = unsafe CTestHost_eventCount(record)
+    let kept = UInt64(CTESTHOST_EVENTS)
     let first = count > kept ? count - kept : 0
-    return (0..<min(count, kept)).compactMap { index in unsafe Self.event(CLaboratory_eventAt(record, first &+ index)) }
+    return (0..<min(count, kept)).compactMap { index in unsafe Self.event(CTestHost_eventAt(record, first &+ index)) }
   }
 
-  private static func event(_ event: CLaboratory_event) -> TraceEvent? {
+  private static func event(_ event: CTestHost_event) -> TraceEvent? {
     let kind: TraceEvent.Kind? =
       switch Int(event.kind) {
-      case Int(CLABORATORY_BEGIN): .begin
-      case Int(CLABORATORY_END): .end
-      case Int(CLABORATORY_USE): .use
+      case Int(CTESTHOST_BEGIN): .begin
+      case Int(CTESTHOST_END): .end
+      case Int(CTESTHOST_USE): .use
       default: nil
       }
     guard let kind else { return nil }

@@ -135,7 +135,7 @@ package struct Supervisor: Sendable {
     do {
       let folder = try ScratchFolder(for: .writing)
       let nonce = String(UInt64.random(in: 0...(.max)), radix: 16) + String(UInt64.random(in: 0...(.max)), radix: 16)
-      guard let record = FlightRecord(nonce: nonce) else { return outcome(.harnessError("no shared memory can be made")) }
+      guard let record = ChildStatusRecord(nonce: nonce) else { return outcome(.harnessError("no shared memory can be made")) }
       var surroundings = WatchedProcess.Surroundings(environment: environment(folder.path))
       surroundings.directory = folder.path
       surroundings.hasReport = true
@@ -165,7 +165,7 @@ package struct Supervisor: Sendable {
 
   private func status(
     _ check: Check, _ ended: WatchedProcess.Outcome, _ contents: TrialReport.Contents, _ findings: [Finding],
-    _ record: FlightRecord
+    _ record: ChildStatusRecord
   ) -> CheckOutcome.Status {
     let place = [record.hook, record.step].filter { !$0.isEmpty }.joined(separator: ", ")
     switch ended.end {

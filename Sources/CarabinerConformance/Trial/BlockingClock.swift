@@ -19,11 +19,11 @@ final class BlockingClock: Sendable {
 
   /// Called before a hook and after it, on the hook's thread.
   func note(_ isBefore: Bool, _ hook: Hook) {
-    let now = LaboratoryTimers.now
+    let now = TestHostTimers.now
     let waited = waited
     state.withLock { state in
       guard !isBefore else {
-        state.start = LaboratoryTimers.now
+        state.start = TestHostTimers.now
         state.waited = waited
         return
       }

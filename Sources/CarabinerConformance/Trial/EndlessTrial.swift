@@ -1,12 +1,12 @@
 internal import CarabinerHost
 
-/// One call with very many results. The laboratory keeps none of them.
+/// One call with very many results. The test host keeps none of them.
 struct EndlessTrial {
   private let trial: InterceptorTrial
   private let stage: StageHooks
-  private let instance: LaboratoryInstance
+  private let instance: TestHostInstance
 
-  init(_ trial: InterceptorTrial, _ stage: StageHooks, _ instance: LaboratoryInstance) {
+  init(_ trial: InterceptorTrial, _ stage: StageHooks, _ instance: TestHostInstance) {
     self.trial = trial
     self.stage = stage
     self.instance = instance
@@ -15,7 +15,7 @@ struct EndlessTrial {
   /// Sends the exchange, and repeats one of its results or chunks.
   func run(_ exchange: Exchange, count: Int) {
     unsafe instance.forCall { memory in
-      let traveller = unsafe Traveller(trial.laboratory, stage, of: trial.interceptor.id, instance: memory)
+      let traveller = unsafe ExchangeRunner(trial.testHost, stage, of: trial.interceptor.id, instance: memory)
       traveller.manner.repetitions = count
       traveller.manner.keepsSteps = false
       _ = traveller.travel(exchange)

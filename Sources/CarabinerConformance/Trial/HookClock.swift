@@ -1,4 +1,4 @@
-internal import CLaboratory
+internal import CTestHost
 internal import CarabinerABI
 internal import Glibc
 internal import Synchronization
@@ -20,7 +20,7 @@ final class HookClock: Sendable {
     var time = timespec()
     unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
     let now = UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
-    let allocations = CLaboratory_allocations()
+    let allocations = CTestHost_allocations()
     state.withLock { state in
       if isBefore {
         state.start = now
@@ -52,16 +52,16 @@ final class SystemCallCounter: Sendable {
   /// Whether this machine can report it.
   var isPossible: Bool {
     var number: Int64 = 0
-    guard CLaboratory_beginSystemCalls() == 0 else { return false }
-    _ = unsafe CLaboratory_endSystemCalls(&number)
+    guard CTestHost_beginSystemCalls() == 0 else { return false }
+    _ = unsafe CTestHost_endSystemCalls(&number)
     return true
   }
 
-  func begin() { CLaboratory_beginSystemCalls() }
+  func begin() { CTestHost_beginSystemCalls() }
 
   func end(_ hook: Hook) {
     var number: Int64 = 0
-    if unsafe CLaboratory_endSystemCalls(&number) > 0 { first.withLock { $0[hook] = $0[hook] ?? number } }
+    if unsafe CTestHost_endSystemCalls(&number) > 0 { first.withLock { $0[hook] = $0[hook] ?? number } }
   }
 
   /// Removes a hook that suspended, because it needs system calls.

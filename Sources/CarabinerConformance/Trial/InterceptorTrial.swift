@@ -4,7 +4,7 @@ internal import CarabinerWire
 
 /// The context of a check that runs an interceptor.
 @safe struct InterceptorTrial: @unchecked Sendable {
-  // Values, tables of a library that is never unmapped, and a thread-safe laboratory.
+  // Values, tables of a library that is never unmapped, and a thread-safe test host.
 
   let notes: TrialNotes
   let interceptor: PluginInterceptor
@@ -13,7 +13,7 @@ internal import CarabinerWire
   let options: TrialOptions
   /// The plugin's file.
   var bytes: [UInt8] = []
-  let laboratory = Laboratory.current
+  let testHost = TestHost.current
 
   /// The stages it has.
   var stages: [StageHooks] { StageHooks.all(of: interceptor.table) }
@@ -21,9 +21,9 @@ internal import CarabinerWire
   /// Makes an instance with the configuration of this trial.
   ///
   /// - Throws: ``TrialNotes/Skip`` if the plugin refuses; LC02 reports why.
-  func instance(_ configuration: String? = nil) throws -> LaboratoryInstance {
+  func instance(_ configuration: String? = nil) throws -> TestHostInstance {
     do {
-      return try unsafe LaboratoryInstance(interceptor, host: host, configuration: configuration ?? self.configuration)
+      return try unsafe TestHostInstance(interceptor, host: host, configuration: configuration ?? self.configuration)
     } catch {
       throw TrialNotes.Skip(
         "it cannot be created with \((configuration ?? self.configuration).prefix(200)): \(error); pass a valid configuration with --config"
@@ -33,11 +33,12 @@ internal import CarabinerWire
 
   /// Sends exchanges through a stage of an instance.
   func travel(
-    _ exchanges: [Exchange], _ stage: StageHooks, _ instance: LaboratoryInstance, _ manner: Traveller.Manner = Traveller.Manner()
-  ) -> [Passage] {
+    _ exchanges: [Exchange], _ stage: StageHooks, _ instance: TestHostInstance,
+    _ manner: ExchangeRunner.Manner = ExchangeRunner.Manner()
+  ) -> [ExchangeResult] {
     exchanges.map { exchange in
       unsafe instance.forCall { memory in
-        let traveller = unsafe Traveller(laboratory, stage, of: interceptor.id, instance: memory)
+        let traveller = unsafe ExchangeRunner(testHost, stage, of: interceptor.id, instance: memory)
         traveller.manner = manner
         return traveller.travel(exchange)
       }
@@ -45,7 +46,7 @@ internal import CarabinerWire
   }
 
   /// Sends the usual exchanges through all stages of a new instance, and destroys it.
-  func exercise(_ exchanges: [Exchange] = Exchange.usual, _ manner: Traveller.Manner = Traveller.Manner()) throws {
+  func exercise(_ exchanges: [Exchange] = Exchange.usual, _ manner: ExchangeRunner.Manner = ExchangeRunner.Manner()) throws {
     let instance = try instance()
     defer { instance.destroy() }
     for stage in stages { _ = travel(exchanges, stage, instance, manner) }

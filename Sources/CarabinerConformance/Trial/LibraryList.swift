@@ -1,4 +1,4 @@
-internal import CLaboratory
+internal import CTestHost
 
 /// The libraries of this process, by their names in the dynamic linker.
 struct LibraryList: Sendable {
@@ -10,7 +10,7 @@ struct LibraryList: Sendable {
 
   static var now: LibraryList {
     var bytes = [CChar](repeating: 0, count: maximumBytes)
-    let loaded = unsafe bytes.withUnsafeMutableBufferPointer { unsafe CLaboratory_libraries($0.baseAddress, $0.count) }
+    let loaded = unsafe bytes.withUnsafeMutableBufferPointer { unsafe CTestHost_libraries($0.baseAddress, $0.count) }
     let text = String(decoding: bytes.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     return LibraryList(names: Set(text.split(separator: "\n").map(String.init)), loaded: loaded)
   }

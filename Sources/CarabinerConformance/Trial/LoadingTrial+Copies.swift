@@ -1,4 +1,4 @@
-internal import CLaboratory
+internal import CTestHost
 internal import Glibc
 
 /// Other copies of the plugin, each a library of its own for the dynamic linker.
@@ -36,7 +36,7 @@ extension LoadingTrial {
   ///
   /// - Throws: As ``copy(named:_:)``.
   func memoryCopy() throws -> String {
-    let descriptor = unsafe bytes.withUnsafeBytes { unsafe CLaboratory_memoryFile($0.baseAddress, $0.count) }
+    let descriptor = unsafe bytes.withUnsafeBytes { unsafe CTestHost_memoryFile($0.baseAddress, $0.count) }
     guard descriptor >= 0 else { throw Self.failure(of: "a memory file") }
     return "/proc/self/fd/\(descriptor)"
   }

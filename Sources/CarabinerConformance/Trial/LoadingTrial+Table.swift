@@ -6,7 +6,7 @@ internal import CarabinerHost
 extension LoadingTrial {
   /// Maps the plugin and returns the table of its entry function.
   func table() throws -> UnsafePointer<crb_plugin> {
-    let host = unsafe LaboratoryTable.make(for: "laboratory")
+    let host = unsafe TestHostTable.make(for: "laboratory")
     guard let table = unsafe register(try entry(), host) else {
       throw TrialNotes.Skip("its entry function answers NULL; see LD07")
     }

@@ -1,5 +1,5 @@
 internal import CCarabiner
-internal import CLaboratory
+internal import CTestHost
 internal import CarabinerHost
 internal import Glibc
 internal import Synchronization
@@ -22,9 +22,9 @@ struct LoadingTrial {
   func entry(of path: String? = nil) throws -> Entry {
     try checkWhole()
     Self.wasLoaded.store(true, ordering: .relaxed)
-    LaboratoryRecord.note("loading", inHook: false)
-    Laboratory.current.enter("a constructor")
-    defer { Laboratory.current.leave() }
+    TestHostRecord.note("loading", inHook: false)
+    TestHost.current.enter("a constructor")
+    defer { TestHost.current.leave() }
     guard let handle = unsafe dlopen(path ?? self.path, RTLD_NOW | Int32(RTLD_LOCAL) | RTLD_NODELETE) else {
       throw TrialNotes.Skip("it cannot be loaded; see LD03")
     }
@@ -32,13 +32,13 @@ struct LoadingTrial {
       throw TrialNotes.Skip("it does not export crb_entry_v1; see SY01")
     }
     // In every check, because memory of the host that a plugin frees would end this process at another place.
-    unsafe CLaboratory_watchFrees(symbol, Self.isForeign)
+    unsafe CTestHost_watchFrees(symbol, Self.isForeign)
     return unsafe unsafeBitCast(symbol, to: Entry.self)
   }
 
   /// Whether the plugin may not free some memory.
   static let isForeign: @convention(c) (UnsafeRawPointer?) -> Int32 = { memory in
-    unsafe Laboratory.current.mayFree(memory) ? 0 : 1
+    unsafe TestHost.current.mayFree(memory) ? 0 : 1
   }
 
   /// Checks the file first, because mapping a truncated file ends the process.
@@ -50,8 +50,8 @@ struct LoadingTrial {
 
   /// Calls an entry function with a host's table.
   func register(_ entry: Entry, _ host: UnsafePointer<crb_host>) -> UnsafePointer<crb_plugin>? {
-    Laboratory.current.enter("crb_entry_v1")
-    defer { Laboratory.current.leave() }
+    TestHost.current.enter("crb_entry_v1")
+    defer { TestHost.current.leave() }
     return unsafe entry(host)
   }
 
@@ -60,16 +60,16 @@ struct LoadingTrial {
   /// - Parameters:
   ///   - path: Another copy of it; the copy of this trial if nil.
   ///   - shape: How the host differs from an ordinary one.
-  func library(of path: String? = nil, host shape: LaboratoryTable.Shape = LaboratoryTable.Shape()) throws -> LaboratoryLibrary {
-    let host = unsafe LaboratoryTable.make(shape, for: "laboratory")
+  func library(of path: String? = nil, host shape: TestHostTable.Shape = TestHostTable.Shape()) throws -> TestHostLibrary {
+    let host = unsafe TestHostTable.make(shape, for: "laboratory")
     guard let table = unsafe register(try entry(of: path), host) else {
       throw TrialNotes.Skip("its entry function answers NULL; see LD07")
     }
-    return try unsafe LaboratoryLibrary(table, host: host, path: path ?? self.path, bytes: bytes)
+    return try unsafe TestHostLibrary(table, host: host, path: path ?? self.path, bytes: bytes)
   }
 
   /// Each interceptor of a library, as the context of a check.
-  func interceptors(of library: LaboratoryLibrary) -> [InterceptorTrial] {
+  func interceptors(of library: TestHostLibrary) -> [InterceptorTrial] {
     library.interceptors.map { interceptor in
       unsafe InterceptorTrial(
         notes: notes, interceptor: interceptor, host: library.host,

@@ -1,4 +1,4 @@
-internal import CLaboratory
+internal import CTestHost
 internal import Synchronization
 
 /// How many locks of the plugin the thread of a hook holds.
@@ -8,11 +8,11 @@ final class LockWatch: Sendable {
   /// Begins to count for the library of a stage; false if it imports no locks of libc.
   func begin(_ stage: StageHooks?) -> Bool {
     guard let code = unsafe stage?.code else { return false }
-    return unsafe CLaboratory_watchLocks(code) > 0
+    return unsafe CTestHost_watchLocks(code) > 0
   }
 
   /// How many locks this thread holds.
-  var held: Int64 { CLaboratory_heldLocks() }
+  var held: Int64 { CTestHost_heldLocks() }
 
   /// Called before a hook and after it; returns how many more locks are held after it.
   func note(_ isBefore: Bool) -> Int64? {

@@ -7,11 +7,11 @@ struct LongRun {
 
   private let trial: InterceptorTrial
   private let stage: StageHooks
-  private let instance: LaboratoryInstance
+  private let instance: TestHostInstance
   private let limit: Duration
 
   init(
-    _ trial: InterceptorTrial, _ stage: StageHooks, _ instance: LaboratoryInstance, limit: Duration = Self.usualLimit
+    _ trial: InterceptorTrial, _ stage: StageHooks, _ instance: TestHostInstance, limit: Duration = Self.usualLimit
   ) {
     self.trial = trial
     self.stage = stage
@@ -21,7 +21,7 @@ struct LongRun {
 
   /// Sends the usual exchanges repeatedly; returns the number of calls.
   @discardableResult
-  func run(_ count: Int, _ manner: Traveller.Manner = Traveller.Manner()) -> Int {
+  func run(_ count: Int, _ manner: ExchangeRunner.Manner = ExchangeRunner.Manner()) -> Int {
     let deadline = ContinuousClock.now + limit
     var manner = manner
     manner.keepsSteps = false
@@ -35,9 +35,9 @@ struct LongRun {
     return calls
   }
 
-  /// Forgets data that the laboratory keeps for other checks, which does not count.
+  /// Forgets data that the test host keeps for other checks, which does not count.
   private func forget() {
-    trial.laboratory.state.withLock { state in
+    trial.testHost.state.withLock { state in
       state.logged = []
       state.carried = []
     }

@@ -46,7 +46,7 @@ struct ParserTrial {
     _ body: ([UInt8], (_ chunks: [[UInt8]]) -> Exchange, (Exchange) -> Reading) throws -> Void
   ) throws {
     guard let stage = trial.stages.first(where: { $0.kind == .parsing }) else { throw TrialNotes.Skip("it has no parser stage") }
-    trial.laboratory.state.withLock { $0.isGuarded = false }
+    trial.testHost.state.withLock { $0.isGuarded = false }
     let instance = try trial.instance()
     defer { instance.destroy() }
     func read(_ exchange: Exchange) -> Reading {

@@ -5,9 +5,9 @@ enum PatientClock {
   /// Runs work and returns its nanoseconds.
   static func time(_ work: () throws -> Void) rethrows -> UInt64 {
     let waited = queueTime
-    let start = LaboratoryTimers.now
+    let start = TestHostTimers.now
     try work()
-    let wall = LaboratoryTimers.now &- start
+    let wall = TestHostTimers.now &- start
     let inQueue = queueTime &- waited
     return wall > inQueue ? wall - inQueue : 0
   }

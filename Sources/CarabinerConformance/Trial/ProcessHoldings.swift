@@ -24,12 +24,12 @@ struct ProcessHoldings: Sendable {
       .map { "descriptor \($0.key) is open on \($0.value)" }
   }
 
-  /// The new descriptors and threads; those of the laboratory and of a language's run time do not count.
+  /// The new descriptors and threads; those of the test host and of a language's run time do not count.
   func taken(since before: ProcessHoldings) -> [String] {
     var found = openedDescriptors(since: before)
     for thread in threads.subtracting(before.threads).sorted() {
       let name = ProcessState.text(of: "/proc/self/task/\(thread)/comm")?.split(separator: "\n").first ?? ""
-      if name == LaboratoryThread.name || name.contains("qos") { continue }
+      if name == TestHostThread.name || name.contains("qos") { continue }
       found.append("a thread named \(name) runs")
     }
     return found

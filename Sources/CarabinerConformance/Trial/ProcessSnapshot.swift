@@ -1,4 +1,4 @@
-internal import CLaboratory
+internal import CTestHost
 internal import FoundationEssentials
 internal import Glibc
 
@@ -110,25 +110,25 @@ struct ProcessSnapshot: Sendable {
     ] { facts[name] = ProcessState.text(of: "/proc/self/\(file)").map { Fact(value: $0.filter { $0 != "\n" }) } }
     let timers = (ProcessState.text(of: "/proc/self/timers") ?? "").split(separator: "\n").count { $0.hasPrefix("ID:") }
     facts["the number of POSIX timers"] = Fact(value: "\(timers)")
-    facts["the set of interval timers that run (setitimer, alarm)"] = Fact(value: "\(CLaboratory_intervalTimers())")
+    facts["the set of interval timers that run (setitimer, alarm)"] = Fact(value: "\(CTestHost_intervalTimers())")
     facts["the working directory"] = OpenFile.target(of: "/proc/self/cwd").map { Fact(value: $0) }
     facts["the root directory"] = OpenFile.target(of: "/proc/self/root").map { Fact(value: $0) }
     facts["the locale"] = unsafe setlocale(LC_ALL, nil).map { unsafe Fact(value: String(cString: $0)) }
     facts["the thread's locale"] = unsafe Fact(value: "\(UInt(bitPattern: uselocale(nil)))", isDigest: true)
     facts["the floating-point mode (rounding, denormal numbers, exceptions)"] = Fact(
-      value: String(CLaboratory_floatControl(), radix: 16))
+      value: String(CTestHost_floatControl(), radix: 16))
   }
 
   private mutating func readSignals() {
     for signal in 1...64 {
-      facts["the action of signal \(signal)"] = Fact(value: "\(CLaboratory_signalAction(Int32(signal)))", isDigest: true)
+      facts["the action of signal \(signal)"] = Fact(value: "\(CTestHost_signalAction(Int32(signal)))", isDigest: true)
     }
-    facts["the thread's alternate signal stack"] = Fact(value: "\(CLaboratory_signalStack())", isDigest: true)
+    facts["the thread's alternate signal stack"] = Fact(value: "\(CTestHost_signalStack())", isDigest: true)
   }
 
   private mutating func readEnvironment() {
     facts["the array of the environment (environ)"] = unsafe Fact(
-      value: "\(UInt(bitPattern: CLaboratory_environment()))", isDigest: true)
+      value: "\(UInt(bitPattern: CTestHost_environment()))", isDigest: true)
     for (name, value) in ProcessInfo.processInfo.environment {
       facts["the environment variable \(name)"] = Fact(value: value.debugDescription)
     }

@@ -1,4 +1,4 @@
-internal import CLaboratory
+internal import CTestHost
 internal import Glibc
 
 /// The resources of a process, from /proc.
@@ -30,7 +30,7 @@ struct ProcessState: Sendable, Hashable {
     }
     state.descriptors = FolderNames.list("/proc/self/fd").count
     state.mapped = MemoryMap.now.mappedBytes
-    state.freeKeys = CLaboratory_freeThreadKeys()
+    state.freeKeys = CTestHost_freeThreadKeys()
     return state
   }
 

@@ -21,9 +21,9 @@ struct ScheduleTrial {
         for exchange in exchanges {
           hasSuspended = true
           let instance = try trial.instance()
-          var manner = Traveller.Manner()
+          var manner = ExchangeRunner.Manner()
           manner.schedule = schedule
-          LaboratoryRecord.note("order: \(schedule)", inHook: false)
+          TestHostRecord.note("order: \(schedule)", inHook: false)
           _ = trial.travel([exchange], stage, instance, manner)
           instance.destroy()
         }

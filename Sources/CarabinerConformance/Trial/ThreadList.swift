@@ -1,4 +1,4 @@
-internal import CLaboratory
+internal import CTestHost
 internal import Glibc
 
 /// A thread of this process, from /proc.
@@ -8,9 +8,9 @@ struct ThreadList {
     let name: String
     let blocksSignals: Bool
 
-    var isOfTheLaboratory: Bool { name == LaboratoryThread.name }
+    var isOfTheTestHost: Bool { name == TestHostThread.name }
     /// Whether it belongs to the pool that runs Swift tasks for the whole process; known only of threads started since the pool is watched.
-    var isOfThePool: Bool { CLaboratory_isOfPool(Int32(number)) != 0 }
+    var isOfThePool: Bool { CTestHost_isOfPool(Int32(number)) != 0 }
   }
 
   /// The threads, after those that are ending have ended.

@@ -1,5 +1,5 @@
 internal import CCarabiner
-internal import CLaboratory
+internal import CTestHost
 internal import CarabinerFiles
 internal import CarabinerHost
 internal import CarabinerWire
@@ -30,8 +30,8 @@ package enum TrialProcess {
 
   /// Confines this process to `folder`, runs the check and reports. It does not return.
   package static func run(_ order: Order, in folder: String) -> Never {
-    let nonce = LaboratoryRecord.takeNonce()
-    CLaboratory_traceOnAbort(2)
+    let nonce = TestHostRecord.takeNonce()
+    CTestHost_traceOnAbort(2)
     let missing = order.confinement.missingLayers(
       after: Confinement.confine(to: folder, reading: order.plugin, parent: order.parent))
     guard missing.isEmpty else {
@@ -40,8 +40,8 @@ package enum TrialProcess {
       TrialReport.write(contents, nonce: nonce)
       _exit(0)
     }
-    CLaboratory_catchTouches()
-    if order.options.isTraced { unsafe CLaboratory_openTrace(LaboratoryRecord.shared) }
+    CTestHost_catchTouches()
+    if order.options.isTraced { unsafe CTestHost_openTrace(TestHostRecord.shared) }
     var contents = contents(of: order)
     let refused = RefusedCalls.now
     contents.findings += refused.findings
@@ -66,7 +66,7 @@ package enum TrialProcess {
     } catch {
       contents.failure = "\(error)"
     }
-    for breach in Laboratory.current.takeBreaches() { notes.add(breach) }
+    for breach in TestHost.current.takeBreaches() { notes.add(breach) }
     contents.findings = notes.findings
     return contents
   }

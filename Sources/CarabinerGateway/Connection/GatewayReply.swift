@@ -64,7 +64,7 @@ package final class GatewayReply: Sendable {
   ///
   /// - Parameter executor: Where answers are made.
   func answer(
-    _ status: HTTPResponseStatus, _ headers: HTTPHeaders, _ body: ByteBuffer, in batch: AnswerBatch,
+    _ status: HTTPResponseStatus, _ headers: HTTPHeaders, _ body: ByteBuffer, in batch: ResponseBatcher,
     from executor: any TaskExecutor
   ) {
     let write = whole(status, headers, body)

@@ -12,7 +12,7 @@ final class Admission: Sendable {
     /// As many wait as may.
     case crowded
     /// This client has as many under way as one may.
-    case greedy
+    case clientLimitExceeded
   }
 
   private struct Waiting {
@@ -53,7 +53,7 @@ final class Admission: Sendable {
   func enter(_ client: String, begin: @escaping @Sendable () -> Void) -> Verdict {
     let verdict: Verdict = state.withLock { state in
       if let most = limits.maximumOperationsPerClient {
-        guard state.byClient[client, default: 0] < most else { return .greedy }
+        guard state.byClient[client, default: 0] < most else { return .clientLimitExceeded }
       }
       guard state.running >= limits.maximumConcurrentOperations else {
         state.running += 1
@@ -97,7 +97,7 @@ extension RequestRefusal {
   }
 
   /// One client has as many under way as one may.
-  static func greedy(_ limits: GatewayLimits) -> RequestRefusal {
+  static func clientLimitExceeded(_ limits: GatewayLimits) -> RequestRefusal {
     RequestRefusal(
       429,
       "this client has \(limits.maximumOperationsPerClient ?? 0) operations under way, which is as many as one may; try again",

@@ -33,7 +33,7 @@ struct FailureAnswer: Sendable, Hashable {
   /// - Parameter redact: Takes out of a text what clients must not see.
   init(_ error: any Error, redact: @escaping (String) -> String) {
     self.init(classifying: error)
-    guard let error = error as? any RefusingError, (400..<500).contains(status) || status == 503 else { return }
+    guard let error = error as? any ClientFacingError, (400..<500).contains(status) || status == 503 else { return }
     let text = ClientText(redact: redact)
     if let refusal = error.refusalMessage.map({ text.cleaned($0) }), !refusal.isEmpty { message = refusal }
     detail = error.refusalDetail.flatMap { text.detail($0) }
@@ -44,7 +44,7 @@ struct FailureAnswer: Sendable, Hashable {
     case let error as ResponseCodeError:
       self.init(upstream: error.response)
       if (400..<500).contains(error.response.statusCode) { errors = Self.errors(in: error) }
-    case let error as any RefusingError where error.refusalStatus != nil:
+    case let error as any ClientFacingError where error.refusalStatus != nil:
       self.init(refusal: error.refusalStatus ?? 500, error.refusalDelay)
     case let error as TransportError: self.init(transport: error.code)
     case let error as RequestChainError where error.code == .timedOut || error.code == .idle:

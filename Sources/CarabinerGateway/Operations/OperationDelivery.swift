@@ -8,7 +8,7 @@ internal import NIOHTTP1
 /// Brings the results of one operation to its client, whole or in pieces.
 struct OperationDelivery {
   let running: RunningOperation
-  let shape: ResponseShape
+  let shape: ResponseFormat
   let operation: DynamicOperation
   let exchange: OperationExchange
 
@@ -81,7 +81,7 @@ struct OperationDelivery {
   ///
   /// - Parameter first: The first result of a deferred response. A subscription has none yet: its head goes out at once, because
   ///   the first result may take hours, and clients and proxies give up an answer without a head.
-  private func deliverPieces(_ pieces: ResponseShape.Pieces, first: Response?) async {
+  private func deliverPieces(_ pieces: ResponseFormat.Pieces, first: Response?) async {
     var writer = PieceWriter(pieces)
     var headers: NIOHTTP1.HTTPHeaders = ["Content-Type": writer.contentType, "Cache-Control": "no-cache"]
     if let head = first?.httpResponse { addReturned(head, to: &headers) }
@@ -134,7 +134,7 @@ struct OperationDelivery {
   }
 }
 
-extension ResponseShape.Whole {
+extension ResponseFormat.Whole {
   /// The media type with its parameters.
   var contentType: String {
     switch self {

@@ -9,13 +9,13 @@ struct OperationExchange: Sendable {
   /// What the request is called.
   let id: String
   let reply: GatewayReply
-  let batch: AnswerBatch
+  let batch: ResponseBatcher
   /// Where the operation runs.
   let executor: any TaskExecutor
   let runner: any OperationRunner
   let metrics: GatewayMetrics
   /// What is written down of the request; nil if nothing is.
-  let account: RequestAccount?
+  let account: AccessLogEntry?
   let logger: Logger
   /// Takes out of a text what the log must not hold.
   let redact: @Sendable (String) -> String
@@ -24,7 +24,7 @@ struct OperationExchange: Sendable {
   /// Its place in a trace; nil if it has none.
   let trace: RequestTrace?
   /// How the client takes results; nil until that is known.
-  var shape: ResponseShape?
+  var shape: ResponseFormat?
   /// Whether the Accept field decided about the answer.
   let isNegotiated: Bool
   let start = ContinuousClock.now

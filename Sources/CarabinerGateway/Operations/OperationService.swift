@@ -14,7 +14,7 @@ package final class OperationService: RequestHandler {
   private let documents = DocumentIndex()
   private let admission: Admission
   private let rateLimiter: RateLimiter?
-  private let batch = AnswerBatch()
+  private let batch = ResponseBatcher()
   private let metrics: GatewayMetrics
   private let tracing: RequestTracing?
   private let logger: Logger
@@ -59,7 +59,7 @@ package final class OperationService: RequestHandler {
     if let page, QueryPage.isMeant(by: request) { return exchange.answer(.ok, page.headers, page.body) }
     do throws(RequestRefusal) {
       // Refusals come as the client takes results.
-      exchange.shape = ResponseShape(accept: request.header("accept"))
+      exchange.shape = ResponseFormat(accept: request.header("accept"))
       // Before anything is read of it: also what is no operation costs.
       try charge(request, 1)
       guard let shape = exchange.shape else {
@@ -109,14 +109,14 @@ package final class OperationService: RequestHandler {
   private func exchange(_ request: GatewayRequest, _ reply: GatewayReply, _ trace: RequestTrace?) -> OperationExchange {
     let id = RequestID.of(request.head.headers)
     // Whoever looks every second whether it is there would fill the log.
-    let account = request.path == Self.healthPath ? nil : accessLogger.map { RequestAccount($0, id: id, client: request.client) }
+    let account = request.path == Self.healthPath ? nil : accessLogger.map { AccessLogEntry($0, id: id, client: request.client) }
     return OperationExchange(
       id: id, reply: reply, batch: batch, executor: runner.executor, runner: runner, metrics: metrics, account: account,
       logger: logger, redact: redact, heartbeat: limits.heartbeat, trace: trace, isNegotiated: request.path == path)
   }
 
   private func admit(
-    _ inbound: InboundOperations, _ shape: ResponseShape, _ request: GatewayRequest, _ exchange: OperationExchange
+    _ inbound: InboundOperations, _ shape: ResponseFormat, _ request: GatewayRequest, _ exchange: OperationExchange
   ) throws(RequestRefusal) {
     let verdict = admission.enter(request.client) { [self] in
       let task = Task(executorPreference: exchange.executor) { [self] in
@@ -128,12 +128,12 @@ package final class OperationService: RequestHandler {
     switch verdict {
     case .begun, .waiting: break
     case .crowded: throw .overloaded(limits)
-    case .greedy: throw .greedy(limits)
+    case .clientLimitExceeded: throw .clientLimitExceeded(limits)
     }
   }
 
   private func run(
-    _ inbound: InboundOperations, _ shape: ResponseShape, _ request: GatewayRequest, _ exchange: OperationExchange
+    _ inbound: InboundOperations, _ shape: ResponseFormat, _ request: GatewayRequest, _ exchange: OperationExchange
   ) async {
     if inbound.isBatch { return await runBatch(inbound.operations, request, exchange) }
     let operation = inbound.operations[0]
@@ -189,7 +189,7 @@ package final class OperationService: RequestHandler {
       }
     }
     body.writeString("]")
-    exchange.answer(.ok, ["Content-Type": ResponseShape.Whole.json.contentType], body)
+    exchange.answer(.ok, ["Content-Type": ResponseFormat.Whole.json.contentType], body)
   }
 
   private func answerElsewhere(_ request: GatewayRequest, _ exchange: OperationExchange) {

@@ -6,11 +6,11 @@ internal import FoundationEssentials
 struct PieceWriter: Sendable {
   typealias Response = GraphQLResponse<DynamicOperation>
 
-  private let pieces: ResponseShape.Pieces
+  private let pieces: ResponseFormat.Pieces
   private let multipart: MultipartWriter
   private var deferred = DeferredParts()
 
-  init(_ pieces: ResponseShape.Pieces) {
+  init(_ pieces: ResponseFormat.Pieces) {
     self.pieces = pieces
     multipart = MultipartWriter(specification: pieces == .multipartSubscription ? "subscriptionSpec=1.0" : "deferSpec=20220824")
   }

@@ -85,7 +85,7 @@ final class SocketService: Sendable {
     switch verdict {
     case .begun, .waiting: break
     case .crowded: throw .overloaded(limits)
-    case .greedy: throw .greedy(limits)
+    case .clientLimitExceeded: throw .clientLimitExceeded(limits)
     }
   }
 

@@ -52,7 +52,7 @@ package final class CircuitBreaker: Sendable {
   private let entry: String
   private let threshold: Int
   private let coolDown: UInt64
-  private let board: BreakerBoard
+  private let board: BreakerRegistry
   private let circuit = Mutex(Circuit())
   /// Whether there is anything a good call would change.
   private let isTroubled = Atomic<Bool>(false)
@@ -61,7 +61,7 @@ package final class CircuitBreaker: Sendable {
   /// - Parameters:
   ///   - threshold: How many faults in a row open it.
   ///   - board: Where it tells that it is not closed, and what time it is.
-  init(entry: String, threshold: Int, coolDown: Duration, board: BreakerBoard) {
+  init(entry: String, threshold: Int, coolDown: Duration, board: BreakerRegistry) {
     self.entry = entry
     self.threshold = threshold
     self.coolDown = UInt64(clamping: coolDown.nanoseconds)
@@ -171,7 +171,7 @@ package final class CircuitBreaker: Sendable {
 }
 
 /// What the breakers of a chain share.
-final class BreakerBoard: Sendable {
+final class BreakerRegistry: Sendable {
   /// What time it is, in nanoseconds of a clock that never goes back.
   let now: @Sendable () -> UInt64
   private let count = Atomic<Int>(0)

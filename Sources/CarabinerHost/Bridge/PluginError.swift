@@ -63,7 +63,7 @@ package struct PluginError: Error, Sendable, CustomStringConvertible {
   }
 }
 
-extension PluginError: RefusingError {
+extension PluginError: ClientFacingError {
   package var refusalStatus: Int? {
     code == .failed && (400...599).contains(httpStatus) ? Int(httpStatus) : nil
   }

@@ -31,7 +31,7 @@ internal import Synchronization
     /// How long its circuit breaker stays open.
     package var breakerCoolDown = Manifest.Settings.defaultBreakerCoolDown
     /// What its circuit breaker shares with those of the other entries.
-    var board = BreakerBoard { MonotonicClock.nanoseconds }
+    var board = BreakerRegistry { MonotonicClock.nanoseconds }
     /// How long one hook may stay pending; nil for no limit beside the request's own.
     package var hookTimeout: Duration?
     /// Whether clients of a gateway get the messages of its refusals.

@@ -32,7 +32,7 @@ struct FFIRun: HTTPInterceptor {
   let stages: [FFIStage]
 
   var stageName: String { stages.map(\.name).joined(separator: ", ") }
-  var traits: StageTraits { .bindsNoTaskLocals }
+  var traits: InterceptorHints { .bindsNoTaskLocals }
 
   func intercept(request: URLRequest, next: NextHTTPInterceptorFunction) async throws -> HTTPResponse {
     try await next(edited(request))

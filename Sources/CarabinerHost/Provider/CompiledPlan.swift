@@ -6,26 +6,26 @@ internal import CarabinerManifest
 final class CompiledPlan: Sendable {
   private enum GraphQLMember: Sendable {
     case interceptor(any GraphQLInterceptor)
-    case plugins(StageRow)
+    case plugins(PluginStageGroup)
   }
 
   private enum HTTPMember: Sendable {
     case interceptor(any HTTPInterceptor)
     case ffi([FFIStage])
-    case plugins(StageRow)
+    case plugins(PluginStageGroup)
   }
 
   private let graphQL: [GraphQLMember]
   private let http: [HTTPMember]
   private let caches: [CachePluginRun.Entry]
-  private let cacheRow: StageRow
+  private let cacheRow: PluginStageGroup
   private let parsers: [ParserPluginRun.Entry]
-  private let parserRow: StageRow
+  private let parserRow: PluginStageGroup
   private let acceptedMediaTypes: AcceptedMediaTypes?
   /// What serves every request as it is; lists that keep the state of one are left empty or to the defaults.
   private let shared: RequestInterceptors
   /// Which lists are made anew for each request.
-  private let keepsState: PerList<Bool>
+  private let keepsState: StageMap<Bool>
   private let keepsAnyState: Bool
   private let limits: PluginLimits
 
@@ -85,7 +85,7 @@ final class CompiledPlan: Sendable {
     shared = RequestInterceptors(
       graphQL: sharedGraphQL ?? [], cache: sharedCache ?? NoCache(), http: sharedHTTP ?? [],
       parser: sharedParser ?? JSONResponseParsingInterceptor())
-    let keepsState = PerList { list in
+    let keepsState = StageMap { list in
       switch list {
       case .graphql: sharedGraphQL == nil
       case .cache: sharedCache == nil
@@ -165,13 +165,13 @@ final class CompiledPlan: Sendable {
 
   /// The members of a list, with plugins that stand side by side in one row.
   private static func rows<Member>(
-    _ stages: [StagePlan.Stage], _ kind: StageKind, binding: (String) -> StageBinding?, plugins: (StageRow) -> Member,
+    _ stages: [StagePlan.Stage], _ kind: StageKind, binding: (String) -> StageBinding?, plugins: (PluginStageGroup) -> Member,
     builtIn: (String) -> Member?
   ) -> [Member] {
     var members: [Member] = []
     var row: [StageBinding] = []
     func closeRow() {
-      if !row.isEmpty { members.append(plugins(StageRow(kind, row))) }
+      if !row.isEmpty { members.append(plugins(PluginStageGroup(kind, row))) }
       row = []
     }
     for stage in stages {
@@ -190,7 +190,7 @@ final class CompiledPlan: Sendable {
   private static func entries<Entry>(
     _ stages: [StagePlan.Stage], _ kind: StageKind, binding: (String) -> StageBinding?, plugin: (Int) -> Entry,
     builtIn: (String) -> Entry?
-  ) -> ([Entry], StageRow) {
+  ) -> ([Entry], PluginStageGroup) {
     var entries: [Entry] = []
     var row: [StageBinding] = []
     for stage in stages {
@@ -201,6 +201,6 @@ final class CompiledPlan: Sendable {
         entries.append(entry)
       }
     }
-    return (entries, StageRow(kind, row))
+    return (entries, PluginStageGroup(kind, row))
   }
 }

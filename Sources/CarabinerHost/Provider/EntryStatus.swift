@@ -37,13 +37,13 @@ package struct EntryStatus: Sendable, Hashable {
 extension HostedChain {
   /// The entries of the manifest, in the order they are declared.
   package func entries() -> [EntryStatus] {
-    let (overrides, roster) = current
+    let (overrides, loadedPlugins) = current
     let lists = [manifest.lists] + manifest.rules.map(\.lists)
     return manifest.plugins.map { plugin in
-      let decision = roster.leftOut[plugin.name] ?? overrides.decision(on: plugin)
-      let library = roster.libraries[plugin.name]
-      let instance = roster.instance(plugin.name)
-      let function = roster.ffi(plugin.name)?.function.declaration
+      let decision = loadedPlugins.leftOut[plugin.name] ?? overrides.decision(on: plugin)
+      let library = loadedPlugins.libraries[plugin.name]
+      let instance = loadedPlugins.instance(plugin.name)
+      let function = loadedPlugins.ffi(plugin.name)?.function.declaration
       let calls = instance?.statistics.calls
       let (origin, path): (StagePlan.Stage.Origin, String) =
         switch plugin.source {

@@ -7,7 +7,7 @@ internal import Synchronization
 /// A manifest brought to life: libraries loaded, instances made, and an interceptor provider for every operation.
 package final class HostedChain: InterceptorProvider {
   /// What tells plans apart: the rules that put their stages in place, and not the names of operations, which clients choose.
-  private typealias PlanKey = PerList<Int?>
+  private typealias PlanKey = StageMap<Int?>
 
   /// A plan without the plugins whose circuit breakers are open.
   private struct ReducedKey: Hashable {
@@ -17,7 +17,7 @@ package final class HostedChain: InterceptorProvider {
 
   private struct State {
     var overrides: StageOverrides
-    var roster: Roster
+    var loadedPlugins: LoadedPlugins
     /// The plan of operations that no rule is for, which are most.
     var base: CompiledPlan?
     var plans: [PlanKey: CompiledPlan] = [:]
@@ -56,7 +56,7 @@ package final class HostedChain: InterceptorProvider {
   /// Held while overrides change: loading takes long, and requests must not wait for it.
   private let changing = Mutex(())
   private let limits: PluginLimits
-  private let board: BreakerBoard
+  private let board: BreakerRegistry
   private let passesGraphQLErrors: Bool
 
   /// How many plans are remembered. When there are more, which takes very many rules, all are forgotten.
@@ -84,14 +84,14 @@ package final class HostedChain: InterceptorProvider {
   ) throws {
     try Self.check(overrides, manifest)
     // Instances that stay are told from the same board whether all is well.
-    board = predecessor?.board ?? BreakerBoard(now: clock ?? { MonotonicClock.nanoseconds })
-    var roster = Roster(
-      Roster.Surroundings(
+    board = predecessor?.board ?? BreakerRegistry(now: clock ?? { MonotonicClock.nanoseconds })
+    var loadedPlugins = LoadedPlugins(
+      LoadedPlugins.Surroundings(
         environment: environment, store: store, generation: generation, board: board, crashLoop: crashLoop))
-    try roster.bringUp(manifest, replacing: predecessor?.current.roster, anew: anew) { overrides.runs($0) }
+    try loadedPlugins.bringUp(manifest, replacing: predecessor?.current.loadedPlugins, anew: anew) { overrides.runs($0) }
     self.manifest = manifest
     self.passesGraphQLErrors = passesGraphQLErrors
-    state = Mutex(State(overrides: overrides, roster: roster))
+    state = Mutex(State(overrides: overrides, loadedPlugins: loadedPlugins))
     var limits = PluginLimits()
     limits.maximumRetries = manifest.settings.pluginRetries
     limits.cancelGrace = manifest.settings.cancelGrace
@@ -100,13 +100,13 @@ package final class HostedChain: InterceptorProvider {
   }
 
   /// The libraries that are loaded, by entry.
-  package var libraries: [String: PluginLibrary] { state.withLock(\.roster.libraries) }
+  package var libraries: [String: PluginLibrary] { state.withLock(\.loadedPlugins.libraries) }
 
   /// The files that plugins read beside their own, as their configurations name them.
-  package var watchedFiles: [String] { state.withLock(\.roster.watchedFiles) }
+  package var watchedFiles: [String] { state.withLock(\.loadedPlugins.watchedFiles) }
 
   /// The instance of an entry; nil if it is none of a plugin's, or not loaded.
-  package func instance(of entry: String) -> PluginInstance? { state.withLock { $0.roster.instance(entry) } }
+  package func instance(of entry: String) -> PluginInstance? { state.withLock { $0.loadedPlugins.instance(entry) } }
 
   // MARK: Provider
 
@@ -122,12 +122,12 @@ package final class HostedChain: InterceptorProvider {
     for operation: Operation, context: RequestContext
   ) throws -> RequestInterceptors {
     let plan = plan(operation.operationName, operation.operationType)
-    let roster = state.withLock(\.roster)
+    let loadedPlugins = state.withLock(\.loadedPlugins)
     var broken: Set<String> = []
     var probes: [CircuitBreaker.Probe] = []
     // Only what the request passes may be tried by it.
     for name in Set(StageList.allCases.flatMap { plan.active($0).map(\.name) }).sorted() {
-      guard let instance = roster.instance(name), let breaker = instance.breaker else { continue }
+      guard let instance = loadedPlugins.instance(name), let breaker = instance.breaker else { continue }
       switch breaker.admission() {
       case .pass: break
       case .probe(let probe): probes.append(probe)
@@ -142,8 +142,8 @@ package final class HostedChain: InterceptorProvider {
 
   /// The stages an operation passes.
   package func plan(_ operationName: String?, _ type: GraphQLOperationType) -> StagePlan {
-    let (overrides, roster) = current
-    return manifest.stagePlan(operationName: operationName, type: type, overrides: overrides, leavingOut: roster.leftOut)
+    let (overrides, loadedPlugins) = current
+    return manifest.stagePlan(operationName: operationName, type: type, overrides: overrides, leavingOut: loadedPlugins.leftOut)
   }
 
   /// The plan of an operation; operations that no rule tells apart share one.
@@ -166,13 +166,13 @@ package final class HostedChain: InterceptorProvider {
   private func compile(
     _ rules: PlanKey, _ broken: Set<String>, keep: (inout State, CompiledPlan) -> Void
   ) -> CompiledPlan {
-    let (overrides, roster, changes) = state.withLock { ($0.overrides, $0.roster, $0.changes) }
+    let (overrides, loadedPlugins, changes) = state.withLock { ($0.overrides, $0.loadedPlugins, $0.changes) }
     let open = StageDecision(isEnabled: false, source: .breaker)
     let stages = manifest.stagePlan(
-      rules, overrides: overrides, leavingOut: broken.reduce(into: roster.leftOut) { $0[$1] = open })
+      rules, overrides: overrides, leavingOut: broken.reduce(into: loadedPlugins.leftOut) { $0[$1] = open })
     let plan = CompiledPlan(
-      stages, manifest: manifest, limits: limits, passesGraphQLErrors: passesGraphQLErrors, binding: roster.binding,
-      ffi: roster.ffi)
+      stages, manifest: manifest, limits: limits, passesGraphQLErrors: passesGraphQLErrors, binding: loadedPlugins.binding,
+      ffi: loadedPlugins.ffi)
     state.withLock { state in
       if state.changes == changes { keep(&state, plan) }
     }
@@ -180,7 +180,7 @@ package final class HostedChain: InterceptorProvider {
   }
 
   /// Who switched what on and off, and what is loaded.
-  var current: (overrides: StageOverrides, roster: Roster) { state.withLock { ($0.overrides, $0.roster) } }
+  var current: (overrides: StageOverrides, loadedPlugins: LoadedPlugins) { state.withLock { ($0.overrides, $0.loadedPlugins) } }
 
   // MARK: Overrides
 
@@ -196,11 +196,11 @@ package final class HostedChain: InterceptorProvider {
   package func setOverrides(_ overrides: StageOverrides) throws {
     try changing.withLock { _ in
       try Self.check(overrides, manifest)
-      var roster = state.withLock(\.roster)
-      try roster.bringUp(manifest) { overrides.runs($0) }
+      var loadedPlugins = state.withLock(\.loadedPlugins)
+      try loadedPlugins.bringUp(manifest) { overrides.runs($0) }
       state.withLock { state in
         state.overrides = overrides
-        state.roster = roster
+        state.loadedPlugins = loadedPlugins
         state.forgetPlans()
       }
     }

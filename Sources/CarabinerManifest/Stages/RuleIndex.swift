@@ -8,21 +8,21 @@ package struct RuleIndex: Sendable, Equatable {
   private struct Row: Sendable, Equatable {
     let rule: Manifest.Rule
     /// What the rule names of each list; nil for what it leaves alone.
-    let stages: PerList<[StagePlan.Stage]?>
+    let stages: StageMap<[StagePlan.Stage]?>
   }
 
   private let rows: [Row]
   /// What stands in each list where no rule names it.
-  private let base: PerList<[StagePlan.Stage]>
+  private let base: StageMap<[StagePlan.Stage]>
   private var byName: [String: [Int]] = [:]
   private var byFirst: [Unicode.Scalar: [Int]] = [:]
   private var others: [Int] = []
 
   /// - Parameter stage: The stage of this name, for the rule of this number.
   init(_ rules: [Manifest.Rule], _ lists: Manifest.Lists, stage: (String, Int?) -> StagePlan.Stage) {
-    base = PerList { list in (lists[list]?.map(\.name) ?? list.builtIns).map { stage($0, nil) } }
+    base = StageMap { list in (lists[list]?.map(\.name) ?? list.builtIns).map { stage($0, nil) } }
     rows = rules.enumerated().map { index, rule in
-      Row(rule: rule, stages: PerList { list in rule.lists[list]?.map { stage($0.name, index) } })
+      Row(rule: rule, stages: StageMap { list in rule.lists[list]?.map { stage($0.name, index) } })
     }
     for (index, rule) in rules.enumerated() { add(index, rule.operations) }
   }
@@ -40,8 +40,8 @@ package struct RuleIndex: Sendable, Equatable {
   /// Which rules put the stages of an operation in place, by number: of each list the first that matches and names it, nil if none does.
   ///
   /// It is all that rules can say about an operation. Names are endless and come from clients; there are few choices.
-  package func choice(_ name: String?, _ type: GraphQLOperationType) -> PerList<Int?> {
-    var chosen = PerList<Int?> { _ in nil }
+  package func choice(_ name: String?, _ type: GraphQLOperationType) -> StageMap<Int?> {
+    var chosen = StageMap<Int?> { _ in nil }
     guard !rows.isEmpty else { return chosen }
     let name = name ?? ""
     var candidates = Candidates(
@@ -60,8 +60,8 @@ package struct RuleIndex: Sendable, Equatable {
   }
 
   /// The stages of each list for a choice.
-  func stages(_ choice: PerList<Int?>) -> PerList<[StagePlan.Stage]> {
-    PerList { list in choice[list].flatMap { rows[$0].stages[list] } ?? base[list] }
+  func stages(_ choice: StageMap<Int?>) -> StageMap<[StagePlan.Stage]> {
+    StageMap { list in choice[list].flatMap { rows[$0].stages[list] } ?? base[list] }
   }
 }
 

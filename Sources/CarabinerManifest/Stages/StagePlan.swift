@@ -23,7 +23,7 @@ package struct StagePlan: Sendable, Hashable {
   }
 
   /// The stages by list, switched-off ones included.
-  package fileprivate(set) var stages: PerList<[Stage]>
+  package fileprivate(set) var stages: StageMap<[Stage]>
 
   /// The stages of a list that run.
   package func active(_ list: StageList) -> [Stage] {
@@ -45,7 +45,7 @@ extension Manifest {
 
   /// The stages for the operations of a choice of rules.
   package func stagePlan(
-    _ choice: PerList<Int?>, overrides: StageOverrides, leavingOut leftOut: [String: StageDecision]
+    _ choice: StageMap<Int?>, overrides: StageOverrides, leavingOut leftOut: [String: StageDecision]
   ) -> StagePlan {
     var plan = StagePlan(stages: ruleIndex.stages(choice))
     if !overrides.isEmpty || !leftOut.isEmpty || hasDisabledPlugins {

@@ -7,7 +7,7 @@ internal import CarabinerManifest
 ///
 /// Label values are statuses, names of the manifest and words of ours; none comes from a client.
 struct AdminMetrics: Sendable {
-  let live: LiveHost
+  let live: GenerationManager
   let operations: OperationService
   let gateway: GatewayMetrics
   let counters: ChainCounters

@@ -9,7 +9,7 @@ internal import NIOHTTP1
 
 /// What operators ask of a running gateway, over a socket in the file system.
 struct AdminService: RequestHandler {
-  let live: LiveHost
+  let live: GenerationManager
   let reloader: Reloader
   let operations: OperationService
   let metrics: AdminMetrics

@@ -10,7 +10,7 @@ final class Generation: Sendable {
   let number: UInt64
   /// The manifest as it is written.
   let manifest: Manifest
-  let host: RunHost
+  let host: ChainRuntime
   /// What is known of plugins that killed the host; nil if the manifest does not ask.
   let crashLoop: CrashLoopGuard?
   let forwardedHeaders: HeaderSelection
@@ -22,7 +22,7 @@ final class Generation: Sendable {
   private let operations = Atomic<Int>(0)
   private let retired = Atomic<Bool>(false)
 
-  init(_ number: UInt64, _ manifest: Manifest, _ host: RunHost, crashLoop: CrashLoopGuard?) {
+  init(_ number: UInt64, _ manifest: Manifest, _ host: ChainRuntime, crashLoop: CrashLoopGuard?) {
     self.crashLoop = crashLoop
     self.number = number
     self.manifest = manifest

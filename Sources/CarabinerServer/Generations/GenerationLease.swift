@@ -5,14 +5,14 @@ internal import Synchronization
 /// A place in a generation, which does not end before it.
 final class GenerationLease: Sendable {
   let generation: Generation
-  private let live: LiveHost
+  private let live: GenerationManager
   /// The statistics of a canary, or of the generation beside it; nil if no generation has to prove itself.
   private let statistics: TrialStatistics?
 
   /// Takes a place in the generation for an operation.
   ///
   /// - Parameter key: Gives the key that decides whether a canary takes the operation.
-  init(_ live: LiveHost, key: (_ field: String?) -> String) {
+  init(_ live: GenerationManager, key: (_ field: String?) -> String) {
     let (generation, trial) = live.enter(key)
     self.generation = generation
     self.live = live

@@ -59,7 +59,7 @@ struct GenerationSource: Sendable {
       overrides.removeLive(decision.pattern)
     }
     let crashLoop = try predecessor?.crashLoop ?? crashLoop(candidate.manifest)
-    let host = try RunHost(
+    let host = try ChainRuntime(
       manifest: candidate.pinned, endpoint: configuration.endpoint, headers: configuration.headers, wire: configuration.wire,
       timeout: configuration.requestTimeout, output: output, overrides: overrides, replacing: predecessor?.host, anew: anew,
       generation: number, crashLoop: crashLoop, passesGraphQLErrors: configuration.returnsGraphQLErrors, observer: observer,

@@ -18,7 +18,7 @@ final class Reloader: Sendable {
     var continuations: [CheckedContinuation<ReloadReport, Never>] = []
   }
 
-  private let live: LiveHost
+  private let live: GenerationManager
   private let source: GenerationSource
   /// The certificates of the gateways over this host.
   private let certificates = Mutex<[ServerCertificate]>([])
@@ -28,7 +28,7 @@ final class Reloader: Sendable {
   private let lastNumber = Atomic<UInt64>(1)
   private let isClosed = Atomic<Bool>(false)
 
-  init(_ live: LiveHost, _ source: GenerationSource) {
+  init(_ live: GenerationManager, _ source: GenerationSource) {
     self.live = live
     self.source = source
   }
@@ -148,7 +148,8 @@ final class Reloader: Sendable {
   private func watch(_ trial: GenerationTrial, _ difference: ManifestDifference?) {
     guard case .canary = trial.kind else { return }
     Task { [self] in
-      while !isClosed.load(ordering: .relaxed), live.trial === trial, (try? await Task.sleep(for: Self.judgementInterval)) != nil {
+      while !isClosed.load(ordering: .relaxed), live.trial === trial, (try? await Task.sleep(for: Self.judgementInterval)) != nil
+      {
         switch trial.verdict() {
         case .undecided: break
         case .passed: _ = promote(trial, trigger: "canary", difference)

@@ -9,7 +9,7 @@ struct HostParts: Sendable {
   let counters = ChainCounters()
   let recorder: Recorder?
   let stateFolder: StateFolder?
-  let live: LiveHost
+  let live: GenerationManager
   let reloader: Reloader
 
   /// - Parameter path: The manifest; nil for one that says nothing.
@@ -30,7 +30,7 @@ struct HostParts: Sendable {
     if configuration.installsCrashReporter, let crashLoop = first.crashLoop {
       try CrashReporter.install(recordingTo: crashLoop.recordPath)
     }
-    live = LiveHost(
+    live = GenerationManager(
       first, recorder: recorder, timings: StageTimings(interval: configuration.timingInterval), output: output)
     reloader = Reloader(live, source)
     reloader.keep(first)

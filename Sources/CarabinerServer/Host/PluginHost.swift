@@ -12,7 +12,7 @@ internal import Tracing
 /// A host holds the generations of its manifest: one runs new operations, and earlier ones end with the operations that began in them.
 /// Several hosts may be in one process; nothing but the code of the plugins is shared between them.
 public final class PluginHost: Sendable {
-  let live: LiveHost
+  let live: GenerationManager
   let reloader: Reloader
   let counters: ChainCounters
   let output: HostOutput
@@ -113,7 +113,7 @@ public final class PluginHost: Sendable {
   /// Each call makes a stream of its own. A reader that is slow misses the oldest events.
   public var events: AsyncStream<GenerationEvent> { live.events.stream() }
 
-  private static func watch(_ path: String, _ live: LiveHost, _ reloader: Reloader) -> Task<Void, Never> {
+  private static func watch(_ path: String, _ live: GenerationManager, _ reloader: Reloader) -> Task<Void, Never> {
     let watch = ManifestWatch(path: path) { live.current.host.chain.watchedFiles }
     return Task { await watch.run { _ = await reloader.reload(trigger: "change of files") } }
   }

@@ -17,11 +17,11 @@ struct ReplayComparison: Sendable {
   }
 
   private let recorded: RecordedOperation
-  private let host: RunHost
+  private let host: ChainRuntime
   private let ignoredHeaders: Set<String>
   private let comparesRequests: Bool
 
-  init(_ recorded: RecordedOperation, host: RunHost, ignoredHeaders: Set<String>, comparesRequests: Bool) {
+  init(_ recorded: RecordedOperation, host: ChainRuntime, ignoredHeaders: Set<String>, comparesRequests: Bool) {
     self.recorded = recorded
     self.host = host
     self.ignoredHeaders = ignoredHeaders

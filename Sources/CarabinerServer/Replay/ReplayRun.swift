@@ -39,7 +39,7 @@ package struct ReplayRun: Sendable {
   package func report(
     _ manifest: Manifest, hiding secrets: SecretRegister, warning: @escaping @Sendable (String) -> Void
   ) async throws -> ReplayReport {
-    let host = try RunHost(
+    let host = try ChainRuntime(
       manifest: manifest, endpoint: nil, headers: [:], wire: WireChoice(), timeout: nil,
       output: HostOutput(logger: Logger(label: "carabiner.replay"), secrets: secrets, warning: warning),
       fallbackEndpoint: Self.nowhere, passesGraphQLErrors: true, sending: { ScopedTransport(base: $0) },

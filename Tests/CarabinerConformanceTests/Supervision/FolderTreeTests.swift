@@ -65,10 +65,10 @@ struct FolderTreeTests {
 
   @Test("a text of a child in the record has no control characters")
   func record() throws {
-    let record = try #require(FlightRecord(nonce: "6d1f"))
+    let record = try #require(ChildStatusRecord(nonce: "6d1f"))
     #expect(record.hook == "" && record.step == "")
     let bytes: [UInt8] = [0x1B, 0x5B, 0x41, 0xFF, 0x0A, 0x7F, 0x42, 0, 0x43]
-    let text = unsafe bytes.withUnsafeBytes { unsafe FlightRecord.stripped($0) }
+    let text = unsafe bytes.withUnsafeBytes { unsafe ChildStatusRecord.stripped($0) }
     #expect(text == " [A\u{FFFD}  B")
   }
 }

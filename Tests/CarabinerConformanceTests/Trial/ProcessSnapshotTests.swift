@@ -22,7 +22,7 @@ struct ProcessSnapshotTests {
       var isLowest = false
     }
     let box = Box()
-    LaboratoryThread {
+    TestHostThread {
       let before = ProcessSnapshot.now
       func look() {
         box.found.append(

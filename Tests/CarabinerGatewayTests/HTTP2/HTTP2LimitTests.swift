@@ -82,10 +82,10 @@ struct HTTP2LimitTests {
     let modest = try HTTP2Client(port: gateway.port, of: gateway, window: 0)
     modest.post(1, "{}")
     while let frame = modest.next(), frame.kind != Kind.headers {}
-    let greedy = try HTTP2Client(port: gateway.port, of: gateway, window: 0)
-    for stream in stride(from: UInt32(1), through: 39, by: 2) { greedy.post(stream, "{}") }
+    let clientLimitExceeded = try HTTP2Client(port: gateway.port, of: gateway, window: 0)
+    for stream in stride(from: UInt32(1), through: 39, by: 2) { clientLimitExceeded.post(stream, "{}") }
     var last: HTTP2Client.Frame?
-    while let frame = greedy.next() { last = frame }
+    while let frame = clientLimitExceeded.next() { last = frame }
     // ENHANCE_YOUR_CALM (RFC 9113, 7).
     #expect(last?.kind == Kind.goAway && last?.errorCode == 11, "\(String(describing: last))")
     try await wait { gateway.unsent.waiting == Self.size }

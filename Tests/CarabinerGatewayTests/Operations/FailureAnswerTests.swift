@@ -6,7 +6,7 @@ import Testing
 
 @Suite("What clients get of refusals (issue 13, G21)")
 struct FailureAnswerTests {
-  private struct Refused: RefusingError {
+  private struct Refused: ClientFacingError {
     var refusalStatus: Int? = 403
     var refusalMessage: String?
     var refusalDetail: String?

@@ -79,7 +79,7 @@ struct CircuitBreakerTests {
 
   @Test("a breaker that is gone while it is not closed holds up no request", arguments: [false, true])
   func gone(isHalfOpen: Bool) {
-    let board = BreakerBoard { [clock] in clock.nanoseconds }
+    let board = BreakerRegistry { [clock] in clock.nanoseconds }
     var breaker: CircuitBreaker? = CircuitBreaker(entry: "p", threshold: 1, coolDown: .seconds(10), board: board)
     breaker?.noteFault(nil)
     #expect(!board.areAllClosed)

@@ -33,7 +33,7 @@ private struct PassingStatus: HTTPInterceptor {
   }
 
   var stageName: String { name }
-  var traits: StageTraits { .seesOnlyHeads }
+  var traits: InterceptorHints { .seesOnlyHeads }
   func passes(_ head: HTTPURLResponse) -> Bool { head.statusCode == status }
 }
 

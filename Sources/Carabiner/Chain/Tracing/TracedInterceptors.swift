@@ -61,7 +61,7 @@ private struct TracedCacheInterceptor: CacheInterceptor {
   let tracer: any ChainTracer
 
   var stageName: String { interceptor.stageName }
-  var traits: StageTraits { interceptor.traits }
+  var traits: InterceptorHints { interceptor.traits }
 
   private var span: StageSpan { StageSpan(tracer: tracer, kind: .cache, stage: stageName) }
 
@@ -100,7 +100,7 @@ private struct TracedParser: ResponseParsingInterceptor {
   let tracer: any ChainTracer
 
   var stageName: String { interceptor.stageName }
-  var traits: StageTraits { interceptor.traits }
+  var traits: InterceptorHints { interceptor.traits }
   var acceptedMediaTypes: AcceptedMediaTypes? { interceptor.acceptedMediaTypes }
 
   func parse<Request: GraphQLRequest>(

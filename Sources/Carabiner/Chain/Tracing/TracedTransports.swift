@@ -1,8 +1,8 @@
 internal import FoundationEssentials
 
-extension NetworkLeg {
+extension TransportKind {
   /// The same transport inside one that reports to a tracer.
-  func traced(by tracer: any ChainTracer) -> NetworkLeg {
+  func traced(by tracer: any ChainTracer) -> TransportKind {
     switch self {
     case .http(let transport): .http(TracedHTTPTransport(transport: transport, tracer: tracer))
     case .results(let transport): .results(TracedResultTransport(transport: transport, tracer: tracer))

@@ -16,7 +16,7 @@ extension Check {
       remedy: ".id = \"org.example.hello\","),
     .loading { trial in
       let entry = unsafe try trial.entry()
-      let host = unsafe LaboratoryTable.make(for: "laboratory")
+      let host = unsafe TestHostTable.make(for: "laboratory")
       var seen: [[String]] = []
       for _ in 0..<2 {
         guard let table = unsafe trial.register(entry, host), let items = unsafe table.pointee.items else {

@@ -1,5 +1,5 @@
 internal import CCarabiner
-internal import CLaboratory
+internal import CTestHost
 internal import CarabinerABI
 internal import CarabinerHost
 
@@ -143,11 +143,11 @@ extension Check {
 
   func look(_ address: UnsafeRawPointer?, _ name: String) {
     guard let address = unsafe address else { return }
-    switch unsafe Int(CLaboratory_place(inside, address)) {
-    case CLABORATORY_SAME: break
-    case CLABORATORY_ON_STACK: notes.warn("\(name) is on a stack")
-    case CLABORATORY_ON_HEAP: if !mayUseHeap { notes.warn("\(name) is in memory that was allocated; make it static") }
-    case CLABORATORY_OTHER: notes.warn("\(name) is in another library")
+    switch unsafe Int(CTestHost_place(inside, address)) {
+    case CTESTHOST_SAME: break
+    case CTESTHOST_ON_STACK: notes.warn("\(name) is on a stack")
+    case CTESTHOST_ON_HEAP: if !mayUseHeap { notes.warn("\(name) is in memory that was allocated; make it static") }
+    case CTESTHOST_OTHER: notes.warn("\(name) is in another library")
     default: notes.warn("\(name) is at an address that is not mapped")
     }
   }

@@ -75,17 +75,17 @@ extension Check {
       ]
       let intervals = [1, 2, 3]
       try trial.exercise()
-      let uses = trial.laboratory.state.withLock { $0.uses }
+      let uses = trial.testHost.state.withLock { $0.uses }
       // Without resume() no call could complete.
       for slot in HostSlot.allCases where slot != .resume && uses[slot] != nil {
         let chosen = slot.answersStatus ? statuses : [Status.noMemory]
         for status in chosen {
           for interval in intervals.prefix(trial.options.effort < 1 ? 1 : 3) {
-            trial.laboratory.state.withLock { $0.faults.fail(slot, with: status, every: interval) }
-            LaboratoryRecord.note("\(slot.rawValue) answers \(status)", inHook: false)
+            trial.testHost.state.withLock { $0.faults.fail(slot, with: status, every: interval) }
+            TestHostRecord.note("\(slot.rawValue) answers \(status)", inHook: false)
             // A refused creation is a legal answer, too.
             do { try trial.exercise() } catch is TrialNotes.Skip {}
-            trial.laboratory.state.withLock { $0.faults.clear() }
+            trial.testHost.state.withLock { $0.faults.clear() }
           }
         }
       }

@@ -16,7 +16,7 @@ extension Check {
         """#,
       remedy: "if (!*state) *state = calloc(1, sizeof(attempt));"),
     .interceptor { trial in
-      var manner = Traveller.Manner()
+      var manner = ExchangeRunner.Manner()
       manner.forcedRetries = 3
       try trial.exercise(Exchange.usual, manner)
     })

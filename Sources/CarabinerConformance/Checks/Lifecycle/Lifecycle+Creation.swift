@@ -21,7 +21,7 @@ extension Check {
     ),
     timeLimit: .seconds(120),
     .interceptor { trial in
-      trial.laboratory.state.withLock { $0.isGuarded = false }
+      trial.testHost.state.withLock { $0.isGuarded = false }
       func cycle(_ count: Int) throws { for _ in 0..<count { try trial.instance().destroy() } }
       let count = trial.options.times(1000, atLeast: 200)
       try cycle(count / 10)
@@ -56,22 +56,22 @@ extension Check {
         """),
     timeLimit: .seconds(120),
     .interceptor { trial in
-      trial.laboratory.state.withLock { $0.isGuarded = false }
+      trial.testHost.state.withLock { $0.isGuarded = false }
       var failing: [(configuration: String, isAlone: Bool)] = []
-      func attempt(_ configuration: String, isAlone: Bool) -> LaboratoryInstance.Refusal? {
-        trial.laboratory.state.withLock { state in
+      func attempt(_ configuration: String, isAlone: Bool) -> TestHostInstance.Refusal? {
+        trial.testHost.state.withLock { state in
           guard isAlone else { return state.faults.clear() }
           for slot in [HostSlot.query, .bufAlloc, .bufAdopt, .key, .timerArm, .fetchStart, .storeLoad] {
             state.faults.fail(slot, with: Status.noMemory)
           }
         }
-        defer { trial.laboratory.state.withLock { $0.faults.clear() } }
+        defer { trial.testHost.state.withLock { $0.faults.clear() } }
         do {
-          try unsafe LaboratoryInstance(trial.interceptor, host: trial.host, configuration: configuration, validates: false)
+          try unsafe TestHostInstance(trial.interceptor, host: trial.host, configuration: configuration, validates: false)
             .destroy()
           return nil
         } catch {
-          return error as? LaboratoryInstance.Refusal
+          return error as? TestHostInstance.Refusal
         }
       }
       let variants = ConfigurationVariants.texts(
@@ -121,17 +121,17 @@ extension Check {
       remedy: "Read only the text of the configuration. If something must be tried, try it in create()."),
     .interceptor { trial in
       guard unsafe trial.interceptor.table.interceptor.validate != nil else { throw TrialNotes.Skip("it has no validate()") }
-      trial.laboratory.state.withLock { $0.isGuarded = false }
+      trial.testHost.state.withLock { $0.isGuarded = false }
       let variants = ConfigurationVariants.texts(for: trial.interceptor.configurationSchema, count: 50, seed: trial.options.seed)
       func validate(_ count: Int) {
         for index in 0..<count {
-          _ = unsafe LaboratoryInstance.validate(
+          _ = unsafe TestHostInstance.validate(
             trial.interceptor, host: trial.host,
             configuration: index == 0 ? trial.configuration : variants[index % variants.count])
         }
       }
       let watched: [HostSlot] = [.timerArm, .fetchStart, .storeLoad, .storePublish, .storeRemove, .storeRemoveMatching]
-      let before = trial.laboratory.state.withLock { ($0.buffers.count, $0.uses) }
+      let before = trial.testHost.state.withLock { ($0.buffers.count, $0.uses) }
       _ = ProcessHoldings.now
       let holdings = ProcessHoldings.now
       validate(variants.count)
@@ -141,7 +141,7 @@ extension Check {
       let growth = Growth()
       validate(trial.options.times(2000, atLeast: 500))
       for problem in growth.problems() { trial.notes.fail("validate() leaks \(problem)", at: trial.interceptor.id) }
-      let after = trial.laboratory.state.withLock { ($0.buffers.count, $0.uses) }
+      let after = trial.testHost.state.withLock { ($0.buffers.count, $0.uses) }
       trial.notes.expect(after.0 <= before.0, "validate() leaks \(after.0 - before.0) buffers", at: trial.interceptor.id)
       for slot in watched where after.1[slot] != before.1[slot] {
         trial.notes.fail("validate() uses \(slot.rawValue), which has effects", at: trial.interceptor.id)
@@ -174,17 +174,17 @@ extension Check {
       guard unsafe trial.interceptor.table.interceptor.validate != nil else {
         throw TrialNotes.Skip("it has no validate(), so create() alone decides")
       }
-      trial.laboratory.state.withLock { $0.isGuarded = false }
+      trial.testHost.state.withLock { $0.isGuarded = false }
       let variants = ConfigurationVariants.texts(
         for: trial.interceptor.configurationSchema, count: trial.options.times(500, atLeast: 100), seed: trial.options.seed)
       for configuration in variants {
-        let refusal = unsafe LaboratoryInstance.validate(trial.interceptor, host: trial.host, configuration: configuration)
+        let refusal = unsafe TestHostInstance.validate(trial.interceptor, host: trial.host, configuration: configuration)
         let shown = configuration.prefix(120)
         do {
-          try unsafe LaboratoryInstance(trial.interceptor, host: trial.host, configuration: configuration, validates: false)
+          try unsafe TestHostInstance(trial.interceptor, host: trial.host, configuration: configuration, validates: false)
             .destroy()
           if let refusal { trial.notes.fail("\(refusal), and create() accepts \(shown)", at: trial.interceptor.id) }
-        } catch let failure as LaboratoryInstance.Refusal {
+        } catch let failure as TestHostInstance.Refusal {
           if refusal == nil, failure.status == Status.invalid {
             trial.notes.fail("validate() accepts \(shown), and \(failure)", at: trial.interceptor.id)
           }
@@ -210,11 +210,11 @@ extension Check {
     .interceptor { trial in
       // A signature with the time may be the same twice and differ a second later.
       guard !trial.options.capabilities.contains("varies") else { throw TrialNotes.Skip("it declares that its answers vary") }
-      trial.laboratory.state.withLock { $0.isGuarded = false }
+      trial.testHost.state.withLock { $0.isGuarded = false }
       let variants = ConfigurationVariants.texts(for: trial.interceptor.configurationSchema, count: 16, seed: trial.options.seed)
       let others = variants.filter { $0 != trial.configuration }
       let exchanges = Array(Exchange.usual.prefix(6))
-      func prints(_ instance: LaboratoryInstance) -> [[String]] {
+      func prints(_ instance: TestHostInstance) -> [[String]] {
         trial.stages.map { stage in trial.travel(exchanges, stage, instance).map(\.fingerprint) }
       }
       func alone() throws -> [[String]] {

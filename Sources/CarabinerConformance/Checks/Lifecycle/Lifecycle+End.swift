@@ -1,5 +1,5 @@
 internal import CCarabiner
-internal import CLaboratory
+internal import CTestHost
 internal import CarabinerABI
 internal import CarabinerHost
 internal import Synchronization
@@ -23,7 +23,7 @@ extension Check {
         """),
     .interceptor { trial in
       guard unsafe trial.interceptor.table.interceptor.drain != nil else { throw TrialNotes.Skip("it has no drain()") }
-      trial.laboratory.state.withLock { $0.isGuarded = false }
+      trial.testHost.state.withLock { $0.isGuarded = false }
       var isUnderWay = false
       for stage in trial.stages {
         for exchange in Exchange.usual {
@@ -31,7 +31,7 @@ extension Check {
             let instance = try trial.instance()
             defer { instance.destroy() }
             let count = HookCount()
-            var manner = Traveller.Manner()
+            var manner = ExchangeRunner.Manner()
             manner.aroundHooks = { isBefore, _ in
               if !isBefore, count.next() == drainsAfter { instance.drain() }
             }
@@ -77,7 +77,7 @@ extension Check {
         ("used and destroyed", true, 0), ("used, drained and destroyed", true, 1), ("used, drained twice and destroyed", true, 2),
       ]
       for (name, isUsed, drains) in lives {
-        LaboratoryRecord.note(name, inHook: false)
+        TestHostRecord.note(name, inHook: false)
         for _ in 0..<trial.options.times(20, atLeast: 3) {
           let instance = try trial.instance()
           if isUsed { for stage in trial.stages { _ = trial.travel(calls, stage, instance) } }
@@ -134,7 +134,7 @@ extension Check {
         let instance = try trial.instance()
         for stage in trial.stages { _ = trial.travel(Exchange.usual, stage, instance) }
       }
-      LaboratoryRecord.note("the process ends with instances alive", inHook: false)
+      TestHostRecord.note("the process ends with instances alive", inHook: false)
     })
 }
 
@@ -153,14 +153,14 @@ extension Check {
       example: "static crb_status create(…) { atexit(flush); … }",
       remedy: "Flush in drain() or destroy(), while all data still exists."),
     .interceptor { trial in
-      guard let code = unsafe trial.stages.first?.code, unsafe CLaboratory_watchHandlers(code) > 0 else {
+      guard let code = unsafe trial.stages.first?.code, unsafe CTestHost_watchHandlers(code) > 0 else {
         throw TrialNotes.Skip("it imports no function that registers an exit handler")
       }
-      trial.laboratory.state.withLock { $0.isGuarded = false }
+      trial.testHost.state.withLock { $0.isGuarded = false }
       func round() throws -> (handlers: UInt64, objects: UInt64) {
-        let before = (CLaboratory_exitHandlers(), CLaboratory_exitObjects())
+        let before = (CTestHost_exitHandlers(), CTestHost_exitObjects())
         try trial.exercise()
-        return (CLaboratory_exitHandlers() - before.0, CLaboratory_exitObjects() - before.1)
+        return (CTestHost_exitHandlers() - before.0, CTestHost_exitObjects() - before.1)
       }
       let first = try round()
       let second = try round()

@@ -24,11 +24,11 @@ extension Check {
       ]
       for quota in 0..<trial.options.times(12, atLeast: 3) {
         let instance = try trial.instance()
-        trial.laboratory.state.withLock { state in
+        trial.testHost.state.withLock { state in
           for slot in handles { state.faults.fail(slot, with: Status.stale, after: quota) }
         }
         for stage in trial.stages { _ = trial.travel(Exchange.usual, stage, instance) }
-        trial.laboratory.state.withLock { $0.faults.clear() }
+        trial.testHost.state.withLock { $0.faults.clear() }
         instance.destroy()
       }
     })
@@ -60,11 +60,11 @@ extension Check {
       let able = stages.filter { trial.travel([Exchange("a query before any limit")], $0, instance)[0].verdict != Verdict.fail }
       for slot in limited {
         for quota in [0, 1, 2, 5, 20].prefix(trial.options.times(5)) {
-          trial.laboratory.state.withLock { state in
+          trial.testHost.state.withLock { state in
             state.faults.fail(slot, with: slot.answersStatus ? Status.limit : Status.noMemory, after: quota)
           }
           for stage in stages { _ = trial.travel(Exchange.usual, stage, instance) }
-          trial.laboratory.state.withLock { $0.faults.clear() }
+          trial.testHost.state.withLock { $0.faults.clear() }
         }
       }
       // Now nothing is limited any more.

@@ -18,7 +18,7 @@ extension Check {
         """),
     timeLimit: .seconds(120),
     .interceptor { trial in
-      trial.laboratory.state.withLock { $0.isGuarded = false }
+      trial.testHost.state.withLock { $0.isGuarded = false }
       let large = [UInt8](repeating: UInt8(ascii: " "), count: trial.options.times(64 << 20, atLeast: 4 << 20))
       let text = String(repeating: "x", count: 1 << 20)
       let many = (0..<10_000).map { HeaderSample(name: "X-Many-\($0)", value: "\($0)") }
@@ -112,14 +112,14 @@ extension Check {
       let compiled = schema.flatMap { try? JSONValue(parsing: $0) }.flatMap { try? CompiledSchema($0) }
       for text in HostileConfigurations.texts(for: schema, seed: trial.options.seed, count: trial.options.times(200, atLeast: 20))
       {
-        LaboratoryRecord.note("configuration \(text.prefix(60))", inHook: false)
+        TestHostRecord.note("configuration \(text.prefix(60))", inHook: false)
         let value = try? JSONValue(parsing: text)
         let isLetThrough = value.map { compiled?.violations(in: $0).isEmpty ?? ($0.object != nil) } ?? false
         if isLetThrough {
           (try? trial.instance(text))?.destroy()
         } else {
           // The schema has refused it, so the answer does not matter.
-          _ = unsafe LaboratoryInstance.validate(trial.interceptor, host: trial.host, configuration: text)
+          _ = unsafe TestHostInstance.validate(trial.interceptor, host: trial.host, configuration: text)
         }
       }
     })
@@ -139,16 +139,16 @@ extension Check {
     timeLimit: .seconds(120),
     .interceptor { trial in
       var generator = SeededGenerator(trial.options.seed)
-      trial.laboratory.state.withLock { $0.isGuarded = false }
+      trial.testHost.state.withLock { $0.isGuarded = false }
       let instance = try trial.instance()
       defer { instance.destroy() }
       for stage in trial.stages {
         for number in 0..<trial.options.times(1000, atLeast: 200) {
           guard var exchange = Exchange.usual.randomElement(using: &generator) else { continue }
-          let neighbours = (0..<8).map { _ in Neighbour.random(&generator) }
+          let neighbours = (0..<8).map { _ in ChainMutation.random(&generator) }
           for neighbour in neighbours { neighbour.change(&exchange) }
           exchange.name = "neighbours \(number): \(exchange.name)"
-          var manner = Traveller.Manner()
+          var manner = ExchangeRunner.Manner()
           manner.forcedRetries = UInt32.random(in: 0...2, using: &generator)
           _ = trial.travel([exchange], stage, instance, manner)
         }
@@ -188,7 +188,7 @@ extension Check {
           $0.ending = .error(ErrorSample(message: hostile, detail: #"{"a":"%n%s"}"#, origin: hostile))
         },
       ])
-      for line in trial.laboratory.state.withLock({ $0.logged }) {
+      for line in trial.testHost.state.withLock({ $0.logged }) {
         if line.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) {
           trial.notes.warn(
             "it logs control characters of a foreign text: \(line.debugDescription.prefix(120))", at: trial.interceptor.id)

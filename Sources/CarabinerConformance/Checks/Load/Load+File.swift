@@ -129,7 +129,7 @@ extension Check {
         create() get. Link your own libraries statically.
         """),
     .loading { trial in
-      let host = unsafe LaboratoryTable.make(for: "laboratory")
+      let host = unsafe TestHostTable.make(for: "laboratory")
       guard unsafe trial.register(try trial.entry(), host) != nil else {
         throw TrialNotes.Skip("its entry function answers NULL; see LD07")
       }

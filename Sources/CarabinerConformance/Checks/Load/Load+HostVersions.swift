@@ -17,8 +17,8 @@ extension Check {
         """),
     .loading { trial in
       let entry = unsafe try trial.entry()
-      let first = unsafe LaboratoryTable.make(for: "laboratory")
-      let second = unsafe LaboratoryTable.make(for: "laboratory")
+      let first = unsafe TestHostTable.make(for: "laboratory")
+      let second = unsafe TestHostTable.make(for: "laboratory")
       guard let table = unsafe trial.register(entry, first) else {
         return trial.notes.fail("its entry function answers NULL to an ordinary host of ABI 1.0")
       }
@@ -46,7 +46,7 @@ extension Check {
       remedy: "Set abi_minor_required to what you need, and let the host compare. Ask for newer slots with CRB_HAS(host, slot)."),
     .loading { trial in
       for ordinary in try trial.interceptors(of: trial.library()) { try ordinary.instance().destroy() }
-      let newer = LaboratoryTable.Shape(minor: UInt16(CRB_ABI_MINOR) + 1000, extraBytes: 256)
+      let newer = TestHostTable.Shape(minor: UInt16(CRB_ABI_MINOR) + 1000, extraBytes: 256)
       let path = try trial.copy(named: "for-a-newer-host")
       do {
         for interceptor in try trial.interceptors(of: trial.library(of: path, host: newer)) {
@@ -77,7 +77,7 @@ extension Check {
         """),
     .loading { trial in
       let note = try? PluginNote(of: ELFImage(trial.bytes), path: trial.path)
-      let shape = LaboratoryTable.Shape(minor: UInt16(clamping: note?.abi.minor ?? 0))
+      let shape = TestHostTable.Shape(minor: UInt16(clamping: note?.abi.minor ?? 0))
       for interceptor in try trial.interceptors(of: trial.library(host: shape)) { try interceptor.exercise() }
     })
 }

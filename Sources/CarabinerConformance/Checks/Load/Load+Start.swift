@@ -21,11 +21,11 @@ extension Check {
         """,
       remedy: "Do it in init(), or better in create() if it belongs to an instance, and undo it in destroy()."),
     .loading { trial in
-      // The laboratory acquires its own resources now; libc takes a signal when it starts its first thread.
-      LaboratoryThread {}.join()
-      let host = unsafe LaboratoryTable.make(for: "laboratory")
-      Laboratory.current.enter("")
-      Laboratory.current.leave()
+      // The test host acquires its own resources now; libc takes a signal when it starts its first thread.
+      TestHostThread {}.join()
+      let host = unsafe TestHostTable.make(for: "laboratory")
+      TestHost.current.enter("")
+      TestHost.current.leave()
       _ = ProcessHoldings.now
       let before = ProcessHoldings.now
       let entry = unsafe try trial.entry()
@@ -51,7 +51,7 @@ extension Check {
         pointers, -Wl,-O1, -fvisibility=hidden.
         """),
     .loading { trial in
-      let host = unsafe LaboratoryTable.make(for: "laboratory")
+      let host = unsafe TestHostTable.make(for: "laboratory")
       let paths = [trial.path, try trial.copy(named: "a-copy"), try trial.copy(named: "another-copy")]
       let times = try paths.map { path in
         try PatientClock.time { _ = unsafe trial.register(try trial.entry(of: path), host) }
@@ -95,9 +95,9 @@ extension Check {
         } catch let skip as TrialNotes.Skip where round == 2 {
           return trial.notes.fail("after deinit() it does not work again: \(skip.reason)")
         }
-        Laboratory.current.enter("deinit")
+        TestHost.current.enter("deinit")
         unsafe table.`deinit`?()
-        Laboratory.current.leave()
+        TestHost.current.leave()
         for change in ProcessHoldings.now.taken(since: before) { trial.notes.fail("after deinit() \(change)") }
       }
     })
@@ -123,7 +123,7 @@ extension Check {
     ),
     .loading { trial in
       guard !trial.options.capabilities.contains("dlopen") else { throw TrialNotes.Skip("it declares that it loads libraries") }
-      LaboratoryThread {}.join()
+      TestHostThread {}.join()
       var before = LibraryList.now
       let library = try trial.library()
       let own = try? trial.needed(of: library)
@@ -147,7 +147,7 @@ extension Check {
 
 extension LoadingTrial {
   /// The names of the files that are loaded because the plugin or one of its libraries needs them.
-  fileprivate func needed(of library: LaboratoryLibrary) throws -> Set<String> {
+  fileprivate func needed(of library: TestHostLibrary) throws -> Set<String> {
     let paths = Dictionary(LibraryList.now.names.map { (LibraryList.fileName($0), $0) }, uniquingKeysWith: { first, _ in first })
     var found: Set<String> = [LibraryList.fileName(path)]
     var waiting = try SharedObject(bytes).needed

@@ -1,4 +1,4 @@
-internal import CLaboratory
+internal import CTestHost
 internal import CarabinerHost
 internal import Synchronization
 
@@ -19,11 +19,11 @@ extension Check {
         """,
       remedy: "if (host->emit(call, CRB_EMIT_RESULT, buffer, 0) != CRB_OK) return CRB_FAIL;"),
     .interceptor { trial in
-      func left() -> Int { trial.laboratory.state.withLock { $0.buffers.count } }
+      func left() -> Int { trial.testHost.state.withLock { $0.buffers.count } }
       func round() throws -> Int {
         try trial.exercise()
         // A thread of the plugin may release its buffers a little later.
-        _ = trial.laboratory.resumed.wait(.milliseconds(200)) { left() == 0 }
+        _ = trial.testHost.resumed.wait(.milliseconds(200)) { left() == 0 }
         return left()
       }
       // The first round may make buffers that the library keeps for all instances.
@@ -32,7 +32,7 @@ extension Check {
       trial.notes.expect(
         more <= first, "\(more - first) buffers are left after three instances with \(Exchange.usual.count) calls each",
         at: trial.interceptor.id)
-      let used = trial.laboratory.state.withLock { $0.buffers.made }
+      let used = trial.testHost.state.withLock { $0.buffers.made }
       if used == 0 { throw TrialNotes.Skip("it uses no buffers") }
     })
 }
@@ -53,9 +53,9 @@ extension Check {
       remedy:
         "host->buf_adopt(self, text, length, free, text);                        /* the bytes live until they are dropped */"),
     .interceptor { trial in
-      trial.laboratory.state.withLock { $0.buffers.keepsAdopted = true }
+      trial.testHost.state.withLock { $0.buffers.keepsAdopted = true }
       try trial.exercise()
-      let kept = trial.laboratory.state.withLock { state in
+      let kept = trial.testHost.state.withLock { state in
         defer { state.buffers.kept = [] }
         return state.buffers.kept
       }
@@ -64,10 +64,10 @@ extension Check {
       trial.notes.expect(
         changed == 0, "\(changed) of \(kept.count) adopted pieces were changed or freed before their drop callback",
         at: trial.interceptor.id)
-      LaboratoryRecord.note("dropping adopted bytes late, on another thread", inHook: false)
-      trial.laboratory.enter("\(trial.interceptor.id) the drop function of buf_adopt")
-      LaboratoryThread { for release in kept { release.perform() } }.join()
-      trial.laboratory.leave()
+      TestHostRecord.note("dropping adopted bytes late, on another thread", inHook: false)
+      trial.testHost.enter("\(trial.interceptor.id) the drop function of buf_adopt")
+      TestHostThread { for release in kept { release.perform() } }.join()
+      trial.testHost.leave()
     })
 }
 
@@ -85,7 +85,7 @@ extension Check {
       remedy: "Do nothing for scratch memory: it ends with the call. Release a buffer with buf_release()."),
     .interceptor { trial in
       let code = unsafe trial.stages.first?.code
-      guard let code = unsafe code, unsafe CLaboratory_watchFrees(code, LoadingTrial.isForeign) > 0 else {
+      guard let code = unsafe code, unsafe CTestHost_watchFrees(code, LoadingTrial.isForeign) > 0 else {
         throw TrialNotes.Skip("it imports neither free() nor operator delete")
       }
       try trial.exercise()

@@ -1,4 +1,4 @@
-internal import CLaboratory
+internal import CTestHost
 internal import CarabinerABI
 internal import CarabinerHost
 internal import Synchronization
@@ -18,30 +18,30 @@ extension Check {
       remedy: "static void release(void *inst, void *state) { free(state); }"),
     timeLimit: .seconds(180),
     .interceptor { trial in
-      trial.laboratory.state.withLock { $0.isGuarded = false }
+      trial.testHost.state.withLock { $0.isGuarded = false }
       let instance = try trial.instance()
       defer { instance.destroy() }
       let kinds = Array(Exchange.usual.prefix(8))
       let deadline = ContinuousClock.now + .seconds(20)
       let count = trial.options.times(10_000, atLeast: 1000)
       for stage in trial.stages {
-        // The laboratory keeps data for other checks, which does not count.
+        // The test host keeps data for other checks, which does not count.
         func forget() {
-          trial.laboratory.state.withLock { state in
+          trial.testHost.state.withLock { state in
             state.logged = []
             state.carried = []
           }
         }
         func pass(_ count: Int) -> (calls: Int, bytes: Int) {
           forget()
-          let before = CLaboratory_heapInUse()
+          let before = CTestHost_heapInUse()
           var calls = 0
           while calls < count, ContinuousClock.now < deadline {
             for exchange in kinds { _ = trial.travel([exchange], stage, instance) }
             calls += kinds.count
           }
           forget()
-          return (calls, Int(CLaboratory_heapInUse()) - Int(before))
+          return (calls, Int(CTestHost_heapInUse()) - Int(before))
         }
         _ = pass(count / 5)
         let halves = [pass(count * 2 / 5), pass(count * 2 / 5)]
@@ -72,14 +72,14 @@ extension Check {
       remedy: "Close descriptors on every way out of a function. Ask for keys in create(), and keep them."),
     timeLimit: .seconds(300),
     .interceptor { trial in
-      trial.laboratory.state.withLock { $0.isGuarded = false }
+      trial.testHost.state.withLock { $0.isGuarded = false }
       let instance = try trial.instance()
       defer { instance.destroy() }
       let quarter = trial.options.times(4000, atLeast: 1100)
       for stage in trial.stages {
         let place = "\(trial.interceptor.id) \(stage.kind.rawValue)"
         let run = LongRun(trial, stage, instance, limit: .seconds(10))
-        func names() -> Int { trial.laboratory.state.withLock { $0.keys.count } }
+        func names() -> Int { trial.testHost.state.withLock { $0.keys.count } }
         run.run(Exchange.usual.count * 4)
         let known = names()
         run.run(quarter)

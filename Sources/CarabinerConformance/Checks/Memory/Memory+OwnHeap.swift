@@ -1,4 +1,4 @@
-internal import CLaboratory
+internal import CTestHost
 internal import CarabinerHost
 
 extension Check {
@@ -22,18 +22,18 @@ extension Check {
     ),
     timeLimit: .seconds(120),
     .interceptor { trial in
-      guard let code = unsafe trial.stages.first?.code, unsafe CLaboratory_watchHeap(code, LoadingTrial.isForeign) > 0 else {
+      guard let code = unsafe trial.stages.first?.code, unsafe CTestHost_watchHeap(code, LoadingTrial.isForeign) > 0 else {
         throw TrialNotes.Skip("it imports no allocator")
       }
       for changesThreads in [false, true] {
-        try trial.exercise(Exchange.usual, Traveller.Manner(changesThreads: changesThreads))
-        trial.laboratory.collectTouches(at: trial.interceptor.id)
+        try trial.exercise(Exchange.usual, ExchangeRunner.Manner(changesThreads: changesThreads))
+        trial.testHost.collectTouches(at: trial.interceptor.id)
       }
       let instance = try trial.instance()
       for stage in trial.stages { LongRun(trial, stage, instance).run(trial.options.times(1000, atLeast: 200)) }
       instance.drain()
       instance.destroy()
-      trial.laboratory.collectTouches(at: "\(trial.interceptor.id) destroy")
+      trial.testHost.collectTouches(at: "\(trial.interceptor.id) destroy")
     })
 }
 
@@ -55,11 +55,11 @@ extension Check {
         """,
       remedy: "Pass only as many bytes as you have written: (crb_view){ (uint8_t *)value, (size_t)n }."),
     .interceptor { trial in
-      if let code = unsafe trial.stages.first?.code { _ = unsafe CLaboratory_watchHeap(code, LoadingTrial.isForeign) }
-      trial.laboratory.openLedger()
+      if let code = unsafe trial.stages.first?.code { _ = unsafe CTestHost_watchHeap(code, LoadingTrial.isForeign) }
+      trial.testHost.openLedger()
       try trial.exercise()
-      for entry in trial.laboratory.takeLedger() {
-        let runs = entry.bytes.split { $0 != UInt8(CLABORATORY_UNWRITTEN) }
+      for entry in trial.testHost.takeLedger() {
+        let runs = entry.bytes.split { $0 != UInt8(CTESTHOST_UNWRITTEN) }
         if let run = runs.first(where: { $0.count >= leastUnwritten }) {
           trial.notes.fail(
             "\(entry.name) has \(run.count) bytes that were never written, from byte \(run.startIndex)", at: entry.place)

@@ -1,4 +1,4 @@
-internal import CLaboratory
+internal import CTestHost
 internal import CarabinerABI
 internal import CarabinerHost
 internal import Glibc
@@ -20,16 +20,16 @@ extension Check {
     timeLimit: .seconds(120),
     .interceptor { trial in
       let slots: [HostSlot] = [.bufAlloc, .bufAdopt, .bufSlice, .scratch]
-      func uses() -> Int { trial.laboratory.state.withLock { state in slots.reduce(0) { $0 + (state.uses[$1] ?? 0) } } }
+      func uses() -> Int { trial.testHost.state.withLock { state in slots.reduce(0) { $0 + (state.uses[$1] ?? 0) } } }
       let before = uses()
       for interval in 1...trial.options.times(7, atLeast: 3) {
         let instance = try trial.instance()
         defer { instance.destroy() }
-        trial.laboratory.state.withLock { state in
+        trial.testHost.state.withLock { state in
           for slot in slots { state.faults.fail(slot, with: Status.noMemory, every: interval) }
         }
-        defer { trial.laboratory.state.withLock { $0.faults.clear() } }
-        LaboratoryRecord.note("every \(interval)th allocation of the host fails", inHook: false)
+        defer { trial.testHost.state.withLock { $0.faults.clear() } }
+        TestHostRecord.note("every \(interval)th allocation of the host fails", inHook: false)
         for stage in trial.stages { _ = trial.travel(Exchange.usual, stage, instance) }
       }
       if uses() == before { throw TrialNotes.Skip("it asks the host for no memory") }
@@ -55,21 +55,21 @@ extension Check {
       guard !SharedObject.isRust(trial.bytes) else {
         throw TrialNotes.Skip("Rust's run time ends the process when memory is out")
       }
-      guard let code = unsafe trial.stages.first?.code, unsafe CLaboratory_watchAllocations(code) > 0 else {
+      guard let code = unsafe trial.stages.first?.code, unsafe CTestHost_watchAllocations(code) > 0 else {
         throw TrialNotes.Skip("it imports no allocator of libc")
       }
       for interval in 1...trial.options.times(16, atLeast: 8) {
-        LaboratoryRecord.note("every \(interval)th allocation fails", inHook: false)
+        TestHostRecord.note("every \(interval)th allocation fails", inHook: false)
         let status = Self.runApart {
-          CLaboratory_failAllocations(UInt64(interval))
+          CTestHost_failAllocations(UInt64(interval))
           try? trial.exercise()
         }
-        CLaboratory_failAllocations(0)
+        CTestHost_failAllocations(0)
         // The low bits are the signal that ended it, if one did.
         guard status > 0, status & 0x7F != 0 else { continue }
         let signal = unsafe strsignal(status & 0x7F).map { unsafe String(cString: $0) } ?? "a signal"
         trial.notes.warn(
-          "it crashes (\(signal)) when every \(interval)th allocation fails", at: LaboratoryRecord.hook ?? trial.interceptor.id)
+          "it crashes (\(signal)) when every \(interval)th allocation fails", at: TestHostRecord.hook ?? trial.interceptor.id)
         return
       }
     })
@@ -81,7 +81,7 @@ extension Check {
     withoutActuallyEscaping(body) { body in
       var work = body
       return unsafe withUnsafeMutablePointer(to: &work) { pointer in
-        unsafe CLaboratory_runApart(
+        unsafe CTestHost_runApart(
           { context in unsafe context?.assumingMemoryBound(to: (() -> Void).self).pointee() }, pointer)
       }
     }

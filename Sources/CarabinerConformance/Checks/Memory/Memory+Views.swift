@@ -73,8 +73,8 @@ extension Check {
       defer { instance.destroy() }
       let passages = trial.stages.flatMap { trial.travel(Exchange.usual, $0, instance) }
       // The thread that resumed may still run.
-      _ = trial.laboratory.resumed.wait(.milliseconds(50)) { false }
-      trial.laboratory.collectTouches(at: trial.interceptor.id)
+      _ = trial.testHost.resumed.wait(.milliseconds(50)) { false }
+      trial.testHost.collectTouches(at: trial.interceptor.id)
       guard passages.contains(where: { $0.steps.contains(where: \.wasPending) }) else {
         throw TrialNotes.Skip("none of its hooks was pending")
       }

@@ -1,4 +1,4 @@
-internal import CLaboratory
+internal import CTestHost
 internal import CarabinerABI
 internal import CarabinerHost
 internal import Synchronization
@@ -18,10 +18,10 @@ extension Check {
         """
     ),
     .interceptor { trial in
-      guard let code = unsafe trial.stages.first?.code, unsafe CLaboratory_watchAllocations(code) > 0 else {
+      guard let code = unsafe trial.stages.first?.code, unsafe CTestHost_watchAllocations(code) > 0 else {
         throw TrialNotes.Skip("it imports no allocator of libc, so there is nothing to count")
       }
-      trial.laboratory.state.withLock { $0.isGuarded = false }
+      trial.testHost.state.withLock { $0.isGuarded = false }
       let instance = try trial.instance()
       defer { instance.destroy() }
       let count = trial.options.times(2000, atLeast: 200)
@@ -29,7 +29,7 @@ extension Check {
         // The first calls make allocations that happen only once.
         _ = trial.travel(Array(repeating: Exchange("a query"), count: 20), stage, instance)
         let clock = HookClock()
-        var manner = Traveller.Manner()
+        var manner = ExchangeRunner.Manner()
         manner.aroundHooks = { isBefore, _ in clock.note(isBefore) }
         let passages = trial.travel(Array(repeating: Exchange("a query"), count: count), stage, instance, manner)
         let isPassing = passages.allSatisfy {
@@ -45,7 +45,7 @@ extension Check {
         var slow = UInt64.max
         for _ in 0..<12 where slow > 200_000 {
           let clock = HookClock()
-          var manner = Traveller.Manner()
+          var manner = ExchangeRunner.Manner()
           manner.aroundHooks = { isBefore, _ in clock.note(isBefore) }
           _ = trial.travel(Array(repeating: Exchange("a query"), count: count / 2), stage, instance, manner)
           slow = min(slow, clock.percentile(0.99))
@@ -72,12 +72,12 @@ extension Check {
     .interceptor { trial in
       let counter = SystemCallCounter()
       guard counter.isPossible else { throw TrialNotes.Skip("this kernel or machine cannot report the system calls of a thread") }
-      trial.laboratory.state.withLock { $0.isGuarded = false }
+      trial.testHost.state.withLock { $0.isGuarded = false }
       let instance = try trial.instance()
       defer { instance.destroy() }
       for stage in trial.stages {
         _ = trial.travel(Exchange.usual, stage, instance)
-        var manner = Traveller.Manner()
+        var manner = ExchangeRunner.Manner()
         manner.aroundHooks = { isBefore, hook in if isBefore { counter.begin() } else { counter.end(hook) } }
         for passage in trial.travel(Exchange.usual, stage, instance, manner) {
           for step in passage.steps where step.wasPending { counter.forgive(step.hook) }
@@ -103,7 +103,7 @@ extension Check {
       example: "body = realloc(body, used + n);  memmove(body, body + seen, used - seen);     /* at every chunk */",
       remedy: "Grow buffers by doubling, look at each byte once, and keep your position in the state."),
     .interceptor { trial in
-      trial.laboratory.state.withLock { $0.isGuarded = false }
+      trial.testHost.state.withLock { $0.isGuarded = false }
       let instance = try trial.instance()
       defer { instance.destroy() }
       for stage in trial.stages where stage.seesChunks {
@@ -113,7 +113,7 @@ extension Check {
           }
           return (0..<5).map { _ in
             let clock = HookClock()
-            var manner = Traveller.Manner()
+            var manner = ExchangeRunner.Manner()
             manner.aroundHooks = { isBefore, _ in clock.note(isBefore) }
             _ = trial.travel([exchange], stage, instance, manner)
             return clock.total

@@ -56,7 +56,7 @@ enum GenerationTrial {
   private static let exchanges = Array(Exchange.usual.prefix(6))
 
   /// Everything that the callers of an instance can observe.
-  static func prints(_ trial: InterceptorTrial, _ instance: LaboratoryInstance) -> [[String]] {
+  static func prints(_ trial: InterceptorTrial, _ instance: TestHostInstance) -> [[String]] {
     trial.stages.map { stage in trial.travel(exchanges, stage, instance).map(\.fingerprint) }
   }
 
@@ -150,7 +150,7 @@ extension Check {
       for interceptor in try trial.interceptors(of: trial.library()) { try interceptor.exercise([Exchange("a query")]) }
       let before = ProcessState.now.memory
       for generation in 2...count {
-        LaboratoryRecord.note("generation \(generation)", inHook: false)
+        TestHostRecord.note("generation \(generation)", inHook: false)
         do {
           let path = try trial.copy(named: "generation-\(generation)")
           for interceptor in try trial.interceptors(of: trial.library(of: path)) {

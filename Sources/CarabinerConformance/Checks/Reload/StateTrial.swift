@@ -30,7 +30,7 @@ struct StateTrial {
     if state == nil, unsafe table.adopt == nil { throw TrialNotes.Skip("it had no state to hand over") }
   }
 
-  private func work(_ instance: LaboratoryInstance, _ exchanges: [Exchange] = Exchange.usual) {
+  private func work(_ instance: TestHostInstance, _ exchanges: [Exchange] = Exchange.usual) {
     for stage in trial.stages { _ = trial.travel(exchanges, stage, instance) }
   }
 
@@ -67,7 +67,7 @@ struct StateTrial {
 
   /// Offers a state to a new instance, which then works on.
   private func offer(_ state: PluginState, _ table: crb_state, _ name: String, then: (_ isTaken: Bool) -> Void) throws {
-    LaboratoryRecord.note(name, inHook: false)
+    TestHostRecord.note(name, inHook: false)
     let instance = try trial.instance()
     defer { instance.destroy() }
     // If new instances differ from each other, nothing can be compared.
@@ -114,14 +114,14 @@ struct StateTrial {
   }
 
   /// Saves the state while hooks of the instance run, if its thread class permits concurrent hooks.
-  private func saveAmongCalls(_ instance: LaboratoryInstance, _ table: crb_state) {
+  private func saveAmongCalls(_ instance: TestHostInstance, _ table: crb_state) {
     guard trial.interceptor.threadClass == UInt32(CRB_THREADS_CONCURRENT) else { return }
-    trial.laboratory.state.withLock { $0.isGuarded = false }
-    defer { trial.laboratory.state.withLock { $0.isGuarded = true } }
-    LaboratoryRecord.note("save() among calls", inHook: false)
+    trial.testHost.state.withLock { $0.isGuarded = false }
+    defer { trial.testHost.state.withLock { $0.isGuarded = true } }
+    TestHostRecord.note("save() among calls", inHook: false)
     let isOver = Atomic(false)
     let crowd = (0..<4).map { _ in
-      LaboratoryThread { while !isOver.load(ordering: .relaxed) { work(instance) } }
+      TestHostThread { while !isOver.load(ordering: .relaxed) { work(instance) } }
     }
     for _ in 0..<trial.options.times(200, atLeast: 20) { _ = instance.save(table, trial.notes) }
     isOver.store(true, ordering: .relaxed)

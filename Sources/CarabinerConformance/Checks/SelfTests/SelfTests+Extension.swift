@@ -40,7 +40,7 @@ extension Check {
   var count: UInt32 { table.count }
 
   /// - Throws: ``TrialNotes/Skip`` after noting the fault of the table.
-  init?(of instance: LaboratoryInstance, _ trial: InterceptorTrial) throws {
+  init?(of instance: TestHostInstance, _ trial: InterceptorTrial) throws {
     guard let pointer = unsafe instance.extension("crb.selftest/1") else { return nil }
     self.trial = trial
     table = unsafe InterceptorTable.copy(pointer.assumingMemoryBound(to: crb_selftest.self), crb_selftest())
@@ -56,7 +56,7 @@ extension Check {
     let instance = try trial.instance()
     defer { instance.destroy() }
     let name = unsafe table.name?(number).map { unsafe String(cString: $0) } ?? "test \(number)"
-    LaboratoryRecord.note("its test \(name)", inHook: false)
+    TestHostRecord.note("its test \(name)", inHook: false)
     var why = unsafe crb_error()
     unsafe why.size = UInt32(MemoryLayout<crb_error>.size)
     let status = unsafe instance.use("self-test") { memory in unsafe table.run?(memory, number, &why) ?? Status.invalid }

@@ -42,13 +42,13 @@ extension Check {
         exchange.head.headers += response
         return exchange
       }
-      trial.laboratory.openLedger()
+      trial.testHost.openLedger()
       let output = PrintedOutput()
       let instance = try trial.instance()
       for stage in trial.stages { _ = trial.travel(exchanges, stage, instance) }
       instance.drain()
       instance.destroy()
-      let handed = trial.laboratory.takeLedger()
+      let handed = trial.testHost.takeLedger()
       for entry in handed where isPublic(entry) {
         if let found = secrets.find(in: entry.bytes) { trial.notes.fail("\(entry.name) has \(found)", at: entry.place) }
       }

@@ -37,7 +37,7 @@ extension Check {
       remedy: "Keep only the last result, or a counter."),
     timeLimit: .seconds(180),
     .interceptor { trial in
-      trial.laboratory.state.withLock { $0.isGuarded = false }
+      trial.testHost.state.withLock { $0.isGuarded = false }
       let instance = try trial.instance()
       defer { instance.destroy() }
       for stage in trial.stages where stage.kind == .graphQL || stage.kind == .http {

@@ -20,12 +20,12 @@ extension Check {
     .interceptor { trial in
       let instance = try trial.instance()
       defer { instance.destroy() }
-      trial.laboratory.state.withLock { $0.isGuarded = false }
+      trial.testHost.state.withLock { $0.isGuarded = false }
       for stage in trial.stages {
         // Work that is done only once does not delay requests.
         _ = trial.travel(Exchange.usual, stage, instance)
         let clock = BlockingClock()
-        var manner = Traveller.Manner()
+        var manner = ExchangeRunner.Manner()
         manner.aroundHooks = { isBefore, hook in clock.note(isBefore, hook) }
         for _ in 0..<3 { _ = trial.travel(Exchange.usual, stage, instance, manner) }
         for (hook, time) in clock.least {
@@ -45,11 +45,11 @@ extension Check {
   private static let limit: UInt64 = 100_000_000
 
   /// Looks for a wait in one of many calls. The machine may delay a thread as long, but hardly in the same hook twice.
-  private static func lookForRareBlocks(_ trial: InterceptorTrial, _ stage: StageHooks, _ instance: LaboratoryInstance) {
+  private static func lookForRareBlocks(_ trial: InterceptorTrial, _ stage: StageHooks, _ instance: TestHostInstance) {
     let count = trial.options.times(25_000, atLeast: 2500)
     func blocks() -> (calls: Int, longest: [Hook: UInt64]) {
       let clock = BlockingClock()
-      var manner = Traveller.Manner()
+      var manner = ExchangeRunner.Manner()
       manner.aroundHooks = { isBefore, hook in clock.note(isBefore, hook) }
       let calls = LongRun(trial, stage, instance).run(count, manner)
       return (calls, clock.longest(over: limit))
@@ -80,7 +80,7 @@ extension Check {
       remedy: "Lock and unlock in the same function."),
     timeLimit: .seconds(300),
     .interceptor { trial in
-      trial.laboratory.state.withLock { $0.isGuarded = false }
+      trial.testHost.state.withLock { $0.isGuarded = false }
       let watch = LockWatch()
       guard watch.begin(trial.stages.first) else { throw TrialNotes.Skip("it imports no locks of libc") }
       let id = trial.interceptor.id
@@ -91,7 +91,7 @@ extension Check {
       let instance = try trial.instance()
       look("\(id) create")
       for stage in trial.stages {
-        var manner = Traveller.Manner()
+        var manner = ExchangeRunner.Manner()
         manner.aroundHooks = { isBefore, hook in
           if isBefore { _ = watch.note(true) } else { look("\(id) \(stage.kind.rawValue).\(hook.name)") }
         }

@@ -23,7 +23,7 @@ extension Check {
       guard trial.interceptor.threadClass == UInt32(CRB_THREADS_CONCURRENT) else {
         throw TrialNotes.Skip("it does not declare CONCURRENT")
       }
-      trial.laboratory.state.withLock { $0.isGuarded = false }
+      trial.testHost.state.withLock { $0.isGuarded = false }
       let varies = trial.options.capabilities.contains("varies")
       let rounds = trial.options.times(100, atLeast: 10)
       for stage in trial.stages {
@@ -31,7 +31,7 @@ extension Check {
         defer { instance.destroy() }
         let known = try Answers(of: trial, stage, instance)
         let crowd = (0..<16).map { _ in
-          LaboratoryThread {
+          TestHostThread {
             for _ in 0..<rounds {
               for (index, passage) in trial.travel(Exchange.usual, stage, instance).enumerated()
               where !varies && !known.include(passage, at: index) {
@@ -57,7 +57,7 @@ private struct Answers {
   /// All answers of a cache.
   private let hits: Set<[Staged.Element]>
 
-  init(of trial: InterceptorTrial, _ stage: StageHooks, _ instance: LaboratoryInstance) throws {
+  init(of trial: InterceptorTrial, _ stage: StageHooks, _ instance: TestHostInstance) throws {
     isCache = stage.kind == .cache
     _ = trial.travel(Exchange.usual, stage, instance)
     let (first, second) = (trial.travel(Exchange.usual, stage, instance), trial.travel(Exchange.usual, stage, instance))
@@ -75,7 +75,7 @@ private struct Answers {
     self.hits = hits
   }
 
-  func include(_ passage: Passage, at index: Int) -> Bool {
+  func include(_ passage: ExchangeResult, at index: Int) -> Bool {
     if isCache {
       guard passage.verdict != Verdict.fail || failures[index] else { return false }
       return passage.elements.isEmpty || hits.contains(passage.elements)
@@ -101,7 +101,7 @@ extension Check {
         let answers = try [false, false, true].map { changes -> [String] in
           let instance = try trial.instance()
           defer { instance.destroy() }
-          return trial.travel(Exchange.usual, stage, instance, Traveller.Manner(changesThreads: changes)).map(\.fingerprint)
+          return trial.travel(Exchange.usual, stage, instance, ExchangeRunner.Manner(changesThreads: changes)).map(\.fingerprint)
         }
         for (index, exchange) in Exchange.usual.enumerated()
         where !varies && answers[0][index] == answers[1][index] && answers[0][index] != answers[2][index] {
@@ -125,7 +125,7 @@ extension Check {
     timeLimit: .seconds(120),
     .interceptor { trial in
       for hook in Hook.allCases {
-        var manner = Traveller.Manner()
+        var manner = ExchangeRunner.Manner()
         manner.cancelsDuring = hook
         for _ in 0..<trial.options.times(20, atLeast: 3) { try trial.exercise(Exchange.usual, manner) }
       }

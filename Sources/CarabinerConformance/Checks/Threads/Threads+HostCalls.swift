@@ -17,7 +17,7 @@ extension Check {
         """),
     .interceptor { trial in
       try trial.exercise()
-      try trial.exercise(Exchange.usual, Traveller.Manner(changesThreads: true))
+      try trial.exercise(Exchange.usual, ExchangeRunner.Manner(changesThreads: true))
     })
 }
 
@@ -34,7 +34,7 @@ extension Check {
     .interceptor { trial in
       try trial.exercise()
       for schedule in Schedule.all where schedule.beforeReturn == [.wake] {
-        var manner = Traveller.Manner()
+        var manner = ExchangeRunner.Manner()
         manner.schedule = schedule
         try trial.exercise(Exchange.usual, manner)
       }

@@ -1,4 +1,4 @@
-internal import CLaboratory
+internal import CTestHost
 internal import CarabinerABI
 internal import CarabinerHost
 internal import Synchronization
@@ -22,12 +22,12 @@ extension Check {
         Block all signals around pthread_create(), name the thread, tell it to end in destroy(), and join it there.
         """),
     .interceptor { trial in
-      CLaboratory_watchPool()
+      CTestHost_watchPool()
       let before = ThreadList.now
       let instance = try trial.instance()
       for stage in trial.stages { _ = trial.travel(Exchange.usual, stage, instance) }
       let own = ThreadList.now.filter { thread in
-        !before.contains { $0.number == thread.number } && !thread.isOfTheLaboratory && !thread.isOfThePool
+        !before.contains { $0.number == thread.number } && !thread.isOfTheTestHost && !thread.isOfThePool
       }
       if own.count > 16 { trial.notes.warn("it starts \(own.count) threads", at: trial.interceptor.id) }
       let program = before.first?.name ?? ""
@@ -75,15 +75,15 @@ extension Check {
     timeLimit: .seconds(120),
     .interceptor { trial in
       // libc takes a signal when it starts its first thread.
-      LaboratoryThread {}.join()
+      TestHostThread {}.join()
       let declared = trial.options.capabilities
-      if let code = unsafe trial.stages.first?.code { _ = unsafe CLaboratory_watchChanges(code) }
+      if let code = unsafe trial.stages.first?.code { _ = unsafe CTestHost_watchChanges(code) }
       let before = ProcessSnapshot.now
       // A change is reported once, at the first place.
       let known = Mutex<Set<String>>([])
       @Sendable func look(_ place: String) {
         var found = ProcessSnapshot.now.differences(from: before, declared: declared)
-        while let name = unsafe CLaboratory_takeChange() {
+        while let name = unsafe CTestHost_takeChange() {
           let name = unsafe String(cString: name)
           if !declared.contains(name) { found.append("it calls \(name)() on a thread of the host") }
         }
@@ -93,7 +93,7 @@ extension Check {
       look("\(trial.interceptor.id) create")
       for stage in trial.stages {
         let place = "\(trial.interceptor.id) \(stage.kind.rawValue)"
-        var manner = Traveller.Manner()
+        var manner = ExchangeRunner.Manner()
         manner.aroundHooks = { isBefore, hook in if !isBefore { look("\(place).\(hook.name)") } }
         for exchange in Exchange.usual {
           _ = trial.travel([exchange], stage, instance, manner)

@@ -30,10 +30,10 @@ final class CallRecord: @unchecked Sendable {
   // Whoever has the record is alone with it, as said above; to have the runtime check each access would cost more than the hooks.
 
   /// The stages the call passes.
-  @safe @exclusivity(unchecked) var row: StageRow?
+  @safe @exclusivity(unchecked) var row: PluginStageGroup?
   @safe @exclusivity(unchecked) var call: PluginCall?
   @safe @exclusivity(unchecked) var message = CallMessage.none
-  @safe @exclusivity(unchecked) var staged = StagedAnswer()
+  @safe @exclusivity(unchecked) var staged = StagedEffects()
   /// Views handed out in this hook.
   @safe @exclusivity(unchecked) var views = Arena()
   /// What `scratch` gave out; lives as long as the call.
@@ -85,7 +85,7 @@ final class CallRecord: @unchecked Sendable {
   }
 
   /// After a hook completed: takes out what it staged. Its views end with ``endStep()``.
-  func takeAnswer() -> StagedAnswer {
+  func takeAnswer() -> StagedEffects {
     closeHook()
     wasEntered.store(false, ordering: .relaxed)
     return staged.take()

@@ -44,7 +44,7 @@ internal import Synchronization
     record.call = nil
     record.wasEntered.store(false, ordering: .relaxed)
     record.message = .none
-    if record.staged.isTouched { record.staged = StagedAnswer() }
+    if record.staged.isTouched { record.staged = StagedEffects() }
     record.innerBaggage = Baggage()
     record.scopeBaggage = Baggage()
     record.isCancelled.store(false, ordering: .relaxed)

@@ -11,7 +11,7 @@ final class HTTPMessage {
   init(request: URLRequest) { self.request = request }
 
   /// Lets what `on_request` staged take effect. The setters have checked it.
-  func apply(_ answer: StagedAnswer) {
+  func apply(_ answer: StagedEffects) {
     guard answer.isTouched else { return }
     request.headers.apply(answer)
     for (part, bytes) in answer.fields {

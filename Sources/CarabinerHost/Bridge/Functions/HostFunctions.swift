@@ -75,7 +75,7 @@ enum HostFunctions {
       guard record.staged.elements.count < maximumStagedElements,
         bytes.count <= maximumStagedBytes - record.staged.elementBytes
       else { return Status.limit }
-      record.staged.add(StagedAnswer.Element(kind: Int32(bitPattern: kind), bytes: bytes, flags: flags))
+      record.staged.add(StagedEffects.Element(kind: Int32(bitPattern: kind), bytes: bytes, flags: flags))
       return Status.ok
     }
   }

@@ -14,15 +14,15 @@ struct CachePluginRun: CacheInterceptor {
   }
 
   private let entries: [Entry]
-  private let lanes: LaneOwner
+  private let lanes: CallStatePool
 
-  init(_ entries: [Entry], _ row: StageRow, call: PluginCall) {
+  init(_ entries: [Entry], _ row: PluginStageGroup, call: PluginCall) {
     self.entries = entries
-    lanes = LaneOwner(row, call: call)
+    lanes = CallStatePool(row, call: call)
   }
 
   var stageName: String { "caches" }
-  var traits: StageTraits { [.tracesItself, .bindsNoTaskLocals] }
+  var traits: InterceptorHints { [.tracesItself, .bindsNoTaskLocals] }
 
   @_specialize(where Request == JSONRequest<DynamicOperation>)
   func readCacheData<Request: GraphQLRequest>(
@@ -101,7 +101,7 @@ struct CachePluginRun: CacheInterceptor {
 /// The caches of a manifest that names none.
 struct NoCache: CacheInterceptor {
   var stageName: String { "caches" }
-  var traits: StageTraits { [.tracesItself, .bindsNoTaskLocals, .keepsNothing] }
+  var traits: InterceptorHints { [.tracesItself, .bindsNoTaskLocals, .keepsNothing] }
 
   func readCacheData<Request: GraphQLRequest>(
     from store: ApolloStore, request: Request

@@ -4,18 +4,18 @@ internal import CarabinerABI
 
 /// Consecutive GraphQL stages of plugins, run in one loop: to the chain they are one interceptor.
 struct GraphQLPluginRun: GraphQLInterceptor {
-  private let lanes: LaneOwner
+  private let lanes: CallStatePool
 
-  init(_ row: StageRow, call: PluginCall) { lanes = LaneOwner(row, call: call) }
+  init(_ row: PluginStageGroup, call: PluginCall) { lanes = CallStatePool(row, call: call) }
 
   var stageName: String { "plugins" }
-  var traits: StageTraits { [.tracesItself, .bindsNoTaskLocals] }
+  var traits: InterceptorHints { [.tracesItself, .bindsNoTaskLocals] }
 
   @_specialize(where Request == JSONRequest<DynamicOperation>)
   func intercept<Request: GraphQLRequest>(
     request: Request, next: NextInterceptorFunction<Request>
   ) async throws -> InterceptorResultStream<Request> {
-    let ascent = GraphQLAscent<Request>(pass: try lanes.beginPass(timeout: request.requestTimeout), request: request)
+    let ascent = GraphQLResponsePipeline<Request>(pass: try lanes.beginPass(timeout: request.requestTimeout), request: request)
     let lane = ascent.lane
     let message = GraphQLRequestMessage(request)
     lane.record.message = .graphQL(message)
@@ -52,15 +52,15 @@ struct GraphQLPluginRun: GraphQLInterceptor {
   private enum Descent {
     case next
     /// Stage number `stage` answered itself; those before it see the answer.
-    case respond([StagedAnswer.Element], stage: Int)
+    case respond([StagedEffects.Element], stage: Int)
     case fail(any Error, stage: Int)
   }
 
   /// Goes on where a stage had more to say than that the request may pass.
   private func descend<Request: GraphQLRequest>(
-    _ lane: PluginLane, _ message: GraphQLRequestMessage<Request>, after first: HookCall
+    _ lane: PluginCallState, _ message: GraphQLRequestMessage<Request>, after first: HookInvocation
   ) async throws -> Descent {
-    var next: HookCall? = first
+    var next: HookInvocation? = first
     while let made = next {
       let index = made.index
       let (verdict, answer) = try await lane.outcome(of: made, .down)

@@ -26,7 +26,7 @@ final class GraphQLRequestMessage<Request: GraphQLRequest>: GraphQLMessage {
   var extensions: [UInt8] { JSONValue.object(request.wireOverrides.extensions).serialized() }
 
   /// Lets what a hook staged take effect. The setters have checked it.
-  func apply(_ answer: StagedAnswer) {
+  func apply(_ answer: StagedEffects) {
     guard answer.isTouched else { return }
     request.additionalHeaders.apply(answer)
     for (part, bytes) in answer.fields {

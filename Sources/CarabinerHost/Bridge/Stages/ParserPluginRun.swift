@@ -13,20 +13,20 @@ struct ParserPluginRun: ResponseParsingInterceptor {
   }
 
   private let entries: [Entry]
-  private let lanes: LaneOwner
+  private let lanes: CallStatePool
   let acceptedMediaTypes: AcceptedMediaTypes?
 
-  init(_ entries: [Entry], _ row: StageRow, accepting types: AcceptedMediaTypes?, call: PluginCall) {
+  init(_ entries: [Entry], _ row: PluginStageGroup, accepting types: AcceptedMediaTypes?, call: PluginCall) {
     self.entries = entries
     acceptedMediaTypes = types
-    lanes = LaneOwner(row, call: call)
+    lanes = CallStatePool(row, call: call)
   }
 
   var stageName: String { "parsers" }
-  var traits: StageTraits { [.tracesItself, .bindsNoTaskLocals] }
+  var traits: InterceptorHints { [.tracesItself, .bindsNoTaskLocals] }
 
   /// What the parsers of a list read beside JSON: those before the built-in parser in front, the others behind.
-  static func acceptedMediaTypes(of entries: [Entry], _ row: StageRow) -> AcceptedMediaTypes? {
+  static func acceptedMediaTypes(of entries: [Entry], _ row: PluginStageGroup) -> AcceptedMediaTypes? {
     var types = AcceptedMediaTypes()
     var isBehindJSON = false
     for entry in entries {
@@ -65,7 +65,7 @@ struct ParserPluginRun: ResponseParsingInterceptor {
           unsafe onHead(lane.instance(index), record.handle, lane.states + index, event)
         }
         let (verdict, answer) =
-          made.hasPassed ? (Verdict.continue, StagedAnswer()) : try await lane.outcome(of: made, .up)
+          made.hasPassed ? (Verdict.continue, StagedEffects()) : try await lane.outcome(of: made, .up)
         switch verdict {
         case Verdict.drop: continue
         case Verdict.fail: throw lane.failure(answer, .onHead, at: index)
@@ -91,17 +91,17 @@ final class PluginParsing<Request: GraphQLRequest>: @unchecked Sendable {
 
   typealias Result = ParsedResult<Request.Operation>
 
-  private let lane: PluginLane
-  private let pass: LanePass
+  private let lane: PluginCallState
+  private let pass: CallLease
   private let position: Int
   private let response: HTTPResponse
   private let request: Request
   private let includesRecords: Bool
-  private var ready = Outbox<Result>()
+  private var ready = PendingElements<Result>()
   private var isOver = false
   private var sequence: UInt64 = 0
 
-  init(pass: consuming LanePass, position: Int, response: HTTPResponse, request: Request, includesRecords: Bool) {
+  init(pass: consuming CallLease, position: Int, response: HTTPResponse, request: Request, includesRecords: Bool) {
     lane = pass.lane
     self.pass = pass
     self.position = position
@@ -162,7 +162,7 @@ final class PluginParsing<Request: GraphQLRequest>: @unchecked Sendable {
     }
   }
 
-  fileprivate func take(_ answer: StagedAnswer) throws {
+  fileprivate func take(_ answer: StagedEffects) throws {
     for element in answer.elements {
       let body = try ResponseBody(element.bytes)
       var parsed = GraphQLResponse<Request.Operation>(body: body, source: .server, httpResponse: response.response)

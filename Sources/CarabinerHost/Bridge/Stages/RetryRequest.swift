@@ -5,12 +5,12 @@ internal import Synchronization
 
 /// A retry a plugin asks for: counted, and waited for.
 struct RetryRequest {
-  private let lane: PluginLane
-  private let answer: StagedAnswer
+  private let lane: PluginCallState
+  private let answer: StagedEffects
   private let index: Int
   private let hook: Hook
 
-  init(_ lane: PluginLane, _ answer: StagedAnswer, at index: Int, _ hook: Hook) {
+  init(_ lane: PluginCallState, _ answer: StagedEffects, at index: Int, _ hook: Hook) {
     self.lane = lane
     self.answer = answer
     self.index = index

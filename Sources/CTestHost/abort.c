@@ -1,0 +1,35 @@
+#define _GNU_SOURCE
+#include <execinfo.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "test_host.h"
+
+static int trace_descriptor = -1;
+
+static void on_abort(int signal) {
+  static const char title[] = "stack of the thread that was stopped:\n";
+  void *frames[64];
+  if (write(trace_descriptor, title, sizeof title - 1) >= 0) {
+    backtrace_symbols_fd(frames, backtrace(frames, 64), trace_descriptor);
+  }
+  /* Again, without us. */
+  struct sigaction plain;
+  memset(&plain, 0, sizeof plain);
+  plain.sa_handler = SIG_DFL;
+  sigaction(signal, &plain, NULL);
+  raise(signal);
+}
+
+void CTestHost_traceOnAbort(int descriptor) {
+  trace_descriptor = descriptor;
+  /* The first call loads a library, which a signal handler must not do. */
+  void *frame;
+  backtrace(&frame, 1);
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_handler = on_abort;
+  action.sa_flags = SA_ONSTACK;
+  sigaction(SIGABRT, &action, NULL);
+}

@@ -1,0 +1,27 @@
+#define _GNU_SOURCE
+#include <errno.h>
+#include <malloc.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "test_host.h"
+
+int CTestHost_runApart(void (*body)(void *), void *context) {
+  pid_t child = fork();
+  if (child < 0) return -1;
+  if (child == 0) {
+    body(context);
+    _exit(0);
+  }
+  int status;
+  pid_t ended;
+  do {
+    ended = waitpid(child, &status, 0);
+  } while (ended < 0 && errno == EINTR);
+  return ended == child ? status : -1;
+}
+
+size_t CTestHost_heapInUse(void) {
+  struct mallinfo2 info = mallinfo2();
+  return info.uordblks + info.hblkhd;
+}

@@ -1,0 +1,157 @@
+#define _GNU_SOURCE
+#include <malloc.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "test_host.h"
+#include "touches.h"
+
+/* Freed memory is kept for a while, and its pages are inaccessible, so each allocation has its own pages.  It is still ordinary memory
+ * of libc, which other libraries may free or reallocate. */
+#define FREED_MAX 4096
+
+enum { EMPTY, CLOSED, OPENED };
+
+static struct freed {
+  _Atomic int state;
+  uint8_t *start;
+  size_t size;
+} freed[FREED_MAX];
+static size_t oldest;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static size_t page;
+static int (*is_of_host)(const void *);
+
+static void *allocate(size_t size, size_t alignment, int byte) {
+  if (size > SIZE_MAX / 2) return NULL;
+  size_t rounded = (size + page - 1) / page * page;
+  if (rounded == 0) rounded = page;
+  void *memory = NULL;
+  if (posix_memalign(&memory, alignment > page ? alignment : page, rounded) != 0) return NULL;
+  memset(memory, byte, rounded);
+  return memory;
+}
+
+int CTestHost_openFreed(uint8_t *address) {
+  for (size_t index = 0; index < FREED_MAX; index++) {
+    struct freed *entry = &freed[index];
+    if (atomic_load(&entry->state) == EMPTY || address < entry->start || address >= entry->start + entry->size) continue;
+    if (atomic_exchange(&entry->state, OPENED) == CLOSED) {
+      CTestHost_reportTouch(CTESTHOST_FREED, CTESTHOST_REMOVED, address - entry->start);
+    }
+    return mprotect(entry->start, entry->size, PROT_READ | PROT_WRITE) == 0;
+  }
+  return 0;
+}
+
+static int was_freed(const void *memory) {
+  for (size_t index = 0; index < FREED_MAX; index++) {
+    if (atomic_load(&freed[index].state) != EMPTY && freed[index].start == memory) return 1;
+  }
+  return 0;
+}
+
+/* Makes the pages of some memory inaccessible instead of freeing it; the oldest such memory is freed. */
+static void close_pages(uint8_t *memory, size_t size) {
+  struct freed *entry = &freed[oldest];
+  oldest = (oldest + 1) % FREED_MAX;
+  if (atomic_exchange(&entry->state, EMPTY) != EMPTY) {
+    mprotect(entry->start, entry->size, PROT_READ | PROT_WRITE);
+    free(entry->start);
+  }
+  entry->start = memory;
+  entry->size = size;
+  atomic_store(&entry->state, CLOSED);
+  mprotect(memory, size, PROT_NONE);
+}
+
+static void guard_free(void *memory) {
+  if (!memory || (is_of_host && is_of_host(memory))) return;
+  pthread_mutex_lock(&lock);
+  if (was_freed(memory)) {
+    CTestHost_reportTouch(CTESTHOST_FREED, CTESTHOST_REMOVED, -1);
+  } else {
+    /* Whole pages at the beginning of an allocation hold nothing else, in every allocator. */
+    size_t size = (uintptr_t)memory % page == 0 ? malloc_usable_size(memory) / page * page : 0;
+    if (size) {
+      close_pages(memory, size);
+    } else {
+      free(memory);
+    }
+  }
+  pthread_mutex_unlock(&lock);
+}
+static void guard_free_sized(void *memory, size_t size) {
+  (void)size;
+  guard_free(memory);
+}
+
+static void *guard_malloc(size_t size) { return allocate(size, 0, CTESTHOST_UNWRITTEN); }
+static void *guard_calloc(size_t count, size_t size) {
+  size_t total;
+  return __builtin_mul_overflow(count, size, &total) ? NULL : allocate(total, 0, 0);
+}
+static void *guard_realloc(void *memory, size_t size) {
+  if (!memory) return guard_malloc(size);
+  if (size == 0) {
+    guard_free(memory);
+    return NULL;
+  }
+  pthread_mutex_lock(&lock);
+  int is_gone = was_freed(memory);
+  pthread_mutex_unlock(&lock);
+  size_t had = is_gone ? 0 : malloc_usable_size(memory);
+  void *larger = guard_malloc(size);
+  if (!larger) return NULL;
+  memcpy(larger, memory, had < size ? had : size);
+  guard_free(memory);
+  return larger;
+}
+static void *guard_aligned(size_t alignment, size_t size) { return allocate(size, alignment, CTESTHOST_UNWRITTEN); }
+static int guard_memalign(void **out, size_t alignment, size_t size) {
+  void *memory = allocate(size, alignment, CTESTHOST_UNWRITTEN);
+  if (!memory) return 12 /* ENOMEM */;
+  *out = memory;
+  return 0;
+}
+static char *guard_strndup(const char *text, size_t most) {
+  size_t length = strnlen(text, most);
+  char *copy = guard_malloc(length + 1);
+  if (!copy) return NULL;
+  memcpy(copy, text, length);
+  copy[length] = 0;
+  return copy;
+}
+static char *guard_strdup(const char *text) { return guard_strndup(text, SIZE_MAX); }
+/* operator new never returns NULL; without memory the process ends here. */
+static void *guard_new(size_t size) {
+  void *memory = guard_malloc(size);
+  if (!memory) abort();
+  return memory;
+}
+
+int CTestHost_watchHeap(const void *inside, int (*is_ours)(const void *)) {
+  static const struct {
+    const char *name;
+    void *by;
+  } replacements[] = {
+      {"malloc", (void *)guard_malloc},          {"calloc", (void *)guard_calloc},
+      {"realloc", (void *)guard_realloc},        {"aligned_alloc", (void *)guard_aligned},
+      {"posix_memalign", (void *)guard_memalign}, {"strdup", (void *)guard_strdup},
+      {"strndup", (void *)guard_strndup},        {"_Znwm", (void *)guard_new},
+      {"_Znam", (void *)guard_new},              {"free", (void *)guard_free},
+      {"_ZdlPv", (void *)guard_free},            {"_ZdaPv", (void *)guard_free},
+      {"_ZdlPvm", (void *)guard_free_sized},     {"_ZdaPvm", (void *)guard_free_sized},
+  };
+  int places = 0;
+  page = (size_t)sysconf(_SC_PAGESIZE);
+  is_of_host = is_ours;
+  for (size_t index = 0; index < sizeof replacements / sizeof *replacements; index++) {
+    places += CTestHost_replaceImport(inside, replacements[index].name, replacements[index].by, NULL);
+  }
+  return places;
+}

@@ -1,0 +1,219 @@
+/* The parts of the conformance harness below Swift, in the process that holds the plugin under test: signal handlers, guarded memory,
+ * and a record that outlives the process.
+ *
+ * All of it is for one process that tests one plugin and then ends.  State is static for that reason, and because a signal
+ * handler can reach nothing else. */
+#ifndef CTESTHOST_H
+#define CTESTHOST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * The flight record: shared with the supervisor, which reads it when this process has died without a report.
+ * ------------------------------------------------------------------------------------------------------------------- */
+
+#define CTESTHOST_TEXT_MAX 120
+
+/* Written by the child, and not trusted: the reader cuts and checks the texts. */
+struct CTestHost_record {
+  uint64_t hooks;                  /* how many hooks were called */
+  char step[CTESTHOST_TEXT_MAX]; /* the step of the check */
+  char hook[CTESTHOST_TEXT_MAX]; /* the running hook of the plugin, empty between hooks */
+  char nonce[CTESTHOST_TEXT_MAX]; /* from the supervisor: marks the lines of the child, which removes it */
+};
+
+/* A descriptor of a new record, closed on exec; -1 with errno. */
+int CTestHost_newRecord(void);
+/* Maps the record behind a descriptor; NULL if that fails. */
+struct CTestHost_record *CTestHost_mapRecord(int descriptor);
+void CTestHost_unmapRecord(struct CTestHost_record *record);
+/* Puts a text that is not NUL-terminated into one of the record's fields. */
+void CTestHost_note(char field[CTESTHOST_TEXT_MAX], const uint8_t *text, size_t count);
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * The trace: the last events, after the record in the same memory. Writing to it needs no system call, so a hook may do it.
+ * ------------------------------------------------------------------------------------------------------------------- */
+
+#define CTESTHOST_EVENT_TEXT_MAX 80
+#define CTESTHOST_EVENTS 8192 /* the number of events that are kept, the last ones */
+
+enum {
+  CTESTHOST_BEGIN = 1, /* a hook or another function of the plugin */
+  CTESTHOST_END = 2,
+  CTESTHOST_USE = 3    /* a function of the host is called */
+};
+
+struct CTestHost_event {
+  uint64_t ns;     /* CLOCK_MONOTONIC */
+  uint32_t thread;
+  uint32_t kind;   /* CTESTHOST_*; 0: nothing yet */
+  char text[CTESTHOST_EVENT_TEXT_MAX];
+};
+
+struct CTestHost_trace {
+  uint64_t count; /* how many events there were; event n is at n % CTESTHOST_EVENTS */
+  struct CTestHost_event events[CTESTHOST_EVENTS];
+};
+
+struct CTestHost_memory {
+  struct CTestHost_record record;
+  struct CTestHost_trace trace;
+};
+
+/* Begins to keep events after this record. */
+void CTestHost_openTrace(struct CTestHost_record *record);
+/* How many events there were, as the trace counts them. */
+uint64_t CTestHost_eventCount(const struct CTestHost_record *record);
+/* Event n, from its place in the trace. */
+struct CTestHost_event CTestHost_eventAt(const struct CTestHost_record *record, uint64_t n);
+/* Keeps an event; does nothing unless a trace is open. Any thread. */
+void CTestHost_event(uint32_t kind, const uint8_t *text, size_t count);
+/* Whether a trace is open. */
+int CTestHost_isTracing(void);
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Guarded memory: pages that report a forbidden access, and then allow it.
+ * ------------------------------------------------------------------------------------------------------------------- */
+
+/* The fault of an access. */
+enum {
+  CTESTHOST_BEYOND = 1, /* outside the lent bytes */
+  CTESTHOST_WRITTEN = 2,/* a write to read-only bytes */
+  CTESTHOST_LATE = 3,   /* after the end of the region */
+  CTESTHOST_FREED = 4   /* memory that the plugin has freed; at -1: it is freed again */
+};
+
+/* The number of a removed region, and of memory that is not a region. */
+#define CTESTHOST_REMOVED UINT32_MAX
+
+struct CTestHost_touch {
+  uint32_t kind;   /* CTESTHOST_* */
+  uint32_t region; /* the region's number */
+  int64_t offset;  /* from the first lent byte */
+};
+
+/* Begins to catch accesses. 0, or -1 with errno. */
+int CTestHost_catchTouches(void);
+/* Maps room for `count` bytes that end where an unreadable page begins, and returns the first of them, zeroed and writable;
+ * NULL if memory or regions are exhausted. */
+void *CTestHost_newRegion(size_t count, uint32_t *region);
+/* Makes the bytes read-only. */
+void CTestHost_protectRegion(uint32_t region);
+/* Makes the bytes inaccessible. */
+void CTestHost_endRegion(uint32_t region);
+/* Frees the pages; its number is used again, its addresses are not. */
+void CTestHost_removeRegion(uint32_t region);
+/* Moves the accesses that were caught since the last call to `out`, and returns how many; further ones are dropped. */
+size_t CTestHost_takeTouches(struct CTestHost_touch *out, size_t capacity);
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * The end of the process
+ * ------------------------------------------------------------------------------------------------------------------- */
+
+/* Makes SIGABRT write the stack of the thread it reaches to `descriptor` before the process ends by it. */
+void CTestHost_traceOnAbort(int descriptor);
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Imports: calls of the plugin into libc, counted and made to fail
+ * ------------------------------------------------------------------------------------------------------------------- */
+
+/* Makes the library that holds `inside` call `replacement` instead of the function `name`; returns how many places changed.
+ * `original` is set to the earlier address, if there was one. */
+int CTestHost_replaceImport(const void *inside, const char *name, void *replacement, void **original);
+
+/* Begins to count the allocations of the library that holds `inside`; returns the number of its watched imports. */
+int CTestHost_watchAllocations(const void *inside);
+/* The number of allocations since then; and lets every `interval`th allocation fail (0: none). */
+uint64_t CTestHost_allocations(void);
+void CTestHost_failAllocations(uint64_t interval);
+
+/* The byte that fills unwritten memory. */
+#define CTESTHOST_UNWRITTEN 0xA5
+
+/* Fills new memory of the library that holds `inside` with CTESTHOST_UNWRITTEN, and reports an access after free() as
+ * CTESTHOST_FREED.  `is_ours` as for CTestHost_watchFrees().  Returns the number of its watched imports. */
+int CTestHost_watchHeap(const void *inside, int (*is_ours)(const void *memory));
+
+/* Counts the locks that this thread holds through the library that holds `inside`; returns the number of its watched imports. */
+int CTestHost_watchLocks(const void *inside);
+int64_t CTestHost_heldLocks(void);
+
+/* Makes the library that holds `inside` ask before it frees: memory of the host is reported and not freed.  `is_ours` is called
+ * with every address for free() or operator delete, on the calling thread; non-zero: the plugin does not own it.  Returns the
+ * number of its watched imports. */
+int CTestHost_watchFrees(const void *inside, int (*is_ours)(const void *memory));
+
+/* Notes calls of the library that holds `inside`, on this thread, to functions that change the thread or the process without a visible
+ * effect, or that are refused here.  Returns the number of its watched imports. */
+int CTestHost_watchChanges(const void *inside);
+/* Takes the name of one of them; NULL if there are no more. */
+const char *CTestHost_takeChange(void);
+
+/* Begins to count the handlers for exit and fork that the library that holds `inside` registers; returns the number of its
+ * watched imports. */
+int CTestHost_watchHandlers(const void *inside);
+/* Functions, as by atexit() and pthread_atfork(). */
+uint64_t CTestHost_exitHandlers(void);
+/* Destructors of static objects, which languages register. */
+uint64_t CTestHost_exitObjects(void);
+
+/* Begins to note the numbers of threads that libdispatch starts: the pool of the whole process, on which all Swift tasks run.
+ * Returns the number of watched places; 0 if there is no such library. */
+int CTestHost_watchPool(void);
+int CTestHost_isOfPool(int thread);
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * The state of the process and of this thread
+ * ------------------------------------------------------------------------------------------------------------------- */
+
+/* The rounding mode and the treatment of denormal numbers of this thread, without the status flags. */
+uint64_t CTestHost_floatControl(void);
+/* How many thread keys are free. */
+size_t CTestHost_freeThreadKeys(void);
+/* The array of the environment. */
+const void *CTestHost_environment(void);
+/* A digest of the action of a signal, and one of the alternate signal stack; 0 for none. */
+uint64_t CTestHost_signalAction(int signal);
+uint64_t CTestHost_signalStack(void);
+/* Which interval timers run, as bits: ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF. */
+uint32_t CTestHost_intervalTimers(void);
+/* Writes the names of all libraries to `out`, each with a line feed; returns how many were loaded since the start of the process. */
+uint64_t CTestHost_libraries(char *out, size_t capacity);
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Libraries
+ * ------------------------------------------------------------------------------------------------------------------- */
+
+/* Where an address lies. */
+enum {
+  CTESTHOST_NOWHERE = 0,    /* nothing is mapped there */
+  CTESTHOST_SAME = 1,       /* in the library that holds the other address */
+  CTESTHOST_OTHER = 2,      /* in another library, or in the program */
+  CTESTHOST_ON_STACK = 3,   /* on the stack of the calling thread */
+  CTESTHOST_ON_HEAP = 4     /* in anonymous memory */
+};
+
+int CTestHost_place(const void *inside, const void *address);
+/* A file in memory with these bytes, which dlopen() can map by its name in /proc/self/fd; it stays open.  -1 with errno. */
+int CTestHost_memoryFile(const void *bytes, size_t count);
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Trials within a trial
+ * ------------------------------------------------------------------------------------------------------------------- */
+
+/* Runs `body` in a copy of this process, which has only this thread, and returns its status as waitpid() does; -1 with errno. */
+int CTestHost_runApart(void (*body)(void *context), void *context);
+/* How many bytes are allocated in this process, exactly. */
+size_t CTestHost_heapInUse(void);
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * System calls of this thread
+ * ------------------------------------------------------------------------------------------------------------------- */
+
+/* Counts the system calls of this thread between begin and end, and allows them. -1 if the kernel or the machine cannot report
+ * them. `first` is set to the number of the first one. */
+int CTestHost_beginSystemCalls(void);
+int64_t CTestHost_endSystemCalls(int64_t *first);
+
+#endif

@@ -1,0 +1,33 @@
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "test_host.h"
+
+int CTestHost_newRecord(void) {
+  int descriptor = memfd_create("carabiner-flight-record", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  if (descriptor < 0) return -1;
+  /* A child that cuts it short would end the supervisor, which then reads beyond the end. */
+  if (ftruncate(descriptor, sizeof(struct CTestHost_memory)) != 0 ||
+      fcntl(descriptor, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
+    close(descriptor);
+    return -1;
+  }
+  return descriptor;
+}
+
+struct CTestHost_record *CTestHost_mapRecord(int descriptor) {
+  void *memory = mmap(NULL, sizeof(struct CTestHost_memory), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+  return memory == MAP_FAILED ? NULL : memory;
+}
+
+void CTestHost_unmapRecord(struct CTestHost_record *record) { munmap(record, sizeof(struct CTestHost_memory)); }
+
+void CTestHost_note(char field[CTESTHOST_TEXT_MAX], const uint8_t *text, size_t count) {
+  if (count > CTESTHOST_TEXT_MAX - 1) count = CTESTHOST_TEXT_MAX - 1;
+  /* The end is written first, so a reader in between finds a shorter text, never an endless one. */
+  field[count] = 0;
+  memcpy(field, text, count);
+}

@@ -1,0 +1,201 @@
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "test_host.h"
+#include "touches.h"
+
+/* More than the views of any one exchange; their owner removes them when it is over. */
+#define REGIONS_MAX 65536
+#define TOUCHES_MAX 64
+
+enum { FREE, WRITABLE, READABLE, ENDED, OPENED };
+
+/* [start, start + inside) are the readable pages, one unreadable page follows; the bytes end where that begins. */
+struct region {
+  _Atomic uint32_t state;
+  uint8_t *start;
+  size_t inside;
+  size_t count;
+};
+
+static struct region regions[REGIONS_MAX];
+static _Atomic uint32_t used; /* regions ever used, which a fault searches */
+static _Atomic uint32_t next_free;
+static struct CTestHost_touch touches[TOUCHES_MAX];
+static _Atomic size_t touch_count;
+static size_t page;
+
+/* Addresses of regions are given once: a touch of one that was removed long ago is known as that, and reaches nothing that came
+ * after it.  A removed region takes no memory, and merges with its neighbours. */
+#define ARENA_BYTES ((size_t)64 << 20)
+#define ARENAS_MAX 64
+static struct arena {
+  uint8_t *start;
+  size_t used;
+} arenas[ARENAS_MAX];
+static _Atomic uint32_t arena_count;
+static pthread_mutex_t arena_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static uint8_t *reserve(size_t size) {
+  uint8_t *found = NULL;
+  pthread_mutex_lock(&arena_lock);
+  uint32_t count = atomic_load(&arena_count);
+  struct arena *last = count ? &arenas[count - 1] : NULL;
+  if (size <= ARENA_BYTES && (!last || last->used + size > ARENA_BYTES) && count < ARENAS_MAX) {
+    void *start = mmap(NULL, ARENA_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    last = start == MAP_FAILED ? NULL : &arenas[count];
+    if (last) {
+      *last = (struct arena){start, 0};
+      atomic_store(&arena_count, count + 1);
+    }
+  }
+  if (last && last->used + size <= ARENA_BYTES) {
+    found = last->start + last->used;
+    last->used += size;
+  }
+  pthread_mutex_unlock(&arena_lock);
+  return found;
+}
+
+static int is_in_arena(const uint8_t *address) {
+  uint32_t count = atomic_load(&arena_count);
+  for (uint32_t index = 0; index < count; index++) {
+    if (address >= arenas[index].start && address < arenas[index].start + ARENA_BYTES) return 1;
+  }
+  return 0;
+}
+
+void CTestHost_reportTouch(uint32_t kind, uint32_t number, int64_t offset) {
+  size_t index = atomic_fetch_add(&touch_count, 1);
+  if (index < TOUCHES_MAX) touches[index] = (struct CTestHost_touch){kind, number, offset};
+}
+
+/* An access to a region is noted and then allowed, so that one fault does not hide the next.  Any other fault is what it
+ * is: with the default action back in place, the instruction faults again and the process dies of it. */
+static void on_fault(int signal, siginfo_t *info, void *context) {
+  (void)context;
+  uint8_t *address = info->si_addr;
+  uint32_t limit = atomic_load(&used);
+  for (uint32_t number = 0; number < limit; number++) {
+    struct region *region = &regions[number];
+    uint32_t state = atomic_load(&region->state);
+    if (state == FREE || address < region->start || address >= region->start + region->inside + page) continue;
+    uint8_t *bytes = region->start + region->inside - region->count;
+    int is_inside = address >= bytes && address < bytes + region->count;
+    if (state != OPENED) CTestHost_reportTouch(state == ENDED ? CTESTHOST_LATE : is_inside ? CTESTHOST_WRITTEN : CTESTHOST_BEYOND, number, address - bytes);
+    atomic_store(&region->state, OPENED);
+    if (mprotect(region->start, region->inside + page, PROT_READ | PROT_WRITE) == 0) return;
+  }
+  if (CTestHost_openFreed(address)) return;
+  if (is_in_arena(address)) {
+    CTestHost_reportTouch(CTESTHOST_LATE, CTESTHOST_REMOVED, 0);
+    if (mprotect((void *)((uintptr_t)address / page * page), page, PROT_READ | PROT_WRITE) == 0) return;
+  }
+  struct sigaction plain;
+  memset(&plain, 0, sizeof plain);
+  plain.sa_handler = SIG_DFL;
+  sigaction(signal, &plain, NULL);
+}
+
+int CTestHost_catchTouches(void) {
+  page = (size_t)sysconf(_SC_PAGESIZE);
+  /* A plugin that ran out of stack must not take the handler with it. */
+  static uint8_t stack[64 << 10];
+  stack_t alternative = {.ss_sp = stack, .ss_size = sizeof stack};
+  sigaltstack(&alternative, NULL);
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_sigaction = on_fault;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  return sigaction(SIGSEGV, &action, NULL) | sigaction(SIGBUS, &action, NULL);
+}
+
+static int claim(uint32_t *number) {
+  uint32_t start = atomic_load(&next_free);
+  for (uint32_t step = 0; step < REGIONS_MAX; step++) {
+    uint32_t candidate = (start + step) % REGIONS_MAX;
+    uint32_t expected = FREE;
+    /* ENDED without pages reports nothing; the true state follows when the pages are mapped. */
+    if (!regions[candidate].start && atomic_compare_exchange_strong(&regions[candidate].state, &expected, WRITABLE)) {
+      *number = candidate;
+      atomic_store(&next_free, candidate + 1);
+      uint32_t seen = atomic_load(&used);
+      while (seen <= candidate && !atomic_compare_exchange_weak(&used, &seen, candidate + 1)) {
+      }
+      return 1;
+    }
+  }
+  return 0;
+}
+
+/* Writable pages with an unreadable one behind them; NULL if there are none. */
+static uint8_t *map(size_t inside) {
+  uint8_t *start = reserve(inside + page);
+  if (start) return mprotect(start, inside, PROT_READ | PROT_WRITE) == 0 ? start : NULL;
+  start = mmap(NULL, inside + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (start == MAP_FAILED) return NULL;
+  if (mprotect(start + inside, page, PROT_NONE) == 0) return start;
+  munmap(start, inside + page);
+  return NULL;
+}
+
+void *CTestHost_newRegion(size_t count, uint32_t *number) {
+  if (!page || count > SIZE_MAX / 2 || !claim(number)) return NULL;
+  struct region *region = &regions[*number];
+  /* At least one page, so that also the address of no bytes is one of ours. */
+  size_t inside = (count + page - 1) / page * page;
+  if (inside == 0) inside = page;
+  uint8_t *start = map(inside);
+  if (!start) {
+    atomic_store(&region->state, FREE);
+    return NULL;
+  }
+  region->inside = inside;
+  region->count = count;
+  region->start = start;
+  return start + inside - count;
+}
+
+static struct region *live(uint32_t number) {
+  return number < REGIONS_MAX && regions[number].start ? &regions[number] : NULL;
+}
+
+void CTestHost_protectRegion(uint32_t number) {
+  struct region *region = live(number);
+  if (!region || mprotect(region->start, region->inside, PROT_READ) != 0) return;
+  atomic_store(&region->state, READABLE);
+}
+
+void CTestHost_endRegion(uint32_t number) {
+  struct region *region = live(number);
+  if (!region) return;
+  atomic_store(&region->state, ENDED);
+  mprotect(region->start, region->inside + page, PROT_NONE);
+}
+
+void CTestHost_removeRegion(uint32_t number) {
+  struct region *region = live(number);
+  if (!region) return;
+  uint8_t *start = region->start;
+  size_t size = region->inside + page;
+  region->start = NULL;
+  atomic_store(&region->state, FREE);
+  if (!is_in_arena(start)) {
+    munmap(start, size);
+  } else if (mmap(start, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED) {
+    mprotect(start, size, PROT_NONE);
+  }
+}
+
+size_t CTestHost_takeTouches(struct CTestHost_touch *out, size_t capacity) {
+  size_t count = atomic_exchange(&touch_count, 0);
+  if (count > TOUCHES_MAX) count = TOUCHES_MAX;
+  if (count > capacity) count = capacity;
+  memcpy(out, touches, count * sizeof *out);
+  return count;
+}

@@ -1,0 +1,12 @@
+/* Declarations that the parts of the test host with memory share: one handler of faults, one list of accesses. */
+#ifndef CTESTHOST_TOUCHES_H
+#define CTESTHOST_TOUCHES_H
+
+#include <stdint.h>
+
+/* Keeps an access for CTestHost_takeTouches(). Safe in a signal handler. */
+void CTestHost_reportTouch(uint32_t kind, uint32_t region, int64_t offset);
+/* If an address lies in memory that the plugin has freed, reports and allows the access and returns 1. Safe in a signal handler. */
+int CTestHost_openFreed(uint8_t *address);
+
+#endif

@@ -1,9 +1,0 @@
-/// An error that controls the chain. Interceptors do not see it in `mapErrors`.
-public protocol ChainControl: Error {}
-
-extension CancellationError: ChainControl {}
-
-extension Error {
-  /// Whether this error controls the chain: cancellation, or a retry.
-  package var isChainControl: Bool { self is any ChainControl }
-}

@@ -1,0 +1,48 @@
+internal import CTestHost
+internal import Glibc
+
+/// The supervisor's side of the memory that it shares with a child. A process with untrusted code wrote it, so
+/// texts are cut at their limit and stripped of control characters.
+@safe final class ChildStatusRecord {
+  let descriptor: Int32
+  let record: UnsafeMutablePointer<CTestHost_record>
+
+  /// A record for one child.
+  ///
+  /// - Parameter nonce: What marks the child's words as its own.
+  init?(nonce: String) {
+    descriptor = CTestHost_newRecord()
+    guard descriptor >= 0 else { return nil }
+    guard let mapped = unsafe CTestHost_mapRecord(descriptor) else {
+      close(descriptor)
+      return nil
+    }
+    unsafe record = unsafe mapped
+    var nonce = nonce
+    nonce.withUTF8 { bytes in
+      let field = unsafe UnsafeMutableRawPointer(record) + TestHostRecord.nonceOffset
+      unsafe CTestHost_note(field.assumingMemoryBound(to: CChar.self), bytes.baseAddress, bytes.count)
+    }
+  }
+
+  /// The hook the plugin was in when it ended; empty if in none.
+  var hook: String { text(at: TestHostRecord.hookOffset) }
+  /// The step of the check.
+  var step: String { text(at: TestHostRecord.stepOffset) }
+
+  private func text(at offset: Int) -> String {
+    let bytes = unsafe UnsafeRawBufferPointer(start: UnsafeRawPointer(record) + offset, count: Int(CTESTHOST_TEXT_MAX))
+    return unsafe Self.stripped(bytes)
+  }
+
+  /// The bytes before the first NUL, as a text without control characters.
+  static func stripped(_ bytes: UnsafeRawBufferPointer) -> String {
+    let text = unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+    return String(text.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? " " : Character($0) })
+  }
+
+  deinit {
+    unsafe CTestHost_unmapRecord(record)
+    close(descriptor)
+  }
+}

@@ -1,0 +1,55 @@
+internal import CCarabiner
+internal import CarabinerABI
+
+/// The result of one call through a stage.
+struct ExchangeResult: Sendable {
+  /// The answer of one hook.
+  struct Step: Sendable {
+    let hook: Hook
+    let verdict: crb_verdict
+    let staged: Staged
+    /// Whether the answer came by resume().
+    let wasPending: Bool
+  }
+
+  var steps: [Step] = []
+  /// The operation or the request as the stage left it.
+  var operation: OperationSample
+  var request: HTTPRequestSample
+  var head: HeadSample?
+  /// Whether release() was called.
+  var wasReleased = false
+  /// Whether it was cancelled.
+  var wasCancelled = false
+
+  init(_ exchange: Exchange) {
+    operation = exchange.operation
+    request = exchange.request
+  }
+
+  /// The verdict of the last hook.
+  var verdict: crb_verdict { steps.last?.verdict ?? Verdict.continue }
+
+  /// Whether a result or a chunk has reached the next stage outward.
+  var hasForwarded: Bool {
+    steps.contains { step in
+      (step.hook == .onResult || step.hook == .onChunk) && step.verdict == Verdict.continue
+    }
+  }
+
+  /// All elements staged with emit(), in order.
+  var elements: [Staged.Element] { steps.flatMap(\.staged.elements) }
+
+  /// The answers of one hook.
+  func steps(of hook: Hook) -> [Step] { steps.filter { $0.hook == hook } }
+
+  /// Everything that the caller of the chain can observe, as a text to compare.
+  var fingerprint: String {
+    let answers = steps.map { step in
+      let elements = step.staged.elements.map { "\($0.kind):\($0.flags):\(String(decoding: $0.bytes, as: UTF8.self))" }
+      let failure = step.staged.failure.map { "\($0.domain)#\($0.code) \($0.message)" } ?? ""
+      return "\(step.hook.name)=\(Verdict.name(step.verdict)) [\(elements.joined(separator: "|"))] \(failure)"
+    }
+    return "\(answers)\n\(operation)\n\(request)\n\(String(describing: head))"
+  }
+}

@@ -1,0 +1,145 @@
+internal import CCarabiner
+internal import CarabinerABI
+internal import CarabinerHost
+internal import Glibc
+
+/// One hook: called, waited for, and judged.
+extension ExchangeRunner {
+  typealias StatePlace = UnsafeMutablePointer<UnsafeMutableRawPointer?>
+
+  /// Runs a hook to its completion and returns its verdict; an illegal verdict counts as a failure, as in a host.
+  ///
+  /// - Parameters:
+  ///   - event: Makes the event of the hook, while the call is locked.
+  ///   - body: Calls the plugin.
+  @discardableResult
+  func run<Event>(
+    _ call: TestHostCall, _ hook: Hook, _ passage: inout ExchangeResult, event: (inout GuardedMemory) -> Event,
+    calling body: @escaping (Event, StatePlace) -> crb_verdict
+  ) -> crb_verdict {
+    let place = "\(interceptor) \(hooks.kind.rawValue).\(hook.name)"
+    let event = testHost.state.withLock { _ in
+      call.hook = hook
+      call.staged = Staged()
+      call.refusedElements = 0
+      call.token = .none
+      return event(&call.memory)
+    }
+    testHost.enter(place)
+    if let schedule = manner.schedule {
+      testHost.timers.setPace(.held)
+      testHost.setInterruption { [self] in if testHost.isArmed(call) { play(schedule.beforeReturn, call) } }
+    }
+    defer { if manner.schedule != nil { testHost.timers.setPace(.asTimePasses) } }
+    manner.aroundHooks?(true, hook)
+    let work = { [self] () -> crb_verdict in
+      testHost.state.withLock { _ in call.thread = pthread_self() }
+      return unsafe withUnsafeMutablePointer(to: &state) { unsafe body(event, $0) }
+    }
+    let canceller = manner.cancelsDuring == hook ? TestHostThread { self.cancel(call) } : nil
+    defer { canceller?.join() }
+    var verdict = manner.changesThreads ? TestHostThread.run(work) ?? Verdict.fail : work()
+    manner.aroundHooks?(false, hook)
+    let isLate = testHost.setInterruption(nil)
+    let wasPending = verdict == Verdict.pending
+    verdict = wasPending ? complete(call, place, isLate) : settled(call, verdict, place)
+    testHost.leave()
+    let staged = testHost.state.withLock { _ in
+      call.hook = nil
+      call.thread = nil
+      call.memory.takeBack()
+      return call.staged
+    }
+    testHost.collectTouches(at: place)
+    verdict = judged(verdict, hook, staged, place)
+    if !manner.keepsSteps { passage.steps = [] }
+    passage.steps.append(ExchangeResult.Step(hook: hook, verdict: verdict, staged: staged, wasPending: wasPending))
+    // A stage gets no more events after its call was cancelled (R9).
+    return isCancelled(call) ? Verdict.fail : verdict
+  }
+
+  /// Plays the events of a schedule.
+  private func play(_ events: [Schedule.Event], _ call: TestHostCall) {
+    for event in events {
+      switch event {
+      case .wake: testHost.timers.doHeld(patience: .milliseconds(100))
+      case .revoke: testHost.revoke(call)
+      case .cancel: TestHostThread { self.cancel(call) }.join()
+      }
+    }
+  }
+
+  /// Waits for the token of a hook that answered PENDING, and returns the verdict of resume().
+  ///
+  /// - Parameter isLate: Whether the plugin had not asked any service when its hook returned; what was to happen before happens now.
+  private func complete(_ call: TestHostCall, _ place: String, _ isLate: Bool) -> crb_verdict {
+    var token = TestHostCall.Token.none
+    let look = { [self] in
+      testHost.state.withLock { _ in
+        token = call.token
+        if case .armed = token { return false }
+        return true
+      }
+    }
+    if case .none = testHost.state.withLock({ _ in call.token }) {
+      testHost.breach("ER08", "the hook answered PENDING without a token from suspend()", at: place)
+      return Verdict.fail
+    }
+    if let schedule = manner.schedule {
+      play((isLate ? schedule.beforeReturn : []) + schedule.afterReturn, call)
+      if look() { return token.verdict ?? Verdict.fail }
+      // Nothing else wakes it: a cancelled call must end by itself, and no other call may wait forever.
+      if isCancelled(call) {
+        if testHost.resumed.wait(manner.grace, until: look) { return token.verdict ?? Verdict.fail }
+        testHost.revoke(call)
+        testHost.breach("ER06", "the hook was not resumed within \(manner.grace) of on_cancel (order: \(schedule))", at: place)
+        testHost.timers.doHeld()
+        return Verdict.fail
+      }
+      testHost.timers.doHeld()
+    }
+    guard testHost.resumed.wait(manner.patience, until: look) else {
+      testHost.revoke(call)
+      testHost.breach("ER06", "a pending hook was not resumed within \(manner.patience)", at: place)
+      return Verdict.fail
+    }
+    return token.verdict ?? Verdict.fail
+  }
+
+  /// The verdict of a hook that completed by its return; a token that it still holds is revoked.
+  private func settled(_ call: TestHostCall, _ verdict: crb_verdict, _ place: String) -> crb_verdict {
+    if testHost.revoke(call) {
+      testHost.breach(
+        "ER08", "the hook took a token from suspend() and then answered \(Verdict.name(verdict)); answer PENDING", at: place)
+    }
+    return verdict
+  }
+
+  /// Judges a verdict like a host.
+  private func judged(_ verdict: crb_verdict, _ hook: Hook, _ staged: Staged, _ place: String) -> crb_verdict {
+    if verdict < 0 { return Verdict.fail }
+    guard verdict != Verdict.pending, Contract.allows(verdict, from: hook, of: hooks.kind) else {
+      testHost.breach("SE01", "the verdict \(Verdict.name(verdict)) is not legal here", at: place)
+      return Verdict.fail
+    }
+    let needsElement = verdict == Verdict.respond || verdict == Verdict.recover
+    if needsElement, staged.elements.isEmpty, hooks.kind != .http || staged.head == nil {
+      testHost.breach("SE03", "\(Verdict.name(verdict)) without anything staged by emit()", at: place)
+      return Verdict.fail
+    }
+    if hook == .onError, verdict == Verdict.fail, staged.failure == nil {
+      testHost.breach("ER01", "FAIL in on_error replaces the error, but set_error() was not called", at: place)
+    }
+    let isLost = [Verdict.fail, Verdict.drop, Verdict.retry].contains(verdict) || hook == .onError && verdict == Verdict.continue
+    if isLost, !staged.elements.isEmpty {
+      testHost.breach(
+        "ST03", "\(staged.elements.count) staged elements are lost by the verdict \(Verdict.name(verdict))", at: place)
+    }
+    let isFirst = hook == .onRequest || hook == .onRead
+    if isFirst, verdict == Verdict.continue, !staged.elements.isEmpty {
+      testHost.breach("SE03", "CONTINUE after emit() loses the staged elements; answer RESPOND", at: place)
+      return Verdict.fail
+    }
+    return verdict
+  }
+}

@@ -1,0 +1,216 @@
+internal import CCarabiner
+internal import CarabinerABI
+internal import CarabinerHost
+
+/// Sends one call through one stage, like a host, and checks every step.
+@safe final class ExchangeRunner {
+  /// How hooks are called and waited for.
+  struct Manner: Sendable {
+    /// Whether each hook runs on its own thread.
+    var changesThreads = false
+    /// How long a pending hook may take to be resumed.
+    var patience = Duration.seconds(10)
+    /// How long a call may continue after it was cancelled.
+    var grace = Duration.seconds(1)
+    /// How often a stage may ask for another attempt.
+    var maximumRetries: UInt32 = 3
+    /// The order of events for hooks that suspend; if nil, services answer after their delay.
+    var schedule: Schedule?
+    /// How often a call is retried although the stage did not ask for it, as if another stage did.
+    var forcedRetries: UInt32 = 0
+    /// The hook during which another thread cancels the call.
+    var cancelsDuring: Hook?
+    /// How often all results, or all chunks, are sent.
+    var repetitions = 1
+    /// Whether the answers of hooks are kept.
+    var keepsSteps = true
+    /// Called just before each hook, and after it.
+    var aroundHooks: (@Sendable (_ isBefore: Bool, Hook) -> Void)?
+  }
+
+  let testHost: TestHost
+  let hooks: StageHooks
+  let interceptor: String
+  let instance: UnsafeMutableRawPointer?
+  var manner = Manner()
+
+  init(_ testHost: TestHost = .current, _ hooks: StageHooks, of interceptor: String, instance: UnsafeMutableRawPointer?) {
+    self.testHost = testHost
+    self.hooks = hooks
+    self.interceptor = interceptor
+    unsafe self.instance = unsafe instance
+  }
+
+  /// The state that the stage keeps for this call.
+  var state: UnsafeMutableRawPointer?
+
+  /// Sends an exchange through the stage, from its first hook to the release of its state.
+  func travel(_ exchange: Exchange) -> ExchangeResult {
+    let call = TestHostCall(
+      testHost.newCall(), hooks.kind, needs: hooks.needs, mutates: hooks.mutates,
+      interceptor: interceptor, exchange: exchange, isGuarded: testHost.state.withLock { $0.isGuarded })
+    TestHostRecord.note(exchange.name, inHook: false)
+    testHost.open(call)
+    unsafe state = nil
+    var passage = ExchangeResult(exchange)
+    var isInside = begin(call, exchange, &passage)
+    if isInside { onward(call, exchange, &passage) }
+    for _ in 0..<manner.forcedRetries where isInside && !passage.hasForwarded {
+      countAttempt(of: call)
+      isInside = begin(call, exchange, &passage)
+      if isInside { onward(call, exchange, &passage) }
+    }
+    // A retry keeps the stage's state. After an element was delivered there is no retry.
+    while isInside, passage.verdict == Verdict.retry, !passage.hasForwarded, call.attempt < manner.maximumRetries {
+      countAttempt(of: call)
+      isInside = begin(call, exchange, &passage)
+      if isInside { onward(call, exchange, &passage) }
+    }
+    if passage.wasCancelled, isInside { cancel(call) }
+    testHost.state.withLock { _ in
+      passage.wasCancelled = call.isCancelled
+      passage.operation = call.operation
+      passage.request = call.request
+      passage.head = call.head
+    }
+    // The handle is stale in release(), which has no call.
+    testHost.close(call)
+    if let state = unsafe state {
+      if let release = unsafe hooks.release {
+        testHost.enter("\(interceptor) \(hooks.kind.rawValue).release")
+        unsafe release(instance, state)
+        testHost.leave()
+        passage.wasReleased = true
+      } else {
+        testHost.breach("LC08", "the stage sets its state but has no release() to free it", at: call.place)
+      }
+    }
+    testHost.collectTouches(at: call.place)
+    call.memory.forget()
+    return passage
+  }
+
+  // MARK: The way
+
+  /// Runs the first hook, again for each retry that it asks for; returns whether the stage stays in the call.
+  private func begin(_ call: TestHostCall, _ exchange: Exchange, _ passage: inout ExchangeResult) -> Bool {
+    if hooks.kind == .parsing { setHead(of: call, exchange.head) }
+    while true {
+      let verdict =
+        if hooks.kind == .parsing {
+          unsafe run(
+            call, .onHead, &passage, event: { unsafe $0.lendHead(of: exchange, call) },
+            calling: { [self] head, state in
+              unsafe hooks.onFirstHead?(instance, call.handle, state, head) ?? Verdict.continue
+            })
+        } else {
+          unsafe run(
+            call, hooks.kind == .cache ? .onRead : .onRequest, &passage, event: { _ in },
+            calling: { [self] _, state in
+              unsafe hooks.onRequest?(instance, call.handle, state) ?? Verdict.continue
+            })
+        }
+      guard verdict == Verdict.retry, call.attempt < manner.maximumRetries else {
+        return verdict == Verdict.continue || (hooks.kind == .cache && verdict == Verdict.respond)
+      }
+      countAttempt(of: call)
+    }
+  }
+
+  /// Changes the call under its lock, because other threads of the plugin may read the attempt or the head at any time.
+  private func countAttempt(of call: TestHostCall) { testHost.state.withLock { _ in call.attempt += 1 } }
+
+  private func setHead(of call: TestHostCall, _ head: HeadSample?) { testHost.state.withLock { _ in call.head = head } }
+
+  /// Everything after the first hook.
+  private func onward(_ call: TestHostCall, _ exchange: Exchange, _ passage: inout ExchangeResult) {
+    switch hooks.kind {
+    case .graphQL, .cache:
+      let hook: Hook = hooks.kind == .cache ? .onWrite : .onResult
+      if hooks.kind == .cache, passage.verdict == Verdict.respond { return }
+      guard unsafe hooks.onResult != nil, !exchange.results.isEmpty else { break }
+      for number in 0..<(exchange.results.count * manner.repetitions) {
+        let sample = exchange.results[number % exchange.results.count]
+        let needs = hooks.needs
+        let verdict = unsafe run(
+          call, hook, &passage,
+          event: { unsafe $0.lend($0.result(sample, number: UInt64(number), needs: needs), named: "a crb_result") },
+          calling: { [self] result, state in
+            unsafe hooks.onResult?(instance, call.handle, state.pointee, result) ?? Verdict.continue
+          })
+        guard verdict == Verdict.continue || verdict == Verdict.drop else { return }
+      }
+    case .http:
+      guard runHead(call, exchange, &passage), runChunks(call, exchange, &passage) else { return }
+    case .parsing:
+      guard runChunks(call, exchange, &passage) else { return }
+    }
+    end(call, exchange, &passage)
+  }
+
+  private func runHead(_ call: TestHostCall, _ exchange: Exchange, _ passage: inout ExchangeResult) -> Bool {
+    if case .error = exchange.ending, exchange.chunks.isEmpty { return true }
+    setHead(of: call, exchange.head)
+    guard unsafe hooks.onHead != nil else { return true }
+    let verdict = unsafe run(
+      call, .onHead, &passage, event: { unsafe $0.lendHead(of: exchange, call) },
+      calling: { [self] head, state in
+        unsafe hooks.onHead?(instance, call.handle, state.pointee, head) ?? Verdict.continue
+      })
+    return verdict == Verdict.continue
+  }
+
+  private func runChunks(_ call: TestHostCall, _ exchange: Exchange, _ passage: inout ExchangeResult) -> Bool {
+    guard unsafe hooks.onChunk != nil else { return true }
+    for number in 0..<(exchange.chunks.count * manner.repetitions) {
+      let bytes = exchange.chunks[number % exchange.chunks.count]
+      let verdict = unsafe run(
+        call, .onChunk, &passage,
+        event: { unsafe $0.lend($0.chunk(bytes, number: UInt64(number)), named: "a crb_chunk") },
+        calling: { [self] chunk, state in
+          unsafe hooks.onChunk?(instance, call.handle, state.pointee, chunk) ?? Verdict.continue
+        })
+      guard verdict == Verdict.continue || verdict == Verdict.drop else { return false }
+    }
+    return true
+  }
+
+  /// The end of the call, unless the stage has ended it.
+  private func end(_ call: TestHostCall, _ exchange: Exchange, _ passage: inout ExchangeResult) {
+    // A cache has no end of a call.
+    guard hooks.kind != .cache else { return }
+    switch exchange.ending {
+    case .end:
+      guard unsafe hooks.onEnd != nil else { return }
+      unsafe run(
+        call, .onEnd, &passage, event: { _ in },
+        calling: { [self] _, state in
+          unsafe hooks.onEnd?(instance, call.handle, state.pointee) ?? Verdict.continue
+        })
+    case .error(let sample):
+      guard unsafe hooks.onError != nil else { return }
+      unsafe run(
+        call, .onError, &passage, event: { unsafe $0.lend($0.error(sample), named: "a crb_error") },
+        calling: { [self] error, state in
+          unsafe hooks.onError?(instance, call.handle, state.pointee, error) ?? Verdict.continue
+        })
+    case .cancel:
+      passage.wasCancelled = true
+    }
+  }
+
+  /// Whether the call was cancelled so far, by any thread.
+  func isCancelled(_ call: TestHostCall) -> Bool { testHost.state.withLock { _ in call.isCancelled } }
+
+  /// Cancels the call, once.
+  func cancel(_ call: TestHostCall) {
+    let isFirst = testHost.state.withLock { _ in
+      defer { call.isCancelled = true }
+      return !call.isCancelled
+    }
+    guard isFirst, let onCancel = unsafe hooks.onCancel else { return }
+    testHost.enter("\(interceptor) \(hooks.kind.rawValue).on_cancel")
+    unsafe onCancel(instance, call.handle, state)
+    testHost.leave()
+  }
+}

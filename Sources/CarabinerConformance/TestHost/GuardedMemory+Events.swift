@@ -1,0 +1,67 @@
+internal import CCarabiner
+internal import CarabinerABI
+
+/// The events of hooks, every text of them in guarded memory.
+extension GuardedMemory {
+  mutating func text(_ text: String?, named name: String) -> crb_view {
+    guard let text else { return unsafe .absent }
+    return unsafe view(text, named: name)
+  }
+
+  mutating func headers(_ headers: [HeaderSample]) -> UnsafePointer<crb_header> {
+    let (memory, region) = unsafe room(
+      MemoryLayout<crb_header>.stride * headers.count, alignment: 8, named: "the headers of a head")
+    let array = unsafe memory.bindMemory(to: crb_header.self, capacity: max(headers.count, 1))
+    for (index, field) in headers.enumerated() {
+      unsafe (array + index).initialize(
+        to: crb_header(
+          name: view(field.name, named: "the name of a header"), value: view(field.value, named: "the value of a header"),
+          flags: field.isSensitive ? UInt32(CRB_HEADER_SENSITIVE) : 0, reserved: 0))
+    }
+    protect(region)
+    return unsafe UnsafePointer(array)
+  }
+
+  mutating func head(_ sample: HeadSample, url: String, attempt: UInt32) -> crb_head {
+    unsafe crb_head(
+      size: UInt32(MemoryLayout<crb_head>.size), status: sample.status, http_version: sample.version, attempt: attempt,
+      headers: headers(sample.headers), header_count: sample.headers.count, url: view(url, named: "the URL of a head"))
+  }
+
+  mutating func error(_ sample: ErrorSample) -> crb_error {
+    unsafe crb_error(
+      size: UInt32(MemoryLayout<crb_error>.size) + sample.extraSize, code: sample.code, flags: sample.flags,
+      http_status: sample.httpStatus, retry_after_ns: sample.retryAfter,
+      domain: text(sample.domain, named: "the domain of an error"),
+      message: text(sample.message, named: "the message of an error"),
+      detail_json: text(sample.detail, named: "the detail of an error"),
+      origin: text(sample.origin, named: "the origin of an error"))
+  }
+
+  /// A result, of which only the parts that are needed are filled.
+  mutating func result(_ sample: ResultSample, number: UInt64, needs: Parts) -> crb_result {
+    var result = unsafe crb_result()
+    unsafe result.size = UInt32(MemoryLayout<crb_result>.size)
+    unsafe result.flags = sample.flags
+    unsafe result.seq = number
+    if needs.contains(.json) {
+      unsafe result.json = unsafe view(sample.json, named: "a result")
+      unsafe result.extensions = unsafe text(sample.extensions, named: "the extensions of a result")
+    }
+    if needs.contains(.data) { unsafe result.data = unsafe text(sample.data, named: "the data of a result") }
+    if needs.contains(.errors) { unsafe result.errors = unsafe text(sample.errors, named: "the errors of a result") }
+    unsafe result.path = unsafe text(sample.path, named: "the path of a result")
+    unsafe result.label = unsafe text(sample.label, named: "the label of a result")
+    unsafe result.http_status = sample.httpStatus
+    return unsafe result
+  }
+
+  mutating func chunk(_ bytes: [UInt8], number: UInt64) -> crb_chunk {
+    unsafe crb_chunk(
+      size: UInt32(MemoryLayout<crb_chunk>.size), flags: 0, seq: number, bytes: view(bytes, named: "the bytes of a chunk"))
+  }
+
+  mutating func lendHead(of exchange: Exchange, _ call: TestHostCall) -> UnsafePointer<crb_head> {
+    unsafe lend(head(exchange.head, url: exchange.request.url, attempt: call.attempt), named: "a crb_head")
+  }
+}

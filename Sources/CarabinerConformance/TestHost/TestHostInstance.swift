@@ -1,0 +1,141 @@
+internal import CCarabiner
+internal import CarabinerABI
+internal import CarabinerHost
+internal import Synchronization
+
+/// An instance of an interceptor, as a manifest entry would have.
+@safe final class TestHostInstance: @unchecked Sendable {
+  // Only `isDestroyed` changes, and only the creator of an instance destroys it.
+
+  /// The plugin refused.
+  struct Refusal: Error, CustomStringConvertible {
+    let status: crb_status
+    let reason: String
+    /// Whether validate() refused, and not create().
+    let isValidation: Bool
+    /// Whether create() stored an instance although it failed.
+    let leftInstance: Bool
+
+    var description: String { "\(isValidation ? "validate" : "create") answers \(status)\(reason.isEmpty ? "" : ": \(reason)")" }
+  }
+
+  let interceptor: PluginInterceptor
+  private let host: UnsafePointer<crb_host>
+  private let configuration: String
+  private let memory: UnsafeMutableRawPointer?
+  private var isDestroyed = false
+
+  /// Validates and creates, like a host. An interceptor of the thread class PER_CALL is created once here to check that it can be.
+  ///
+  /// - Parameter validates: Whether validate() is asked first.
+  init(
+    _ interceptor: PluginInterceptor, host: UnsafePointer<crb_host>, configuration: String, name: String? = nil,
+    validates: Bool = true
+  ) throws {
+    self.interceptor = interceptor
+    unsafe self.host = unsafe host
+    self.configuration = configuration
+    if validates, let refusal = unsafe Self.validate(interceptor, host: host, configuration: configuration) { throw refusal }
+    unsafe memory = unsafe try Self.create(interceptor, host, configuration, name ?? Self.entryName(of: interceptor))
+  }
+
+  /// Calls validate(); nil if it accepts, or does not exist.
+  static func validate(_ interceptor: PluginInterceptor, host: UnsafePointer<crb_host>, configuration: String) -> Refusal? {
+    guard let validate = unsafe interceptor.table.interceptor.validate else { return nil }
+    let testHost = TestHost.current
+    var lent = GuardedMemory(isGuarded: testHost.state.withLock { $0.isGuarded })
+    var why = unsafe crb_error()
+    unsafe why.size = UInt32(MemoryLayout<crb_error>.size)
+    testHost.enter("\(interceptor.id) validate")
+    let status = unsafe validate(host, lent.view(configuration, named: "config_json"), &why)
+    testHost.leave()
+    let reason = unsafe why.message.text
+    lent.takeBack()
+    testHost.collectTouches(at: "\(interceptor.id) validate")
+    lent.forget()
+    return status == Status.ok ? nil : Refusal(status: status, reason: reason, isValidation: true, leftInstance: false)
+  }
+
+  private static func create(
+    _ interceptor: PluginInterceptor, _ host: UnsafePointer<crb_host>, _ configuration: String, _ name: String
+  ) throws -> UnsafeMutableRawPointer? {
+    let testHost = TestHost.current
+    var lent = GuardedMemory(isGuarded: testHost.state.withLock { $0.isGuarded })
+    defer {
+      lent.takeBack()
+      testHost.collectTouches(at: "\(interceptor.id) create")
+      lent.forget()
+    }
+    let config = unsafe lent.view(configuration, named: "config_json")
+    var why = unsafe crb_error()
+    unsafe why.size = UInt32(MemoryLayout<crb_error>.size)
+    let info = unsafe crb_create_info(
+      size: UInt32(MemoryLayout<crb_create_info>.size), reserved: 0, self: testHost.newMember(),
+      generation: 1,
+      entry_name: lent.view(name, named: "entry_name"), config_json: config,
+      origin: lent.view("/usr/lib/carabiner/plugins/\(Self.entryName(of: interceptor)).so", named: "origin"))
+    // No plugin stores this address, so it shows whether create() stored anything.
+    var memory: UnsafeMutableRawPointer?
+    testHost.enter("\(interceptor.id) create")
+    let status = unsafe interceptor.table.interceptor.create?(host, lent.lend(info, named: "crb_create_info"), &memory, &why)
+    testHost.leave()
+    guard let status = status, status == Status.ok else {
+      throw unsafe Refusal(
+        status: status ?? Status.invalid, reason: why.message.text, isValidation: false, leftInstance: memory != nil)
+    }
+    return unsafe memory
+  }
+
+  /// The name of the entry in a manifest.
+  private static func entryName(of interceptor: PluginInterceptor) -> String {
+    interceptor.id.split(separator: ".").last.map(String.init) ?? "plugin"
+  }
+
+  /// Returns the instance for one call: the shared one, or for the thread class PER_CALL a new one.
+  func forCall<Value>(_ body: (UnsafeMutableRawPointer?) -> Value) -> Value {
+    guard interceptor.threadClass == UInt32(CRB_THREADS_PER_CALL),
+      let own = unsafe try? Self.create(interceptor, host, configuration, Self.entryName(of: interceptor))
+    else { return unsafe body(memory) }
+    let value = unsafe body(own)
+    unsafe destroy(own)
+    return value
+  }
+
+  /// Drains the instance: no new calls will come.
+  func drain() {
+    guard let drain = unsafe interceptor.table.interceptor.drain else { return }
+    TestHost.current.enter("\(interceptor.id) drain")
+    unsafe drain(memory)
+    TestHost.current.leave()
+  }
+
+  /// Destroys the instance, once.
+  func destroy() {
+    guard !isDestroyed else { return }
+    isDestroyed = true
+    unsafe destroy(memory)
+  }
+
+  private func destroy(_ memory: UnsafeMutableRawPointer?) {
+    guard let destroy = unsafe interceptor.table.interceptor.destroy else { return }
+    TestHost.current.enter("\(interceptor.id) destroy")
+    unsafe destroy(memory)
+    TestHost.current.leave()
+    TestHost.current.collectTouches(at: "\(interceptor.id) destroy")
+  }
+
+  /// Calls a function of the plugin with the instance.
+  func use<Value>(_ name: String, _ body: (UnsafeMutableRawPointer?) -> Value) -> Value {
+    TestHost.current.enter("\(interceptor.id) \(name)")
+    defer { TestHost.current.leave() }
+    return unsafe body(memory)
+  }
+
+  /// A table of the plugin.
+  func `extension`(_ id: String) -> UnsafeRawPointer? {
+    guard let function = unsafe interceptor.table.interceptor.extension else { return nil }
+    TestHost.current.enter("\(interceptor.id) extension")
+    defer { TestHost.current.leave() }
+    return unsafe id.withCString { unsafe function(memory, $0) }
+  }
+}

@@ -1,0 +1,109 @@
+internal import Carabiner
+internal import CarabinerABI
+internal import FoundationEssentials
+
+/// What a hook staged; it takes effect with the verdict.
+struct StagedEffects {
+  struct Element {
+    let kind: Int32
+    let bytes: Data
+    let flags: UInt32
+  }
+
+  /// What most hooks have none of; behind a pointer, for each stage hands its answer on several times.
+  private final class Contents {
+    // Changed by the owner of the call while the hook is open, and only read afterwards.
+    @safe @exclusivity(unchecked) var elements: [Element] = []
+    @safe @exclusivity(unchecked) var elementBytes = 0
+    @safe @exclusivity(unchecked) var error: PluginError?
+    @safe @exclusivity(unchecked) var retryScope: UInt32?
+    @safe @exclusivity(unchecked) var retryDelay: UInt64 = 0
+    @safe @exclusivity(unchecked) var head: HTTPURLResponse?
+    // Most hooks that change a header change one: that needs no list.
+    @safe @exclusivity(unchecked) var firstEdit: HeaderEdit?
+    @safe @exclusivity(unchecked) var otherEdits: [HeaderEdit] = []
+    @safe @exclusivity(unchecked) var fields: [UInt32: Data?] = [:]
+  }
+
+  private var contents: Contents?
+
+  /// Whether anything was staged.
+  var isTouched: Bool { contents != nil }
+
+  /// What `emit` staged.
+  var elements: [Element] { contents?.elements ?? [] }
+  var error: PluginError? { contents?.error }
+  var retryScope: UInt32? { contents?.retryScope }
+  var retryDelay: UInt64 { contents?.retryDelay ?? 0 }
+  var head: HTTPURLResponse? { contents?.head }
+  /// How many changes of the headers were staged.
+  var headerEditCount: Int { contents.map { $0.firstEdit == nil ? 0 : $0.otherEdits.count + 1 } ?? 0 }
+  /// The new bytes of a part; nil inside removes it.
+  var fields: [UInt32: Data?] { contents?.fields ?? [:] }
+
+  /// How many bytes all elements have together.
+  var elementBytes: Int { contents?.elementBytes ?? 0 }
+
+  /// Whether results, a head or chunks were staged.
+  var hasElements: Bool { contents.map { !$0.elements.isEmpty } ?? false }
+
+  // MARK: Staging
+
+  private mutating func touched() -> Contents {
+    if let contents { return contents }
+    let made = Contents()
+    contents = made
+    return made
+  }
+
+  mutating func add(_ element: Element) {
+    let contents = touched()
+    contents.elements.append(element)
+    contents.elementBytes += element.bytes.count
+  }
+
+  /// Stages a change of the headers, of ``head`` if there is one. Not the changed headers: to copy them for each stage costs more than all
+  /// else a hook does.
+  mutating func add(_ edit: HeaderEdit) {
+    let contents = touched()
+    if contents.firstEdit == nil { contents.firstEdit = edit } else { contents.otherEdits.append(edit) }
+  }
+
+  mutating func set(_ error: PluginError) { touched().error = error }
+
+  mutating func setRetry(scope: UInt32, delay: UInt64) {
+    touched().retryScope = scope
+    touched().retryDelay = delay
+  }
+
+  /// Sets a head; one of a response has none of the headers that were changed before.
+  mutating func set(_ head: HTTPURLResponse, isResponse: Bool) {
+    touched().head = head
+    guard isResponse else { return }
+    touched().firstEdit = nil
+    touched().otherEdits = []
+  }
+
+  mutating func set(_ bytes: Data?, of part: Parts) { touched().fields[part.rawValue] = .some(bytes) }
+
+  // MARK: Taking effect
+
+  /// Makes the staged changes of headers, in their order.
+  fileprivate func edit(_ headers: inout HTTPHeaders) {
+    guard let contents, let first = contents.firstEdit else { return }
+    headers.apply(first)
+    for edit in contents.otherEdits { headers.apply(edit) }
+  }
+
+  /// Takes everything out.
+  mutating func take() -> StagedEffects {
+    var taken = StagedEffects()
+    swap(&taken, &self)
+    return taken
+  }
+}
+
+extension HTTPHeaders {
+  /// Makes the changes a hook staged.
+  mutating func apply(_ answer: StagedEffects) { answer.edit(&self) }
+}

@@ -1,0 +1,146 @@
+internal import CCarabiner
+internal import CarabinerABI
+
+/// Plugin stages of one kind that stand side by side in a plan, laid out so that a pass touches as little as it can.
+///
+/// Each hook has a table of its own, one slot a stage, and a pass walks one table from end to end: that counts no references,
+/// checks no bounds and reads nothing a hook does not need.
+@safe final class PluginStageGroup: @unchecked Sendable {
+  // Written in `init` and never after; the functions are static code of libraries that are never unmapped.
+
+  typealias Memory = UnsafeMutableRawPointer
+  typealias OnRequest = @convention(c) (Memory?, crb_call, UnsafeMutablePointer<Memory?>?) -> crb_verdict
+  typealias OnResult = @convention(c) (Memory?, crb_call, Memory?, UnsafePointer<crb_result>?) -> crb_verdict
+  typealias OnHead = @convention(c) (Memory?, crb_call, Memory?, UnsafePointer<crb_head>?) -> crb_verdict
+  typealias OnChunk = @convention(c) (Memory?, crb_call, Memory?, UnsafePointer<crb_chunk>?) -> crb_verdict
+
+  /// The hooks every kind of stage ends with.
+  @safe struct Tail {
+    var onError: (@convention(c) (Memory?, crb_call, Memory?, UnsafePointer<crb_error>?) -> crb_verdict)?
+    var onEnd: (@convention(c) (Memory?, crb_call, Memory?) -> crb_verdict)?
+    var onCancel: (@convention(c) (Memory?, crb_call, Memory?) -> Void)?
+    var release: (@convention(c) (Memory?, Memory?) -> Void)?
+  }
+
+  let kind: StageKind
+  let stages: [StageBinding]
+  let count: Int
+  /// What of the events any of the stages wants to see.
+  let shown: Parts
+  /// Whether any of the stages looks at heads.
+  let seesHeads: Bool
+  /// Whether some stage wants to know of a good end.
+  let hasEnds: Bool
+  /// Whether some stage has to be given its state back.
+  let hasReleases: Bool
+  /// Whether some plugin wants to be called by one thread at a time.
+  let hasSerialPlugins: Bool
+  /// Whether some plugin wants an instance of its own for each call.
+  let hasInstancesPerCall: Bool
+  /// The stages with a circuit breaker.
+  let guarded: [Int]
+  /// The calls that pass the row.
+  let tally = CallTally()
+
+  // MARK: One slot a stage
+
+  /// `on_request` of GraphQL and HTTP stages, `on_read` of caches.
+  let onRequest: UnsafePointer<OnRequest?>
+  /// `on_result` of GraphQL stages, `on_write` of caches.
+  let onResult: UnsafePointer<OnResult?>
+  /// `on_head` of HTTP stages.
+  let onHead: UnsafePointer<OnHead?>
+  /// `on_chunk` of HTTP stages and parsers.
+  let onChunk: UnsafePointer<OnChunk?>
+  let tails: UnsafePointer<Tail>
+  /// What of the events the stage wants to see.
+  let shownTo: UnsafePointer<Parts>
+  /// Whether no two hooks of the stage's instance may run at once.
+  let isSerial: UnsafePointer<Bool>
+  /// The shared instances.
+  let instances: UnsafePointer<Memory?>
+  /// Whose code the hooks are.
+  let subjects: UnsafePointer<UInt>
+
+  init(_ kind: StageKind, _ stages: [StageBinding]) {
+    self.kind = kind
+    self.stages = stages
+    count = stages.count
+    let parts = stages.map { $0.needs.intersection(kind == .graphQL || kind == .cache ? .ofResults : .headers) }
+    shown = parts.reduce(into: Parts()) { $0.formUnion($1) }
+    hasInstancesPerCall = stages.contains { $0.plugin.threadClass == UInt32(CRB_THREADS_PER_CALL) }
+    hasSerialPlugins = stages.contains { $0.plugin.threadClass == UInt32(CRB_THREADS_SERIAL) }
+    guarded = stages.indices.filter { stages[$0].plugin.breaker != nil }
+    let tables = stages.map(\.plugin.table)
+    let ends = tables.map { Self.tail(of: $0, kind) }
+    hasEnds = ends.contains { unsafe $0.onEnd != nil }
+    hasReleases = ends.contains { unsafe $0.release != nil }
+    unsafe onRequest = unsafe Self.slots(tables) { table in
+      switch kind {
+      case .graphQL: unsafe table.graphQL?.on_request
+      case .http: unsafe table.http?.on_request
+      case .cache: unsafe table.cache?.on_read
+      case .parsing: nil
+      }
+    }
+    unsafe onResult = unsafe Self.slots(tables) { table in
+      switch kind {
+      case .graphQL: unsafe table.graphQL?.on_result
+      case .cache: unsafe table.cache?.on_write
+      case .http, .parsing: nil
+      }
+    }
+    seesHeads = tables.contains { unsafe $0.http?.on_head != nil }
+    unsafe onHead = unsafe Self.slots(tables) { unsafe $0.http?.on_head }
+    unsafe onChunk = unsafe Self.slots(tables) { table in
+      switch kind {
+      case .http: unsafe table.http?.on_chunk
+      case .parsing: unsafe table.parser?.on_chunk
+      case .graphQL, .cache: nil
+      }
+    }
+    unsafe tails = unsafe Self.slots(ends) { $0 }
+    unsafe shownTo = unsafe Self.slots(parts) { $0 }
+    unsafe isSerial = unsafe Self.slots(stages) { $0.plugin.threadClass == UInt32(CRB_THREADS_SERIAL) }
+    unsafe instances = unsafe Self.slots(stages) { unsafe $0.plugin.instance }
+    unsafe subjects = unsafe Self.slots(stages) { $0.plugin.subject.word }
+    for stage in stages { stage.plugin.statistics.join(tally) }
+  }
+
+  deinit {
+    for stage in stages { stage.plugin.statistics.leave(tally) }
+    unsafe onRequest.deallocate()
+    unsafe onResult.deallocate()
+    unsafe onHead.deallocate()
+    unsafe onChunk.deallocate()
+    unsafe tails.deallocate()
+    unsafe shownTo.deallocate()
+    unsafe isSerial.deallocate()
+    unsafe instances.deallocate()
+    unsafe subjects.deallocate()
+  }
+
+  private static func slots<Stage, Slot>(_ stages: [Stage], _ slot: (Stage) -> Slot) -> UnsafePointer<Slot> {
+    let slots = UnsafeMutablePointer<Slot>.allocate(capacity: max(stages.count, 1))
+    for index in stages.indices { unsafe (slots + index).initialize(to: slot(stages[index])) }
+    return unsafe UnsafePointer(slots)
+  }
+
+  private static func tail(of table: InterceptorTable, _ kind: StageKind) -> Tail {
+    switch kind {
+    case .graphQL:
+      unsafe Tail(
+        onError: table.graphQL?.on_error, onEnd: table.graphQL?.on_end, onCancel: table.graphQL?.on_cancel,
+        release: table.graphQL?.release)
+    case .http:
+      unsafe Tail(
+        onError: table.http?.on_error, onEnd: table.http?.on_end, onCancel: table.http?.on_cancel, release: table.http?.release)
+    case .cache:
+      unsafe Tail(onError: nil, onEnd: nil, onCancel: table.cache?.on_cancel, release: table.cache?.release)
+    case .parsing:
+      unsafe Tail(
+        onError: table.parser?.on_error, onEnd: table.parser?.on_end, onCancel: table.parser?.on_cancel,
+        release: table.parser?.release)
+    }
+  }
+}

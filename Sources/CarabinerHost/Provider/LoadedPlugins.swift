@@ -1,0 +1,241 @@
+internal import Carabiner
+internal import CarabinerABI
+internal import CarabinerFiles
+internal import CarabinerManifest
+internal import CarabinerWire
+internal import Logging
+
+/// The entries of a manifest that are loaded: their libraries, instances, and the stages they have in each list.
+///
+/// It only grows: what is switched off later stays loaded, and what was off from the start is loaded when it is first switched on.
+struct LoadedPlugins: Sendable {
+  private enum Member: Sendable {
+    case plugin(PluginInstance)
+    case ffi(FFIStage)
+  }
+
+  private struct Place: Hashable {
+    let name: String
+    let list: StageList
+  }
+
+  /// What all entries of a chain share.
+  struct Surroundings: Sendable {
+    /// Time and network for plugins.
+    var environment: HostEnvironment
+    var store: ApolloStore?
+    /// Which generation of the manifest this is.
+    var generation: UInt64
+    var board: BreakerRegistry
+    var crashLoop: CrashLoopGuard?
+  }
+
+  private let surroundings: Surroundings
+  /// The libraries, by entry.
+  private(set) var libraries: [String: PluginLibrary] = [:]
+  private var members: [String: Member] = [:]
+  private var bindings: [Place: StageBinding] = [:]
+  /// What the files that plugins have watched were like when their instances were made, by entry.
+  private var watched: [String: [String: FileSignature]] = [:]
+
+  /// The entries that are left out although they should run, and why.
+  private(set) var leftOut: [String: StageDecision] = [:]
+  private static let logger = Logger(label: "carabiner.host")
+
+  init(_ surroundings: Surroundings) { self.surroundings = surroundings }
+
+  /// Whether an entry is loaded.
+  func contains(_ name: String) -> Bool { members[name] != nil }
+
+  /// The files that plugins have watched.
+  var watchedFiles: [String] { watched.values.flatMap(\.keys) }
+
+  /// The stage a plugin has in a list; nil for anything else.
+  func binding(_ name: String, _ list: StageList) -> StageBinding? { bindings[Place(name: name, list: list)] }
+
+  /// The stage of an `ffi` entry; nil for any other.
+  func ffi(_ name: String) -> FFIStage? { if case .ffi(let stage)? = members[name] { stage } else { nil } }
+
+  /// The instance of a plugin; nil for any other entry, and one that is not loaded.
+  func instance(_ name: String) -> PluginInstance? { if case .plugin(let instance)? = members[name] { instance } else { nil } }
+
+  /// Loads what of a manifest is wanted and not loaded yet.
+  ///
+  /// - Parameters:
+  ///   - predecessor: What this takes the place of. A plugin keeps its instance if its file, its configuration and the files it has
+  ///     watched are the same.
+  ///   - anew: Whether all instances are made anew nevertheless.
+  /// - Throws: ``ManifestError``, or ``LoadRefusal`` with the entry it is about.
+  mutating func bringUp(
+    _ manifest: Manifest, replacing predecessor: LoadedPlugins? = nil, anew: Bool = false, _ isWanted: (Manifest.Plugin) -> Bool
+  ) throws {
+    leftOut = [:]
+    var problems: [ManifestProblem] = []
+    let secrets = SecretReferences(directory: manifest.directory)
+    for plugin in manifest.plugins where !contains(plugin.name) && isWanted(plugin) {
+      do {
+        try bringUp(plugin, manifest, secrets, predecessor, anew: anew)
+      } catch let problem as ManifestProblem {
+        problems.append(problem)
+      } catch let violations as ConfigurationViolations {
+        problems.append(contentsOf: violations.problems)
+      }
+    }
+    problems.append(contentsOf: misplaced(manifest))
+    guard problems.isEmpty else { throw ManifestError(path: manifest.path, problems: manifest.placed(problems)) }
+  }
+
+  private mutating func bringUp(
+    _ plugin: Manifest.Plugin, _ manifest: Manifest, _ secrets: SecretReferences, _ predecessor: LoadedPlugins?, anew: Bool
+  ) throws {
+    switch plugin.source {
+    case .ffi(let declaration):
+      let pointer = plugin.pointer.appending("ffi")
+      let dependencies = PluginDependencies(allowed: plugin.libraryPaths, mode: manifest.settings.staging)
+      let function = try FFIFunction(
+        FFIDeclaration(declaration, at: pointer), at: pointer, dependencies, directory: manifest.directory)
+      members[plugin.name] = .ffi(FFIStage(name: plugin.name, function: function, generation: surroundings.generation))
+    case .file(let path, let pin):
+      let file = try PluginFile(opening: path)
+      guard try mayRun(plugin, file) else { return }
+      let dependencies = PluginDependencies(allowed: plugin.libraryPaths, mode: manifest.settings.staging)
+      let library = try PluginLibrary.load(file, pin: pin, dependencies, entry: plugin.name)
+      let interceptor = try library.interceptor(plugin.interceptor)
+      var options = try Self.options(plugin, interceptor, secrets)
+      options.breakerCoolDown = manifest.settings.breakerCoolDown
+      options.environment = surroundings.environment
+      options.store = surroundings.store
+      options.generation = surroundings.generation
+      options.board = surroundings.board
+      let files = FileSignature.of(WatchedFiles.named(by: interceptor.configurationSchema, in: plugin.configuration))
+      let instance: PluginInstance
+      if !anew, predecessor?.watched[plugin.name] == files, let same = predecessor?.reusable(interceptor, library, options) {
+        instance = same
+      } else {
+        instance = try PluginInstance(interceptor, library: library, options: options)
+        predecessor?.handOver(to: instance)
+      }
+      watched[plugin.name] = files
+      libraries[plugin.name] = library
+      members[plugin.name] = .plugin(instance)
+      for list in StageList.allCases where interceptor.stages.contains(list.rawValue) {
+        bindings[Place(name: plugin.name, list: list)] = StageBinding(instance, list.kind)
+      }
+    }
+  }
+
+  /// The instance of an entry that would be made again just as it is; nil if there is none.
+  private func reusable(
+    _ interceptor: PluginInterceptor, _ library: PluginLibrary, _ options: PluginInstance.Options
+  ) -> PluginInstance? {
+    guard let instance = instance(options.name), libraries[options.name] === library, instance.id == interceptor.id,
+      instance.options.isSame(as: options)
+    else { return nil }
+    return instance
+  }
+
+  /// Lets the entry's new instance know what its last one had learnt. That this fails is no reason not to go on without.
+  private func handOver(to instance: PluginInstance) {
+    guard let earlier = self.instance(instance.name), earlier.id == instance.id else { return }
+    do {
+      if let state = try earlier.state() { try instance.adopt(state: state) }
+    } catch {
+      Self.logger.warning("a state was not handed over", metadata: ["entry": "\(instance.name)", "reason": "\(error)"])
+    }
+  }
+
+  /// Whether a plugin did not kill the host too often; one that did is left out, if it may be.
+  private mutating func mayRun(_ plugin: Manifest.Plugin, _ file: PluginFile) throws -> Bool {
+    guard let crashLoop = surroundings.crashLoop, let accusation = crashLoop.accusation(of: file.digest) else { return true }
+    guard crashLoop.policy.then == .skip, !plugin.isMandatory else {
+      let remedy = plugin.isMandatory ? "it is mandatory and is not left out" : "crash-loop: {then: skip} would leave it out"
+      throw ManifestProblem(
+        .crashLoop, at: plugin.pointer, "\(plugin.name) is not loaded: \(accusation); \(remedy); \(crashLoop.advice)")
+    }
+    Self.logger.critical(
+      "plugin left out: \(accusation); \(crashLoop.advice)", metadata: ["entry": "\(plugin.name)", "file": "\(file.path)"])
+    leftOut[plugin.name] = StageDecision(
+      isEnabled: false, source: .crashLoop(crashes: crashLoop.crashes(of: file.digest), within: crashLoop.policy.within))
+    return false
+  }
+
+  private static func options(
+    _ plugin: Manifest.Plugin, _ interceptor: PluginInterceptor, _ secrets: SecretReferences
+  ) throws -> PluginInstance.Options {
+    let pointer = plugin.pointer.appending("config")
+    try check(plugin, interceptor, pointer)
+    var options = PluginInstance.Options(name: plugin.name)
+    // Secrets are filled in after the check, so that no message can show one.
+    options.configuration = try secrets.resolve(plugin.configuration, at: pointer).description
+    options.redaction = try secrets.redaction(of: plugin.configuration, at: pointer)
+    options.grants = plugin.grants
+    options.onFault = plugin.onFault
+    options.isMandatory = plugin.isMandatory
+    options.hookTimeout = plugin.timeout
+    options.sendsMessagesToClients = plugin.sendsMessagesToClients
+    options.maximumBufferBytes = plugin.maximumBufferBytes
+    return options
+  }
+
+  private static func check(
+    _ plugin: Manifest.Plugin, _ interceptor: PluginInterceptor, _ pointer: JSONPointer
+  ) throws {
+    guard let text = interceptor.configurationSchema else {
+      guard plugin.configuration == .object([:]) else {
+        throw ManifestProblem(.schemaViolation, at: pointer, "the plugin \(plugin.name) takes no config; remove it")
+      }
+      return
+    }
+    let schema: CompiledSchema
+    do {
+      schema = try CompiledSchema(JSONValue(parsing: text))
+    } catch {
+      throw ManifestProblem(
+        .schemaViolation, at: pointer,
+        "the plugin \(plugin.name) has a config schema that cannot be used: \(error); ask its author")
+    }
+    let problems = schema.violations(in: plugin.configuration).map { violation in
+      var place = pointer
+      for component in violation.pointer.components { place = place.appending(component) }
+      return ManifestProblem(.schemaViolation, at: place, "\(violation.message); see the plugin's documentation")
+    }
+    guard problems.isEmpty else { throw ConfigurationViolations(problems: problems) }
+  }
+
+  /// Entries in lists for which the plugin has no stage.
+  private func misplaced(_ manifest: Manifest) -> [ManifestProblem] {
+    let all = [("chain", manifest.lists)] + manifest.rules.enumerated().map { ("rules/\($0)/chain", $1.lists) }
+    return all.flatMap { place, lists in
+      StageList.allCases.flatMap { list in
+        (lists[list] ?? []).enumerated().compactMap { index, entry -> ManifestProblem? in
+          let hasStage =
+            switch members[entry.name] {
+            case .plugin: binding(entry.name, list) != nil
+            case .ffi: list == .http
+            case nil: true
+            }
+          guard !hasStage else { return nil }
+          return ManifestProblem(
+            .unknownStage, at: JSONPointer("/\(place)/\(list.rawValue)/\(index)") ?? JSONPointer(),
+            "the plugin \(entry.name) has no \(list.rawValue) stage; take it out of this list")
+        }
+      }
+    }
+  }
+}
+
+/// What is wrong with one plugin's configuration.
+private struct ConfigurationViolations: Error {
+  let problems: [ManifestProblem]
+}
+
+extension StageList {
+  fileprivate var kind: StageKind {
+    switch self {
+    case .graphql: .graphQL
+    case .cache: .cache
+    case .http: .http
+    case .parsing: .parsing
+    }
+  }
+}

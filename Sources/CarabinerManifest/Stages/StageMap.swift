@@ -1,0 +1,40 @@
+/// A value for each of the four lists.
+///
+/// It is public, as ``StageList`` is: only then can the compiler specialise it for what the host keeps in it, and requests read it.
+public struct StageMap<Value: Sendable>: Sendable {
+  private var graphql: Value
+  private var cache: Value
+  private var http: Value
+  private var parsing: Value
+
+  /// What `value` says of each list.
+  public init(_ value: (StageList) throws -> Value) rethrows {
+    graphql = try value(.graphql)
+    cache = try value(.cache)
+    http = try value(.http)
+    parsing = try value(.parsing)
+  }
+
+  /// The value of a list.
+  public subscript(list: StageList) -> Value {
+    get {
+      switch list {
+      case .graphql: graphql
+      case .cache: cache
+      case .http: http
+      case .parsing: parsing
+      }
+    }
+    set {
+      switch list {
+      case .graphql: graphql = newValue
+      case .cache: cache = newValue
+      case .http: http = newValue
+      case .parsing: parsing = newValue
+      }
+    }
+  }
+}
+
+extension StageMap: Equatable where Value: Equatable {}
+extension StageMap: Hashable where Value: Hashable {}

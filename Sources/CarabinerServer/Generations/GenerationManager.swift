@@ -1,0 +1,220 @@
+internal import Carabiner
+internal import CarabinerCurl
+internal import CarabinerGateway
+internal import CarabinerHost
+internal import CarabinerManifest
+internal import Dispatch
+internal import Logging
+internal import NIOHTTP1
+internal import Synchronization
+
+/// The generations of a manifest: one takes what comes, those before it finish what they began, and one may be on trial.
+///
+/// An operation takes its generation when it begins and keeps it to its end. A generation nobody needs any more ends on a thread of
+/// its own, because plugins may take their time to be drained.
+final class GenerationManager: OperationRunner {
+  private struct State {
+    var current: Generation
+    var trial: GenerationTrial?
+    var retired: [Generation] = []
+    var lastReload: ReloadReport?
+    var reloads = 0
+    var refusedReloads = 0
+  }
+
+  let output: HostOutput
+  /// Where operations are written down; nil if they are not.
+  private let recorder: Recorder?
+  /// How long stages take.
+  let timings: StageTimings
+  /// Gets what happens to generations.
+  let events = GenerationEvents()
+  private let state: Mutex<State>
+  private let retirement = DispatchQueue(label: "carabiner.retirement")
+
+  init(_ first: Generation, recorder: Recorder?, timings: StageTimings, output: HostOutput) {
+    state = Mutex(State(current: first))
+    self.recorder = recorder
+    self.timings = timings
+    self.output = output
+  }
+
+  /// The generation that takes what comes.
+  var current: Generation { state.withLock { $0.current } }
+  /// The generation that has to prove itself; nil if there is none.
+  var trial: GenerationTrial? { state.withLock { $0.trial } }
+  /// Those before the current one that are not over yet.
+  var retired: [Generation] { state.withLock { $0.retired } }
+  var lastReload: ReloadReport? { state.withLock { $0.lastReload } }
+  /// How many reloads there were, and how many of them were refused.
+  var reloadCounts: (all: Int, refused: Int) { state.withLock { ($0.reloads, $0.refusedReloads) } }
+
+  var executor: any TaskExecutor { current.host.transport.loop }
+
+  var connectionInitHeaders: HeaderSelection { current.connectionInitHeaders }
+
+  // MARK: Operations
+
+  func begin(
+    _ operation: DynamicOperation, headers: NIOHTTP1.HTTPHeaders, requestID: String, client: String, trace: RequestTrace?
+  ) throws -> RunningOperation {
+    let (generation, trial) = enter { field in field.flatMap { headers.first(name: $0) } ?? client }
+    do {
+      var forwarded = Self.forwarded(headers, generation.forwardedHeaders, requestID)
+      trace?.passOn(in: &forwarded)
+      let results = try generation.host.results(
+        of: operation, headers: forwarded, cachePolicy: generation.cachePolicy,
+        tracer: timings.nextTracer(beside: trace?.chain(of: operation, generation: generation.number)))
+      guard trial != nil || recorder != nil else {
+        return RunningOperation(
+          results: results, generation: generation.number, returnedHeaders: generation.returnedHeaders,
+          ended: { [self] _ in leave(generation) })
+      }
+      let watch = OperationWatch(operation, headers: forwarded)
+      return RunningOperation(
+        results: watch.following(results), generation: generation.number, returnedHeaders: generation.returnedHeaders,
+        ended: { [self] outcome in
+          note(watch, outcome, generation, trial)
+          leave(generation)
+        })
+    } catch {
+      leave(generation)
+      throw error
+    }
+  }
+
+  /// Chooses the generation of an operation and counts it there.
+  ///
+  /// - Parameter key: Gives the key that decides whether a canary takes the operation. It gets the name of the header that the manifest
+  ///   chooses as key, or nil.
+  func enter(_ key: (_ field: String?) -> String) -> (Generation, GenerationTrial?) {
+    // Counted before the lock is given up: a generation that is being retired sees it.
+    let found: Generation? = state.withLock { state in
+      guard state.trial == nil else { return nil }
+      state.current.enter()
+      return state.current
+    }
+    if let found { return (found, nil) }
+    let trial = trial
+    var isTaken = false
+    if let trial, case .canary(let canary) = trial.kind {
+      isTaken = GenerationTrial.takes(key(canary.key), share: canary.share)
+    }
+    return state.withLock { state in
+      let chosen = isTaken && state.trial === trial ? trial?.generation ?? state.current : state.current
+      chosen.enter()
+      return (chosen, state.trial === trial ? trial : nil)
+    }
+  }
+
+  func culprit(of error: any Error) -> String? {
+    switch error {
+    case let error as PluginError: error.entry
+    case let error as ResponseParsingError: error.cause.flatMap { culprit(of: $0) }
+    default: nil
+    }
+  }
+
+  private static func forwarded(
+    _ headers: NIOHTTP1.HTTPHeaders, _ selection: HeaderSelection, _ requestID: String
+  ) -> Carabiner.HTTPHeaders {
+    var forwarded = Carabiner.HTTPHeaders()
+    if selection.isEmpty { return forwarded }
+    for (name, value) in headers where selection.passes(name) { forwarded.add(name: name, value: value) }
+    // Also if the client gave it none, or one that is malformed.
+    if selection.passes(RequestID.field) { forwarded[RequestID.field] = requestID }
+    return forwarded
+  }
+
+  func leave(_ generation: Generation) {
+    if generation.leave() { end(generation) }
+  }
+
+  private func note(
+    _ watch: OperationWatch, _ outcome: OperationOutcome, _ generation: Generation, _ trial: GenerationTrial?
+  ) {
+    let recorded = watch.recorded(outcome)
+    if let recorder, let recorded { recorder.record(recorded) }
+    guard let trial, outcome != .cancelled else { return }
+    switch trial.kind {
+    case .canary:
+      let statistics = generation === trial.generation ? trial.own : trial.baseline
+      statistics.record(watch.time, isError: outcome.isError)
+    case .shadow(let shadow):
+      guard let recorded, recorded.operation.operationType == .query, trial.isChosen(share: shadow.share) else { return }
+      trial.generation.enter()
+      ShadowRun(original: recorded, trial: trial, upstream: shadow.upstream, output: output).start { [self] in
+        leave(trial.generation)
+      }
+    }
+  }
+
+  // MARK: Generations
+
+  /// Lets a generation take the place of the current one, and of one on trial.
+  func swap(to next: Generation) {
+    let earlier = state.withLock { state in
+      var earlier = [state.current]
+      if let trial = state.trial, trial.generation !== next { earlier.append(trial.generation) }
+      state.trial = nil
+      state.current = next
+      state.retired.append(contentsOf: earlier)
+      return earlier
+    }
+    retire(earlier)
+  }
+
+  /// Puts a generation on trial, in place of another.
+  func begin(_ trial: GenerationTrial) {
+    let earlier = state.withLock { state in
+      let earlier = state.trial.map { [$0.generation] } ?? []
+      state.trial = trial
+      state.retired.append(contentsOf: earlier)
+      return earlier
+    }
+    retire(earlier)
+  }
+
+  /// Ends a trial, and with it its generation.
+  ///
+  /// - Returns: False if it is over already.
+  func giveUp(_ trial: GenerationTrial) -> Bool {
+    let isGivenUp = state.withLock { state in
+      guard state.trial === trial else { return false }
+      state.trial = nil
+      state.retired.append(trial.generation)
+      return true
+    }
+    if isGivenUp { retire([trial.generation]) }
+    return isGivenUp
+  }
+
+  func note(_ report: ReloadReport) {
+    events.send(GenerationEvent(report, redact: output.redacted))
+    state.withLock { state in
+      state.lastReload = report
+      state.reloads += 1
+      if !report.isAccepted { state.refusedReloads += 1 }
+    }
+  }
+
+  private func retire(_ generations: [Generation]) {
+    for generation in generations where generation.retire() { end(generation) }
+  }
+
+  /// Gives up the last reference the host has to a generation, off the loop: plugins are drained and ended with it.
+  private func end(_ generation: Generation) {
+    retirement.async { [self] in
+      // Both the one who retires and the last one who leaves may find it over; the first of them finds it in the list.
+      let isListed = state.withLock { state in
+        guard let index = state.retired.firstIndex(where: { $0 === generation }) else { return false }
+        state.retired.remove(at: index)
+        return true
+      }
+      guard isListed else { return }
+      Task { await generation.host.shutDown() }
+      events.send(GenerationEvent(ended: generation.number))
+      output.logger.info("a generation ended", metadata: ["generation": "\(generation.number)"])
+    }
+  }
+}
