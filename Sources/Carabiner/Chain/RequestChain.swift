@@ -20,8 +20,10 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
   let store: ApolloStore
   let maximumAttempts: Int
   let observer: any ChainObserver
+  /// Guards `lastSent`. A mutex with a generic value would look up the metadata of its type whenever a chain ends.
+  private let sending = Mutex(())
   /// The request as it was last sent, with the changes of interceptors.
-  private let sent = Mutex<Request?>(nil)
+  private nonisolated(unsafe) var lastSent: Request?
 
   init(
     interceptors: RequestInterceptors, leg: TransportKind, store: ApolloStore, maximumAttempts: Int,
@@ -129,7 +131,7 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
 
   @inline(__always) private func fetchFromNetwork(_ request: Request) async -> InterceptorResultStream<Request> {
     // Copying a request costs 2,000 instructions. The copy is needed only if results may be written.
-    if keepsRecords(of: request) || !request.writeResultsToCache { sent.withLock { $0 = request } }
+    if keepsRecords(of: request) || !request.writeResultsToCache { remember(request) }
     return switch leg {
     case .http: await fetchOverHTTP(request)
     case .results(let transport): await fetch(request, over: transport)
@@ -137,7 +139,9 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
   }
 
   /// The request as it was sent in this attempt; nil if it was not sent.
-  var sentRequest: Request? { sent.withLock { $0 } }
+  var sentRequest: Request? { sending.withLock { _ in unsafe lastSent } }
+
+  private func remember(_ request: Request?) { sending.withLock { _ in unsafe lastSent = request } }
 
   /// Whether the cache stage needs the records of results from the server.
   private func keepsRecords(of request: Request) -> Bool {
@@ -224,7 +228,7 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
 
   /// Counts a retry of the operation or of the HTTP request.
   func beginAttempt(of request: Request) throws {
-    sent.withLock { $0 = nil }
+    remember(nil)
     let attempts = request.context.beginAttempt()
     guard attempts < maximumAttempts else {
       throw RequestChainError(

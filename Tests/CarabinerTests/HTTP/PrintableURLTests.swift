@@ -35,9 +35,9 @@ struct PrintableURLTests {
 
   /// The files that need the text of a URL for something else than a message, and how often.
   private static let others = [
-    "Carabiner/HTTP/PrintableURL.swift": 1, "Carabiner/HTTP/RequestLine.swift": 1, "Carabiner/GraphQL/JSONRequest.swift": 1,
+    "Carabiner/HTTP/PrintableURL.swift": 1, "Carabiner/Transport/RequestLine.swift": 1, "Carabiner/GraphQL/JSONRequest.swift": 1,
     // A key of a table.
-    "Carabiner/GraphQL/AutomaticPersistedQueryInterceptor.swift": 1,
+    "Carabiner/Interceptors/AutomaticPersistedQueryInterceptor.swift": 1,
     // Errors make printable what they are given.
     "CarabinerCurl/CurlFailure.swift": 1, "CarabinerCurl/CurlTransport.swift": 1, "CarabinerCurl/Redirects.swift": 1,
     "CarabinerCurl/Transfer.swift": 1, "CarabinerWebSocket/SocketDriver.swift": 2, "CarabinerWebSocket/SocketOpening.swift": 2,
