@@ -289,10 +289,20 @@ if !librariesOnly {
         .product(name: "Tracing", package: "swift-distributed-tracing"),
       ],
       swiftSettings: swiftSettings),
+    // The sources of an example package, built and run by the tests. Users build it as the package that it is.
+    .executableTarget(
+      name: "EmbeddedGateway",
+      dependencies: [
+        "Carabiner", "CarabinerServer",
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+        .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+      ],
+      path: "Tests/Examples/EmbeddedGateway/Sources/EmbeddedGateway"),
     .testTarget(
       name: "CarabinerServerTests",
       dependencies: [
-        "CarabinerServer", "Carabiner", "CarabinerCurl", "CarabinerHost", "ScriptedServer", "TestTools",
+        "CarabinerServer", "Carabiner", "CarabinerCurl", "CarabinerHost", "EmbeddedGateway", "ScriptedServer", "TestTools",
         .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),

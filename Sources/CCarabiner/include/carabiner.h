@@ -663,8 +663,8 @@ typedef struct crb_interceptor {
   crb_status (*create)(const crb_host *host, const crb_create_info *info, void **inst, crb_error *why);
   /* [any]   May be NULL.  No new calls will start; running ones finish. */
   void (*drain)(void *inst);
-  /* [load]  May be NULL.  After the last release().  What a service was asked for before still calls back: cancel it, or let it find
-   *         that the instance is gone. */
+  /* [load]  May be NULL.  After the last release().  A service may still call back for an earlier request: cancel the request, or
+   *         let the callback check that the instance is gone. */
   void (*destroy)(void *inst);
   /* [any]   May be NULL.  A table of the plugin's own by id and revision; NULL for what it does not know. */
   const void *(*extension)(void *inst, const char *id);

@@ -41,14 +41,14 @@ struct PrintableURLTests {
     // Errors make printable what they are given.
     "CarabinerCurl/CurlFailure.swift": 1, "CarabinerCurl/CurlTransport.swift": 1, "CarabinerCurl/Redirects.swift": 1,
     "CarabinerCurl/Transfer.swift": 1, "CarabinerWebSocket/SocketDriver.swift": 2, "CarabinerWebSocket/SocketOpening.swift": 2,
-    "CarabinerWebSocket/WebSocketEndpoint.swift": 3, "CarabinerCommand/Replay/ReplayCommand.swift": 1,
+    "CarabinerWebSocket/WebSocketEndpoint.swift": 3, "CarabinerServer/Replay/ReplayRun.swift": 1,
     // The URL itself and an error.
     "CarabinerCurl/EasyHandle.swift": 2,
     // What plugins read and write.
     "CarabinerHost/Bridge/Functions/HostFunctions+Message.swift": 1, "CarabinerHost/Bridge/Calls/CallRecord+HTTP.swift": 1,
     "CarabinerHost/Services/PluginFetch.swift": 1,
     // What is hidden in all messages.
-    "CarabinerCommand/Run/RunHost.swift": 2,
+    "CarabinerServer/Host/ChainRuntime.swift": 2,
   ]
 
   private static func sources() throws -> [(path: String, text: String)] {
