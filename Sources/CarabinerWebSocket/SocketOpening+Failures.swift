@@ -1,4 +1,5 @@
 internal import Carabiner
+internal import Glibc
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
@@ -19,7 +20,7 @@ extension SocketOpening {
     case is HTTPParserError:
       self.error(.invalidUpgrade, "the server's answer to the handshake is not HTTP (\(error)); check host and port")
     default:
-      self.error(.cannotConnect, "the connection failed: \(error); check that the server is running")
+      self.error(.cannotConnect, "the connection failed: \(Self.text(of: error)); check that the server is running")
     }
   }
 
@@ -27,9 +28,14 @@ extension SocketOpening {
     guard !error.connectionErrors.isEmpty else {
       return self.error(.cannotConnect, "the host \(error.host) has no address; check its name")
     }
-    let reasons = Set(error.connectionErrors.map { "\($0.error)" }).sorted().joined(separator: "; ")
+    let reasons = Set(error.connectionErrors.map { Self.text(of: $0.error) }).sorted().joined(separator: "; ")
     return self.error(
       .cannotConnect, "nothing accepts connections at \(error.host):\(error.port) (\(reasons)); check that the server is running")
+  }
+
+  /// The text of an error. NIO's text of a system error names a C function and has a parenthesis too many.
+  private static func text(of error: any Error) -> String {
+    (error as? IOError).map { unsafe String(cString: strerror($0.errnoCode)) } ?? "\(error)"
   }
 
   private func tlsFailure(_ error: any Error) -> WebSocketError {

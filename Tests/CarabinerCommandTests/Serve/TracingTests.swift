@@ -212,7 +212,7 @@ struct TracingTests {
       (["--trace-share", "1%"], [:], "give --otlp URL"),
       (["--otlp", "http://127.0.0.1:9", "--trace-share", "2"], [:], "a share is a number"),
       (
-        [], ["OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:4317", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"], "mostly 4318"
+        [], ["OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:4317", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"], "usually 4318"
       ),
     ] as [([String], [String: String], String)])
   func refusals(_ arguments: [String], _ environment: [String: String], _ message: String) async throws {
