@@ -100,7 +100,8 @@ struct WebSocketCommandTests {
   func failures() async throws {
     let absent = try await run(["--websocket", "ws://127.0.0.1:1/"], Self.countdown)
     #expect(absent.run.status == 4)
-    #expect(absent.run.errors.contains("nothing accepts connections at 127.0.0.1:1 (Connection refused);"), "\(absent.run.errors)")
+    let reason = "nothing accepts connections at 127.0.0.1:1 (Connection refused);"
+    #expect(absent.run.errors.contains(reason), "\(absent.run.errors)")
     let refusing = try ScriptedServer(ScriptedServer.answering { _, peer in try peer.respond("401 Unauthorized") })
     let refused = try await run(["--websocket", "ws://127.0.0.1:\(refusing.port)/"], Self.countdown)
     #expect(refused.run.status == 5)

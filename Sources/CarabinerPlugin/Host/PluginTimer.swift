@@ -26,6 +26,8 @@ public struct PluginTimer: Sendable {
     /// When it is due, on the host's clock.
     var due: UInt64 = 0
     var isCancelled = false
+    /// Counts how often it was armed or ran: a handle that comes late is not taken for a newer one.
+    var turn = 0
   }
 
   let host: PluginHost
@@ -46,29 +48,41 @@ public struct PluginTimer: Sendable {
 
   /// False if the host arms no timer.
   func arm(after delay: UInt64) -> Bool {
-    state.withLock { state in
-      state.due = unsafe service.pointee.now_ns().addingReportingOverflow(delay).partialValue
-      return arm(&state, delay)
-    }
+    let now = unsafe service.pointee.now_ns()
+    state.withLock { $0.due = now.addingReportingOverflow(delay).partialValue }
+    return arm(delay)
   }
 
-  private func arm(_ state: inout State, _ delay: UInt64) -> Bool {
+  /// Without the lock: the timer may fire before the host returns.
+  private func arm(_ delay: UInt64) -> Bool {
+    let turn = state.withLock { state in
+      state.handle = 0
+      state.turn += 1
+      return state.turn
+    }
     let lent = unsafe Unmanaged.passRetained(self)
-    state.handle = unsafe service.pointee.arm(host.identity, delay, Self.fire, lent.toOpaque())
-    if state.handle == 0 { unsafe lent.release() }
-    return state.handle != 0
+    let handle = unsafe service.pointee.arm(host.identity, delay, Self.fire, lent.toOpaque())
+    guard handle != 0 else {
+      unsafe lent.release()
+      return false
+    }
+    state.withLock { state in
+      if state.turn == turn { state.handle = handle }
+    }
+    return true
   }
 
   @discardableResult
   func cancel() -> Bool {
-    let (isTaken, work) = state.withLock { state in
+    let (handle, work) = state.withLock { state in
       state.isCancelled = true
       defer {
         state.handle = 0
         state.work = nil
       }
-      return (unsafe state.handle != 0 && service.pointee.cancel(state.handle) == crb_status(CRB_OK), state.work)
+      return (state.handle, state.work)
     }
+    let isTaken = unsafe handle != 0 && service.pointee.cancel(handle) == crb_status(CRB_OK)
     // The host gives its reference back.
     if isTaken { unsafe Unmanaged.passUnretained(self).release() }
     // Dropped here, where no lock is held.
@@ -79,27 +93,30 @@ public struct PluginTimer: Sendable {
   private func run() {
     let work = state.withLock { state in
       state.handle = 0
+      state.turn += 1
       defer { state.work = nil }
       return state.work
     }
     guard let work else { return }
     work()
-    let goesOn = interval > 0 && state.withLock { armAgain(&$0, work) }
+    let goesOn = interval > 0 && armAgain(work)
     if !goesOn { host.work.remove(self) }
   }
 
   /// For the next time that is not over yet.
-  private func armAgain(_ state: inout State, _ work: @escaping @Sendable () -> Void) -> Bool {
-    guard !state.isCancelled else { return false }
+  private func armAgain(_ work: @escaping @Sendable () -> Void) -> Bool {
     let now = unsafe service.pointee.now_ns()
-    state.due &+= interval
-    if state.due <= now { state.due = now &+ interval }
-    state.work = work
-    guard arm(&state, state.due &- now) else {
-      state.work = nil
-      return false
+    let delay: UInt64? = state.withLock { state in
+      guard !state.isCancelled else { return nil }
+      state.due &+= interval
+      if state.due <= now { state.due = now &+ interval }
+      state.work = work
+      return state.due &- now
     }
-    return true
+    guard let delay else { return false }
+    if arm(delay) { return true }
+    state.withLock { $0.work = nil }
+    return false
   }
 
   private static let fire: @convention(c) (UnsafeMutableRawPointer?) -> Void = { user in

@@ -19,7 +19,7 @@ class Task {
 
   /// Destroys the plugin's code, with all it holds.
   virtual void drop() noexcept = 0;
-  /// Takes the pointer to this task back from the host; false if the host will use it, or has.
+  /// Takes the pointer to this task back from the host, without the lock of all tasks; false if the host will use it, or has.
   virtual bool take_back() noexcept { return false; }
 
  private:
@@ -49,13 +49,12 @@ class Tasks {
     lent = std::move(task.lent_);
     unlink(task);
   }
-  /// Ends a task if `take()` says that the host gives its pointer back.
-  template <class Take>
-  bool end_early(Task &task, Take take) noexcept {
+  /// Ends a task if the host gives its pointer back.
+  bool end_early(Task &task) noexcept {
+    if (!task.take_back()) return false;
     std::shared_ptr<Task> lent;
     {
       const std::lock_guard<std::mutex> guard(lock_);
-      if (!take()) return false;
       lent = std::move(task.lent_);
       // Otherwise `close()` has it, and drops it.
       if (!task.is_waiting_) return true;
@@ -77,9 +76,9 @@ class Tasks {
     task->drop();
     leave();
   }
-  /// Runs a task that the host may be lent again: `again()` says so, under the lock of all tasks.
-  template <class Body, class Again>
-  void run_repeatedly(Task *user, Body body, Again again) noexcept {
+  /// Runs a task again and again: `may()`, under the lock, allows another run, and `arm()`, without it, lends the task to the host.
+  template <class Body, class May, class Arm>
+  void run_repeatedly(Task *user, Body body, May may, Arm arm) noexcept {
     std::shared_ptr<Task> task;
     {
       const std::lock_guard<std::mutex> guard(lock_);
@@ -87,17 +86,16 @@ class Tasks {
       if (!begin(*task)) return;
     }
     body();
-    {
+    bool is_ours = true;
+    if (lend_again(task, may)) {
+      if (arm()) return leave();
       const std::lock_guard<std::mutex> guard(lock_);
-      task->lent_ = task;
-      if (!is_closed_ && again()) {
-        link(*task);
-        end();
-        return;
-      }
       task->lent_ = nullptr;
+      // Otherwise `close()` has it, and drops it.
+      is_ours = task->is_waiting_;
+      unlink(*task);
     }
-    task->drop();
+    if (is_ours) task->drop();
     leave();
   }
   /// Something that any thread asks for while no task changes.
@@ -126,8 +124,13 @@ class Tasks {
       // The host may use its pointer meanwhile: it finds that the task does not wait.
       std::shared_ptr<Task> task = first_->lent_;
       unlink(*task);
-      if (task->take_back()) task->lent_ = nullptr;
       guard.unlock();
+      // No function of the host is called under the lock: a timer that fires meanwhile needs it.
+      if (task->take_back()) {
+        guard.lock();
+        task->lent_ = nullptr;
+        guard.unlock();
+      }
       task->drop();
       task = nullptr;
       guard.lock();
@@ -136,6 +139,14 @@ class Tasks {
   }
 
  private:
+  template <class May>
+  bool lend_again(const std::shared_ptr<Task> &task, May may) noexcept {
+    const std::lock_guard<std::mutex> guard(lock_);
+    if (is_closed_ || !may()) return false;
+    task->lent_ = task;
+    link(*task);
+    return true;
+  }
   bool begin(Task &task) noexcept {
     if (!task.is_waiting_) return false;
     unlink(task);

@@ -14,7 +14,7 @@
 namespace crb {
 namespace detail {
 
-/// A task that waits for its time. What changes is changed by the holder of the lock of all tasks.
+/// A task that waits for its time. The lock of all tasks guards its changing members.
 class TimerTask : public Task {
  public:
   TimerTask(const crb_timer_service &service, crb_self who, std::shared_ptr<Tasks> tasks) noexcept
@@ -22,19 +22,33 @@ class TimerTask : public Task {
 
   /// True if the code will not run; of a repeating timer that runs just now, false, and it will not run again.
   bool cancel() noexcept {
-    return tasks_->end_early(*this, [this] {
-      is_cancelled_ = true;
-      return take_back();
-    });
+    tasks_->alone([this] { is_cancelled_ = true; });
+    return tasks_->end_early(*this);
   }
 
-  bool take_back() noexcept override { return handle_ && service_.cancel(std::exchange(handle_, 0)) == CRB_OK; }
+  bool take_back() noexcept override {
+    const crb_timer handle = tasks_->alone([this] { return std::exchange(handle_, 0); });
+    return handle && service_.cancel(handle) == CRB_OK;
+  }
 
  protected:
   /// Arms the timer, and so lends the task to the host; false if it may not.
   bool arm(uint64_t delay_ns, void (*fire)(void *)) noexcept {
-    handle_ = service_.arm(who_, delay_ns, fire, this);
-    return handle_ != 0;
+    const unsigned turn = tasks_->alone([this] {
+      handle_ = 0;
+      return ++turn_;
+    });
+    // Without the lock: the timer may fire before the host returns.
+    const crb_timer handle = service_.arm(who_, delay_ns, fire, this);
+    if (!handle) return false;
+    tasks_->alone([&] {
+      if (turn_ == turn) handle_ = handle;
+    });
+    return true;
+  }
+
+  bool is_cancelled() const noexcept {
+    return tasks_->alone([this] { return is_cancelled_; });
   }
 
   const std::shared_ptr<Tasks> tasks_;
@@ -44,6 +58,8 @@ class TimerTask : public Task {
  private:
   const crb_self who_;
   crb_timer handle_ = 0;
+  /// Counts how often it was armed: a handle that comes late is not taken for a newer one.
+  unsigned turn_ = 0;
 };
 
 /// A timer with its code. `contain(work)` keeps what it throws inside.
@@ -59,10 +75,8 @@ class TimerOf final : public TimerTask {
 
   bool arm(std::chrono::nanoseconds delay) noexcept {
     const uint64_t ns = delay.count() > 0 ? static_cast<uint64_t>(delay.count()) : 0;
-    return tasks_->alone([&] {
-      due_ = service_.now_ns() + ns;
-      return TimerTask::arm(ns, fire);
-    });
+    due_ = service_.now_ns() + ns;
+    return TimerTask::arm(ns, fire);
   }
 
   void drop() noexcept override { work_.reset(); }
@@ -73,16 +87,22 @@ class TimerOf final : public TimerTask {
     const auto tasks = timer->tasks_;
     const auto body = [timer] { timer->contain_(*timer->work_); };
     if (timer->interval_ == 0) return tasks->run(timer, body);
-    tasks->run_repeatedly(timer, body, [timer] { return timer->arm_again(); });
+    tasks->run_repeatedly(
+        timer,
+        [timer, body] {
+          if (!timer->is_cancelled()) body();
+        },
+        [timer] { return !timer->is_cancelled_; }, [timer] { return timer->arm_again(); });
   }
 
   /// For the next time that is not over yet.
   bool arm_again() noexcept {
-    if (is_cancelled_) return false;
     const uint64_t now = service_.now_ns();
     due_ += interval_;
     if (due_ <= now) due_ = now + interval_;
-    return TimerTask::arm(due_ - now, fire);
+    if (!TimerTask::arm(due_ - now, fire)) return false;
+    // Cancelled while it was armed: then the caller was told that it runs just now.
+    return !is_cancelled() || !take_back();
   }
 
   const uint64_t interval_;

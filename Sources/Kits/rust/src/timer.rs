@@ -18,6 +18,8 @@ struct State {
     /// When it is due, on the host's clock.
     due: u64,
     is_cancelled: bool,
+    /// Counts how often it was armed: a handle that comes late is not taken for a newer one.
+    turn: u64,
 }
 
 /// What arms a timer, and arms it again.
@@ -36,40 +38,60 @@ impl Alarm {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// False if the host arms no timer.
-    fn arm(self: &Arc<Self>, state: &mut State, delay: u64) -> bool {
+    /// False if the host arms no timer. It is armed without the lock, because it may ring before the host returns.
+    fn arm(self: &Arc<Self>, delay: u64) -> bool {
+        let turn = {
+            let mut state = self.state();
+            state.handle = 0;
+            state.turn += 1;
+            state.turn
+        };
         let user = Arc::into_raw(Arc::clone(self));
         // SAFETY: the host calls `fire` at most once, with a reference of its own.
-        unsafe {
-            state.handle = (self.service.arm)(self.host.self_, delay, fire, user as *mut c_void);
-            if state.handle == 0 {
+        let handle = unsafe {
+            let handle = (self.service.arm)(self.host.self_, delay, fire, user as *mut c_void);
+            if handle == 0 {
                 drop(Arc::from_raw(user));
             }
+            handle
+        };
+        let mut state = self.state();
+        if state.turn == turn {
+            state.handle = handle;
         }
-        state.handle != 0
+        handle != 0
     }
 
     /// Arms it for the next time that is not over yet.
     fn arm_again(self: &Arc<Self>) -> bool {
-        let mut state = self.state();
-        if state.is_cancelled {
-            return false;
-        }
         // SAFETY: a plain question.
         let now = unsafe { (self.service.now_ns)() };
-        state.due = state.due.saturating_add(self.interval);
-        if state.due <= now {
-            state.due = now.saturating_add(self.interval);
+        let delay = {
+            let mut state = self.state();
+            if state.is_cancelled {
+                return false;
+            }
+            state.due = state.due.saturating_add(self.interval);
+            if state.due <= now {
+                state.due = now.saturating_add(self.interval);
+            }
+            state.due - now
+        };
+        if !self.arm(delay) {
+            return false;
         }
-        let delay = state.due - now;
-        self.arm(&mut state, delay)
+        // Cancelled while it was armed: then the caller was told that it runs just now.
+        let is_cancelled = self.state().is_cancelled;
+        !(is_cancelled && self.call_off())
     }
 
     /// True if `fire` will not run.
     pub(crate) fn call_off(self: &Arc<Self>) -> bool {
-        let mut state = self.state();
-        state.is_cancelled = true;
-        let handle = std::mem::take(&mut state.handle);
+        let handle = {
+            let mut state = self.state();
+            state.is_cancelled = true;
+            std::mem::take(&mut state.handle)
+        };
         // SAFETY: OK means that `fire` will not run, so its reference is ours.
         unsafe {
             let is_ours = handle != 0 && (self.service.cancel)(handle) == 0;
@@ -82,7 +104,8 @@ impl Alarm {
 
     fn ring(self: &Arc<Self>) {
         let Some((mut waiting, running)) = self.tasks.begin(self.task) else { return };
-        if let Some(code) = waiting.code.downcast_mut::<Code>() {
+        let is_over = self.interval > 0 && self.state().is_cancelled;
+        if let Some(code) = waiting.code.downcast_mut::<Code>().filter(|_| !is_over) {
             self.host.contained(code);
         }
         // Kept first, so that a timer that rings at once finds it.
@@ -133,13 +156,10 @@ impl Host {
         if alarm.tasks.lend(task, waiting).is_err() {
             return Err(Failure::ending());
         }
-        let is_armed = {
-            let mut state = alarm.state();
-            // SAFETY: a plain question.
-            state.due = unsafe { (service.now_ns)() }.saturating_add(delay);
-            alarm.arm(&mut state, delay)
-        };
-        if !is_armed {
+        // SAFETY: a plain question.
+        let now = unsafe { (service.now_ns)() };
+        alarm.state().due = now.saturating_add(delay);
+        if !alarm.arm(delay) {
             drop(alarm.tasks.retract(task));
             return Err("the host arms no timer: too many are armed".into());
         }
