@@ -9,6 +9,8 @@ internal import NIOPosix
 package final class RunningGateway: Sendable {
   /// How long requests to the admin socket may take at the end.
   private static let adminDrainTime = Duration.seconds(1)
+  /// How long cancelled operations may take to end. A plugin may keep one for longer.
+  private static let cancelTime = Duration.seconds(5)
 
   private let host: PluginHost
   private let configuration: Gateway.Configuration
@@ -80,9 +82,16 @@ package final class RunningGateway: Sendable {
         group.addTask { await server.shutDown(within: time) { report.write(connections: $0, of: server.name) } }
       }
     }
+    await cancelledOperationsEnd()
     await adminServer?.shutDown(within: Self.adminDrainTime)
     await configuration.traces?.shutDown()
     try? await group.shutdownGracefully()
+  }
+
+  /// Waits until the operations of closed connections have noticed that they are cancelled: they still use the event loops.
+  private func cancelledOperationsEnd() async {
+    let end = ContinuousClock.now + Self.cancelTime
+    while operations.load.running > 0, ContinuousClock.now < end { try? await Task.sleep(for: .milliseconds(1)) }
   }
 
   private static func addresses(_ configuration: Gateway.Configuration) throws -> [GatewayServer.Address] {
