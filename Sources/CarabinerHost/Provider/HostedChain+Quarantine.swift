@@ -1,7 +1,7 @@
 extension HostedChain {
-  /// How many tokens of this process were revoked and not resumed yet: plugins may still read the memory of their calls.
+  /// The revoked tokens of this process that plugins have not resumed yet. Their plugins may still read the memory of the calls.
   package static var quarantinedCalls: Int { Quarantine.shared.readerCount }
 
-  /// How many bytes are kept for these plugins; calls are refused while there are more than `kept-memory`.
+  /// The bytes kept for these plugins. New calls are refused while they exceed `kept-memory`.
   package static var quarantinedBytes: Int { Quarantine.shared.bytes }
 }

@@ -88,6 +88,13 @@ struct AdminMetrics: Sendable {
     family("carabiner_plugin_enabled", .gauge, "1 if requests pass a plugin, 0 if somebody switched it off.") {
       $0.isEnabled ? 1 : 0
     }
+    text.single(
+      "carabiner_quarantined_calls", .gauge,
+      "Cancelled hooks whose plugins have not resumed yet and may still read the memory of the call.",
+      HostedChain.quarantinedCalls)
+    text.single(
+      "carabiner_quarantined_bytes", .gauge, "Bytes kept for these hooks; kept-memory limits them.",
+      HostedChain.quarantinedBytes)
     let name = "carabiner_plugin_breaker_state"
     text.family(name, .gauge, "1 for the state a plugin's circuit breaker is in; a plugin without one has none.")
     for entry in entries {

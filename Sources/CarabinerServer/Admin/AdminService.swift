@@ -96,6 +96,7 @@ struct AdminService: RequestHandler {
         live.retired.map { ["generation": .count($0.number), "operations": .count($0.operationCount)] }),
       "plugins": .array(
         current.host.chain.entries().map(\.json)),
+      "quarantined": ["calls": .count(HostedChain.quarantinedCalls), "bytes": .count(HostedChain.quarantinedBytes)],
       "reloads": ["all": .count(reloads.all), "refused": .count(reloads.refused)],
       "trial": live.trial?.json ?? .null, "lastReload": live.lastReload?.json ?? .null,
     ]

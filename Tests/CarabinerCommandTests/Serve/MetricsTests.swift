@@ -72,6 +72,44 @@ struct MetricsTests {
     #expect(scraped.series("carabiner_stage_duration_seconds").isEmpty == (timed == 0))
   }
 
+  @Test("status and metrics show the cancelled hooks that a plugin has not resumed, and the memory kept for them")
+  func quarantine() async throws {
+    let upstream = try DemoServerProcess()
+    let folder = try StoreFolder()
+    let said = try NamedPipe(folder.file("said"))
+    let resume = try NamedPipe(folder.file("go"))
+    let plugin = try await CompiledFixture("late")
+    _ = try folder.write(
+      """
+      carabiner: 1
+      settings: {cancel-grace: 10ms}
+      plugins:
+        - name: late
+          file: \(plugin.path)
+          config: {hook: http.on_request, folder: \(folder.file(""))}
+          timeout: 20ms
+          on-fault: skip
+      chain: {http: [late, response-code]}
+
+      """, to: "chain.yaml")
+    let gateway = try ServeProcess(folder, endpoint: upstream.endpoint)
+    #expect(try await gateway.status()["quarantined"] == ["calls": 0, "bytes": 0])
+    #expect(try gateway.query("{ __typename }").status == 200)
+    #expect(try await said.line() == "pending")
+    let status = try await gateway.status()["quarantined"]
+    #expect(status?["calls"] == 1 && status?["bytes"]?.double ?? 0 > 0, "\(String(describing: status))")
+    #expect(try await gateway.ask("status").output.contains("quarantined  1 cancelled hooks that have not resumed"))
+    let scraped = try await ScrapedMetrics(gateway)
+    #expect(scraped.problems == [])
+    #expect(scraped["carabiner_quarantined_calls{}"] == 1)
+    #expect(scraped["carabiner_quarantined_bytes{}"] == status?["bytes"]?.double)
+    for answer in ["same", "resume -4"] {
+      try resume.send("continue")
+      #expect(try await said.line().contains(answer))
+    }
+    #expect(try await gateway.status()["quarantined"] == ["calls": 0, "bytes": 0])
+  }
+
   @Test("a plugin that fails, and a retry, are counted where they happened")
   func failures() async throws {
     let plugin = try await CompiledFixture("stamp", defining: ["UP_RETRIES"])

@@ -25,6 +25,10 @@ struct StatusCommand: AsyncParsableCommand {
         + "\(text(json["connections"])) connections",
       "reloads      \(text(json["reloads"]?["all"])), \(text(json["reloads"]?["refused"])) of them refused",
     ]
+    if let quarantined = json["quarantined"], quarantined["calls"] != 0 {
+      lines.append(
+        "quarantined  \(text(quarantined["calls"])) cancelled hooks that have not resumed, \(text(quarantined["bytes"])) bytes kept")
+    }
     for generation in json["retired"]?.array ?? [] {
       lines.append(
         "retired      generation \(text(generation["generation"])): \(text(generation["operations"])) operations to finish")
