@@ -289,7 +289,16 @@ if !librariesOnly {
         .product(name: "Tracing", package: "swift-distributed-tracing"),
       ],
       swiftSettings: swiftSettings),
-    // The sources of an example package, built and run by the tests. Users build it as the package that it is.
+    // The sources of the example packages, built and run by the tests. Users build them as the packages that they are.
+    .executableTarget(
+      name: "EmbeddedClient", dependencies: ["Carabiner", "CarabinerCurl"],
+      path: "Tests/Examples/EmbeddedClient/Sources/EmbeddedClient"),
+    .executableTarget(
+      name: "WatchedQuery", dependencies: ["Carabiner", "CarabinerCurl"],
+      path: "Tests/Examples/WatchedQuery/Sources/WatchedQuery"),
+    .executableTarget(
+      name: "NativeInterceptor", dependencies: ["Carabiner", "CarabinerCurl", "CarabinerServer"],
+      path: "Tests/Examples/NativeInterceptor/Sources/NativeInterceptor"),
     .executableTarget(
       name: "EmbeddedGateway",
       dependencies: [
@@ -302,7 +311,7 @@ if !librariesOnly {
     .testTarget(
       name: "CarabinerServerTests",
       dependencies: [
-        "CarabinerServer", "Carabiner", "CarabinerCurl", "CarabinerHost", "EmbeddedGateway", "ScriptedServer", "TestTools",
+        "CarabinerServer", "Carabiner", "CarabinerCurl", "CarabinerHost", "ScriptedServer", "TestTools",
         .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -341,8 +350,9 @@ if !librariesOnly {
     .testTarget(
       name: "CarabinerCommandTests",
       dependencies: [
-        "CarabinerCommand", "CarabinerDigest", "CarabinerGateway", "CarabinerHost", "CarabinerManifest", "CarabinerServer",
-        "CarabinerWire", "ScriptedServer", "TestTools",
+        "Carabiner", "CarabinerCommand", "CarabinerCurl", "CarabinerDigest", "CarabinerGateway", "CarabinerHost",
+        "CarabinerManifest", "CarabinerServer", "CarabinerWire", "EmbeddedClient", "EmbeddedGateway", "NativeInterceptor",
+        "ScriptedServer", "TestTools", "WatchedQuery",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),

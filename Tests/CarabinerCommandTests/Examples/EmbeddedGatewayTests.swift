@@ -5,8 +5,8 @@ import ScriptedServer
 import TestTools
 import Testing
 
-@Suite("Examples of programs that embed host and gateway")
-struct ExampleTests {
+@Suite("The example that embeds host and gateway")
+struct EmbeddedGatewayTests {
   private static let example = "Tests/Examples/EmbeddedGateway"
 
   @Test("the example runs a query, serves clients, reloads after SIGHUP, and ends after SIGTERM")

@@ -1,0 +1,72 @@
+import Foundation
+import TestTools
+import Testing
+
+/// The examples under Tests/Examples, run against the demo server.
+@Suite("Examples of programs that embed the client")
+struct ExampleTests {
+  private func run(_ name: String, _ arguments: String...) async throws -> ToolRun {
+    try await ToolRun(Repository.root.appending(path: ".build/debug/\(name)"), arguments)
+  }
+
+  @Test("a client reads from the server and from the store, changes an object, and shows both kinds of errors")
+  func client() async throws {
+    let server = try DemoServerProcess()
+    let example = try await run("EmbeddedClient", server.endpoint)
+    #expect(example.status == 0, "\(example.errors)")
+    let lines = example.output.split(separator: "\n").map(String.init)
+    try #require(lines.count == 5, "\(example.output)")
+    #expect(lines[0] == "The Left Hand of Darkness by Ursula K. Le Guin, from the server")
+    #expect(lines[1] == "The Left Hand of Darkness by Ursula K. Le Guin, from the cache")
+    #expect(lines[2] == "renamed to The Left Hand of Darkness, revised")
+    #expect(lines[3].hasPrefix("GraphQL error: "))
+    #expect(lines[4] == "HTTP error: status 404")
+  }
+
+  @Test("a watched query returns the new title after a mutation of the same client")
+  func watch() async throws {
+    let server = try DemoServerProcess()
+    let example = try await run("WatchedQuery", server.endpoint)
+    #expect(example.status == 0, "\(example.errors)")
+    #expect(example.output == "Solaris\nSolaris, revised\n")
+  }
+
+  @Test("native interceptors run around the stages of a manifest")
+  func nativeInterceptor() async throws {
+    let server = try DemoServerProcess()
+    let manifest = Repository.root.appending(path: "Tests/Examples/NativeInterceptor/chain.yaml").path
+    let example = try await run("NativeInterceptor", manifest, server.endpoint)
+    #expect(example.status == 0, "\(example.errors)")
+    let lines = example.output.split(separator: "\n").map(String.init)
+    try #require(lines.count == 3, "\(example.output)")
+    #expect(lines[0].wholeMatch(of: /request [0-9A-F-]{36}: status 200/) != nil)
+    #expect(lines[1].hasPrefix("unnamed operation: a result from the server after "))
+    #expect(lines[2] == #"{"data":{"__typename":"Query"}}"#)
+  }
+
+  @Test(
+    "an example without arguments shows its usage and ends with status 2",
+    arguments: [
+      "EmbeddedClient", "EmbeddedGateway", "NativeInterceptor", "WatchedQuery",
+    ])
+  func usage(_ name: String) async throws {
+    let example = try await run(name)
+    #expect(example.status == 2)
+    #expect(example.errors.hasPrefix("usage: \(name) "))
+  }
+
+  @Test(
+    "the target of an example has the dependencies that its package declares",
+    arguments: [
+      "EmbeddedClient", "EmbeddedGateway", "NativeInterceptor", "WatchedQuery",
+    ])
+  func dependencies(_ name: String) throws {
+    let package = try String(
+      contentsOf: Repository.root.appending(path: "Tests/Examples/\(name)/Package.swift"), encoding: .utf8)
+    let root = try String(contentsOf: Repository.root.appending(path: "Package.swift"), encoding: .utf8)
+    let target = try #require(root.split(separator: "name: \"\(name)\",").last?.split(separator: "path:").first)
+    let products = package.matches(of: /\.product\(name: "(\w+)"/).map { String($0.1) }
+    #expect(!products.isEmpty)
+    for product in products { #expect(target.contains("\"\(product)\""), "\(product) of \(name)") }
+  }
+}

@@ -1,0 +1,17 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+  name: "native-interceptor",
+  dependencies: [.package(name: "carabiner", path: "../../..")],
+  targets: [
+    .executableTarget(
+      name: "NativeInterceptor",
+      dependencies: [
+        .product(name: "Carabiner", package: "carabiner"),
+        .product(name: "CarabinerCurl", package: "carabiner"),
+        .product(name: "CarabinerServer", package: "carabiner"),
+      ])
+  ],
+  swiftLanguageModes: [.v6]
+)
