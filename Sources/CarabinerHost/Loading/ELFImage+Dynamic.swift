@@ -1,10 +1,10 @@
-/// What the dynamic linker reads of an object: which libraries it needs, and where it has them looked for.
+/// The part of an object's dynamic section that decides which libraries the dynamic linker loads, and from where.
 package struct DynamicLinks: Equatable {
-  /// The libraries it needs, filters of it included, in their order.
+  /// The libraries the object needs (NEEDED, AUXILIARY and FILTER), in the order of the file.
   package var libraries: [String] = []
-  /// The folders of RPATH and RUNPATH, as they are written.
+  /// The folders of RPATH and RUNPATH, as written in the file.
   package var searchPaths: [String] = []
-  /// The name by which other objects need it (SONAME).
+  /// The name other objects use to need it (SONAME).
   package var name: String?
 }
 
@@ -14,11 +14,11 @@ extension ELFImage {
   /// Longer than any path.
   private static let maximumNameBytes = 4096
 
-  /// The dynamic section, found by its address as the dynamic linker finds it; the section headers do not count.
+  /// Reads the dynamic section. Like the dynamic linker, it uses the program headers and ignores the section headers.
   ///
-  /// - Throws: ``Fault/badDynamicSection`` if something in it lies outside of the file.
+  /// - Throws: ``Fault/badDynamicSection(_:)`` if a part of the section lies outside of the file.
   package func dynamicLinks() throws(Fault) -> DynamicLinks {
-    // The dynamic linker takes the last one.
+    // The dynamic linker uses the last PT_DYNAMIC.
     guard let segment = segments.last(where: { $0.type == 2 }) else { return DynamicLinks() }
     guard let start = offset(of: segment.address) else { throw .badDynamicSection("it lies outside of what is loaded") }
     var entries: [(tag: UInt64, value: UInt64)] = []
@@ -43,7 +43,7 @@ extension ELFImage {
     }
     for (tag, value) in entries {
       switch tag {
-      // NEEDED, AUXILIARY and FILTER: all of them are loaded with the object.
+      // NEEDED, AUXILIARY and FILTER. The dynamic linker loads all of them with the object.
       case 1, 0x7FFF_FFFD, 0x7FFF_FFFF: links.libraries.append(try text(value))
       // RPATH and RUNPATH.
       case 15, 29: links.searchPaths += try text(value).split(separator: ":", omittingEmptySubsequences: false).map(String.init)
@@ -54,7 +54,7 @@ extension ELFImage {
     return links
   }
 
-  /// Where in the file an address is that the object is loaded at; nil if nowhere.
+  /// The offset in the file of an address in memory; nil if no loaded segment contains the address.
   private func offset(of address: UInt64) -> Int? {
     guard
       let segment = segments.last(where: {

@@ -1,6 +1,6 @@
-/// A shared object read without running any of it. Every offset is checked before it is followed.
+/// A shared object, parsed without running any of its code. Every offset is checked before it is used.
 package struct ELFImage {
-  /// What is wrong with a file.
+  /// Why a file cannot be parsed.
   package enum Fault: Error, Equatable {
     case notELF
     case wrongClass
@@ -11,13 +11,13 @@ package struct ELFImage {
     case badDynamicSection(String)
   }
 
-  /// Part of the file that is mapped, or describes something.
+  /// A program header with a range of the file.
   package struct Segment {
     package let type: UInt32
     package let flags: UInt32
-    /// Where it is in the file.
+    /// The segment's range in the file.
     package let range: Range<Int>
-    /// Where it is in memory, from where the object is loaded.
+    /// The segment's address in memory, relative to where the object is loaded.
     package let address: UInt64
   }
 
@@ -28,14 +28,14 @@ package struct ELFImage {
   #endif
   /// More program headers than any linker writes.
   private static let maximumSegments = 512
-  /// How large all note segments may be together, 1 MiB; those of real libraries have some hundred bytes.
+  /// The most bytes all note segments may have together, 1 MiB. Real libraries have a few hundred bytes.
   package static let maximumNoteBytes = 1 << 20
 
   private let bytes: [UInt8]
   /// The program headers.
   package let segments: [Segment]
 
-  /// Checks that these bytes are a shared object for this machine, and that it is all there.
+  /// Checks that the bytes are a complete shared object for this machine.
   package init(_ bytes: [UInt8]) throws(Fault) {
     self.bytes = bytes
     guard bytes.count >= 20, bytes[0] == 0x7F, bytes[1] == 0x45, bytes[2] == 0x4C, bytes[3] == 0x46 else {
@@ -59,7 +59,7 @@ package struct ELFImage {
       guard let type = reader.uint32(header), let flags = reader.uint32(header + 4), let offset = reader.offset(header + 8),
         let size = reader.offset(header + 32), let address = reader.number(header + 16, 8)
       else { throw .truncated("the program headers") }
-      // A PT_LOAD beyond the end of the file is what makes dlopen die with SIGBUS.
+      // A PT_LOAD that ends beyond the file makes dlopen die with SIGBUS.
       guard reader.contains(offset, size) else {
         if type == 1 { throw .truncated("segment \(index), which ends \(offset &+ size &- bytes.count) bytes beyond the file") }
         continue
@@ -69,10 +69,9 @@ package struct ELFImage {
     self.segments = segments
   }
 
-  /// The contents of the notes of one owner and type, at most `limit` of them.
+  /// The ranges of the contents of all notes with this owner and type, at most `limit` of them.
   ///
-  /// Segments may overlap, and a file may claim hundreds of them: nothing is copied, and no more bytes are looked at than a
-  /// linker writes.
+  /// Segments may overlap, and a file may declare hundreds of them. Therefore nothing is copied, and the total size is limited.
   ///
   /// - Throws: ``Fault/oversizedNotes`` if the note segments have more bytes than ``maximumNoteBytes``.
   package func notes(of owner: String, type: UInt32, limit: Int) throws(Fault) -> [Range<Int>] {
@@ -101,13 +100,13 @@ package struct ELFImage {
     return found
   }
 
-  /// The bytes of a range the image itself gave out.
+  /// The bytes of a range that ``notes(of:type:limit:)`` returned.
   package func contents(_ range: Range<Int>) -> ArraySlice<UInt8> { bytes[range] }
 
-  /// A little-endian number of 1 to 8 bytes; nil outside of the file.
+  /// A little-endian number of 1 to 8 bytes; nil if it lies outside of the file.
   package func number(_ offset: Int, _ size: Int) -> UInt64? { ByteReader(bytes: bytes).number(offset, size) }
 
-  /// A text that ends with NUL; nil if it does not within `limit` bytes, or is not UTF-8.
+  /// A NUL-terminated text; nil if there is no NUL within `limit` bytes or the text is not UTF-8.
   package func string(at offset: Int, limit: Int) -> String? {
     guard offset >= 0, offset < bytes.count else { return nil }
     let text = bytes[offset..<min(bytes.count, offset + limit)]
@@ -118,7 +117,7 @@ package struct ELFImage {
   private static func aligned(_ size: Int) -> Int { (size + 3) & ~3 }
 }
 
-/// Little-endian numbers at checked places.
+/// Reads little-endian numbers with bounds checks.
 private struct ByteReader {
   let bytes: [UInt8]
 

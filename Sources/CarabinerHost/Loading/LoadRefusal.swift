@@ -1,6 +1,6 @@
 /// A plugin was not loaded.
 package struct LoadRefusal: Error, Sendable, CustomStringConvertible {
-  /// Why not.
+  /// Why a plugin was not loaded.
   package enum Code: String, Sendable, CaseIterable {
     case notFound
     case notAFile
@@ -30,16 +30,16 @@ package struct LoadRefusal: Error, Sendable, CustomStringConvertible {
     case configurationRefused
   }
 
-  /// Why not.
+  /// Why the plugin was not loaded.
   package let code: Code
-  /// Which step of loading refused.
+  /// The step of loading that failed.
   package let step: String
   /// The file, as the manifest names it.
   package let path: String
-  /// What happened and what to do next, for a person.
+  /// The message for the operator: the failure and the next step.
   package let message: String
 
-  /// A refusal with these parts.
+  /// Creates a refusal.
   package init(_ code: Code, step: String, path: String, _ message: String) {
     self.code = code
     self.step = step

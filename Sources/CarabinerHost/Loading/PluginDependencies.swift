@@ -3,20 +3,20 @@ internal import CarabinerFiles
 internal import Glibc
 internal import Synchronization
 
-/// The libraries that a plugin needs beside those of the system: found, checked and loaded by the host itself.
+/// Finds, checks and loads the libraries that a plugin needs in addition to those of the system.
 ///
-/// The dynamic linker looks for libraries in the folders that a plugin names (RPATH, RUNPATH, a path in NEEDED) and looks neither at
-/// their owners nor at their permissions. A plugin may therefore name only what the manifest allows. The host then loads each library
-/// it needs from a checked private copy before the plugin, so that the dynamic linker finds all of them loaded and looks nowhere.
+/// The dynamic linker searches the folders that a plugin names (RPATH, RUNPATH, a path in NEEDED) without checking their owners
+/// or permissions. A plugin may therefore name only the paths that the manifest allows. The host loads each needed library from
+/// a checked private copy before it loads the plugin. The dynamic linker then finds all of them loaded and searches no folder.
 struct PluginDependencies {
-  /// The search paths and libraries that may be named, as they are written in the plugin.
+  /// The search paths and libraries that a plugin may name, as written in the plugin.
   let allowed: Set<String>
   let mode: StagedCopy.Mode
-  /// The libraries on the way to this one, by which a circle is known.
+  /// The digests of the libraries that led to this one, to detect a cycle.
   private var users: [String] = []
 
   private static let loaded = Mutex<[String: String]>([:])
-  /// How many libraries may need one another in a row.
+  /// How long a chain of libraries that need each other may be.
   private static let maximumDepth = 32
 
   init(allowed: Set<String>, mode: StagedCopy.Mode) {
@@ -24,9 +24,9 @@ struct PluginDependencies {
     self.mode = mode
   }
 
-  /// Checks what an object names, without loading anything.
+  /// Checks the libraries and paths that an object names, without loading anything.
   ///
-  /// - Returns: What it names.
+  /// - Returns: The object's dynamic links.
   @discardableResult
   func check(_ file: PluginFile) throws(LoadRefusal) -> DynamicLinks {
     let links: DynamicLinks
@@ -78,7 +78,7 @@ struct PluginDependencies {
     return nil
   }
 
-  /// A path with $ORIGIN filled in: the folder of the file that names it, and not of its copy.
+  /// The path with $ORIGIN replaced by the folder of the original file, not of its private copy.
   private func expanded(_ path: String, of file: PluginFile) throws(LoadRefusal) -> String {
     let origin = file.path.lastIndex(of: "/").map { String(file.path[..<$0]) } ?? "."
     for token in ["$ORIGIN", "${ORIGIN}"] where path == token || path.hasPrefix("\(token)/") {
@@ -90,7 +90,8 @@ struct PluginDependencies {
     return path.isEmpty ? "." : path
   }
 
-  /// A folder that only root and we can add libraries to; one that is not there is none that others can make.
+  /// Checks that only root and this user can add libraries to a folder. A folder that does not exist passes: another user
+  /// cannot create it.
   private func trusted(_ folder: String, named name: String, _ file: PluginFile) throws(LoadRefusal) -> String {
     do throws(TrustedPath.Fault) {
       return try TrustedPath.resolve(folder)
@@ -104,11 +105,11 @@ struct PluginDependencies {
 
   // MARK: Loading
 
-  /// Loads a library of a folder the plugin names, and what that needs in its turn.
+  /// Loads a library from a folder that the plugin names, and the libraries that it needs itself.
   private func load(_ path: String, as name: String, for user: PluginFile) throws(LoadRefusal) {
     let isPath = name.contains("/")
     let earlier = Self.loaded.withLock { $0[name] }
-    // The host has its own: the dynamic linker gives that to every plugin, and so does this.
+    // The host has loaded this library already. The dynamic linker gives it to every plugin, so no other file is used.
     if !isPath, earlier == nil, Self.isInProcess(name) { return }
     let library: PluginFile
     do throws(LoadRefusal) {
@@ -136,7 +137,8 @@ struct PluginDependencies {
         user, "it needs \(name), and the SONAME of \(path) is \(links.name ?? "missing"); build that with -Wl,-soname,\(name)")
     }
     try inner.load(for: library)
-    // What is needed by a path is opened by that path once more; only root and we can have changed what is there.
+    // The dynamic linker opens a library that is needed by path again by that path. Only root and this user can have changed
+    // it.
     let copy = isPath ? path : try StagedCopy.make(of: library, mode: mode)
     try Self.open(copy, library, user)
     Self.loaded.withLock { $0[name] = library.digest }
@@ -151,7 +153,7 @@ struct PluginDependencies {
     unsafe CCrash_note_library(handle, "", library.path, library.digest)
   }
 
-  /// Loads a library that is in no folder the plugin names from where the system has it.
+  /// Loads a library that is in none of the plugin's folders from the system's folders.
   private func loadFromSystem(_ name: String, for user: PluginFile) throws(LoadRefusal) {
     guard unsafe dlopen(name, RTLD_NOW | Int32(RTLD_LOCAL) | RTLD_NODELETE) != nil else {
       throw LoadRefusal(

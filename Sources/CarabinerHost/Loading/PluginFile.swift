@@ -4,13 +4,13 @@ internal import CarabinerFiles
 internal import FoundationEssentials
 internal import Glibc
 
-/// A plugin's file as the operator named it: opened once, checked on the descriptor, read to the end.
+/// A plugin's file as the operator named it. It is opened once, checked on the open descriptor, and read completely.
 ///
-/// From here on the file itself does not matter: what is checked and loaded is what was read.
+/// The file is not read again: the host checks and loads these bytes only.
 struct PluginFile {
-  /// How large a plugin may be, 512 MiB.
+  /// The largest plugin, 512 MiB.
   static let maximumBytes = 512 << 20
-  /// How long after a change the times of a file do not tell it from another one.
+  /// For this long after a change, a file's times are too coarse to detect another change.
   private static let youngSeconds = 2
 
   let path: String
@@ -18,7 +18,10 @@ struct PluginFile {
   /// SHA-256 of the bytes, in lower-case digits.
   let digest: String
 
-  /// - Throws: ``LoadRefusal`` if the file or a folder on its way may be changed by others, or is no plugin-sized file.
+  /// Opens, checks and reads a file.
+  ///
+  /// - Throws: ``LoadRefusal`` if other users can change the file or a folder of its path, or if it is not a regular file of at
+  ///   most ``maximumBytes``.
   init(opening path: String) throws(LoadRefusal) {
     self.path = path
     // O_NONBLOCK: a FIFO would make open wait for a writer.
@@ -46,7 +49,7 @@ struct PluginFile {
     digest = Digest.sha256(bytes).hexDigits
   }
 
-  /// Reads as many bytes, or as many as there are.
+  /// Reads `count` bytes, or fewer if the file ends before.
   static func read(_ descriptor: Int32, count: Int, path: String) throws(LoadRefusal) -> [UInt8] {
     var failure: Int32 = 0
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: max(count, 1)) { buffer, filled in
@@ -65,9 +68,10 @@ struct PluginFile {
     return bytes
   }
 
-  /// Whoever writes into the file while it is read makes a plugin of two halves.
+  /// Refuses a file that was written to while it was read: the bytes would be a mix of two versions.
   ///
-  /// Times are as coarse as the kernel's clock, so of a file that is still young they prove nothing, and it is read once more.
+  /// Times have the resolution of the kernel's clock and do not show a change just made. A recently changed file is therefore
+  /// read twice and compared.
   private static func checkUnchanged(
     _ descriptor: Int32, since before: stat, bytes: [UInt8], path: String
   ) throws(LoadRefusal) {
@@ -101,7 +105,7 @@ struct PluginFile {
     }
   }
 
-  /// Checks the way to the file, and that the file at its end is the one that is open.
+  /// Checks the folders of the path, and that the path leads to the open file.
   private static func checkWay(to path: String, _ status: stat) throws(LoadRefusal) {
     let resolved: String
     do throws(TrustedPath.Fault) {
@@ -119,7 +123,7 @@ struct PluginFile {
     }
   }
 
-  /// Root owns little of what a gateway's user runs, and the other way round.
+  /// Advice for root: files that belong to the gateway's user are refused when root checks them, and the other way round.
   private static var userAdvice: String {
     geteuid() == 0 ? "; if the gateway runs as another user, check it with carabiner check --user NAME" : ""
   }

@@ -4,37 +4,37 @@ internal import CarabinerManifest
 internal import Glibc
 internal import Synchronization
 
-/// A plugin's shared object, loaded and negotiated with. It is never unloaded.
+/// A plugin's shared object, loaded and initialised. It is never unloaded.
 @safe package final class PluginLibrary: @unchecked Sendable {
   // Immutable; the pointers are to static data of a library that stays mapped.
 
   /// The file, as the manifest names it.
   package let path: String
-  /// The private copy that is mapped.
+  /// The path of the private copy that is mapped.
   let copyPath: String
-  /// SHA-256 of what was loaded, in lower-case digits.
+  /// SHA-256 of the loaded bytes, in lower-case digits.
   package let digest: String
-  /// Who it says it is.
+  /// The plugin's note.
   package let note: PluginNote
   /// How long loading took.
   package let loadTime: Duration
-  /// What it registers.
+  /// The interceptors it registers.
   package let interceptors: [PluginInterceptor]
-  /// The table of host functions it was given.
+  /// The table of host functions the plugin received.
   let host: UnsafePointer<crb_host>
 
   private static let loaded = Mutex<[String: PluginLibrary]>([:])
-  /// Held while the dynamic linker works, which has such a lock too: two loads at once must not see half of each other's libraries.
+  /// Serializes loading. Otherwise two loads at once could each see only some of the other's libraries.
   private static let linking = Mutex(())
 
-  /// Loads a plugin: open, check, copy, pin, inspect, map, negotiate, initialise.
+  /// Loads a plugin: open, check, copy, compare the pin, inspect, map, negotiate, initialise.
   ///
   /// - Parameters:
-  ///   - path: The operator's file; it is read once and never mapped.
-  ///   - pin: The SHA-256 it must have, in digits; nil for any.
+  ///   - path: The operator's file. It is read once and never mapped.
+  ///   - pin: The SHA-256 the file must have, in hexadecimal digits; nil for any.
   ///   - mode: Where the private copy is kept.
-  ///   - libraryPaths: What it may name in RPATH, RUNPATH and as paths in NEEDED.
-  /// - Throws: ``LoadRefusal`` naming the step, the reason and what to do.
+  ///   - libraryPaths: The paths the plugin may name in RPATH, RUNPATH and NEEDED.
+  /// - Throws: ``LoadRefusal`` with the step, the reason and the next step for the operator.
   package static func load(
     path: String, pin: String? = nil, mode: StagedCopy.Mode = StagedCopy.defaultMode, libraryPaths: Set<String> = []
   ) throws(LoadRefusal) -> PluginLibrary {
@@ -42,11 +42,11 @@ internal import Synchronization
     return try load(try PluginFile(opening: path), pin: pin, dependencies, entry: "")
   }
 
-  /// Loads a plugin that is open already.
+  /// Loads a plugin whose file is open already.
   ///
   /// - Parameters:
-  ///   - dependencies: What it may need, and where private copies are kept.
-  ///   - entry: The manifest's name of it; empty if nobody gave it one.
+  ///   - dependencies: The libraries it may need, and where private copies are kept.
+  ///   - entry: The plugin's name in the manifest; empty if it has none.
   static func load(
     _ file: PluginFile, pin: String?, _ dependencies: PluginDependencies, entry: String
   ) throws(LoadRefusal) -> PluginLibrary {
@@ -59,17 +59,19 @@ internal import Synchronization
     }
     let note = try PluginNote(inspecting: file)
     try dependencies.check(file)
-    // One file is one library: glibc would give back the same mapping, and a second entry call has nothing new to say.
+    // A file is loaded once. glibc would return the same mapping, and a second call of the entry function is not needed.
     if let known = loaded.withLock({ $0[file.digest] }) { return known }
     let library = try PluginLibrary(file, note, dependencies, entry, start)
     loaded.withLock { $0[file.digest] = library }
     return library
   }
 
-  /// Whether this process runs a file of this digest already.
+  /// Whether this process has loaded a file with this digest.
   package static func isLoaded(digest: String) -> Bool { loaded.withLock { $0[digest] != nil } }
 
-  /// The interceptor of an id, or the only one if no id is given.
+  /// The interceptor with this id, or the only one if `id` is nil.
+  ///
+  /// - Throws: ``LoadRefusal`` if there is no such interceptor, or if `id` is nil and there are several.
   package func interceptor(_ id: String?) throws(LoadRefusal) -> PluginInterceptor {
     let ids = interceptors.map(\.id).joined(separator: ", ")
     if let id {
@@ -117,7 +119,7 @@ internal import Synchronization
     loadTime = .now - start
   }
 
-  /// Maps the libraries it needs, and then itself.
+  /// Loads the libraries the plugin needs, and then the plugin.
   private static func link(
     _ copy: String, _ file: PluginFile, _ dependencies: PluginDependencies
   ) throws(LoadRefusal) -> UnsafeMutableRawPointer {
@@ -134,15 +136,15 @@ internal import Synchronization
     return unsafe linked.handle
   }
 
-  /// What leaves the lock with a pointer in it.
+  /// A handle that may leave the lock.
   @safe private struct Linked: @unchecked Sendable {
-    // The handle of a library that is never closed.
+    // Safe: the library is never closed.
     let handle: UnsafeMutableRawPointer
   }
 }
 
 extension PluginNote {
-  /// Reads who a file says it is, and checks that this host can talk to it, without running any of it.
+  /// Reads a file's note and checks that this host supports its ABI, without running any of its code.
   init(inspecting file: PluginFile) throws(LoadRefusal) {
     let image: ELFImage
     do {
@@ -164,7 +166,7 @@ extension PluginNote {
     }
   }
 
-  /// Who a file says it is, and the digest of it, without running any of it.
+  /// Reads the note and the digest of a file, without running any of its code.
   package static func inspect(path: String) throws(LoadRefusal) -> (note: PluginNote, digest: String) {
     let file = try PluginFile(opening: path)
     return (try PluginNote(inspecting: file), file.digest)
@@ -172,7 +174,7 @@ extension PluginNote {
 }
 
 extension LoadRefusal {
-  /// What is wrong with a file, for a person.
+  /// The refusal for an ELF fault, with advice for the operator.
   init(_ fault: ELFImage.Fault, path: String) {
     switch fault {
     case .notELF:

@@ -2,15 +2,15 @@ internal import CCarabiner
 internal import CarabinerManifest
 internal import CarabinerWire
 
-/// Who a plugin says it is, read from its file without running it.
+/// The identity of a plugin, read from its file without running any of its code.
 package struct PluginNote: Sendable, Hashable {
   /// The id of its first interceptor.
   package let id: String
-  /// Its version.
+  /// The plugin's version.
   package let version: String
-  /// What it says it does that plugins usually do not; a host does not look at it, the conformance harness does.
+  /// The unusual abilities the plugin declares. The host ignores them; the conformance harness reads them.
   package let capabilities: Set<String>
-  /// The ABI's major, and the lowest minor the plugin needs.
+  /// The ABI's major version, and the lowest minor version the plugin needs.
   package let abi: (major: Int, minor: Int)
 
   package static func == (left: PluginNote, right: PluginNote) -> Bool {
@@ -24,7 +24,7 @@ package struct PluginNote: Sendable, Hashable {
 
   /// Reads the note of an image.
   ///
-  /// - Throws: ``LoadRefusal``, `noNote` or `badNote`.
+  /// - Throws: ``LoadRefusal`` with the code `noNote` or `badNote`.
   package init(of image: ELFImage, path: String) throws(LoadRefusal) {
     let notes: [Range<Int>]
     do throws(ELFImage.Fault) {
@@ -57,7 +57,7 @@ package struct PluginNote: Sendable, Hashable {
     abi = (major, minor)
   }
 
-  /// Labels of letters, digits, - and _, at least two of them, 128 bytes at most.
+  /// Whether a text is a reverse-DNS name: at least two labels of letters, digits, - and _, at most 128 bytes.
   package static func isIdentifier(_ text: String) -> Bool {
     let labels = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
     return text.utf8.count <= 128 && labels.count >= 2

@@ -1,13 +1,14 @@
 internal import Glibc
 
-/// Who is in a process group, as /proc tells.
+/// The members of a process group, read from /proc.
 enum ProcessGroup {
-  /// How many processes of the group are alive beside its leader.
+  /// The number of live processes in the group, without its leader.
   static func members(of leader: pid_t) -> Int {
     guard let folder = unsafe opendir("/proc") else { return 0 }
     defer { unsafe closedir(folder) }
     var count = 0
-    // In its place: the record is only as long as its name, so a copy of the whole field would read beyond it.
+    // d_name is read in place: the record is only as long as the name, so a copy of the whole field would read beyond the
+    // record.
     while let entry = unsafe readdir(folder) {
       let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) {
         unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
@@ -18,14 +19,14 @@ enum ProcessGroup {
     return count
   }
 
-  /// The state and the group of a process; nil if it is gone.
+  /// The state and the group of a process; nil if the process is gone.
   private static func state(of process: pid_t) -> (letter: Substring, group: pid_t)? {
     let descriptor = unsafe open("/proc/\(process)/stat", O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
     var bytes = [UInt8](repeating: 0, count: 512)
     let count = unsafe bytes.withUnsafeMutableBytes { unsafe read(descriptor, $0.baseAddress, $0.count) }
-    // The name of the program stands in parentheses and may hold anything, so the fields are counted from the last one.
+    // The program's name is in parentheses and can contain any character, so the fields are counted from the last parenthesis.
     guard count > 0, let end = bytes[..<count].lastIndex(of: UInt8(ascii: ")")) else { return nil }
     let fields = String(decoding: bytes[(end + 1)..<count], as: UTF8.self).split(separator: " ")
     guard fields.count > 2, let group = pid_t(fields[2]) else { return nil }

@@ -1,18 +1,18 @@
 internal import CLinux
 internal import Glibc
 
-/// Our end of a pipe, which never makes us wait, and for a moment the other one.
+/// Both ends of a pipe: the host's end, which never blocks, and, until the child has it, the writer's end.
 final class ReadEnd {
-  /// How much is kept of what is written to it, 4 MiB; the rest is read and dropped, so that the writer never waits for us.
+  /// How many bytes are kept, 4 MiB. Later bytes are read and dropped, so that the writer never blocks.
   static let maximumKeptBytes = 4 << 20
 
   let reader: Int32
   private(set) var writer: Int32
   private(set) var isOpen = true
-  /// How much is kept of its end; if nil, it is the beginning that is kept.
+  /// How many of the last bytes are kept; nil keeps the first bytes instead.
   private let lastBytes: Int?
   private var bytes: [UInt8] = []
-  /// Whether more came than is kept.
+  /// Whether more bytes arrived than are kept.
   private(set) var isFull = false
 
   var text: String { String(decoding: lastBytes.map { bytes.suffix($0) } ?? bytes[...], as: UTF8.self) }
@@ -29,7 +29,7 @@ final class ReadEnd {
     return ReadEnd(ends[0], ends[1], lastBytes)
   }
 
-  /// Reads what is there, a mebibyte at most: a writer that never stops must not keep us from looking at the clock.
+  /// Reads the available bytes, 1 MiB at most, so that a writer that never stops does not delay the check of the deadline.
   func read() {
     var chunk = [UInt8](repeating: 0, count: 16 << 10)
     for _ in 0..<64 where isOpen {
@@ -49,7 +49,7 @@ final class ReadEnd {
       if bytes.count < Self.maximumKeptBytes { bytes.append(contentsOf: chunk) } else { isFull = true }
       return
     }
-    // Not with every piece: what is moved is at least as much as what came.
+    // Dropping only after the limit is exceeded twice moves at most as many bytes as arrived.
     if bytes.count > 2 * lastBytes { bytes.removeFirst(bytes.count - lastBytes) }
     bytes.append(contentsOf: chunk)
   }

@@ -2,7 +2,7 @@ package import CCarabiner
 package import CarabinerABI
 internal import CarabinerWire
 
-/// Reads a plugin's registration table, believing nothing it did not check.
+/// Reads and validates a plugin's registration table.
 @safe package struct RegistrationReader {
   /// How many interceptors a library may register.
   package static let maximumInterceptors: UInt32 = 64
@@ -10,15 +10,15 @@ internal import CarabinerWire
   private let pointer: UnsafePointer<crb_plugin>
   private let path: String
 
-  /// A reader of the table an entry function gave.
+  /// Creates a reader of the table that an entry function returned.
   package init(_ pointer: UnsafePointer<crb_plugin>, path: String) {
     unsafe self.pointer = unsafe pointer
     self.path = path
   }
 
-  /// What is registered.
+  /// The registered interceptors.
   ///
-  /// - Throws: ``LoadRefusal`` if a host could not use it.
+  /// - Throws: ``LoadRefusal`` if the table is not valid or needs another host.
   package func interceptors(note: PluginNote) throws(LoadRefusal) -> [PluginInterceptor] {
     let mandatory = unsafe MemoryLayout<crb_plugin>.offset(of: \.`init`) ?? 0
     guard unsafe UnsafeRawPointer(pointer).loadUnaligned(as: UInt32.self) >= mandatory else { throw bad("its size is too small") }
@@ -94,13 +94,13 @@ internal import CarabinerWire
       threadClass: table.interceptor.thread_class, accept: accept, table: table)
   }
 
-  /// Whether a text can be a part of the field Accept.
+  /// Whether a text can be part of the header Accept.
   private static func isAccept(_ text: String) -> Bool {
     text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
       && text.split(separator: ",", omittingEmptySubsequences: false).allSatisfy { MediaType(String($0)) != nil }
   }
 
-  /// A NUL-terminated text of the plugin, read to a limit.
+  /// A NUL-terminated text of the plugin; nil if it has `limit` bytes or more, or is not UTF-8.
   private func text(_ pointer: UnsafePointer<CChar>?, limit: Int = 4096) -> String? {
     guard let pointer = unsafe pointer else { return nil }
     var bytes: [UInt8] = []
@@ -117,28 +117,28 @@ internal import CarabinerWire
   }
 }
 
-/// One interceptor a library registers.
+/// One interceptor that a library registers.
 package struct PluginInterceptor: Sendable {
-  /// Reverse DNS, unique in the library.
+  /// The id, a reverse-DNS name, unique in the library.
   package let id: String
-  /// Its version.
+  /// The interceptor's version.
   package let version: String
-  /// What people call it.
+  /// The display name.
   package let name: String?
-  /// Who made it.
+  /// The author or company.
   package let vendor: String?
-  /// Where its documentation is.
+  /// The address of the documentation.
   package let url: String?
-  /// The JSON Schema of its configuration.
+  /// The JSON Schema of the configuration.
   package let configurationSchema: String?
-  /// Which threads its hooks may run on, as the header numbers them.
+  /// The threads its hooks may run on, as numbered in the header.
   package let threadClass: UInt32
-  /// What its parser adds to the field Accept.
+  /// The media types its parser adds to the header Accept.
   package let accept: String?
-  /// Its tables.
+  /// The interceptor's function tables.
   package let table: InterceptorTable
 
-  /// Which stages it has, in order of travel.
+  /// The names of its stages, in the order a request passes them.
   package var stages: [String] {
     [
       table.graphQL.map { _ in "graphql" }, table.cache.map { _ in "cache" }, table.http.map { _ in "http" },

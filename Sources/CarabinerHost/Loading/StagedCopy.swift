@@ -2,9 +2,9 @@ internal import CLinux
 package import CarabinerManifest
 internal import Glibc
 
-/// A copy of a plugin that nobody but this process can change, for `dlopen` to map.
+/// A copy of a plugin that no other user can change, for `dlopen` to map.
 ///
-/// The operator's own file is never mapped: overwriting or truncating a mapped file kills the process that runs it.
+/// The operator's file is never mapped: overwriting or truncating a mapped file kills the process that runs it.
 package enum StagedCopy {
   /// Where the copy is kept.
   package typealias Mode = StagingMode
@@ -12,7 +12,7 @@ package enum StagedCopy {
   /// Where the copy is kept unless the manifest says otherwise.
   package static let defaultMode = StagingMode.standard
 
-  /// Writes the copy and gives the path to load it by.
+  /// Writes the copy and returns the path to load it from.
   static func make(of file: PluginFile, mode: Mode) throws(LoadRefusal) -> String {
     switch mode {
     case .memfd: try memoryFile(file)
@@ -28,18 +28,18 @@ package enum StagedCopy {
       close(descriptor)
       throw refusal
     }
-    // The descriptor stays open for ever: glibc knows the library by this path, and the next owner of the number would be
-    // taken for it.
+    // The descriptor is never closed: glibc knows the library by this path, and would return it for the next file that gets the
+    // number.
     return "/proc/self/fd/\(descriptor)"
   }
 
-  /// The name that /proc/PID/maps, profilers and backtraces show of a memory file.
+  /// The name of the memory file in /proc/PID/maps, profilers and backtraces.
   private static func memoryName(of path: String) -> String {
     let name = path.split(separator: "/").last ?? "plugin"
     return "carabiner:" + String(decoding: name.utf8.prefix(maximumNameBytes), as: UTF8.self)
   }
 
-  /// The kernel takes 249 bytes, prefix and end included.
+  /// The kernel allows 249 bytes, including a prefix and the final NUL.
   private static let maximumNameBytes = 200
 
   static func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {

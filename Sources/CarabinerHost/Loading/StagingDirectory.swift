@@ -2,7 +2,8 @@ internal import CarabinerFiles
 internal import Glibc
 internal import Synchronization
 
-/// The private folder of staged copies; it goes with the process, or, if that was killed, with the next one that makes a folder.
+/// The private folder of staged copies. The process removes it when it ends. If the process is killed, a later process removes
+/// it.
 final class StagingDirectory: Sendable {
   static let shared = StagingDirectory()
 
@@ -13,7 +14,7 @@ final class StagingDirectory: Sendable {
     let path: String
     let descriptor: Int32
 
-    /// Whether the path still leads to the folder that is open, and nobody else may write to it.
+    /// Whether the path still leads to the open folder, and no other user may write to it.
     var isOurs: Bool {
       var (open, named) = (stat(), stat())
       guard (try? TrustedPath.resolve(path)) == path, unsafe fstat(descriptor, &open) == 0, unsafe lstat(path, &named) == 0 else {
@@ -25,14 +26,14 @@ final class StagingDirectory: Sendable {
 
   private let made = Mutex<Folder?>(nil)
 
-  /// Writes a copy, or finds the one that is there, and gives the path to load it by.
+  /// Writes a copy, or finds an earlier one, and returns the path to load it from.
   func stage(_ file: PluginFile) throws(LoadRefusal) -> String {
     let folder = try folder(for: file)
     guard folder.isOurs else {
       throw StagedCopy.failure(file, "the private folder \(folder.path) was replaced or its permissions were changed")
     }
     let name = "\(file.digest).so"
-    // This process wrote it, but what is loaded is compared with what was checked all the same.
+    // This process wrote the copy. It is compared with the checked bytes again before it is loaded.
     if Self.holds(file.bytes, name, folder.descriptor) { return "\(folder.path)/\(name)" }
     let temporary = "\(name).\(UInt64.random(in: 0...(.max)))"
     let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
@@ -48,7 +49,7 @@ final class StagingDirectory: Sendable {
     return "\(folder.path)/\(name)"
   }
 
-  /// Whether a file of the folder has these bytes and nobody else may write to it.
+  /// Whether the folder has a file with these bytes that no other user may write to.
   private static func holds(_ bytes: [UInt8], _ name: String, _ folder: Int32) -> Bool {
     let descriptor = unsafe openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else { return false }
@@ -77,7 +78,7 @@ final class StagingDirectory: Sendable {
     let folder: Folder? = made.withLock { made in
       if let made { return made }
       AbandonedStaging.remove(in: resolved)
-      // More than once: whoever sweeps may have taken the folder for an abandoned one before it was locked.
+      // Another process may remove the new folder as abandoned before it is locked, so this is tried several times.
       for _ in 0..<3 {
         var template = Array("\(resolved == "/" ? "" : resolved)/\(Self.prefix)XXXXXX".utf8CString)
         guard unsafe mkdtemp(&template) != nil else { return nil }
@@ -93,9 +94,9 @@ final class StagingDirectory: Sendable {
     return folder
   }
 
-  /// Tells everybody, until this process ends in whatever way, that the folder is in use.
+  /// Locks the folder until this process ends, to show other processes that it is in use.
   ///
-  /// - Returns: The open folder; nil if it is not there any more.
+  /// - Returns: The open folder; nil if it no longer exists.
   private static func lock(_ folder: String) -> Int32? {
     let descriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
@@ -111,7 +112,7 @@ final class StagingDirectory: Sendable {
 
   private func registerRemoval() { Self.removal }
 
-  /// Mapped libraries live on without their names.
+  /// Removes the folder. Libraries that are mapped keep working without their files.
   private func remove() {
     guard let folder = made.withLock({ $0 }) else { return }
     for name in FolderListing.names(in: folder.path) { unsafe unlinkat(folder.descriptor, name, 0) }

@@ -1,57 +1,57 @@
 internal import CLinux
 internal import Glibc
 
-/// A program in a session and a process group of its own, watched until it ends or its time is over, and then killed with all it started.
+/// Runs a program in its own session and process group. At its end or after the timeout, the whole group is killed.
 package enum WatchedProcess {
-  /// How it ended.
+  /// How the program ended.
   package enum End: Sendable, Hashable {
     case exit(Int32)
     case signal(Int32)
-    /// It did not end in time and was killed.
+    /// It ran longer than the timeout and was killed.
     case timeout
-    /// We did not want to wait any longer.
+    /// It was killed because the caller asked for it through ``Surroundings/stop``.
     case stopped
-    /// It started more processes than it may have, and was killed with them.
+    /// It started more processes than allowed and was killed with them.
     case crowd
-    /// It wrote more to descriptor 3 than any report has, and was killed.
+    /// It wrote more to descriptor 3 than is kept, and was killed.
     case flood
   }
 
-  /// What a program gets beside its arguments, and how it is watched.
+  /// The environment of a program and how it is watched.
   package struct Surroundings: Sendable {
-    /// Lines of the form `NAME=value`.
+    /// Variables in the form `NAME=value`.
     package var environment: [String]
-    /// Where it runs; where we do if nil.
+    /// The working folder; nil for that of this process.
     package var directory: String?
-    /// Whether descriptor 3 is a pipe to us, whose contents become ``Outcome/report``.
+    /// Whether descriptor 3 is a pipe whose contents are returned in ``Outcome/report``.
     package var hasReport = false
-    /// A descriptor of ours that becomes its descriptor 4.
+    /// A descriptor of this process that becomes descriptor 4 of the program.
     package var shared: Int32?
-    /// It is killed when this descriptor becomes readable.
+    /// The program is killed when this descriptor becomes readable.
     package var stop: Int32?
-    /// How long after its time is over, and it has been sent SIGABRT, it may still write where it was.
+    /// How long after the timeout and SIGABRT the program may go on to report where it was, before it is killed.
     package var abortGrace: Duration?
-    /// How many bytes of the end of what it writes are kept; if nil, it is the first few mebibytes.
+    /// How many of the last bytes of its output are kept; nil keeps the first ``ReadEnd/maximumKeptBytes``.
     package var lastOutput: Int?
-    /// How many processes it may have beside itself; nil: any number.
+    /// How many processes it may have in addition to itself; nil for any number.
     package var maximumProcesses: Int?
 
-    /// An environment and nothing else.
+    /// Creates surroundings with an environment only.
     package init(environment: [String]) { self.environment = environment }
   }
 
-  /// What is left of it.
+  /// The result of a run.
   package struct Outcome: Sendable, Hashable {
     package let end: End
     package let output: String
     package let errors: String
-    /// What it wrote to descriptor 3.
+    /// The bytes it wrote to descriptor 3.
     package let report: String
-    /// How many processes of its group were alive when it had ended.
+    /// How many other processes of its group were alive when it ended. Counted only with ``Surroundings/hasReport``.
     package let leftovers: Int
   }
 
-  /// The system would not do it.
+  /// A system call failed.
   package struct Failure: Error, Sendable, CustomStringConvertible {
     package let description: String
 
@@ -60,12 +60,12 @@ package enum WatchedProcess {
     }
   }
 
-  /// Runs a program, with nothing on its standard input.
+  /// Runs a program with an empty standard input.
   ///
   /// - Parameters:
-  ///   - path: The program; the name it is called by is the same.
-  ///   - timeout: When its whole group is killed. It is killed as well once the program itself ended: what a program leaves
-  ///     running would hold the pipes open, or go on unseen.
+  ///   - path: The program, also passed as its first argument.
+  ///   - timeout: When the whole group is killed. The group is also killed when the program ends: a process it left running
+  ///     would keep the pipes open.
   package static func run(
     _ path: String, _ arguments: [String], _ surroundings: Surroundings, timeout: Duration
   ) throws(Failure) -> Outcome {
@@ -88,7 +88,7 @@ package enum WatchedProcess {
       }
     }
     let leftovers = surroundings.hasReport ? ProcessGroup.members(of: process) : 0
-    // Nobody has waited for the leader yet, so the number of its group cannot belong to anybody else.
+    // The leader has not been reaped yet, so its group number cannot belong to another process.
     kill(-process, SIGKILL)
     var status: Int32 = 0
     while unsafe waitpid(process, &status, 0) < 0, errno == EINTR {}
@@ -100,7 +100,9 @@ package enum WatchedProcess {
       report: report?.text ?? "", leftovers: leftovers)
   }
 
-  /// Reads what comes until the process has ended; why we did not wait for that, if we did not.
+  /// Reads the output until the process ends.
+  ///
+  /// - Returns: Why the wait ended early; nil if the process ended.
   private static func wait(
     _ process: Int32, _ ends: [ReadEnd], report: ReadEnd?, stop: Int32?, until deadline: ContinuousClock.Instant,
     isCrowd: (() -> Bool)? = nil
@@ -115,7 +117,7 @@ package enum WatchedProcess {
       guard left.seconds >= 0, left.attoseconds >= 0 else { return .timeout }
       let longest = isCrowd == nil ? 3600 * 1000 : countInterval.components.attoseconds / 1_000_000_000_000_000
       let milliseconds = min(min(left.seconds, 3600) * 1000 + left.attoseconds / 1_000_000_000_000_000 + 1, longest)
-      // A negative descriptor is one that poll passes over.
+      // poll ignores negative descriptors.
       var waited = ([process, stop ?? -1] + ends.map { $0.isOpen ? $0.reader : -1 }).map {
         pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
       }
@@ -141,7 +143,7 @@ package enum WatchedProcess {
     unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
     unsafe posix_spawn_file_actions_adddup2(&actions, output, 1)
     unsafe posix_spawn_file_actions_adddup2(&actions, errors, 2)
-    // Through numbers nobody has: one of ours may already be 3 or 4, and would be overwritten before it is its turn.
+    // Each is first copied to a high number: a descriptor may be 3 or 4 already and would be overwritten by the other.
     let passed = [report, surroundings.shared]
     for (index, descriptor) in passed.enumerated() {
       if let descriptor { unsafe posix_spawn_file_actions_adddup2(&actions, descriptor, firstSpare + Int32(index)) }
@@ -149,17 +151,17 @@ package enum WatchedProcess {
     for (index, descriptor) in passed.enumerated() where descriptor != nil {
       unsafe posix_spawn_file_actions_adddup2(&actions, firstSpare + Int32(index), 3 + Int32(index))
     }
-    // Nothing else of ours is any business of a plugin that is only looked at.
+    // The program must not inherit other descriptors of this process.
     unsafe CLinux_closeFrom(&actions, surroundings.shared != nil ? 5 : report != nil ? 4 : 3)
     if let directory = surroundings.directory { unsafe CLinux_changeDirectory(&actions, directory) }
-    // Signals we block or ignore would stay so in the child.
+    // A child inherits blocked and ignored signals; these are reset.
     var none = sigset_t()
     var all = sigset_t()
     unsafe sigemptyset(&none)
     unsafe sigfillset(&all)
     unsafe posix_spawnattr_setsigmask(&attributes, &none)
     unsafe posix_spawnattr_setsigdefault(&attributes, &all)
-    // With a session comes a group of its own; and no terminal, to which it could write, or type.
+    // The session has its own process group, and no terminal that the program could write to or read from.
     let flags = CLinux_NEW_SESSION | Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF)
     unsafe posix_spawnattr_setflags(&attributes, flags)
     var words = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
@@ -174,9 +176,9 @@ package enum WatchedProcess {
     return process
   }
 
-  /// How often a process that may have only so many others is asked for them.
+  /// How often the processes of a group are counted.
   private static let countInterval = Duration.milliseconds(200)
 
-  /// Above all descriptors we are likely to have, below the least limit a system sets.
+  /// Higher than the descriptors in use, lower than the smallest usual limit.
   private static let firstSpare: Int32 = 1000
 }
