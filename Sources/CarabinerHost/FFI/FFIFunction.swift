@@ -9,7 +9,7 @@ internal import Glibc
 @safe package final class FFIFunction: @unchecked Sendable {
   // Immutable after `init`; libffi's call interface is only read by calls.
 
-  /// A text result longer than this is cut.
+  /// A text result longer than this is truncated.
   static let maximumTextBytes = 4096
 
   package let declaration: FFIDeclaration
@@ -20,10 +20,9 @@ internal import Glibc
   /// Finds the function and prepares the call.
   ///
   /// - Parameters:
-  ///   - dependencies: What a library that is named by its path may need in its turn.
-  ///   - directory: What a relative path is relative to.
-  /// - Throws: ``ManifestProblem`` if the library or function is not there, or the symbol is data, or another user could change the
-  ///   library.
+  ///   - dependencies: The libraries that a library named by a path may need.
+  ///   - directory: The folder that a relative path is relative to.
+  /// - Throws: ``ManifestProblem`` if the library or function does not exist, or another user can change the library.
   package convenience init(_ declaration: FFIDeclaration, at pointer: JSONPointer, directory: String = ".") throws {
     try self.init(declaration, at: pointer, PluginDependencies(allowed: [], mode: .memfd), directory: directory)
   }
@@ -57,9 +56,10 @@ internal import Glibc
     }
   }
 
-  /// The library as the dynamic linker is to take it: a name as it is, and a path once it is known who can change what is there.
+  /// The library as it is passed to the dynamic linker: a name unchanged, a path after its owner and permissions were checked.
   ///
-  /// It is not copied: another part of the process may have it already, and two of it would not know of each other.
+  /// The library is not copied: if the process has loaded it already, the copy would be a second instance with state of its
+  /// own.
   private static func checked(
     _ library: String, at pointer: JSONPointer, _ dependencies: PluginDependencies, _ directory: String
   ) throws(ManifestProblem) -> String {
@@ -78,10 +78,10 @@ internal import Glibc
     unsafe interface.deallocate()
   }
 
-  /// Calls the function on a body and gives its result as the header's text.
+  /// Calls the function with a body and returns its result as the text of the header.
   package func call(body: Data) -> String {
     unsafe body.withUnsafeBytes { body in
-      // Each argument in eight bytes of its own, and their addresses: what ffi_call wants.
+      // ffi_call takes the addresses of the arguments. Each argument has eight bytes.
       unsafe withUnsafeTemporaryAllocation(of: UInt64.self, capacity: max(declaration.arguments.count, 1)) { slots in
         unsafe withUnsafeTemporaryAllocation(of: UnsafeMutableRawPointer?.self, capacity: max(declaration.arguments.count, 1)) {
           addresses in
@@ -115,7 +115,7 @@ internal import Glibc
     }
   }
 
-  /// libffi widens integer results to a word; the declared type says how much of it counts.
+  /// libffi widens integer results to a word. The declared type determines how many of its bytes are used.
   private func text(of result: UInt64) -> String {
     let radix = declaration.format == .hex ? 16 : 10
     return switch declaration.returns {

@@ -27,7 +27,7 @@ struct FFIStage: Sendable {
   }
 }
 
-/// Consecutive C functions as stages, called in one loop: to the chain they are one interceptor, and the request is copied once.
+/// Consecutive C functions, called in one loop. The chain sees one interceptor, and the request is copied once.
 struct FFIRun: HTTPInterceptor {
   let stages: [FFIStage]
 

@@ -1,6 +1,7 @@
 internal import CFFI
 
-/// libffi's descriptions of the C types. They are C globals, which Swift takes for shared state; libffi only reads them.
+/// libffi's descriptions of the C types. They are C globals, which Swift treats as mutable shared state; libffi only reads
+/// them.
 enum FFITypes {
   static var uint8: UnsafeMutablePointer<ffi_type> { unsafe CFFI_uint8() }
   static var sint8: UnsafeMutablePointer<ffi_type> { unsafe CFFI_sint8() }

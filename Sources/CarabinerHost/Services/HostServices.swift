@@ -5,7 +5,7 @@ internal import CarabinerManifest
 internal import FoundationEssentials
 internal import Synchronization
 
-/// The services plugins may ask for by name.
+/// The services that plugins can query by name.
 enum HostServices {
   static func query(_ who: crb_self, _ id: UnsafePointer<CChar>?) -> UnsafeRawPointer? {
     guard let id = unsafe id, let member = PluginRegistry.shared.caller(who) else { return nil }
@@ -21,9 +21,9 @@ enum HostServices {
     }
   }
 
-  /// The tables, made once and kept for as long as the process lives.
+  /// The tables, allocated once and never freed.
   @safe private struct Tables: @unchecked Sendable {
-    // Written once, before anybody has a pointer to them.
+    // Written once, before a plugin has a pointer to them.
 
     let timer: UnsafeRawPointer
     let fetch: UnsafeRawPointer

@@ -1,22 +1,23 @@
 internal import Synchronization
 
-/// The services that plugins asked for and were not granted, for those who check a manifest.
+/// The services that plugins queried without a grant, for commands that check a manifest.
 ///
-/// A plugin may ask to find out what it can do, so this is no fault; a person who forgot a grant looks for it for long.
+/// A plugin may query a service to find out whether it is available, so this is not an error. The list helps to find a
+/// forgotten grant.
 package enum MissingGrants {
-  /// A service an entry asked for.
+  /// A query of a service without a grant.
   package struct Request: Sendable, Hashable {
     /// The entry's name in the manifest.
     package let entry: String
-    /// What `grants` would call the service.
+    /// The service's name in `grants`.
     package let grant: String
   }
 
-  /// How many are remembered; entries and services are few.
+  /// How many queries are remembered.
   private static let maximumCount = 1024
   private static let noted = Mutex<Set<Request>>([])
 
-  /// All that were asked for since the process began.
+  /// All queries without a grant since the process started.
   package static var all: Set<Request> { noted.withLock(\.self) }
 
   static func note(_ grant: String, entry: String) {

@@ -3,14 +3,14 @@ internal import Carabiner
 internal import CarabinerABI
 internal import FoundationEssentials
 
-/// Requests plugins make of their own, outside the chain.
+/// Requests that plugins send themselves, outside the chain: `crb.fetch/1`.
 enum PluginFetch {
   typealias Done =
     @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<crb_head>?, crb_view, UnsafePointer<crb_error>?) -> Void
 
-  /// Seconds such a request may take unless the plugin says otherwise.
+  /// The timeout in seconds if the plugin sets none.
   static let defaultTimeout = 10.0
-  /// How many headers such a request may have.
+  /// How many headers a plugin's request may have.
   static let maximumHeaders = 256
 
   static func start(

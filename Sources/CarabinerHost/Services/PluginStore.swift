@@ -5,25 +5,25 @@ internal import CarabinerWire
 internal import FoundationEssentials
 internal import Synchronization
 
-/// What plugins do with the store of their host: `crb.store/1`.
+/// Operations of plugins on the host's store: `crb.store/1`.
 enum PluginStore {
   typealias Done = crb_store_done
 
-  /// What an operation brought.
+  /// The result of an operation.
   private struct Answer: Sendable {
     var count = 0
     var records: [UInt8]?
   }
 
-  /// An operation with copies of all it was given.
+  /// An operation that owns copies of its arguments.
   private typealias Operation = @Sendable (ApolloStore) async throws -> Answer
 
-  /// An argument that is refused with a status.
+  /// An argument is rejected with this status.
   private struct Refusal: Error {
     let status: crb_status
   }
 
-  /// How many operations of each instance are under way.
+  /// How many operations each instance has in flight.
   private static let underWay = Mutex<[crb_self: Int]>([:])
 
   // MARK: The functions of the table
@@ -85,7 +85,8 @@ enum PluginStore {
     guard begin(who) else { return Status.limit }
     let context = unsafe CallbackContext(user)
     let subject = CrashSubject.current
-    // Task-locals are kept on purpose: they tell the store of a transaction around the hook that this operation would wait for.
+    // Task-locals are inherited on purpose: a transaction around the hook would otherwise wait for this operation and deadlock.
+    // With them, the store detects that.
     Task {
       let outcome: Result<Answer, any Error>
       do {
@@ -93,7 +94,7 @@ enum PluginStore {
       } catch {
         outcome = .failure(error)
       }
-      // Before it is told, as it may start the next.
+      // Before the callback, which may start the next operation.
       end(who)
       subject.during(.callback) { unsafe report(outcome, done, context) }
     }
@@ -142,7 +143,7 @@ enum PluginStore {
   // MARK: Arguments and answers
 
   private static func texts(_ views: UnsafePointer<crb_view>?, _ count: Int) throws(Refusal) -> [String] {
-    // What is larger than Swift's numbers arrives below nought.
+    // A count above Int.max arrives as a negative number.
     guard count >= 0, count <= CRB_STORE_MAX_KEYS else { throw Refusal(status: Status.limit) }
     guard count > 0 else { return [] }
     guard let views = unsafe views else { throw Refusal(status: Status.invalid) }
@@ -173,7 +174,7 @@ enum PluginStore {
       var record = Record(key: key, fields: [:])
       for (name, value) in fields {
         guard !name.isEmpty else { throw Refusal(status: Status.invalid) }
-        // Written anew, as the store knows references by their bytes.
+        // The value is serialized again: the store recognizes references by their exact bytes.
         record.set(name, to: value.serialized(), received: now)
       }
       if record.table.count > 0 { records.append(record) }

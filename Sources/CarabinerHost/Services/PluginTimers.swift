@@ -1,17 +1,17 @@
 internal import CCarabiner
 internal import Synchronization
 
-/// The timers plugins have armed.
+/// The timers that plugins have armed.
 final class PluginTimers: Sendable {
   typealias Fire = @convention(c) (UnsafeMutableRawPointer?) -> Void
 
-  /// How many may be armed at once.
+  /// How many timers may be armed at once.
   static let maximumTimers = 65_536
 
   static let shared = PluginTimers()
 
   private struct State {
-    /// How each is cancelled; nil while it is being armed.
+    /// The function that cancels each timer; nil while the timer is being armed.
     var armed: [crb_timer: HostEnvironment.Cancellation?] = [:]
   }
 
@@ -19,7 +19,7 @@ final class PluginTimers: Sendable {
 
   func arm(_ who: crb_self, _ delay: UInt64, _ fire: Fire?, _ user: UnsafeMutableRawPointer?) -> crb_timer {
     guard let fire = unsafe fire, let member = PluginRegistry.shared.caller(who) else { return 0 }
-    // A number nobody can guess: the function that cancels does not ask who calls.
+    // The number is random so that another plugin cannot guess it: cancel does not check its caller.
     let id = crb_timer.random(in: 1...(.max))
     let hasRoom = state.withLock { state in
       guard state.armed.count < Self.maximumTimers, state.armed[id] == nil else { return false }
@@ -29,7 +29,7 @@ final class PluginTimers: Sendable {
     guard hasRoom else { return 0 }
     let context = unsafe CallbackContext(user)
     let subject = CrashSubject.current
-    // A library outlives generations, and so may its timers.
+    // A library is not bound to a generation, and its timers may outlive one.
     let environment = member.environment ?? .withoutLoop
     let cancellation = environment.schedule(.nanoseconds(Int64(clamping: delay))) {
       if self.take(id) != nil { subject.during(.callback) { unsafe fire(context.pointer) } }
@@ -39,7 +39,7 @@ final class PluginTimers: Sendable {
       state.armed[id] = .some(cancellation)
       return true
     }
-    // It has fired already, or another thread has cancelled it.
+    // It has already fired, or another thread has cancelled it.
     if !isArmed { cancellation() }
     return id
   }
@@ -50,6 +50,6 @@ final class PluginTimers: Sendable {
     return true
   }
 
-  /// Whoever takes a timer out decides whether it fires.
+  /// Removes a timer. Firing and cancelling both call this, and only the first call gets the timer.
   private func take(_ id: crb_timer) -> HostEnvironment.Cancellation?? { state.withLock { $0.armed.removeValue(forKey: id) } }
 }
