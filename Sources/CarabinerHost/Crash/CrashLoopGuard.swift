@@ -3,14 +3,14 @@ package import FoundationEssentials
 internal import Glibc
 internal import Synchronization
 
-/// Remembers which plugins killed the host, from one start to the next.
+/// Remembers across restarts which plugins crashed the host.
 ///
-/// Each process has a record in the folder, which its signal handler writes to; the next start collects the records of processes that
-/// are gone. The folder is ours alone, and a line in it counts only if it looks as it must.
+/// Each process has a record file in the folder, and its signal handler writes to it. The next start collects the records of
+/// processes that have ended. Only this user can write to the folder, and lines that are not well-formed are ignored.
 package final class CrashLoopGuard: Sendable {
-  /// What is done about such plugins.
+  /// When a plugin counts as crashing repeatedly, and what the host then does.
   package let policy: CrashLoopPolicy
-  /// The file ``CrashReporter`` is to record to.
+  /// The record file to pass to ``CrashReporter``.
   package let recordPath: String
 
   private let directory: String
@@ -19,19 +19,20 @@ package final class CrashLoopGuard: Sendable {
 
   private static let stateName = "crashes"
   private static let recordPrefix = "record-"
-  /// How large a file may be, 1 MiB: more was not written by us.
+  /// The largest file that is read, 1 MiB. The host writes no larger one.
   private static let maximumBytes = 1 << 20
   /// How many crashes are remembered.
   private static let maximumRecords = 1000
-  /// How far the clock may have been set back.
+  /// How many seconds in the future a record's time may be, in case the clock was set back.
   private static let clockTolerance: TimeInterval = 60
 
-  /// Collects what is known of earlier crashes.
+  /// Collects the records of earlier crashes.
   ///
   /// - Parameters:
-  ///   - directory: A folder for this alone; it is made if it is not there.
-  ///   - now: What time it is.
-  /// - Throws: ``CrashStateError`` if the folder is not ours alone, or cannot be written to.
+  ///   - directory: A folder used for nothing else. It is created if it does not exist.
+  ///   - policy: When a plugin counts as crashing repeatedly.
+  ///   - now: The clock.
+  /// - Throws: ``CrashStateError`` if other users can write to the folder, or this process cannot.
   package init(
     directory: String, policy: CrashLoopPolicy, now: @escaping @Sendable () -> Date = { .now }
   ) throws {
@@ -55,15 +56,15 @@ package final class CrashLoopGuard: Sendable {
     for path in ended { unsafe unlink(path) }
   }
 
-  /// How often a plugin killed the host within the time that counts.
+  /// How often a plugin crashed the host within the period of the policy.
   package func crashes(of digest: String) -> Int {
     let oldest = now().timeIntervalSince1970 - policy.within.seconds
     return records.withLock { records in records.count { $0.digest == digest && Double($0.time) >= oldest } }
   }
 
-  /// Forgets the crashes of a plugin, or all.
+  /// Forgets the crashes of the plugin with this digest, or of all plugins if it is nil.
   ///
-  /// - Throws: ``CrashStateError`` if that cannot be written down.
+  /// - Throws: ``CrashStateError`` if the file cannot be written.
   package func clear(_ digest: String? = nil) throws {
     let folder = try PrivateFile(opening: directory, O_RDONLY | O_DIRECTORY)
     guard folder.lock(waiting: true) else {
@@ -75,7 +76,7 @@ package final class CrashLoopGuard: Sendable {
     }
   }
 
-  /// What a person is to know of a plugin that killed the host too often; nil if it did not.
+  /// The message for the operator about a plugin that crashed the host too often; nil for other plugins.
   func accusation(of digest: String) -> String? {
     let count = crashes(of: digest)
     guard count >= policy.after, let last = records.withLock({ $0.last { $0.digest == digest } }) else { return nil }
@@ -85,12 +86,12 @@ package final class CrashLoopGuard: Sendable {
       + "as \(last.entry) (SHA-256 \(digest))"
   }
 
-  /// What to do for the plugin to be loaded again, for a person.
+  /// The advice for the operator on how to have the plugin loaded again.
   var advice: String { "replace or disable it, or remove \(directory)/\(Self.stateName) to have it tried again" }
 
   // MARK: Files
 
-  /// The records of processes that are gone.
+  /// The record files of processes that have ended, that is, whose locks are free.
   private static func endedRecords(in directory: String) -> [String] {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
     return names.filter { $0.hasPrefix(recordPrefix) }.map { "\(directory)/\($0)" }.filter { path in
@@ -99,7 +100,7 @@ package final class CrashLoopGuard: Sendable {
     }
   }
 
-  /// The crashes a file tells of; what is no line of ours is passed over.
+  /// The crashes recorded in a file. Lines that are not well-formed are ignored.
   private static func read(_ path: String) -> [CrashRecord] {
     guard let file = try? PrivateFile(opening: path, O_RDONLY), let bytes = file.contents(limit: maximumBytes) else { return [] }
     return String(decoding: bytes, as: UTF8.self).split(separator: "\n").compactMap { CrashRecord($0) }

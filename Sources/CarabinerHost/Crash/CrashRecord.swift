@@ -1,6 +1,6 @@
-/// One crash, as the signal handler writes it: `1 TIME SIGNAL SHA256 ENTRY HOOK` on a line.
+/// One crash, on a line of the form `1 TIME SIGNAL SHA256 ENTRY HOOK` that the signal handler writes.
 struct CrashRecord: Sendable, Hashable {
-  /// When it was, in seconds since 1970.
+  /// When the crash happened, in seconds since 1970.
   let time: Int64
   let signal: String
   /// SHA-256 of the plugin.
@@ -11,7 +11,7 @@ struct CrashRecord: Sendable, Hashable {
   private static let version = "1"
   private static let maximumNameBytes = 128
 
-  /// Reads a line, believing nothing; nil if it is none, or names no plugin.
+  /// Parses and validates a line; nil if it is not well-formed or names no plugin.
   init?(_ line: Substring) {
     let fields = line.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
     guard fields.count == 6, fields[0] == Self.version, fields[1].utf8.count <= 18,
@@ -25,7 +25,7 @@ struct CrashRecord: Sendable, Hashable {
     hook = fields[5]
   }
 
-  /// The line it was read from.
+  /// The record as a line.
   var line: String { "\(Self.version) \(time) \(signal) \(digest) \(entry) \(hook)" }
 
   private static func isDigest(_ text: String) -> Bool {

@@ -1,16 +1,17 @@
 internal import CCrash
 internal import Glibc
 
-/// Names the plugin whose code was running when the process dies of SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT or SIGTRAP.
+/// Names the plugin whose code was running when the process receives SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT or SIGTRAP.
 ///
-/// One line on standard error tells entry, file, hook, call and generation. A thread that died in a plugin's code without the host
-/// having called it is told by the instruction it died at. Then everything goes as it would have gone anyway: handlers that were there
-/// before, core dumps and the exit status stay what they were. If Swift's runtime writes a backtrace, the line is written once more below.
+/// A line on standard error shows the entry, file, hook, call and generation. If a thread of the plugin's own crashed, the line
+/// names the library that contains the instruction. Afterwards the signal takes its usual course: earlier handlers run, and
+/// core dumps and the exit status are unchanged. If Swift's runtime writes a backtrace, the line is repeated after it.
 package enum CrashReporter {
-  /// Takes over the fatal signals.
+  /// Installs handlers for the fatal signals.
   ///
-  /// - Parameter path: A file a line for ``CrashLoopGuard`` is appended to; it stays open and locked while the process lives.
-  /// - Throws: ``CrashStateError`` if the file cannot be opened, or is not ours alone.
+  /// - Parameter path: The file to append a line for ``CrashLoopGuard`` to. It stays open and locked as long as the process
+  ///   lives.
+  /// - Throws: ``CrashStateError`` if the file cannot be opened, or other users can write to it.
   package static func install(recordingTo path: String? = nil) throws {
     let descriptor = try path.map { try open($0) } ?? -1
     guard CCrash_install(descriptor) == 0 else {
@@ -20,7 +21,7 @@ package enum CrashReporter {
   }
 
   private static func open(_ path: String) throws -> Int32 {
-    // A collector may remove the file between its making and its lock; another is made then.
+    // A collector may remove the file before it is locked. Another one is then created.
     for _ in 0..<16 {
       let file = try PrivateFile(opening: path, O_WRONLY | O_CREAT | O_APPEND)
       guard file.lock(), file.isLinked else { continue }

@@ -1,6 +1,6 @@
-/// What is known of earlier crashes cannot be read or kept.
+/// The records of earlier crashes cannot be read or written.
 package struct CrashStateError: Error, Sendable, CustomStringConvertible {
-  /// What kind of failure it was.
+  /// The kind of failure.
   package enum Code: String, Sendable {
     case notInstalled
     case unreadable
@@ -9,11 +9,11 @@ package struct CrashStateError: Error, Sendable, CustomStringConvertible {
     case busy
   }
 
-  /// What kind of failure it was.
+  /// The kind of failure.
   package let code: Code
   /// The file or folder.
   package let path: String
-  /// What happened and what to do next, for a person.
+  /// The message for the operator: the failure and the next step.
   package let message: String
 
   init(_ code: Code, path: String, _ message: String) {

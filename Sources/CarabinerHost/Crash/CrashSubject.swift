@@ -1,8 +1,8 @@
 internal import CCrash
 
-/// Whose code a thread runs, for whoever has to tell what the process died of.
+/// The plugin whose code a thread runs, for the line that ``CrashReporter`` writes.
 struct CrashSubject: Sendable {
-  /// What of a plugin runs, hooks of stages aside; the numbers go on where those of ``Hook`` end, and `crash.c` has their names.
+  /// Calls into a plugin other than hooks. The numbers continue those of ``Hook``; `crash.c` has their names.
   enum Work: UInt {
     case onCancel = 8
     case release
@@ -17,33 +17,33 @@ struct CrashSubject: Sendable {
     case ffi
   }
 
-  /// What is noted; 0 for nobody.
+  /// The word that the thread notes; 0 for no plugin.
   let word: UInt
 
   init(entry: String, file: String, digest: String, generation: UInt64) {
     word = unsafe CCrash_new_subject(entry, file, digest, generation)
   }
 
-  /// Whoever's code this thread runs now.
+  /// A subject from the word that a thread noted.
   private init(word: UInt) { self.word = word }
 
-  /// Whose code this thread runs: he is to answer for what he has called back later.
+  /// The subject of the code this thread runs now. Callbacks that the code registers are attributed to the same subject.
   static var current: CrashSubject { CrashSubject(word: CCrash_outer().subject & ~(UInt(CCrash_ALIGNMENT) - 1)) }
 
-  /// Whether it is code of the library with this digest.
+  /// Whether the subject is the library with this digest.
   func isOf(library digest: String) -> Bool {
     guard let subject = unsafe UnsafePointer<CCrash_subject>(bitPattern: word), let own = unsafe subject.pointee.digest
     else { return false }
     return unsafe String(cString: own) == digest
   }
 
-  /// Runs code of the plugin, maybe from within code of another.
+  /// Runs code of the plugin. The calls may be nested.
   @inline(__always)
   func during<Value, Failure: Error>(
     _ work: Work, request: UInt64 = 0, _ body: () throws(Failure) -> Value
   ) throws(Failure) -> Value {
     let outer = CCrash_outer()
-    // What nobody is known to have asked for is told by the instruction alone.
+    // Without a subject no call is noted, and the crash is attributed by the address of the instruction.
     CCrash_enter(word, word == 0 ? 0 : work.rawValue, request)
     defer { CCrash_restore(outer) }
     return try body()

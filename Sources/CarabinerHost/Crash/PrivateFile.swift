@@ -1,16 +1,16 @@
 internal import Glibc
 
-/// An open file or folder that belongs to this user and that nobody else may write to.
+/// An open file or folder of this user that other users may not write to.
 struct PrivateFile: ~Copyable {
   private var descriptor: Int32
 
-  /// Opens a file, never through a link.
+  /// Opens a file without following a symbolic link.
   ///
-  /// - Throws: ``CrashStateError`` if it cannot be opened, or is not ours alone.
+  /// - Throws: ``CrashStateError`` if the file cannot be opened, belongs to another user, or others may write to it.
   init(opening path: String, _ flags: Int32) throws(CrashStateError) { descriptor = try Self.open(path, flags) }
 
   private static func open(_ path: String, _ flags: Int32) throws(CrashStateError) -> Int32 {
-    // Without waiting: somebody may have put a pipe there.
+    // O_NONBLOCK: if the path is a FIFO, open would wait.
     let opened = unsafe Glibc.open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
     guard opened >= 0 else {
       throw CrashStateError(
@@ -32,23 +32,25 @@ struct PrivateFile: ~Copyable {
 
   deinit { if descriptor >= 0 { close(descriptor) } }
 
-  /// Locks it against other processes; false if one of them has it.
+  /// Locks the file against other processes.
+  ///
+  /// - Returns: Whether the lock was acquired; false if another process has it.
   func lock(waiting: Bool = false) -> Bool { flock(descriptor, waiting ? LOCK_EX : LOCK_EX | LOCK_NB) == 0 }
 
-  /// Whether it still has a name.
+  /// Whether the file still has a name, that is, was not removed.
   var isLinked: Bool {
     var status = stat()
     return unsafe fstat(descriptor, &status) == 0 && status.st_nlink > 0
   }
 
-  /// Hands the descriptor over; it is not closed any more.
+  /// Transfers the descriptor to the caller, who closes it.
   consuming func release() -> Int32 {
     let released = descriptor
     descriptor = -1
     return released
   }
 
-  /// What it holds; nil if that is more than `limit` bytes, or cannot be read.
+  /// The file's contents; nil if they have more than `limit` bytes or cannot be read.
   func contents(limit: Int) -> [UInt8]? {
     var bytes = [UInt8](repeating: 0, count: limit + 1)
     var used = 0
@@ -64,6 +66,8 @@ struct PrivateFile: ~Copyable {
     return nil
   }
 
-  /// Writes these bytes and waits until they are on the disk; false if that cannot be done.
+  /// Writes the bytes and waits until they are on the disk.
+  ///
+  /// - Returns: Whether both succeeded.
   func write(_ bytes: [UInt8]) -> Bool { StagedCopy.writeAll(bytes, to: descriptor) && fsync(descriptor) == 0 }
 }
