@@ -2,7 +2,7 @@ internal import Carabiner
 internal import CarabinerABI
 internal import CarabinerManifest
 
-/// A plan with everything looked up: what is left to do for a request is to make the interceptors that keep its state.
+/// A plan with all names resolved. Per request, only the interceptors that keep state are created.
 final class CompiledPlan: Sendable {
   private enum GraphQLMember: Sendable {
     case interceptor(any GraphQLInterceptor)
@@ -22,17 +22,19 @@ final class CompiledPlan: Sendable {
   private let parsers: [ParserPluginRun.Entry]
   private let parserRow: PluginStageGroup
   private let acceptedMediaTypes: AcceptedMediaTypes?
-  /// What serves every request as it is; lists that keep the state of one are left empty or to the defaults.
+  /// The interceptors that all requests share. Lists with state are empty or have defaults here.
   private let shared: RequestInterceptors
-  /// Which lists are made anew for each request.
+  /// The lists whose interceptors are created for each request.
   private let keepsState: StageMap<Bool>
   private let keepsAnyState: Bool
   private let limits: PluginLimits
 
+  /// Resolves the names of a plan.
+  ///
   /// - Parameters:
   ///   - binding: The stage a plugin has in a list; nil for a built-in.
   ///   - ffi: The stage of an `ffi` entry; nil for any other.
-  ///   - passesGraphQLErrors: Whether the built-in `response-code` lets GraphQL errors with a status of 400 to 499 pass.
+  ///   - passesGraphQLErrors: Whether the built-in `response-code` accepts GraphQL errors with a status of 400 to 499.
   init(
     _ plan: StagePlan, manifest: Manifest, limits: PluginLimits, passesGraphQLErrors: Bool,
     binding: (String, StageList) -> StageBinding?,
@@ -44,7 +46,7 @@ final class CompiledPlan: Sendable {
       builtIn: { name in
         switch name {
         case "max-retry": .interceptor(MaxRetryInterceptor(configuration: manifest.maxRetry))
-        // Switched off, the interceptor lets everything pass, and would only part the plugins before it from those behind it.
+        // A disabled interceptor would do nothing but separate the plugins before it from those after it.
         case "persisted-queries" where manifest.persistedQueries.isEnabled:
           .interceptor(AutomaticPersistedQueryInterceptor(configuration: manifest.persistedQueries))
         default: nil
@@ -97,13 +99,13 @@ final class CompiledPlan: Sendable {
     keepsAnyState = StageList.allCases.contains { keepsState[$0] }
   }
 
-  /// Interceptors for one request.
+  /// The interceptors of one request.
   ///
-  /// - Parameter probes: The plugins the request tries although their circuit breaker is open.
+  /// - Parameter probes: The plugins whose circuit breakers are open and that this request tries again.
   func interceptors<Operation: GraphQLOperation>(
     for operation: Operation, context: RequestContext, probes: [CircuitBreaker.Probe] = []
   ) -> RequestInterceptors {
-    // A trace tells of every C function by itself.
+    // A trace has a span for each C function, so each gets an interceptor of its own.
     let isTraced = context.tracer != nil
     guard keepsAnyState || isTraced else { return shared }
     let call = PluginCall(
@@ -132,7 +134,7 @@ final class CompiledPlan: Sendable {
     }
   }
 
-  /// The members with C functions that stand side by side in one.
+  /// The members, with adjacent C functions joined into one member.
   private static func joined(_ members: [HTTPMember]) -> [HTTPMember] {
     members.reduce(into: []) { joined, member in
       guard case .ffi(let stages) = member, case .ffi(let earlier)? = joined.last else { return joined.append(member) }
@@ -140,9 +142,9 @@ final class CompiledPlan: Sendable {
     }
   }
 
-  // MARK: What requests share
+  // MARK: Shared interceptors
 
-  /// The interceptors of all members; nil if one of them has none that requests could share.
+  /// The interceptors of all members; nil if one of them has none that requests can share.
   private static func all<Member, Interceptor>(
     _ members: [Member], _ interceptor: (Member) -> Interceptor?
   ) -> [Interceptor]? {
@@ -163,7 +165,7 @@ final class CompiledPlan: Sendable {
 
   // MARK: Looking up
 
-  /// The members of a list, with plugins that stand side by side in one row.
+  /// The members of a list, with adjacent plugins joined into one row.
   private static func rows<Member>(
     _ stages: [StagePlan.Stage], _ kind: StageKind, binding: (String) -> StageBinding?, plugins: (PluginStageGroup) -> Member,
     builtIn: (String) -> Member?
@@ -186,7 +188,7 @@ final class CompiledPlan: Sendable {
     return members
   }
 
-  /// The entries of a list that is asked one by one, with all its plugins in one row.
+  /// The entries of a list that are called one by one, with all its plugins in one row.
   private static func entries<Entry>(
     _ stages: [StagePlan.Stage], _ kind: StageKind, binding: (String) -> StageBinding?, plugin: (Int) -> Entry,
     builtIn: (String) -> Entry?

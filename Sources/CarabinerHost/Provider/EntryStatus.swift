@@ -2,35 +2,35 @@ package import CarabinerManifest
 internal import CarabinerWire
 internal import Synchronization
 
-/// What people are told of an entry of a manifest while it runs.
+/// The state of a manifest's entry, as reports and metrics show it.
 package struct EntryStatus: Sendable, Hashable {
   package let name: String
   package let origin: StagePlan.Stage.Origin
   /// The plugin's file or the C library, as the manifest names it.
   package let path: String
-  /// SHA-256 of what was loaded; nil if nothing was, and of C libraries.
+  /// SHA-256 of the loaded file; nil if nothing is loaded, and for C libraries.
   package let digest: String?
-  /// Who the plugin says it is; the function of an `ffi` entry. Nil if it is not loaded.
+  /// The id from the plugin's note, or the function of an `ffi` entry; nil if it is not loaded.
   package let id: String?
   package let version: String?
-  /// The lists it stands in, those of rules included.
+  /// The lists that contain the entry, including those of rules.
   package let lists: [StageList]
   package let isMandatory: Bool
-  /// Whether requests pass it, but for its breaker.
+  /// Whether requests pass it, regardless of its circuit breaker.
   package let isEnabled: Bool
-  /// Who switched it on or off; nil if it runs and nobody had to say so.
+  /// The decision that switched it on or off; nil if it runs by default.
   package let decision: StageDecision?
   /// Its circuit breaker; nil if it has none.
   package let breaker: CircuitBreaker.Status?
-  /// How often it broke the contract.
+  /// How often it violated the contract.
   package let faults: Int
-  /// How often it failed a call, which is an answer and no fault.
+  /// How often it failed a call with an error. A failure is a valid result, not a fault.
   package let failures: Int
-  /// How often it had a request started again.
+  /// How often it retried a request.
   package let retries: Int
-  /// How many calls it was in the way of; a request is one in each list the entry stands in.
+  /// How many calls began. A request counts once for each list that contains the entry.
   package let callsBegun: Int
-  /// How many of them are under way.
+  /// How many of these calls are in flight.
   package let callsInFlight: Int
 }
 

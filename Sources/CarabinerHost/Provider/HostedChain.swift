@@ -4,9 +4,9 @@ package import CarabinerManifest
 internal import CarabinerWire
 internal import Synchronization
 
-/// A manifest brought to life: libraries loaded, instances made, and an interceptor provider for every operation.
+/// A running manifest: it loads the libraries, creates the instances, and provides the interceptors of every operation.
 package final class HostedChain: InterceptorProvider {
-  /// What tells plans apart: the rules that put their stages in place, and not the names of operations, which clients choose.
+  /// The key of a plan: the rules that apply, one per list. Operation names are not part of it, as clients choose them.
   private typealias PlanKey = StageMap<Int?>
 
   /// A plan without the plugins whose circuit breakers are open.
@@ -18,11 +18,11 @@ package final class HostedChain: InterceptorProvider {
   private struct State {
     var overrides: StageOverrides
     var loadedPlugins: LoadedPlugins
-    /// The plan of operations that no rule is for, which are most.
+    /// The plan of operations to which no rule applies, which are most.
     var base: CompiledPlan?
     var plans: [PlanKey: CompiledPlan] = [:]
     var reducedPlans: [ReducedKey: CompiledPlan] = [:]
-    /// Counts the changes, so that a plan compiled before one is not kept after it.
+    /// Counts changes, so that a plan compiled before a change is not stored after it.
     var changes = 0
 
     func plan(_ rules: PlanKey) -> CompiledPlan? { rules == HostedChain.noRules ? base : plans[rules] }
@@ -53,29 +53,30 @@ package final class HostedChain: InterceptorProvider {
 
   package let manifest: Manifest
   private let state: Mutex<State>
-  /// Held while overrides change: loading takes long, and requests must not wait for it.
+  /// Held while overrides change. Loading takes long, and requests must not wait for it.
   private let changing = Mutex(())
   private let limits: PluginLimits
   private let board: BreakerRegistry
   private let passesGraphQLErrors: Bool
 
-  /// How many plans are remembered. When there are more, which takes very many rules, all are forgotten.
+  /// How many plans are kept. If a manifest has more, all are dropped and compiled again.
   private static let maximumPlans = 4096
 
-  /// Loads everything a manifest names and nobody switched off.
+  /// Loads all entries of a manifest that are not switched off.
   ///
   /// - Parameters:
-  ///   - environment: Time and network for the plugins that are made now.
-  ///   - store: What plugins get that are granted the store; it should be that of the client's transport.
-  ///   - predecessor: The chain this one takes the place of. A plugin whose file and configuration are the same keeps its instance;
-  ///     another may get what its last one had learnt.
-  ///   - anew: Whether all instances are made anew nevertheless.
-  ///   - generation: Which one of a host's manifests this is, counted from 1.
-  ///   - crashLoop: What is known of plugins that killed the host.
-  ///   - passesGraphQLErrors: Whether GraphQL errors that the server sends as `application/json` with a status of 400 to 499 are
-  ///     results, as a gateway needs them, or fail the operation.
-  ///   - clock: What time it is for circuit breakers, in nanoseconds of a clock that never goes back; nil for the system's.
-  /// - Throws: ``ManifestError``, or ``LoadRefusal`` with the entry it is about.
+  ///   - environment: Time and network for new plugin instances.
+  ///   - store: The store for plugins with that grant. It should be the store of the client's transport.
+  ///   - overrides: The plugins that are switched on and off.
+  ///   - predecessor: The chain this one replaces. A plugin whose file and configuration are unchanged keeps its instance.
+  ///     Another instance can receive the state of its predecessor.
+  ///   - anew: Whether all instances are created again even if unchanged.
+  ///   - generation: The number of this manifest in its host, counted from 1.
+  ///   - crashLoop: The plugins that crashed the host earlier.
+  ///   - passesGraphQLErrors: Whether GraphQL errors that the server sends as `application/json` with a status of 400 to 499
+  ///     are results, as a gateway needs them, or fail the operation.
+  ///   - clock: The time for circuit breakers, in nanoseconds of a monotonic clock; nil for the system's.
+  /// - Throws: ``ManifestError``, or ``LoadRefusal`` with the entry.
   package init(
     _ manifest: Manifest, environment: HostEnvironment = .withoutLoop, store: ApolloStore? = nil,
     overrides: StageOverrides = StageOverrides(), replacing predecessor: HostedChain? = nil, anew: Bool = false,
@@ -83,7 +84,7 @@ package final class HostedChain: InterceptorProvider {
     clock: (@Sendable () -> UInt64)? = nil
   ) throws {
     try Self.check(overrides, manifest)
-    // Instances that stay are told from the same board whether all is well.
+    // Kept instances report to the board of the predecessor, so the new chain uses the same one.
     board = predecessor?.board ?? BreakerRegistry(now: clock ?? { MonotonicClock.nanoseconds })
     var loadedPlugins = LoadedPlugins(
       LoadedPlugins.Surroundings(
@@ -99,13 +100,13 @@ package final class HostedChain: InterceptorProvider {
     self.limits = limits
   }
 
-  /// The libraries that are loaded, by entry.
+  /// The loaded libraries, by entry.
   package var libraries: [String: PluginLibrary] { state.withLock(\.loadedPlugins.libraries) }
 
-  /// The files that plugins read beside their own, as their configurations name them.
+  /// The files that plugins read in addition to their own, as named in their configurations.
   package var watchedFiles: [String] { state.withLock(\.loadedPlugins.watchedFiles) }
 
-  /// The instance of an entry; nil if it is none of a plugin's, or not loaded.
+  /// The instance of an entry; nil if the entry is not a plugin or not loaded.
   package func instance(of entry: String) -> PluginInstance? { state.withLock { $0.loadedPlugins.instance(entry) } }
 
   // MARK: Provider
@@ -117,7 +118,7 @@ package final class HostedChain: InterceptorProvider {
     return compiled(operation.operationName, operation.operationType).interceptors(for: operation, context: context)
   }
 
-  /// Interceptors while some circuit breaker is not closed.
+  /// The interceptors while at least one circuit breaker is not closed.
   private func reducedInterceptors<Operation: GraphQLOperation>(
     for operation: Operation, context: RequestContext
   ) throws -> RequestInterceptors {
@@ -125,7 +126,7 @@ package final class HostedChain: InterceptorProvider {
     let loadedPlugins = state.withLock(\.loadedPlugins)
     var broken: Set<String> = []
     var probes: [CircuitBreaker.Probe] = []
-    // Only what the request passes may be tried by it.
+    // A request can only probe plugins that it passes.
     for name in Set(StageList.allCases.flatMap { plan.active($0).map(\.name) }).sorted() {
       guard let instance = loadedPlugins.instance(name), let breaker = instance.breaker else { continue }
       switch breaker.admission() {
@@ -140,13 +141,13 @@ package final class HostedChain: InterceptorProvider {
       .interceptors(for: operation, context: context, probes: probes)
   }
 
-  /// The stages an operation passes.
+  /// The stages that an operation passes.
   package func plan(_ operationName: String?, _ type: GraphQLOperationType) -> StagePlan {
     let (overrides, loadedPlugins) = current
     return manifest.stagePlan(operationName: operationName, type: type, overrides: overrides, leavingOut: loadedPlugins.leftOut)
   }
 
-  /// The plan of an operation; operations that no rule tells apart share one.
+  /// The plan of an operation. Operations with the same rules share one.
   func compiled(_ operationName: String?, _ type: GraphQLOperationType) -> CompiledPlan {
     let rules = manifest.ruleIndex.choice(operationName, type)
     if let known = state.withLock({ $0.plan(rules) }) { return known }
@@ -162,7 +163,7 @@ package final class HostedChain: InterceptorProvider {
     return compile(key.rules, broken) { $0.keep($1, for: key) }
   }
 
-  /// Compiles a plan, and keeps it unless something has changed meanwhile.
+  /// Compiles a plan and stores it, unless the overrides changed in the meantime.
   private func compile(
     _ rules: PlanKey, _ broken: Set<String>, keep: (inout State, CompiledPlan) -> Void
   ) -> CompiledPlan {
@@ -179,20 +180,20 @@ package final class HostedChain: InterceptorProvider {
     return plan
   }
 
-  /// Who switched what on and off, and what is loaded.
+  /// The overrides, and the loaded entries.
   var current: (overrides: StageOverrides, loadedPlugins: LoadedPlugins) { state.withLock { ($0.overrides, $0.loadedPlugins) } }
 
   // MARK: Overrides
 
-  /// Who switched what on and off.
+  /// The plugins that are switched on and off.
   package var overrides: StageOverrides { state.withLock(\.overrides) }
 
-  /// Switches plugins on and off, for the next request; calls under way keep the stages they have.
+  /// Switches plugins on and off from the next request on. Calls in flight keep their stages.
   ///
-  /// A plugin that was off from the start is loaded now.
+  /// A plugin that was off so far is loaded now.
   ///
-  /// - Throws: ``ManifestError`` if a mandatory plugin were switched off, or a live override fits no plugin; ``LoadRefusal`` if one
-  ///   that is switched on cannot be loaded. Then nothing has changed.
+  /// - Throws: ``ManifestError`` if a mandatory plugin is switched off or a live override matches no plugin; ``LoadRefusal`` if
+  ///   a plugin that is switched on cannot be loaded. After an error nothing has changed.
   package func setOverrides(_ overrides: StageOverrides) throws {
     try changing.withLock { _ in
       try Self.check(overrides, manifest)

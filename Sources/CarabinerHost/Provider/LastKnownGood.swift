@@ -6,25 +6,27 @@ internal import CarabinerWire
 internal import FoundationEssentials
 internal import Glibc
 
-/// The manifest that served last, kept with its plugins' files for a host whose own manifest cannot be used when it starts.
+/// A copy of the last working manifest and its plugins' files, for a host that starts with an unusable manifest.
 package struct LastKnownGood: Sendable {
   private static let name = "last-good.json"
-  /// The kept manifest has absolute paths and digests in it, so it may be longer than the original.
+  /// The kept manifest contains absolute paths and digests, so it may be longer than the original.
   private static let maximumFileBytes = 4 * Manifest.maximumFileBytes
 
   private let directory: String
 
-  /// - Parameter directory: A folder for this alone; it is made if it is not there.
-  /// - Throws: ``CrashStateError`` if it is not ours alone.
+  /// Opens or creates the folder.
+  ///
+  /// - Parameter directory: A folder used for nothing else. It is created if it does not exist.
+  /// - Throws: ``CrashStateError`` if other users can write to it.
   package init(directory: String) throws {
     self.directory = directory
     _ = unsafe mkdir(directory, 0o700)
     _ = try PrivateFile(opening: directory, O_RDONLY | O_DIRECTORY)
   }
 
-  /// Keeps a manifest and the files that were loaded for it, in place of what was kept before.
+  /// Keeps a manifest and its loaded files, and removes the copy kept before.
   ///
-  /// Nothing of what was kept is gone before the new is whole.
+  /// The earlier copy is removed only after the new one is complete.
   package func keep(_ manifest: Manifest, libraries: [String: PluginLibrary]) throws {
     guard let source = try manifest.document() else { return }
     var document = source.object ?? [:]
@@ -34,7 +36,7 @@ package struct LastKnownGood: Sendable {
         try plugins.map { entry in
           guard var object = entry.object, let library = object["name"]?.string.flatMap({ libraries[$0] }) else { return entry }
           object["sha256"] = .string(library.digest)
-          // Another folder would be another $ORIGIN for the libraries it needs, so such a file stays where it is.
+          // With library-paths the file is not copied: $ORIGIN would be another folder.
           guard object["library-paths"] == nil else { return .object(object) }
           let file = "\(library.digest).so"
           try copy(library, to: file)
@@ -50,9 +52,9 @@ package struct LastKnownGood: Sendable {
     }
   }
 
-  /// What was kept; nil if nothing was.
+  /// The kept manifest; nil if there is none.
   ///
-  /// - Throws: ``ManifestError`` if it cannot be used any more.
+  /// - Throws: ``ManifestError`` if it cannot be used.
   package func manifest() throws -> Manifest? {
     let path = "\(directory)/\(Self.name)"
     guard unsafe access(path, F_OK) == 0 else { return nil }
@@ -69,7 +71,7 @@ package struct LastKnownGood: Sendable {
 
   private func copy(_ library: PluginLibrary, to name: String) throws {
     guard unsafe access("\(directory)/\(name)", F_OK) != 0 else { return }
-    // The private copy that is mapped: the operator's own file may be another one by now.
+    // This copies the private copy that is mapped: the operator may have replaced the original since.
     let bytes = try BoundedFile.bytes(at: library.copyPath, maximumBytes: PluginFile.maximumBytes)
     guard Digest.sha256(bytes).hexDigits == library.digest else {
       throw ManifestError(
@@ -78,7 +80,7 @@ package struct LastKnownGood: Sendable {
     try write(Data(bytes), to: name, mode: 0o500)
   }
 
-  /// Writes a file that is there whole or not at all.
+  /// Writes a file atomically.
   private func write(_ data: Data, to name: String, mode: Int) throws {
     let temporary = "\(directory)/.\(name).\(getpid())"
     try data.write(to: URL(filePath: temporary))

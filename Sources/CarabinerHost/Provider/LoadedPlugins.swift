@@ -5,9 +5,10 @@ internal import CarabinerManifest
 internal import CarabinerWire
 internal import Logging
 
-/// The entries of a manifest that are loaded: their libraries, instances, and the stages they have in each list.
+/// The loaded entries of a manifest: their libraries, instances, and stages in each list.
 ///
-/// It only grows: what is switched off later stays loaded, and what was off from the start is loaded when it is first switched on.
+/// Entries are only added. A plugin that is switched off stays loaded. A plugin that was off at the start is loaded when it is
+/// switched on.
 struct LoadedPlugins: Sendable {
   private enum Member: Sendable {
     case plugin(PluginInstance)
@@ -19,26 +20,26 @@ struct LoadedPlugins: Sendable {
     let list: StageList
   }
 
-  /// What all entries of a chain share.
+  /// Values that all entries of a chain share.
   struct Surroundings: Sendable {
     /// Time and network for plugins.
     var environment: HostEnvironment
     var store: ApolloStore?
-    /// Which generation of the manifest this is.
+    /// The generation of the manifest.
     var generation: UInt64
     var board: BreakerRegistry
     var crashLoop: CrashLoopGuard?
   }
 
   private let surroundings: Surroundings
-  /// The libraries, by entry.
+  /// The loaded libraries, by entry.
   private(set) var libraries: [String: PluginLibrary] = [:]
   private var members: [String: Member] = [:]
   private var bindings: [Place: StageBinding] = [:]
-  /// What the files that plugins have watched were like when their instances were made, by entry.
+  /// The signatures of the files that plugins watch, from before their instances were created, by entry.
   private var watched: [String: [String: FileSignature]] = [:]
 
-  /// The entries that are left out although they should run, and why.
+  /// The entries that are left out although they are switched on, and why.
   private(set) var leftOut: [String: StageDecision] = [:]
   private static let logger = Logger(label: "carabiner.host")
 
@@ -47,25 +48,26 @@ struct LoadedPlugins: Sendable {
   /// Whether an entry is loaded.
   func contains(_ name: String) -> Bool { members[name] != nil }
 
-  /// The files that plugins have watched.
+  /// The files that plugins watch.
   var watchedFiles: [String] { watched.values.flatMap(\.keys) }
 
-  /// The stage a plugin has in a list; nil for anything else.
+  /// The stage of a plugin in a list; nil for any other entry.
   func binding(_ name: String, _ list: StageList) -> StageBinding? { bindings[Place(name: name, list: list)] }
 
   /// The stage of an `ffi` entry; nil for any other.
   func ffi(_ name: String) -> FFIStage? { if case .ffi(let stage)? = members[name] { stage } else { nil } }
 
-  /// The instance of a plugin; nil for any other entry, and one that is not loaded.
+  /// The instance of a plugin; nil for any other entry, or if it is not loaded.
   func instance(_ name: String) -> PluginInstance? { if case .plugin(let instance)? = members[name] { instance } else { nil } }
 
-  /// Loads what of a manifest is wanted and not loaded yet.
+  /// Loads the entries that should run and are not loaded yet.
   ///
   /// - Parameters:
-  ///   - predecessor: What this takes the place of. A plugin keeps its instance if its file, its configuration and the files it has
-  ///     watched are the same.
-  ///   - anew: Whether all instances are made anew nevertheless.
-  /// - Throws: ``ManifestError``, or ``LoadRefusal`` with the entry it is about.
+  ///   - predecessor: The entries these replace. A plugin keeps its instance if its file, its configuration and the files it
+  ///     watches are unchanged.
+  ///   - anew: Whether all instances are created again even if unchanged.
+  ///   - isWanted: Whether an entry should run.
+  /// - Throws: ``ManifestError``, or ``LoadRefusal`` with the entry.
   mutating func bringUp(
     _ manifest: Manifest, replacing predecessor: LoadedPlugins? = nil, anew: Bool = false, _ isWanted: (Manifest.Plugin) -> Bool
   ) throws {
@@ -124,7 +126,7 @@ struct LoadedPlugins: Sendable {
     }
   }
 
-  /// The instance of an entry that would be made again just as it is; nil if there is none.
+  /// The predecessor's instance of an entry if a new one would be identical; nil otherwise.
   private func reusable(
     _ interceptor: PluginInterceptor, _ library: PluginLibrary, _ options: PluginInstance.Options
   ) -> PluginInstance? {
@@ -134,7 +136,7 @@ struct LoadedPlugins: Sendable {
     return instance
   }
 
-  /// Lets the entry's new instance know what its last one had learnt. That this fails is no reason not to go on without.
+  /// Passes the state of the entry's earlier instance to the new one. If that fails, the new instance starts without it.
   private func handOver(to instance: PluginInstance) {
     guard let earlier = self.instance(instance.name), earlier.id == instance.id else { return }
     do {
@@ -144,7 +146,7 @@ struct LoadedPlugins: Sendable {
     }
   }
 
-  /// Whether a plugin did not kill the host too often; one that did is left out, if it may be.
+  /// Whether a plugin may run. A plugin that crashed the host too often is left out or, if the policy forbids that, refused.
   private mutating func mayRun(_ plugin: Manifest.Plugin, _ file: PluginFile) throws -> Bool {
     guard let crashLoop = surroundings.crashLoop, let accusation = crashLoop.accusation(of: file.digest) else { return true }
     guard crashLoop.policy.then == .skip, !plugin.isMandatory else {
@@ -165,7 +167,7 @@ struct LoadedPlugins: Sendable {
     let pointer = plugin.pointer.appending("config")
     try check(plugin, interceptor, pointer)
     var options = PluginInstance.Options(name: plugin.name)
-    // Secrets are filled in after the check, so that no message can show one.
+    // Secrets are resolved after the check, so that no message can contain one.
     options.configuration = try secrets.resolve(plugin.configuration, at: pointer).description
     options.redaction = try secrets.redaction(of: plugin.configuration, at: pointer)
     options.grants = plugin.grants
@@ -224,7 +226,7 @@ struct LoadedPlugins: Sendable {
   }
 }
 
-/// What is wrong with one plugin's configuration.
+/// The problems of one plugin's configuration.
 private struct ConfigurationViolations: Error {
   let problems: [ManifestProblem]
 }

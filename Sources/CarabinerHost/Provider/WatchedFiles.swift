@@ -1,15 +1,16 @@
 internal import CarabinerWire
 
-/// The files that a plugin reads beside its own: texts of its configuration that its schema marks with `"x-carabiner-watch": true`.
+/// The files that a plugin reads in addition to its own: texts of its configuration marked `"x-carabiner-watch": true` in its
+/// schema.
 enum WatchedFiles {
-  /// The keyword; other readers of the schema pass over it.
+  /// The keyword. Other readers of the schema ignore it.
   static let keyword = "x-carabiner-watch"
-  /// How many files one plugin may have watched.
+  /// How many files of one plugin are watched.
   static let maximumCount = 256
 
   /// The paths of a configuration, as the plugin opens them.
   ///
-  /// Only `properties` and `items` are followed: a file that depends on a condition is none that a person would look for.
+  /// Only `properties` and `items` are followed. Files under conditional keywords of the schema are not watched.
   static func named(by schema: String?, in configuration: JSONValue) -> [String] {
     guard let schema, schema.contains(keyword), let schema = try? JSONValue(parsing: schema) else { return [] }
     return Array(paths(schema, configuration).prefix(maximumCount))
