@@ -1,4 +1,4 @@
-/* On a fatal signal: one line that names the plugin, then whatever would have happened anyway.
+/* On a fatal signal: writes one line that names the plugin, and then lets the signal take its usual course.
  *
  * Everything from the handler down is async-signal-safe: no allocation, no lock, no stdio; only stores, write(2), sigaction(2) and
  * tgkill(2). */
@@ -21,19 +21,19 @@
 __thread CCrash_work CCrash_now __attribute__((tls_model("initial-exec")));
 int CCrash_is_installed;
 
-/* SIGTRAP is what Swift's own traps are on ARM. */
+/* Swift's traps raise SIGTRAP on ARM. */
 static const int fatal[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP};
 enum { FATAL = sizeof fatal / sizeof *fatal, STACK = 64 * 1024, LINE = 2048 };
 
 static struct sigaction earlier[FATAL];
-/* Whether the handler that was there before is that of Swift's runtime, which writes a long backtrace. */
+/* Whether the earlier handler is that of Swift's runtime, which writes a long backtrace. */
 static char is_backtracer[FATAL];
 static atomic_int record = -1;
-/* The thread that is telling; 0 while none is. */
+/* The thread that writes the report; 0 if there is none. */
 static atomic_int teller;
 static atomic_int is_told;
 
-/* By number, as the host numbers them. */
+/* The names of the hooks, by the numbers that the host uses. */
 static const char *const hooks[CCrash_ALIGNMENT] = {
     "on_request", "on_result", "on_head", "on_chunk", "on_read", "on_write", "on_error", "on_end", "on_cancel", "release",
     "create", "destroy", "validate", "drain", "load", "entry", "init", "callback", "ffi"};
@@ -88,7 +88,7 @@ static const library *library_at(uintptr_t address) {
 }
 
 /* MARK: Subjects */
-/* So that none is taken for lost. */
+/* All subjects, so that leak checkers do not report them. */
 static _Atomic(const CCrash_subject *) subjects;
 
 uintptr_t CCrash_new_subject(const char *entry, const char *file, const char *digest, uint64_t generation) {
@@ -106,12 +106,12 @@ typedef struct line {
   char text[LINE];
 } line;
 
-/* The line of the plugin, to be written again below a backtrace. */
+/* The line about the plugin, to be written again below a backtrace. */
 static line words;
 
 static void put(line *l, const char *text) {
   if (!text) text = "?";
-  /* One character is kept for the end of the line, which no name may hold. */
+  /* One byte is reserved for the newline. Control characters are replaced, so a name cannot contain one. */
   while (*text && l->used < sizeof l->text - 1) {
     unsigned char c = (unsigned char)*text++;
     l->text[l->used++] = c < 0x20 || c == 0x7F ? '?' : (char)c;
@@ -132,7 +132,7 @@ static void put_address(line *l, uint64_t address) {
   put_number(l, address, 16);
 }
 
-/* strdup may have had no memory for a text. */
+/* A text may be NULL if strdup had no memory. */
 static const char *text_of(const char *text) { return text && text[0] ? text : NULL; }
 
 static void put_name(line *l, const CCrash_subject *subject) {
@@ -244,11 +244,11 @@ static void tell(int signal, const siginfo_t *info, const ucontext_t *context) {
   end(&r, descriptor);
 }
 
-/* Runs Swift's handler, which comes back once the backtrace is written, and says again what is easily lost above one. */
+/* Runs the handler of Swift's runtime, which returns after it has written the backtrace, and repeats the line below it. */
 static void write_backtrace(int signal, siginfo_t *info, void *context) {
   for (int i = 0; i < FATAL; i++) {
     if (fatal[i] != signal || !is_backtracer[i]) continue;
-    /* With the signals blocked that the kernel would have blocked for it, and no others: it reads memory that may not be there. */
+    /* Only the signals the kernel would block for this handler are blocked: it may read unmapped memory and needs its own faults. */
     sigset_t mask = ((const ucontext_t *)context)->uc_sigmask, own;
     for (int other = 1; other < NSIG; other++)
       if (sigismember(&earlier[i].sa_mask, other) == 1) sigaddset(&mask, other);
@@ -257,7 +257,7 @@ static void write_backtrace(int signal, siginfo_t *info, void *context) {
     earlier[i].sa_sigaction(signal, info, context);
     pthread_sigmask(SIG_SETMASK, &own, NULL);
     send(&words, STDERR_FILENO);
-    /* It has had its turn. */
+    /* The runtime's handler runs once only. */
     earlier[i] = (struct sigaction){.sa_handler = SIG_DFL};
   }
 }
@@ -269,12 +269,12 @@ static void handle(int signal, siginfo_t *info, void *context) {
     atomic_store(&is_told, 1);
     write_backtrace(signal, info, context);
   } else if (nobody != self) {
-    /* Another thread is dying and has something to say first: a second, and no longer. */
+    /* Another thread is writing its report. Wait for it for one second at most. */
     struct timespec pause = {.tv_nsec = 10 * 1000 * 1000};
     for (int i = 0; i < 100 && !atomic_load(&is_told); i++) nanosleep(&pause, NULL);
   }
-  /* From here on as if this handler had never been: a fault happens again at the same instruction, with all its circumstances; a
-   * signal that was sent is sent again, and comes when the handler returns. */
+  /* From here on the signal takes its usual course: a fault occurs again at the same instruction, with the same context; a signal that
+   * was sent is sent again and is delivered when the handler returns. */
   for (int i = 0; i < FATAL; i++)
     if (fatal[i] == signal) sigaction(signal, &earlier[i], NULL);
   if (info->si_code <= 0) syscall(SYS_tgkill, getpid(), self, signal);
@@ -296,7 +296,7 @@ static void make_key(void) { pthread_key_create(&stack_key, free_stack); }
 
 void CCrash_prepare(void) {
   CCrash_now.is_prepared = 1;
-  /* A loop's thread may block every signal; a fault in it would then end the process without a word. */
+  /* Event loop threads may block all signals. A fault would then end the process without a report. */
   sigset_t set;
   sigemptyset(&set);
   for (int i = 0; i < FATAL; i++) sigaddset(&set, fatal[i]);
@@ -310,7 +310,7 @@ void CCrash_prepare(void) {
   if (sigaltstack(&stack, NULL) != 0 || pthread_setspecific(stack_key, memory) != 0) free_stack(memory);
 }
 
-/* Whether a handler lies in the same file as Swift's runtime. */
+/* Whether a handler is in the same file as Swift's runtime. */
 static int is_of_swift(const struct sigaction *action) {
   Dl_info handler, runtime;
   void *retain = dlsym(RTLD_DEFAULT, "swift_retain");

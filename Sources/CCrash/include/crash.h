@@ -1,8 +1,8 @@
-/* What a thread is doing for a plugin, and who is told when it dies of it. */
+/* Notes which plugin's code each thread runs, for the report of a crash. */
 #pragma once
 #include <stdint.h>
 
-/* Who a plugin's code belongs to. */
+/* A plugin whose code may run. */
 typedef struct CCrash_subject {
   const struct CCrash_subject *next; /* of all there are */
   const char *entry;  /* the manifest's name; "" if it is not known yet */
@@ -11,8 +11,8 @@ typedef struct CCrash_subject {
   uint64_t generation;
 } CCrash_subject;
 
-/* What a thread does now. The hook's number stands in the last bits of the subject's address, which is a multiple of 32: to note
- * both is one store. */
+/* The work of a thread now. The lowest bits of the subject's address, a multiple of 32, hold the hook's number. One store
+ * therefore sets both. */
 typedef struct CCrash_work {
   uintptr_t subject;
   uint64_t request;
@@ -21,12 +21,12 @@ typedef struct CCrash_work {
 
 #define CCrash_ALIGNMENT 32
 
-/* Initial-exec: two instructions to reach it, and nothing that could allocate in a signal handler. */
+/* Initial-exec: an access takes two instructions and allocates nothing, as a signal handler requires. */
 extern __thread CCrash_work CCrash_now __attribute__((tls_model("initial-exec")));
 extern int CCrash_is_installed;
 
-/* Notes that code of `subject` runs from here on, in the hook of this number, for this request. What is called then may look at the
- * note for all a compiler knows, so it is there before and goes after. */
+/* Notes that code of `subject` runs from here on, in the hook of this number, for this request. The compiler cannot move the
+ * stores past the plugin's call, since for all it knows the callee reads them. */
 static inline void CCrash_enter(uintptr_t subject, uintptr_t hook, uint64_t request) {
   CCrash_now.request = request;
   CCrash_now.subject = subject | hook;
@@ -34,26 +34,26 @@ static inline void CCrash_enter(uintptr_t subject, uintptr_t hook, uint64_t requ
 
 static inline void CCrash_leave(void) { CCrash_now.subject = 0; }
 
-/* For what may be called from within a plugin's code: what the thread was doing, to be given back. */
+/* For calls that may be nested in a plugin's code: the work before the call, to be restored after it. */
 static inline CCrash_work CCrash_outer(void) { return CCrash_now; }
 static inline void CCrash_restore(CCrash_work outer) {
   CCrash_now.request = outer.request;
   CCrash_now.subject = outer.subject;
 }
 
-/* Lets the fatal signals through to this thread, once, and gives it a stack to die on: a plugin that has used up its own is named too. */
+/* Once per thread: unblocks the fatal signals and sets up an alternate signal stack, so that a stack overflow can be reported too. */
 void CCrash_prepare(void);
 static inline void CCrash_prepare_thread(void) {
   if (__builtin_expect(CCrash_is_installed && !CCrash_now.is_prepared, 0)) CCrash_prepare();
 }
 
-/* A new subject's address. It is never freed: a timer a plugin has armed may go off after its instance is gone. 0 if there is no memory. */
+/* Returns a new subject's address, or 0 if there is no memory. Subjects are never freed: a timer may fire after its instance is gone. */
 uintptr_t CCrash_new_subject(const char *entry, const char *file, const char *digest, uint64_t generation);
 
-/* Notes where a library lies, whose handle is that of dlopen, so that threads of its own can be told by the instruction they died at.
- * Libraries are never unmapped, and neither is the note of one. */
+/* Notes the addresses of a library by its dlopen handle, so that a crash on a thread of its own can be attributed by the address of
+ * the instruction. Libraries are never unmapped, so notes are never removed. */
 void CCrash_note_library(void *handle, const char *entry, const char *file, const char *digest);
 
-/* Takes over the fatal signals. `record` is a descriptor for a line a machine reads; -1 for none. Installed twice, the later record
- * counts. 0, or -1 with errno. */
+/* Installs the handlers for the fatal signals. `record` is a descriptor for machine-readable lines, or -1. A second call replaces
+ * the descriptor. Returns 0, or -1 with errno. */
 int CCrash_install(int record);
