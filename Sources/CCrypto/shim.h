@@ -1,4 +1,4 @@
-/* Of libcrypto only what hashes; its other headers would cost every importer their parsing. */
+/* The hash functions of libcrypto only: its other headers would slow down every importer's build. */
 #pragma once
 #include <openssl/crypto.h>
 #include <openssl/hmac.h>

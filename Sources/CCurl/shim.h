@@ -1,4 +1,4 @@
-/* What Swift cannot call of libcurl: its variadic functions, each with the argument type the option wants. */
+/* Functions for the parts of libcurl that Swift cannot import: variadic functions, each here with its argument type, and unions. */
 #pragma once
 #include <curl/curl.h>
 
@@ -65,7 +65,7 @@ static inline void CCurl_setMultiLong(CURLM *multi, CURLMoption option, long val
   curl_multi_setopt(multi, option, value);
 }
 
-/* The message is a union. */
+/* The message contains a union. */
 static inline CURL *CCurl_nextFinished(CURLM *multi, CURLcode *code) {
   int remaining = 0;
   CURLMsg *message;

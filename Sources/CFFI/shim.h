@@ -1,4 +1,4 @@
-/* libffi's type descriptions are mutable C globals, which Swift 6 refuses to read; these functions hand out their addresses. */
+/* libffi's type descriptions are mutable C globals, which Swift 6 refuses to read. These functions return their addresses. */
 #pragma once
 #include <ffi.h>
 

@@ -1,4 +1,4 @@
-/* What Linux offers and Swift's Glibc module leaves out. */
+/* Linux functions that Swift's Glibc module does not import. */
 #pragma once
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The event's data is a union and its struct is packed: both are awkward in Swift. */
+/* struct epoll_event is packed and its data is a union: both are awkward in Swift. */
 static inline int CLinux_watch(int epoll, int descriptor, uint32_t events) {
   struct epoll_event event = {.events = events, .data = {.fd = descriptor}};
   return epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event);
@@ -34,40 +34,40 @@ static const uint32_t CLinux_READABLE = EPOLLIN;
 static const uint32_t CLinux_WRITABLE = EPOLLOUT;
 static const int CLinux_CLOSE_ON_EXEC = SOCK_CLOEXEC;
 
-/* glibc declares it only for GNU programs. The prototype is spelled out because other modules may have included
- * <pthread.h> first, without it. */
+/* glibc declares this only with _GNU_SOURCE. The prototype is repeated because other modules may have included <pthread.h> first,
+ * without it. */
 extern int pthread_setname_np(pthread_t thread, const char *name);
 static inline void CLinux_nameThisThread(const char *name) { pthread_setname_np(pthread_self(), name); }
 
-/* The system call itself: the header's function is there for GNU programs only. MFD_CLOEXEC | MFD_NOEXEC_SEAL: the file can be
- * mapped and not started, which hosts with vm.memfd_noexec=2 ask for. Kernels before 6.3 know MFD_ALLOW_SEALING only. */
+/* A direct system call, since glibc declares memfd_create only with _GNU_SOURCE. MFD_CLOEXEC | MFD_NOEXEC_SEAL: the file can be mapped
+ * but not executed, as vm.memfd_noexec=2 requires. Kernels before 6.3 only have MFD_CLOEXEC | MFD_ALLOW_SEALING. */
 static inline int CLinux_newMemoryFile(const char *name) {
   int descriptor = (int)syscall(SYS_memfd_create, name, 0x9u);
   return descriptor >= 0 || errno != EINVAL ? descriptor : (int)syscall(SYS_memfd_create, name, 0x3u);
 }
-/* F_ADD_SEALS with SEAL, SHRINK, GROW and WRITE: nobody changes the file any more, us included. fcntl is variadic. */
+/* F_ADD_SEALS with SEAL, SHRINK, GROW and WRITE: no process can change the file any more, this one included. fcntl is variadic. */
 static inline int CLinux_seal(int descriptor) { return fcntl(descriptor, 1033, 0x1 | 0x2 | 0x4 | 0x8); }
 
-/* A descriptor that becomes readable when the process ends. */
+/* Returns a descriptor that becomes readable when the process ends. */
 static inline int CLinux_openProcess(pid_t process) { return (int)syscall(SYS_pidfd_open, process, 0u); }
 
-/* A pipe no program started meanwhile inherits, of which reading never waits. pipe2 is there for GNU programs only, and fcntl
- * is variadic. */
+/* Creates a pipe that child processes do not inherit and whose read end does not block. pipe2 needs _GNU_SOURCE, and fcntl is
+ * variadic. */
 static inline int CLinux_newPipe(int ends[2]) {
   if (syscall(SYS_pipe2, ends, O_CLOEXEC) != 0) return -1;
   return fcntl(ends[0], F_SETFL, O_NONBLOCK);
 }
 
-/* Closes every descriptor from this one on in the program that is started; there for GNU programs only, as above. */
+/* Closes all descriptors from `from` on in the started program. glibc declares this only with _GNU_SOURCE. */
 extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
 static inline int CLinux_closeFrom(posix_spawn_file_actions_t *actions, int from) {
   return posix_spawn_file_actions_addclosefrom_np(actions, from);
 }
 
-/* The program that is started leads a session of its own; likewise. */
+/* The started program leads its own session. glibc defines this only with _GNU_SOURCE. */
 static const short CLinux_NEW_SESSION = 0x80 /* POSIX_SPAWN_SETSID */;
 
-/* Where the program that is started runs; likewise. */
+/* Sets the working folder of the started program. glibc declares this only with _GNU_SOURCE. */
 extern int posix_spawn_file_actions_addchdir_np(posix_spawn_file_actions_t *actions, const char *path);
 static inline int CLinux_changeDirectory(posix_spawn_file_actions_t *actions, const char *path) {
   return posix_spawn_file_actions_addchdir_np(actions, path);

@@ -1,4 +1,4 @@
-/* What Swift does not see of SQLite: a destructor that is a number in disguise, and codes that are expressions. */
+/* Functions for the parts of SQLite that Swift cannot import: a destructor that is a cast number, and codes that are expressions. */
 #pragma once
 #include <sqlite3.h>
 #include <string.h>
@@ -8,7 +8,7 @@ static inline int CSQLite_bindText(sqlite3_stmt *statement, int index, const cha
   return sqlite3_bind_text(statement, index, bytes ? bytes : "", count, SQLITE_TRANSIENT);
 }
 
-/* Compares in place: most writes find what they would write, and a copy for each field is most of what such a write costs. */
+/* Compares in place. Most writes write the value that is already there, and copying each field would be most of their cost. */
 static inline int CSQLite_columnIs(sqlite3_stmt *statement, int column, const void *bytes, int count) {
   const void *text = sqlite3_column_text(statement, column);
   return text && sqlite3_column_bytes(statement, column) == count && (count == 0 || memcmp(text, bytes, (size_t)count) == 0);
