@@ -1,20 +1,20 @@
-/// What is done about a plugin that kills the host again and again.
+/// The reaction to a plugin that crashes the host repeatedly.
 package struct CrashLoopPolicy: Sendable, Hashable {
-  /// What a host does that starts and finds such a plugin in its manifest.
+  /// The behaviour of a host that finds such a plugin in its manifest at start-up.
   package enum Remedy: String, Sendable, Hashable, CaseIterable {
-    /// It starts without the plugin, unless that is mandatory.
+    /// The host starts without the plugin, unless the plugin is mandatory.
     case skip
-    /// It does not start.
+    /// The host does not start.
     case refuse
   }
 
-  /// How many crashes are too many.
+  /// The number of crashes that triggers `then`.
   package var after = 3
-  /// Within which time they count.
+  /// The time within which crashes are counted.
   package var within = Duration.seconds(600)
-  /// What is done then.
+  /// The reaction to that many crashes.
   package var then = Remedy.refuse
 
-  /// Three within ten minutes, and the host does not start.
+  /// Three crashes within ten minutes; the host does not start.
   package init() {}
 }

@@ -2,19 +2,19 @@ package import CarabinerWire
 
 /// A call into an unmodified C library, as a manifest declares it.
 ///
-/// What can be checked is: that the library and the function are there, that the symbol is a function, that the types exist
-/// and constants fit them, that a pointer comes with its length. What cannot be checked: that this **is** the function's
-/// signature, that it may be called by several threads at once, and that it does not keep the pointer. A wrong declaration
-/// is undefined behaviour, as it is in C: declare only what the library's header says.
+/// The host checks that the library and the function exist, that the symbol is a function, that the types exist and constants fit
+/// them, and that a pointer is passed with its length. The host cannot check that the declared signature is the function's own, that
+/// several threads may call the function at once, and that it does not keep the pointer. As in C, a wrong declaration is undefined
+/// behaviour: declare only what the library's header says.
 package struct FFIDeclaration: Sendable, Hashable {
-  /// A C type that can be named.
+  /// A C type that a declaration may use.
   package enum CType: String, Sendable, Hashable, CaseIterable {
     case i8, i16, i32, i64, u8, u16, u32, u64, f32, f64
     /// `const char *`
     case string
     /// `const void *`
     case pointer
-    /// Only as a result.
+    /// Valid only as a result.
     case void
   }
 
@@ -26,18 +26,18 @@ package struct FFIDeclaration: Sendable, Hashable {
     case text(String)
     /// The address of the request's body.
     case body
-    /// How many bytes the body has.
+    /// The length of the request's body in bytes.
     case bodyLength(CType)
   }
 
-  /// How the result is written into the header.
+  /// The notation of the result in the header.
   package enum Format: String, Sendable, Hashable, CaseIterable {
     case decimal
     case hex
     case text
   }
 
-  /// How many arguments a call may have.
+  /// The most arguments of a call.
   package static let maximumArguments = 16
 
   package let library: String
@@ -61,7 +61,7 @@ package struct FFIDeclaration: Sendable, Hashable {
 
   /// Reads a declaration.
   ///
-  /// - Throws: ``ManifestProblem`` with the place of the first fault.
+  /// - Throws: ``ManifestProblem`` with the place of the first mistake.
   package init(_ json: JSONValue, at pointer: JSONPointer) throws {
     guard case .object(let object) = json else {
       throw ManifestProblem(.wrongType, at: pointer, "ffi must be an object, and is a \(json.kind)")

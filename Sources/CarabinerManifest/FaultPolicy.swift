@@ -1,25 +1,25 @@
-/// What becomes of a request in which a plugin broke the contract.
+/// The effect of a plugin's fault on a request.
 ///
-/// A fault is what the host finds wrong, and a hook that stays pending for longer than its entry's `timeout`. A FAIL is none: it is an
-/// answer, and a client that is refused often must not be able to switch off who refuses it.
+/// A fault is a breach of the contract that the host detects, or a hook that is pending for longer than its entry's `timeout`. FAIL is
+/// an answer and not a fault. Otherwise a client could disable an auth plugin by being rejected repeatedly.
 package enum FaultPolicy: Sendable, Hashable {
   /// The request fails.
   case fail
-  /// The plugin is passed over.
+  /// The request continues without the plugin.
   case skip
-  /// The request fails, and after so many in a row the entry is passed over until it works again; one that is mandatory is not passed
-  /// over, its requests fail at once.
+  /// The request fails. After this many faults in a row, requests skip the plugin until it works again. A mandatory plugin is not
+  /// skipped: its requests fail at once.
   case openAfter(Int)
 }
 
 extension FaultPolicy {
-  /// How many faults in a row may open a circuit breaker.
+  /// The numbers of faults that may open a circuit breaker.
   private static let thresholds = 1...1000
 
-  /// What stands before the number in a manifest.
+  /// The prefix of the number in a manifest.
   private static let openAfterPrefix = "open-after-"
 
-  /// Reads what a manifest says; nil if it is no policy.
+  /// Reads the value of `on-fault`; nil if it is not a valid policy.
   init?(_ text: String) {
     switch text {
     case "fail": self = .fail

@@ -1,48 +1,49 @@
 package import Carabiner
 
 extension Manifest {
-  /// What a gateway does with the requests of others.
+  /// The settings of a gateway.
   package struct Serve: Sendable, Hashable {
-    /// Names of request fields that go on to the upstream; one that ends with `*` stands for all that begin so.
+    /// Names of request headers that are sent to the upstream. A trailing `*` matches all names with that prefix.
     package var forwardedHeaders: [String] = []
-    /// Names of response fields that go back to the client.
+    /// Names of response headers that are returned to the client; `*` as above.
     package var returnedHeaders: [String] = []
-    /// Names of fields that a client of a WebSocket may add in `connection_init`.
+    /// Names of headers that a WebSocket client may add in `connection_init`; `*` as above.
     package var connectionInitHeaders: [String] = []
-    /// When the store, which all clients share, is asked.
+    /// The use of the store, which all clients share.
     package var cachePolicy = CachePolicy.networkOnly
-    /// How a generation shows itself on a share of the operations before it takes all; nil if it takes all at once.
+    /// The trial of a new generation on a share of the operations; nil to switch all operations at once.
     package var canary: Canary?
-    /// How a generation runs copies of operations, whose results are compared and go nowhere; nil if it takes all at once.
+    /// The trial of a new generation on copies of operations, whose results are compared and discarded; nil to switch all operations at
+    /// once.
     package var shadow: Shadow?
   }
 
-  /// A generation takes a share of the operations, and all of them if nothing speaks against it.
+  /// A new generation first runs a share of the operations. It takes over if it has no more errors and is not slower.
   package struct Canary: Sendable, Hashable {
-    /// The share it takes, above 0 to 1.
+    /// The share that the new generation runs, above 0 to 1.
     package var share: Double
-    /// How long it is watched before it takes all.
+    /// The time until it takes over.
     package var duration = Duration.seconds(600)
-    /// The request field whose value decides who gets it; nil for the client's address. One client sees one generation.
+    /// The request header whose value assigns a client to a generation; nil to use the client's address. A client sees one generation.
     package var key: String?
-    /// By how much the share of its operations that fail or have errors may be above that of the old generation, 0 to 1.
+    /// The allowed increase of the share of operations that fail or have errors over the old generation, 0 to 1.
     package var errorIncrease = 0.02
-    /// How many times the old generation's latency its own may be, at the 95th percentile.
+    /// The allowed ratio of its latency to that of the old generation, at the 95th percentile.
     package var latencyRatio = 2.0
-    /// How many operations it must have run before it is judged.
+    /// The operations that it must have run before it is judged.
     package var minimumOperations = 50
 
     /// A canary with this share.
     package init(share: Double) { self.share = share }
   }
 
-  /// A generation runs copies of operations.
+  /// A new generation runs copies of operations.
   package struct Shadow: Sendable, Hashable {
-    /// Where the copies' requests go.
+    /// The source of the responses to the copies.
     package enum Upstream: String, Sendable, Hashable, CaseIterable {
-      /// They are answered with what the upstream answered the original.
+      /// The recorded response of the upstream to the original request.
       case recorded
-      /// The upstream is asked again.
+      /// A new request to the upstream.
       case live
     }
 

@@ -1,7 +1,7 @@
 package import Carabiner
 
 extension Manifest {
-  /// How operations are put into HTTP requests.
+  /// The encoding of operations as HTTP requests.
   package var wireOptions: WireOptions {
     WireOptions(
       usesGETForQueries: settings.usesGETForQueries, persistedQueries: persistedQueries, clientAwareness: settings.clientAwareness
@@ -10,55 +10,56 @@ extension Manifest {
 
   /// Limits and timeouts for the whole host.
   package struct Settings: Sendable, Hashable {
-    /// About how many bytes the records of a store in memory take unless the manifest says otherwise.
+    /// The default of ``storeBytes``, 64 MiB.
     package static let defaultStoreBytes = 64 << 20
-    /// How much memory is kept for plugins that did not resume in time unless the manifest says otherwise, 256 MiB.
+    /// The default of ``keptMemoryBytes``, 256 MiB.
     package static let defaultKeptMemoryBytes = 256 << 20
-    /// How long a circuit breaker stays open unless the manifest says otherwise.
+    /// The default of ``breakerCoolDown``.
     package static let defaultBreakerCoolDown = Duration.seconds(30)
 
-    /// Where the copies of plugins are kept that are mapped.
+    /// The place of the plugin copies that the host maps.
     package var staging = StagingMode.standard
-    /// How long a request may take with all its retries; nil for no limit.
+    /// The time limit for a request with all its retries; nil for no limit.
     package var timeout: Duration?
     package var connectTimeout = Duration.seconds(10)
-    /// How many connections a server gets at most; nil for no limit.
+    /// The most connections to one server; nil for no limit.
     package var connectionsPerHost: Int?
-    /// How large the head of a response may be.
+    /// The largest response head in bytes.
     package var maximumHeadBytes = 256 << 10
-    /// How large the body of a response may be.
+    /// The largest response body in bytes.
     package var maximumBodyBytes = 64 << 20
-    /// Which headers of a request, or beginnings of their names and a star, follow a redirect to another origin, beside those that describe the body.
+    /// Request headers that are sent to another origin after a redirect, besides those that describe the body. A trailing `*` matches
+    /// all names with that prefix.
     package var redirectHeaders: [String] = []
-    /// How large one part of a response in parts may be. Deferred parts together may have ``maximumBodyBytes``.
+    /// The largest part of a multipart response in bytes. ``maximumBodyBytes`` limits all deferred parts together.
     package var maximumPartBytes = ResponseLimits.defaultMaximumPartBytes
-    /// How long a response in parts may go without a result, whatever signs of life come; nil for as long as it takes.
+    /// The longest time without a result in a multipart response; heartbeats do not count. Nil for no limit.
     package var idleTimeout: Duration?
-    /// How often a request may go through the chain, whoever asks for it.
+    /// The most passes of a request through the chain, whichever stage asks for them.
     package var maximumAttempts = 10
-    /// How often plugins may ask for a retry of one request.
+    /// The most retries of one request that plugins may ask for.
     package var pluginRetries = 3
-    /// How long a plugin may take to end a cancelled call.
+    /// The time that a plugin has to end a cancelled call.
     package var cancelGrace = Duration.seconds(1)
-    /// How much memory may be kept for plugins that did not resume in time before calls are refused.
+    /// The memory limit in bytes for calls whose plugins did not resume in time. Above it, calls are refused.
     package var keptMemoryBytes = Self.defaultKeptMemoryBytes
-    /// How long a circuit breaker stays open before a request tries the plugin again.
+    /// The time that a circuit breaker stays open before a request tries the plugin again.
     package var breakerCoolDown = Self.defaultBreakerCoolDown
-    /// What is done about plugins that kill the host again and again; nil for nothing.
+    /// The reaction to plugins that crash the host repeatedly; nil if crashes are not counted.
     package var crashLoop: CrashLoopPolicy?
-    /// A file of certificates to trust instead of the system's.
+    /// A PEM file with the certificates to trust instead of the system's.
     package var certificateAuthorityFile: String?
-    /// How many records a store in memory keeps.
+    /// The most records of a store in memory.
     package var storeRecords = 10_000
-    /// About how many bytes the records of a store in memory take.
+    /// The approximate limit of a store in memory, in bytes.
     package var storeBytes = Self.defaultStoreBytes
-    /// How many fields a record of a root may have.
+    /// The most fields of a root's record.
     package var storeFields = InMemoryNormalizedCache.defaultMaximumFields
-    /// Whether queries are sent with GET.
+    /// Whether queries are sent by GET.
     package var usesGETForQueries = false
-    /// What servers are told about the program that asks; nil for nothing.
+    /// The information about the client program that is sent to the upstream; nil for none.
     package var clientAwareness: ClientAwareness?
-    /// Where and how subscriptions go over a WebSocket; nil if they go over HTTP.
+    /// The WebSocket for subscriptions; nil if they use HTTP.
     package var webSocket: WebSocket?
   }
 }

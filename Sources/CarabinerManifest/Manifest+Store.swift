@@ -1,16 +1,16 @@
 package import Carabiner
 
 extension Manifest {
-  /// Where the built-in `store` keeps records, and how.
+  /// The settings of the built-in `store`.
   package struct Store: Sendable, Hashable {
     /// The database that holds the records; nil to keep them in memory.
     package var file: String?
-    /// How objects are named and how long values count.
+    /// The keys of objects and the lifetimes of values.
     package var policy = CacheKeyPolicy.default
-    /// Whether results that carry errors are kept.
+    /// Whether the data of results with errors is kept.
     package var keepsResultsWithErrors = true
 
-    /// In memory, with the default policy.
+    /// A store in memory with the default policy.
     package init() {}
   }
 }

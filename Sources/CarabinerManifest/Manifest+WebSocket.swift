@@ -2,29 +2,29 @@ internal import Carabiner
 package import CarabinerWire
 
 extension Manifest {
-  /// Where and how subscriptions go over a WebSocket.
+  /// The WebSocket for subscriptions.
   package struct WebSocket: Sendable, Hashable {
-    /// Where the server is, ws or wss; may hold references.
+    /// The URL of the server, `ws` or `wss`; may contain references.
     package var url: String
-    /// Which protocol is spoken.
+    /// The subprotocol.
     package var webSocketProtocol = WebSocketProtocol.graphQLTransportWS
-    /// What `connection_init` carries; may hold references. Nil for nothing.
+    /// The payload of `connection_init`; may contain references. Nil for none.
     package var connectionInit: JSONValue?
     package var acknowledgementTimeout = Duration.seconds(10)
-    /// How long after the last sign of life the server is pinged; nil for never.
+    /// The time after the last message from the server until the client sends a ping; nil for never.
     package var pingInterval: Duration?
-    /// How large a message of the server may be.
+    /// The largest message from the server in bytes.
     package var maximumMessageBytes = 64 << 20
-    /// How often a lost connection is opened again before its operations fail.
+    /// The attempts to open a lost connection again before its operations fail.
     package var reconnects = WebSocketReconnection.defaultMaximumAttempts
 
-    /// A WebSocket to `url`, all else by default.
+    /// A WebSocket to `url` with default settings.
     package init(url: String) { self.url = url }
 
     static let pointer = JSONPointer().appending("settings").appending("websocket")
   }
 
-  /// The URL of the WebSocket with its references filled in; nil if the manifest names none.
+  /// The URL of the WebSocket with its references resolved; nil if the manifest has no WebSocket.
   ///
   /// - Throws: ``ManifestError`` with the reference that cannot be filled in.
   package func resolvedWebSocketURL(_ secrets: SecretReferences) throws -> SecretText? {
@@ -36,9 +36,9 @@ extension Manifest {
     }
   }
 
-  /// What `connection_init` carries, with its references filled in; nil for nothing.
+  /// The payload of `connection_init` with its references resolved; nil for none.
   ///
-  /// - Throws: ``ManifestError`` with the reference that cannot be filled in.
+  /// - Throws: ``ManifestError`` with the reference that cannot be resolved.
   package func resolvedConnectionInit(_ secrets: SecretReferences) throws -> JSONObject? {
     guard let payload = settings.webSocket?.connectionInit else { return nil }
     do throws(ManifestProblem) {

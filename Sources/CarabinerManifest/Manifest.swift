@@ -1,20 +1,20 @@
 package import Carabiner
 package import CarabinerWire
 
-/// What a host runs: the plugins, and in which order which stages stand.
+/// The configuration of a host: its plugins and the order of the stages.
 package struct Manifest: Sendable, Equatable {
-  /// How large a manifest's file may be, 1 MiB.
+  /// The largest manifest file in bytes, 1 MiB.
   package static let maximumFileBytes = 1 << 20
 
-  /// The file it came from, or a name in the folder its relative paths start from.
+  /// The path of the manifest. Relative paths in the manifest start from its folder.
   package var path = ""
-  /// Where requests go unless the command line says otherwise; may hold references.
+  /// The URL of the upstream; may contain references. The command line overrides it.
   package var endpoint: String?
-  /// Header fields of every request unless the command line says otherwise; values may hold references.
+  /// Headers of every request to the upstream; values may contain references. The command line overrides them.
   package var headers = HTTPHeaders()
   /// Limits and timeouts for the whole host.
   package var settings = Settings()
-  /// What a gateway does with the requests of others.
+  /// The settings of a gateway.
   package var serve = Serve()
   /// The plugins, in the order they are declared.
   package var plugins: [Plugin] = [] {
@@ -24,32 +24,32 @@ package struct Manifest: Sendable, Equatable {
       indexRules()
     }
   }
-  /// How the built-in `max-retry` works.
+  /// The settings of the built-in `max-retry`.
   package var maxRetry = MaxRetryInterceptor.Configuration()
-  /// What the built-in `persisted-queries` does; nothing unless it is enabled.
+  /// The settings of the built-in `persisted-queries`, which does nothing unless it is enabled.
   package var persistedQueries = AutomaticPersistedQueryInterceptor.Configuration()
-  /// Where the built-in `store` keeps records, and how.
+  /// The settings of the built-in `store`.
   package var store = Store()
   /// The lists of the chain.
   package var lists = Lists() { didSet { indexRules() } }
-  /// Other lists for some operations; of each list the first rule that matches and names it wins.
+  /// Other lists for some operations. For each list, the first rule that matches and has the list is used.
   package var rules: [Rule] = [] { didSet { indexRules() } }
-  /// What is odd but does no harm.
+  /// Problems that do not prevent the use of the manifest.
   package var warnings: [ManifestProblem] = []
 
-  /// The text it was read from; nil if it was put together in code.
+  /// The text that the manifest was read from; nil if it was built in code.
   var text: ManifestText?
   package private(set) var ruleIndex = RuleIndex([], Lists()) { name, rule in
     StagePlan.Stage(name: name, origin: .builtIn, decision: nil, rule: rule)
   }
   private var pluginIndex: [String: Int] = [:]
-  /// Known beforehand: it is asked for each plan, and plugins may be many.
+  /// Stored, because each plan reads it and there may be many plugins.
   private(set) var hasDisabledPlugins = false
 
-  /// A manifest that says nothing: the built-in chain.
+  /// An empty manifest: the built-in chain.
   package init() {}
 
-  /// The plugin of this name; nil if there is none.
+  /// The plugin with this name; nil if there is none.
   package func plugin(named name: String) -> Plugin? { pluginIndex[name].map { plugins[$0] } }
 
   private mutating func indexRules() { ruleIndex = RuleIndex(rules, lists) { stage($0, rule: $1) } }
@@ -62,43 +62,43 @@ package struct Manifest: Sendable, Equatable {
 extension Manifest {
   /// One entry of `plugins`.
   package struct Plugin: Sendable, Hashable {
-    /// What runs.
+    /// The code that runs.
     package enum Source: Sendable, Hashable {
-      /// A plugin library, and the SHA-256 it must have.
+      /// A plugin library, and the SHA-256 that it must have if it is pinned.
       case file(String, pin: String?)
-      /// A declared call into an unmodified C library; its shape is checked where it is bound.
+      /// A declared call into an unmodified C library. The declaration is checked when the call is bound.
       case ffi(JSONValue)
     }
 
-    /// Which services beyond log and timer a manifest may grant.
+    /// The services beyond log and timer that a manifest may grant.
     package static let grantableServices: Set<String> = ["fetch", "store"]
-    /// How many bytes of buffers a plugin may hold unless the manifest says otherwise, 256 MiB.
+    /// The default of ``maximumBufferBytes``, 256 MiB.
     package static let defaultBufferBytes = 256 << 20
 
-    /// What lists call it.
+    /// The name in lists.
     package var name: String
     package var source: Source
-    /// Which of the library's interceptors; nil if it has only one.
+    /// The id of the interceptor in the library; nil if the library has only one.
     package var interceptor: String?
-    /// What the plugin is given; may hold references.
+    /// The configuration of the plugin; may contain references.
     package var configuration: JSONValue = .object([:])
-    /// Services beyond log and timer it may use.
+    /// The services beyond log and timer that the plugin may use.
     package var grants: Set<String> = []
-    /// What its library may name in RPATH, RUNPATH and as paths in NEEDED.
+    /// The entries that the library may have in RPATH and RUNPATH, and as paths in NEEDED.
     package var libraryPaths: Set<String> = []
-    /// What becomes of a request in which the plugin broke the contract.
+    /// The effect of a fault on a request.
     package var onFault = FaultPolicy.fail
-    /// How long one hook may stay pending.
+    /// The longest time that one hook may be pending; nil for no limit.
     package var timeout: Duration?
-    /// Whether clients of a gateway get the messages of its refusals.
+    /// Whether clients of a gateway receive the messages of the plugin's rejections.
     package var sendsMessagesToClients = false
-    /// How many bytes of buffers it may hold at once.
+    /// The most bytes of buffers that the plugin may hold at once.
     package var maximumBufferBytes = Self.defaultBufferBytes
-    /// Whether no override may switch it off.
+    /// Whether overrides cannot disable the plugin.
     package var isMandatory = false
-    /// Whether it runs unless an override says otherwise.
+    /// Whether the plugin runs if there is no override for it.
     package var isEnabled = true
-    /// Where it is declared.
+    /// The place of the entry in the manifest.
     package var pointer: JSONPointer
   }
 
@@ -110,7 +110,7 @@ extension Manifest {
     /// Stages that must come earlier in the list.
     package var after: [String] = []
 
-    /// An entry, and what it says about its place.
+    /// An entry with its order constraints.
     package init(name: String, before: [String] = [], after: [String] = []) {
       self.name = name
       self.before = before

@@ -1,18 +1,18 @@
 package import CarabinerWire
 
-/// What differs between two manifests, for people who judge a reload.
+/// The differences between two manifests, for operators who review a reload.
 package struct ManifestDifference: Sendable, Hashable {
-  /// One line for each thing, the sign of what became of it first: `+` new, `-` gone, `~` changed.
+  /// One line per difference. It begins with `+` for new, `-` for removed, `~` for changed.
   package let lines: [String]
 
   /// The lines as JSON.
   package var json: JSONValue { .array(lines.map { .string($0) }) }
 
-  /// What has to be done to `old` to make it `new`.
+  /// The changes from `old` to `new`.
   ///
   /// - Parameters:
-  ///   - oldDigests: The SHA-256 of the plugins' files by entry, as they are loaded.
-  ///   - newDigests: The same as they are to be.
+  ///   - oldDigests: The SHA-256 of the loaded plugin files, by entry.
+  ///   - newDigests: The SHA-256 of the new plugin files, by entry.
   package init(from old: Manifest, to new: Manifest, oldDigests: [String: String] = [:], newDigests: [String: String] = [:]) {
     var lines: [String] = []
     func compare<Value: Equatable>(_ what: String, _ path: KeyPath<Manifest, Value>) {
@@ -36,7 +36,7 @@ package struct ManifestDifference: Sendable, Hashable {
     }
     if old.rules != new.rules { lines.append("~ rules: \(old.rules.count) become \(new.rules.count), or changed") }
     compare("endpoint", \.endpoint)
-    // Values may be secrets that stand in the manifest itself.
+    // The values are not shown: they may be secrets written in the manifest itself.
     compare("headers", \.headers)
     compare("settings", \.settings)
     compare("serve", \.serve)

@@ -1,8 +1,8 @@
-/// A manifest cannot be used: everything that is wrong with it, not only the first thing.
+/// A manifest cannot be used. The error contains all problems, not only the first.
 package struct ManifestError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The file, or what stands for it.
+  /// The path of the file, or the name of the manifest in messages.
   package let path: String
-  /// What is wrong, in the order of the file.
+  /// The problems, in the order of the file.
   package let problems: [ManifestProblem]
 
   /// An error about the manifest at `path`.

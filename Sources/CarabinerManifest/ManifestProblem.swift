@@ -1,8 +1,8 @@
 package import CarabinerWire
 
-/// One thing that is wrong with a manifest.
+/// One problem in a manifest.
 package struct ManifestProblem: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What kind of fault it is.
+  /// The kind of problem.
   package enum Code: String, Sendable, Hashable, CaseIterable {
     case unreadable
     case tooLarge
@@ -28,7 +28,7 @@ package struct ManifestProblem: Error, Sendable, Hashable, CustomStringConvertib
     case crashLoop
   }
 
-  /// A place in the text, both counted from 1; columns count Unicode scalars.
+  /// A place in the text. Lines and columns are counted from 1; columns count Unicode scalars.
   package struct TextPosition: Sendable, Hashable, Comparable, CustomStringConvertible {
     package let line: Int
     package let column: Int
@@ -40,13 +40,13 @@ package struct ManifestProblem: Error, Sendable, Hashable, CustomStringConvertib
     package var description: String { "line \(line), column \(column)" }
   }
 
-  /// What kind of fault it is.
+  /// The kind of problem.
   package let code: Code
   /// The place in the manifest.
   package let pointer: JSONPointer
-  /// The place in the file, where it is known.
+  /// The place in the file, if it is known.
   package var position: TextPosition?
-  /// What is wrong and what to do next, for a person.
+  /// The problem and the remedy, for the operator.
   package let message: String
 
   /// A problem at `pointer`.

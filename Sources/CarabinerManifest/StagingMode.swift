@@ -1,10 +1,10 @@
-/// Where a host keeps the private copies of plugins that it maps.
+/// The place of the private plugin copies that a host maps.
 package enum StagingMode: String, Sendable, Hashable {
-  /// In a private folder, by the digest of its contents: debuggers and profilers find the file by its path.
+  /// A private folder, named by the digest of the contents. Debuggers and profilers find the files by their paths.
   case directory
-  /// In memory, sealed against every change, also by this process. Each version of a plugin keeps one descriptor open.
+  /// Sealed memory, which no process can change. Each version of a plugin keeps one descriptor open.
   case memfd
 
-  /// Where they are unless the manifest says otherwise.
+  /// The default.
   package static let standard = StagingMode.memfd
 }

@@ -1,33 +1,33 @@
 package import CarabinerWire
 
-/// A JSON Schema (draft 2020-12), read once: its patterns compiled, its references followed, its mistakes found.
+/// A JSON Schema (draft 2020-12) with compiled patterns, resolved references and all mistakes found.
 ///
-/// It has the vocabulary configurations are described with. Keywords it does not know are ignored, as the specification wants;
-/// keywords of the specification whose meaning would be lost are refused.
+/// It supports the keywords that describe configurations. Unknown keywords are ignored, as the specification requires. Keywords of the
+/// specification that would change the result but are not supported are rejected.
 package struct CompiledSchema: Sendable {
-  /// A place where a value breaks its schema.
+  /// A place where a value violates its schema.
   package struct Violation: Sendable, Hashable, CustomStringConvertible {
     /// The place in the value.
     package let pointer: JSONPointer
-    /// The keyword that is broken.
+    /// The violated keyword.
     package let keyword: String
-    /// What is wrong and what would be right, for a person.
+    /// The problem and the expected value, for the operator.
     package let message: String
 
     package var description: String { "\(pointer.components.isEmpty ? "/" : pointer.description): \(message) [\(keyword)]" }
   }
 
-  /// A schema cannot be used.
+  /// A schema is not valid or not supported.
   package struct Fault: Error, Sendable, Hashable, CustomStringConvertible {
     /// The place in the schema.
     package let pointer: JSONPointer
-    /// What is wrong there.
+    /// The problem.
     package let message: String
 
     package var description: String { "\(pointer.components.isEmpty ? "/" : pointer.description): \(message)" }
   }
 
-  /// The schemas in it, each as its keywords; the first is the whole.
+  /// All schemas in the document, each as its keywords. The first is the root.
   let schemas: [[SchemaKeyword]]
 
   /// Reads a schema.
@@ -37,7 +37,7 @@ package struct CompiledSchema: Sendable {
     schemas = try SchemaCompiler.compile(schema)
   }
 
-  /// Everything in `value` that breaks the schema; empty if it is valid.
+  /// All violations of the schema in `value`; empty if it is valid.
   package func violations(in value: JSONValue) -> [Violation] {
     var visit = SchemaVisit(schemas)
     return visit.violations(in: value)

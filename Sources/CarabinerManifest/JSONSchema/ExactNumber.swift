@@ -1,14 +1,14 @@
 internal import CarabinerWire
 
-/// A JSON number by its value and not by a rounding of it: `1`, `1.0` and `10e-1` are equal, 2^53 and 2^53 + 1 are not.
+/// A JSON number with its exact value: `1`, `1.0` and `10e-1` are equal, 2^53 and 2^53 + 1 are not.
 struct ExactNumber: Sendable, Hashable, Comparable {
   private let isNegative: Bool
-  /// Decimal digits without zeros at either end; none for nought.
+  /// Decimal digits without leading or trailing zeros; empty for zero.
   private let digits: [UInt8]
   /// The power of ten the digits are multiplied by.
   private let exponent: Int
 
-  /// No exponent is taken to be further from nought; sums with it stay within an `Int`.
+  /// The limit for exponents. Larger ones are clamped, so that sums stay within an `Int`.
   private static let farthestExponent = 1 << 40
 
   init(_ number: JSONNumber) {
@@ -37,12 +37,12 @@ struct ExactNumber: Sendable, Hashable, Comparable {
     isNegative = bytes.first == UInt8(ascii: "-") && !digits.isEmpty
   }
 
-  /// Whether it has no fraction.
+  /// Whether the number has no fraction.
   var isInteger: Bool { exponent >= 0 }
-  /// Whether it is more than nought.
+  /// Whether the number is greater than zero.
   var isPositive: Bool { !isNegative && !digits.isEmpty }
 
-  /// The one way to write it, so that equal numbers are written alike.
+  /// The canonical notation. Equal numbers have the same.
   var canonical: JSONNumber? {
     let text = digits.isEmpty ? "0" : String(decoding: digits.map { $0 + UInt8(ascii: "0") }, as: UTF8.self)
     return JSONNumber(lexeme: "\(isNegative ? "-" : "")\(text)e\(exponent)")
@@ -55,17 +55,17 @@ struct ExactNumber: Sendable, Hashable, Comparable {
 
   private var sign: Int { digits.isEmpty ? 0 : isNegative ? -1 : 1 }
 
-  /// Whether it is nearer to nought.
+  /// Whether the number is nearer to zero.
   private func isNearer(than other: ExactNumber) -> Bool {
     let (mine, others) = (digits.count + exponent, other.digits.count + other.exponent)
     return mine != others ? mine < others : digits.lexicographicallyPrecedes(other.digits)
   }
 
-  /// Whether it is a whole multiple of `step`; nil if the step has more digits than can be reckoned with.
+  /// Whether the number is a whole multiple of `step`; nil if the step is zero or has more than 18 digits.
   func isMultiple(of step: ExactNumber) -> Bool? {
     guard let divisor = step.magnitude, divisor > 0 else { return nil }
     guard !digits.isEmpty else { return true }
-    // The digits do not end in nought, so no power of ten divides them.
+    // The digits do not end in zero, so no power of ten divides them.
     guard exponent >= step.exponent else { return false }
     func times(_ left: UInt64, _ right: UInt64) -> UInt64 {
       divisor.dividingFullWidth(left.multipliedFullWidth(by: right)).remainder
@@ -87,7 +87,7 @@ struct ExactNumber: Sendable, Hashable, Comparable {
 }
 
 extension JSONValue {
-  /// The value with its numbers written in one way, so that `==` means what JSON Schema means by equal.
+  /// The value with canonical numbers, so that `==` is the equality of JSON Schema.
   var canonical: JSONValue {
     switch self {
     case .number(let number): .number(ExactNumber(number).canonical ?? number)

@@ -1,4 +1,4 @@
-/// A set of Unicode scalars, as a class of a regular expression names one.
+/// A set of Unicode scalars, such as a character class of a regular expression.
 struct ScalarSet: Sendable, Hashable {
   var ranges: [ClosedRange<UInt32>]
   var isNegated = false
@@ -9,7 +9,7 @@ struct ScalarSet: Sendable, Hashable {
 
   func contains(_ scalar: Unicode.Scalar) -> Bool { ranges.contains { $0.contains(scalar.value) } != isNegated }
 
-  /// The same set with its borders turned inside out and no flag, so that it can become part of another.
+  /// The ranges of the set without the negation flag, for use in another set.
   var flattened: [ClosedRange<UInt32>] {
     guard isNegated else { return ranges }
     var result: [ClosedRange<UInt32>] = []
@@ -29,10 +29,10 @@ struct ScalarSet: Sendable, Hashable {
 
   static let digit = ScalarSet(0x30...0x39)
   static let word = ScalarSet(0x30...0x39, 0x41...0x5A, 0x5F...0x5F, 0x61...0x7A)
-  /// White space and line ends of ECMAScript.
+  /// White space and line ends, as in ECMAScript.
   static let space = ScalarSet(
     0x09...0x0D, 0x20...0x20, 0xA0...0xA0, 0x1680...0x1680, 0x2000...0x200A, 0x2028...0x2029, 0x202F...0x202F, 0x205F...0x205F,
     0x3000...0x3000, 0xFEFF...0xFEFF)
-  /// What a dot stands for: everything but line ends.
+  /// The characters that a dot matches: all except line ends.
   static let inLine = ScalarSet(0x0A...0x0A, 0x0D...0x0D, 0x2028...0x2029).negated()
 }

@@ -1,16 +1,16 @@
 internal import CarabinerWire
 
-/// Reads a schema into keywords; every place in it that is a schema is read once, however many references lead there.
+/// Reads a schema into keywords. Every schema in it is read once, however many references point to it.
 struct SchemaCompiler {
   private typealias Fault = CompiledSchema.Fault
 
   private let root: JSONValue
   private var schemas: [[SchemaKeyword]] = []
   private var indices: [JSONPointer: Int] = [:]
-  /// Places whose index is given out and whose keywords are not read yet.
+  /// Schemas that have an index but whose keywords are not read yet.
   private var open: [(index: Int, pointer: JSONPointer)] = []
 
-  /// Whose meaning would be lost if they were ignored, and what to use instead.
+  /// Keywords that cannot be ignored because they change the result, with the keywords to use instead.
   private static let unsupported = [
     "unevaluatedProperties": "additionalProperties", "unevaluatedItems": "items", "$dynamicRef": "$ref", "$recursiveRef": "$ref",
   ]
@@ -20,7 +20,7 @@ struct SchemaCompiler {
   static func compile(_ root: JSONValue) throws -> [[SchemaKeyword]] {
     var compiler = SchemaCompiler(root)
     _ = compiler.schema(at: JSONPointer())
-    // A queue and not recursion: references may lead from one schema to the next as often as they like.
+    // A work list instead of recursion, because chains of references can have any length.
     while let (index, pointer) = compiler.open.popLast() {
       compiler.schemas[index] = try compiler.keywords(at: pointer)
     }
@@ -88,7 +88,7 @@ struct SchemaCompiler {
       keywords.append(
         .contains(contained, minimum: try source.count("minContains") ?? 1, maximum: try source.count("maxContains")))
     }
-    // Nothing refers to these perhaps, but a mistake in them is a mistake.
+    // Mistakes in definitions are reported even if no reference uses them.
     for name in try source.members("$defs") { _ = schema(at: source.place("$defs", name)) }
     return keywords
   }
@@ -149,11 +149,11 @@ struct SchemaCompiler {
 
   // MARK: Cycles
 
-  /// Refuses references that come back to where they began without going into the value: nothing would ever come out.
+  /// Rejects references that lead back to themselves without descending into the value. Checking them would never end.
   private func refuseCycles() throws {
     var left = Set(schemas.indices)
     let edges = schemas.map { $0.flatMap(\.samePlace) }
-    // Whoever leads to nobody left is on no cycle.
+    // A schema without references to remaining schemas is not on a cycle.
     while true {
       let ends = left.filter { !edges[$0].contains(where: left.contains) }
       if ends.isEmpty { break }

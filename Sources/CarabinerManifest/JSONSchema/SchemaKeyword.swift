@@ -1,11 +1,11 @@
 internal import CarabinerWire
 
-/// A keyword of a schema, ready to be checked. Other schemas are named by their index.
+/// A keyword of a schema in checked form. Other schemas are identified by their indices.
 enum SchemaKeyword: Sendable {
-  /// What the schema `false` says.
+  /// The schema `false`.
   case never
   case type([SchemaType])
-  /// Values in canonical form, and as they were written.
+  /// The allowed values in canonical form and as written.
   case choices([JSONValue], written: [JSONValue])
   case constant(JSONValue, written: JSONValue)
   case bound(SchemaBound, ExactNumber, written: JSONNumber)
@@ -27,7 +27,7 @@ enum SchemaKeyword: Sendable {
   case not(Int)
   case condition(Int, then: Int?, otherwise: Int?)
 
-  /// The schemas that are applied to the same value and not to a part of it.
+  /// The schemas that apply to the same value and not to a part of it.
   var samePlace: [Int] {
     switch self {
     case .reference(let schema), .not(let schema), .schemaWith(_, let schema): [schema]
@@ -50,7 +50,7 @@ enum SchemaType: String, Sendable, CaseIterable {
   }
 }
 
-/// The limits of numbers.
+/// The keywords that limit numbers.
 enum SchemaBound: String, Sendable, CaseIterable {
   case minimum, maximum, exclusiveMinimum, exclusiveMaximum
 
@@ -73,11 +73,11 @@ enum SchemaBound: String, Sendable, CaseIterable {
   }
 }
 
-/// The limits of how many parts a value has.
+/// The keywords that limit the number of parts of a value.
 enum SchemaCount: String, Sendable, CaseIterable {
   case minLength, maxLength, minItems, maxItems, minProperties, maxProperties
 
-  /// What is counted; nil if the keyword has no say about such a value.
+  /// The number of parts; nil if the keyword does not apply to such a value.
   func parts(of value: JSONValue) -> Int? {
     switch (self, value) {
     case (.minLength, .string(let text)), (.maxLength, .string(let text)): text.unicodeScalars.count

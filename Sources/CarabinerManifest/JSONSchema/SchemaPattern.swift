@@ -1,41 +1,41 @@
-/// A regular expression of a schema, which matches in time proportional to the text.
+/// A regular expression of a schema that matches in linear time.
 ///
-/// Swift's own `Regex` goes back and tries again, and a pattern such as `^(a+)+$` then takes longer than anybody waits. This
-/// one keeps all the places it may be in at once. It has the part of the language JSON Schema recommends: characters, classes,
-/// groups, choices, counts, anchors and word borders, with ECMAScript's meaning. What needs to look around or back is refused.
+/// Swift's `Regex` backtracks, so a pattern such as `^(a+)+$` can take exponential time. This implementation tracks all possible
+/// states at once. It supports the subset that JSON Schema recommends, with ECMAScript's meaning: characters, classes, groups,
+/// alternatives, quantifiers, anchors and word boundaries. Lookaround and backreferences are rejected.
 struct SchemaPattern: Sendable, Hashable {
-  /// A pattern cannot be used.
+  /// A pattern is not valid or not supported.
   struct Fault: Error, Hashable {
     let message: String
   }
 
-  /// One thing to do; places are indices into the program.
+  /// One instruction. Places are indices into the program.
   enum Instruction: Sendable, Hashable {
-    /// Take a character of the set and go on.
+    /// Consume a character of the set and continue.
     case take(ScalarSet)
-    /// Go on at both places.
+    /// Continue at both places.
     case fork(Int, Int)
     case jump(Int)
     case start
     case end
-    /// Go on where a word begins or ends, or only elsewhere.
+    /// Continue if this is a word boundary (true), or if it is not (false).
     case border(Bool)
     case found
   }
 
-  /// The pattern as it was written.
+  /// The pattern as written.
   let text: String
   private let program: [Instruction]
 
   /// Reads a pattern.
   ///
-  /// - Throws: ``Fault`` with what is wrong with it.
+  /// - Throws: ``Fault`` with the problem.
   init(_ text: String) throws(Fault) {
     self.text = text
     program = try SchemaPatternProgram.make(from: try SchemaPatternParser.parse(text))
   }
 
-  /// Whether some part of a text fits.
+  /// Whether the pattern matches some part of a text.
   func isFound(in text: String) -> Bool {
     var states = States(count: program.count)
     var previous: Unicode.Scalar?
@@ -49,18 +49,18 @@ struct SchemaPattern: Sendable, Hashable {
     return follow(0, &states, previous, nil)
   }
 
-  /// The places a match may be in between two characters.
+  /// The possible places of a match between two characters.
   private struct States {
-    /// Where to go on after the last character.
+    /// The places to continue at after the last character.
     var pending: [Int] = []
-    /// The places that want a character.
+    /// The places that consume a character.
     private(set) var takers: [Int] = []
     private var seen: [Int]
     private var round = 1
 
     init(count: Int) { seen = Array(repeating: 0, count: count) }
 
-    /// Whether a place is new between these two characters.
+    /// Marks a place as visited. Returns false if it was visited already between these two characters.
     mutating func enter(_ place: Int) -> Bool {
       defer { seen[place] = round }
       return seen[place] != round
@@ -75,11 +75,11 @@ struct SchemaPattern: Sendable, Hashable {
     }
   }
 
-  /// Goes as far as possible without taking a character; tells whether a match was found.
+  /// Follows all instructions that consume no character. Returns whether there is a match.
   private func follow(
     _ start: Int, _ states: inout States, _ previous: Unicode.Scalar?, _ next: Unicode.Scalar?
   ) -> Bool {
-    // A match may begin anywhere, so the start is always among the places.
+    // A match may begin anywhere, so the start is always one of the places.
     var open = states.pending + [start]
     states.pending = []
     while let place = open.popLast() {

@@ -11,11 +11,11 @@ indirect enum SchemaPatternPart: Sendable, Hashable {
 
 /// Reads a pattern.
 struct SchemaPatternParser {
-  /// How deep groups may be nested.
+  /// The deepest nesting of groups.
   static let maximumDepth = 100
-  /// How long a pattern may be.
+  /// The longest pattern in Unicode scalars.
   static let maximumScalars = 4096
-  /// How high a count may be.
+  /// The largest count in braces.
   static let maximumCount = 1000
 
   private let scalars: [Unicode.Scalar]
@@ -59,7 +59,7 @@ struct SchemaPatternParser {
     case .start, .end, .border: throw Self.fault("an anchor cannot be counted")
     default: break
     }
-    // Few or many first makes no difference to whether there is a match.
+    // Lazy quantifiers match the same texts as greedy ones.
     _ = skip("?")
     if try count() != nil { throw Self.fault("a count is counted") }
     return .repeated(part, minimum: minimum, maximum: maximum)
@@ -72,7 +72,7 @@ struct SchemaPatternParser {
     guard next == "{", let end = scalars[position...].firstIndex(of: "}") else { return nil }
     let inside = String(String.UnicodeScalarView(scalars[(position + 1)..<end]))
     let parts = inside.split(separator: ",", maxSplits: 1, omittingEmptySubsequences: false)
-    // Anything else in braces is a text in braces.
+    // Anything else in braces is literal text.
     guard parts.allSatisfy({ $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }), let first = parts.first, !first.isEmpty else {
       return nil
     }
@@ -190,7 +190,7 @@ struct SchemaPatternParser {
 }
 
 extension ScalarSet {
-  /// The one scalar of the set; nil if it has more.
+  /// The only scalar of the set; nil if there are more.
   fileprivate var only: UInt32? {
     guard !isNegated, ranges.count == 1, ranges[0].count == 1 else { return nil }
     return ranges[0].lowerBound

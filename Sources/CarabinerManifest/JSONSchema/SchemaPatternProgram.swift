@@ -1,6 +1,6 @@
-/// Turns the parts of a pattern into instructions.
+/// Translates the parts of a pattern into instructions.
 struct SchemaPatternProgram {
-  /// How long a program may become; counts such as `{1000}` write their part that often.
+  /// The most instructions of a program. A count such as `{1000}` repeats the instructions of its part.
   static let maximumInstructions = 5000
 
   private var instructions: [SchemaPattern.Instruction] = []

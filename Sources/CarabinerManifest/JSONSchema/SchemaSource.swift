@@ -1,6 +1,6 @@
 internal import CarabinerWire
 
-/// An object of a schema, read keyword by keyword; what has the wrong type is a fault of the schema.
+/// Reads the keywords of a schema object and rejects values of the wrong type.
 struct SchemaSource {
   let object: JSONObject
   let pointer: JSONPointer
@@ -42,10 +42,10 @@ struct SchemaSource {
     return array
   }
 
-  /// The names in a keyword's object.
+  /// The names of the members of a keyword's object.
   func members(_ key: String) throws -> [String] { try inside(key).object.keys }
 
-  /// A keyword's object; an empty one if it is not there.
+  /// A keyword's object; empty if the keyword is absent.
   func inside(_ key: String) throws -> SchemaSource {
     guard let value = object[key] else { return SchemaSource(object: [:], pointer: pointer) }
     guard let object = value.object else { throw fault(key, "an object") }
@@ -69,7 +69,7 @@ struct SchemaSource {
     return types
   }
 
-  /// A pattern that stands at a keyword.
+  /// Compiles a pattern of a keyword.
   func pattern(_ text: String, _ key: String) throws -> SchemaPattern {
     do throws(SchemaPattern.Fault) {
       return try SchemaPattern(text)
@@ -81,7 +81,7 @@ struct SchemaSource {
 }
 
 extension String {
-  /// The text a URI fragment stands for; nil if an escape is broken.
+  /// The text with percent escapes decoded; nil if an escape is not valid.
   var removingPercentEscapes: String? {
     var bytes: [UInt8] = []
     var rest = utf8[...]

@@ -2,15 +2,15 @@ internal import CarabinerWire
 
 /// One walk through a value and the schemas that apply to it.
 struct SchemaVisit {
-  /// How many schemas are applied at most; a small schema can ask for more work than there is time.
+  /// The most schemas that are applied. A small schema can require exponential work.
   static let maximumSteps = 500_000
-  /// How deep schemas may be applied inside each other.
+  /// The deepest nesting of applied schemas.
   static let maximumDepth = 1000
 
   private let schemas: [[SchemaKeyword]]
   private var steps = 0
   private var found: [CompiledSchema.Violation] = []
-  /// Whether only the verdict is wanted.
+  /// Whether only the result is needed and not the violations.
   private var isSilent = false
 
   init(_ schemas: [[SchemaKeyword]]) { self.schemas = schemas }
@@ -117,7 +117,7 @@ struct SchemaVisit {
     }
   }
 
-  /// Says what is wrong with the one form that was probably meant, or that none fits.
+  /// Reports the problems of the form that was probably meant, or that no form fits.
   private mutating func failNone(
     _ keyword: String, _ value: JSONValue, _ schemas: [Int], _ place: JSONPointer, _ depth: Int
   ) -> Bool {
@@ -220,7 +220,7 @@ struct SchemaVisit {
     var applied = fitting.filter { $0.0.isFound(in: key) }.map(\.1)
     if let schema = named[key] { applied.append(schema) }
     guard applied.isEmpty, let others else { return checkAll(value, applied, inner, depth) }
-    // A bare `false` would only say that nothing may stand here.
+    // The message of a bare `false` would not name the key.
     if schemas[others].contains(where: { if case .never = $0 { true } else { false } }) {
       return fail(
         "additionalProperties", inner,

@@ -1,6 +1,6 @@
-/// Sizes as manifests write them: `512B`, `256KiB`, `64MiB`, `1.5GiB`, or a plain number of bytes.
+/// Sizes in the notation of manifests: `512B`, `256KiB`, `64MiB`, `1.5GiB`, or a plain number of bytes.
 package enum ByteSizeText {
-  /// No size of a manifest is larger, 1 TiB.
+  /// The largest size of a manifest, 1 TiB.
   package static let maximum = 1 << 40
 
   private static let units: [(name: String, bytes: Int64)] = [
@@ -9,7 +9,7 @@ package enum ByteSizeText {
 
   /// Reads a size.
   ///
-  /// - Throws: ``MalformedQuantity`` with what to write instead.
+  /// - Throws: ``MalformedQuantity`` with the notation to use.
   package static func parse(_ text: String) throws(MalformedQuantity) -> Int {
     guard let quantity = Quantity(text) else {
       throw MalformedQuantity(description: "\(text.debugDescription) is no size; write 512, 256KiB or 64MiB")
@@ -24,7 +24,7 @@ package enum ByteSizeText {
     return Int(bytes)
   }
 
-  /// Writes a size in the largest unit that leaves no fraction.
+  /// Writes a size in the largest unit that gives a whole number.
   package static func print(_ bytes: Int) -> String {
     let unit = units.first { $0.name != "" && bytes != 0 && Int64(bytes) % $0.bytes == 0 }
     return unit.map { "\(Int64(bytes) / $0.bytes)\($0.name)" } ?? "0B"

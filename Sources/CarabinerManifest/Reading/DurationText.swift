@@ -1,6 +1,6 @@
-/// Durations as manifests write them: `250ms`, `30s`, `1.5m`, `2h`.
+/// Durations in the notation of manifests: `250ms`, `30s`, `1.5m`, `2h`.
 package enum DurationText {
-  /// No duration of a manifest is longer, 30 days.
+  /// The longest duration of a manifest, 30 days.
   package static let maximum = Duration.seconds(30 * 24 * 3600)
 
   private static let units: [(name: String, nanoseconds: Int64)] = [
@@ -9,7 +9,7 @@ package enum DurationText {
 
   /// Reads a duration.
   ///
-  /// - Throws: ``MalformedQuantity`` with what to write instead.
+  /// - Throws: ``MalformedQuantity`` with the notation to use.
   package static func parse(_ text: String) throws(MalformedQuantity) -> Duration {
     guard let quantity = Quantity(text) else {
       throw MalformedQuantity(description: "\(text.debugDescription) is no duration; write 250ms, 30s or 2m")
@@ -27,7 +27,7 @@ package enum DurationText {
     return .nanoseconds(nanoseconds)
   }
 
-  /// Writes a duration in the largest unit that leaves no fraction.
+  /// Writes a duration in the largest unit that gives a whole number; less than a millisecond as a fraction.
   package static func print(_ duration: Duration) -> String {
     let (seconds, attoseconds) = duration.components
     let nanoseconds = seconds * 1_000_000_000 + attoseconds / 1_000_000_000

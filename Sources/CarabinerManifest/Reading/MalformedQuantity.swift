@@ -1,18 +1,18 @@
-/// A text is no duration or size.
+/// A text is not a valid duration or size.
 package struct MalformedQuantity: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What is wrong and what to write instead.
+  /// The problem and the notation to use.
   package let description: String
 }
 
-/// A number and its unit, as `1.5s` has them.
+/// A number with its unit, such as `1.5s`.
 struct Quantity {
-  /// What the number is without its point.
+  /// The number without its decimal point.
   let digits: Int64
-  /// How many of the digits stand behind the point.
+  /// The number of digits after the decimal point.
   let decimals: Int
   let unit: Substring
 
-  /// No quantity has more digits than this; 15 leave room for every factor below.
+  /// The most characters of a number. Products of 15 digits with every unit are checked for overflow.
   private static let maximumDigits = 15
 
   /// Splits a text; nil if it does not begin with a plain decimal number.
@@ -27,7 +27,7 @@ struct Quantity {
     unit = text[number.endIndex...]
   }
 
-  /// The number times a factor; nil if that has a fraction or does not fit.
+  /// The number times a factor; nil if the product has a fraction or does not fit.
   func times(_ factor: Int64) -> Int64? {
     var divisor: Int64 = 1
     for _ in 0..<decimals { divisor *= 10 }

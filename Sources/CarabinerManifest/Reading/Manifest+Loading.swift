@@ -2,13 +2,13 @@ internal import CarabinerFiles
 package import CarabinerWire
 
 extension Manifest {
-  /// How a manifest is written.
+  /// The file format of a manifest.
   package enum Format: String, Sendable, Hashable {
     case yaml
     case json
 
-    /// The format a file's name tells, else what the text begins with: in JSON a quote or brace follows the first brace, and
-    /// in YAML's flow style mostly a name.
+    /// The format by the suffix of the file, or else by the beginning of the text. JSON begins with `{"` or `{}`; a YAML flow mapping
+    /// usually has a name after the brace.
     init(path: String, text: String) {
       switch path.split(separator: ".").last?.lowercased() {
       case "json": self = .json
@@ -22,7 +22,7 @@ extension Manifest {
 
   /// Reads a manifest from a file, YAML or JSON.
   ///
-  /// - Throws: ``ManifestError`` with everything that is wrong.
+  /// - Throws: ``ManifestError`` with all problems.
   package static func load(path: String) throws -> Manifest {
     let text: String
     do throws(BoundedFile.Fault) {
@@ -45,10 +45,10 @@ extension Manifest {
   /// Reads a manifest from a text.
   ///
   /// - Parameters:
-  ///   - path: What messages call it.
-  ///   - format: How it is written; nil to look.
-  ///   - directory: What relative paths in it are relative to.
-  /// - Throws: ``ManifestError`` with everything that is wrong.
+  ///   - path: The name of the manifest in messages.
+  ///   - format: The file format; nil to detect it.
+  ///   - directory: The folder that relative paths start from.
+  /// - Throws: ``ManifestError`` with all problems.
   package init(
     text: String, path: String = "manifest", format: Format? = nil, directory: String = "."
   ) throws {
@@ -67,22 +67,22 @@ extension Manifest {
     self.path = path.contains("/") || directory == "." ? path : "\(directory)/\(path)"
   }
 
-  /// The problems with their places in the manifest's text, in its order.
+  /// The problems with their places in the manifest's text, in the order of the text.
   ///
-  /// What only loading a plugin can tell is found long after the text was read; this is how it gets its line.
+  /// Some problems are found only when a plugin is loaded, long after the text was read. This function adds their lines.
   package func placed(_ problems: [ManifestProblem]) -> [ManifestProblem] {
     guard let text, let document = try? ManifestDocument(text.text, text.format) else { return problems }
     return document.placed(problems)
   }
 
-  /// The document it was read from; nil if it was put together in code.
+  /// The document that the manifest was read from; nil if it was built in code.
   ///
-  /// - Throws: ``ManifestProblem`` with the place of the first fault.
+  /// - Throws: ``ManifestProblem`` with the place of the first mistake.
   package func document() throws(ManifestProblem) -> JSONValue? {
     guard let text else { return nil }
     return try ManifestDocument(text.text, text.format).value
   }
 
-  /// The folder the manifest's relative paths start from.
+  /// The folder that the manifest's relative paths start from.
   package var directory: String { path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "." }
 }

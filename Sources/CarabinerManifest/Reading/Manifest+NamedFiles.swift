@@ -2,12 +2,12 @@ internal import CarabinerFiles
 internal import CarabinerWire
 
 extension Manifest {
-  /// The files that a manifest's text names and that it is read with: plugins, libraries of declared calls, certificates, `${file:}`.
+  /// The files that a manifest names and that are read with it: plugins, libraries of declared calls, certificates, `${file:}`.
   ///
-  /// Files that a host writes itself, as the store's, are none of them. The manifest need not be one that can be used: a plugin that is
-  /// not built yet is named all the same.
+  /// Files that the host writes, such as the store's, are not included. The manifest need not be valid: a plugin that is not built yet
+  /// is included.
   ///
-  /// - Returns: Nil if the file cannot be read or is no YAML or JSON.
+  /// - Returns: Nil if the file cannot be read or is neither YAML nor JSON.
   package static func namedFiles(path: String) -> [String]? {
     guard let text = try? BoundedFile.text(at: path, maximumBytes: maximumFileBytes),
       let document = try? ManifestDocument(text, Format(path: path, text: text))

@@ -1,22 +1,22 @@
 package import CarabinerWire
 
-/// The text of a manifest as a value, and where its parts stand.
+/// The text of a manifest as a value, with the places of its parts.
 package struct ManifestDocument {
-  /// What the text says.
+  /// The content of the text.
   package let value: JSONValue
   private let text: String
   private let yaml: YAMLDocument?
 
-  /// Parses a text, in the format it looks like.
+  /// Parses a text and detects its format.
   ///
-  /// - Throws: ``ManifestProblem`` with the place of the first fault.
+  /// - Throws: ``ManifestProblem`` with the place of the first mistake.
   package init(_ text: String) throws(ManifestProblem) {
     try self.init(text, Manifest.Format(path: "", text: text))
   }
 
   /// Parses a text.
   ///
-  /// - Throws: ``ManifestProblem`` with the place of the first fault.
+  /// - Throws: ``ManifestProblem`` with the place of the first mistake.
   init(_ text: String, _ format: Manifest.Format) throws(ManifestProblem) {
     guard text.utf8.count <= Manifest.maximumFileBytes else {
       throw ManifestProblem(.tooLarge, "the manifest has more than \(ByteSizeText.print(Manifest.maximumFileBytes))")
@@ -44,7 +44,7 @@ package struct ManifestDocument {
       throw problem
     }
     guard tree.duplicates == 0 else {
-      // The YAML reader knows which.
+      // The YAML reader reports which key it is.
       do throws(ManifestProblem) {
         _ = try YAMLDocument(asYAML(text))
       } catch  where error.code == .duplicateName {
@@ -55,7 +55,7 @@ package struct ManifestDocument {
     return tree.value
   }
 
-  /// The same JSON without the one thing YAML does not know, pairs of escapes for one character, and everything in its place.
+  /// The same JSON for the YAML reader, with all places unchanged. YAML has no surrogate pairs, so their escapes are disabled.
   private static func asYAML(_ json: String) -> String {
     var bytes = Array(json.utf8)
     var offset = 0
@@ -75,7 +75,7 @@ package struct ManifestDocument {
     return ManifestProblem.TextPosition(line: line, column: Substring(before[start...]).unicodeScalars.count + 1)
   }
 
-  /// The problems with their places in the text, in its order.
+  /// The problems with their places in the text, in the order of the text.
   func placed(_ problems: [ManifestProblem]) -> [ManifestProblem] {
     guard !problems.isEmpty, let yaml = yaml ?? (try? YAMLDocument(Self.asYAML(text))) else { return problems }
     let placed = problems.map { problem in

@@ -5,7 +5,7 @@ extension ManifestReader {
     "name", "file", "ffi", "sha256", "interceptor", "config", "grants", "library-paths", "on-fault", "timeout",
     "messages-to-clients", "maximum-buffers", "mandatory", "enabled",
   ]
-  /// What only a library has; a declared call is nothing but the call.
+  /// Keys that are valid only for a library and not for a declared call.
   private static let libraryKeys = [
     "sha256", "interceptor", "config", "grants", "on-fault", "timeout", "messages-to-clients", "maximum-buffers",
   ]

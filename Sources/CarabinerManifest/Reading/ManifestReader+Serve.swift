@@ -92,7 +92,7 @@ extension ManifestReader {
     return share
   }
 
-  /// A share of a whole, as in 5% or 0.5%.
+  /// A percentage as a fraction, such as 5% or 0.5%.
   private mutating func share(_ json: JSONValue, _ pointer: JSONPointer) -> Double? {
     guard let text = json.string, text.wholeMatch(of: /(100(\.0+)?|[0-9]{1,2}(\.[0-9]+)?)%/) != nil,
       let percent = Double(text.dropLast())
@@ -103,7 +103,7 @@ extension ManifestReader {
     return percent / 100
   }
 
-  /// Names of headers, or beginnings of names with a star.
+  /// Names of headers, or prefixes of names followed by a star.
   mutating func headerPatterns(_ json: JSONValue, _ pointer: JSONPointer) -> [String] {
     guard case .array(let entries) = json else {
       wrongType(json, pointer, "a list of header names")
@@ -112,7 +112,7 @@ extension ManifestReader {
     return entries.enumerated().compactMap { index, entry in
       let place = pointer.appending(index)
       guard let pattern = text(entry, place) else { return nil }
-      // Of the patterns of the field only the beginning of names: what may pass should be seen at a glance.
+      // A star is allowed only at the end, so that the list shows clearly which headers pass.
       guard HeaderText.isName(pattern.hasSuffix("*") ? String(pattern.dropLast()) : pattern), !pattern.dropLast().contains("*")
       else {
         problem(.invalidValue, place, "\(pattern.debugDescription) is no header name; write a name, or its beginning and a star")

@@ -69,7 +69,7 @@ extension ManifestReader {
     return client
   }
 
-  /// A text that goes into a header as it is.
+  /// A text that is sent as a header value unchanged.
   private mutating func headerText(_ json: JSONValue, _ pointer: JSONPointer) -> String? {
     guard let text = text(json, pointer) else { return nil }
     guard HeaderText.isValue(text) else {
@@ -87,7 +87,7 @@ extension ManifestReader {
     return mode
   }
 
-  /// The path of a file that is there.
+  /// The path of an existing file.
   mutating func existing(_ json: JSONValue, _ pointer: JSONPointer, _ advice: String) -> String? {
     guard let path = path(json, pointer) else { return nil }
     guard unsafe access(path, F_OK) == 0 else {

@@ -25,17 +25,17 @@ extension ManifestReader {
       default: break
       }
     }
-    // What names an object must be known before it can be said whether a policy's arguments are that.
+    // Field policies are checked against the keys of objects, so all keys are read first.
     if let policies = object["field-policies"] {
       store.policy.fieldPolicies = fieldPolicies(policies, pointer.appending("field-policies"), of: store.policy)
     }
     manifest.store = store
   }
 
-  /// The path of a file that is there or can be made.
+  /// The path of a file that exists or can be created.
   private mutating func databaseFile(_ json: JSONValue, _ pointer: JSONPointer) -> String? {
     guard let path = path(json, pointer) else { return nil }
-    // Only in a folder there is a dot.
+    // The path of a dot exists only in a folder.
     guard unsafe access("\(path)/.", F_OK) != 0 else {
       problem(.missing, pointer, "there is no file \(path), but a folder; name a file in it")
       return nil
@@ -143,7 +143,7 @@ extension ManifestReader {
 
   // MARK: Names of GraphQL
 
-  /// A name, or a list of names; nil if something is wrong with them.
+  /// A name, or a list of names; nil if one of them is not valid.
   private mutating func graphQLNames(
     _ json: JSONValue, _ pointer: JSONPointer, orNone: Bool = true, arePaths: Bool = false
   ) -> [String]? {
@@ -168,7 +168,7 @@ extension ManifestReader {
     }
   }
 
-  /// A name, or several with dots between them.
+  /// A name, or several names separated by dots.
   private mutating func graphQLName(_ json: JSONValue, _ pointer: JSONPointer, isPath: Bool = false) -> String? {
     guard let name = text(json, pointer) else { return nil }
     let names = isPath ? name.split(separator: ".", omittingEmptySubsequences: false) : [name[...]]

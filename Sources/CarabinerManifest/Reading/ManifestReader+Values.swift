@@ -1,7 +1,7 @@
 internal import CarabinerWire
 
 extension ManifestReader {
-  /// The members of an object; every key that is not known is reported.
+  /// The members of an object. Unknown keys are reported.
   mutating func object(_ json: JSONValue, _ pointer: JSONPointer, knowing keys: [String]) -> JSONObject? {
     guard case .object(let object) = json else {
       wrongType(json, pointer, "an object")
@@ -20,7 +20,7 @@ extension ManifestReader {
     }
   }
 
-  /// A text with something in it.
+  /// A text that is not empty.
   mutating func text(_ json: JSONValue, _ pointer: JSONPointer) -> String? {
     guard let text = json.string else {
       wrongType(json, pointer, "a text")
@@ -33,7 +33,7 @@ extension ManifestReader {
     return text
   }
 
-  /// A text that may hold references.
+  /// A text that may contain references.
   mutating func reference(_ json: JSONValue, _ pointer: JSONPointer) -> String? {
     guard let text = text(json, pointer) else { return nil }
     checkReferences(text, pointer)
@@ -48,7 +48,7 @@ extension ManifestReader {
     }
   }
 
-  /// A path, made absolute or relative to the process as the manifest's own path is.
+  /// A path. A relative one starts from the manifest's folder.
   mutating func path(_ json: JSONValue, _ pointer: JSONPointer) -> String? {
     guard let path = text(json, pointer) else { return nil }
     guard !path.utf8.contains(0) else {
@@ -75,7 +75,7 @@ extension ManifestReader {
     return count
   }
 
-  /// A duration; nought only where it has a meaning.
+  /// A duration. Zero is allowed only with `orZero`.
   mutating func duration(_ json: JSONValue, _ pointer: JSONPointer, orZero: Bool = false) -> Duration? {
     guard let text = json.string else {
       problem(.invalidValue, pointer, "\(json) is no duration; write it with a unit, as in 250ms, 30s or 2m")
@@ -95,7 +95,7 @@ extension ManifestReader {
 
   mutating func bytes(_ json: JSONValue, _ pointer: JSONPointer) -> Int? {
     do throws(MalformedQuantity) {
-      // A plain number of bytes may stand without quotes.
+      // A plain number of bytes needs no quotes.
       let text = json.string ?? json.int.map(String.init) ?? json.description
       let bytes = try ByteSizeText.parse(text)
       guard bytes > 0 else { throw MalformedQuantity(description: "\(text) leaves no room at all; write a larger size") }
@@ -106,7 +106,7 @@ extension ManifestReader {
     }
   }
 
-  /// A name, or a list of names with something in it, each with its place.
+  /// A name, or a list of names that is not empty, each with its place.
   mutating func names(_ json: JSONValue?, _ pointer: JSONPointer) -> [(name: String, pointer: JSONPointer)] {
     switch json {
     case nil: return []

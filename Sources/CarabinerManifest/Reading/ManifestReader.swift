@@ -1,12 +1,12 @@
 internal import Carabiner
 internal import CarabinerWire
 
-/// Reads a manifest and collects everything that is wrong with it.
+/// Reads a manifest and collects all its problems.
 struct ManifestReader {
-  /// What is wrong, in the order it was found.
+  /// The problems, in the order in which they were found.
   private(set) var problems: [ManifestProblem] = []
   var manifest = Manifest()
-  /// The names of `plugins`, also of entries with faults: those are reported once and not again wherever they are used.
+  /// The names of `plugins`, including entries with problems, so that these are not reported again wherever a list uses the name.
   var declared: Set<String> = []
   let directory: String
 
@@ -29,7 +29,7 @@ struct ManifestReader {
     guard let version = top["carabiner"] else {
       return problem(.missing, root, "the version is missing; begin with carabiner: 1")
     }
-    // Another version may have other keys, so nothing else is worth saying about it.
+    // Another version may have other keys, so nothing else is checked.
     guard version.number?.int == 1 else {
       return problem(
         .unsupportedVersion, root.appending("carabiner"),
@@ -90,7 +90,7 @@ struct ManifestReader {
     }
   }
 
-  /// Things that were declared and do nothing.
+  /// Warns about declarations that have no effect.
   private mutating func warnAboutIdle() {
     let lists = [manifest.lists] + manifest.rules.map(\.lists)
     let used = Set(lists.flatMap { lists in StageList.allCases.flatMap { lists[$0] ?? [] } }.map(\.name))
@@ -106,7 +106,7 @@ struct ManifestReader {
     }
   }
 
-  /// Settings of retries where nothing ever asks for one.
+  /// Warns about retry settings if no stage asks for retries.
   private mutating func warnAboutRetries() {
     let mayAsk =
       manifest.plugins.contains { if case .file = $0.source { true } else { false } } || manifest.persistedQueries.isEnabled

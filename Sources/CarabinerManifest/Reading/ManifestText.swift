@@ -1,7 +1,7 @@
-/// The text of a manifest, kept so that what turns out to be wrong later can be said with its line.
+/// The text of a manifest, kept so that problems found later can be reported with their lines.
 ///
-/// It may hold what nobody should see in a log, so it is never printed, and it takes no part in comparing manifests: two that
-/// say the same are equal, however they are written.
+/// The text may contain secrets, so it is never printed. It is not part of the comparison of manifests: two manifests with the same
+/// content are equal, however they are written.
 struct ManifestText: Sendable, Equatable, CustomStringConvertible, CustomReflectable {
   let text: String
   let format: Manifest.Format
@@ -9,6 +9,6 @@ struct ManifestText: Sendable, Equatable, CustomStringConvertible, CustomReflect
   static func == (left: ManifestText, right: ManifestText) -> Bool { true }
 
   var description: String { "a text of \(text.utf8.count) bytes" }
-  // A dump goes through the mirror and not through the description.
+  // `dump` uses the mirror and not the description.
   var customMirror: Mirror { Mirror(self, children: ["format": format]) }
 }

@@ -1,14 +1,14 @@
-/// The known word somebody probably meant.
+/// Finds the known word that was probably meant.
 package enum Suggestion {
-  /// " (did you mean …?)" with the nearest of `candidates`; empty if none is near.
+  /// " (did you mean …?)" with the most similar of `candidates`; empty if none is similar.
   package static func text(for word: String, among candidates: some Sequence<String>) -> String {
     let near = candidates.map { ($0, distance(word, $0)) }.min { $0.1 < $1.1 }
-    // A word of one or two letters is near to every other one, which helps nobody.
+    // A word of one or two letters is similar to every other short word, so a suggestion would not help.
     guard let near, near.1 <= min(max(2, word.count / 3), max(1, word.count - 1)) else { return "" }
     return " (did you mean \(near.0)?)"
   }
 
-  /// How many letters must be added, removed or changed to make one word of the other.
+  /// The number of bytes to add, remove or change to turn one word into the other.
   private static func distance(_ left: String, _ right: String) -> Int {
     let right = Array(right.utf8.prefix(64))
     var row = Array(0...right.count)

@@ -1,14 +1,14 @@
-/// A guard before the YAML parser, which compares keys while it reads.
+/// A check before the YAML parser, which compares keys while it reads.
 ///
-/// Aliases used as values cost nothing until somebody walks them, and ``YAMLDocument`` counts as it walks. Inside keys they
-/// are hashed at once, and a few lines that alias each other in keys would keep the parser busy for ever. So a text with more
-/// than a handful of aliases may not have keys that could hold one. This looks at bytes and not at grammar: it may see an
-/// alias or a key where a quoted text stands, never the other way round.
+/// Aliases used as values cost nothing until the value is built, and ``YAMLDocument`` counts values then. The parser hashes aliases in
+/// keys at once, so a few lines whose keys alias each other would occupy it forever. Therefore a text with more than a few aliases
+/// may not have keys that could contain one. The check looks at bytes and not at grammar: it may take a quoted text for an alias or a
+/// key, but it never misses one.
 enum YAMLAliases {
-  /// With so few aliases even the worst key is small.
+  /// With at most this many aliases even the worst key is small.
   static let harmless = 8
 
-  /// Refuses a text whose keys might multiply.
+  /// Rejects a text whose keys might expand.
   static func check(_ text: String) throws(ManifestProblem) {
     guard let key = suspiciousKey(in: text) else { return }
     throw ManifestProblem(
@@ -35,18 +35,18 @@ enum YAMLAliases {
     return aliases > harmless ? key : nil
   }
 
-  /// Whether what ends before a colon may be more than a plain text: a list, an object or an alias.
+  /// Whether the key before a colon may be more than a plain text: a list, an object or an alias.
   private static func endsKey(_ bytes: Span<UInt8>, _ colon: Int) -> Bool {
     var offset = colon - 1
     while offset >= 0, isSpace(bytes[offset]) { offset -= 1 }
     guard offset >= 0 else { return false }
     if bytes[offset] == UInt8(ascii: "]") || bytes[offset] == UInt8(ascii: "}") { return true }
-    // Names of aliases have no white space, so the word before the colon is the whole key.
+    // Names of aliases contain no white space, so the word before the colon is the whole key.
     while offset > 0, !isBreak(bytes[offset - 1]) { offset -= 1 }
     return bytes[offset] == UInt8(ascii: "*")
   }
 
-  /// YAML 1.1 has line ends beyond ASCII, so every byte beyond counts as one.
+  /// YAML 1.1 has line ends beyond ASCII, so every non-ASCII byte counts as one.
   private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) || byte >= 0x80 }
 
   private static func isBreak(_ byte: UInt8) -> Bool { isSpace(byte) || "[]{},:\"'-".utf8.contains(byte) }

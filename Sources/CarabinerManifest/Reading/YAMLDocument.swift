@@ -1,25 +1,25 @@
 internal import CarabinerWire
 internal import Yams
 
-/// YAML as the JSON value it stands for. What JSON cannot say, or what hides a mistake, is refused.
+/// YAML converted to a JSON value. Constructs that JSON lacks, or that hide mistakes, are rejected.
 struct YAMLDocument {
-  /// How many values a manifest may have once its aliases are written out.
+  /// The most values of a manifest after its aliases are expanded.
   static let maximumValues = 200_000
-  /// How deep a manifest may be nested.
+  /// The deepest nesting of a manifest.
   static let maximumDepth = 64
 
-  /// What the document says.
+  /// The content of the document.
   let value: JSONValue
   private let root: Node
 
   /// Reads a document.
   ///
-  /// - Throws: ``ManifestProblem`` with the place of the first fault.
+  /// - Throws: ``ManifestProblem`` with the place of the first mistake.
   init(_ text: String) throws(ManifestProblem) {
     try YAMLAliases.check(text)
     let node: Node?
     do {
-      // With the basic resolver a key is only a text: `1` and `"1"` are the same key, as they are in JSON.
+      // The basic resolver takes every key as a text: `1` and `"1"` are the same key, as in JSON.
       node = try Parser(yaml: text, resolver: .basic).singleRoot()
     } catch {
       throw ManifestProblem(yaml: error)
@@ -30,7 +30,7 @@ struct YAMLDocument {
     value = try Self.value(of: node, JSONPointer(), 0, &count)
   }
 
-  /// Where a value stands, or what comes nearest to it.
+  /// The place of a value, or of its closest ancestor that exists.
   func position(of pointer: JSONPointer) -> ManifestProblem.TextPosition? {
     var node = root
     var mark = root.mark
@@ -98,7 +98,7 @@ struct YAMLDocument {
     return scalar.string
   }
 
-  /// A plain scalar may be null, a truth value or a number; a quoted one is text, and a tag decides for itself.
+  /// A plain scalar may be null, a boolean or a number. A quoted scalar is a text. A tag overrides both.
   private static func scalar(
     _ scalar: Node.Scalar, _ node: Node, _ pointer: JSONPointer
   ) throws(ManifestProblem) -> JSONValue {
@@ -143,11 +143,11 @@ struct YAMLDocument {
 }
 
 extension ManifestProblem {
-  /// What the parser says, without its copy of the text: that may hold what nobody should see in a log.
+  /// The parser's error without its excerpt of the text, which may contain secrets.
   fileprivate init(yaml error: any Error) {
     switch error as? YamlError {
     case .scanner(let context, let problem, let mark, _), .parser(let context, let problem, let mark, _):
-      // Very deep nesting is the one fault that is found by counting and not by grammar.
+      // Too deep nesting is the only error of the parser that is not about grammar.
       self.init(
         problem.contains("nesting level") ? .tooDeep : .syntax,
         "this is not YAML: \([context?.text, problem].compactMap(\.self).joined(separator: ", "))")

@@ -1,7 +1,7 @@
 internal import CarabinerWire
 
 extension Manifest {
-  /// The part of ``schema`` that is about an entry of `plugins`.
+  /// The part of ``schema`` for an entry of `plugins`.
   static let pluginSchema = """
     {
       "type": "object",

@@ -1,5 +1,5 @@
 extension Manifest {
-  /// The part of ``schema`` that is about `serve`.
+  /// The part of ``schema`` for `serve`.
   static let serveSchema = """
     {
       "description": "The settings of carabiner serve.",

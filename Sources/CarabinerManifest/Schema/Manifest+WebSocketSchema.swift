@@ -1,5 +1,5 @@
 extension Manifest {
-  /// The part of ``schema`` that is about `settings: {websocket: …}`.
+  /// The part of ``schema`` for `settings: {websocket: …}`.
   static let webSocketSchema = """
     {
       "description": "A WebSocket for subscriptions. Without it they use HTTP.",

@@ -2,12 +2,12 @@ package import Carabiner
 internal import CarabinerWire
 
 extension Manifest {
-  /// The same manifest with one plugin and no lists, to bring that one up alone.
+  /// The same manifest with one plugin and no lists, to start this plugin alone.
   package func onlyPlugin(_ name: String) -> Manifest {
     var manifest = without { $0 != name }
     manifest.lists = Lists()
     manifest.rules = []
-    // Whoever wants it brought up wants so whether it runs elsewhere or not.
+    // The plugin is started even if the manifest disables it.
     for index in manifest.plugins.indices { manifest.plugins[index].isEnabled = true }
     return manifest
   }
@@ -19,9 +19,9 @@ extension Manifest {
     return manifest
   }
 
-  /// The endpoint with its references filled in; nil if the manifest names none.
+  /// The endpoint with its references resolved; nil if the manifest has no endpoint.
   ///
-  /// - Throws: ``ManifestError`` with the reference that cannot be filled in.
+  /// - Throws: ``ManifestError`` with the reference that cannot be resolved.
   package func resolvedEndpoint(_ secrets: SecretReferences) throws -> SecretText? {
     guard let endpoint else { return nil }
     do throws(ManifestProblem) {
@@ -31,9 +31,9 @@ extension Manifest {
     }
   }
 
-  /// The header fields of every request with their references filled in.
+  /// The headers of every request with their references resolved.
   ///
-  /// - Throws: ``ManifestError`` with every reference that cannot be filled in, and every value that has become none.
+  /// - Throws: ``ManifestError`` with every reference that cannot be resolved, and every value that is not a valid header value then.
   package func resolvedHeaders(_ secrets: SecretReferences) throws -> HTTPHeaders {
     var resolved = HTTPHeaders()
     var problems: [ManifestProblem] = []
@@ -49,7 +49,7 @@ extension Manifest {
     return resolved
   }
 
-  /// What no message may show: all that the manifest's references stand for. Those that cannot be filled in are passed over.
+  /// Hides the values of all references of the manifest. A configuration with a reference that cannot be resolved is ignored.
   package func redaction(_ secrets: SecretReferences) -> SecretRedaction {
     let places = [endpoint, settings.webSocket?.url].compactMap { $0.map { JSONValue.string($0) } }
     let texts = places + [settings.webSocket?.connectionInit].compactMap(\.self) + headers.fields.map { .string($0.value) }
@@ -58,7 +58,7 @@ extension Manifest {
     }
   }
 
-  /// Everything about endpoint, WebSocket and headers that cannot be filled in now.
+  /// All references in endpoint, WebSocket and headers that cannot be resolved now.
   package func problems(of secrets: SecretReferences) -> [ManifestProblem] {
     var problems: [ManifestProblem] = []
     do { _ = try resolvedEndpoint(secrets) } catch { problems += (error as? ManifestError)?.problems ?? [] }

@@ -1,16 +1,16 @@
 internal import CarabinerWire
 
-/// What a text with references is made of.
+/// A part of a text with references.
 enum ReferencePart: Sendable, Hashable {
   case text(String)
   case environment(String)
   case file(String)
 
-  /// Takes a text apart.
+  /// Splits a text into its parts.
   ///
-  /// - Throws: ``ManifestProblem`` if something begins as a reference and is none.
+  /// - Throws: ``ManifestProblem`` if a reference is malformed.
   static func parts(of text: String, at pointer: JSONPointer) throws(ManifestProblem) -> [ReferencePart] {
-    // By bytes: a combining mark after the dollar sign would make another character of it.
+    // Bytes, because a dollar sign followed by a combining mark is another character.
     var rest = Substring(text).utf8
     var parts: [ReferencePart] = []
     var plain = ""

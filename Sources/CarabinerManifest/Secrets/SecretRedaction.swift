@@ -1,9 +1,9 @@
-/// Puts references back where what they stand for would be shown.
+/// Replaces secrets in texts by their references.
 ///
-/// A plugin knows the secrets of its configuration and may repeat one in a message of its own, most likely where it says that
-/// the secret is wrong. The host shows that message, so it looks first. A text is read once, however many secrets there are.
+/// A plugin knows the secrets of its configuration and may repeat one in a message, for example in an error about the secret. The host
+/// redacts such messages before it shows them. A text is scanned once, whatever the number of secrets.
 package struct SecretRedaction: Sendable, Hashable {
-  /// A secret, and what is shown instead.
+  /// A secret and its replacement.
   struct Pair: Sendable, Hashable {
     let value: [UInt8]
     let reference: String
@@ -14,12 +14,12 @@ package struct SecretRedaction: Sendable, Hashable {
     }
   }
 
-  /// By the first byte of the secret; the longest first, as a secret may be part of another.
+  /// Sorted by the first byte of the secret, then the longest first, because a secret may be part of another.
   private let pairs: [Pair]
-  /// Where the pairs of each first byte begin, and one number more.
+  /// The index of the first pair for each first byte, and the number of pairs as the last element.
   private let starts: [Int]
 
-  /// Nothing is secret.
+  /// A redaction without secrets.
   package init() { self.init([]) }
 
   init(_ pairs: [Pair]) {
@@ -33,21 +33,21 @@ package struct SecretRedaction: Sendable, Hashable {
     self.starts = starts
   }
 
-  /// How many texts it hides.
+  /// The number of secrets.
   package var count: Int { pairs.count }
 
-  /// The same, and one more text that is not to be shown.
+  /// A redaction that also hides `value`.
   package func hiding(_ value: String, behind reference: String) -> SecretRedaction {
     SecretRedaction(pairs + [Pair(value: value, reference: reference)])
   }
 
-  /// The same, and all that another one hides.
+  /// A redaction that hides the secrets of both.
   package func joined(with other: SecretRedaction) -> SecretRedaction { SecretRedaction(pairs + other.pairs) }
 
   /// The text without secrets.
   package func callAsFunction(_ text: String) -> String {
     guard !pairs.isEmpty else { return text }
-    // Bytes, not characters: a secret is the same whatever accent follows it.
+    // Bytes, not characters: a secret must also be found before a combining mark.
     let bytes = Array(text.utf8)
     var shown: [UInt8] = []
     var (kept, place) = (0, 0)

@@ -2,14 +2,14 @@ internal import CarabinerFiles
 package import CarabinerWire
 internal import Glibc
 
-/// Fills in `${env:NAME}` and `${file:path}`. `$${` stands for `${` itself.
+/// Resolves `${env:NAME}` and `${file:path}`. `$${` is a literal `${`.
 ///
-/// This happens last, on the way to a plugin: what is printed or compared before still shows the reference.
+/// References are resolved last, when the configuration is passed to a plugin. Until then, logs and comparisons show the reference.
 package struct SecretReferences: Sendable {
-  /// How large a secret's file may be, 64 KiB.
+  /// The largest file of a secret in bytes, 64 KiB.
   package static let maximumFileBytes = 64 << 10
 
-  /// Gives the value of an environment variable; nil if it is not set.
+  /// Returns the value of an environment variable; nil if it is not set.
   package typealias Environment = @Sendable (String) -> String?
 
   private let directory: String
@@ -26,9 +26,9 @@ package struct SecretReferences: Sendable {
     unsafe getenv(name).map { unsafe String(cString: $0) }
   }
 
-  /// A value with all references in its texts filled in.
+  /// A value with all references in its texts resolved.
   ///
-  /// - Throws: ``ManifestProblem`` with the place, if one cannot be.
+  /// - Throws: ``ManifestProblem`` with the place of a reference that cannot be resolved.
   package func resolve(_ value: JSONValue, at pointer: JSONPointer) throws(ManifestProblem) -> JSONValue {
     switch value {
     case .string(let text): return .string(try resolve(text, at: pointer))
@@ -44,9 +44,9 @@ package struct SecretReferences: Sendable {
     }
   }
 
-  /// A text with all references in it filled in.
+  /// A text with all its references resolved.
   ///
-  /// - Throws: ``ManifestProblem`` with the place, if one cannot be.
+  /// - Throws: ``ManifestProblem`` with the place of a reference that cannot be resolved.
   package func resolve(_ text: String, at pointer: JSONPointer) throws(ManifestProblem) -> String {
     var result = ""
     for part in try ReferencePart.parts(of: text, at: pointer) {
@@ -64,10 +64,10 @@ package struct SecretReferences: Sendable {
     SecretText(value: try resolve(text, at: pointer), written: text)
   }
 
-  /// A header's value with all references in it filled in.
+  /// A header value with all its references resolved.
   ///
-  /// - Throws: ``ManifestProblem`` with the place, if one cannot be, or if what came of it is no header value. The message names
-  ///   the reference and never what it stands for.
+  /// - Throws: ``ManifestProblem`` with the place, if a reference cannot be resolved or the result is not a valid header value. The
+  ///   message contains the reference and never its value.
   package func headerValue(_ text: String, at pointer: JSONPointer) throws(ManifestProblem) -> String {
     let value = try resolve(text, at: pointer)
     guard HeaderText.isValue(value) else {
@@ -78,9 +78,9 @@ package struct SecretReferences: Sendable {
     return value
   }
 
-  /// What must not be shown of a value once its references are filled in.
+  /// Hides the values of all references in a value.
   ///
-  /// - Throws: ``ManifestProblem`` with the place, if one cannot be filled in.
+  /// - Throws: ``ManifestProblem`` with the place of a reference that cannot be resolved.
   package func redaction(of value: JSONValue, at pointer: JSONPointer) throws(ManifestProblem) -> SecretRedaction {
     var pairs: [SecretRedaction.Pair] = []
     for (place, text) in value.texts(at: pointer) {
@@ -97,7 +97,7 @@ package struct SecretReferences: Sendable {
     return SecretRedaction(pairs)
   }
 
-  /// Every reference in `value` that cannot be filled in now.
+  /// Every reference in `value` that cannot be resolved now.
   package func problems(in value: JSONValue, at pointer: JSONPointer) -> [ManifestProblem] {
     value.texts(at: pointer).compactMap { pointer, text in
       do throws(ManifestProblem) {
@@ -121,7 +121,7 @@ package struct SecretReferences: Sendable {
     let path = path.hasPrefix("/") ? path : "\(directory)/\(path)"
     do throws(BoundedFile.Fault) {
       let text = try BoundedFile.text(at: path, maximumBytes: Self.maximumFileBytes)
-      // "\r\n" is one character, so this takes either end of line, and only one: what editors add.
+      // Editors end files with a line end. One is removed; "\r\n" is one character.
       return text.last == "\n" || text.last == "\r\n" ? String(text.dropLast()) : text
     } catch {
       let reason =

@@ -1,10 +1,11 @@
 internal import Synchronization
 
-/// What no output of the process may show: the secrets of the manifests in use, and of the last ones that were.
+/// The secrets that the process must not print: those of the manifests in use, and of the last manifests that were in use.
 ///
-/// Late messages of a generation that is gone may still hold its secrets. Kept for ever, they would cost every line of the log.
+/// Late messages of a former generation may contain its secrets. Only a limited number of former manifests is kept, because each
+/// secret slows down every log line.
 package final class SecretRegister: Sendable {
-  /// Of how many manifests that are no longer in use the secrets stay hidden.
+  /// The number of former manifests whose secrets stay hidden.
   package static let defaultFormer = 16
 
   private struct State {
@@ -21,10 +22,10 @@ package final class SecretRegister: Sendable {
   private let maximumFormer: Int
   private let state = Mutex(State())
 
-  /// A register in which nothing is hidden.
+  /// A register without secrets.
   package init(former: Int = SecretRegister.defaultFormer) { maximumFormer = former }
 
-  /// Hides secrets for as long as the value that is returned lives, and a while longer.
+  /// Hides secrets while the returned value lives, and afterwards until enough other manifests have ended.
   package func hide(_ secrets: SecretRedaction) -> HiddenSecrets {
     let number = state.withLock { state in
       defer { state.next += 1 }
@@ -45,14 +46,14 @@ package final class SecretRegister: Sendable {
     }
   }
 
-  /// How many texts are hidden.
+  /// The number of hidden secrets.
   package var count: Int { state.withLock(\.all.count) }
 
-  /// The text without what is secret.
+  /// The text with secrets replaced by their references.
   package func callAsFunction(_ text: String) -> String { state.withLock(\.all)(text) }
 }
 
-/// Secrets that are hidden while this lives.
+/// Hides secrets while it lives, see ``SecretRegister/hide(_:)``.
 package final class HiddenSecrets: Sendable {
   private let number: Int
   private let register: SecretRegister

@@ -1,12 +1,12 @@
-/// A text whose references are filled in. Printing it shows the references, never what they stand for.
+/// A text with its references resolved. Printing it shows the references, never their values.
 package struct SecretText: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
   /// The text to use.
   package let value: String
-  /// The text as the manifest has it.
+  /// The text as written in the manifest.
   package let written: String
 
   package var description: String { written }
   package var debugDescription: String { written.debugDescription }
-  // A dump goes through the mirror and not through the description.
+  // `dump` uses the mirror and not the description.
   package var customMirror: Mirror { Mirror(self, children: ["written": written]) }
 }

@@ -1,22 +1,22 @@
-/// A pattern of names: `*` stands for any text, `?` for one character.
+/// A pattern of names: `*` matches any text, `?` one character.
 package struct Glob: Sendable, Hashable {
   /// The pattern as it was written.
   package let pattern: String
   private let scalars: [Unicode.Scalar]
 
-  /// Reads a pattern; every text is one.
+  /// Reads a pattern. Every text is a valid pattern.
   package init(_ pattern: String) {
     self.pattern = pattern
     scalars = Array(pattern.unicodeScalars)
   }
 
-  /// Whether it stands for one name only.
+  /// Whether the pattern matches one name only.
   package var isExact: Bool { !scalars.contains { $0 == "*" || $0 == "?" } }
 
-  /// What every name it fits begins with; nil if that may be anything.
+  /// The first character of every name that matches; nil if the pattern begins with a wildcard.
   var firstScalar: Unicode.Scalar? { scalars.first.flatMap { $0 == "*" || $0 == "?" ? nil : $0 } }
 
-  /// Whether a name fits; there is one way back, to the last star, so no pattern takes exponential time.
+  /// Whether a name matches. Backtracking goes to the last star only, so no pattern takes exponential time.
   package func matches(_ name: String) -> Bool {
     let name = name.unicodeScalars
     var position = name.startIndex

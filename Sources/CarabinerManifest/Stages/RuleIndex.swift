@@ -1,24 +1,24 @@
 package import Carabiner
 
-/// The rules of a manifest, sorted so that an operation is compared with few of them, and the stages each puts in place.
+/// The rules of a manifest, indexed so that an operation is compared with few of them, and the stages of each rule.
 ///
-/// Rules with exact names are found in a dictionary, rules with patterns by the first letter, and only the rest is tried each
-/// time. Candidates come in the order of the manifest, so the first that matches still wins.
+/// Rules with exact names are found in a dictionary, and rules with patterns by the first character. Only the other rules are compared
+/// each time. Candidates are in the order of the manifest, so the first rule that matches is used.
 package struct RuleIndex: Sendable, Equatable {
   private struct Row: Sendable, Equatable {
     let rule: Manifest.Rule
-    /// What the rule names of each list; nil for what it leaves alone.
+    /// The stages of each list of the rule; nil for a list that the rule does not have.
     let stages: StageMap<[StagePlan.Stage]?>
   }
 
   private let rows: [Row]
-  /// What stands in each list where no rule names it.
+  /// The stages of each list that no rule replaces.
   private let base: StageMap<[StagePlan.Stage]>
   private var byName: [String: [Int]] = [:]
   private var byFirst: [Unicode.Scalar: [Int]] = [:]
   private var others: [Int] = []
 
-  /// - Parameter stage: The stage of this name, for the rule of this number.
+  /// - Parameter stage: Returns the stage with a name, for the rule with a number.
   init(_ rules: [Manifest.Rule], _ lists: Manifest.Lists, stage: (String, Int?) -> StagePlan.Stage) {
     base = StageMap { list in (lists[list]?.map(\.name) ?? list.builtIns).map { stage($0, nil) } }
     rows = rules.enumerated().map { index, rule in
@@ -37,9 +37,9 @@ package struct RuleIndex: Sendable, Equatable {
     }
   }
 
-  /// Which rules put the stages of an operation in place, by number: of each list the first that matches and names it, nil if none does.
+  /// The rule for each list of an operation, by number: the first rule that matches and has the list, or nil.
   ///
-  /// It is all that rules can say about an operation. Names are endless and come from clients; there are few choices.
+  /// Plans are cached by this choice and not by the operation's name: clients can send any number of names, but there are few choices.
   package func choice(_ name: String?, _ type: GraphQLOperationType) -> StageMap<Int?> {
     var chosen = StageMap<Int?> { _ in nil }
     guard !rows.isEmpty else { return chosen }
@@ -65,7 +65,7 @@ package struct RuleIndex: Sendable, Equatable {
   }
 }
 
-/// Rules that may fit an operation, each once and in the order of the manifest.
+/// The rules that may match an operation, each once and in the order of the manifest.
 private struct Candidates {
   let named: [Int]
   let lettered: [Int]
@@ -86,7 +86,7 @@ private struct Candidates {
     )
     let first = min(heads.0, heads.1, heads.2)
     guard first < .max else { return nil }
-    // A rule with several names may stand in more than one of them.
+    // A rule with several names may be in more than one list.
     if heads.0 == first { positions.named += 1 }
     if heads.1 == first { positions.lettered += 1 }
     if heads.2 == first { positions.others += 1 }

@@ -1,24 +1,24 @@
 package import FoundationEssentials
 
-/// Who switched a stage on or off, and why.
+/// The decision that enabled or disabled a stage, with its source.
 package struct StageDecision: Sendable, Hashable, CustomStringConvertible {
-  /// Where a decision comes from.
+  /// The source of a decision.
   package enum Source: Sendable, Hashable {
-    /// The entry says `enabled: false`.
+    /// The plugin's entry has `enabled: false`.
     case manifest
-    /// An environment variable, and the pattern in it that fits.
+    /// An environment variable, and the pattern in it that matches.
     case environment(variable: String, pattern: String)
-    /// Somebody while the host ran.
+    /// An operator, while the host runs.
     case live(pattern: String, reason: String, at: Date)
-    /// Its circuit breaker, which is open.
+    /// The plugin's circuit breaker is open.
     case breaker
-    /// The crash-loop guard: it killed the host so often.
+    /// The crash-loop guard: the plugin crashed the host this often.
     case crashLoop(crashes: Int, within: Duration)
   }
 
   /// Whether the stage runs.
   package let isEnabled: Bool
-  /// Who says so.
+  /// The source of the decision.
   package let source: Source
 
   /// A decision.
@@ -27,7 +27,7 @@ package struct StageDecision: Sendable, Hashable, CustomStringConvertible {
     self.source = source
   }
 
-  /// What fits the stage's name, in as few words as there are.
+  /// The pattern that matches the stage's name; for other sources, the key that decided.
   package var pattern: String {
     switch source {
     case .manifest: "enabled: \(isEnabled)"
@@ -37,10 +37,10 @@ package struct StageDecision: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// Whether a live decision, or one of the environment, is about a plugin of this name.
+  /// Whether a live or environment decision applies to a plugin with this name.
   package func fits(_ name: String) -> Bool { pattern == StageOverrides.everything || Glob(pattern).matches(name) }
 
-  /// Who says so, for a person.
+  /// The source of the decision, for the operator.
   package var author: String {
     switch source {
     case .manifest: "\(pattern) in the manifest"

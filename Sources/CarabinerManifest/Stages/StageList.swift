@@ -5,7 +5,7 @@ public enum StageList: String, Sendable, CaseIterable {
   case http
   case parsing
 
-  /// The built-in stages such a list may name, in the order they stand in unless a manifest says otherwise.
+  /// The built-in stages of the list, in their default order.
   package var builtIns: [String] {
     switch self {
     case .graphql: ["max-retry", "persisted-queries"]
@@ -15,6 +15,6 @@ public enum StageList: String, Sendable, CaseIterable {
     }
   }
 
-  /// The list a built-in stage belongs to; nil if there is no such stage.
+  /// The list of a built-in stage; nil if there is no such stage.
   static func ofBuiltIn(_ name: String) -> StageList? { allCases.first { $0.builtIns.contains(name) } }
 }

@@ -1,13 +1,13 @@
 /// A value for each of the four lists.
 ///
-/// It is public, as ``StageList`` is: only then can the compiler specialise it for what the host keeps in it, and requests read it.
+/// It is public, like ``StageList``, so that the compiler can specialise it for the types of the host. Requests read it.
 public struct StageMap<Value: Sendable>: Sendable {
   private var graphql: Value
   private var cache: Value
   private var http: Value
   private var parsing: Value
 
-  /// What `value` says of each list.
+  /// Calls `value` once for each list.
   public init(_ value: (StageList) throws -> Value) rethrows {
     graphql = try value(.graphql)
     cache = try value(.cache)

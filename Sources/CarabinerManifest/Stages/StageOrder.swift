@@ -1,27 +1,27 @@
 internal import CarabinerWire
 
-/// One list of a chain, and what its entries say about their order.
+/// One list of a chain, with the order constraints of its entries.
 ///
-/// The list is the order; what entries say is checked, not solved.
+/// The list defines the order. The constraints are only checked.
 struct StageOrder {
-  /// Where the list stands.
+  /// The place of the list in the manifest.
   let pointer: JSONPointer
   var entries: [(entry: Manifest.Entry, pointer: JSONPointer)] = []
 
-  /// What one entry says: `first` must come before `second`.
+  /// One constraint of an entry: `first` must come before `second`.
   private struct Assertion {
     let first: String
     let second: String
-    /// The entry that says so.
+    /// The entry with the constraint.
     let speaker: String
     let pointer: JSONPointer
 
-    /// What the speaker says, in its own words.
+    /// The constraint as the entry states it.
     var text: String { speaker == first ? "\(first) must stand before \(second)" : "\(second) must stand after \(first)" }
     var contrary: String { speaker == first ? "after" : "before" }
   }
 
-  /// What cannot be, what is not as it is said to be, and what is said about stages that are not there.
+  /// Constraints that form a cycle, that the list violates, or that name stages which are not in the list.
   func problems() -> [ManifestProblem] {
     let position = Dictionary(entries.enumerated().map { ($1.entry.name, $0) }) { first, _ in first }
     var assertions: [Assertion] = []
@@ -60,7 +60,7 @@ struct StageOrder {
       .orderUnsatisfied, at: pointer, "\(name) speaks of \(other), which is not in this list\(near); add it, or remove that name")
   }
 
-  /// Finds the cycles and takes their assertions out, as it would mislead to call them merely unsatisfied.
+  /// Finds the cycles and removes their constraints, because it would be misleading to report these as violated only.
   private static func cycles(_ assertions: inout [Assertion]) -> [[String]] {
     var cycles: [[String]] = []
     while let cycle = cycle(assertions) {
@@ -71,17 +71,17 @@ struct StageOrder {
     return cycles
   }
 
-  /// One cycle, from its alphabetically first member; nil if there is none.
+  /// One cycle, starting with its alphabetically first member; nil if there is none.
   private static func cycle(_ assertions: [Assertion]) -> [String]? {
     var left = assertions
-    // Whoever nobody must precede is on no cycle; without those, those behind them, and so on.
+    // A stage that no other must precede is not on a cycle. Remove such stages until none is left.
     while true {
       let seconds = Set(left.map(\.second))
       let count = left.count
       left.removeAll { !seconds.contains($0.first) }
       if left.count == count { break }
     }
-    // Everyone left is preceded by somebody left, so going from one to who precedes it must come back.
+    // Every remaining stage has a predecessor that remains too, so following the predecessors leads into a cycle.
     let before = Dictionary(left.map { ($0.second, $0.first) }) { first, _ in first }
     guard var name = left.map(\.second).min() else { return nil }
     var path: [String] = []

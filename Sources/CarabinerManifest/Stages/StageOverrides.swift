@@ -1,15 +1,15 @@
 package import FoundationEssentials
 
-/// Which plugins operations switched on and off from outside, by whom and why.
+/// The plugins that operators enable or disable from outside the manifest, with reasons.
 ///
-/// What was said later and more deliberately wins: somebody while the host runs over the environment, there to enable over to disable,
-/// and both over the manifest.
+/// Live overrides win over the environment, and the environment wins over the manifest. In the environment, enabling wins over
+/// disabling. The latest live override wins.
 package struct StageOverrides: Sendable, Hashable {
-  /// The environment variable that switches off.
+  /// The environment variable that disables plugins.
   package static let disablingVariable = "CARABINER_DISABLE"
-  /// The environment variable that switches on, whatever manifest and ``disablingVariable`` say.
+  /// The environment variable that enables plugins. It overrides the manifest and ``disablingVariable``.
   package static let enablingVariable = "CARABINER_ENABLE"
-  /// What stands for every plugin.
+  /// The pattern for every plugin.
   package static let everything = "~all~"
 
   private struct Override: Sendable, Hashable {
@@ -24,10 +24,10 @@ package struct StageOverrides: Sendable, Hashable {
     func matches(_ name: String) -> Bool { glob.pattern == StageOverrides.everything || glob.matches(name) }
   }
 
-  /// The first that fits a name decides.
+  /// The first override that matches a name decides.
   private var overrides: [Override]
 
-  /// Reads lists such as `auth,cache-*`; `~all~` stands for every plugin.
+  /// Reads lists such as `auth,cache-*`; `~all~` matches every plugin.
   package init(_ disabled: String? = nil, enabled: String? = nil) {
     overrides =
       Self.patterns(enabled).map {
@@ -47,22 +47,22 @@ package struct StageOverrides: Sendable, Hashable {
     (text ?? "").split(separator: ",").map { $0.filter { !$0.isWhitespace } }.filter { !$0.isEmpty }
   }
 
-  /// Whether they name nothing.
+  /// Whether there are no overrides.
   package var isEmpty: Bool { overrides.isEmpty }
 
-  // MARK: Live ones
+  // MARK: Live overrides
 
-  /// Switches on or off what a pattern fits, in place of what was last said of the same pattern.
+  /// Enables or disables the plugins that match a pattern. It replaces an earlier live override with the same pattern.
   ///
-  /// - Parameter reason: Why, for whoever asks later.
+  /// - Parameter reason: The reason, for operators who see the override later.
   package mutating func override(_ pattern: String, isEnabled: Bool, reason: String, at time: Date = .now) {
     removeLive(pattern)
     overrides.insert(Override(pattern, isEnabled: isEnabled, .live(pattern: pattern, reason: reason, at: time)), at: 0)
   }
 
-  /// Takes back what was said of a pattern while the host ran.
+  /// Removes the live override with this pattern.
   ///
-  /// - Returns: Whether there was something to take back.
+  /// - Returns: Whether there was one.
   @discardableResult
   package mutating func removeLive(_ pattern: String) -> Bool {
     let count = overrides.count
@@ -70,24 +70,24 @@ package struct StageOverrides: Sendable, Hashable {
     return overrides.count < count
   }
 
-  /// The live ones alone, the latest first: what is handed on when the manifest is read anew.
+  /// The live overrides, the latest first. They are kept when the manifest is reloaded.
   package var live: [StageDecision] { overrides.map(\.decision).filter(\.isLive) }
 
   // MARK: Deciding
 
-  /// Who decided about a plugin; nil if it runs and nobody had to say so.
+  /// The decision about a plugin; nil if it runs by default.
   package func decision(on plugin: Manifest.Plugin) -> StageDecision? {
     var decisions = overrides.lazy.filter { $0.matches(plugin.name) }.map(\.decision)[...]
     guard let first = decisions.popFirst() else { return plugin.decision }
     guard first.isEnabled else { return first }
-    // To enable what runs anyway is to say nothing.
+    // The plugin runs anyway, so there is no decision to report.
     return plugin.decision != nil || decisions.contains { !$0.isEnabled } ? first : nil
   }
 
-  /// Whether requests pass a plugin, whoever decided so.
+  /// Whether requests pass a plugin.
   package func runs(_ plugin: Manifest.Plugin) -> Bool { decision(on: plugin)?.isEnabled ?? true }
 
-  /// Those that fit none of these names.
+  /// The overrides that match none of these names.
   fileprivate func idle(among names: [String]) -> [StageDecision] {
     overrides.filter { override in
       override.glob.pattern != Self.everything && !names.contains(where: override.matches)
@@ -100,12 +100,12 @@ extension StageDecision {
 }
 
 extension Manifest.Plugin {
-  /// What its own entry says; nil if it runs.
+  /// The decision of the entry itself; nil if the plugin runs.
   fileprivate var decision: StageDecision? { isEnabled ? nil : StageDecision(isEnabled: false, source: .manifest) }
 }
 
 extension Manifest {
-  /// What the overrides may not do: switch off what is mandatory, or while the host runs what is not there.
+  /// Overrides that are not allowed: those that disable a mandatory plugin, and live ones for a plugin that does not exist.
   package func refusals(of overrides: StageOverrides) -> [ManifestProblem] {
     let names = plugins.map(\.name)
     let unknown = overrides.idle(among: names).filter(\.isLive).map { decision in
@@ -123,7 +123,7 @@ extension Manifest {
       }
   }
 
-  /// Overrides that do nothing, most likely because of a slip of the pen.
+  /// Overrides that have no effect, probably because of a typing mistake.
   package func warnings(about overrides: StageOverrides) -> [ManifestProblem] {
     let names = plugins.map(\.name)
     return overrides.idle(among: names).filter { !$0.isLive }.map { decision in

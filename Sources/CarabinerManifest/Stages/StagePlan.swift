@@ -1,10 +1,10 @@
 package import Carabiner
 
-/// The stages an operation passes, in order.
+/// The stages of an operation, in order.
 package struct StagePlan: Sendable, Hashable {
   /// A stage in the plan.
   package struct Stage: Sendable, Hashable {
-    /// Where a stage comes from.
+    /// The origin of a stage.
     package enum Origin: String, Sendable, Hashable {
       case builtIn = "built-in"
       case plugin
@@ -13,19 +13,19 @@ package struct StagePlan: Sendable, Hashable {
 
     package let name: String
     package let origin: Origin
-    /// Who switched it on or off; nil if it runs and nobody had to say so.
+    /// The decision that enabled or disabled the stage; nil if it runs by default.
     package fileprivate(set) var decision: StageDecision?
-    /// Which of the manifest's rules put it here, counted from 0; nil for the chain itself and the defaults.
+    /// The number of the manifest's rule that adds the stage, counted from 0; nil for the chain and the defaults.
     package let rule: Int?
 
-    /// Whether it runs.
+    /// Whether the stage runs.
     package var isActive: Bool { decision?.isEnabled ?? true }
   }
 
-  /// The stages by list, switched-off ones included.
+  /// The stages by list, including disabled ones.
   package fileprivate(set) var stages: StageMap<[Stage]>
 
-  /// The stages of a list that run.
+  /// The enabled stages of a list.
   package func active(_ list: StageList) -> [Stage] {
     let stages = stages[list]
     return stages.allSatisfy(\.isActive) ? stages : stages.filter(\.isActive)
@@ -33,9 +33,9 @@ package struct StagePlan: Sendable, Hashable {
 }
 
 extension Manifest {
-  /// The stages for an operation: of each list the first rule that names it, else the chain's, else the defaults.
+  /// The stages for an operation. Each list is that of the first matching rule that has it, else the chain's, else the default.
   ///
-  /// - Parameter leftOut: Plugins that do not run whoever wants them to, and why.
+  /// - Parameter leftOut: Plugins that do not run, with reasons. They cannot be enabled by overrides.
   package func stagePlan(
     operationName: String?, type: GraphQLOperationType, overrides: StageOverrides = StageOverrides(),
     leavingOut leftOut: [String: StageDecision] = [:]
@@ -43,7 +43,7 @@ extension Manifest {
     stagePlan(ruleIndex.choice(operationName, type), overrides: overrides, leavingOut: leftOut)
   }
 
-  /// The stages for the operations of a choice of rules.
+  /// The stages for the operations with a choice of rules.
   package func stagePlan(
     _ choice: StageMap<Int?>, overrides: StageOverrides, leavingOut leftOut: [String: StageDecision]
   ) -> StagePlan {
@@ -56,14 +56,14 @@ extension Manifest {
         }
       }
     }
-    // Without any parser no request can end well, and safe mode is for requests that do.
+    // Without a parser every request fails. If all parsers are disabled, the built-in one is used.
     if !plan.stages[.parsing].contains(where: \.isActive) {
       plan.stages[.parsing] += StageList.parsing.builtIns.map { stage($0, rule: nil) }
     }
     return plan
   }
 
-  /// The stage of this name as a rule puts it in place, or the manifest itself.
+  /// The stage with this name, as added by a rule or, if `rule` is nil, by the manifest itself.
   func stage(_ name: String, rule: Int?) -> StagePlan.Stage {
     let origin: StagePlan.Stage.Origin =
       switch plugin(named: name)?.source {
