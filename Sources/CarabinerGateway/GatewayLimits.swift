@@ -1,58 +1,59 @@
 public import NIOCore
 
-/// How much strangers may ask of a gateway.
+/// The limits that a gateway applies to its clients.
 public struct GatewayLimits: Sendable, Hashable {
-  /// How large a request's body may be; more is answered with 413.
+  /// The maximum size of a request body, in bytes. Larger ones are answered with 413.
   public var maximumBodyBytes = 1 << 20
-  /// How large the head of a request may be, its fields together; more is answered with 431.
+  /// The maximum size of a request's head, in bytes. Larger ones are answered with 431.
   public var maximumHeadBytes = 32 << 10
-  /// How many header fields a request may have.
+  /// The maximum number of header fields of a request.
   public var maximumHeadFields = 100
-  /// How many operations may be under way at once; more wait.
+  /// The maximum number of operations in progress. Further ones wait.
   public var maximumConcurrentOperations = 1024
-  /// How many operations may wait for their turn; more are answered with 503.
+  /// The maximum number of operations that wait to start. Further ones are answered with 503.
   public var maximumWaitingOperations = 1024
-  /// How many operations one connection's address may have under way; more are answered with 429. Nil for no limit.
+  /// The maximum number of operations in progress per client address. Further ones are answered with 429. Nil for no limit.
   public var maximumOperationsPerClient: Int?
-  /// How many operations one client may send in a time; more are answered with 429. Nil for no limit.
+  /// The rate limit per client. Operations above it are answered with 429. Nil for no limit.
   public var rate: RequestRate?
-  /// How many connections may be open; further ones are accepted and closed.
+  /// The maximum number of open connections. Further ones are accepted and closed at once.
   public var maximumConnections = 20_000
-  /// How many operations one body may hold; 1 is none but the one.
+  /// The maximum number of operations in one body. With 1, batches are not accepted.
   public var maximumBatch = 1
-  /// How long a client may take for a head, and again for a body.
+  /// The time that a client has to send the head, and again to send the body.
   public var receiveTimeout = TimeAmount.seconds(15)
-  /// How long a client may take nothing of an answer that waits for it.
+  /// The time within which a client must read some of the unsent data.
   public var sendTimeout = TimeAmount.seconds(30)
-  /// How many bytes of answers may wait for the client of one connection; a further answer of HTTP/2 is cancelled.
+  /// The maximum number of unsent response bytes per connection. Further responses of an HTTP/2 connection are cancelled.
   public var maximumUnsentPerConnection = 32 << 20
-  /// How many bytes of answers may wait for all clients; after more the connection that holds most is closed.
+  /// The maximum number of unsent response bytes of all connections. Above it, the connection with the most unsent bytes is
+  /// closed.
   public var maximumUnsent = 512 << 20
-  /// How long a connection may stay open with nothing under way.
+  /// The time after which a connection without a request is closed.
   public var idleTimeout = TimeAmount.seconds(75)
-  /// Whether clients may speak `graphql-transport-ws` over WebSockets.
+  /// Whether clients may use `graphql-transport-ws` over WebSockets.
   public var takesWebSockets = true
-  /// Which pages may connect by WebSocket, beside those of the gateway's own host.
+  /// The origins of pages that may open a WebSocket, in addition to the gateway's own host.
   public var allowedOrigins = OriginRule([])
-  /// How large a message over a WebSocket may be; after a larger one it is closed with 1009.
+  /// The maximum size of a WebSocket message, in bytes. After a larger one the WebSocket is closed with 1009.
   public var maximumMessageBytes = 1 << 20
-  /// How many operations one WebSocket may have under way; more are answered with an error.
+  /// The maximum number of operations in progress per WebSocket. Further ones are answered with an error.
   public var maximumOperationsPerSocket = 100
-  /// How often a WebSocket is looked after: who gave no sign of life from one time to the next is gone.
+  /// The interval of WebSocket pings. A client from which nothing was received between two pings is disconnected.
   public var keepAlive = TimeAmount.seconds(30)
-  /// How often an answer that comes in pieces gives a sign of life while there is no result to send.
+  /// The interval at which a response in pieces sends a heartbeat while no result is available.
   public var heartbeat = TimeAmount.seconds(12)
-  /// Whether clients may speak HTTP/2.
+  /// Whether clients may use HTTP/2.
   public var takesHTTP2 = false
-  /// How many requests one connection of HTTP/2 may have under way.
+  /// The maximum number of requests in progress per HTTP/2 connection.
   public var maximumStreams = 100
-  /// How many requests the client of one connection may take back within ``resetWindow``; after more it is closed.
+  /// The maximum number of streams that a client may reset within ``resetWindow``. Above it, the connection is closed.
   public var maximumResets = 200
-  /// The time ``maximumResets`` is for.
+  /// The time window of ``maximumResets``.
   public static let resetWindow = TimeAmount.seconds(30)
-  /// Whether browsers are shown a page to try queries with.
+  /// Whether browsers get a page for trying out queries.
   public var servesQueryPage = false
 
-  /// The defaults.
+  /// Creates the default limits.
   public init() {}
 }

@@ -5,39 +5,39 @@ internal import NIOHTTP1
 internal import NIOPosix
 internal import NIOSSL
 
-/// Accepts connections and reads HTTP/1.1 from them, or HTTP/2.
+/// Accepts connections and serves HTTP/1.1 or HTTP/2 on them.
 package final class GatewayServer: Sendable {
-  /// Where a server listens.
+  /// The address that a server listens on.
   package enum Address: Sendable, Hashable {
     case tcp(host: String, port: Int)
-    /// A socket in the file system.
+    /// A Unix domain socket.
     case unix(path: String)
-    /// A socket that is listening already, as systemd hands over.
+    /// A listening socket that was passed in, for example by systemd.
     case descriptor(Int32)
   }
 
-  /// The address may not be used.
+  /// The server cannot listen on the address.
   package struct BindFailure: Error, CustomStringConvertible {
     package let description: String
   }
 
-  /// How many connections the system keeps for the server until it takes them.
+  /// The length of the system's queue of connections that are not accepted yet.
   private static let backlog: Int32 = 1024
-  /// How large a piece of a slow client's answer may wait before its sender does.
+  /// The limits between which a channel counts as not writable.
   private static let waterMark = ChannelOptions.Types.WriteBufferWaterMark(low: 32 << 10, high: 128 << 10)
 
   private let channel: any Channel
   private let connections: OpenConnections
 
-  /// Where it listens; the port is the one in use if any would have done.
+  /// The bound address. If port 0 was requested, it has the port that the system chose.
   package let address: SocketAddress?
 
-  /// Begins to listen.
+  /// Starts to listen.
   ///
   /// - Parameters:
-  ///   - tls: The certificate of TLS connections; nil for connections without TLS.
-  ///   - isForOwnerOnly: Whether a socket in the file system is for processes of the same user alone, and of root.
-  ///   - unsent: Counts the answers that wait for their clients, together with those of other servers.
+  ///   - tls: The certificate for TLS; nil for connections without TLS.
+  ///   - isForOwnerOnly: Whether only processes of the same user, and of root, may connect to a Unix domain socket.
+  ///   - unsent: Counts unsent response bytes; may be shared with other servers.
   /// - Throws: ``BindFailure``.
   package init(
     _ address: Address, group: any EventLoopGroup, tls: ServerCertificate? = nil, limits: GatewayLimits = GatewayLimits(),
@@ -85,7 +85,7 @@ package final class GatewayServer: Sendable {
     } catch let failure as BindFailure {
       throw failure
     } catch {
-      // NIO's own text of it names a function of C, and has a parenthesis too many.
+      // NIO's description names a C function and has an unbalanced parenthesis.
       let reason = (error as? IOError).map { unsafe String(cString: strerror($0.errnoCode)) } ?? "\(error)"
       throw BindFailure(description: "cannot listen on \(address): \(reason)")
     }
@@ -96,13 +96,13 @@ package final class GatewayServer: Sendable {
       case .tcp(let host, _): Address.tcp(host: host, port: channel.localAddress?.port ?? 0).description
       case .unix, .descriptor: address.description
       }
-    // Between the making of the socket and this others could connect; the owner check is what keeps them out.
+    // Until the permissions are set, other users can connect. The owner check closes such connections.
     if isForOwnerOnly, case .unix(let path) = address {
       try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
     }
   }
 
-  /// Adds to a connection what speaks HTTP/1.1 on it.
+  /// Adds the handlers for HTTP/1.1 to a connection.
   static func installHTTP1(
     on channel: any Channel, _ handler: any RequestHandler, limits: GatewayLimits, connections: OpenConnections
   ) throws {
@@ -111,7 +111,7 @@ package final class GatewayServer: Sendable {
     decoding.maxHeaderListSize = limits.maximumHeadBytes
     decoding.maxHeaderFieldCount = limits.maximumHeadFields
     let pipeline = channel.pipeline.syncOperations
-    // A reply says itself how its body ends: the client may speak HTTP/1.0.
+    // The reply sets the framing fields itself, because the client may use HTTP/1.0.
     var encoding = HTTPResponseEncoder.Configuration()
     encoding.automaticallySetFramingHeaders = false
     try pipeline.addHandler(HTTPResponseEncoder(configuration: encoding))
@@ -119,20 +119,20 @@ package final class GatewayServer: Sendable {
       ByteToMessageHandler(
         HTTPRequestDecoder(
           leftOverBytesStrategy: .fireError, informationalResponseStrategy: .drop, limitConfiguration: decoding)))
-    // What plugins and upstreams put into a head cannot end a line of it.
+    // Response fields from plugins and upstreams must not contain line breaks.
     try pipeline.addHandler(NIOHTTPResponseHeadersValidator())
     try pipeline.addHandler(ConnectionHandler(handler, limits: limits, connections: connections))
   }
 
-  /// The address as people write it, with the port in use.
+  /// The address as text, with the bound port.
   package let name: String
 
-  /// How many connections are open.
+  /// The number of open connections.
   package var connectionCount: Int { connections.count }
 
-  /// Takes no more connections, lets answers under way finish, and ends what is still open when the time is over.
+  /// Stops accepting connections, lets responses in progress finish, and closes the remaining connections when the time is over.
   ///
-  /// - Parameter cuttingOff: Is told how many connections are ended, before they are.
+  /// - Parameter cuttingOff: Called with the number of remaining connections before they are closed.
   package func shutDown(within time: Duration, cuttingOff: @escaping @Sendable (Int) -> Void = { _ in }) async {
     try? await channel.close().get()
     connections.drain()

@@ -1,16 +1,16 @@
 internal import NIOCore
 internal import NIOHTTP1
 
-/// How answers leave: in their order, counted, and within a time.
+/// Sends responses in order, counts their unsent bytes and enforces the send timeout.
 extension ConnectionHandler {
-  /// A client that reads slowly shows that it reads once a piece of this size.
+  /// The size of the pieces in which a body is written. Each piece that a slow client reads counts as progress.
   private var pieceSize: Int { isStream ? 16 << 10 : 64 << 10 }
 
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
     switch unwrapOutboundIn(data) {
     case .head: context.write(data, promise: promise)
     case .body(.byteBuffer(let bytes)):
-      // Short answers of HTTP/1.1 stay below the channel's own limit, because no request is taken above it.
+      // Short HTTP/1.1 responses stay below the channel's own limit, because above it no request is read.
       guard isStream || promise != nil || bytes.readableBytes > pieceSize || !context.channel.isWritable else {
         return context.write(data, promise: nil)
       }
@@ -73,7 +73,7 @@ extension ConnectionHandler {
     becomeFree(context)
   }
 
-  /// Closes a connection on which nothing is under way, once the client has all of the last answer.
+  /// Closes a connection without a request in progress once the client has received the whole last response.
   func closeWhenSent(_ context: ChannelHandlerContext) {
     state = .closing
     guard let options = context.channel.syncOptions, !isStream,
@@ -96,7 +96,7 @@ extension ConnectionHandler {
     }
   }
 
-  /// Answers what cannot become a request, and ends the connection: where the next one begins is not known.
+  /// Responds to input that is not a valid request, and closes the connection: the start of the next request is unknown.
   func refuse(_ refusal: RequestHeadCheck.Refusal, _ context: ChannelHandlerContext) {
     if case .closing = state { return }
     state = .closing
@@ -111,8 +111,8 @@ extension ConnectionHandler {
     context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
     let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
     context.writeAndFlush(wrapOutboundOut(.end(nil))).whenComplete { _ in
-      // The rest of what it sends is thrown away for a moment: closed at once, the system would reset the connection, and the
-      // client might never see the answer.
+      // Further input is discarded for one second. If the connection were closed at once, the system would reset it, and the
+      // client might never read the response.
       bound.value.close(mode: .output, promise: nil)
       bound.value.eventLoop.scheduleTask(in: .seconds(1)) { bound.value.close(promise: nil) }
     }
@@ -120,21 +120,21 @@ extension ConnectionHandler {
 
   // MARK: Time
 
-  /// Lets the client take this long from now. The timer is set anew only when it fires: most never do.
+  /// Sets the receive deadline. A pending timer is not rescheduled; it checks the deadline when it fires.
   func allow(_ time: TimeAmount, _ context: ChannelHandlerContext) {
     let due = context.eventLoop.now + time
     deadline = due
     if !isTimed { arm(due, context) }
   }
 
-  /// Lets the client take some time from now until it must have taken something of what is written.
+  /// Sets the time by which the client must have read some of the data that is written.
   private func awaitClient(_ context: ChannelHandlerContext) {
     let due = context.eventLoop.now + limits.sendTimeout
     sendDeadline = due
     if !isTimed { arm(due, context) }
   }
 
-  /// The timer comes no later than the shortest time there is, so that it is in time for deadlines that are set before it comes.
+  /// The timer fires after the shortest timeout at the latest, so it is in time for deadlines that are set before it fires.
   private func arm(_ due: NIODeadline, _ context: ChannelHandlerContext) {
     isTimed = true
     let shortest = min(limits.receiveTimeout, limits.idleTimeout, limits.sendTimeout)

@@ -1,9 +1,9 @@
 internal import NIOCore
 internal import NIOHTTP1
 
-/// Puts requests together, hands them on one by one, and watches over what a client may take of time and space.
+/// Assembles the requests of a connection, passes them on one at a time, and enforces the limits on time and size.
 ///
-/// Answers are written past it: it sees them leave, and then knows that the connection is free for the next request.
+/// Responses pass through it as outbound data. From them it learns when the connection is free for the next request.
 final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundIn = HTTPServerResponsePart
@@ -13,15 +13,15 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// Between requests, or in the head of one.
     case idle
     case receiving(HTTPRequestHead, ByteBuffer?)
-    /// The answer is being made.
+    /// The response is being produced.
     case answering(GatewayReply)
-    /// The answer is written, and the client has not taken enough of it.
+    /// The response is written, but the client has not read enough of it.
     case sending
-    /// What still comes is not looked at.
+    /// Further input is ignored.
     case closing
   }
 
-  /// A part of a next request that came before the answer to the last was out, or the error behind it.
+  /// A part of a later request that arrived before the current response was written, or the error that follows it.
   enum Held {
     case part(HTTPServerRequestPart)
     case failure(any Error)
@@ -30,36 +30,37 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
   let handler: any RequestHandler
   let limits: GatewayLimits
   let connections: OpenConnections
-  /// Whether this is one of many requests on a connection of HTTP/2, which is counted itself.
+  /// Whether this is a stream of an HTTP/2 connection. The connection is counted, its streams are not.
   let isStream: Bool
   var state = State.idle
   var keepsAlive: Bool
-  /// Whether the client has said that it sends nothing more.
+  /// Whether the client has closed its sending side.
   var isHalfClosed = false
   private var client = ""
-  /// What came before the answer to the last request was out, in its order.
+  /// Input that arrived before the last response was written, in order.
   var held = CircularBuffer<Held>(initialCapacity: 0)
-  /// Whether the channel asked to read while nothing may be read.
+  /// Whether the channel requested a read while reading was suspended.
   var owesRead = false
-  /// The bytes of answers that wait for this client, together with those of other requests on the connection.
+  /// The unsent response bytes of this connection, including those of its other streams.
   var unsent: UnsentBytes?
-  /// How many of them are of the answers written here.
+  /// How many of these bytes were written by this handler.
   var waiting = 0
   var deadline: NIODeadline?
-  /// When the client must have taken something of what waits for it.
+  /// The time by which the client must have read some of the unsent bytes.
   var sendDeadline: NIODeadline?
-  /// Whether a timer will look at the deadlines.
+  /// Whether a timer is pending that checks the deadlines.
   var isTimed = false
   var context: ChannelHandlerContext?
 
-  /// - Parameter unsent: Counts the answers of a connection of HTTP/2; nil for a connection of its own.
+  /// - Parameter unsent: Counts the unsent bytes of the HTTP/2 connection that the stream belongs to; nil for an HTTP/1.1
+  ///   connection.
   init(
     _ handler: any RequestHandler, limits: GatewayLimits, stream unsent: UnsentBytes? = nil, connections: OpenConnections
   ) {
     self.handler = handler
     self.unsent = unsent
     isStream = unsent != nil
-    // A stream has one request.
+    // An HTTP/2 stream carries one request.
     keepsAlive = unsent == nil
     self.limits = limits
     self.connections = connections
@@ -80,7 +81,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
   }
 
   private func begin(_ context: ChannelHandlerContext) {
-    // Of the channel: the context of a stream knows none.
+    // The channel's address: the context of a stream has none.
     client = context.channel.remoteAddress?.ipAddress ?? "local"
     guard isStream || connections.insert(context.channel, maximum: limits.maximumConnections) else {
       state = .closing
@@ -116,13 +117,14 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     context.fireChannelWritabilityChanged()
   }
 
-  /// Answers go out in the order of their requests: an error behind a request that is served waits for its answer (RFC 9112, 9.3.2).
+  /// Responses are sent in the order of their requests, so an error after a request in progress waits for its response (RFC 9112,
+  /// 9.3.2).
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     guard error is HTTPParserError || error is ByteToMessageDecoderError else { return context.close(promise: nil) }
     switch state {
-    // Bytes that a client sent behind its request for a WebSocket, before there was one.
+    // The client sent bytes after its WebSocket request, before the upgrade was complete.
     case .closing where error.isOfLeftovers: context.close(promise: nil)
-    // Nothing is read behind the last request of a connection, so nothing there is wrong (RFC 9112, 9.6).
+    // Input after the last request of a connection is ignored, also if it is invalid (RFC 9112, 9.6).
     case .closing: break
     case .answering, .sending: hold(.failure(error))
     case .idle, .receiving: if held.isEmpty { refuse(error, context) } else { hold(.failure(error)) }
@@ -142,13 +144,13 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
   private func hold(_ next: Held) {
     guard keepsAlive else { return }
-    // Behind an error the decoder reports no more than that there was one.
+    // After an error, the decoder only repeats it.
     if case .failure = held.last { return }
     held.append(next)
   }
 
-  /// While an answer is made no more than one request is read ahead, and none while the client does not take what is written:
-  /// its answers would pile up here.
+  /// At most one request is read ahead while a response is produced. No request is read while the client does not read responses:
+  /// they would accumulate here.
   func read(context: ChannelHandlerContext) {
     switch state {
     case .answering where !held.isEmpty, .sending: owesRead = true
@@ -160,7 +162,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     switch (part, state) {
     case (.head(let head), .idle): begin(head, context)
     case (.body(let bytes), .receiving(let head, var body)):
-      // The buffer is in one place while it grows, or each piece would copy it.
+      // The state must not hold a second reference to the buffer, or each append would copy it.
       state = .closing
       let size = (body?.readableBytes ?? 0) + bytes.readableBytes
       guard size <= limits.maximumBodyBytes else {
@@ -175,7 +177,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
   }
 
   private func begin(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
-    // Of HTTP/1.1 the decoder has seen to it; of HTTP/2 the library goes by what the client has agreed to.
+    // The decoder checks this for HTTP/1.1. The HTTP/2 library applies only the limits that the client has acknowledged.
     guard !isStream || head.isWithin(limits) else { return refuse(.headTooLarge, context) }
     var head = head
     let check: RequestHeadCheck
@@ -184,7 +186,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     } catch {
       return refuse(error, context)
     }
-    // Who offers another protocol is answered in this one, but the decoder takes what follows for the other.
+    // An offer of another protocol is ignored, but the decoder treats the following bytes as that protocol.
     keepsAlive = keepsAlive && head.isKeepAlive && !check.offersUpgrade && !connections.isDraining
     if check.expectsContinue, head.version != .http1_0 {
       let informational = HTTPResponseHead(version: .http1_1, status: .continue)
@@ -203,14 +205,14 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     if let upgrade = handler.upgrade(request, reply) { makeWay(for: upgrade, context) }
   }
 
-  /// Hands the connection over to a WebSocket.
+  /// Hands the connection over to a WebSocket handler.
   private func makeWay(for upgrade: SocketUpgrade, _ context: ChannelHandlerContext) {
     state = .closing
     let pipeline = context.pipeline.syncOperations
     let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
     do {
       let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
-      // The client sends nothing until it has the answer, and so the answer goes out when frames can be read.
+      // The client sends nothing until it has the response, so the response is sent when frames can be read.
       pipeline.removeHandler(decoder).assumeIsolated().whenSuccess { [self, connections] in
         let context = bound.value
         guard context.channel.isActive else { return }
@@ -229,7 +231,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
   // MARK: The next request
 
-  /// Whether nothing is under way, and nothing waits.
+  /// Whether no response is in progress and no input is held.
   private var isFree: Bool {
     switch state {
     case .idle, .receiving: held.isEmpty
@@ -237,14 +239,14 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
   }
 
-  /// Goes on with the next request, once the client has taken enough of the last answer.
+  /// Continues with the next request, once the client has read enough of the last response.
   func becomeFree(_ context: ChannelHandlerContext) {
     state = .idle
     if waiting == 0 { sendDeadline = nil }
     guard keepsAlive, !connections.isDraining else { return closeWhenSent(context) }
     allow(limits.idleTimeout, context)
     guard !held.isEmpty || owesRead || isHalfClosed else { return }
-    // Not from within a write: the next answer may be written at once.
+    // Not directly: this runs inside a write, and the next response may be written at once.
     let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
     context.eventLoop.execute { bound.value.0.takeHeld(bound.value.1) }
   }
@@ -264,14 +266,14 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     if isHalfClosed, isFree { return closeWhenSent(context) }
     if owesRead {
       owesRead = false
-      // By way of the handler itself, which may have a reason not to read by now.
+      // Through the handler's own method, because reading may be suspended again.
       read(context: context)
     }
   }
 }
 
 extension Error {
-  /// Whether the decoder was taken away and had bytes left.
+  /// Whether the decoder was removed while it still had bytes.
   fileprivate var isOfLeftovers: Bool {
     if case .leftoverDataWhenDone? = self as? ByteToMessageDecoderError { true } else { false }
   }

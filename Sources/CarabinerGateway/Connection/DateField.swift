@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import Synchronization
 
-/// The time of an answer, as the Date field has it (RFC 9110, 6.6.1).
+/// The value of the Date field (RFC 9110, 6.6.1).
 enum DateField {
   private struct Cached {
     var second: Int
@@ -12,7 +12,7 @@ enum DateField {
   private static let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
   private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
-  /// The time now; the text is made once a second.
+  /// The current time. The text is cached for one second.
   static var now: String {
     let second = Int(Date().timeIntervalSince1970)
     return cached.withLock { cached in
@@ -24,7 +24,7 @@ enum DateField {
   /// A time as `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, 5.6.7).
   static func text(of second: Int) -> String {
     let (day, rest) = second.quotientAndRemainder(dividingBy: 86_400)
-    // 1 January 1970 was a Thursday. Years begin in March here, so that the day that some years have more is their last.
+    // 1 January 1970 was a Thursday. Years are counted from March, so that a leap day is the last day of its year.
     let sinceMarch = day + 719_468
     let (era, dayOfEra) = sinceMarch.quotientAndRemainder(dividingBy: 146_097)
     let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365

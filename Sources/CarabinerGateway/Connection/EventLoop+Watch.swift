@@ -1,6 +1,6 @@
 internal import NIOCore
 
-/// What a timer knows of a handler: nothing, once that is gone.
+/// A timer's weak reference to a handler.
 private final class Watched<Handler: AnyObject> {
   weak var handler: Handler?
 
@@ -8,10 +8,10 @@ private final class Watched<Handler: AnyObject> {
 }
 
 extension EventLoop {
-  /// Calls a handler at a time, unless it is gone by then.
+  /// Calls a handler at a time, unless it has been deallocated by then.
   ///
-  /// To take a timer back the loop looks through all of them, which with thousands of connections would hold up the others whenever one
-  /// ends. So timers are left to come, and find nobody.
+  /// Timers are never cancelled: an event loop searches all of its timers to cancel one, which is slow with thousands of
+  /// connections. A timer whose handler is gone does nothing.
   func watch<Handler: AnyObject>(_ handler: Handler, until due: NIODeadline, _ body: @escaping @Sendable (Handler) -> Void) {
     let bound = NIOLoopBound(Watched(handler), eventLoop: self)
     scheduleTask(deadline: due) {

@@ -2,23 +2,23 @@ package import NIOCore
 package import NIOHTTP1
 internal import Synchronization
 
-/// The answer to one request, from any thread.
+/// The response to one request. Its methods may be called from any thread.
 package final class GatewayReply: Sendable {
   private struct State {
     var isOver = false
-    /// Whether the end of the connection is the end of the body.
+    /// Whether the body ends when the connection is closed.
     var endsByClosing = false
     var onCancel: (@Sendable () -> Void)?
   }
 
   let channel: any Channel
-  /// Whether the client speaks HTTP/1.0, which knows no chunks and closes unless told otherwise.
+  /// Whether the client uses HTTP/1.0, which has no chunked coding and closes the connection by default.
   private let isOld: Bool
-  /// Whether the client speaks HTTP/2, which has no fields of the connection.
+  /// Whether the client uses HTTP/2, which has no connection-specific fields.
   private let isStream: Bool
   /// Whether the connection stays open for more requests.
   private let keepsAlive: Bool
-  /// Whether the request was a HEAD, whose answer has no body.
+  /// Whether the request method is HEAD, whose response has no body.
   private let isWithoutBody: Bool
   private let state = Mutex(State())
 
@@ -30,10 +30,11 @@ package final class GatewayReply: Sendable {
     isWithoutBody = head.method == .HEAD
   }
 
-  /// Whether the answer is complete, or nobody is there to take it.
+  /// Whether the response is complete or the client has disconnected.
   var isOver: Bool { state.withLock(\.isOver) }
 
-  /// Says what is done if the client goes before the answer is complete; at once if it has gone.
+  /// Sets a callback for the case that the client disconnects before the response is complete. It runs at once if the client has
+  /// disconnected already.
   package func onCancel(_ body: @escaping @Sendable () -> Void) {
     let isOver = state.withLock { state in
       if !state.isOver { state.onCancel = body }
@@ -42,7 +43,7 @@ package final class GatewayReply: Sendable {
     if isOver { body() }
   }
 
-  /// The client is gone: what would be said now nobody hears.
+  /// Marks the response as over because the client has disconnected, and runs the cancellation callback.
   func cancel() {
     let body = state.withLock { state in
       defer { state.onCancel = nil }
@@ -54,15 +55,15 @@ package final class GatewayReply: Sendable {
 
   // MARK: Whole answers
 
-  /// Answers with a body that is there.
+  /// Sends a complete response.
   package func answer(_ status: HTTPResponseStatus, _ headers: HTTPHeaders, _ body: ByteBuffer) {
     let write = whole(status, headers, body)
     onLoop { _ in write() }
   }
 
-  /// Answers with a body that is there, together with others.
+  /// Sends a complete response, batched with others.
   ///
-  /// - Parameter executor: Where answers are made.
+  /// - Parameter executor: The executor on which responses are produced.
   func answer(
     _ status: HTTPResponseStatus, _ headers: HTTPHeaders, _ body: ByteBuffer, in batch: ResponseBatcher,
     from executor: any TaskExecutor
@@ -71,7 +72,7 @@ package final class GatewayReply: Sendable {
     if channel.eventLoop.inEventLoop { write() } else { batch.add(channel.eventLoop, from: executor, write) }
   }
 
-  /// What writes an answer, on the connection's loop.
+  /// Returns a closure that writes a complete response; it must run on the connection's event loop.
   private func whole(_ status: HTTPResponseStatus, _ headers: HTTPHeaders, _ body: ByteBuffer) -> @Sendable () -> Void {
     finish()
     var headers = headers
@@ -95,10 +96,10 @@ package final class GatewayReply: Sendable {
 
   // MARK: Answers in pieces
 
-  /// Begins an answer whose length is not known.
+  /// Begins a response of unknown length.
   package func begin(_ status: HTTPResponseStatus, _ headers: HTTPHeaders) {
     var headers = headers
-    // The answer to a HEAD would end with a chunk it has not (RFC 9112, 6.1).
+    // Not for HEAD: the encoder would end the response with a last chunk (RFC 9112, 6.1).
     if !isOld, !isStream, !isWithoutBody { headers.replaceOrAdd(name: "Transfer-Encoding", value: "chunked") }
     if isOld { state.withLock { $0.endsByClosing = true } }
     let head = head(status, headers, endsByClosing: isOld)
@@ -107,9 +108,9 @@ package final class GatewayReply: Sendable {
     }
   }
 
-  /// Sends a piece, and waits until the client's system has taken what came before it.
+  /// Sends a piece, and waits until the system has accepted the earlier pieces.
   ///
-  /// - Throws: What the connection ended with.
+  /// - Throws: The error that closed the connection.
   package func send(_ bytes: ByteBuffer) async throws {
     if isWithoutBody { return }
     let promise = channel.eventLoop.makePromise(of: Void.self)
@@ -119,7 +120,7 @@ package final class GatewayReply: Sendable {
     try await promise.futureResult.get()
   }
 
-  /// Ends an answer in pieces with a last one.
+  /// Ends a response in pieces with a last piece.
   package func endWith(_ bytes: ByteBuffer) {
     finish()
     onLoop { [isWithoutBody] channel in
@@ -131,7 +132,7 @@ package final class GatewayReply: Sendable {
     }
   }
 
-  /// Ends an answer in pieces that cannot be completed; the client sees that it was cut short.
+  /// Closes the connection of a response that cannot be completed. The client sees that it is incomplete.
   package func abandon() {
     finish()
     channel.close(promise: nil)
@@ -139,7 +140,7 @@ package final class GatewayReply: Sendable {
 
   // MARK: Parts of all of them
 
-  /// Whether the connection may stay open behind the answer.
+  /// Whether the connection stays open after the response.
   var leavesOpen: Bool { keepsAlive && !(isOld && state.withLock(\.endsByClosing)) }
 
   private func finish() {
@@ -153,7 +154,7 @@ package final class GatewayReply: Sendable {
     var headers = headers
     headers.replaceOrAdd(name: "Date", value: DateField.now)
     if isStream {
-      // The codec takes the fields of a connection out.
+      // The HTTP/2 codec removes connection-specific fields.
     } else if !keepsAlive || endsByClosing {
       headers.replaceOrAdd(name: "Connection", value: "close")
     } else if isOld {
@@ -169,15 +170,15 @@ package final class GatewayReply: Sendable {
 }
 
 extension HTTPResponseStatus {
-  /// Whether an answer with this status has a body (RFC 9112, 6.3).
+  /// Whether a response with this status has a body (RFC 9112, 6.3).
   var hasBody: Bool { code >= 200 && code != 204 && code != 205 && code != 304 }
 
-  /// The status, if it can be that of an answer: those below 200 announce one, and others are not statuses (RFC 9110, 15).
+  /// Whether the code is a valid final status. Codes below 200 are informational; codes above 599 are invalid (RFC 9110, 15).
   var isFinal: Bool { (200...599).contains(code) }
 
   fileprivate var asFinal: Self { isFinal ? self : .internalServerError }
 
-  /// Takes out what describes a body there is none of. A length of 0 is for a status that could have one (RFC 9110, 8.6).
+  /// Removes the fields that describe a body. `Content-Length: 0` is sent for statuses that may have a body (RFC 9110, 8.6).
   fileprivate func removeBodyFields(from headers: inout HTTPHeaders) {
     headers.remove(name: "Transfer-Encoding")
     headers.remove(name: "Content-Type")

@@ -1,19 +1,19 @@
 package import NIOCore
 package import NIOHTTP1
 
-/// A request that has come whole.
+/// A request that has been received completely.
 package struct GatewayRequest: Sendable {
   package let head: HTTPRequestHead
   package let body: ByteBuffer
-  /// Who asks, by address without port.
+  /// The IP address of the client, without the port.
   package let client: String
 
-  /// What stands before the question mark.
+  /// The target up to the question mark.
   package var path: Substring { head.uri.prefix { $0 != "?" } }
-  /// What stands behind the question mark; empty if there is none.
+  /// The target after the question mark; empty if it has none.
   package var query: Substring { head.uri.drop { $0 != "?" }.dropFirst() }
 
-  /// All values of a field, as one.
+  /// All values of a field, joined with commas; nil if the field is absent.
   package func header(_ name: String) -> String? {
     let values = head.headers[name]
     return values.isEmpty ? nil : values.joined(separator: ", ")
@@ -22,15 +22,16 @@ package struct GatewayRequest: Sendable {
 
 /// Answers the requests of all connections.
 package protocol RequestHandler: Sendable {
-  /// Answers a request by its reply, now or later; called on the connection's event loop, where nothing may block.
+  /// Answers a request through its reply, now or later. Called on the connection's event loop, so it must not block.
   func handle(_ request: GatewayRequest, _ reply: GatewayReply)
 
-  /// Agrees to a WebSocket, or answers by the reply as any other request; called where ``handle(_:_:)`` is.
+  /// Accepts a WebSocket upgrade, or answers through the reply as for any other request. Called on the event loop, as
+  /// ``handle(_:_:)`` is.
   ///
-  /// - Returns: What takes the connection over; nil if the reply has the answer.
+  /// - Returns: The upgrade that takes over the connection; nil if the reply has been used.
   func upgrade(_ request: GatewayRequest, _ reply: GatewayReply) -> SocketUpgrade?
 
-  /// The answer to a request that cannot be read; the connection ends with it.
+  /// Returns the response to a request that cannot be parsed. The connection is closed after it.
   ///
   /// - Parameter message: What is wrong with the request.
   func refusal(_ status: HTTPResponseStatus, _ message: String) -> (headers: HTTPHeaders, body: ByteBuffer)

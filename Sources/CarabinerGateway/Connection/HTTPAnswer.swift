@@ -1,14 +1,14 @@
 package import NIOCore
 package import NIOHTTP1
 
-/// The answer to a request, with a body that is there or is made while the client takes it.
+/// The response to a request. Its body is complete, or is produced while the client reads it.
 package struct HTTPAnswer: Sendable {
-  /// Sends a piece of a body, and waits until the client's system has taken what came before it.
+  /// Sends a piece of a body, and waits until the system has accepted the earlier pieces.
   package typealias Send = @Sendable (ByteBuffer) async throws -> Void
 
   package enum Body: Sendable {
     case whole(ByteBuffer)
-    /// Sends the pieces one after the other; the body ends when it returns.
+    /// Sends the pieces one after the other. The body ends when the closure returns.
     case streamed(@Sendable (_ send: Send) async throws -> Void)
   }
 
@@ -23,14 +23,14 @@ package struct HTTPAnswer: Sendable {
   }
 }
 
-/// Answers each request in a task of its own, which is cancelled if the client goes.
+/// Answers each request in its own task, which is cancelled if the client disconnects.
 package struct AnsweringHandler: RequestHandler {
   private let answer: @Sendable (GatewayRequest) async -> HTTPAnswer
   private let refusal: @Sendable (HTTPResponseStatus, String) -> (headers: HTTPHeaders, body: ByteBuffer)
 
   /// - Parameters:
-  ///   - refusal: Gives the answer to a request that cannot be read, by the status and the reason.
-  ///   - answer: Gives the answer to a request.
+  ///   - refusal: Returns the response to a request that cannot be parsed. Its arguments are the status and the reason.
+  ///   - answer: Returns the response to a request.
   package init(
     refusal: @escaping @Sendable (HTTPResponseStatus, String) -> (headers: HTTPHeaders, body: ByteBuffer),
     answer: @escaping @Sendable (GatewayRequest) async -> HTTPAnswer

@@ -1,12 +1,12 @@
 internal import NIOCore
 internal import Synchronization
 
-/// The connections of a server, so that they can be ended in good order.
+/// The open connections of a server, for a graceful shutdown.
 final class OpenConnections: Sendable {
-  /// Tells a connection that the server is going: no request after this one.
+  /// An event for each connection when the server shuts down: the current request is the last one.
   struct Drain: Sendable {}
 
-  /// Tells a connection that the server is gone: it ends now.
+  /// An event for each connection when the time for the shutdown is over: it closes now.
   struct End: Sendable {}
 
   private struct State {
@@ -16,17 +16,17 @@ final class OpenConnections: Sendable {
 
   private let state = Mutex(State())
   private let draining = Atomic<Bool>(false)
-  /// The answers that their clients have not taken.
+  /// The unsent response bytes of all connections.
   let unsent: UnsentTotal
 
   init(unsent: UnsentTotal) { self.unsent = unsent }
 
-  /// Whether the server is going.
+  /// Whether the server is shutting down.
   var isDraining: Bool { draining.load(ordering: .relaxed) }
 
   var count: Int { state.withLock { $0.channels.count } }
 
-  /// Takes a connection in, or leaves it there; false if there are as many as there may be.
+  /// Adds a connection. Returns true also if it was added before; false if the maximum is reached.
   func insert(_ channel: any Channel, maximum: Int) -> Bool {
     let isTaken = state.withLock { state in
       guard state.channels.count < maximum || state.channels[ObjectIdentifier(channel)] != nil else { return false }
@@ -47,13 +47,13 @@ final class OpenConnections: Sendable {
     for waiter in waiters { waiter.resume() }
   }
 
-  /// Ends the idle connections now and the others with their answers.
+  /// Closes idle connections now, and the others after their current response.
   func drain() {
     draining.store(true, ordering: .relaxed)
     for channel in state.withLock({ Array($0.channels.values) }) { channel.pipeline.fireUserInboundEventTriggered(Drain()) }
   }
 
-  /// Ends all connections now.
+  /// Closes all connections now.
   func closeAll() {
     for channel in state.withLock({ Array($0.channels.values) }) { channel.pipeline.fireUserInboundEventTriggered(End()) }
   }

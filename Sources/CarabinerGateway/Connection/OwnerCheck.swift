@@ -1,11 +1,11 @@
 internal import Glibc
 internal import NIOCore
 
-/// Turns away processes of other users: whoever may speak here may change what the host runs.
+/// Closes connections from processes of other users, because a client of this socket may change what the host runs.
 final class OwnerCheck: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
 
-  /// What the system keeps of who opened the other end; `struct ucred` in C.
+  /// The credentials of the process at the other end; `struct ucred` in C.
   private struct Credentials: Sendable {
     var process: pid_t
     var user: uid_t

@@ -1,8 +1,8 @@
 internal import NIOHTTP1
 
-/// The fields of a request's head that decide for which host it is and where it ends (RFC 9112, 3 and 6).
+/// Checks the fields of a request's head that decide which host it is for and where its body ends (RFC 9112, 3 and 6).
 struct RequestHeadCheck: Sendable {
-  /// A request that is answered with a status, and whose connection ends.
+  /// A request that is answered with an error status; its connection is closed afterwards.
   struct Refusal: Error, Hashable {
     let status: HTTPResponseStatus
     let message: String
@@ -10,17 +10,17 @@ struct RequestHeadCheck: Sendable {
 
   /// Whether the client waits for `100 Continue` before it sends the body.
   private(set) var expectsContinue = false
-  /// Whether the client offers another protocol.
+  /// Whether the client offers to switch to another protocol.
   private(set) var offersUpgrade = false
   private var hosts: [String] = []
   private var codings: [String] = []
 
-  /// Checks a head, and brings a target in absolute form into origin form.
+  /// Checks a head, and converts a target in absolute form to origin form.
   ///
   /// - Throws: ``Refusal``.
   init(_ head: inout HTTPRequestHead, limits: GatewayLimits) throws(Refusal) {
     for (name, value) in head.headers {
-      // Most names are ruled out by their length alone.
+      // The length excludes most names without a comparison.
       switch name.utf8.count {
       case 4 where name.isField("host"): hosts.append(value.withoutSpaces)
       case 6 where name.isField("expect"): try takeExpectation(value)
@@ -30,7 +30,7 @@ struct RequestHeadCheck: Sendable {
       default: break
       }
     }
-    // HTTP/2 has neither: its heads are checked where its frames are read.
+    // The following checks are for HTTP/1 only. HTTP/2 fields are checked where its frames are read.
     guard head.version.major == 1 else { return }
     try checkCodings(head.version)
     try checkHost(head.version)
@@ -45,11 +45,11 @@ struct RequestHeadCheck: Sendable {
   }
 
   private static func checkLength(_ text: String, _ limits: GatewayLimits) throws(Refusal) {
-    // The parser lets only digits through: a number that does not fit is a large one.
+    // The parser accepts only digits, so a value that is not an Int is too large for one.
     guard let length = Int(text.withoutSpaces), length <= limits.maximumBodyBytes else { throw .bodyTooLarge(limits) }
   }
 
-  /// A body in a coding that is not known ends nobody knows where (RFC 9112, 6.1).
+  /// Rejects transfer codings other than chunked, because the end of such a body cannot be found (RFC 9112, 6.1).
   private func checkCodings(_ version: HTTPVersion) throws(Refusal) {
     guard !codings.isEmpty else { return }
     guard version.minor > 0 else {
@@ -61,7 +61,7 @@ struct RequestHeadCheck: Sendable {
     }
   }
 
-  /// One host is named, and by all requests but those of HTTP/1.0 (RFC 9112, 3.2).
+  /// Requires exactly one valid Host field; HTTP/1.0 requests may omit it (RFC 9112, 3.2).
   private func checkHost(_ version: HTTPVersion) throws(Refusal) {
     guard hosts.count == 1 || hosts.isEmpty && version.minor == 0 else {
       throw Refusal(status: .badRequest, message: "a request has one Host field, and this one has \(hosts.count)")
@@ -71,7 +71,7 @@ struct RequestHeadCheck: Sendable {
     }
   }
 
-  /// Takes the authority of an absolute form for the host, whatever the Host field says (RFC 9112, 3.2.2).
+  /// Replaces the Host field by the authority of a target in absolute form (RFC 9112, 3.2.2).
   private static func checkTarget(_ head: inout HTTPRequestHead) throws(Refusal) {
     if head.uri == "*", head.method == .OPTIONS { return }
     guard head.method != .CONNECT else {
@@ -98,9 +98,9 @@ extension RequestHeadCheck.Refusal {
   }
 }
 
-/// A host and perhaps a port, as a Host field and `:authority` have them (RFC 9110, 7.2).
+/// A host with an optional port, as in the Host field and `:authority` (RFC 9110, 7.2).
 enum Authority {
-  /// Whether a text is one; one without a host is not (RFC 9110, 4.2.1).
+  /// Whether a text is a valid authority. The host must not be empty (RFC 9110, 4.2.1).
   static func isValid(_ text: String) -> Bool {
     let bytes = text.utf8
     var rest: Substring.UTF8View
@@ -118,7 +118,7 @@ enum Authority {
     return colon == UInt8(ascii: ":") && rest.allSatisfy { (0x30...0x39).contains($0) }
   }
 
-  /// Unreserved bytes, percent signs, and the delimiters a name may have (RFC 3986, 3.2.2).
+  /// Whether a byte is allowed in a host name: unreserved bytes, percent signs and sub-delimiters (RFC 3986, 3.2.2).
   private static func isNameByte(_ byte: UInt8) -> Bool {
     isAlphanumeric(byte) || "-._~%!$&'()*+,;=".utf8.contains(byte)
   }
@@ -131,12 +131,12 @@ enum Authority {
 }
 
 extension String {
-  /// Whether this is the field's name in any case; the other one is in lower case.
+  /// Whether the text equals a lower-case field name, ignoring case.
   func isField(_ name: String) -> Bool {
     utf8.count == name.utf8.count && zip(utf8, name.utf8).allSatisfy { $0 | 0x20 == $1 }
   }
 
-  /// The text without the spaces and tabs around it.
+  /// The text without leading and trailing spaces and tabs.
   fileprivate var withoutSpaces: String {
     let isSpace: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 }
     guard let first = utf8.first, let last = utf8.last, isSpace(first) || isSpace(last) else { return self }

@@ -1,10 +1,10 @@
 internal import Glibc
 internal import NIOCore
 
-/// A socket in the file system that a server is to listen on.
+/// A Unix domain socket that a server is to listen on.
 ///
-/// The file of a server that is gone stays and is replaced. The file of a server that runs must stay: without it no client finds that server,
-/// which goes on without knowing.
+/// The file of a server that has exited remains and is replaced. The file of a running server must not be replaced: clients could
+/// no longer reach it, and it would not notice.
 package enum UnixSocketFile {
   /// The server that listens on a socket.
   package enum Server: Sendable, Hashable {
@@ -21,10 +21,10 @@ package enum UnixSocketFile {
     var group: gid_t = 0
   }
 
-  /// How long another start may hold the folder.
+  /// How often, and at what interval, the lock on the folder is tried.
   private static let patience = (attempts: 100, pause: Duration.milliseconds(10))
 
-  /// Asks who listens on a socket, by connecting to it.
+  /// Finds the server that listens on a socket, by connecting to it.
   package static func server(at path: String) -> Server {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
@@ -34,9 +34,9 @@ package enum UnixSocketFile {
       unsafe place.copyBytes(from: name)
       return true
     }
-    // A path that is too long for a socket is refused where the server is bound.
+    // A path that is too long for a socket address is reported by the bind call.
     guard isShort else { return .none }
-    // Without waiting: a server that takes no connections has a full queue, and runs all the same.
+    // Non-blocking: a running server whose accept queue is full would block the connect.
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
     guard descriptor >= 0 else { return .none }
     defer { close(descriptor) }
@@ -49,16 +49,16 @@ package enum UnixSocketFile {
     }
     var credentials = Credentials()
     var size = socklen_t(MemoryLayout<Credentials>.size)
-    // Of the process that began to listen.
+    // These are the credentials of the process that called `listen`.
     let isKnown = unsafe getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &size) == 0
     return .process(isKnown && credentials.process > 0 ? credentials.process : nil)
   }
 
-  /// Binds a server where no other one listens.
+  /// Binds a server if no other process listens at the path.
   ///
-  /// The folder is locked meanwhile, so that of two starts at once the second sees the socket of the first.
+  /// The folder is locked during the bind, so that of two concurrent starts the second one sees the socket of the first.
   ///
-  /// - Throws: ``GatewayServer/BindFailure`` if another process listens there, and what binding throws.
+  /// - Throws: ``GatewayServer/BindFailure`` if another process listens at the path, and the errors of `bind`.
   static func withoutServer<Result>(at path: String, _ bind: () async throws -> Result) async throws -> Result {
     let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
     let lock = unsafe open(folder.isEmpty ? "/" : folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

@@ -1,9 +1,9 @@
 internal import NIOCore
 internal import Synchronization
 
-/// The bytes of answers that wait until the client of one connection takes them.
+/// The response bytes of one connection that are not sent yet.
 final class UnsentBytes: Sendable {
-  /// Ends a connection whose answers fill the memory of the gateway.
+  /// An event that closes a connection because its unsent responses use too much memory.
   struct Overflow: Sendable {}
 
   private let total: UnsentTotal
@@ -15,14 +15,14 @@ final class UnsentBytes: Sendable {
     self.total = total
   }
 
-  /// How many bytes wait.
+  /// The number of unsent bytes.
   var waiting: Int { count.load(ordering: .relaxed) }
 
-  /// Counts a part of an answer; false if as much waits already as may.
+  /// Adds the bytes of a part of a response. Returns false if the connection's limit is reached.
   ///
-  /// The size of one answer is limited where the upstream's is read.
+  /// The size of one response is limited where the upstream's response is read.
   ///
-  /// - Parameter isOneOfMany: Whether further answers may be made for the connection before this one has left.
+  /// - Parameter isOneOfMany: Whether other responses of the connection may be produced before this one is sent.
   func add(_ bytes: Int, isOneOfMany: Bool) -> Bool {
     let before = count.wrappingAdd(bytes, ordering: .relaxed).oldValue
     guard before < total.maximumPerConnection || !isOneOfMany else {
@@ -33,7 +33,7 @@ final class UnsentBytes: Sendable {
     return true
   }
 
-  /// Counts a part that has left, or will not.
+  /// Subtracts the bytes of a part that was sent or discarded.
   func remove(_ bytes: Int) {
     let after = count.wrappingSubtract(bytes, ordering: .relaxed).newValue
     total.remove(bytes, self, crossesShare: after < UnsentTotal.share && after + bytes >= UnsentTotal.share)
@@ -42,15 +42,15 @@ final class UnsentBytes: Sendable {
   fileprivate func overflow() { channel.pipeline.fireUserInboundEventTriggered(Overflow()) }
 }
 
-/// The bytes of answers that wait for the clients of all connections of a gateway.
+/// The unsent response bytes of all connections of a gateway.
 package final class UnsentTotal: Sendable {
-  /// How many bytes a connection may have waiting before it can be ended because of all of them together.
+  /// The number of unsent bytes from which a connection may be closed when the total exceeds its limit.
   fileprivate static let share = 64 << 10
 
   fileprivate let maximumPerConnection: Int
   private let maximum: Int
   private let count = Atomic<Int>(0)
-  /// The connections that have more than their share.
+  /// The connections with at least this share.
   private let large = Mutex<[ObjectIdentifier: UnsentBytes]>([:])
 
   package init(_ limits: GatewayLimits) {
@@ -58,7 +58,7 @@ package final class UnsentTotal: Sendable {
     maximum = limits.maximumUnsent
   }
 
-  /// How many bytes wait.
+  /// The number of unsent bytes.
   package var waiting: Int { count.load(ordering: .relaxed) }
 
   fileprivate func add(_ bytes: Int, _ connection: UnsentBytes, crossesShare: Bool) {
@@ -72,7 +72,8 @@ package final class UnsentTotal: Sendable {
     count.wrappingSubtract(bytes, ordering: .relaxed)
   }
 
-  /// Takes out the connection that holds most: it is ended once, though its bytes leave later.
+  /// Removes and returns the connection with the most unsent bytes. It is removed so that it is closed only once, although its
+  /// bytes are released later.
   private func largest() -> UnsentBytes? {
     large.withLock { large in
       guard let (id, connection) = large.max(by: { $0.value.waiting < $1.value.waiting }) else { return nil }

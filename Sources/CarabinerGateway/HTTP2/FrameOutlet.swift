@@ -1,33 +1,33 @@
 internal import NIOCore
 
-/// Sees the frames of a connection leave, because the library does not say which of its errors end the connection.
+/// Observes the outbound frames of a connection, because the library does not report which of its errors end the connection.
 final class FrameOutlet: ChannelDuplexHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundIn = IOData
   typealias OutboundOut = IOData
 
-  /// The parts of a frame's head (RFC 9113, 4.1).
+  /// The layout of a frame header (RFC 9113, 4.1).
   private enum Head {
     static let size = 9
     static let lengthSize = 3
     static let goAway: UInt8 = 7
-    /// The error code behind the number of the last stream.
+    /// The offset of the error code, which follows the last stream identifier.
     static let errorCode = size + 4
   }
 
-  /// How much of what a client sends is thrown away before its connection is closed at once.
+  /// The maximum number of bytes that are discarded before the connection is closed at once.
   private static let maximumIgnored = 64 << 10
 
-  /// Whether the client was told of an error that ends the connection.
+  /// Whether a GOAWAY frame with an error code was sent.
   private(set) var hasSaidWhy = false
-  /// How often the client was told that the connection ends.
+  /// The number of GOAWAY frames that were sent.
   private(set) var goAways = 0
-  /// Is called when the client is told so for the first time.
+  /// Called when the first GOAWAY frame is sent.
   var onGoAway: (() -> Void)?
-  /// Whether what the client sends is thrown away.
+  /// Whether input is discarded.
   var ignoresInput = false
   private var ignored = 0
-  /// How much of the payload of the last frame is still to come in writes of its own.
+  /// The number of payload bytes of the last frame that later writes still contain.
   private var payloadToCome = 0
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {

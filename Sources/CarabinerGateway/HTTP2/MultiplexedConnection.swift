@@ -2,17 +2,18 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import NIOHTTP2
 
-/// Counts a connection of HTTP/2 as the one it is, and ends it in good order; its streams are served as connections of their own.
+/// Counts an HTTP/2 connection once and closes it gracefully. Its streams have a `ConnectionHandler` each.
 final class MultiplexedConnection: ChannelInboundHandler {
   typealias InboundIn = HTTP2Frame
   typealias OutboundOut = HTTP2Frame
 
-  /// How much of a request's body a client may send ahead.
+  /// The flow control window of a stream, in bytes.
   private static let window = 64 << 10
 
-  /// How large a head may be to be read, so that one that is larger than allowed is answered with 431 and costs its stream alone.
+  /// The library reads heads up to this size at least, so that a head above the limit is answered with 431 and only its stream
+  /// ends.
   private static let minimumReadableHead = 128 << 10
-  /// How long what a client still sends is thrown away, so that it sees why its connection ends.
+  /// How long input is discarded before the close, so that the client can read the GOAWAY frame.
   private static let closeGrace = TimeAmount.seconds(1)
 
   private let connections: OpenConnections
@@ -29,7 +30,7 @@ final class MultiplexedConnection: ChannelInboundHandler {
     self.ledger = ledger
   }
 
-  /// Adds to a connection what speaks HTTP/2 on it.
+  /// Adds the handlers for HTTP/2 to a connection.
   static func install(
     on channel: any Channel, _ handler: any RequestHandler, limits: GatewayLimits, connections: OpenConnections
   ) throws {
@@ -50,7 +51,7 @@ final class MultiplexedConnection: ChannelInboundHandler {
     ) { stream in
       stream.eventLoop.makeCompletedFuture {
         let pipeline = stream.pipeline.syncOperations
-        // The library goes by what the client has agreed to, and one that means ill need not.
+        // The library applies only the limits that the client has acknowledged; a malicious client need not acknowledge them.
         guard open.value < limits.maximumStreams else { return try pipeline.addHandler(RefusedStream()) }
         open.value += 1
         stream.closeFuture.whenComplete { _ in open.value -= 1 }
@@ -63,7 +64,7 @@ final class MultiplexedConnection: ChannelInboundHandler {
     }
     let connection = MultiplexedConnection(connections, limits, frames, ledger)
     try pipeline.addHandlers([connection, upkeep])
-    // The time of idleness begins with the connection, and not with its first stream.
+    // The idle timeout starts with the connection, not with its first stream.
     try pipeline.context(handler: connection).fireChannelActive()
   }
 
@@ -91,8 +92,8 @@ final class MultiplexedConnection: ChannelInboundHandler {
 
   func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 
-  /// The library says GOAWAY and waits for the answer to a ping before it says so again, and ends; from a client that is gone, or that
-  /// does not want the connection to end, no answer comes.
+  /// Closes the connection if the client does not acknowledge the shutdown in time. The library sends GOAWAY and a ping, and
+  /// sends the final GOAWAY only when the ping is answered.
   private func awaitAcknowledgement() {
     guard let context else { return }
     context.eventLoop.watch(self, until: context.eventLoop.now + limits.keepAlive) { connection in
@@ -107,7 +108,7 @@ final class MultiplexedConnection: ChannelInboundHandler {
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     switch event {
-    // Streams that are open may end, and the client is told to open no more.
+    // Open streams may finish, and GOAWAY asks the client not to open new ones.
     case is OpenConnections.Drain: context.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
     case ChannelEvent.inputClosed, is OpenConnections.End: end(.noError, context, after: nil)
     case is UnsentBytes.Overflow: end(.enhanceYourCalm, context, after: nil)
@@ -116,8 +117,8 @@ final class MultiplexedConnection: ChannelInboundHandler {
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    // The library reports errors of single streams here too, when it has reset the stream; those of the connection it reports when
-    // it has said GOAWAY (RFC 9113, 5.4).
+    // The library reports errors of single streams here too, after it has reset the stream. It reports connection errors after it
+    // has sent GOAWAY (RFC 9113, 5.4).
     if frames.hasSaidWhy {
       end(.protocolError, context, after: Self.closeGrace)
     } else if !(error is any NIOHTTP2Error) {
@@ -125,7 +126,7 @@ final class MultiplexedConnection: ChannelInboundHandler {
     }
   }
 
-  /// Says that the connection ends, and up to which stream requests may have been served (RFC 9113, 6.8); then ends it.
+  /// Sends GOAWAY with the last stream whose request may have been processed (RFC 9113, 6.8), then closes the connection.
   private func end(_ code: HTTP2ErrorCode, _ context: ChannelHandlerContext, after grace: TimeAmount?) {
     guard !isEnding else { return }
     isEnding = true
@@ -141,7 +142,7 @@ final class MultiplexedConnection: ChannelInboundHandler {
   }
 }
 
-/// Resets a stream that is one too many, whatever it asks for; nothing of it was served, so it may be sent again (RFC 9113, 8.7).
+/// Resets a stream above the limit. Its request was not processed, so the client may send it again (RFC 9113, 8.7).
 private final class RefusedStream: ChannelInboundHandler {
   typealias InboundIn = HTTP2Frame.FramePayload
   typealias OutboundOut = HTTP2Frame.FramePayload

@@ -1,13 +1,14 @@
 internal import NIOCore
 
-/// Waits for the first bytes of a connection, which say whether it speaks HTTP/2 or HTTP/1.1, and makes way.
+/// Reads the first bytes of a connection to decide between HTTP/2 and HTTP/1.1, installs the handlers, and removes itself.
 ///
-/// They say so with TLS and without: a client that agreed on HTTP/2, or knows that it may, begins with what is no request of HTTP/1.1.
+/// This works with TLS and without. A client that negotiated HTTP/2, or uses it by prior knowledge, starts with the connection
+/// preface, which is not a valid HTTP/1.1 request.
 final class ProtocolChoice: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = ByteBuffer
 
-  /// What a connection of HTTP/2 begins with (RFC 9113, 3.4).
+  /// The connection preface (RFC 9113, 3.4).
   private static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
 
   private let limits: GatewayLimits
@@ -17,7 +18,7 @@ final class ProtocolChoice: ChannelInboundHandler, RemovableChannelHandler {
   private var hasChosen = false
   private var context: ChannelHandlerContext?
 
-  /// - Parameter install: Adds what reads the one protocol or the other.
+  /// - Parameter install: Adds the handlers for HTTP/2 or HTTP/1.1.
   init(
     limits: GatewayLimits, connections: OpenConnections,
     install: @escaping @Sendable (_ isHTTP2: Bool, any Channel) throws -> Void
@@ -52,7 +53,7 @@ final class ProtocolChoice: ChannelInboundHandler, RemovableChannelHandler {
   func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    // A channel reads again within a flush that fails, so this runs again while the first bytes are on their way below.
+    // A failing flush makes the channel read again, so this method may be re-entered while the first bytes are forwarded below.
     guard !hasChosen else { return context.fireChannelRead(data) }
     bytes.writeImmutableBuffer(unwrapInboundIn(data))
     let isPreface = bytes.readableBytesView.prefix(Self.preface.count).elementsEqual(Self.preface.prefix(bytes.readableBytes))

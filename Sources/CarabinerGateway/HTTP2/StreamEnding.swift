@@ -1,11 +1,11 @@
 internal import NIOCore
 internal import NIOHTTP2
 
-/// Ends a stream as HTTP/2 has it where the handlers above close a connection.
+/// Ends a stream in the way of HTTP/2 when a handler closes it like a connection.
 ///
-/// The library resets a stream that is closed while its request still comes, with the code of one that was given up, and a client may
-/// then throw away an answer that it already has. Behind a whole answer the code is that nothing went wrong (RFC 9113, 8.1): the client
-/// stops sending, and keeps the answer.
+/// If a stream is closed while its request is still arriving, the library resets it with CANCEL, and a client may then discard a
+/// response that it already has. After a complete response this handler resets the stream with NO_ERROR (RFC 9113, 8.1): the
+/// client stops sending, and keeps the response.
 final class StreamEnding: ChannelOutboundHandler {
   typealias OutboundIn = HTTP2Frame.FramePayload
   typealias OutboundOut = HTTP2Frame.FramePayload
@@ -14,7 +14,7 @@ final class StreamEnding: ChannelOutboundHandler {
 
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
     guard unwrapOutboundIn(data).endsStream else { return context.write(data, promise: promise) }
-    // A whole answer is one that has left, and that has to be known before whoever closes behind it hears so.
+    // The flag must be set before the promise of a handler that closes after the write is fulfilled.
     let written = context.eventLoop.makePromise(of: Void.self)
     written.futureResult.assumeIsolated().whenSuccess { self.hasAnswered = true }
     written.futureResult.cascade(to: promise)
@@ -23,7 +23,7 @@ final class StreamEnding: ChannelOutboundHandler {
 
   func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
     guard hasAnswered else { return context.close(mode: mode, promise: promise) }
-    // The last frame of the answer has said that no more is sent.
+    // The last frame of the response has closed the sending side.
     guard mode != .output else {
       promise?.succeed()
       return

@@ -2,7 +2,7 @@ internal import NIOCore
 internal import NIOHPACK
 internal import NIOHTTP2
 
-/// Resets a stream whose fields the library lets through though they make a request malformed (RFC 9113, 8.1.1).
+/// Resets streams with malformed fields that the library accepts (RFC 9113, 8.1.1).
 final class StreamFieldCheck: ChannelInboundHandler {
   typealias InboundIn = HTTP2Frame.FramePayload
   typealias InboundOut = HTTP2Frame.FramePayload
@@ -24,13 +24,14 @@ final class StreamFieldCheck: ChannelInboundHandler {
     context.fireChannelRead(wrapInboundOut(.headers(frame)))
   }
 
-  /// A value has no space at its ends (RFC 9113, 8.2.1).
+  /// Whether a value begins or ends with a space or tab (RFC 9113, 8.2.1).
   private static func hasOuterSpace(_ value: String) -> Bool {
     guard let first = value.utf8.first, let last = value.utf8.last else { return false }
     return first == 0x20 || first == 0x09 || last == 0x20 || last == 0x09
   }
 
-  /// Checks that one host is named; Host may stand for `:authority`, but not beside another (RFC 9113, 8.3.1).
+  /// Checks that exactly one host is given, as `:authority` or as Host. If both are present, they must be equal (RFC 9113,
+  /// 8.3.1).
   private static func settleHost(of headers: inout HPACKHeaders) -> Bool {
     let authorities = headers[":authority"]
     let hosts = headers["host"]
@@ -39,7 +40,7 @@ final class StreamFieldCheck: ChannelInboundHandler {
     }
     if let host = hosts.first, host.lowercased() != name.lowercased() { return false }
     guard authorities.isEmpty else { return true }
-    // The codec asks for it.
+    // The codec requires `:authority`.
     var complete: HPACKHeaders = [":authority": name]
     complete.add(contentsOf: headers)
     headers = complete

@@ -1,10 +1,10 @@
 internal import NIOCore
 internal import NIOHTTP2
 
-/// Tells what keeps a connection up of its streams, in an order it bears.
+/// Reports the streams of a connection to the handler that manages its lifetime, in a valid order.
 ///
-/// A stream that is answered while it is opened is reported as closed first, and as created after; taken at its word it would stay
-/// open for ever.
+/// If a stream is answered while it is opened, the library reports it as closed before it reports it as created. Passed on in
+/// that order, it would count as open for ever.
 struct StreamLedger: NIOHTTP2StreamDelegate {
   private struct State {
     var open: Set<HTTP2StreamID> = []
@@ -20,7 +20,7 @@ struct StreamLedger: NIOHTTP2StreamDelegate {
     state = NIOLoopBoundBox(State(), eventLoop: loop)
   }
 
-  /// The last stream that a request came by.
+  /// The highest stream identifier of a request.
   var last: HTTP2StreamID { state.value.last }
 
   func streamCreated(_ id: HTTP2StreamID, channel: any Channel) {

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// A number many threads add to.
+/// A counter that many threads may increment.
 final class AtomicCount: Sendable {
   private let count = Atomic<UInt64>(0)
 
@@ -8,6 +8,6 @@ final class AtomicCount: Sendable {
 
   func add(_ more: UInt64 = 1) { count.add(more, ordering: .relaxed) }
 
-  /// Adds one, and gives what it was before.
+  /// Adds one, and returns the previous value.
   func next() -> UInt64 { count.add(1, ordering: .relaxed).oldValue }
 }

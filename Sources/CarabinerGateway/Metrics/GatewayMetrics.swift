@@ -1,7 +1,7 @@
 internal import Carabiner
 internal import Synchronization
 
-/// What a gateway counts, written out for Prometheus.
+/// The metrics of a gateway, in Prometheus' text format.
 package final class GatewayMetrics: Sendable {
   private static let types: [GraphQLOperationType] = [.query, .mutation, .subscription]
   private static let outcomes = ["succeeded", "errors", "failed", "cancelled"]
@@ -11,12 +11,12 @@ package final class GatewayMetrics: Sendable {
   private let cancellations = AtomicCount()
   private let limited = AtomicCount()
   private let latencies = LatencyBuckets(.ofRequests)
-  /// A row of outcomes for each type.
+  /// One counter per operation type and outcome.
   private let operations = (0..<types.count * outcomes.count).map { _ in AtomicCount() }
   private let results = sources.map { _ in AtomicCount() }
   let sockets = SocketMetrics()
 
-  /// Nothing counted yet.
+  /// Creates metrics with all counters at zero.
   package init() {}
 
   func answered(_ status: Int, in time: Duration) {
@@ -40,12 +40,12 @@ package final class GatewayMetrics: Sendable {
     }
   }
 
-  /// How many requests were answered, by status.
+  /// The number of answered requests by status.
   package var answers: [Int: UInt64] {
     Dictionary(uniqueKeysWithValues: byStatus.enumerated().compactMap { $1.value == 0 ? nil : ($0 + 100, $1.value) })
   }
 
-  /// The text of the metrics.
+  /// Appends the metrics to a text.
   package func write(to text: inout PrometheusText) {
     text.family("carabiner_requests_total", .counter, "Requests answered, by status.")
     for (status, count) in answers.sorted(by: { $0.key < $1.key }) {

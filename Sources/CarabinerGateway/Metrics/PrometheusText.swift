@@ -3,29 +3,29 @@ package struct PrometheusText: Sendable {
   /// The media type.
   package static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 
-  /// What a metric is.
+  /// The type of a metric.
   package enum Kind: String, Sendable {
     case counter, gauge, histogram
   }
 
-  /// What is written.
+  /// The text written so far.
   package private(set) var text = ""
 
-  /// Nothing yet.
+  /// Creates an empty text.
   package init() {}
 
-  /// Begins a metric; its samples follow.
+  /// Begins a metric. Its samples must follow.
   package mutating func family(_ name: String, _ kind: Kind, _ help: String) {
     text += "# HELP \(name) \(help.replacing("\\", with: "\\\\").replacing("\n", with: "\\n"))\n# TYPE \(name) \(kind.rawValue)\n"
   }
 
-  /// A metric with one sample.
+  /// Adds a metric with one sample without labels.
   package mutating func single(_ name: String, _ kind: Kind, _ help: String, _ value: some BinaryInteger) {
     family(name, kind, help)
     sample(name, [], Double(value))
   }
 
-  /// A value of a metric.
+  /// Adds a sample of the current metric.
   package mutating func sample(_ name: String, _ labels: [(String, String)], _ value: Double) {
     text += name
     if !labels.isEmpty {

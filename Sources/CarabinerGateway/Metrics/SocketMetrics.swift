@@ -1,16 +1,16 @@
 internal import CarabinerWire
 internal import Synchronization
 
-/// What a gateway counts of its WebSockets.
+/// The WebSocket metrics of a gateway.
 final class SocketMetrics: Sendable {
-  /// What became of an operation.
+  /// How an operation ended.
   enum Outcome: String, CaseIterable, Sendable {
     case completed
-    /// It ended with errors in place of a result, or after results.
+    /// It ended with an error, with or without earlier results.
     case failed
-    /// The client ended it, or went.
+    /// The client ended it or disconnected.
     case cancelled
-    /// It did not begin.
+    /// It was not started.
     case refused
   }
 
@@ -24,16 +24,16 @@ final class SocketMetrics: Sendable {
   func socketClosed() { closed.add() }
   func began() { running.add(1, ordering: .relaxed) }
 
-  /// An operation that had begun is over.
+  /// Counts the end of an operation that was started.
   func ended(_ outcome: Outcome) {
     running.subtract(1, ordering: .relaxed)
     count(outcome)
   }
 
-  /// An operation was over before it began.
+  /// Counts an operation that was not started.
   func refused() { count(.refused) }
 
-  /// The gateway closed a WebSocket.
+  /// Counts a WebSocket that the gateway closed.
   func closing(_ code: WebSocketCloseCode) { closes.withLock { $0[code.rawValue, default: 0] += 1 } }
 
   private func count(_ outcome: Outcome) {

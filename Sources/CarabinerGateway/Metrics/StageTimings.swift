@@ -1,14 +1,14 @@
 package import Carabiner
 internal import Synchronization
 
-/// How long the stages of some operations took, by plugin and hook, written out for Prometheus.
+/// Durations of the stages of sampled operations, by plugin and hook, in Prometheus' text format.
 ///
-/// A hook that only looks costs a few nanoseconds, and reading the clock before and after it costs ten times that. So the stages of
-/// every nth operation are timed, by the same tracer that `carabiner run --trace` uses, and the others pay nothing.
+/// A hook that only reads takes a few nanoseconds, and reading the clock before and after it takes ten times as long. So only
+/// every nth operation is timed, with the tracer that `carabiner run --trace` uses.
 package final class StageTimings: ChainTracer {
-  /// Of how many operations one is timed, unless somebody says otherwise.
+  /// The default interval: one of this many operations is timed.
   package static let defaultInterval = 64
-  /// How many series there may be; plugins' names come from manifests, and a host may see many of those.
+  /// The maximum number of series. Plugin names come from manifests, and a host may load many manifests over time.
   static let maximumSeries = 4096
 
   private struct Key: Hashable {
@@ -22,12 +22,12 @@ package final class StageTimings: ChainTracer {
   private let timed = AtomicCount()
   private let series = Mutex<[Key: LatencyBuckets]>([:])
 
-  /// - Parameter interval: Of how many operations one is timed; 0 for none.
+  /// - Parameter interval: One of this many operations is timed; 0 for none.
   package init(interval: Int = StageTimings.defaultInterval) { self.interval = UInt64(max(0, interval)) }
 
-  /// Who is to be told what the stages of the next operation do; nil if nobody is.
+  /// Returns the tracer for the stages of the next operation; nil if it is neither traced nor timed.
   ///
-  /// - Parameter other: Who is to be told in any case.
+  /// - Parameter other: A tracer that is used in any case.
   package func nextTracer(beside other: (any ChainTracer)? = nil) -> (any ChainTracer)? {
     guard interval > 0, operations.next() % interval == 0 else { return other }
     timed.add()
@@ -35,7 +35,7 @@ package final class StageTimings: ChainTracer {
   }
 
   package func record(_ event: StageEvent) {
-    // A host's name could come from a plugin that rewrites URLs.
+    // Not the host's name: a plugin that rewrites URLs could create any number of them.
     let name = event.kind == .transport ? "upstream" : event.stage
     let key = Key(kind: event.kind, name: name, hook: event.hook)
     let buckets = series.withLock { series in
@@ -48,19 +48,19 @@ package final class StageTimings: ChainTracer {
     buckets?.record(event.duration)
   }
 
-  /// The times of one hook of a stage.
+  /// The summed durations of one hook of a stage.
   package struct Summary: Sendable, Hashable {
     package let kind: StageEvent.Kind
-    /// The plugin, or what a stage of the host's own is called.
+    /// The name of the plugin or of the host's own stage.
     package let name: String
     package let hook: String
-    /// How often it was timed.
+    /// The number of timed calls.
     package let count: UInt64
-    /// How long that took together.
+    /// The sum of their durations, in seconds.
     package let seconds: Double
   }
 
-  /// What was timed so far, by stage, name and hook.
+  /// The durations so far, sorted by stage, name and hook.
   package var summaries: [Summary] {
     sortedSeries.map { key, buckets in
       Summary(kind: key.kind, name: key.name, hook: key.hook, count: buckets.count, seconds: buckets.seconds)
@@ -73,7 +73,7 @@ package final class StageTimings: ChainTracer {
     }
   }
 
-  /// The text of the metrics.
+  /// Appends the metrics to a text.
   package func write(to text: inout PrometheusText) {
     text.single(
       "carabiner_operations_timed_total", .counter, "Operations whose stages were timed; the others pay nothing for it.",

@@ -1,7 +1,7 @@
 internal import Carabiner
 internal import FoundationEssentials
 
-/// A tracer whose operation is timed too.
+/// A tracer that also records stage durations.
 struct TimedTracer: ChainTracer {
   let timings: StageTimings
   let other: any ChainTracer
@@ -20,7 +20,7 @@ struct TimedTracer: ChainTracer {
   }
 }
 
-/// A transfer that is traced and timed; who only traces sees the whole of it, so its time to the head is recorded here.
+/// A transfer tracer that also records the time to the response head. The other tracer gets all events.
 private struct TimedTransfer: TransferTracer {
   let timings: StageTimings
   let other: any TransferTracer

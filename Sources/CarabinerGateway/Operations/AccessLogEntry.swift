@@ -3,9 +3,9 @@ internal import Logging
 internal import NIOHTTP1
 internal import Synchronization
 
-/// What there is to say about one request once it is over; written down by its last word.
+/// The access log entry of one request. The line is written once, when the request ends.
 final class AccessLogEntry: Sendable {
-  /// How much of an operation's name a line has; the client chose it.
+  /// The maximum number of characters of an operation's name in a line. Clients choose the name.
   private static let maximumNameLength = 100
 
   private struct State {
@@ -29,7 +29,7 @@ final class AccessLogEntry: Sendable {
     self.client = client
   }
 
-  /// What the client asks for.
+  /// Records the name and type of the first operation.
   func note(_ operations: [DynamicOperation]) {
     state.withLock { state in
       state.operation = operations.first?.operationName.map { String($0.prefix(Self.maximumNameLength)) }
@@ -38,10 +38,10 @@ final class AccessLogEntry: Sendable {
     }
   }
 
-  /// Which generation runs it.
+  /// Records the generation that runs the operation.
   func note(generation: UInt64) { state.withLock { $0.generation = generation } }
 
-  /// That it failed, and whose doing that was if it was a plugin's.
+  /// Records a failure, and the plugin that caused it, if any.
   func note(failure code: String, plugin: String?) {
     state.withLock { state in
       state.code = code
@@ -49,9 +49,9 @@ final class AccessLogEntry: Sendable {
     }
   }
 
-  /// Writes the line.
+  /// Writes the line, unless it has been written.
   ///
-  /// - Parameter status: Nil if the client went before there was an answer.
+  /// - Parameter status: The status of the response; nil if the client disconnected before it.
   func end(_ status: Int?, after time: Duration) {
     let (isFirst, state) = state.withLock { state in
       defer { state.isWritten = true }
@@ -75,7 +75,7 @@ final class AccessLogEntry: Sendable {
 }
 
 extension Duration {
-  /// Milliseconds to the microsecond.
+  /// Milliseconds, rounded to microseconds.
   fileprivate var loggedMilliseconds: Double {
     (Double(components.seconds) * 1e6 + Double(components.attoseconds) / 1e12).rounded() / 1e3
   }

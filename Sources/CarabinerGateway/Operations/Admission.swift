@@ -1,17 +1,17 @@
 internal import CarabinerWire
 internal import Synchronization
 
-/// Who may begin now, who has to wait, and who is sent away.
+/// Limits the operations in progress: each one starts at once, waits in a queue or is refused.
 final class Admission: Sendable {
-  /// What becomes of an operation.
+  /// The decision about an operation.
   enum Verdict: Sendable {
-    /// It has begun.
+    /// It has started.
     case begun
-    /// It begins when another has ended.
+    /// It starts when another one has ended.
     case waiting
-    /// As many wait as may.
+    /// The queue is full.
     case crowded
-    /// This client has as many under way as one may.
+    /// The client has reached its limit of operations in progress.
     case clientLimitExceeded
   }
 
@@ -23,7 +23,7 @@ final class Admission: Sendable {
   private struct State {
     var running = 0
     var queue: [Waiting] = []
-    /// Where the queue begins: what went is moved away seldom.
+    /// The index of the first waiting operation. Entries before it are removed in batches.
     var head = 0
     var byClient: [String: Int] = [:]
 
@@ -46,10 +46,10 @@ final class Admission: Sendable {
 
   init(_ limits: GatewayLimits) { self.limits = limits }
 
-  /// How many are under way and how many wait.
+  /// The numbers of operations in progress and in the queue.
   var load: (running: Int, waiting: Int) { state.withLock { ($0.running, $0.waiting) } }
 
-  /// Lets an operation begin, now or later; each that begins must ``leave(_:)``.
+  /// Starts an operation now or later. Each operation that starts must end with ``leave(_:)``.
   func enter(_ client: String, begin: @escaping @Sendable () -> Void) -> Verdict {
     let verdict: Verdict = state.withLock { state in
       if let most = limits.maximumOperationsPerClient {
@@ -69,7 +69,7 @@ final class Admission: Sendable {
     return verdict
   }
 
-  /// An operation has ended; the one that waited longest takes its place.
+  /// Ends an operation, and starts the one that has waited longest.
   func leave(_ client: String) {
     let next = state.withLock { state in
       count(client, -1, &state)
@@ -88,7 +88,7 @@ final class Admission: Sendable {
 }
 
 extension RequestRefusal {
-  /// As many operations wait as may.
+  /// The refusal when the queue is full.
   static func overloaded(_ limits: GatewayLimits) -> RequestRefusal {
     RequestRefusal(
       503,
@@ -96,7 +96,7 @@ extension RequestRefusal {
       code: "OVERLOADED", headers: ["Retry-After": "1"])
   }
 
-  /// One client has as many under way as one may.
+  /// The refusal when a client has reached its limit of operations in progress.
   static func clientLimitExceeded(_ limits: GatewayLimits) -> RequestRefusal {
     RequestRefusal(
       429,

@@ -1,16 +1,16 @@
 internal import CarabinerWire
 
-/// Makes a plugin's words fit for clients: without control characters and secrets, and short.
+/// Prepares texts of plugins for clients: removes control characters and secrets, and limits the length.
 struct ClientText {
-  /// How many scalars a client gets of a text.
+  /// The maximum number of Unicode scalars of a text.
   static let maximumScalars = 500
   private static let limits = JSONLimits(maximumDepth: 32)
 
-  /// Takes out of a text what clients must not see.
+  /// Replaces secrets in a text.
   let redact: (String) -> String
 
   func cleaned(_ text: String) -> String {
-    // Twice: a secret may have control characters in it, and may be spread by them.
+    // Redacted twice: a secret may contain control characters, or be interrupted by them.
     let scalars = redact(text).unicodeScalars.filter { $0.properties.generalCategory != .control }
     return String(
       String.UnicodeScalarView(redact(String(String.UnicodeScalarView(scalars))).unicodeScalars.prefix(Self.maximumScalars)))

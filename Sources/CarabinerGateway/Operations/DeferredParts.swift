@@ -2,24 +2,24 @@ internal import Carabiner
 internal import CarabinerWire
 internal import FoundationEssentials
 
-/// Writes the results of a deferred response as the parts of the format of 2022-08-24.
+/// Writes the results of a deferred response as multipart parts, in the incremental format of 2022-08-24.
 ///
-/// The chain puts parts together, so each result holds all that came before it. Each part that is written holds only what its
-/// fragment asked for. It is taken out of the result again, because plugins may have changed it on the way.
+/// The chain merges parts, so each result contains all earlier ones. Each written part contains only the data of its fragment.
+/// The data is extracted from the merged result, because plugins may have changed it.
 struct DeferredParts: Sendable {
   typealias Response = GraphQLResponse<DynamicOperation>
 
   private var isFirst = true
   /// Whether the last result came from the cache, with deferred fragments missing.
   private var lacksFragments = false
-  /// How many errors were sent.
+  /// The number of errors already sent.
   private var errorCount = 0
   /// The extensions that were sent last.
   private var extensions: JSONValue?
 
-  /// The next part.
+  /// Returns the next part.
   mutating func part(_ response: Response, hasNext: Bool) -> [UInt8] {
-    // The first result of the server after one of the cache is new as a whole.
+    // The first server result after an incomplete one from the cache is sent as a whole.
     let isNew = isFirst || lacksFragments || response.delivery?.isIncremental ?? true
     lacksFragments = !response.pendingFragments.isEmpty
     guard isNew else { return Array("{\"hasNext\":\(hasNext)}".utf8) }
@@ -50,7 +50,7 @@ struct DeferredParts: Sendable {
       if !own.isEmpty { object["errors"] = .array(Array(own)) }
       return object
     }
-    // A plugin made the result, and which part of it is new is not known.
+    // A plugin produced the result, so the new part of it is unknown. All data is sent.
     if patches.isEmpty { patches = [["data": data, "path": []]] }
     if !errors.isEmpty {
       let last = patches.count - 1
@@ -61,7 +61,7 @@ struct DeferredParts: Sendable {
 }
 
 extension IncrementalPatch {
-  /// An entry of `incremental` with what this patch adds, as it is in the whole.
+  /// The entry of `incremental` for this patch, with its data as it is in the merged result.
   fileprivate func object(in data: JSONValue) -> JSONObject {
     switch content {
     case .data(let added): ["data": data.at(path)?.limited(to: added) ?? .null, "path": path]
@@ -92,12 +92,12 @@ extension JSONValue {
 
   fileprivate func appending(_ index: Int) -> JSONValue { .array((array ?? []) + [.number(JSONNumber(index))]) }
 
-  /// The elements of a list that were appended to it.
+  /// The elements from `start` on, limited to the members that `items` have.
   fileprivate func elements(from start: Int, like items: [JSONValue]) -> [JSONValue] {
     zip((array ?? []).dropFirst(start), items).map { $0.limited(to: $1) }
   }
 
-  /// The members and elements that another value has as well.
+  /// The members and elements that the other value also has.
   fileprivate func limited(to other: JSONValue) -> JSONValue {
     switch (self, other) {
     case (.object(let object), .object(let others)):

@@ -2,15 +2,16 @@ internal import Carabiner
 internal import CarabinerWire
 internal import Synchronization
 
-/// What kind of operation a document's text asks for; each text is read once.
+/// A cache of the operations that a document contains, so that each document is parsed once.
 final class DocumentIndex: Sendable {
   /// The operations of a document.
   struct Entry: Sendable {
     fileprivate let operations: [(name: String?, type: GraphQLOperationType)]
 
-    /// The name and the type of the operation that is meant.
+    /// Selects the operation to run.
     ///
-    /// - Throws: A refusal with the status 400 if the document has none of that name, or it is not clear which is meant.
+    /// - Throws: A refusal with the status 400 if no operation has this name, or if the name is absent and the document does not
+    ///   have exactly one.
     func operation(named name: String?) throws(RequestRefusal) -> (name: String?, type: GraphQLOperationType) {
       if let name {
         guard let operation = operations.first(where: { $0.name == name }) else {
@@ -32,12 +33,12 @@ final class DocumentIndex: Sendable {
     var bytes = 0
   }
 
-  /// How much text is remembered. Clients choose it, so all is forgotten when it gets more.
+  /// The maximum size of the cached texts, in bytes. Clients choose the texts, so the cache is cleared when it exceeds this.
   private static let maximumBytes = 8 << 20
 
   private let state = Mutex(State())
 
-  /// - Throws: A refusal with the status 400 if the text is no document.
+  /// - Throws: A refusal with the status 400 if the text is not a valid document.
   func entry(for document: String) throws(RequestRefusal) -> Entry {
     if let known = state.withLock({ $0.entries[document] }) { return known }
     let entry: Entry

@@ -1,24 +1,24 @@
 internal import Carabiner
 internal import CarabinerWire
 
-/// What a client is told of an operation that failed: what kind of failure it was, and not how things stand behind the gateway.
+/// The response to a failed operation. It shows the kind of failure, but no details of the upstream.
 struct FailureAnswer: Sendable, Hashable {
   let status: Int
   let code: String
   private(set) var message: String
-  /// What a plugin says to programs of its refusal.
+  /// The machine-readable detail of a plugin's refusal.
   private(set) var detail: JSONValue?
-  /// What the upstream said about trying again.
+  /// The upstream's `Retry-After`.
   var retryAfter: String?
-  /// What the upstream said to the client itself; it stands in place of the message.
+  /// The upstream's GraphQL errors, which replace the message.
   var errors: [GraphQLError] = []
 
-  /// The body of an answer.
+  /// The response body.
   var json: [UInt8] {
     JSONValue.object(["errors": errorList]).serialized()
   }
 
-  /// The errors alone, as a JSON text.
+  /// The value of `errors` as JSON text.
   var list: [UInt8] { errorList.serialized() }
 
   private var errorList: JSONValue {
@@ -27,10 +27,10 @@ struct FailureAnswer: Sendable, Hashable {
     return [["message": .string(message), "extensions": ["code": .string(code), "detail": detail]]]
   }
 
-  /// The status of the answer to an operation that failed.
+  /// The status of the response to an operation that failed.
   static func status(of error: any Error) -> Int { FailureAnswer(classifying: error).status }
 
-  /// - Parameter redact: Takes out of a text what clients must not see.
+  /// - Parameter redact: Replaces secrets in a text.
   init(_ error: any Error, redact: @escaping (String) -> String) {
     self.init(classifying: error)
     guard let error = error as? any ClientFacingError, (400..<500).contains(status) || status == 503 else { return }
@@ -66,7 +66,7 @@ struct FailureAnswer: Sendable, Hashable {
     self.message = message
   }
 
-  /// The errors of a GraphQL response that was refused for its status; none if its body is another.
+  /// The errors of a GraphQL response that was rejected for its status; empty if the body is not a GraphQL response.
   private static func errors(in error: ResponseCodeError) -> [GraphQLError] {
     guard error.response.mediaType == "application/json", error.body.isGraphQLErrorResponse,
       let body = try? JSONValue(parsing: [UInt8](error.body))
@@ -74,7 +74,7 @@ struct FailureAnswer: Sendable, Hashable {
     return body["errors"]?.array?.compactMap(\.object).map { GraphQLError($0) } ?? []
   }
 
-  /// What clients can do something about is passed on; the rest is between the gateway and the server behind it.
+  /// Only statuses that a client can act on are passed on. All others become 502.
   private init(upstream response: HTTPURLResponse) {
     switch response.statusCode {
     case 401: self.init(401, "UNAUTHENTICATED", "the server behind the gateway wants to know who asks")
@@ -86,10 +86,10 @@ struct FailureAnswer: Sendable, Hashable {
     if status == 429 || status == 503 { retryAfter = response.value(forHTTPHeaderField: "Retry-After") }
   }
 
-  /// How long a client may be told to wait; more seconds than a day has are no help to anybody.
+  /// The maximum delay sent to a client: one day.
   private static let maximumDelay = Duration.seconds(86_400)
 
-  /// A plugin's own words are for the operators, unless its entry says otherwise; its status is for the client.
+  /// The client gets the plugin's status. It gets the plugin's message only if the manifest entry allows it.
   private init(refusal status: Int, _ delay: Duration?) {
     switch status {
     case 401: self.init(401, "UNAUTHENTICATED", "the gateway wants to know who asks")
@@ -99,7 +99,7 @@ struct FailureAnswer: Sendable, Hashable {
     case 400..<500: self.init(status, "REFUSED", "the gateway refuses this")
     default: self.init(status, "INTERCEPTOR_FAILED", "the operation could not be carried out")
     }
-    // Whole seconds are what the field has, and none is less than was asked for.
+    // The field has whole seconds. The delay is rounded up.
     if let delay {
       let (seconds, rest) = min(delay, Self.maximumDelay).components
       retryAfter = String(seconds + (rest > 0 ? 1 : 0))

@@ -1,6 +1,6 @@
-/// Names of header fields that may pass; no other does.
+/// A list of header fields that are passed on. All others are removed.
 package struct HeaderSelection: Sendable, Hashable {
-  /// Fields that belong to one connection or one body, and pass under no selection.
+  /// Fields of a single connection or body, which are never passed on.
   package static let neverPassed: Set<String> = [
     "connection", "content-length", "content-encoding", "content-type", "date", "expect", "host", "keep-alive",
     "proxy-authenticate",
@@ -12,10 +12,10 @@ package struct HeaderSelection: Sendable, Hashable {
   private let names: Set<String>
   private let prefixes: [String]
 
-  /// Whether nothing passes.
+  /// Whether no field passes.
   package let isEmpty: Bool
 
-  /// A selection of names; one that ends with `*` stands for all that begin so.
+  /// Creates a selection of names. A name that ends with `*` matches all names with this prefix.
   package init(_ patterns: [String]) {
     let lowered = patterns.map { $0.lowercased() }
     names = Set(lowered.filter { !$0.hasSuffix("*") }).subtracting(Self.neverPassed)

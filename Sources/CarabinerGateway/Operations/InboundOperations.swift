@@ -3,13 +3,13 @@ internal import CarabinerWire
 internal import NIOCore
 internal import NIOHTTP1
 
-/// The operations a request asks for: one, or a list of them where lists are allowed.
+/// The operations of a request: one, or a batch where batches are allowed.
 struct InboundOperations: Sendable {
   var operations: [DynamicOperation]
-  /// Whether the client sent a list, and gets one.
+  /// Whether the client sent a batch. The response is then a list too.
   let isBatch: Bool
 
-  /// Reads a request (GraphQL over HTTP).
+  /// Reads a request according to GraphQL over HTTP.
   ///
   /// - Throws: A refusal with its status.
   init(_ request: GatewayRequest, documents: DocumentIndex, maximumBatch: Int) throws(RequestRefusal) {
@@ -27,7 +27,8 @@ struct InboundOperations: Sendable {
         operations = [try Self.operation(GraphQLParameters(body: body, contentType: contentType), documents)]
       }
     case .GET, .HEAD:
-      // A page of any other site can have a browser send a GET, but not with a header of its own unless this server agreed.
+      // Protects against CSRF: a page of another site can make a browser send a GET, but not with a custom header unless CORS
+      // allows it.
       guard
         request.head.headers.contains(name: "apollo-require-preflight")
           || request.head.headers.contains(name: "x-apollo-operation-name")
@@ -43,7 +44,7 @@ struct InboundOperations: Sendable {
     }
   }
 
-  /// Checks that the body is as it was before any coding (RFC 9110, 8.4 and 15.5.16).
+  /// Checks that the body has no content coding (RFC 9110, 8.4 and 15.5.16).
   private static func requirePlain(_ headers: NIOHTTP1.HTTPHeaders) throws(RequestRefusal) {
     guard headers[canonicalForm: "content-encoding"].contains(where: { $0.lowercased() != "identity" }) else { return }
     throw RequestRefusal(
@@ -51,7 +52,7 @@ struct InboundOperations: Sendable {
       code: "UNSUPPORTED_CONTENT_ENCODING", headers: ["Accept-Encoding": "identity"])
   }
 
-  /// The operation that is meant.
+  /// Returns the operation that the parameters select.
   ///
   /// - Throws: A refusal with its status.
   static func operation(

@@ -5,7 +5,7 @@ internal import NIOCore
 internal import NIOFoundationCompat
 internal import NIOHTTP1
 
-/// Brings the results of one operation to its client, whole or in pieces.
+/// Sends the results of one operation to its client, as one body or in pieces.
 struct OperationDelivery {
   let running: RunningOperation
   let shape: ResponseFormat
@@ -14,7 +14,7 @@ struct OperationDelivery {
 
   typealias Response = GraphQLResponse<DynamicOperation>
 
-  /// Answers, and returns when all is said.
+  /// Sends the response, and returns when it is complete.
   func deliver() async {
     if operation.operationType == .subscription, let pieces = shape.subscription {
       return await deliverPieces(pieces, first: nil)
@@ -55,12 +55,13 @@ struct OperationDelivery {
     ended(response.hasErrors ? .hadErrors : .succeeded)
   }
 
-  /// Older clients take any status but 200 for a proxy's. Clients that ask for the newer media type get the upstream's status, but data
-  /// only with a status of success. Without a status, an operation that was executed is 200 (GraphQL over HTTP, 6.4.2).
+  /// Clients of `application/json` treat a status other than 200 as a proxy error, so they always get 200. Clients of
+  /// `application/graphql-response+json` get the upstream's status; a result with data requires a 2xx status. Without an upstream
+  /// status, an executed operation gets 200 (GraphQL over HTTP, 6.4.2).
   private func status(of response: Response) -> HTTPResponseStatus {
     guard shape.whole == .graphQLResponse else { return .ok }
     let status = response.httpResponse.map { HTTPResponseStatus(statusCode: $0.statusCode) } ?? .ok
-    // A stage may have written any number there, and an operation's answer has a body.
+    // A stage may have set any number, and the response to an operation needs a body.
     let isUsable = status != .ok && status.isFinal && status.hasBody
     if response.body.hasData { return isUsable && status.code < 300 ? status : .ok }
     guard isUsable else { return response.body.data == nil && response.hasErrors ? .badRequest : .ok }
@@ -69,7 +70,7 @@ struct OperationDelivery {
 
   private func addReturned(_ head: HTTPURLResponse, to headers: inout NIOHTTP1.HTTPHeaders) {
     if running.returnedHeaders.isEmpty { return }
-    // What an upstream sends need not be what may be sent on.
+    // A field from the upstream may be malformed.
     for field in head.headers.fields where running.returnedHeaders.passes(field.name) && field.isWellFormed {
       headers.add(name: field.name, value: field.value)
     }
@@ -77,10 +78,10 @@ struct OperationDelivery {
 
   // MARK: In pieces
 
-  /// Sends results as they come.
+  /// Sends results as they arrive.
   ///
-  /// - Parameter first: The first result of a deferred response. A subscription has none yet: its head goes out at once, because
-  ///   the first result may take hours, and clients and proxies give up an answer without a head.
+  /// - Parameter first: The first result of a deferred response; nil for a subscription. The head of a subscription is sent at
+  ///   once: the first result may take hours, and clients and proxies time out without a head.
   private func deliverPieces(_ pieces: ResponseFormat.Pieces, first: Response?) async {
     var writer = PieceWriter(pieces)
     var headers: NIOHTTP1.HTTPHeaders = ["Content-Type": writer.contentType, "Cache-Control": "no-cache"]
@@ -111,14 +112,14 @@ struct OperationDelivery {
     try Task.checkCancellation()
   }
 
-  /// - Parameter last: The last result; nil of a subscription that ended without any.
+  /// - Parameter last: The last result; nil for a subscription that ended without results.
   private func end(_ writer: PieceWriter, after last: Response?) {
     exchange.reply.endWith(ByteBuffer(bytes: writer.closing))
     exchange.note(200)
     ended(last?.hasErrors == true ? .hadErrors : .succeeded)
   }
 
-  /// The head is out: what went wrong can only be said in a last piece.
+  /// Sends an error as the last piece, because the head has already been sent.
   private func breakOff(_ writer: PieceWriter, _ error: any Error) {
     guard !(error is CancellationError), !Task.isCancelled else {
       exchange.cancelled()

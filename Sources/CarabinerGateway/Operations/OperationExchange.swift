@@ -4,38 +4,38 @@ internal import Logging
 internal import NIOCore
 internal import NIOHTTP1
 
-/// One request and its reply, with what is noted of it.
+/// One request and its reply, with its log entry, metrics and trace.
 struct OperationExchange: Sendable {
-  /// What the request is called.
+  /// The request ID.
   let id: String
   let reply: GatewayReply
   let batch: ResponseBatcher
-  /// Where the operation runs.
+  /// The executor on which the operation runs.
   let executor: any TaskExecutor
   let runner: any OperationRunner
   let metrics: GatewayMetrics
-  /// What is written down of the request; nil if nothing is.
+  /// The access log entry; nil if the request is not logged.
   let account: AccessLogEntry?
   let logger: Logger
-  /// Takes out of a text what the log must not hold.
+  /// Replaces secrets in a text.
   let redact: @Sendable (String) -> String
-  /// How often an answer in pieces gives a sign of life.
+  /// The heartbeat interval of a response in pieces.
   let heartbeat: TimeAmount
-  /// Its place in a trace; nil if it has none.
+  /// The request's place in a trace; nil if it has none.
   let trace: RequestTrace?
-  /// How the client takes results; nil until that is known.
+  /// The response format; nil until it has been negotiated.
   var shape: ResponseFormat?
-  /// Whether the Accept field decided about the answer.
+  /// Whether the response depends on the Accept field.
   let isNegotiated: Bool
   let start = ContinuousClock.now
 
-  /// Answers with a body that is there.
+  /// Sends a complete response.
   func answer(_ status: HTTPResponseStatus, _ headers: NIOHTTP1.HTTPHeaders, _ body: ByteBuffer) {
     reply.answer(status, completed(headers), body, in: batch, from: executor)
     note(Int(status.code))
   }
 
-  /// Answers with an event stream that has one result, or errors in place of one.
+  /// Sends an event stream with a single result, or with errors in its place.
   func answer(_ status: HTTPResponseStatus, _ headers: NIOHTTP1.HTTPHeaders, event json: some Collection<UInt8>) {
     let writer = PieceWriter(.events)
     var headers = headers
@@ -44,7 +44,7 @@ struct OperationExchange: Sendable {
     answer(status, headers, ByteBuffer(bytes: writer.event(json) + writer.closing))
   }
 
-  /// Answers with errors in place of a result.
+  /// Sends errors in place of a result.
   private func answer(_ status: HTTPResponseStatus, _ headers: NIOHTTP1.HTTPHeaders, errors json: [UInt8]) {
     if shape?.takesOnlyEvents == true { return answer(status, headers, event: json) }
     var headers = headers
@@ -52,27 +52,27 @@ struct OperationExchange: Sendable {
     answer(status, headers, ByteBuffer(bytes: json))
   }
 
-  /// Begins an answer in pieces.
+  /// Begins a response in pieces.
   ///
-  /// - Parameter piece: A piece without a meaning, which is sent now and then until the answer ends.
+  /// - Parameter piece: The heartbeat, which is sent at an interval until the response ends.
   func begin(_ headers: NIOHTTP1.HTTPHeaders, opening: [UInt8], heartbeat piece: [UInt8]?) {
     reply.begin(.ok, completed(headers))
     if !opening.isEmpty { reply.write(ByteBuffer(bytes: opening)) }
     if let piece { reply.repeatedly(ByteBuffer(bytes: piece), every: heartbeat) }
   }
 
-  /// The fields that all answers have, with these.
+  /// Adds the fields that all responses have.
   private func completed(_ headers: NIOHTTP1.HTTPHeaders) -> NIOHTTP1.HTTPHeaders {
     var headers = headers
     headers.replaceOrAdd(name: RequestID.field, value: id)
-    // A browser must not take JSON with a client's own text in it for a page.
+    // A browser must not interpret JSON as HTML, because it may contain a client's text.
     headers.replaceOrAdd(name: "X-Content-Type-Options", value: "nosniff")
-    // Beside what a stage or the upstream says (RFC 9110, 12.5.5).
+    // In addition to a `Vary` of a stage or the upstream (RFC 9110, 12.5.5).
     if isNegotiated { headers.add(name: "Vary", value: "Accept") }
     return headers
   }
 
-  /// Notes that an answer is out.
+  /// Records that the response has been sent.
   func note(_ status: Int) {
     let time = ContinuousClock.now - start
     metrics.answered(status, in: time)
@@ -80,7 +80,7 @@ struct OperationExchange: Sendable {
     trace?.answered(status)
   }
 
-  /// The client went before there was an answer.
+  /// Records that the client disconnected before the response.
   func cancelled() {
     reply.abandon()
     metrics.cancelled()
@@ -88,10 +88,10 @@ struct OperationExchange: Sendable {
     trace?.cancelled()
   }
 
-  /// Answers that the request is none.
+  /// Answers a request that cannot be executed.
   func refuse(_ refusal: RequestRefusal) {
     var headers: NIOHTTP1.HTTPHeaders = [:]
-    // Clients that do not know the newer media type take any status but 200 for that of a proxy.
+    // Clients that accept only `application/json` treat other statuses as a proxy error.
     let status = refusal.isGraphQLError && shape?.whole == .json ? 200 : refusal.status
     trace?.failed(refusal.status, refusal.code)
     for (name, value) in refusal.headers { headers.replaceOrAdd(name: name, value: value) }
@@ -100,7 +100,7 @@ struct OperationExchange: Sendable {
       HTTPResponseStatus(statusCode: status), headers, errors: RefusalText.json(refusal.message, code: refusal.code))
   }
 
-  /// Answers that the operation failed.
+  /// Answers a failed operation.
   func fail(_ error: any Error, _ operation: DynamicOperation) {
     if error is CancellationError { return cancelled() }
     let failure = FailureAnswer(error, redact: redact)
@@ -113,7 +113,7 @@ struct OperationExchange: Sendable {
     answer(HTTPResponseStatus(statusCode: failure.status), headers, errors: failure.json)
   }
 
-  /// Writes down for the operators what the client is not told.
+  /// Logs the details that the client does not get.
   func log(_ error: any Error, _ operation: DynamicOperation, _ failure: FailureAnswer) {
     let plugin = runner.culprit(of: error)
     account?.note(failure: failure.code, plugin: plugin)

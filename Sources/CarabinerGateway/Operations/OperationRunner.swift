@@ -1,41 +1,41 @@
 package import Carabiner
 package import NIOHTTP1
 
-/// The chain operations run through at this moment.
+/// Runs operations through the current chain.
 package protocol OperationRunner: Sendable {
-  /// Where operations run best: the transport's loop, so that none of them changes threads on its way.
+  /// The preferred executor of operations: the transport's event loop, so that an operation does not change threads.
   var executor: any TaskExecutor { get }
 
-  /// Which header fields a client of a WebSocket may add in `connection_init`.
+  /// The header fields that a WebSocket client may add in `connection_init`.
   var connectionInitHeaders: HeaderSelection { get }
 
-  /// Begins an operation; whatever takes its place meanwhile, it keeps the chain it has begun with.
+  /// Starts an operation. It keeps the chain it was started with, also after a reload.
   ///
   /// - Parameters:
-  ///   - headers: What the client sent; the runner knows which of it goes on.
-  ///   - requestID: What the request is called; it goes on in place of what the client called it, if that would have.
-  ///   - client: Who asks, by address.
-  ///   - trace: The place in a trace; nil if there is none.
+  ///   - headers: The client's fields. The runner selects those that are passed on.
+  ///   - requestID: The request ID. It replaces the client's own, if that field is passed on.
+  ///   - client: The IP address of the client.
+  ///   - trace: The operation's place in a trace; nil if it has none.
   func begin(
     _ operation: DynamicOperation, headers: NIOHTTP1.HTTPHeaders, requestID: String, client: String, trace: RequestTrace?
   ) throws -> RunningOperation
 
-  /// The plugin an operation failed by; nil if it was none.
+  /// The plugin that caused an error; nil if none did.
   func culprit(of error: any Error) -> String?
 }
 
-/// An operation under way.
+/// An operation in progress.
 package struct RunningOperation: Sendable {
-  /// Its results, as they come.
+  /// The results of the operation.
   package let results: PullStream<GraphQLResponse<DynamicOperation>>
-  /// Which generation of the chain it runs through.
+  /// The generation of the chain that runs it.
   package let generation: UInt64
-  /// Which header fields of the upstream's answer go to the client.
+  /// The header fields of the upstream's response that are passed to the client.
   package let returnedHeaders: HeaderSelection
-  /// Is called once, when nothing more is asked of it.
+  /// Called once, when no more results are read.
   package let ended: @Sendable (OperationOutcome) -> Void
 
-  /// An operation that has begun.
+  /// Creates an operation that has started.
   package init(
     results: PullStream<GraphQLResponse<DynamicOperation>>, generation: UInt64, returnedHeaders: HeaderSelection,
     ended: @escaping @Sendable (OperationOutcome) -> Void
@@ -50,7 +50,7 @@ package struct RunningOperation: Sendable {
 /// How an operation ended.
 package enum OperationOutcome: Sendable, Hashable {
   case succeeded
-  /// There was a result, with errors in it.
+  /// It had a result that contains errors.
   case hadErrors
   case failed(status: Int)
   case cancelled

@@ -4,7 +4,7 @@ package import Logging
 internal import NIOCore
 internal import NIOHTTP1
 
-/// Answers GraphQL over HTTP: each operation goes through the chain of the moment.
+/// Serves GraphQL over HTTP. Each operation runs through the current chain.
 package final class OperationService: RequestHandler {
   private static let healthPath = "/healthz"
 
@@ -23,12 +23,12 @@ package final class OperationService: RequestHandler {
   private let sockets: SocketService
   private let page: QueryPage?
 
-  /// A service at a path.
+  /// Creates a service at a path.
   ///
   /// - Parameters:
-  ///   - tracing: Who traces requests; nil if nobody does.
-  ///   - accessLogger: Is told of every request, in a line each; nil if nobody wants to know.
-  ///   - redact: Takes out of a text what the log must not hold.
+  ///   - tracing: Decides which requests are traced; nil to trace none.
+  ///   - accessLogger: Logs one line per request; nil to log none.
+  ///   - redact: Replaces secrets in a text.
   package init(
     path: String, limits: GatewayLimits, runner: any OperationRunner, metrics: GatewayMetrics, tracing: RequestTracing? = nil,
     logger: Logger, accessLogger: Logger? = nil, redact: @escaping @Sendable (String) -> String = { $0 }
@@ -49,7 +49,7 @@ package final class OperationService: RequestHandler {
       metrics: metrics, tracing: tracing, logger: logger, redact: redact)
   }
 
-  /// How many operations are under way, and how many wait for their turn.
+  /// The numbers of operations in progress and in the queue.
   package var load: (running: Int, waiting: Int) { admission.load }
 
   package func handle(_ request: GatewayRequest, _ reply: GatewayReply) {
@@ -58,9 +58,9 @@ package final class OperationService: RequestHandler {
     guard isOperation else { return answerElsewhere(request, exchange) }
     if let page, QueryPage.isMeant(by: request) { return exchange.answer(.ok, page.headers, page.body) }
     do throws(RequestRefusal) {
-      // Refusals come as the client takes results.
+      // Refusals use the format that the client accepts.
       exchange.shape = ResponseFormat(accept: request.header("accept"))
-      // Before anything is read of it: also what is no operation costs.
+      // The rate limit is applied before the request is parsed, so that invalid requests count too.
       try charge(request, 1)
       guard let shape = exchange.shape else {
         throw RequestRefusal(
@@ -95,7 +95,7 @@ package final class OperationService: RequestHandler {
     }
   }
 
-  /// Takes what a client may still send.
+  /// Applies the rate limit to a client.
   private func charge(_ request: GatewayRequest, _ operations: Int) throws(RequestRefusal) {
     guard let rateLimiter, operations > 0 else { return }
     do throws(RequestRefusal) {
@@ -108,7 +108,7 @@ package final class OperationService: RequestHandler {
 
   private func exchange(_ request: GatewayRequest, _ reply: GatewayReply, _ trace: RequestTrace?) -> OperationExchange {
     let id = RequestID.of(request.head.headers)
-    // Whoever looks every second whether it is there would fill the log.
+    // Health checks are not logged: they would fill the log.
     let account = request.path == Self.healthPath ? nil : accessLogger.map { AccessLogEntry($0, id: id, client: request.client) }
     return OperationExchange(
       id: id, reply: reply, batch: batch, executor: runner.executor, runner: runner, metrics: metrics, account: account,
@@ -155,7 +155,7 @@ package final class OperationService: RequestHandler {
     return running
   }
 
-  /// Runs a list one after the other, so that a list costs the upstream no more at once than its operations would by themselves.
+  /// Runs the operations of a batch one after the other, so that it has no more than one upstream request at a time.
   private func runBatch(
     _ operations: [DynamicOperation], _ request: GatewayRequest, _ exchange: OperationExchange
   ) async {

@@ -2,7 +2,7 @@ internal import Carabiner
 internal import CarabinerWire
 internal import FoundationEssentials
 
-/// Writes results as the parts of a body, or as server-sent events.
+/// Writes results as multipart parts or as server-sent events.
 struct PieceWriter: Sendable {
   typealias Response = GraphQLResponse<DynamicOperation>
 
@@ -19,7 +19,7 @@ struct PieceWriter: Sendable {
   var opening: [UInt8] { pieces == .events ? [] : multipart.opening }
   var closing: [UInt8] { pieces == .events ? Array("event: complete\ndata:\n\n".utf8) : multipart.closing }
 
-  /// A sign of life while results are awaited; nil if the format has none.
+  /// The heartbeat that is sent while no result is available; nil if the format has none.
   var heartbeat: [UInt8]? {
     switch pieces {
     case .events: Array(":\n\n".utf8)
@@ -28,7 +28,7 @@ struct PieceWriter: Sendable {
     }
   }
 
-  /// A result.
+  /// Returns a result as a piece.
   mutating func piece(_ response: Response, isLast: Bool) -> [UInt8] {
     switch pieces {
     case .events: event(Array(response.body.bytes))
@@ -37,7 +37,7 @@ struct PieceWriter: Sendable {
     }
   }
 
-  /// What went wrong after results were out.
+  /// Returns an error as a piece, for a failure after the head was sent.
   func failure(_ json: [UInt8]) -> [UInt8] {
     switch pieces {
     case .events: event(json)
@@ -47,9 +47,9 @@ struct PieceWriter: Sendable {
     }
   }
 
-  /// An event with this JSON.
+  /// Returns a `next` event with this JSON.
   func event(_ json: some Collection<UInt8>) -> [UInt8] {
-    // An event's data ends with its line; JSON has line breaks only between its values.
+    // The data of an event is one line. JSON contains line breaks only between tokens, so they can be removed.
     var line = Array("event: next\ndata: ".utf8)
     line.append(contentsOf: json.lazy.filter { $0 != 0x0A && $0 != 0x0D })
     return line + "\n\n".utf8

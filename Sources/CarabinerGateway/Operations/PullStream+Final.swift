@@ -1,7 +1,7 @@
 package import Carabiner
 
 extension PullStream<GraphQLResponse<DynamicOperation>> {
-  /// The last result, which holds all that came before it.
+  /// The last result, which contains all earlier ones.
   package func finalResult() async throws -> Element {
     switch try await pull() {
     case .last(let response): response
@@ -10,7 +10,7 @@ extension PullStream<GraphQLResponse<DynamicOperation>> {
     }
   }
 
-  /// The last result, of which this one came first.
+  /// The last result, if this one was the first.
   package func finalResult(after first: Element) async throws -> Element {
     var result = first
     while true {

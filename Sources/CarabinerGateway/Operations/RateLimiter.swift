@@ -3,19 +3,19 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import Synchronization
 
-/// How often one client may ask: a bucket of tokens each, which fills at a rate.
+/// Limits the request rate per client with a token bucket.
 ///
-/// A bucket is one number, the time at which it will be full again (the generic cell rate algorithm). Clients are remembered by a hash
-/// of their key, in two halves: when the younger is full it becomes the older, and the older is forgotten, which are those that have
-/// not asked for longest.
+/// A bucket is stored as one number, the time at which it will be full again (generic cell rate algorithm). Clients are stored by
+/// a hash of their key in two generations. When the younger one is full, it becomes the older one, and the previous older one is
+/// discarded. So the clients that have been inactive longest are forgotten.
 final class RateLimiter: Sendable {
-  /// How many clients are remembered at least; a forgotten one has a full bucket.
+  /// The minimum number of clients that are stored. A forgotten client has a full bucket.
   static let rememberedClients = 100_000
 
-  /// What becomes of a request.
+  /// The decision about a request.
   enum Verdict: Sendable, Hashable {
     case allowed
-    /// It may come again after this time.
+    /// The client may retry after this time.
     case refused(Duration)
   }
 
@@ -30,8 +30,8 @@ final class RateLimiter: Sendable {
   private let state = Mutex(State())
 
   /// - Parameters:
-  ///   - capacity: How many clients are remembered at least.
-  ///   - now: The time in nanoseconds of a clock that never goes back.
+  ///   - capacity: The minimum number of clients that are stored.
+  ///   - now: The time of a monotonic clock, in nanoseconds.
   init(
     _ rate: RequestRate, capacity: Int = RateLimiter.rememberedClients,
     now: @escaping @Sendable () -> UInt64 = { NIODeadline.now().uptimeNanoseconds }
@@ -41,12 +41,13 @@ final class RateLimiter: Sendable {
     self.now = now
   }
 
-  /// How many clients are remembered.
+  /// The number of stored clients.
   var clientCount: Int { state.withLock { $0.young.count + $0.old.count } }
 
-  /// Takes tokens out of a client's bucket.
+  /// Takes tokens from a client's bucket.
   ///
-  /// - Parameter tokens: How many. More than a bucket holds are taken from a full one, which then stays empty for longer.
+  /// - Parameter tokens: The number of tokens. More than the capacity are taken from a full bucket, which then stays empty for
+  ///   longer.
   func take(_ tokens: Int, from key: String) -> Verdict {
     let key = key.hashValue
     let now = now()
@@ -58,15 +59,15 @@ final class RateLimiter: Sendable {
         state.old = state.young
         state.young = [:]
       }
-      // Also who is refused has asked: one that does not stop is not forgotten.
+      // Refused requests also count as activity, so a client that keeps sending is not forgotten.
       state.young[key] = isAllowed ? full &+ UInt64(tokens) &* rate.nanosecondsPerToken : full
       return isAllowed ? .allowed : .refused(.nanoseconds(Int64(clamping: full - now - room)))
     }
   }
 
-  /// Takes what a client may still send.
+  /// Takes one token per operation.
   ///
-  /// - Throws: A refusal if that is not enough.
+  /// - Throws: A refusal with the status 429 if the bucket has too few tokens.
   func charge(_ operations: Int, _ headers: HTTPHeaders, _ client: String) throws(RequestRefusal) {
     guard case .refused(let time) = take(operations, from: key(headers, client)) else { return }
     throw RequestRefusal(
@@ -74,18 +75,18 @@ final class RateLimiter: Sendable {
       headers: ["Retry-After": String(time.wholeSeconds)])
   }
 
-  /// Who a request is counted for: the value of the field that tells clients apart, or else the address.
+  /// The key that a request is counted for: the value of the configured field, or else the network of the address.
   func key(_ headers: HTTPHeaders, _ client: String) -> String {
     if let field = rate.keyField, let value = headers.first(name: field) { return "\(field) \(value)" }
     return Self.network(of: client)
   }
 
-  /// The address, but of IPv6 the network: whoever has one of its addresses has 2⁶⁴ of them.
+  /// The IPv4 address, or the /64 network of an IPv6 address, because one subscriber usually has all addresses of such a network.
   static func network(of address: String) -> String {
     guard address.contains(":") else { return address }
     let mapped = "::ffff:"
     if address.hasPrefix(mapped), address.contains(".") { return String(address.dropFirst(mapped.count)) }
-    // "::" stands for as many groups of zeros as are missing.
+    // "::" replaces the groups of zeros that are missing.
     let halves = address.replacing("::", with: "|", maxReplacements: 1).split(separator: "|", omittingEmptySubsequences: false)
     let (front, back) = (halves.first?.split(separator: ":") ?? [], halves.dropFirst().first?.split(separator: ":") ?? [])
     let zeros = Array(repeating: Substring("0"), count: max(0, 8 - front.count - back.count))
@@ -94,6 +95,6 @@ final class RateLimiter: Sendable {
 }
 
 extension Duration {
-  /// The seconds after which all of it has passed.
+  /// The duration in seconds, rounded up.
   fileprivate var wholeSeconds: Int64 { components.seconds + (components.attoseconds > 0 ? 1 : 0) }
 }

@@ -2,27 +2,27 @@ internal import CarabinerTracing
 internal import NIOHTTP1
 internal import Synchronization
 
-/// What a request is called in logs, in the answer, and behind the gateway if the manifest lets it through.
+/// The ID of a request in logs and in the response. It is passed to the upstream if the manifest allows that.
 package enum RequestID {
-  /// The field it comes in and goes out with.
+  /// The header field of the ID, in requests and responses.
   package static let field = "X-Request-Id"
-  /// How long one of a client's may be.
+  /// The maximum length of a client's ID, in bytes.
   static let maximumLength = 128
 
   private static let start = UInt64.random(in: .min ... .max)
   private static let prefix = start.hexadecimal
   private static let count = Atomic<UInt64>(0)
 
-  /// What the client calls its request, if that is well-formed; else the trace it belongs to; else a new one.
+  /// Returns the client's ID, if it is well-formed; else the trace ID of the request; else a new one.
   static func of(_ headers: NIOHTTP1.HTTPHeaders) -> String {
     if let own = headers.first(name: field), isWellFormed(own) { return own }
     if let trace = headers.first(name: TraceParent.fieldName).flatMap(TraceParent.init) { return "\(trace.traceID)" }
     return new()
   }
 
-  /// 32 hex digits, as the id of a trace has; no two of one process are the same.
+  /// Returns 32 hex digits, as in a trace ID. IDs of one process are unique.
   static func new() -> String {
-    // SplitMix64: each number becomes another, and neighbours look like strangers.
+    // SplitMix64 is a bijection, so IDs stay unique, and consecutive numbers look unrelated.
     var mixed = start &+ count.add(1, ordering: .relaxed).newValue &* 0x9E37_79B9_7F4A_7C15
     mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
     mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
@@ -30,7 +30,7 @@ package enum RequestID {
     return prefix + mixed.hexadecimal
   }
 
-  /// Whether it may stand in a log, a header and a query without being quoted.
+  /// Whether the text can be used in a log, a header and a query without quoting.
   static func isWellFormed(_ text: String) -> Bool {
     (1...maximumLength).contains(text.utf8.count) && text.utf8.allSatisfy { isAlphanumeric($0) || "-_.:/+=@~,".utf8.contains($0) }
   }

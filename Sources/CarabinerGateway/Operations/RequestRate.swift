@@ -1,12 +1,12 @@
-/// How many requests a client may send in a time.
+/// A rate limit for the requests of a client.
 public struct RequestRate: Sendable, Hashable, CustomStringConvertible {
-  /// How many in a unit of time.
+  /// The number of requests per unit of time.
   public let count: Int
   /// The unit: a second, a minute or an hour.
   public let unit: Unit
-  /// How many at once, after a time without any.
+  /// The number of requests that a client may send at once after a pause.
   public var burst: Int
-  /// The field of a request that tells clients apart; nil for their addresses.
+  /// The header field that identifies a client; nil to use the address.
   public var keyField: String?
 
   /// A unit of time.
@@ -24,10 +24,10 @@ public struct RequestRate: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// How many a unit may have.
+  /// The valid range of ``count``.
   public static let counts = 1...1_000_000
 
-  /// Reads `100/s`, `600/m` or `5000/h`; nil if it is none. That many may also come at once.
+  /// Parses `100/s`, `600/m` or `5000/h`; nil if the text is malformed. ``burst`` is set to the same number.
   public init?(_ text: String) {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
     guard parts.count == 2, let count = Int(parts[0]), Self.counts.contains(count), let unit = Unit(rawValue: String(parts[1])),

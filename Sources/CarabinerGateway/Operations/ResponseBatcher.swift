@@ -1,10 +1,11 @@
 internal import NIOCore
 internal import Synchronization
 
-/// Answers on their way from the thread that makes them to the loops that write them.
+/// Passes responses in batches from the executor that produces them to the event loops that write them.
 ///
-/// Waking a loop for each answer costs more than writing it: on a busy machine it runs at once, finds one answer, and sleeps again. So
-/// the first answer asks for a turn behind the work that waits already, and takes along what has come by then.
+/// Waking an event loop for each response costs more than writing it. On a busy machine the loop wakes, finds one response, and
+/// sleeps again. So the first response schedules one turn after the work that is already queued, and this turn takes all
+/// responses that have arrived by then.
 final class ResponseBatcher: Sendable {
   private struct Answer {
     let loop: any EventLoop
@@ -13,9 +14,9 @@ final class ResponseBatcher: Sendable {
 
   private let waiting = Mutex<[Answer]>([])
 
-  /// Runs `write` on its loop, soon.
+  /// Runs `write` on its event loop, with the next batch.
   ///
-  /// - Parameter executor: Where answers are made.
+  /// - Parameter executor: The executor on which responses are produced.
   func add(_ loop: any EventLoop, from executor: any TaskExecutor, _ write: @escaping @Sendable () -> Void) {
     let isFirst = waiting.withLock { waiting in
       waiting.append(Answer(loop: loop, write: write))

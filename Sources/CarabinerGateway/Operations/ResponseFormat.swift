@@ -1,14 +1,14 @@
 internal import CarabinerWire
 
-/// How a client takes its results.
+/// The format in which a client accepts results.
 struct ResponseFormat: Sendable, Hashable {
-  /// How one result is labelled.
+  /// The media type of a single result.
   enum Whole: String, Sendable {
     case json = "application/json"
     case graphQLResponse = "application/graphql-response+json"
   }
 
-  /// How several results come.
+  /// The format of several results.
   enum Pieces: Sendable, Hashable {
     case multipartDeferred
     case multipartSubscription
@@ -16,14 +16,14 @@ struct ResponseFormat: Sendable, Hashable {
   }
 
   let whole: Whole
-  /// How the parts of a deferred result come; nil if the client wants it whole.
+  /// The format of deferred parts; nil if the client accepts only the whole result.
   let deferred: Pieces?
-  /// How the results of a subscription come; nil if the client does not take any.
+  /// The format of subscription results; nil if the client accepts none.
   let subscription: Pieces?
 
-  /// What an Accept field says; nil if the client takes nothing there is.
+  /// Parses an Accept field; nil if it has no supported media type.
   init?(accept: String?) {
-    // What nearly every client says.
+    // The common values, without parsing.
     switch accept {
     case nil, "*/*", "application/json":
       self.init(.json, nil, nil)
@@ -46,13 +46,13 @@ struct ResponseFormat: Sendable, Hashable {
       results > 0 && results >= events ? .multipartSubscription : events > 0 ? .events : nil)
   }
 
-  /// How much a type is wanted that only clients get that name it, with a parameter if it has one; 0 if it is not.
+  /// The quality of a type that the client must name explicitly, with its parameter if it has one; 0 if the client does not.
   private static func quality(_ ranges: [MediaRange], _ type: String, _ name: String? = nil, _ value: String? = nil) -> Double {
     ranges.first { range in range.type == type && name.map { range.parameters[$0] == value } ?? true }?.quality ?? 0
   }
 
-  /// The label that is wanted most, and that the client named first among equals. The range that names a type most exactly decides about
-  /// it, so that a quality of 0 excludes it from wider ranges (RFC 9110, 12.5.1).
+  /// The media type with the highest quality; of equal ones, the one that the client named first. The most specific range of a
+  /// type decides, so a quality of 0 excludes it from wider ranges (RFC 9110, 12.5.1).
   private static func best(_ ranges: [MediaRange]) -> (whole: Whole, quality: Double)? {
     var best: (whole: Whole, quality: Double, place: Int)?
     for whole in [Whole.json, .graphQLResponse] {
@@ -65,7 +65,8 @@ struct ResponseFormat: Sendable, Hashable {
     return best.map { ($0.whole, $0.quality) }
   }
 
-  /// Whether all results come as events, those of queries and errors too (the distinct connections mode of GraphQL over SSE).
+  /// Whether all results are sent as events, including those of queries and errors (distinct connections mode of GraphQL over
+  /// SSE).
   var takesOnlyEvents: Bool { deferred == .events }
 
   private init(_ whole: Whole, _ deferred: Pieces?, _ subscription: Pieces?) {

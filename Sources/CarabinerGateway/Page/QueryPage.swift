@@ -4,7 +4,7 @@ internal import FoundationEssentials
 internal import NIOCore
 internal import NIOHTTP1
 
-/// A page to try queries with: one file that refers to nothing outside, and may run nothing but what is in it.
+/// A page for trying out queries: a single file without external resources. Its policy allows only its own script and style.
 struct QueryPage: Sendable {
   let body: ByteBuffer
   let headers: HTTPHeaders
@@ -22,13 +22,13 @@ struct QueryPage: Sendable {
     ]
   }
 
-  /// Whether a browser asks for a page, and no client for a result.
+  /// Whether a browser requests the page: the client accepts `text/html`.
   static func isMeant(by request: GatewayRequest) -> Bool {
     guard [.GET, .HEAD].contains(request.head.method), let accept = request.header("accept") else { return false }
     return MediaRange.list(accept).contains { $0.type == "text/html" && $0.quality > 0 }
   }
 
-  /// What a browser has to find between the tags (CSP 3, 2.3.1).
+  /// The CSP hash of the element's content (CSP 3, 2.3.1).
   private static func hash(of element: String, in page: String) -> String {
     guard let start = page.firstRange(of: "<\(element)>"), let end = page.firstRange(of: "</\(element)>") else { return "none" }
     return "sha256-" + Data(Digest.sha256(Array(page[start.upperBound..<end.lowerBound].utf8))).base64EncodedString()

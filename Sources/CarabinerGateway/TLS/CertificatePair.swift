@@ -2,18 +2,18 @@ internal import CarabinerDigest
 internal import Glibc
 internal import NIOSSL
 
-/// A certificate with its chain and its key, in use for new connections.
+/// A certificate with its chain and key, as used for new connections.
 struct CertificatePair: Sendable {
-  /// What the files hold.
+  /// The contents of the files.
   struct Contents: Sendable {
     let certificates: [UInt8]
     let key: [UInt8]
 
-    /// Equal only if both files are.
+    /// The digests of both files.
     var digest: [UInt8] { Digest.sha256(certificates) + Digest.sha256(key) }
   }
 
-  /// The pair may not be used.
+  /// The pair cannot be used.
   struct Refusal: Error, CustomStringConvertible {
     let description: String
   }
@@ -21,7 +21,7 @@ struct CertificatePair: Sendable {
   let leaf: NIOSSLCertificate
   let context: NIOSSLContext
 
-  /// Reads certificates and key, which must fit.
+  /// Parses certificates and key. The key must match the first certificate.
   init(_ contents: Contents, protocols: [String]) throws {
     let certificates = try NIOSSLCertificate.fromPEMBytes(contents.certificates)
     guard let leaf = certificates.first else { throw Refusal(description: "the file holds no certificate") }

@@ -1,10 +1,10 @@
 internal import NIOCore
 
-/// The first message of a TLS client, as far as it names the protocols it would speak inside (RFC 8446, 4.1.2; RFC 7301, 3.1).
+/// The ClientHello of a TLS client, parsed as far as the ALPN extension (RFC 8446, 4.1.2; RFC 7301, 3.1).
 enum ClientHello: Sendable, Hashable {
   /// More bytes are needed.
   case incomplete
-  /// The client names no protocols, or this is not a message that can be read here.
+  /// The client offers no ALPN protocols, or the message cannot be parsed.
   case other
   /// The protocols the client offers.
   case offers([String])
@@ -12,10 +12,10 @@ enum ClientHello: Sendable, Hashable {
   private static let handshakeRecord: UInt8 = 22
   private static let clientHello: UInt8 = 1
   private static let alpnExtension: UInt16 = 16
-  /// How long the message may be to be looked at.
+  /// The maximum size of a message that is parsed, in bytes.
   private static let maximumSize = 64 << 10
 
-  /// Reads what a client has sent so far.
+  /// Parses the bytes that a client has sent so far.
   init(_ sent: ByteBuffer) {
     guard sent.readableBytes == 0 || sent.getInteger(at: sent.readerIndex, as: UInt8.self) == Self.handshakeRecord else {
       self = .other

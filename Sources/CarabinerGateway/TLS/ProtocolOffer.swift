@@ -1,8 +1,8 @@
 internal import NIOCore
 
-/// Ends the handshake of a TLS client that offers only protocols that are not spoken here (RFC 7301, 3.2).
+/// Fails the TLS handshake of a client that offers only unsupported ALPN protocols (RFC 7301, 3.2).
 ///
-/// The TLS library goes on without a protocol in that case, and the client would be answered in one that it did not offer.
+/// In that case the TLS library would continue without ALPN, and the response would use a protocol that the client did not offer.
 final class ProtocolOffer: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = ByteBuffer
@@ -14,7 +14,7 @@ final class ProtocolOffer: ChannelInboundHandler, RemovableChannelHandler {
   private let spoken: [String]
   private var bytes = ByteBuffer()
 
-  /// - Parameter spoken: The protocols that are spoken inside TLS.
+  /// - Parameter spoken: The supported ALPN protocols.
   init(_ spoken: [String]) { self.spoken = spoken }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {

@@ -3,16 +3,16 @@ package import Logging
 package import NIOSSL
 internal import Synchronization
 
-/// The certificate that new TLS connections get. Its files are read again now and then, and at each reload.
+/// The certificate for new TLS connections. Its files are checked for changes at an interval and at each reload.
 ///
-/// Contents are compared. Events of the file system are not enough: a file may be replaced through a link or on another machine.
+/// The contents are compared. File system events would miss a file that is replaced through a link or on another machine.
 package final class ServerCertificate: Sendable {
-  /// How often the files are looked at.
+  /// The interval at which the files are checked.
   package static let interval = Duration.seconds(10)
-  /// How large each of the files may be.
+  /// The maximum size of each file, in bytes.
   package static let maximumFileBytes = 1 << 20
 
-  /// Where the certificates and the key of the first of them are, in PEM.
+  /// The paths of the certificate chain and of the key of its first certificate, both in PEM.
   package struct Files: Sendable {
     package var certificates: String
     package var key: String
@@ -36,14 +36,14 @@ package final class ServerCertificate: Sendable {
   private let now: @Sendable () -> time_t
   private let logger: Logger
   private let state: Mutex<State>
-  /// Held while files are read, so that two looks do not overtake each other. Handshakes do not wait for it.
+  /// Held while files are read, so that two checks do not overlap. Handshakes do not wait for it.
   private let looking = Mutex(())
 
   /// - Parameters:
-  ///   - protocols: The protocols that ALPN offers, the best first.
+  ///   - protocols: The ALPN protocols, in order of preference.
   ///   - read: Reads a file.
   ///   - now: The time, in seconds since 1970.
-  /// - Throws: What is wrong with the files.
+  /// - Throws: An error that describes the problem with the files.
   package init(
     _ files: Files, protocols: [String], logger: Logger, now: @escaping @Sendable () -> time_t = { time(nil) },
     read: @escaping @Sendable (_ path: String) throws -> [UInt8]
@@ -57,21 +57,21 @@ package final class ServerCertificate: Sendable {
     state = Mutex(State(pair: try CertificatePair(contents, protocols: protocols), tried: contents.digest))
   }
 
-  /// What new connections are made with.
+  /// The TLS context for new connections.
   package var context: NIOSSLContext { state.withLock(\.pair.context) }
-  /// The certificate that clients see first.
+  /// The server's own certificate, the first of the chain.
   package var leaf: NIOSSLCertificate { state.withLock(\.pair.leaf) }
-  /// When that certificate expires, in seconds since 1970.
+  /// The expiry of that certificate, in seconds since 1970.
   package var expiry: Int { state.withLock(\.pair.leaf.notValidAfter) }
-  /// How often changed files could not be taken over.
+  /// The number of failed attempts to load changed files.
   package var failureCount: Int { state.withLock(\.failures) }
 
-  /// Looks at the files again and again, until the task is cancelled.
+  /// Checks the files at the interval until the task is cancelled.
   package func watch() async {
     while (try? await Task.sleep(for: Self.interval)) != nil { refresh() }
   }
 
-  /// Takes the files over if their contents have changed and can be used; otherwise the pair that is there stays.
+  /// Loads the files if their contents have changed. If they cannot be used, the current pair is kept.
   package func refresh() {
     looking.withLock { _ in
       let tried = state.withLock(\.tried)
@@ -91,7 +91,7 @@ package final class ServerCertificate: Sendable {
 
   private func refused(_ error: any Error, _ tried: [UInt8]) {
     let isKnown = state.withLock { state in
-      // A file that is missing is reported once and not at each look.
+      // A missing file is reported once, not at each check.
       if state.tried == tried { state.tried = [] }
       guard state.tried != tried else { return true }
       state.failures += 1

@@ -4,16 +4,16 @@ internal import Tracing
 
 /// A request's place in a trace.
 package enum RequestTrace: Sendable {
-  /// It is recorded.
+  /// The request is recorded.
   case recorded(RequestSpan)
-  /// It is not, and those behind it are told so.
+  /// The request is not recorded. The upstream gets the context with the sampled flag cleared.
   indirect case passedOn(TraceContext)
 
   // MARK: On the way
 
-  /// A tracer for the chain an operation passes; nil if nothing is recorded.
+  /// Returns a tracer for the chain that runs an operation; nil if the request is not recorded.
   ///
-  /// - Parameter generation: The number of the generation it falls to.
+  /// - Parameter generation: The generation of the chain.
   package func chain(of operation: DynamicOperation, generation: UInt64) -> ChainSpans? {
     guard case .recorded(let span) = self else { return nil }
     span.describe {
@@ -24,14 +24,14 @@ package enum RequestTrace: Sendable {
     return span.chain(attributes: [AttributeName.generation: .int64(Int64(clamping: generation))])
   }
 
-  /// Writes what goes on of a trace that is not recorded; of one that is, each transfer tells by itself.
+  /// Adds the trace fields of a request that is not recorded. For a recorded one, each transfer adds its own.
   package func passOn(in headers: inout HTTPHeaders) {
     guard case .passedOn(let context) = self, let parent = context.parent else { return }
     headers[TraceParent.fieldName] = parent.description
     headers[TraceState.fieldName] = context.state?.text
   }
 
-  /// The place of one of several operations.
+  /// Returns the place of one operation of a batch.
   func part(_ operation: DynamicOperation) -> RequestTrace {
     guard case .recorded(let span) = self else { return self }
     let name = operation.operationName.map { "\(operation.operationType) \($0)" } ?? "\(operation.operationType)"
@@ -40,33 +40,33 @@ package enum RequestTrace: Sendable {
 
   // MARK: The end
 
-  /// It is answered.
+  /// Records the response status and ends the span.
   func answered(_ status: Int) {
     guard case .recorded(let span) = self else { return }
     span.describe { $0[AttributeName.statusCode] = status }
     span.end()
   }
 
-  /// It failed, or was refused.
+  /// Records a failure or refusal.
   ///
   /// - Parameters:
-  ///   - status: What the client is told, or would be had it not been told another already.
-  ///   - code: What kind of failure it was.
+  ///   - status: The status of the response, or the status of the failure if another one has already been sent.
+  ///   - code: The error code.
   func failed(_ status: Int, _ code: String) {
     guard case .recorded(let span) = self else { return }
     span.describe { $0[AttributeName.errorType] = code }
-    // What a client did wrong is no failure of the gateway's.
+    // Client errors do not make the span an error.
     if status >= 500 { span.fail() }
   }
 
-  /// The client went before it was answered.
+  /// Records that the client disconnected before the response.
   func cancelled() {
     guard case .recorded(let span) = self else { return }
     span.describe { $0[AttributeName.errorType] = "CLIENT_CLOSED" }
     span.end()
   }
 
-  /// It is over.
+  /// Ends the span.
   func end() {
     if case .recorded(let span) = self { span.end() }
   }

@@ -3,17 +3,17 @@ package import CarabinerTracing
 internal import NIOHTTP1
 internal import Tracing
 
-/// Decides for each request whether it is traced, once, and begins its trace.
+/// Decides once for each request whether it is traced, and begins its trace.
 ///
-/// A request that is not costs a look for one field of its head and, if traces begin here, a number.
+/// An untraced request costs one header lookup and, if traces begin here, one random number.
 package struct RequestTracing: Sendable {
   private let tracer: OTLPTracer
   private let scheme: String
   private let redact: @Sendable (String) -> String
 
   /// - Parameters:
-  ///   - scheme: What clients speak, `http` or `https`.
-  ///   - redact: Takes out of a text what must not leave the process.
+  ///   - scheme: The scheme of client URLs, `http` or `https`.
+  ///   - redact: Replaces secrets in a text.
   package init(_ tracer: OTLPTracer, scheme: String, redact: @escaping @Sendable (String) -> String) {
     self.tracer = tracer
     self.scheme = scheme
@@ -45,7 +45,7 @@ package struct RequestTracing: Sendable {
 
   /// The trace of an operation that came over a WebSocket; nil if there is nothing to record and nothing to pass on.
   ///
-  /// - Parameter headers: What the connection was asked for with.
+  /// - Parameter headers: The fields of the WebSocket's handshake.
   func begin(_ operation: DynamicOperation, _ headers: NIOHTTP1.HTTPHeaders, client: String, route: String) -> RequestTrace? {
     guard let service = recorded(headers) else { return passedOn(headers) }
     let span = RequestSpan("\(operation.operationType) \(route)", tracer: tracer, context: service, redact: redact) {
@@ -61,7 +61,7 @@ package struct RequestTracing: Sendable {
 
   // MARK: Deciding
 
-  /// The context of what is to be recorded; nil if it is not.
+  /// The context of a request that is recorded; nil if it is not.
   private func recorded(_ headers: NIOHTTP1.HTTPHeaders) -> ServiceContext? {
     let context = tracer.sampler.context(of: Self.parent(headers)) { TraceState(headers[TraceState.fieldName]) }
     guard let context else { return nil }
@@ -74,13 +74,13 @@ package struct RequestTracing: Sendable {
     Self.parent(headers).map { .passedOn(TraceContext($0, state: TraceState(headers[TraceState.fieldName])).unsampled) }
   }
 
-  /// The span a request was made within; a field that is malformed or comes twice is not heeded.
+  /// The parent span of a request. The field is ignored if it is malformed or present more than once.
   private static func parent(_ headers: NIOHTTP1.HTTPHeaders) -> TraceParent? {
     guard let text = headers.first(name: TraceParent.fieldName), headers[TraceParent.fieldName].count == 1 else { return nil }
     return TraceParent(text)
   }
 
-  /// The method's name, and whether it is one of the standard's: others may be as many as clients think of.
+  /// The method's name, and whether it is a standard method. Clients could use any number of other names.
   private static func method(_ method: HTTPMethod) -> (name: String, isKnown: Bool) {
     switch method {
     case .GET, .POST, .PUT, .DELETE, .HEAD, .OPTIONS, .PATCH, .CONNECT, .TRACE: (method.rawValue, true)

@@ -3,7 +3,7 @@ internal import NIOHTTP1
 internal import NIOWebSocket
 
 extension ChannelPipeline.SynchronousOperations {
-  /// Puts what reads frames in the place of what wrote HTTP; what read it is gone already.
+  /// Adds the WebSocket handlers and removes those of HTTP. The HTTP decoder must have been removed before.
   func makeWay(for socket: SocketHandler, after connection: ConnectionHandler) throws {
     let frames = ByteToMessageHandler(WebSocketFrameDecoder(maxFrameSize: socket.maximumMessageBytes))
     try addHandlers([frames, WebSocketFrameEncoder(), socket], position: .after(connection))

@@ -4,10 +4,10 @@ internal import NIOHTTP1
 
 /// The header fields under `headers` in the payload of `connection_init`.
 ///
-/// Pages cannot add fields to a handshake, so clients send them here. A proxy in front of the gateway checks the handshake alone. So a
-/// field counts only if the operator allows it by name and the handshake does not have it.
+/// Pages in a browser cannot add fields to a handshake, so their clients send them here. A proxy in front of the gateway checks
+/// only the handshake. So a field is used only if the operator allows its name and the handshake does not contain it.
 struct ConnectionInitHeaders: Sendable {
-  /// The fields cannot be taken; the reason is for the client.
+  /// The fields are invalid. The reason is sent to the client.
   struct Fault: Error, Hashable {
     let reason: String
   }
@@ -16,11 +16,11 @@ struct ConnectionInitHeaders: Sendable {
 
   private let fields: [(name: String, value: String)]
 
-  /// Reads a payload.
+  /// Parses the payload of `connection_init`.
   ///
   /// - Throws: ``Fault`` if there are more fields than a head may have, or one of them is malformed.
   init(_ payload: [UInt8]?, limits: GatewayLimits) throws(Fault) {
-    // Names are located and not built into a tree, so a payload that exceeds the limit costs no more than one pass.
+    // Members are located without building a tree, so a payload above the limit costs only one pass.
     guard let payload, let place = (try? JSONMembers(locating: payload.span))?.range(of: Self.member),
       let members = try? JSONMembers(locating: payload.span.extracting(place)), members.isObject
     else {
@@ -43,7 +43,7 @@ struct ConnectionInitHeaders: Sendable {
     self.fields = fields
   }
 
-  /// Adds the fields that are allowed and absent to those of a handshake.
+  /// Adds the allowed fields that the handshake does not contain.
   ///
   /// - Throws: ``Fault`` if the result is larger than a head may be.
   func added(
@@ -63,7 +63,7 @@ struct ConnectionInitHeaders: Sendable {
 }
 
 extension ArraySlice {
-  /// The elements at offsets from the beginning of the slice.
+  /// The elements at offsets from the start of the slice.
   fileprivate subscript(relative range: Range<Int>) -> ArraySlice {
     self[startIndex + range.lowerBound..<startIndex + range.upperBound]
   }

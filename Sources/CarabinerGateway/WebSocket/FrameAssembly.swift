@@ -2,27 +2,27 @@ internal import CarabinerWire
 internal import NIOCore
 internal import NIOWebSocket
 
-/// Puts a client's messages together of frames, and watches over the rules of RFC 6455: frames in, events out.
+/// Assembles a client's messages from frames, and enforces the rules of RFC 6455.
 struct FrameAssembly {
-  /// What a frame is, or completes.
+  /// The result of a frame.
   enum Event {
-    /// A piece of a message, or a sign of life.
+    /// A fragment of a message, or a pong.
     case nothing
     case text(ByteBuffer)
     case ping(ByteBuffer)
-    /// The client closes, or answers the close of this side.
+    /// The client closes the connection, or confirms the server's close frame.
     case close(WebSocketCloseCode)
     case violation(WebSocketCloseCode, reason: String)
   }
 
   private let maximumMessageBytes: Int
-  /// What has come of a message.
+  /// The fragments of the current message.
   private var message: ByteBuffer?
 
   init(maximumMessageBytes: Int) { self.maximumMessageBytes = maximumMessageBytes }
 
   mutating func take(_ frame: WebSocketFrame) -> Event {
-    // An unmasked frame is no slip: it is what lets a page write bytes of its choice past a proxy.
+    // Unmasked frames must be rejected: they would let a page send chosen bytes through a proxy.
     guard frame.maskKey != nil else { return .violation(.protocolError, reason: "clients mask their frames") }
     guard frame.reservedBits.isEmpty else { return .violation(.protocolError, reason: "no extension was agreed on") }
     switch frame.opcode {
@@ -31,7 +31,7 @@ struct FrameAssembly {
       return add(frame, to: ByteBuffer())
     case .continuation:
       guard let message else { return .violation(.protocolError, reason: "nothing was begun that could be continued") }
-      // In one place while it grows, or each piece would copy it.
+      // A second reference to the buffer would make each append copy it.
       self.message = nil
       return add(frame, to: message)
     case .binary: return .violation(.unacceptableData, reason: "messages are text")
@@ -77,7 +77,7 @@ extension ByteBuffer {
 }
 
 extension WebSocketFrame {
-  /// A close frame of a server; a reason that is too long for one is cut.
+  /// A close frame of the server. A reason that is too long is truncated.
   static func closing(_ code: WebSocketCloseCode, reason: String) -> WebSocketFrame {
     WebSocketFrame(fin: true, opcode: .connectionClose, data: ByteBuffer(bytes: code.payload(reason: reason)))
   }

@@ -1,12 +1,12 @@
 internal import Carabiner
 internal import CarabinerWire
 
-/// The order of what a client says over a WebSocket, as the protocol `graphql-transport-ws` has it: text in, reaction out.
+/// Enforces the message order of `graphql-transport-ws`, and maps each message to a reaction.
 struct SocketConversation: Sendable {
-  /// What follows of a message.
+  /// The reaction to a message.
   enum Reaction: Sendable {
     case none
-    /// The connection is acknowledged; the payload is what the client introduced itself with.
+    /// The server acknowledges the connection. The payload is that of `connection_init`.
     case acknowledge(payload: [UInt8]?)
     case pong(payload: [UInt8]?)
     case begin(id: String, GraphQLParameters)
@@ -14,13 +14,13 @@ struct SocketConversation: Sendable {
     case close(WebSocketCloseCode, reason: String)
   }
 
-  /// How deep a message may be nested; a request's own limit applies to its payload again.
+  /// The maximum nesting depth of a message. The payload of an operation is also checked against the limit of requests.
   private static let limits = JSONLimits(maximumDepth: 80)
 
-  /// Whether the client has introduced itself.
+  /// Whether the client has sent `connection_init`.
   private(set) var isInitialised = false
 
-  /// - Parameter isTaken: Whether an operation of this id is under way.
+  /// - Parameter isTaken: Returns whether an operation with this ID is in progress.
   mutating func received(_ text: [UInt8], isTaken: (String) -> Bool) -> Reaction {
     let message: ClientMessage
     do throws(ServerMessage.Fault) {
@@ -40,7 +40,7 @@ struct SocketConversation: Sendable {
       do throws(RequestRefusal) {
         return .begin(id: id, try GraphQLParameters(body: payload, contentType: "application/json"))
       } catch {
-        // The operation's own errors are for its client. A payload that holds no operation breaks the protocol.
+        // Errors of an operation are sent to its client. A payload without an operation violates the protocol.
         return .close(.badRequest, reason: "Invalid message received: \(error.message)")
       }
     case .complete(let id): return .end(id: id)

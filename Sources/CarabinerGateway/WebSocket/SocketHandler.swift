@@ -4,13 +4,13 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import NIOWebSocket
 
-/// Serves one WebSocket: takes over the connection when the answer to the handshake is out, and ends with it.
+/// Serves one WebSocket. It is installed when the handshake response is written, and removed when the connection closes.
 final class SocketHandler: ChannelDuplexHandler {
   typealias InboundIn = WebSocketFrame
   typealias OutboundIn = WebSocketFrame
   typealias OutboundOut = WebSocketFrame
 
-  /// How long a client may take to answer a close frame.
+  /// The time that a client has to answer a close frame.
   private static let closeGrace = TimeAmount.seconds(1)
 
   private let service: SocketService
@@ -22,11 +22,11 @@ final class SocketHandler: ChannelDuplexHandler {
   private var conversation = SocketConversation()
   private var context: ChannelHandlerContext?
   private var operations: [String: SocketOperation] = [:]
-  /// How many operations run; among them such that the client has ended and that have not noticed yet.
+  /// The number of running operations, including those that the client has ended but that have not stopped yet.
   private var underWay = 0
   private var isDraining = false
   private var isClosing = false
-  /// Whether something was heard since the last look.
+  /// Whether the client has shown activity since the last keep-alive check.
   private var isAlive = true
   private var holdsRead = false
 
@@ -81,7 +81,7 @@ final class SocketHandler: ChannelDuplexHandler {
     }
   }
 
-  /// Who is closed by the server, because its time is over, is told so.
+  /// If the server closes the connection at the end of a shutdown, the client gets a close frame.
   func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
     if !isClosing {
       isClosing = true
@@ -93,7 +93,7 @@ final class SocketHandler: ChannelDuplexHandler {
 
   // MARK: Back-pressure
 
-  /// Who does not listen is not listened to: what it asked for would wait here.
+  /// While the client does not read, its messages are not read either. Otherwise responses would accumulate here.
   func read(context: ChannelHandlerContext) {
     holdsRead = !context.channel.isWritable && !isClosing
     if !holdsRead { context.read() }
@@ -113,7 +113,7 @@ final class SocketHandler: ChannelDuplexHandler {
     let frame = unwrapInboundIn(data)
     isAlive = true
     if isClosing {
-      // The client's answer to the close, or its own that crossed it.
+      // The client's answer to the close frame, or its own close frame sent at the same time.
       if frame.opcode == .connectionClose { context.close(promise: nil) }
       return
     }
@@ -122,7 +122,7 @@ final class SocketHandler: ChannelDuplexHandler {
     case .text(let text):
       react(to: conversation.received(Array(text.readableBytesView)) { operations[$0] != nil })
     case .ping(let data):
-      // The answers to one that does not read them would fill the memory.
+      // Pongs to a client that does not read them would fill the memory.
       guard context.channel.isWritable else { return }
       context.writeAndFlush(wrapOutboundOut(WebSocketFrame(fin: true, opcode: .pong, data: data)), promise: nil)
     case .close(let code):
@@ -147,7 +147,7 @@ final class SocketHandler: ChannelDuplexHandler {
 
   // MARK: Operations
 
-  /// Adds the fields of the first message to those of the handshake.
+  /// Adds the fields of `connection_init` to those of the handshake.
   private func introduce(_ payload: [UInt8]?) {
     do throws(ConnectionInitHeaders.Fault) {
       headers = try service.headers(headers, with: payload)
@@ -182,14 +182,14 @@ final class SocketHandler: ChannelDuplexHandler {
     }
   }
 
-  /// Sends a message of an operation, unless the client has ended it.
+  /// Sends a message of an operation, unless the client has ended the operation.
   func send(_ operation: SocketOperation, _ text: [UInt8], _ promise: EventLoopPromise<Void>) {
     guard operations[operation.id] === operation else { return promise.fail(CancellationError()) }
     promise.futureResult.assumeIsolated().whenSuccess { self.isAlive = true }
     send([text], promise)
   }
 
-  /// An operation is over; these are its last messages.
+  /// Ends an operation and sends its last messages.
   func end(_ operation: SocketOperation, _ texts: [[UInt8]]) {
     underWay -= 1
     guard operations[operation.id] === operation else { return }
@@ -218,7 +218,7 @@ final class SocketHandler: ChannelDuplexHandler {
 
   // MARK: The end
 
-  /// The server is going: what ends by itself may end, and subscriptions are better begun anew elsewhere.
+  /// The server shuts down: queries and mutations may finish, subscriptions are ended so that clients reconnect elsewhere.
   private func drain() {
     isDraining = true
     closeIfDrained()
@@ -229,14 +229,14 @@ final class SocketHandler: ChannelDuplexHandler {
     close(.goingAway, "the server stops")
   }
 
-  /// Says why, waits a moment for the answer, and closes.
+  /// Sends a close frame, waits for the client's one for a second, and closes the connection.
   private func close(_ code: WebSocketCloseCode, _ reason: String) {
     guard !isClosing, let context else { return }
     isClosing = true
     cancelAll()
     service.metrics.closing(code)
     context.writeAndFlush(wrapOutboundOut(.closing(code, reason: reason)), promise: nil)
-    // The answer has to be read, whoever else waits.
+    // The client's close frame must be read, also if reading is suspended.
     if holdsRead {
       holdsRead = false
       context.read()
@@ -246,7 +246,7 @@ final class SocketHandler: ChannelDuplexHandler {
 
   // MARK: Time
 
-  /// Looks for a sign of life now and then: a client that is gone without a word would stay for ever.
+  /// Sends pings at the keep-alive interval, and closes the connection of a client that shows no activity in between.
   private func keepAlive(_ context: ChannelHandlerContext) {
     after(service.limits.keepAlive, context) { handler, context in
       guard !handler.isClosing else { return }

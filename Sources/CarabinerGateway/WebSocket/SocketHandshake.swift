@@ -3,22 +3,22 @@ internal import CarabinerWire
 internal import FoundationEssentials
 internal import NIOHTTP1
 
-/// What a client's request for a WebSocket says, and what the answer is (RFC 6455, 4.2).
+/// Checks a WebSocket handshake and builds the response to it (RFC 6455, 4.2).
 struct SocketHandshake: Sendable {
-  /// What the key is joined with before it is hashed, as the standard has it.
+  /// The GUID that the standard appends to the key before hashing.
   private static let keySuffix = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
   private static let subprotocol = WebSocketProtocol.graphQLTransportWS.rawValue
 
-  /// The header fields of the answer that agrees.
+  /// The header fields of the 101 response.
   let answer: HTTPHeaders
 
-  /// Whether a head asks for a WebSocket at all.
+  /// Whether the head requests a WebSocket upgrade.
   static func isMeant(by head: HTTPRequestHead) -> Bool {
     head.method == .GET && head.version == .http1_1
       && head.headers[canonicalForm: "upgrade"].contains { $0.lowercased() == "websocket" }
   }
 
-  /// Checks a request that is meant as one.
+  /// Checks a WebSocket handshake.
   ///
   /// - Throws: A refusal with the status 400, 403 or 426.
   init(_ head: HTTPRequestHead, origins: OriginRule) throws(RequestRefusal) {

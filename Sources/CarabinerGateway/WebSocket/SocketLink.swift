@@ -1,20 +1,20 @@
 internal import NIOCore
 internal import NIOHTTP1
 
-/// How an operation speaks on the WebSocket it came by, from any thread.
+/// The connection of an operation to its WebSocket. It may be used from any thread.
 struct SocketLink: Sendable {
-  /// What the client sent when it connected, and introduced itself.
+  /// The fields of the handshake, with those of `connection_init`.
   let headers: HTTPHeaders
-  /// Who asks, by address.
+  /// The IP address of the client.
   let client: String
-  /// What the request for the connection is called, and with it all that comes over it.
+  /// The request ID of the handshake, which all operations of the connection share.
   let requestID: String
   let loop: any EventLoop
   let socket: NIOLoopBound<SocketHandler>
 
-  /// Sends a message, and waits until the client's system has taken it.
+  /// Sends a message, and waits until the system has accepted it.
   ///
-  /// - Throws: `CancellationError` if nobody is there to take it.
+  /// - Throws: `CancellationError` if the client has ended the operation or disconnected.
   func send(_ operation: SocketOperation, _ text: [UInt8]) async throws {
     let written = loop.makePromise(of: Void.self)
     loop.execute { socket.value.send(operation, text, written) }
@@ -25,7 +25,7 @@ struct SocketLink: Sendable {
     }
   }
 
-  /// Sends the last messages of an operation; nothing if the client has ended it.
+  /// Sends the last messages of an operation. Does nothing if the client has ended it.
   func end(_ operation: SocketOperation, _ texts: [[UInt8]]) {
     loop.execute { socket.value.end(operation, texts) }
   }

@@ -2,7 +2,7 @@ internal import Carabiner
 internal import CarabinerWire
 internal import Synchronization
 
-/// One operation of a WebSocket, from its `subscribe` to its end.
+/// An operation of a WebSocket, from `subscribe` to its end.
 final class SocketOperation: Sendable {
   private struct State {
     var task: Task<Void, Never>?
@@ -18,10 +18,10 @@ final class SocketOperation: Sendable {
     self.operation = operation
   }
 
-  /// Whether it ends by itself.
+  /// Whether it ends by itself, as queries and mutations do.
   var isFinite: Bool { operation.operationType != .subscription }
 
-  /// Nobody wants to hear of it any more.
+  /// Cancels the operation.
   func cancel() {
     let task = state.withLock { state in
       state.isCancelled = true
@@ -30,7 +30,7 @@ final class SocketOperation: Sendable {
     task?.cancel()
   }
 
-  /// Runs `body` as its work.
+  /// Runs `body` in the operation's task.
   func run(on executor: any TaskExecutor, _ body: @escaping @Sendable () async -> Void) {
     let task = Task(executorPreference: executor) { await body() }
     let isCancelled = state.withLock { state in
@@ -40,11 +40,11 @@ final class SocketOperation: Sendable {
     if isCancelled { task.cancel() }
   }
 
-  /// Brings the results to the client, and returns when all is said.
+  /// Sends the results to the client, and returns after the last one.
   func deliver(_ service: SocketService, _ link: SocketLink) async {
     let trace = service.trace(operation, link)
     do {
-      // It may have waited for longer than the client did.
+      // The client may have left while the operation was queued.
       guard !state.withLock(\.isCancelled) else { throw CancellationError() }
       let running = try service.runner.begin(
         operation, headers: link.headers, requestID: link.requestID, client: link.client, trace: trace)
@@ -77,12 +77,12 @@ final class SocketOperation: Sendable {
     }
   }
 
-  /// - Returns: The last result; nil of a subscription that ended without any.
+  /// - Returns: The last result; nil for a subscription that ended without results.
   private func deliver(
     _ results: PullStream<GraphQLResponse<DynamicOperation>>, _ link: SocketLink
   ) async throws -> GraphQLResponse<DynamicOperation>? {
     guard !isFinite else {
-      // A client has no way to say that it takes deferred parts, so all get the whole.
+      // A client cannot state that it accepts deferred parts, so the result is sent as a whole.
       let result = try await results.finalResult()
       link.end(self, lastMessages(result))
       return result
@@ -107,7 +107,7 @@ final class SocketOperation: Sendable {
     }
   }
 
-  /// The messages that end the operation with this result: errors of the request are not a result.
+  /// The last messages for this result. Request errors are sent as an `error` message.
   private func lastMessages(_ result: GraphQLResponse<DynamicOperation>) -> [[UInt8]] {
     guard result.body.isRequestError, let errors = result.body.errors else {
       return [message(result), ServerMessage.complete(id: id)]

@@ -4,11 +4,11 @@ internal import Logging
 internal import NIOCore
 internal import NIOHTTP1
 
-/// What the WebSockets of a gateway share: they come out of the same admission and go through the same chain as what comes over HTTP.
+/// The shared state of a gateway's WebSockets. Their operations use the same admission and chain as those over HTTP.
 final class SocketService: Sendable {
   let limits: GatewayLimits
   let runner: any OperationRunner
-  /// What is counted of all operations.
+  /// The metrics of all operations.
   let operationMetrics: GatewayMetrics
   private let path: String
   private let rateLimiter: RateLimiter?
@@ -16,7 +16,7 @@ final class SocketService: Sendable {
   private let documents: DocumentIndex
   private let admission: Admission
   private let logger: Logger
-  /// Takes out of a text what clients and the log must not hold.
+  /// Replaces secrets in a text.
   let redact: @Sendable (String) -> String
 
   init(
@@ -36,10 +36,10 @@ final class SocketService: Sendable {
     self.redact = redact
   }
 
-  /// What is counted of WebSockets.
+  /// The WebSocket metrics.
   var metrics: SocketMetrics { operationMetrics.sockets }
 
-  /// Agrees to a request for a WebSocket.
+  /// Accepts a WebSocket handshake.
   ///
   /// - Throws: A refusal with its status.
   func accept(_ request: GatewayRequest) throws(RequestRefusal) -> SocketUpgrade {
@@ -50,7 +50,7 @@ final class SocketService: Sendable {
     return SocketUpgrade(answer: handshake.answer, service: self, headers: request.head.headers, client: request.client)
   }
 
-  /// The fields of a handshake and those that `connection_init` may add to them.
+  /// The fields of a handshake, with those that `connection_init` may add.
   func headers(
     _ handshake: NIOHTTP1.HTTPHeaders, with payload: [UInt8]?
   ) throws(ConnectionInitHeaders.Fault) -> NIOHTTP1.HTTPHeaders {
@@ -58,16 +58,16 @@ final class SocketService: Sendable {
       to: handshake, allowed: runner.connectionInitHeaders, limits: limits)
   }
 
-  /// The operation that a client subscribes to.
+  /// Returns the operation of a `subscribe` message.
   ///
-  /// - Throws: A refusal; its message and code are for the client.
+  /// - Throws: A refusal, whose message and code are sent to the client.
   func operation(_ parameters: GraphQLParameters) throws(RequestRefusal) -> DynamicOperation {
     try InboundOperations.operation(parameters, documents)
   }
 
-  /// Lets an operation begin, now or later; it leaves by itself.
+  /// Starts an operation now or later, and releases its place when it ends.
   ///
-  /// - Throws: A refusal if there is no room for it.
+  /// - Throws: A refusal if a limit is reached.
   func admit(_ operation: SocketOperation, _ link: SocketLink) throws(RequestRefusal) {
     let client = link.client
     do throws(RequestRefusal) {
@@ -89,12 +89,12 @@ final class SocketService: Sendable {
     }
   }
 
-  /// The place of an operation in the trace its connection was made within; nil if it has none.
+  /// The operation's place in the trace of its connection; nil if it has none.
   func trace(_ operation: DynamicOperation, _ link: SocketLink) -> RequestTrace? {
     tracing?.begin(operation, link.headers, client: link.client, route: path)
   }
 
-  /// Writes down for the operators what the client is not told.
+  /// Logs the details that the client does not get.
   func log(_ error: any Error, _ operation: DynamicOperation, _ failure: FailureAnswer, _ link: SocketLink) {
     logger.warning(
       "an operation failed",
@@ -105,7 +105,7 @@ final class SocketService: Sendable {
   }
 }
 
-/// A WebSocket that was agreed to, and takes its connection over.
+/// An accepted WebSocket, which takes over its connection.
 package struct SocketUpgrade: Sendable {
   let answer: NIOHTTP1.HTTPHeaders
   let service: SocketService
