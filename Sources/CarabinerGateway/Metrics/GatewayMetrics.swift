@@ -59,7 +59,7 @@ package final class GatewayMetrics: Sendable {
     let seconds = "carabiner_request_duration_seconds"
     text.family(seconds, .histogram, "Time from a request's last byte to the last of its answer.")
     latencies.write(seconds, [], to: &text)
-    text.family("carabiner_operations_total", .counter, "Operations that have ended, by type and by what came of them.")
+    text.family("carabiner_operations_total", .counter, "Operations that have ended, by type and outcome.")
     for type in Self.types {
       for (column, outcome) in Self.outcomes.enumerated() {
         text.sample(

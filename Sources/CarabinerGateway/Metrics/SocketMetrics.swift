@@ -48,7 +48,7 @@ final class SocketMetrics: Sendable {
     text.family("carabiner_websocket_operations_running", .gauge, "Operations under way that came over WebSockets.")
     text.sample("carabiner_websocket_operations_running", [], Double(running.load(ordering: .relaxed)))
     text.family(
-      "carabiner_websocket_operations_total", .counter, "Operations over WebSockets that are over, by what became of them.")
+      "carabiner_websocket_operations_total", .counter, "Operations over WebSockets that have ended, by outcome.")
     for (outcome, count) in zip(Outcome.allCases, ends) {
       text.sample("carabiner_websocket_operations_total", [("outcome", outcome.rawValue)], Double(count.value))
     }

@@ -76,7 +76,7 @@ package final class StageTimings: ChainTracer {
   /// Appends the metrics to a text.
   package func write(to text: inout PrometheusText) {
     text.single(
-      "carabiner_operations_timed_total", .counter, "Operations whose stages were timed; the others pay nothing for it.",
+      "carabiner_operations_timed_total", .counter, "Operations whose stages were timed.",
       timed.value)
     let series = sortedSeries
     guard !series.isEmpty else { return }

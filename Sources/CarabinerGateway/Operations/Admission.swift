@@ -100,7 +100,7 @@ extension RequestRefusal {
   static func clientLimitExceeded(_ limits: GatewayLimits) -> RequestRefusal {
     RequestRefusal(
       429,
-      "this client has \(limits.maximumOperationsPerClient ?? 0) operations under way, which is as many as one may; try again",
+      "this client has \(limits.maximumOperationsPerClient ?? 0) operations in progress, which is the limit; try again later",
       code: "TOO_MANY_REQUESTS", headers: ["Retry-After": "1"])
   }
 }

@@ -48,11 +48,11 @@ struct FailureAnswer: Sendable, Hashable {
       self.init(refusal: error.refusalStatus ?? 500, error.refusalDelay)
     case let error as TransportError: self.init(transport: error.code)
     case let error as RequestChainError where error.code == .timedOut || error.code == .idle:
-      self.init(504, "UPSTREAM_TIMEOUT", "the operation took longer than it may")
+      self.init(504, "UPSTREAM_TIMEOUT", "the operation did not finish in time")
     case let error as RequestChainError where error.code == .noResults:
-      self.init(502, "NO_RESULT", "the operation brought no result")
+      self.init(502, "NO_RESULT", "the operation returned no result")
     case is ResponseParsingError:
-      self.init(502, "BAD_UPSTREAM_RESPONSE", "what the server behind the gateway answered is no response of GraphQL")
+      self.init(502, "BAD_UPSTREAM_RESPONSE", "the server behind the gateway did not return a GraphQL response")
     case let error as SubscriptionError:
       self.init(502, "SUBSCRIPTION_ENDED", "the server behind the gateway ended the subscription")
       errors = error.errors
@@ -77,9 +77,9 @@ struct FailureAnswer: Sendable, Hashable {
   /// Only statuses that a client can act on are passed on. All others become 502.
   private init(upstream response: HTTPURLResponse) {
     switch response.statusCode {
-    case 401: self.init(401, "UNAUTHENTICATED", "the server behind the gateway wants to know who asks")
+    case 401: self.init(401, "UNAUTHENTICATED", "the server behind the gateway requires authentication")
     case 403: self.init(403, "FORBIDDEN", "the server behind the gateway refuses this")
-    case 429: self.init(429, "TOO_MANY_REQUESTS", "the server behind the gateway is asked too often")
+    case 429: self.init(429, "TOO_MANY_REQUESTS", "the server behind the gateway received too many requests")
     case 503: self.init(503, "UPSTREAM_UNAVAILABLE", "the server behind the gateway cannot answer now")
     default: self.init(502, "UPSTREAM_STATUS", "the server behind the gateway answered with the status \(response.statusCode)")
     }
@@ -92,9 +92,9 @@ struct FailureAnswer: Sendable, Hashable {
   /// The client gets the plugin's status. It gets the plugin's message only if the manifest entry allows it.
   private init(refusal status: Int, _ delay: Duration?) {
     switch status {
-    case 401: self.init(401, "UNAUTHENTICATED", "the gateway wants to know who asks")
+    case 401: self.init(401, "UNAUTHENTICATED", "the gateway requires authentication")
     case 403: self.init(403, "FORBIDDEN", "the gateway refuses this")
-    case 429: self.init(429, "TOO_MANY_REQUESTS", "the gateway is asked too often")
+    case 429: self.init(429, "TOO_MANY_REQUESTS", "the gateway received too many requests")
     case 503: self.init(503, "UNAVAILABLE", "the gateway cannot answer now")
     case 400..<500: self.init(status, "REFUSED", "the gateway refuses this")
     default: self.init(status, "INTERCEPTOR_FAILED", "the operation could not be carried out")
@@ -111,7 +111,7 @@ struct FailureAnswer: Sendable, Hashable {
     case .timedOut: self.init(504, "UPSTREAM_TIMEOUT", "the server behind the gateway did not answer in time")
     case .nameNotResolved, .cannotConnect, .proxyFailed, .tls:
       self.init(502, "UPSTREAM_UNREACHABLE", "the server behind the gateway cannot be reached")
-    default: self.init(502, "UPSTREAM_FAILED", "the server behind the gateway broke off, or answered what is not HTTP")
+    default: self.init(502, "UPSTREAM_FAILED", "the server behind the gateway closed the connection, or did not return valid HTTP")
     }
   }
 }

@@ -40,7 +40,7 @@ struct InboundOperations: Sendable {
       operations = [try Self.operation(GraphQLParameters(urlQuery: request.query), documents)]
     default:
       throw RequestRefusal(
-        405, "operations come by POST, and queries by GET too", code: "METHOD_NOT_ALLOWED", headers: ["Allow": "GET, HEAD, POST"])
+        405, "send operations by POST, or queries by GET", code: "METHOD_NOT_ALLOWED", headers: ["Allow": "GET, HEAD, POST"])
     }
   }
 

@@ -28,7 +28,7 @@ struct OperationDelivery {
         } else {
           answer(try await running.results.finalResult(after: response))
         }
-      case .end: throw RequestChainError(.noResults, "\(operation.operationName ?? "the operation") brought no result")
+      case .end: throw RequestChainError(.noResults, "\(operation.operationName ?? "the operation") returned no result")
       }
     } catch {
       exchange.fail(error, operation)

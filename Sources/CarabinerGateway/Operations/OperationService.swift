@@ -64,7 +64,7 @@ package final class OperationService: RequestHandler {
       try charge(request, 1)
       guard let shape = exchange.shape else {
         throw RequestRefusal(
-          406, "there is application/json, application/graphql-response+json, and multipart/mixed or text/event-stream for parts",
+          406, "accept application/json, application/graphql-response+json, or, for parts, multipart/mixed or text/event-stream",
           code: "NOT_ACCEPTABLE")
       }
       let inbound = try InboundOperations(request, documents: documents, maximumBatch: limits.maximumBatch)
@@ -195,7 +195,7 @@ package final class OperationService: RequestHandler {
   private func answerElsewhere(_ request: GatewayRequest, _ exchange: OperationExchange) {
     switch request.path {
     case Self.healthPath: exchange.answer(.ok, ["Content-Type": "text/plain"], ByteBuffer(string: "ok\n"))
-    default: exchange.refuse(RequestRefusal(404, "operations are taken at \(path)", code: "NOT_FOUND"))
+    default: exchange.refuse(RequestRefusal(404, "the GraphQL endpoint is \(path)", code: "NOT_FOUND"))
     }
   }
 }

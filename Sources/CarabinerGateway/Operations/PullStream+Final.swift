@@ -6,7 +6,7 @@ extension PullStream<GraphQLResponse<DynamicOperation>> {
     switch try await pull() {
     case .last(let response): response
     case .element(let response): try await finalResult(after: response)
-    case .end: throw RequestChainError(.noResults, "the operation brought no result")
+    case .end: throw RequestChainError(.noResults, "the operation returned no result")
     }
   }
 

@@ -23,14 +23,14 @@ struct FrameAssembly {
 
   mutating func take(_ frame: WebSocketFrame) -> Event {
     // Unmasked frames must be rejected: they would let a page send chosen bytes through a proxy.
-    guard frame.maskKey != nil else { return .violation(.protocolError, reason: "clients mask their frames") }
-    guard frame.reservedBits.isEmpty else { return .violation(.protocolError, reason: "no extension was agreed on") }
+    guard frame.maskKey != nil else { return .violation(.protocolError, reason: "the frame is not masked") }
+    guard frame.reservedBits.isEmpty else { return .violation(.protocolError, reason: "no extension was negotiated") }
     switch frame.opcode {
     case .text:
       guard message == nil else { return .violation(.protocolError, reason: "a message began inside of another") }
       return add(frame, to: ByteBuffer())
     case .continuation:
-      guard let message else { return .violation(.protocolError, reason: "nothing was begun that could be continued") }
+      guard let message else { return .violation(.protocolError, reason: "a continuation frame without a message") }
       // A second reference to the buffer would make each append copy it.
       self.message = nil
       return add(frame, to: message)
@@ -38,14 +38,14 @@ struct FrameAssembly {
     case .ping: return .ping(frame.unmaskedData)
     case .pong: return .nothing
     case .connectionClose: return closing(frame.unmaskedData)
-    default: return .violation(.protocolError, reason: "there is no frame of this kind")
+    default: return .violation(.protocolError, reason: "the opcode is unknown")
     }
   }
 
   private mutating func add(_ frame: WebSocketFrame, to begun: ByteBuffer) -> Event {
     var message = begun
     guard message.readableBytes + frame.length <= maximumMessageBytes else {
-      return .violation(.messageTooLarge, reason: "a message may have \(maximumMessageBytes) bytes")
+      return .violation(.messageTooLarge, reason: "a message has at most \(maximumMessageBytes) bytes")
     }
     if message.readableBytes == 0 { message = frame.unmaskedData } else { message.writeImmutableBuffer(frame.unmaskedData) }
     guard !frame.fin else {

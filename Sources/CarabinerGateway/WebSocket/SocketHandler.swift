@@ -75,7 +75,7 @@ final class SocketHandler: ChannelDuplexHandler {
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     switch error {
     case NIOWebSocketError.invalidFrameLength:
-      close(.messageTooLarge, "a message may have \(maximumMessageBytes) bytes")
+      close(.messageTooLarge, "a message has at most \(maximumMessageBytes) bytes")
     case is NIOWebSocketError: close(.protocolError, "a control frame is short and in one piece")
     default: context.close(promise: nil)
     }
@@ -165,7 +165,7 @@ final class SocketHandler: ChannelDuplexHandler {
       }
       guard underWay < service.limits.maximumOperationsPerSocket else {
         throw RequestRefusal(
-          429, "this connection has \(underWay) operations under way, which is as many as one may; end some of them",
+          429, "this connection has \(underWay) operations in progress, which is the limit; end some of them",
           code: "TOO_MANY_REQUESTS")
       }
       let operation = SocketOperation(id: id, try service.operation(parameters))

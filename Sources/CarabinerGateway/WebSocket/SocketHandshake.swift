@@ -27,7 +27,7 @@ struct SocketHandshake: Sendable {
     }
     guard head.headers["sec-websocket-version"] == ["13"] else {
       throw RequestRefusal(
-        426, "version 13 of WebSockets is spoken here", code: "BAD_HANDSHAKE", headers: ["Sec-WebSocket-Version": "13"])
+        426, "only version 13 of WebSockets is supported", code: "BAD_HANDSHAKE", headers: ["Sec-WebSocket-Version": "13"])
     }
     let keys = head.headers["sec-websocket-key"]
     guard keys.count == 1, let key = keys.first, Data(base64Encoded: key)?.count == 16 else {
@@ -35,7 +35,7 @@ struct SocketHandshake: Sendable {
     }
     guard head.headers[canonicalForm: "sec-websocket-protocol"].contains(where: { $0 == Self.subprotocol }) else {
       throw RequestRefusal(
-        400, "the subprotocol \(Self.subprotocol) is spoken here; ask for it as Sec-WebSocket-Protocol",
+        400, "only the subprotocol \(Self.subprotocol) is supported; request it with Sec-WebSocket-Protocol",
         code: "SUBPROTOCOL_NOT_ACCEPTABLE")
     }
     let offered = head.headers["origin"]
