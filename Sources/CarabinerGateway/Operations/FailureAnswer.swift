@@ -111,7 +111,7 @@ struct FailureAnswer: Sendable, Hashable {
     case .timedOut: self.init(504, "UPSTREAM_TIMEOUT", "the server behind the gateway did not answer in time")
     case .nameNotResolved, .cannotConnect, .proxyFailed, .tls:
       self.init(502, "UPSTREAM_UNREACHABLE", "the server behind the gateway cannot be reached")
-    default: self.init(502, "UPSTREAM_FAILED", "the server behind the gateway closed the connection, or did not return valid HTTP")
+    default: self.init(502, "UPSTREAM_FAILED", "the server behind the gateway closed the connection or returned invalid HTTP")
     }
   }
 }
