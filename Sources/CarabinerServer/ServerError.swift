@@ -3,13 +3,13 @@ internal import CarabinerHost
 internal import CarabinerManifest
 internal import CarabinerWire
 
-/// A host or a gateway cannot be made, or cannot do what it was asked for.
+/// A host or a gateway cannot be created, or cannot carry out a request.
 public struct ServerError: Error, Sendable, CustomStringConvertible {
   /// The kind of failure.
   public enum Code: String, Sendable, Hashable {
     /// A value of the configuration cannot be used.
     case invalidConfiguration
-    /// The manifest, a plugin or the store is refused; ``ServerError/problems`` lists all that is wrong with a manifest.
+    /// The manifest, a plugin or the store is refused. ``ServerError/problems`` lists all problems of a manifest.
     case refused
     /// An address cannot be listened on.
     case cannotListen
@@ -19,9 +19,9 @@ public struct ServerError: Error, Sendable, CustomStringConvertible {
     case shutDown
   }
 
-  /// One thing that is wrong with a manifest.
+  /// A problem of a manifest.
   public struct Problem: Sendable, Hashable, CustomStringConvertible {
-    /// The kind of fault, as `carabiner check --format json` prints it.
+    /// The kind of problem, as `carabiner check --format json` prints it.
     public let code: String
     /// The place in the manifest, as a JSON pointer (RFC 6901).
     public let pointer: String
@@ -29,7 +29,7 @@ public struct ServerError: Error, Sendable, CustomStringConvertible {
     public let line: Int?
     /// The column in that line, counted from 1; nil if it is not known.
     public let column: Int?
-    /// What is wrong and what to do.
+    /// The problem, and what to do about it.
     public let message: String
     /// The place and the message.
     public let description: String
@@ -59,11 +59,11 @@ public struct ServerError: Error, Sendable, CustomStringConvertible {
 
   /// The kind of failure.
   public let code: Code
-  /// What happened, where, and what to do next.
+  /// The failure, its place, and what to do next.
   public let message: String
-  /// All that is wrong with the manifest; empty if something else failed.
+  /// All problems of the manifest; empty for other failures.
   public let problems: [Problem]
-  /// The error below this one; nil if there is none.
+  /// The underlying error; nil if there is none.
   public let cause: (any Error)?
   /// The message.
   public var description: String { message }
@@ -77,9 +77,9 @@ public struct ServerError: Error, Sendable, CustomStringConvertible {
 
   static func invalid(_ message: String) -> ServerError { ServerError(.invalidConfiguration, message) }
 
-  /// Runs `body`, and makes errors of a manifest, a plugin or the store into errors of this module.
+  /// Runs `body`, and converts errors of a manifest, a plugin or the store to ``ServerError``.
   ///
-  /// - Throws: ``ServerError``, and other errors as they are.
+  /// - Throws: ``ServerError``, and other errors unchanged.
   static func wrapping<Value>(_ body: () throws -> Value) throws -> Value {
     do {
       return try body()
@@ -88,7 +88,7 @@ public struct ServerError: Error, Sendable, CustomStringConvertible {
     }
   }
 
-  /// The error of this module for an error of a manifest, a plugin or the store; nil for other errors.
+  /// Converts an error of a manifest, a plugin or the store; nil for other errors.
   static func refusal(_ error: any Error) -> ServerError? {
     switch error {
     case let error as ServerError: error
@@ -100,7 +100,7 @@ public struct ServerError: Error, Sendable, CustomStringConvertible {
     }
   }
 
-  /// The same error with another text in place of each of its texts.
+  /// Returns the same error with transformed texts.
   func mapTexts(_ transform: (String) -> String) -> ServerError {
     ServerError(code, transform(message), problems: problems.map { $0.mapTexts(transform) }, cause: cause)
   }

@@ -3,17 +3,17 @@ internal import CarabinerGateway
 internal import CarabinerHost
 internal import CarabinerManifest
 
-/// All a running gateway counts, as Prometheus' text.
+/// The metrics of a running gateway, in Prometheus' text format.
 ///
-/// Label values are statuses, names of the manifest and words of ours; none comes from a client.
+/// Label values are statuses, names from the manifest and fixed words. No client chooses them.
 struct AdminMetrics: Sendable {
   let live: GenerationManager
   let operations: OperationService
   let gateway: GatewayMetrics
   let counters: ChainCounters
-  /// Who sends traces; nil if nobody does.
+  /// The exporter of traces; nil if traces are not exported.
   let traces: TraceExport?
-  /// What TLS clients are shown; nil without TLS.
+  /// The TLS certificate; nil without TLS.
   let certificate: ServerCertificate?
   let connectionCount: @Sendable () -> Int
 

@@ -7,7 +7,7 @@ internal import Foundation
 internal import NIOCore
 internal import NIOHTTP1
 
-/// What operators ask of a running gateway, over a socket in the file system.
+/// Serves the admin requests of operators over a Unix domain socket.
 struct AdminService: RequestHandler {
   let live: GenerationManager
   let reloader: Reloader
@@ -120,12 +120,12 @@ struct AdminService: RequestHandler {
 }
 
 extension JSONValue {
-  /// A whole number.
+  /// A JSON number from an integer, clamped to the range of Int.
   package static func count(_ number: some BinaryInteger) -> JSONValue { .number(JSONNumber(Int(clamping: number))) }
 }
 
 extension EntryStatus {
-  /// What `carabiner status` shows of it.
+  /// The entry as `carabiner status` shows it.
   var json: JSONValue {
     func text(_ value: String?) -> JSONValue { value.map { .string($0) } ?? .null }
     return [

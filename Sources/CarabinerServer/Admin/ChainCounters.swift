@@ -1,18 +1,18 @@
 internal import Carabiner
 internal import Synchronization
 
-/// Counts what the chains of all generations do without their callers noticing, and logs what goes wrong there.
+/// Counts cache reads, cache failures and retries in the chains of all generations, and logs cache failures.
 final class ChainCounters: ChainObserver {
   private let log = CacheFailureLog()
   private let hits = Atomic<Int>(0)
   private let misses = Atomic<Int>(0)
   private let retried = Atomic<Int>(0)
 
-  /// How often the cache had a result, and how often not.
+  /// The number of cache reads with and without a result.
   var cacheReads: (hits: Int, misses: Int) { (hits.load(ordering: .relaxed), misses.load(ordering: .relaxed)) }
-  /// How often the cache could not be read, and how often not be written.
+  /// The number of failed cache reads and writes.
   var cacheFailures: (reads: Int, writes: Int) { (log.readFailures, log.writeFailures) }
-  /// How often an operation was started again.
+  /// The number of retries.
   var retries: Int { retried.load(ordering: .relaxed) }
 
   func cacheReadFailed(_ error: any Error, operationName: String?) {

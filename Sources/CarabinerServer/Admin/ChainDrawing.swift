@@ -4,9 +4,9 @@ package import CarabinerManifest
 package import CarabinerWire
 internal import Foundation
 
-/// A stage plan for people and machines. The order up is always the order down, reversed.
+/// A stage plan as text, JSON or DOT. Stages run in reverse order on the way up.
 package struct ChainDrawing {
-  /// The forms of a drawing.
+  /// The output formats.
   package enum Format: String, CaseIterable {
     case text, json, dot
   }
@@ -23,7 +23,7 @@ package struct ChainDrawing {
 
   private static let fixed = (request: "toURLRequest", transport: "transport (libcurl)")
 
-  /// The steps on the way down, cache first asked after the GraphQL stages.
+  /// The steps on the way down. The cache is read after the GraphQL stages.
   private var down: [(list: String, name: String)] {
     steps("graphql", .graphql) + steps("cache read", .cache) + [("", Self.fixed.request)] + steps("http", .http)
       + [("", Self.fixed.transport)]
@@ -39,7 +39,7 @@ package struct ChainDrawing {
     plan.active(list).map { (label, $0.name) }
   }
 
-  /// One line for each step, and one for each stage that somebody switched on or off.
+  /// One line per step, and one per stage that was switched on or off.
   package var text: String {
     func lines(_ arrow: String, _ steps: [(list: String, name: String)]) -> [String] {
       steps.map { "\(arrow) \($0.list.padding(toLength: 12, withPad: " ", startingAt: 0))\($0.name)" }
@@ -54,7 +54,7 @@ package struct ChainDrawing {
     return (lines("▼", down) + lines("▲", up) + decided).joined(separator: "\n")
   }
 
-  /// The shape that Manifest.md documents.
+  /// The JSON that Manifest.md documents.
   package var json: JSONValue {
     var lists = JSONObject()
     for list in StageList.allCases {
@@ -74,7 +74,7 @@ package struct ChainDrawing {
     ]
   }
 
-  /// For Graphviz.
+  /// The plan in the DOT language of Graphviz.
   package var dot: String {
     let steps = down.enumerated().map { ("d\($0)", $1.name) } + up.enumerated().map { ("u\($0)", $1.name) }
     let nodes = steps.map { "  \($0.0) [label=\"\($0.1)\"];" }
@@ -84,7 +84,7 @@ package struct ChainDrawing {
 }
 
 extension StageDecision {
-  /// The shape that Manifest.md documents.
+  /// The JSON that Manifest.md documents.
   fileprivate var json: JSONValue {
     var object: JSONObject = ["enabled": .bool(isEnabled), "pattern": .string(pattern)]
     switch source {

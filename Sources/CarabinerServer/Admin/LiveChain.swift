@@ -4,7 +4,7 @@ internal import CarabinerHost
 internal import CarabinerManifest
 internal import CarabinerWire
 
-/// The stages an operation passes in a generation that serves, with what is known of them while they do.
+/// The stages of an operation in a running generation, with their status and timings.
 struct LiveChain: Sendable {
   private let generation: Generation
   private let drawing: ChainDrawing
@@ -15,13 +15,13 @@ struct LiveChain: Sendable {
     self.generation = generation
     let plan = generation.host.chain.plan(operation, type)
     drawing = ChainDrawing(plan, of: operation, type)
-    // Of the entries those that the operation could pass, also if they are switched off.
+    // The entries in the operation's plan, including those that are switched off.
     let names = Set(StageList.allCases.flatMap { plan.stages[$0].map(\.name) })
     entries = generation.host.chain.entries().filter { names.contains($0.name) }
     self.timings = timings.summaries
   }
 
-  /// For Graphviz.
+  /// The plan in the DOT language of Graphviz.
   var dot: String { drawing.dot }
 
   var json: JSONValue {
@@ -39,7 +39,7 @@ struct LiveChain: Sendable {
     return .object(object)
   }
 
-  /// The order of the stages, and a line for each plugin.
+  /// The order of the stages, and one line per plugin.
   var text: String {
     let heading =
       "generation \(generation.number) of \(generation.manifest.path.isEmpty ? "no manifest" : generation.manifest.path)"

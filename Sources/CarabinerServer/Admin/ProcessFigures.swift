@@ -1,21 +1,21 @@
 internal import CarabinerGateway
 internal import Foundation
 
-/// What the system says of this process, under the names that Prometheus' own clients use.
+/// Figures of this process from the system, under the names of Prometheus' client libraries.
 struct ProcessFigures: Sendable {
   private let cpuSeconds: Double
   private let residentBytes: Double
   private let startSeconds: Double
   private let openDescriptors: Int
 
-  /// The figures now; nil if the system does not tell.
+  /// The current figures; nil if they cannot be read.
   static var current: ProcessFigures? {
-    // The name of the program, in parentheses, may have anything in it; what follows has not.
+    // The program name, in parentheses, may contain any characters, so the fields are read from after the last parenthesis.
     guard let stat = try? String(contentsOfFile: "/proc/self/stat", encoding: .utf8), let end = stat.lastIndex(of: ")"),
       let boot = bootSeconds
     else { return nil }
     let fields = stat[end...].split(separator: " ").dropFirst().map { Double($0) ?? 0 }
-    // From the third field on; see proc(5): utime is the 14th, stime the 15th, starttime the 22nd, rss the 24th.
+    // Starts with the third field; see proc(5): utime is the 14th, stime the 15th, starttime the 22nd, rss the 24th.
     guard fields.count > 21 else { return nil }
     let ticks = Double(sysconf(Int32(_SC_CLK_TCK)))
     let descriptors = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0
@@ -29,7 +29,7 @@ struct ProcessFigures: Sendable {
     return stat.split(separator: "\n").first { $0.hasPrefix("btime ") }.flatMap { Double($0.dropFirst("btime ".count)) }
   }()
 
-  /// The text of the metrics.
+  /// Appends the metrics to a text.
   func write(to text: inout PrometheusText) {
     text.family("carabiner_build_info", .gauge, "The version that runs.")
     text.sample("carabiner_build_info", [("version", ServerVersion.text)], 1)

@@ -3,16 +3,16 @@ internal import CarabinerHost
 internal import CarabinerManifest
 internal import Logging
 
-/// Reports the requests that a gateway cuts off because they took longer than it may take to end.
+/// Reports the requests that are aborted because they did not end within the drain time.
 struct CutOffReport: Sendable {
-  /// How long requests had.
+  /// The drain time.
   let drain: Duration
   let operations: OperationService
   let logger: Logger
-  /// Gets the number of connections and of operations that are cut off.
+  /// Called with the numbers of connections and operations that are cut off.
   let notify: (@Sendable (_ connections: Int, _ operations: Int) -> Void)?
 
-  /// Writes a line at any log level before the connections are closed.
+  /// Logs a line at every log level, before the connections are closed.
   func write(connections: Int, of listener: String) {
     let load = operations.load
     var logger = logger

@@ -2,7 +2,7 @@ public import CarabinerGateway
 public import Logging
 
 extension Gateway {
-  /// How a gateway listens, and how much its clients may take.
+  /// The addresses, TLS settings and limits of a gateway.
   public struct Configuration: Sendable {
     /// The files of a TLS certificate, both in PEM. They are read again when they change.
     public struct TLS: Sendable {
@@ -20,34 +20,35 @@ extension Gateway {
       }
     }
 
-    /// The addresses to listen on: `HOST:PORT`, `[IPV6]:PORT`, `unix:PATH`, or `fd:NUMBER` for a socket that listens already. Port 0
-    /// takes any free port.
+    /// The addresses to listen on: `HOST:PORT`, `[IPV6]:PORT`, `unix:PATH`, or `fd:NUMBER` for a socket that already listens.
+    /// Port 0 selects a free port.
     public var addresses: [String]
     /// The path of the GraphQL endpoint.
     public var path = "/graphql"
     /// The limits for clients.
     public var limits = GatewayLimits()
-    /// How many threads read from clients, 1 to 64.
+    /// The number of threads that serve connections, 1 to 64.
     public var threads = 1
-    /// How long operations under way may take once the gateway is told to end; then their connections are closed.
+    /// The time that operations in progress have to finish after a shutdown begins. Then their connections are closed.
     public var drainTime = Duration.seconds(30)
-    /// The certificate of TLS connections; nil for connections without TLS.
+    /// The certificate for TLS; nil for connections without TLS.
     public var tls: TLS?
-    /// The path of a Unix socket for `carabiner status`, `reload` and the like, for processes of the same user; nil for none.
+    /// The path of a Unix domain socket for commands such as `carabiner status` and `carabiner reload`. Only processes of the
+    /// same user, and root, may use it. Nil for none.
     public var adminSocket: String?
-    /// Gets a line for each request; nil for no access log.
+    /// Logs one line per request; nil for no access log.
     public var accessLogger: Logger?
-    /// Is called once the gateway listens, with its addresses; the ports are those in use.
+    /// Called when the gateway listens, with its addresses and the bound ports.
     public var onListening: (@Sendable (_ addresses: [String]) -> Void)?
 
-    /// The sockets that a service manager handed over; they are used if ``addresses`` is empty.
+    /// The sockets that a service manager passed in. They are used if ``addresses`` is empty.
     package var inherited: [GatewayServer.Address] = []
-    /// Makes traces of requests and sends them; nil for none.
+    /// Records and exports traces of requests; nil for none.
     package var traces: TraceExport?
-    /// Is called before requests are cut off at the end, with the number of connections and of operations.
+    /// Called before requests are cut off at the end, with the numbers of connections and operations.
     package var onCutOff: (@Sendable (_ connections: Int, _ operations: Int) -> Void)?
 
-    /// A gateway at one address, with the defaults.
+    /// Creates a configuration with one address and the defaults.
     public init(address: String = "127.0.0.1:4000") { addresses = [address] }
   }
 }

@@ -8,12 +8,12 @@ public import ServiceLifecycle
 /// try await Gateway(host: host, configuration: .init(address: "127.0.0.1:4000")).run()
 /// ```
 public final class Gateway: Service {
-  /// The host that runs the operations. It goes on when the gateway ends.
+  /// The host that runs the operations. It continues after the gateway ends.
   public let host: PluginHost
-  /// How the gateway listens, and how much its clients may take.
+  /// The configuration of the gateway.
   public let configuration: Configuration
 
-  /// A gateway over a host; it listens once it runs.
+  /// Creates a gateway over a host. It listens once ``run()`` is called.
   public init(host: PluginHost, configuration: Configuration = Configuration()) {
     self.host = host
     self.configuration = configuration
@@ -21,18 +21,19 @@ public final class Gateway: Service {
 
   /// Serves until the service group shuts down, or the task is cancelled.
   ///
-  /// After a graceful shutdown operations under way may take ``Configuration/drainTime``. Cancellation closes all connections at once.
+  /// After a graceful shutdown, operations in progress have ``Configuration/drainTime`` to finish. Cancellation closes all
+  /// connections at once.
   ///
   /// - Throws: ``ServerError`` if the gateway cannot listen, or a value of the configuration cannot be used.
   public func run() async throws {
     let running = try await start()
     configuration.onListening?(running.addresses)
     let time = (try? await gracefulShutdown()) == nil ? Duration.zero : configuration.drainTime
-    // A cancelled task cannot wait for the connections to end.
+    // A new task: this one may be cancelled, and could then not wait for the connections to end.
     await Task { await running.shutDown(within: time) }.value
   }
 
-  /// Begins to serve.
+  /// Starts to serve.
   ///
   /// - Throws: ``ServerError`` if the gateway cannot listen, or a value of the configuration cannot be used.
   package func start() async throws -> RunningGateway {

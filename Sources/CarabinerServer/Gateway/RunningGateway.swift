@@ -5,11 +5,11 @@ internal import Logging
 internal import NIOCore
 internal import NIOPosix
 
-/// The sockets and tasks of a gateway that serves.
+/// The sockets and tasks of a running gateway.
 package final class RunningGateway: Sendable {
-  /// How long requests to the admin socket may take at the end.
+  /// The time that admin requests have to finish at the end.
   private static let adminDrainTime = Duration.seconds(1)
-  /// How long cancelled operations may take to end. A plugin may keep one for longer.
+  /// The time that cancelled operations have to end. A plugin may hold one for longer.
   private static let cancelTime = Duration.seconds(5)
 
   private let host: PluginHost
@@ -21,7 +21,7 @@ package final class RunningGateway: Sendable {
   private let certificateWatch: Task<Void, Never>?
   private let group: MultiThreadedEventLoopGroup
 
-  /// The addresses, with the ports in use.
+  /// The addresses, with the bound ports.
   package var addresses: [String] { servers.map(\.name) }
 
   init(_ host: PluginHost, _ configuration: Gateway.Configuration) async throws {
@@ -71,7 +71,7 @@ package final class RunningGateway: Sendable {
     certificateWatch = certificate.map { certificate in Task { await certificate.watch() } }
   }
 
-  /// Takes no more connections, lets operations finish, and closes the connections that are left when the time is over.
+  /// Stops accepting connections, lets operations finish, and closes the remaining connections when the time is over.
   package func shutDown(within time: Duration) async {
     certificateWatch?.cancel()
     if let certificate { host.reloader.remove(certificate) }
@@ -88,7 +88,7 @@ package final class RunningGateway: Sendable {
     try? await group.shutdownGracefully()
   }
 
-  /// Waits until the operations of closed connections have noticed that they are cancelled: they still use the event loops.
+  /// Waits until the operations of closed connections have ended after their cancellation: they still use the event loops.
   private func cancelledOperationsEnd() async {
     let end = ContinuousClock.now + Self.cancelTime
     while operations.load.running > 0, ContinuousClock.now < end { try? await Task.sleep(for: .milliseconds(1)) }

@@ -5,13 +5,13 @@ internal import CarabinerManifest
 internal import Foundation
 internal import Synchronization
 
-/// A manifest brought to life, with the count of operations that run through it.
+/// A loaded manifest, with the number of operations that run through it.
 final class Generation: Sendable {
   let number: UInt64
-  /// The manifest as it is written.
+  /// The manifest as written in the file.
   let manifest: Manifest
   let host: ChainRuntime
-  /// What is known of plugins that killed the host; nil if the manifest does not ask.
+  /// The record of plugins that crashed the host; nil if the manifest does not configure it.
   let crashLoop: CrashLoopGuard?
   let forwardedHeaders: HeaderSelection
   let returnedHeaders: HeaderSelection
@@ -33,23 +33,23 @@ final class Generation: Sendable {
     cachePolicy = manifest.serve.cachePolicy
   }
 
-  /// How many operations run through it.
+  /// The number of operations that run through this generation.
   var operationCount: Int { operations.load(ordering: .relaxed) }
 
-  /// The SHA-256 of the plugins' files, by entry.
+  /// The SHA-256 digests of the plugin files, by entry.
   var digests: [String: String] { host.chain.libraries.mapValues(\.digest) }
 
   func enter() { operations.add(1, ordering: .relaxed) }
 
-  /// - Returns: Whether nobody needs this generation any more.
+  /// - Returns: Whether this generation is retired and has no more operations.
   func leave() -> Bool {
     let isLast = operations.subtract(1, ordering: .acquiringAndReleasing).newValue == 0
     return isLast && retired.load(ordering: .acquiring)
   }
 
-  /// No operation begins in it from now on.
+  /// Marks the generation as retired: no new operation starts in it.
   ///
-  /// - Returns: Whether nobody needs this generation any more.
+  /// - Returns: Whether it has no operations.
   func retire() -> Bool {
     retired.store(true, ordering: .sequentiallyConsistent)
     return operations.load(ordering: .sequentiallyConsistent) == 0

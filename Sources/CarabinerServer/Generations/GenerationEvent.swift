@@ -4,7 +4,7 @@ internal import CarabinerWire
 public import Foundation
 internal import Synchronization
 
-/// Something that happened to the generations of a host.
+/// An event of a host's generations.
 public struct GenerationEvent: Sendable {
   /// The kind of event.
   public enum Kind: String, Sendable, Hashable {
@@ -14,9 +14,9 @@ public struct GenerationEvent: Sendable {
     case onTrial
     /// The generation on trial serves.
     case promoted
-    /// The generation on trial is given up.
+    /// The trial failed or was stopped; the earlier generation continues to serve.
     case rolledBack
-    /// A new manifest is refused; the earlier generation goes on.
+    /// A new manifest is refused; the current generation continues to serve.
     case refused
     /// A generation that was replaced has ended with its last operation.
     case ended
@@ -24,18 +24,18 @@ public struct GenerationEvent: Sendable {
 
   /// The kind of event.
   public let kind: Kind
-  /// The number of the generation that serves, counted from 1; for ``Kind/ended`` of the one that has ended.
+  /// The number of the serving generation, counted from 1. For ``Kind/ended``, the number of the one that ended.
   public let generation: UInt64
   /// The reason for the reload, such as `SIGHUP`; nil for ``Kind/ended``.
   public let trigger: String?
-  /// The differences of the new manifest, a line each.
+  /// The changes in the new manifest, one line each.
   public let changes: [String]
-  /// The reasons why the manifest does not serve, a line each; empty if it does.
+  /// The reasons why the manifest is not used, one line each; empty if it is.
   public let problems: [String]
   /// The time of the event.
   public let date: Date
 
-  /// - Parameter redact: Takes secrets out of a text.
+  /// - Parameter redact: Replaces secrets in a text.
   init(_ report: ReloadReport, redact: (String) -> String) {
     kind =
       switch report.outcome {
@@ -62,9 +62,9 @@ public struct GenerationEvent: Sendable {
   }
 }
 
-/// Sends events to all streams that are read.
+/// Sends events to all open streams.
 final class GenerationEvents: Sendable {
-  /// How many events wait for a slow reader; the oldest are dropped.
+  /// The buffer size per stream. If a reader is slow, the oldest events are dropped.
   static let maximumWaiting = 64
 
   private struct State {
@@ -75,7 +75,7 @@ final class GenerationEvents: Sendable {
 
   private let state = Mutex(State())
 
-  /// A stream of the events from now on.
+  /// Returns a stream of events from now on.
   func stream() -> AsyncStream<GenerationEvent> {
     let (stream, continuation) = AsyncStream.makeStream(
       of: GenerationEvent.self, bufferingPolicy: .bufferingNewest(Self.maximumWaiting))

@@ -2,16 +2,16 @@ internal import Carabiner
 internal import CarabinerGateway
 internal import Synchronization
 
-/// A place in a generation, which does not end before it.
+/// Counts an operation in a generation until it is released. The generation does not end before that.
 final class GenerationLease: Sendable {
   let generation: Generation
   private let live: GenerationManager
-  /// The statistics of a canary, or of the generation beside it; nil if no generation has to prove itself.
+  /// The statistics of a canary, or of the generation it is compared with; nil if there is no canary.
   private let statistics: TrialStatistics?
 
-  /// Takes a place in the generation for an operation.
+  /// Counts an operation in the generation that is to run it.
   ///
-  /// - Parameter key: Gives the key that decides whether a canary takes the operation.
+  /// - Parameter key: Returns the key that decides whether a canary runs the operation.
   init(_ live: GenerationManager, key: (_ field: String?) -> String) {
     let (generation, trial) = live.enter(key)
     self.generation = generation
@@ -24,7 +24,7 @@ final class GenerationLease: Sendable {
 
   deinit { live.leave(generation) }
 
-  /// The same results, which keep the place until they are released.
+  /// Returns the same results, which hold the lease until they are released.
   func holding<Operation: GraphQLOperation>(
     _ results: PullStream<GraphQLResponse<Operation>>
   ) -> PullStream<GraphQLResponse<Operation>> {
@@ -55,7 +55,7 @@ final class GenerationLease: Sendable {
   }
 }
 
-/// Counts one operation for the statistics of a trial.
+/// Records one operation in the statistics of a trial.
 private final class TrialWatch: Sendable {
   private let statistics: TrialStatistics
   private let start = ContinuousClock.now

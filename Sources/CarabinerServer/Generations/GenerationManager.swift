@@ -8,10 +8,10 @@ internal import Logging
 internal import NIOHTTP1
 internal import Synchronization
 
-/// The generations of a manifest: one takes what comes, those before it finish what they began, and one may be on trial.
+/// The generations of a manifest: the current one runs new operations, earlier ones finish theirs, and one may be on trial.
 ///
-/// An operation takes its generation when it begins and keeps it to its end. A generation nobody needs any more ends on a thread of
-/// its own, because plugins may take their time to be drained.
+/// An operation runs in one generation from start to end. A generation that is no longer used ends on a separate queue, because
+/// draining its plugins may block.
 final class GenerationManager: OperationRunner {
   private struct State {
     var current: Generation
@@ -23,11 +23,11 @@ final class GenerationManager: OperationRunner {
   }
 
   let output: HostOutput
-  /// Where operations are written down; nil if they are not.
+  /// Records operations; nil if they are not recorded.
   private let recorder: Recorder?
-  /// How long stages take.
+  /// The durations of stages.
   let timings: StageTimings
-  /// Gets what happens to generations.
+  /// The events of the generations.
   let events = GenerationEvents()
   private let state: Mutex<State>
   private let retirement = DispatchQueue(label: "carabiner.retirement")
@@ -39,14 +39,14 @@ final class GenerationManager: OperationRunner {
     self.output = output
   }
 
-  /// The generation that takes what comes.
+  /// The generation that runs new operations.
   var current: Generation { state.withLock { $0.current } }
-  /// The generation that has to prove itself; nil if there is none.
+  /// The trial; nil if there is none.
   var trial: GenerationTrial? { state.withLock { $0.trial } }
-  /// Those before the current one that are not over yet.
+  /// Earlier generations that have not ended yet.
   var retired: [Generation] { state.withLock { $0.retired } }
   var lastReload: ReloadReport? { state.withLock { $0.lastReload } }
-  /// How many reloads there were, and how many of them were refused.
+  /// The number of reloads, and of those that were refused.
   var reloadCounts: (all: Int, refused: Int) { state.withLock { ($0.reloads, $0.refusedReloads) } }
 
   var executor: any TaskExecutor { current.host.transport.loop }
@@ -83,12 +83,12 @@ final class GenerationManager: OperationRunner {
     }
   }
 
-  /// Chooses the generation of an operation and counts it there.
+  /// Selects the generation of an operation and counts the operation in it.
   ///
-  /// - Parameter key: Gives the key that decides whether a canary takes the operation. It gets the name of the header that the manifest
-  ///   chooses as key, or nil.
+  /// - Parameter key: Returns the key that decides whether a canary runs the operation. It gets the name of the header that the
+  ///   manifest uses as key, or nil.
   func enter(_ key: (_ field: String?) -> String) -> (Generation, GenerationTrial?) {
-    // Counted before the lock is given up: a generation that is being retired sees it.
+    // Counted under the lock, so that a generation that is retired at the same time sees the operation.
     let found: Generation? = state.withLock { state in
       guard state.trial == nil else { return nil }
       state.current.enter()
@@ -121,7 +121,7 @@ final class GenerationManager: OperationRunner {
     var forwarded = Carabiner.HTTPHeaders()
     if selection.isEmpty { return forwarded }
     for (name, value) in headers where selection.passes(name) { forwarded.add(name: name, value: value) }
-    // Also if the client gave it none, or one that is malformed.
+    // Also if the client sent no ID or a malformed one.
     if selection.passes(RequestID.field) { forwarded[RequestID.field] = requestID }
     return forwarded
   }
@@ -151,7 +151,7 @@ final class GenerationManager: OperationRunner {
 
   // MARK: Generations
 
-  /// Lets a generation take the place of the current one, and of one on trial.
+  /// Makes a generation the current one, and retires its predecessor and any other generation on trial.
   func swap(to next: Generation) {
     let earlier = state.withLock { state in
       var earlier = [state.current]
@@ -164,7 +164,7 @@ final class GenerationManager: OperationRunner {
     retire(earlier)
   }
 
-  /// Puts a generation on trial, in place of another.
+  /// Puts a generation on trial, and retires one that is already on trial.
   func begin(_ trial: GenerationTrial) {
     let earlier = state.withLock { state in
       let earlier = state.trial.map { [$0.generation] } ?? []
@@ -175,9 +175,9 @@ final class GenerationManager: OperationRunner {
     retire(earlier)
   }
 
-  /// Ends a trial, and with it its generation.
+  /// Ends a trial and retires its generation.
   ///
-  /// - Returns: False if it is over already.
+  /// - Returns: False if the trial is over already.
   func giveUp(_ trial: GenerationTrial) -> Bool {
     let isGivenUp = state.withLock { state in
       guard state.trial === trial else { return false }
@@ -202,10 +202,10 @@ final class GenerationManager: OperationRunner {
     for generation in generations where generation.retire() { end(generation) }
   }
 
-  /// Gives up the last reference the host has to a generation, off the loop: plugins are drained and ended with it.
+  /// Releases a generation on a separate queue: its plugins are drained and ended with it.
   private func end(_ generation: Generation) {
     retirement.async { [self] in
-      // Both the one who retires and the last one who leaves may find it over; the first of them finds it in the list.
+      // May run twice, from `retire` and from the last `leave`. Only the first run finds the generation in the list.
       let isListed = state.withLock { state in
         guard let index = state.retired.firstIndex(where: { $0 === generation }) else { return false }
         state.retired.remove(at: index)

@@ -4,15 +4,15 @@ internal import CarabinerManifest
 internal import Foundation
 internal import Logging
 
-/// Where generations come from: a manifest's file, and what the configuration of the host adds to it.
+/// Creates generations from a manifest file and the configuration of the host.
 struct GenerationSource: Sendable {
-  /// A manifest that was read, and the digests of the plugins' files as they were then.
+  /// A parsed manifest, and the digests of the plugin files at that time.
   struct Candidate: Sendable {
-    /// The manifest as it is written.
+    /// The manifest as written in the file.
     let manifest: Manifest
     let digests: [String: String]
 
-    /// The manifest with every file pinned: what was looked at is what will be loaded.
+    /// The manifest with the digest of each file pinned, so that the files that were checked are those that are loaded.
     var pinned: Manifest {
       var pinned = manifest
       for index in pinned.plugins.indices {
@@ -23,18 +23,18 @@ struct GenerationSource: Sendable {
     }
   }
 
-  /// The manifest's file; nil for a manifest that says nothing.
+  /// The path of the manifest; nil for an empty manifest.
   let path: String?
   let configuration: PluginHost.Configuration
-  /// Is told what callers of all generations do not notice.
+  /// Observes the chains of all generations.
   let observer: any ChainObserver
-  /// Where the host reports, and what no report may show.
+  /// Logs and warnings, without secrets.
   let output: HostOutput
 
-  /// A folder for what outlives the process; nil for none.
+  /// A folder for data that outlives the process; nil for none.
   private var state: String? { configuration.stateDirectory }
 
-  /// The generation to begin with: the manifest's, or that of the last manifest that served.
+  /// Creates the first generation, from the manifest or from the last known good one.
   func first() throws -> Generation {
     do {
       return try generation(1, of: candidate())
@@ -47,13 +47,13 @@ struct GenerationSource: Sendable {
     }
   }
 
-  /// The first generation, or the successor of one.
+  /// Creates the first generation, or the successor of one.
   ///
-  /// - Parameter anew: Whether all instances of plugins are made anew.
+  /// - Parameter anew: Whether all plugin instances are recreated.
   func generation(
     _ number: UInt64, of candidate: Candidate, replacing predecessor: Generation? = nil, anew: Bool = false
   ) throws -> Generation {
-    // What was switched on and off by hand stays so, as long as there is something it fits.
+    // Manual overrides are kept as long as they match an entry.
     var overrides = predecessor?.host.chain.overrides ?? StageOverrides(environment: ProcessInfo.processInfo.environment)
     for decision in overrides.live where !candidate.manifest.plugins.contains(where: { decision.fits($0.name) }) {
       overrides.removeLive(decision.pattern)
@@ -67,9 +67,9 @@ struct GenerationSource: Sendable {
     return Generation(number, candidate.manifest, host, crashLoop: crashLoop)
   }
 
-  /// What is known of plugins that killed the host; nil if the manifest does not ask.
+  /// The record of plugins that crashed the host; nil if the manifest does not configure it.
   ///
-  /// - Throws: A usage error if there is nowhere to remember it.
+  /// - Throws: A usage error if there is no folder to store it.
   func crashLoop(_ manifest: Manifest) throws -> CrashLoopGuard? {
     guard configuration.countsCrashes, let policy = manifest.settings.crashLoop else { return nil }
     guard let state else {
@@ -78,7 +78,7 @@ struct GenerationSource: Sendable {
     return try CrashLoopGuard(directory: "\(state)/crashes", policy: policy)
   }
 
-  /// Where the manifest that served last is kept; nil if nothing outlives the process.
+  /// The store of the last known good manifest; nil without a state folder.
   func lastKnownGood() throws -> LastKnownGood? {
     guard let state else { return nil }
     try FileManager.default.createDirectory(
@@ -86,14 +86,14 @@ struct GenerationSource: Sendable {
     return try LastKnownGood(directory: "\(state)/last-good")
   }
 
-  /// What was kept as last known good; nil if nothing was.
+  /// The last known good manifest; nil if none is stored.
   func keptCandidate() throws -> Candidate? {
     try lastKnownGood()?.manifest().map { try candidate($0) }
   }
 
-  /// Reads manifest and files as they are now.
+  /// Reads the manifest and the digests of its files.
   ///
-  /// - Throws: ``ManifestError``, or ``LoadRefusal`` if a file is none that could be loaded.
+  /// - Throws: ``ManifestError``, or ``LoadRefusal`` if a file cannot be loaded as a plugin.
   func candidate() throws -> Candidate {
     try candidate(try path.map { try Manifest.load(path: $0) } ?? Manifest())
   }
@@ -108,9 +108,9 @@ struct GenerationSource: Sendable {
     return Candidate(manifest: manifest, digests: digests)
   }
 
-  /// Brings up what is new in child processes first: a plugin that crashes or hangs there does not do so here.
+  /// Loads new plugins in child processes first, so that a plugin that crashes or hangs does not affect this process.
   ///
-  /// - Throws: ``LoadRefusal`` or ``ManifestError`` of the first plugin that cannot be brought up.
+  /// - Throws: ``LoadRefusal`` or ``ManifestError`` of the first plugin that cannot be loaded.
   func probe(_ candidate: Candidate, current: Generation) throws {
     guard let path, let probe = configuration.probe else { return }
     let overrides = current.host.chain.overrides
@@ -125,7 +125,7 @@ struct GenerationSource: Sendable {
     }
   }
 
-  /// Whether the same file runs with the same entry of the manifest now.
+  /// Whether the same file with the same manifest entry is already running.
   private func isKnown(_ plugin: Manifest.Plugin, _ candidate: Candidate, _ current: Generation) -> Bool {
     guard let digest = candidate.digests[plugin.name], PluginLibrary.isLoaded(digest: digest),
       var earlier = current.manifest.plugin(named: plugin.name)

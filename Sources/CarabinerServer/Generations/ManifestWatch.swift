@@ -3,28 +3,27 @@ internal import CarabinerHost
 internal import CarabinerManifest
 internal import Foundation
 
-/// Looks now and then whether a manifest or a file that it names has changed.
+/// Polls a manifest and the files that it names for changes.
 ///
-/// It asks for their times and sizes instead of being told: that works on every file system, and finds a file that was put in
-/// place by a rename as well as one that was overwritten. Other files of the folder do not count: records, logs and stores change with
-/// each request.
+/// It compares times and sizes instead of using file system events. That works on every file system, for renamed as well as
+/// overwritten files. Other files in the folder are ignored, because records, logs and stores change with each request.
 struct ManifestWatch: Sendable {
-  /// How often it looks. A change is reported once nothing has changed between two looks.
+  /// The polling interval. A change is reported when two polls in a row find the same state.
   static let interval = Duration.milliseconds(250)
 
-  /// The manifest.
+  /// The path of the manifest.
   let path: String
-  /// The files that what serves at this moment reads beside those its manifest names.
+  /// The files that the current generation reads in addition to those that the manifest names.
   let files: @Sendable () -> [String]
 
-  /// What a look found.
+  /// The state that a poll found.
   private struct Look {
     let manifest: FileSignature
-    /// What the manifest names, which changes only with it.
+    /// The files that the manifest names, which change only with it.
     let named: [String]
     let files: [String: FileSignature]
 
-    /// Whether nothing has changed since another look. A file that only one of them knows is none that has changed.
+    /// Whether nothing has changed since another poll. A file that only one of them lists does not count as changed.
     func isSame(as other: Look) -> Bool {
       manifest == other.manifest && files.allSatisfy { path, signature in other.files[path].map { $0 == signature } ?? true }
     }

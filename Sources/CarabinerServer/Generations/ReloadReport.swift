@@ -3,35 +3,35 @@ internal import CarabinerManifest
 package import CarabinerWire
 internal import Foundation
 
-/// What became of a reload.
+/// The result of a reload.
 package struct ReloadReport: Sendable {
-  /// How it ended.
+  /// The outcome of a reload.
   enum Outcome: Sendable {
     /// The new generation serves.
     case accepted
-    /// The new generation is on trial, as this says.
+    /// The new generation is on trial; the value describes the trial.
     case onTrial(String)
-    /// The generation on trial has taken over.
+    /// The generation on trial serves now.
     case promoted
-    /// The generation on trial has gone, and why.
+    /// The trial ended without success; the value is the reason.
     case rolledBack(String)
-    /// The old one goes on, and why.
+    /// The new manifest was refused, and the current generation serves; the values are the reasons.
     case refused([String])
   }
 
   let outcome: Outcome
-  /// Who asked for it.
+  /// The reason for the reload, such as a signal.
   let trigger: String
-  /// The generation that serves now.
+  /// The number of the serving generation.
   package let generation: UInt64
-  /// What is different in the new manifest, or would have been.
+  /// The changes in the new manifest, also if it was refused.
   let difference: ManifestDifference?
   let duration: Duration
   let date = Date()
   /// The error that refused the manifest; nil if none did.
   var error: ServerError?
 
-  /// Whether what was asked for is done or begun.
+  /// Whether the request was carried out or has been started.
   package var isAccepted: Bool {
     switch outcome {
     case .accepted, .onTrial, .promoted: true
@@ -49,7 +49,7 @@ package struct ReloadReport: Sendable {
     }
   }
 
-  /// Why the manifest does not serve; empty if it does.
+  /// The reasons why the manifest is not used; empty if it is.
   var problems: [String] {
     switch outcome {
     case .accepted, .onTrial, .promoted: []
@@ -69,10 +69,10 @@ package struct ReloadReport: Sendable {
     ]
   }
 
-  /// A few lines for people.
+  /// The report as text.
   var text: String { Self.text(json) }
 
-  /// The lines of a report in JSON, for people.
+  /// The text for a report in JSON.
   package static func text(_ json: JSONValue) -> String {
     func list(_ name: String) -> [String] { json[name]?.array?.compactMap(\.string) ?? [] }
     let generation = json["generation"]?.int ?? 0
@@ -90,6 +90,6 @@ package struct ReloadReport: Sendable {
 }
 
 extension Duration {
-  /// The same in milliseconds.
+  /// The duration in milliseconds.
   var milliseconds: Double { Double(components.seconds) * 1e3 + Double(components.attoseconds) / 1e15 }
 }

@@ -6,14 +6,14 @@ internal import Foundation
 internal import Logging
 internal import Synchronization
 
-/// Makes new generations of a manifest, one after the other, while the old ones serve.
+/// Creates new generations of a manifest, one at a time, while the current one serves.
 final class Reloader: Sendable {
-  /// How often a canary is judged.
+  /// The interval at which a canary is judged.
   private static let judgementInterval = Duration.milliseconds(200)
 
   private struct Waiting {
     var triggers: [String] = []
-    /// Whether one of them wants all instances made anew.
+    /// Whether one of them requires that all plugin instances are recreated.
     var anew = false
     var continuations: [CheckedContinuation<ReloadReport, Never>] = []
   }
@@ -23,7 +23,7 @@ final class Reloader: Sendable {
   /// The certificates of the gateways over this host.
   private let certificates = Mutex<[ServerCertificate]>([])
   private let queue = DispatchQueue(label: "carabiner.reload")
-  /// Who asked since the last reload began: all of them are served by the next.
+  /// The requests since the last reload began. The next reload serves all of them.
   private let waiting = Mutex(Waiting())
   private let lastNumber = Atomic<UInt64>(1)
   private let isClosed = Atomic<Bool>(false)
@@ -33,17 +33,17 @@ final class Reloader: Sendable {
     self.source = source
   }
 
-  /// Reads the files of a certificate again at each reload.
+  /// Registers a certificate whose files are read again at each reload.
   func add(_ certificate: ServerCertificate) { certificates.withLock { $0.append(certificate) } }
 
   func remove(_ certificate: ServerCertificate) { certificates.withLock { $0.removeAll { $0 === certificate } } }
 
-  /// Makes no more generations: the gateway is ending.
+  /// Refuses further reloads, because the gateway shuts down.
   func close() { isClosed.store(true, ordering: .relaxed) }
 
-  /// Reads the manifest again and lets it take over if all of it is in order.
+  /// Reads the manifest again, and makes the new generation the current one if it is valid.
   ///
-  /// - Parameter anew: Whether all instances of plugins are made anew, also those for which nothing has changed.
+  /// - Parameter anew: Whether all plugin instances are recreated, including those without changes.
   func reload(trigger: String, anew: Bool = false) async -> ReloadReport {
     await withCheckedContinuation { continuation in
       let isFirst = waiting.withLock { waiting in
@@ -52,7 +52,7 @@ final class Reloader: Sendable {
         waiting.anew = waiting.anew || anew
         return waiting.continuations.count == 1
       }
-      // Loading blocks, and so does looking at a plugin in a child process.
+      // Loading blocks, and so does probing a plugin in a child process.
       if isFirst { queue.async { [self] in serveWaiting() } }
     }
   }
@@ -69,7 +69,7 @@ final class Reloader: Sendable {
 
   private func note(_ report: ReloadReport) {
     live.note(report)
-    // Written whatever the log's level is: a signal has no other answer.
+    // Logged at every log level: a signal has no other response.
     var logger = live.output.logger
     logger.logLevel = min(logger.logLevel, .notice)
     logger.log(
@@ -77,7 +77,7 @@ final class Reloader: Sendable {
       metadata: ["trigger": "\(report.trigger)", "generation": "\(report.generation)"])
   }
 
-  /// Keeps a generation that serves as the last known good one. That this fails is told, and no reason not to serve.
+  /// Stores a serving generation as the last known good one. A failure is logged, and the generation serves nevertheless.
   func keep(_ generation: Generation) {
     do {
       try source.lastKnownGood()?.keep(generation.manifest, libraries: generation.host.chain.libraries)
@@ -88,10 +88,10 @@ final class Reloader: Sendable {
 
   // MARK: Overrides
 
-  /// Switches the plugins a pattern fits on or off, now and in the generations to come; or takes back what was last said of it.
+  /// Switches the plugins that match a pattern on or off, in this generation and its successors, or removes an earlier override.
   ///
-  /// - Parameter isEnabled: Nil to take back.
-  /// - Throws: ``ManifestError`` if none fits or one is mandatory, ``LoadRefusal`` if one cannot be loaded.
+  /// - Parameter isEnabled: Nil to remove the override.
+  /// - Throws: ``ManifestError`` if no plugin matches or a matching one is mandatory, ``LoadRefusal`` if one cannot be loaded.
   func override(_ pattern: String, isEnabled: Bool?, reason: String) async throws {
     try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
       queue.async { [self] in
@@ -116,9 +116,9 @@ final class Reloader: Sendable {
 
   // MARK: Trials
 
-  /// Lets a generation on trial take over.
+  /// Makes the generation on trial the current one.
   ///
-  /// - Returns: Nil if its trial is over already.
+  /// - Returns: Nil if the trial is over already.
   func promote(_ trial: GenerationTrial, trigger: String, _ difference: ManifestDifference? = nil) -> ReloadReport? {
     guard live.trial === trial else { return nil }
     live.swap(to: trial.generation)
@@ -130,9 +130,9 @@ final class Reloader: Sendable {
     return report
   }
 
-  /// Ends a trial; the old generation goes on as before.
+  /// Ends a trial; the current generation continues to serve.
   ///
-  /// - Returns: Nil if it is over already.
+  /// - Returns: Nil if the trial is over already.
   func rollBack(
     _ trial: GenerationTrial, _ reason: String, trigger: String, _ difference: ManifestDifference? = nil
   ) -> ReloadReport? {
@@ -144,7 +144,7 @@ final class Reloader: Sendable {
     return report
   }
 
-  /// Judges a trial now and then until it is over.
+  /// Judges a canary at an interval until its trial is over.
   private func watch(_ trial: GenerationTrial, _ difference: ManifestDifference?) {
     guard case .canary = trial.kind else { return }
     Task { [self] in
@@ -177,7 +177,7 @@ final class Reloader: Sendable {
       return refusal(
         ServerError(.shutDown, "the gateway is ending and takes no new generation; reload it once it has started again"))
     }
-    // Its files are no part of a generation, and one that cannot be used refuses none.
+    // Certificates are not part of a generation, so an unusable one does not cause a refusal.
     for certificate in certificates.withLock(\.self) { certificate.refresh() }
     do {
       let candidate = try source.candidate()

@@ -7,34 +7,36 @@ internal import CarabinerManifest
 internal import CarabinerWebSocket
 internal import Foundation
 
-/// A client over the chain of a manifest, the libcurl transport, and a WebSocket if one is named.
+/// A client for the chain of a manifest, with the libcurl transport and a WebSocket if one is configured.
 struct ChainRuntime: Sendable {
   let client: ApolloClient
   let transport: CurlTransport
   let manifest: Manifest
   let chain: HostedChain
-  /// Time and network for plugins.
+  /// The timers and the network access of plugins.
   private let environment: HostEnvironment
-  /// What no output may show.
+  /// The secrets that no output may contain.
   private let hidden: HiddenSecrets
   private let webSocket: WebSocketTransport?
   let timeout: Double?
-  /// What the file of certificate authorities held when the transport was made; nil if there is none, or it cannot be read.
+  /// The SHA-256 digest of the certificate authority file when the transport was created; nil if there is none, or it cannot be
+  /// read.
   private let authorities: [UInt8]?
-  /// How large that file may be.
+  /// The maximum size of that file, in bytes.
   private static let maximumAuthorityBytes = 16 << 20
 
   /// - Parameters:
-  ///   - predecessor: The host this one takes the place of. Connections, store and plugins go on where their settings are the same.
-  ///   - anew: Whether all instances of plugins are made anew nevertheless.
-  ///   - generation: Which generation of the manifest this is.
-  ///   - crashLoop: What is known of plugins that killed the host.
-  ///   - fallbackEndpoint: Where the server is if nobody says; nil if somebody has to.
-  ///   - passesGraphQLErrors: Whether GraphQL errors with a status of 400 to 499 are results.
-  ///   - observer: Is told what callers do not notice.
-  ///   - output: Where the host reports, and what no report may show.
-  ///   - sending: What the chain sends its requests with, over the transport.
-  ///   - fetching: What plugins send requests of their own with.
+  ///   - predecessor: The runtime that this one replaces. Connections, store and plugins are kept where their settings are the
+  ///     same.
+  ///   - anew: Whether all plugin instances are recreated nevertheless.
+  ///   - generation: The number of the generation.
+  ///   - crashLoop: The record of plugins that crashed the host.
+  ///   - fallbackEndpoint: The endpoint if neither the caller nor the manifest names one; nil if one of them has to.
+  ///   - passesGraphQLErrors: Whether responses with GraphQL errors and a status of 400 to 499 are results.
+  ///   - observer: Observes the chain.
+  ///   - output: Logs and warnings, without secrets.
+  ///   - sending: Returns the transport for requests of the chain.
+  ///   - fetching: Returns the transport for requests of plugins.
   init(
     manifest: Manifest, endpoint: String?, headers: HTTPHeaders, wire: WireChoice, timeout: Double?, output: HostOutput,
     overrides: StageOverrides = StageOverrides(environment: ProcessInfo.processInfo.environment),
@@ -56,7 +58,7 @@ struct ChainRuntime: Sendable {
       throw ServerError.invalid(
         "the endpoint is no http or https URL with a host; check --endpoint, or endpoint: in the manifest")
     }
-    // As a URL it may look different, so the whole of it is hidden as well.
+    // The parsed URL may be spelled differently, so it is hidden as well.
     var hidden = manifest.redaction(secrets)
     if endpoint == nil, endpointText != nil, text != manifest.endpoint {
       hidden = hidden.hiding(url.absoluteString, behind: manifest.endpoint ?? "")
@@ -66,7 +68,7 @@ struct ChainRuntime: Sendable {
     }
     self.hidden = output.secrets.hide(hidden)
     let configuration = CurlTransport.Configuration(manifest.settings)
-    // libcurl keeps the authorities in memory, so a transport with others has to be a new one.
+    // libcurl keeps the authorities in memory, so other authorities need a new transport.
     authorities = try? configuration.certificateAuthorityFile.map {
       Digest.sha256(try BoundedFile.bytes(at: $0, maximumBytes: Self.maximumAuthorityBytes))
     }
@@ -78,7 +80,7 @@ struct ChainRuntime: Sendable {
       transport = try CurlTransport(configuration: configuration, replacing: predecessor?.transport)
     }
     self.manifest = manifest
-    // As long as the transport stays the same, so do the instances of plugins, which keep the environment they were made in.
+    // While the transport stays the same, plugin instances are kept, with the environment that they were created in.
     let transport = transport
     environment =
       predecessor.flatMap { $0.transport === transport ? $0.environment : nil }
@@ -112,7 +114,7 @@ struct ChainRuntime: Sendable {
     self.timeout = timeout ?? manifest.settings.timeout?.seconds
   }
 
-  /// Checks that this operation passes the stage that sends hashes.
+  /// Checks that the operation passes the stage that sends hashes.
   ///
   /// - Throws: A usage error if it does not.
   func requirePersistedQueries(for operation: DynamicOperation) throws {
@@ -123,18 +125,18 @@ struct ChainRuntime: Sendable {
     }
   }
 
-  /// Runs an operation for somebody else, with what of their header goes on.
+  /// Runs an operation of a client, with the client's fields that are forwarded.
   func results(
     of operation: DynamicOperation, headers: HTTPHeaders, cachePolicy: CachePolicy, tracer: (any ChainTracer)?
   ) throws -> PullStream<GraphQLResponse<DynamicOperation>> {
     var configuration = configuration(tracer)
     configuration.additionalHeaders = headers
-    // What nobody reads is not kept.
+    // A result that is never read from the cache is not written to it.
     configuration.writeResultsToCache = cachePolicy != .networkOnly
     return try client.results(of: operation, cachePolicy: cachePolicy, configuration: configuration)
   }
 
-  /// Tells a WebSocket's server that nobody wants more.
+  /// Ends the subscriptions at the WebSocket's server.
   func shutDown() async { await webSocket?.shutDown() }
 
   private func configuration(_ tracer: (any ChainTracer)?) -> RequestConfiguration {
@@ -155,7 +157,7 @@ extension CurlTransport.Configuration {
 }
 
 extension WebSocketTransport {
-  /// The WebSocket of a manifest, with the chain and the store that HTTP has as well.
+  /// Creates the WebSocket of a manifest, with the same chain and store as HTTP.
   init(
     _ text: SecretText, _ manifest: Manifest, _ secrets: SecretReferences, headers: HTTPHeaders, chain: HostedChain,
     store: ApolloStore, observer: any ChainObserver

@@ -2,7 +2,7 @@ internal import CarabinerHost
 internal import CarabinerManifest
 internal import Logging
 
-/// Where a host reports, and the secrets that no report may show.
+/// The logger and warnings of a host, and the secrets to hide in them.
 struct HostOutput: Sendable {
   let logger: Logger
   /// The secrets of the manifests that this host has read.
@@ -16,7 +16,7 @@ struct HostOutput: Sendable {
     self.warning = warning
   }
 
-  /// The text without what is secret.
+  /// The text without secrets.
   func redacted(_ text: String) -> String { secrets(text) }
 
   /// Warns the operator.

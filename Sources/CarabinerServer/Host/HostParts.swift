@@ -3,7 +3,7 @@ internal import CarabinerHost
 internal import CarabinerManifest
 internal import Logging
 
-/// The parts of a host, made one after the other.
+/// Creates the parts of a host in order.
 struct HostParts: Sendable {
   let output: HostOutput
   let counters = ChainCounters()
@@ -12,7 +12,7 @@ struct HostParts: Sendable {
   let live: GenerationManager
   let reloader: Reloader
 
-  /// - Parameter path: The manifest; nil for one that says nothing.
+  /// - Parameter path: The path of the manifest; nil for an empty one.
   init(_ path: String?, _ configuration: PluginHost.Configuration) throws {
     let output = HostOutput(
       logger: configuration.logger, secrets: configuration.secrets ?? SecretRegister(), warning: configuration.warning)
@@ -20,10 +20,10 @@ struct HostParts: Sendable {
     if configuration.startsFromLastGood, configuration.stateDirectory == nil {
       throw ServerError.invalid("startsFromLastGood needs a stateDirectory")
     }
-    // Before anything of another host is touched, as its record.
+    // First of all, before any file of another host is changed, such as its record.
     stateFolder = try configuration.stateDirectory.map { try StateFolder($0) }
     recorder = try configuration.record.map { try Recorder(path: $0.path, maximumBytes: $0.maximumBytes, output: output) }
-    // Before any plugin is loaded, without a record; with one as soon as it is known where.
+    // Installed before any plugin is loaded. The file for its reports is set as soon as it is known.
     if configuration.installsCrashReporter { try CrashReporter.install() }
     let source = GenerationSource(path: path, configuration: configuration, observer: counters, output: output)
     let first = try source.first()

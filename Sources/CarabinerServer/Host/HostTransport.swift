@@ -2,13 +2,13 @@ public import Carabiner
 internal import CarabinerGateway
 internal import Foundation
 
-/// Runs operations through the chain of a host, each in the generation that serves when it begins.
+/// Runs operations through the chain of a host. Each runs in the generation that serves when it starts.
 public struct HostTransport: UploadingNetworkTransport {
   let host: PluginHost
 
-  /// The store of the generation that serves.
+  /// The store of the serving generation.
   ///
-  /// A reload that changes the store's settings opens another store; make a new client then.
+  /// A reload that changes the store's settings opens another store. Create a new client in that case.
   public var store: ApolloStore { host.live.current.host.client.store }
 
   public func send<Operation: GraphQLOperation>(
@@ -33,7 +33,7 @@ public struct HostTransport: UploadingNetworkTransport {
     _ body: (any NetworkTransport, RequestConfiguration) throws -> PullStream<GraphQLResponse<Operation>>
   ) throws -> PullStream<GraphQLResponse<Operation>> {
     let lease = GenerationLease(host.live) { field in
-      // A host in an application has one user: without a key a canary takes a share of the operations.
+      // An application has only one user, so without a key a canary takes a random share of the operations.
       field.flatMap { configuration.additionalHeaders[$0] } ?? UUID().uuidString
     }
     var configuration = configuration
@@ -45,7 +45,7 @@ public struct HostTransport: UploadingNetworkTransport {
 }
 
 extension ApolloClient {
-  /// A client over the chain of a host, with the store of its manifest.
+  /// Creates a client for the chain of a host, with the store of its manifest.
   public convenience init(networkTransport: HostTransport) {
     self.init(networkTransport: networkTransport, store: networkTransport.store)
   }

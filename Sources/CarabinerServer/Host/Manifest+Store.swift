@@ -6,7 +6,7 @@ internal import CarabinerWire
 internal import FoundationEssentials
 
 extension Manifest {
-  /// Opens the store, and makes its file if there is none.
+  /// Opens the store, and creates its file if there is none.
   ///
   /// - Throws: ``StoreError``.
   func openStore() throws -> ApolloStore {
@@ -20,13 +20,13 @@ extension Manifest {
     return ApolloStore(cache: cache, policy: store.policy)
   }
 
-  /// Whether a store that was opened for another manifest is as this one wants it.
+  /// Whether a store that was opened for another manifest has the settings of this one.
   func canKeepStore(of other: Manifest) -> Bool {
     store == other.store && settings.storeRecords == other.settings.storeRecords
       && settings.storeBytes == other.settings.storeBytes && settings.storeFields == other.settings.storeFields
   }
 
-  /// What keeps the store's file from being used; nothing is made or changed.
+  /// The reasons why the store's file cannot be used. Nothing is created or changed.
   package func storeProblems() -> [ManifestProblem] {
     guard let file = store.file, let size = try? FileManager.default.attributesOfItem(atPath: file)[.size] as? Int, size > 0
     else { return [] }

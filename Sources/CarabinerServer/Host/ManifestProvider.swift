@@ -2,7 +2,7 @@ public import Carabiner
 internal import CarabinerHost
 internal import Foundation
 
-/// The interceptors of a host's manifest, for a provider that mixes them with its own.
+/// Provides the interceptors of a host's manifest, to be combined with others.
 ///
 /// ```swift
 /// struct MyProvider: InterceptorProvider {
@@ -18,17 +18,17 @@ internal import Foundation
 /// }
 /// ```
 ///
-/// An operation keeps the interceptors of the generation that serves when it begins. The manifest's endpoint, headers and settings of
-/// the transport do not count: they are those of the transport that the provider is given to.
+/// An operation uses the interceptors of the generation that serves when it starts. The manifest's endpoint, headers and
+/// transport settings are not used: those of the transport that the provider is passed to apply.
 public struct ManifestProvider: InterceptorProvider {
   private let host: PluginHost
 
-  /// The interceptors of this host's manifest.
+  /// Creates a provider for this host's manifest.
   public init(_ host: PluginHost) { self.host = host }
 
-  /// The interceptors of the generation that serves, for one request.
+  /// Returns the interceptors of the serving generation for one request.
   ///
-  /// - Throws: Errors of plugins that cannot begin a request.
+  /// - Throws: Errors of plugins that cannot start a request.
   public func interceptors<Operation: GraphQLOperation>(
     for operation: Operation, context: RequestContext
   ) throws -> RequestInterceptors {
@@ -39,7 +39,7 @@ public struct ManifestProvider: InterceptorProvider {
   }
 }
 
-/// Keeps a generation until the request that holds its interceptors is over.
+/// Holds a lease until the request that has its interceptors is over.
 private struct LeaseKeeper: GraphQLInterceptor {
   let lease: GenerationLease
 

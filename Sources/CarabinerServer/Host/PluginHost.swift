@@ -9,8 +9,8 @@ internal import Tracing
 
 /// Runs GraphQL operations through the chain of a manifest, and loads the plugins that the manifest names.
 ///
-/// A host holds the generations of its manifest: one runs new operations, and earlier ones end with the operations that began in them.
-/// Several hosts may be in one process; nothing but the code of the plugins is shared between them.
+/// A host has several generations of its manifest: one runs new operations, and earlier ones end when their last operation ends.
+/// A process may have several hosts. They share only the code of the plugins.
 public final class PluginHost: Sendable {
   let live: GenerationManager
   let reloader: Reloader
@@ -18,23 +18,23 @@ public final class PluginHost: Sendable {
   let output: HostOutput
   private let tracer: (any Tracer)?
   private let recorder: Recorder?
-  /// Held while the host lives.
+  /// Locked for the lifetime of the host.
   private let stateFolder: StateFolder?
   private let watching: Task<Void, Never>?
 
   /// Checks a manifest, loads its plugins, and opens its store.
   ///
   /// - Parameters:
-  ///   - path: The file of the manifest, YAML or JSON.
-  ///   - configuration: What the manifest does not say.
+  ///   - path: The path of the manifest, in YAML or JSON.
+  ///   - configuration: The settings that are not part of the manifest.
   /// - Throws: ``ServerError`` with all problems of the manifest, and errors of the store and the transports.
   public convenience init(manifest path: String, configuration: Configuration = Configuration()) async throws {
     try await self.init(manifestOrNone: path, configuration)
   }
 
-  /// - Parameter path: Nil for a manifest that says nothing.
+  /// - Parameter path: The path of the manifest; nil for an empty one.
   package convenience init(manifestOrNone path: String?, _ configuration: Configuration) async throws {
-    // Loading blocks: it reads files, links libraries and runs code of plugins.
+    // Loading blocks: it reads files, links libraries and runs plugin code.
     let parts = try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<HostParts, any Error>) in
       DispatchQueue(label: "carabiner.start").async {
         continuation.resume(with: Result { try ServerError.wrapping { try HostParts(path, configuration) } })
@@ -62,21 +62,21 @@ public final class PluginHost: Sendable {
 
   // MARK: Operations
 
-  /// Runs operations through the chain that serves when they begin.
+  /// Runs operations through the chain that serves when they start.
   public var transport: HostTransport { HostTransport(host: self) }
 
   /// The executor on which operations run without changing threads.
   public var executor: any TaskExecutor { live.executor }
 
-  /// The number of the generation that serves, counted from 1.
+  /// The number of the serving generation, counted from 1.
   public var generation: UInt64 { live.current.number }
 
   /// The text without the secrets of the manifests that this host has read.
   ///
-  /// Errors may hold the URL of the endpoint, and that may hold a key.
+  /// Errors may contain the endpoint's URL, which may contain a key.
   public func redacted(_ text: String) -> String { output.redacted(text) }
 
-  /// Checks that this operation passes the stage that sends hashes.
+  /// Checks that the operation passes the stage that sends hashes.
   ///
   /// - Throws: ``ServerError`` if it does not.
   package func requirePersistedQueries(for operation: DynamicOperation) throws {
@@ -85,13 +85,13 @@ public final class PluginHost: Sendable {
 
   // MARK: Generations
 
-  /// Reads the manifest again, and lets it serve if all of it is in order.
+  /// Reads the manifest again. If it is valid, the new generation serves.
   ///
-  /// With `serve: {canary: …}` or `serve: {shadow: …}` in the manifest the new generation is on trial at first.
+  /// With `serve: {canary: …}` or `serve: {shadow: …}` in the manifest, the new generation is on trial first.
   ///
-  /// - Parameter anew: Whether all instances of plugins are made anew, also those for which nothing has changed.
+  /// - Parameter anew: Whether all plugin instances are recreated, including those without changes.
   /// - Returns: The event, which lists what has changed.
-  /// - Throws: ``ServerError`` if the manifest or a plugin is refused; the earlier generation goes on.
+  /// - Throws: ``ServerError`` if the manifest or a plugin is refused; the current generation continues to serve.
   @discardableResult public func reload(anew: Bool = false) async throws -> GenerationEvent {
     let report = await reload(trigger: "reload()", anew: anew)
     guard report.isAccepted else {
@@ -101,16 +101,16 @@ public final class PluginHost: Sendable {
     return GenerationEvent(report, redact: output.redacted)
   }
 
-  /// Reads the manifest again, and lets it serve if all of it is in order.
+  /// Reads the manifest again. If it is valid, the new generation serves.
   ///
   /// - Parameter trigger: The reason, for the log.
   package func reload(trigger: String, anew: Bool = false) async -> ReloadReport {
     await reloader.reload(trigger: trigger, anew: anew)
   }
 
-  /// The events of generations from now on, for as long as the host lives.
+  /// The events of generations from now on, until the host is released.
   ///
-  /// Each call makes a stream of its own. A reader that is slow misses the oldest events.
+  /// Each call returns a new stream. A slow reader misses the oldest events.
   public var events: AsyncStream<GenerationEvent> { live.events.stream() }
 
   private static func watch(_ path: String, _ live: GenerationManager, _ reloader: Reloader) -> Task<Void, Never> {
@@ -126,9 +126,9 @@ public final class PluginHost: Sendable {
     reloader.close()
   }
 
-  /// Refuses reloads, ends the subscriptions at the upstream, and writes what waits to be recorded.
+  /// Refuses reloads, ends the subscriptions at the upstream, and writes the remaining records.
   ///
-  /// Call it once no operation is needed any more. Plugins end with the host.
+  /// Call it when no more operations are needed. Plugins end with the host.
   public func shutDown() async {
     stopReloading()
     await live.current.host.shutDown()
@@ -136,12 +136,12 @@ public final class PluginHost: Sendable {
     live.events.finish()
   }
 
-  /// How many operations are missing from the record because the disk was slow, or the file as long as it may be.
+  /// The number of operations that were not recorded because the disk was slow or the file had reached its maximum size.
   package var unrecordedOperations: Int { recorder?.leftOut ?? 0 }
 
   // MARK: Parts
 
-  /// The tracer of an operation that began in a generation; nil if nothing is traced.
+  /// Returns the tracer of an operation in a generation; nil if operations are not traced.
   func chainTracer(in generation: Generation) -> (any ChainTracer)? {
     guard let tracer else { return nil }
     return ChainSpans(

@@ -4,18 +4,18 @@ internal import CarabinerManifest
 internal import CarabinerWire
 internal import Foundation
 
-/// How operations go over the wire, beside what the manifest says.
+/// Overrides of the manifest's transport settings.
 package struct WireChoice: Sendable {
   /// Whether queries are sent with GET.
   var usesGET = false
-  /// Whether hashes are sent in place of documents.
+  /// Whether hashes are sent instead of documents.
   var usesPersistedQueries = false
 
-  /// Where the WebSocket is; nil for what the manifest says.
+  /// The URL of the WebSocket; nil for that of the manifest.
   var webSocket: String?
-  /// What is spoken over it; nil for what the manifest says.
+  /// The WebSocket subprotocol; nil for that of the manifest.
   var webSocketProtocol: WebSocketProtocol?
-  /// A file of certificates to trust; nil for what the manifest or the environment says.
+  /// A file of trusted certificates; nil for that of the manifest or the environment.
   var certificateAuthorityFile: String?
 
   package init(
@@ -29,7 +29,7 @@ package struct WireChoice: Sendable {
     self.certificateAuthorityFile = certificateAuthorityFile
   }
 
-  /// The file of certificates to trust that the environment names for every program that uses OpenSSL; nil for the system's.
+  /// The file of trusted certificates in `SSL_CERT_FILE`, which programs with OpenSSL use; nil for the system's.
   package static func environmentAuthorityFile(
     _ environment: [String: String] = ProcessInfo.processInfo.environment
   ) -> String? {

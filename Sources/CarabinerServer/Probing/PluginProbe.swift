@@ -3,9 +3,9 @@ package import CarabinerManifest
 internal import CarabinerWire
 internal import Foundation
 
-/// Loads a plugin, or brings up part of a manifest, in a child process: whatever happens there does not happen here.
+/// Loads a plugin or parts of a manifest in a child process, so that a crash does not affect this process.
 package struct PluginProbe {
-  /// The line that ends a child's report; without it the report is not believed.
+  /// The last line of a child's report. A report without it is invalid.
   package static let endRecord = "carabiner-probe-end"
 
   private let arguments: [String]
@@ -14,17 +14,17 @@ package struct PluginProbe {
   private let timeout: Duration
   private let executable: String
 
-  /// The program of this process, which is a `carabiner` if its command line asks for a probe.
+  /// The program of this process, which is `carabiner` when a command requests a probe.
   package static let ownExecutable = "/proc/self/exe"
 
-  /// A plugin on its own.
+  /// Probes a single plugin file.
   package init(_ plugin: String, timeout: Duration) {
     self.init(["--plugin", plugin], plugin, StagedCopy.defaultMode, timeout, Self.ownExecutable)
   }
 
-  /// One plugin of a manifest, with its pin and its configuration.
+  /// Probes one plugin of a manifest, with its pin and its configuration.
   ///
-  /// - Parameter executable: The `carabiner` that runs in the child process.
+  /// - Parameter executable: The `carabiner` program for the child process.
   package init(
     _ manifest: Manifest, at path: String, plugin: Manifest.Plugin, timeout: Duration, executable: String = Self.ownExecutable
   ) {
@@ -32,7 +32,7 @@ package struct PluginProbe {
     self.init(["--manifest", path, "--only", plugin.name], subject, manifest.settings.staging, timeout, executable)
   }
 
-  /// A whole manifest but for some plugins.
+  /// Probes a manifest without some of its plugins.
   package init(_ manifest: Manifest, at path: String, without names: [String], timeout: Duration) {
     let arguments = ["--manifest", path] + names.flatMap { ["--without", $0] }
     self.init(arguments, path, manifest.settings.staging, timeout, Self.ownExecutable)
@@ -46,15 +46,15 @@ package struct PluginProbe {
     self.executable = executable
   }
 
-  /// What the child found; a child that died or did not end is reported as a refusal.
+  /// Runs the child and returns its report. A child that crashes or hangs is reported as a refusal.
   package func report() -> ProbeReport {
     do {
-      // A child that dies leaves copies in a folder behind, so it makes them in one that goes when it has ended.
+      // A child that crashes leaves copies in the staging folder, so it gets one of its own, which is removed afterwards.
       let folder = staging == .directory ? try Self.makeStagingFolder() : nil
       defer { if let folder { try? FileManager.default.removeItem(at: folder) } }
       var environment = ProcessInfo.processInfo.environment
       if let folder { environment["XDG_RUNTIME_DIR"] = folder.path }
-      // Nobody looks at a child's stack, and drawing it takes seconds.
+      // The child's backtrace is not used, and printing it takes seconds.
       environment["SWIFT_BACKTRACE"] = "enable=no"
       let outcome = try WatchedProcess.run(
         executable, arguments, .init(environment: environment.map { "\($0)=\($1)" }), timeout: timeout)
@@ -64,7 +64,7 @@ package struct PluginProbe {
     }
   }
 
-  /// A folder for this user alone, where a host would make its own.
+  /// Creates a folder for this user only, next to the host's own.
   private static func makeStagingFolder() throws -> URL {
     let parent = ProcessInfo.processInfo.environment["XDG_RUNTIME_DIR"] ?? "/tmp"
     let folder = URL(filePath: parent, directoryHint: .isDirectory).appending(path: "carabiner-probe-\(UUID().uuidString)")

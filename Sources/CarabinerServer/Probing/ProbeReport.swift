@@ -2,20 +2,20 @@ package import CarabinerHost
 package import CarabinerManifest
 package import CarabinerWire
 
-/// What a child process of ``PluginProbe`` says it found, on the one line before its last.
+/// The report of a child process of ``PluginProbe``, on the line before the last.
 package struct ProbeReport {
-  /// The interceptors of the library that was loaded.
+  /// The interceptors of the loaded library.
   package var interceptors: JSONValue = .null
-  /// What is wrong with the manifest.
+  /// The problems of the manifest.
   package var problems: [ManifestProblem] = []
-  /// What of the services that plugins asked for is not granted.
+  /// The services that plugins requested and that are not granted.
   package var missingGrants: [(entry: String, grant: String)] = []
   /// Why the library was not loaded.
   package var refusal: LoadRefusal?
 
   package init() {}
 
-  /// Takes down an error of bringing something up.
+  /// Adds an error of loading.
   package mutating func add(_ error: any Error, subject: String) {
     switch error {
     case let error as ManifestError: problems += error.problems
@@ -41,7 +41,7 @@ package struct ProbeReport {
     ]
   }
 
-  /// Reads a report; nil if it is none.
+  /// Parses a report; nil if it is malformed.
   init?(_ json: JSONValue) {
     guard let problems = json["problems"]?.array, let refusal = json["refusal"] else { return nil }
     interceptors = json["interceptors"] ?? .null

@@ -2,14 +2,14 @@ package import CarabinerGateway
 internal import Glibc
 package import Logging
 
-/// How many files and sockets the process may have open.
+/// The limit of open files and sockets of the process.
 package enum DescriptorLimit {
-  /// What a gateway needs beside its clients' connections: those to upstreams, plugins, sockets to listen on.
+  /// The number of descriptors for everything but client connections: upstream connections, plugins, listening sockets.
   static let reserve = 512
 
-  /// Lifts the limit as far as it takes; the usual one of 1024 is from when `select` was all there was.
+  /// Raises the soft limit as far as possible. Its usual value of 1024 dates from `select`.
   ///
-  /// - Returns: The limit now.
+  /// - Returns: The resulting limit.
   static func raise(to wanted: Int) -> Int {
     var limit = rlimit()
     guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return .max }
@@ -22,12 +22,13 @@ package enum DescriptorLimit {
     return Int(clamping: limit.rlim_cur)
   }
 
-  /// Limits the system has descriptors for: a connection that is accepted and closed is better than one that cannot be accepted.
+  /// Reduces the maximum number of connections to the available descriptors: closing an accepted connection is better than
+  /// failing to accept it.
   package static func fitting(_ limits: GatewayLimits, _ logger: Logger) -> GatewayLimits {
     var limits = limits
     let others = limits.maximumConcurrentOperations + reserve
     let available = raise(to: limits.maximumConnections + others)
-    // Where descriptors are few, upstreams and clients share them.
+    // If there are few descriptors, upstreams and clients get half each.
     let most = max(available - others, available / 2)
     guard most < limits.maximumConnections else { return limits }
     logger.notice(

@@ -1,11 +1,11 @@
 package import CarabinerGateway
 internal import Foundation
 
-/// What systemd is told, and what it hands over. Without systemd nothing is.
+/// Communicates with systemd: state notifications and passed sockets. Does nothing without systemd.
 package enum ServiceManager {
   private static let firstDescriptor: Int32 = 3
 
-  /// Where systemd listens for the process already; empty if it does not.
+  /// The listening sockets that systemd passed to the process; empty if there are none.
   package static var sockets: [GatewayServer.Address] {
     let environment = ProcessInfo.processInfo.environment
     guard environment["LISTEN_PID"] == String(getpid()), let count = environment["LISTEN_FDS"].flatMap(Int32.init),
@@ -14,7 +14,7 @@ package enum ServiceManager {
     return (0..<count).map { .descriptor(firstDescriptor + $0) }
   }
 
-  /// Tells the state of the service, as in `READY=1`.
+  /// Reports the state of the service, for example `READY=1`.
   package static func notify(_ state: String) {
     guard let path = ProcessInfo.processInfo.environment["NOTIFY_SOCKET"], path.hasPrefix("/") || path.hasPrefix("@") else {
       return
@@ -25,7 +25,7 @@ package enum ServiceManager {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
     var name = Array(path.utf8)
-    // A name that begins with @ is one in no file system, and begins with NUL.
+    // A name that begins with @ is in the abstract namespace; its first byte is NUL.
     if name[0] == UInt8(ascii: "@") { name[0] = 0 }
     let isShort = unsafe withUnsafeMutableBytes(of: &address.sun_path) { place in
       guard name.count < place.count else { return false }

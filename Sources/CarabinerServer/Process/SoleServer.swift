@@ -1,8 +1,8 @@
 internal import CarabinerGateway
 
-/// The check that no other gateway answers at an admin socket, made before anything is loaded or written.
+/// Checks that no other gateway uses an admin socket, before anything is loaded or written.
 package enum SoleServer {
-  /// - Throws: ``ServerError`` if a gateway answers there.
+  /// - Throws: ``ServerError`` if a gateway listens there.
   package static func claim(adminSocket path: String) throws {
     guard case .process(let process) = UnixSocketFile.server(at: path) else { return }
     throw ServerError(

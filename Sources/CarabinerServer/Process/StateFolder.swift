@@ -1,17 +1,17 @@
 internal import Foundation
 
-/// The folder of what outlives a host, locked for one host at a time.
+/// The state folder of a host, locked for one host at a time.
 ///
-/// The lock is of the open file: it ends with this value, and with the process, however that ends.
+/// The lock belongs to the open file. It is released with this value, or when the process ends in any way.
 final class StateFolder: Sendable {
   private static let lockName = "lock"
 
   private let descriptor: Int32
 
-  /// Makes the folder if there is none, and locks it.
+  /// Creates the folder if there is none, and locks it.
   ///
-  /// - Throws: ``ServerError`` if another host has it, or if it cannot be used.
-  // All that can fail is done before there is an object.
+  /// - Throws: ``ServerError`` if another host uses it, or if it cannot be used.
+  // The object is created after everything that can fail.
   convenience init(_ folder: String) throws { self.init(descriptor: try Self.lock(folder)) }
 
   private init(descriptor: Int32) { self.descriptor = descriptor }
@@ -46,7 +46,7 @@ final class StateFolder: Sendable {
     return descriptor
   }
 
-  /// The process that wrote its number into the lock; nil if there is none in it yet.
+  /// The process ID in the lock file; nil if there is none yet.
   private static func holder(_ descriptor: Int32) -> pid_t? {
     var bytes = [UInt8](repeating: 0, count: 16)
     let count = unsafe bytes.withUnsafeMutableBytes { unsafe pread(descriptor, $0.baseAddress, $0.count, 0) }

@@ -1,21 +1,21 @@
 internal import Foundation
 
-/// The records of earlier starts with the same name: `FILE.1` is the last one.
+/// The records of earlier starts with the same name. `FILE.1` is the latest.
 enum KeptRecords {
-  /// How many are kept; the oldest gives way.
+  /// The maximum number of earlier records. The oldest is overwritten.
   static let maximumCount = 9
 
-  /// Moves the file of a name, and those before it, one number up.
+  /// Renames a record and its predecessors to the next higher number.
   ///
-  /// - Throws: A usage error if what is there is no file, or cannot be renamed.
+  /// - Throws: A usage error if the path is not a file, or cannot be renamed.
   static func moveUp(_ path: String) throws {
     var status = stat()
     guard unsafe lstat(path, &status) == 0 else { return }
-    // A device or a pipe that is renamed is missing where others look for it.
+    // A device or a pipe must not be renamed: other programs would no longer find it.
     guard [S_IFREG, S_IFLNK].contains(status.st_mode & S_IFMT) else {
       throw ServerError.invalid("the record \(path) is a folder or a device; --record takes a file")
     }
-    // Up to the first gap: what is behind it may stay.
+    // Only up to the first free number; files after it can stay.
     var free = 1
     while free < maximumCount, unsafe lstat("\(path).\(free)", &status) == 0 { free += 1 }
     for number in stride(from: free, through: 1, by: -1) {

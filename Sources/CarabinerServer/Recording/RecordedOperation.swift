@@ -2,23 +2,23 @@ internal import Carabiner
 internal import CarabinerWire
 internal import Foundation
 
-/// An operation, what its chain and its upstream said to each other, and what came of it.
+/// An operation with its upstream requests and its result.
 struct RecordedOperation: Sendable {
-  /// What came of an operation.
+  /// The result of an operation.
   enum Result: Sendable {
-    /// The whole result, as it went to the client.
+    /// The complete result, as sent to the client.
     case response([UInt8])
-    /// It failed, with this kind of failure.
+    /// The operation failed; the value is the kind of failure.
     case failure(String)
   }
 
   var operation: DynamicOperation
-  /// What of the client's header went on.
+  /// The fields of the client that were forwarded.
   var headers: HTTPHeaders
   var upstream: [UpstreamExchange]
   var result: Result
 
-  /// The line of a record.
+  /// The operation as a line of a record.
   var json: JSONValue {
     var asked: JSONObject = [
       "query": .string(operation.document), "type": .string(operation.operationType.rawValue),
@@ -43,7 +43,7 @@ struct RecordedOperation: Sendable {
     self.result = result
   }
 
-  /// Reads a line of a record; nil if it is none.
+  /// Parses a line of a record; nil if it is malformed.
   init?(_ json: JSONValue) {
     guard let query = json["operation"]?["query"]?.string,
       let type = json["operation"]?["type"]?.string.flatMap(GraphQLOperationType.init(rawValue:)),
@@ -68,13 +68,13 @@ struct RecordedOperation: Sendable {
   }
 }
 
-/// A request to the upstream and its answer.
+/// A request to the upstream and its response.
 struct UpstreamExchange: Sendable, Hashable {
   var method: String
   var url: String
   var headers: HTTPHeaders
   var body: [UInt8]
-  /// The status of the answer; 0 if there was none.
+  /// The status of the response; 0 if there was none.
   var status: Int
   var responseHeaders: HTTPHeaders
   var responseBody: [UInt8]
@@ -112,7 +112,7 @@ struct UpstreamExchange: Sendable, Hashable {
     self.responseBody = responseBody
   }
 
-  /// Text as itself, and what is none as an object with its base 64.
+  /// UTF-8 text as a string, other bytes as an object with their base 64.
   private static func text(_ bytes: [UInt8]) -> JSONValue {
     if let text = String(validating: bytes, as: UTF8.self) { return .string(text) }
     return ["base64": .string(Data(bytes).base64EncodedString())]
@@ -125,7 +125,7 @@ struct UpstreamExchange: Sendable, Hashable {
 }
 
 extension HTTPHeaders {
-  /// Pairs of name and value.
+  /// The fields as pairs of name and value.
   var json: JSONValue { .array(fields.map { [.string($0.name), .string($0.value)] }) }
 
   init?(json: JSONValue) {

@@ -7,9 +7,9 @@ internal import Foundation
 internal import Logging
 internal import Synchronization
 
-/// Writes operations into a file, one a line, on a thread of its own.
+/// Writes operations to a file, one per line, on a separate queue.
 final class Recorder: Sendable {
-  /// How many operations may wait to be written; when the disk is slower, some are left out.
+  /// The maximum number of operations that wait to be written. Further ones are not recorded.
   private static let maximumWaiting = 1024
 
   private struct State {
@@ -25,11 +25,12 @@ final class Recorder: Sendable {
   private let queue = DispatchQueue(label: "carabiner.record")
   private let state = Mutex(State())
 
-  /// How many operations were left out because the disk is slow, or the file as long as it may be.
+  /// The number of operations that were not recorded because the disk is slow or the file has reached its maximum size.
   var leftOut: Int { state.withLock(\.leftOut) }
 
-  /// Makes the file, for its owner alone; one that is there is kept under another name.
-  // What can fail is done before there is an object: the optimiser of Swift 6.3 cannot take back one that has a mutex already.
+  /// Creates the file, readable by its owner only. An existing one is kept under another name.
+  // The object is created after everything that can fail: the optimiser of Swift 6.3 cannot deallocate a partly initialised
+  // object with a mutex.
   convenience init(path: String, maximumBytes: Int, output: HostOutput) throws {
     try KeptRecords.moveUp(path)
     let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -47,7 +48,7 @@ final class Recorder: Sendable {
     self.output = output
   }
 
-  /// Writes an operation down, soon.
+  /// Queues an operation for writing.
   func record(_ operation: RecordedOperation) {
     let isTaken = state.withLock { state in
       guard !state.isFull, state.waiting < Self.maximumWaiting else {
@@ -60,7 +61,7 @@ final class Recorder: Sendable {
     if isTaken { queue.async { [self] in write(operation) } }
   }
 
-  /// Returns when all that was taken is on its way to the disk.
+  /// Returns when all queued operations are written.
   func finish() { queue.sync {} }
 
   private func write(_ operation: RecordedOperation) {
@@ -89,7 +90,7 @@ final class Recorder: Sendable {
 
   // MARK: What is not written
 
-  /// What stands in place of a value.
+  /// The replacement for a secret value.
   static let placeholder = "[redacted]"
   private static let secretNames: Set<String> = ["authorization", "proxy-authorization", "cookie", "set-cookie"]
   private static let secretParts = ["token", "secret", "password", "api-key", "apikey", "signature", "credential"]
@@ -104,7 +105,7 @@ final class Recorder: Sendable {
     return operation
   }
 
-  /// The values of fields that tell who somebody is are left out, whatever they say.
+  /// Replaces the values of fields that may contain credentials.
   private static func redacted(_ headers: HTTPHeaders) -> HTTPHeaders {
     HTTPHeaders(
       headers.fields.map { field in

@@ -1,8 +1,8 @@
 internal import CarabinerWire
 
-/// Where two results differ.
+/// The differences between two results.
 struct ResultDifference: Sendable, Hashable {
-  /// One place, as a JSON pointer, and what stands there in each; nil where nothing does.
+  /// A place, as a JSON pointer, with both values there; nil for a missing value.
   struct Place: Sendable, Hashable {
     let pointer: String
     let old: JSONValue?
@@ -17,16 +17,16 @@ struct ResultDifference: Sendable, Hashable {
     }
   }
 
-  /// How many places are named; a difference has as many as somebody reads.
+  /// The maximum number of places that are listed.
   static let maximumPlaces = 10
 
   private(set) var places: [Place] = []
-  /// How many places differ.
+  /// The number of places that differ.
   private(set) var count = 0
 
   var isEmpty: Bool { count == 0 }
 
-  /// What differs between two JSON texts; the order of members does not count.
+  /// Compares two JSON values. The order of members is ignored.
   init(_ old: JSONValue, _ new: JSONValue) { compare(old, new, "") }
 
   private mutating func compare(_ old: JSONValue?, _ new: JSONValue?, _ pointer: String) {

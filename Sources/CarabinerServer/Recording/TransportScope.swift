@@ -2,23 +2,23 @@ internal import Carabiner
 internal import Foundation
 internal import Synchronization
 
-/// What becomes of the upstream requests of one operation, beside being sent.
+/// How the upstream requests of one operation are handled: recorded or replayed.
 enum TransportScope: Sendable {
   case recording(UpstreamRecording)
   case replaying(UpstreamReplay)
 
-  /// The scope of the operation that runs now; nil if its requests are just sent.
+  /// The scope of the current operation; nil if its requests are only sent.
   @TaskLocal static var current: TransportScope?
 }
 
 extension PullStream {
-  /// The same stream, whose elements are made within a scope.
+  /// Returns the same stream, whose elements are produced within a scope.
   func within(_ scope: TransportScope) -> Self {
     Self { [pull] in try await TransportScope.$current.withValue(scope) { try await pull() } }
   }
 }
 
-/// Sends requests, and does for those within a scope what it says.
+/// Sends requests, and records or replays those within a scope.
 struct ScopedTransport: HTTPTransport {
   let base: any HTTPTransport
 
@@ -38,9 +38,9 @@ struct ScopedTransport: HTTPTransport {
   }
 }
 
-/// What an operation and its upstream said to each other.
+/// The requests and responses of an operation's upstream.
 final class UpstreamRecording: Sendable {
-  /// How much of the answers to one operation is kept; what is longer is not recorded at all.
+  /// The maximum size of the responses to one operation, in bytes. Above it, the operation is not recorded.
   static let maximumBytes = 16 << 20
 
   private struct State {
@@ -50,7 +50,7 @@ final class UpstreamRecording: Sendable {
 
   private let state = Mutex(State())
 
-  /// The exchanges; nil if they were too long to keep.
+  /// The exchanges; nil if they exceed the maximum size.
   var exchanges: [UpstreamExchange]? { state.withLock { $0.bytes > Self.maximumBytes ? nil : $0.exchanges } }
 
   func begin(_ request: URLRequest) -> Int {
@@ -75,7 +75,7 @@ final class UpstreamRecording: Sendable {
   }
 }
 
-/// Answers an operation's requests with what its original was answered, in order.
+/// Answers an operation's requests with the recorded responses, in order.
 final class UpstreamReplay: Sendable {
   private struct State {
     var next = 0
@@ -87,12 +87,12 @@ final class UpstreamReplay: Sendable {
 
   init(_ exchanges: [UpstreamExchange]) { self.exchanges = exchanges }
 
-  /// What was asked this time.
+  /// The requests of this run.
   var requests: [UpstreamExchange] { state.withLock(\.requests) }
 
-  /// The recorded answer to the same request, or else the next that was not given yet.
+  /// The recorded response to the same request, or else the next unused response.
   ///
-  /// - Throws: ``TransportError`` if the original asked less often.
+  /// - Throws: ``TransportError`` if the original made fewer requests, or got no response.
   func answer(_ request: URLRequest) throws -> HTTPResponse {
     let asked = UpstreamExchange(request)
     let exchange: UpstreamExchange? = state.withLock { state in

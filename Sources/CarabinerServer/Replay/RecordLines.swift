@@ -2,7 +2,7 @@ internal import CarabinerHost
 internal import CarabinerManifest
 internal import Foundation
 
-/// The lines of a file, of which only one is in memory at a time.
+/// The lines of a file. Only one of them is in memory at a time.
 struct RecordLines: AsyncSequence, Sendable {
   let path: String
   let maximumLineBytes: Int

@@ -3,14 +3,14 @@ internal import CarabinerGateway
 internal import CarabinerWire
 internal import Foundation
 
-/// One recorded operation, run again.
+/// A recorded operation that is run again.
 struct ReplayComparison: Sendable {
-  /// What came of it.
+  /// The result of the comparison.
   struct Outcome: Sendable {
     let operation: String
-    /// Where the results differ.
+    /// The differences between the results.
     let result: ResultDifference
-    /// How the requests to the upstream differ, a line for each thing.
+    /// The differences between the upstream requests, one line each.
     let requests: [String]
 
     var isSame: Bool { result.isEmpty && requests.isEmpty }
@@ -64,7 +64,7 @@ struct ReplayComparison: Sendable {
     }
     return names.compactMap { name in
       let (before, after) = (old.values(for: name), new.values(for: name))
-      // What the record does not tell cannot be compared.
+      // A redacted value cannot be compared.
       guard before != after, !before.contains(Recorder.placeholder) else { return nil }
       func text(_ values: [String]) -> String { values.isEmpty ? "nothing" : values.joined(separator: ", ") }
       return "header \(name): \(text(before)) becomes \(text(after))"

@@ -1,6 +1,6 @@
 package import CarabinerWire
 
-/// What a replay found, by operation.
+/// The results of a replay, by operation.
 package struct ReplayReport: Sendable {
   private struct Entry: Sendable {
     var same = 0

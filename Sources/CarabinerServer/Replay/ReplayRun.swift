@@ -6,11 +6,12 @@ internal import CarabinerWire
 internal import Foundation
 internal import Logging
 
-/// Runs the operations of a record through a manifest. The recorded responses of the upstream answer the requests; nothing is sent.
+/// Runs the operations of a record through a manifest. Requests are answered with the recorded responses of the upstream; nothing
+/// is sent.
 package struct ReplayRun: Sendable {
-  /// How long a line of a record may be, 64 MiB.
+  /// The maximum length of a line of a record: 64 MiB.
   package static let maximumLineBytes = 64 << 20
-  /// The endpoint if the manifest names none; nothing is sent there.
+  /// The endpoint if the manifest has none. Nothing is sent there.
   private static let nowhere = "http://recorded.invalid/graphql"
 
   private let path: String
@@ -19,10 +20,10 @@ package struct ReplayRun: Sendable {
   private let maximumShown: Int
 
   /// - Parameters:
-  ///   - path: The record.
+  ///   - path: The path of the record.
   ///   - ignoredHeaders: The headers of requests that may differ.
   ///   - comparesRequests: Whether requests to the upstream are compared too.
-  ///   - maximumShown: How many differences are shown in full.
+  ///   - maximumShown: The number of differences that are shown in full.
   package init(record path: String, ignoredHeaders: [String], comparesRequests: Bool, maximumShown: Int) {
     self.path = path
     self.ignoredHeaders = Set(ignoredHeaders.map { $0.lowercased() })
@@ -33,8 +34,8 @@ package struct ReplayRun: Sendable {
   /// Runs all operations of the record through a manifest.
   ///
   /// - Parameters:
-  ///   - secrets: Gets the secrets of the manifest.
-  ///   - warning: Gets warnings for the operator.
+  ///   - secrets: Collects the secrets of the manifest.
+  ///   - warning: Called with warnings for the operator.
   /// - Throws: ``ServerError`` if the manifest or the record is refused.
   package func report(
     _ manifest: Manifest, hiding secrets: SecretRegister, warning: @escaping @Sendable (String) -> Void
@@ -43,7 +44,7 @@ package struct ReplayRun: Sendable {
       manifest: manifest, endpoint: nil, headers: [:], wire: WireChoice(), timeout: nil,
       output: HostOutput(logger: Logger(label: "carabiner.replay"), secrets: secrets, warning: warning),
       fallbackEndpoint: Self.nowhere, passesGraphQLErrors: true, sending: { ScopedTransport(base: $0) },
-      // What plugins ask for on their own was not recorded, and must not reach anybody.
+      // Requests of plugins are not recorded, and must not be sent.
       fetching: { _ in ClosedTransport() })
     var report = ReplayReport(maximumShown: maximumShown)
     for try await (number, line) in RecordLines(path: path, maximumLineBytes: Self.maximumLineBytes) {
@@ -58,7 +59,7 @@ package struct ReplayRun: Sendable {
   }
 }
 
-/// Sends nothing.
+/// A transport that fails all requests.
 private struct ClosedTransport: HTTPTransport {
   func send(_ request: URLRequest) async throws -> HTTPResponse {
     throw TransportError(

@@ -4,35 +4,35 @@ internal import CarabinerWire
 internal import Foundation
 internal import Synchronization
 
-/// A generation that has to prove itself before it takes all operations.
+/// A generation on trial, before it runs all operations.
 final class GenerationTrial: Sendable {
-  /// How it proves itself.
+  /// The kind of trial.
   enum Kind: Sendable {
-    /// By a share of the operations.
+    /// It runs a share of the operations.
     case canary(Manifest.Canary)
-    /// By copies of a share of the queries.
+    /// It runs copies of a share of the queries.
     case shadow(Manifest.Shadow)
   }
 
-  /// What there is to say about it now.
+  /// The current judgement of the trial.
   enum Verdict: Sendable, Hashable {
     case undecided
-    /// It may take all.
+    /// It may run all operations.
     case passed
-    /// It must go, and why.
+    /// It must be stopped; the value is the reason.
     case failed(String)
   }
 
   let generation: Generation
   let kind: Kind
-  /// How it does, and how the old generation does meanwhile.
+  /// The statistics of this generation and of the current one during the trial.
   let own = TrialStatistics()
   let baseline = TrialStatistics()
   let comparisons = ShadowComparisons()
   let start = ContinuousClock.now
   private let random = Mutex(SystemRandomNumberGenerator())
 
-  /// - Returns: Nil if the manifest lets its generations take over at once.
+  /// - Returns: Nil if the manifest requires no trial.
   init?(_ generation: Generation) {
     let serve = generation.manifest.serve
     if let canary = serve.canary {
@@ -45,7 +45,7 @@ final class GenerationTrial: Sendable {
     self.generation = generation
   }
 
-  /// How a reload names it.
+  /// A description of the trial for reports.
   var name: String {
     switch kind {
     case .canary(let canary): "canary for \(Self.percent(canary.share)) of the operations"
@@ -53,9 +53,9 @@ final class GenerationTrial: Sendable {
     }
   }
 
-  /// Whether a canary takes the operations of this key; always the same for one key.
+  /// Whether a canary runs the operations with this key. The result depends only on the key and the share.
   static func takes(_ key: String, share: Double) -> Bool {
-    // FNV-1a, finished as in MurmurHash3: addresses that differ in one digit must not end up side by side.
+    // FNV-1a with the finaliser of MurmurHash3, so that similar addresses get unrelated values.
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325
     for byte in key.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
     hash = (hash ^ (hash >> 33)) &* 0xFF51_AFD7_ED55_8CCD
@@ -66,7 +66,7 @@ final class GenerationTrial: Sendable {
   /// Whether a shadow copies this query.
   func isChosen(share: Double) -> Bool { random.withLock { Double.random(in: 0..<1, using: &$0) } < share }
 
-  /// Judges a canary by what it has done so far. A shadow is judged by people.
+  /// Judges a canary by its statistics. A shadow is judged by the operator.
   func verdict(now: ContinuousClock.Instant = .now) -> Verdict {
     guard case .canary(let canary) = kind else { return .undecided }
     let (mine, others) = (own.summary, baseline.summary)
@@ -99,9 +99,9 @@ final class GenerationTrial: Sendable {
   private static func milliseconds(_ time: Double) -> String { "\((time * 10).rounded() / 10) ms" }
 }
 
-/// How operations went.
+/// The statistics of operations during a trial.
 final class TrialStatistics: Sendable {
-  /// What matters of it.
+  /// A summary of the statistics.
   struct Summary: Sendable, Hashable {
     var count = 0
     /// The share that failed or had errors, 0 to 1.

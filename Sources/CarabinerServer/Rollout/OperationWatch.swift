@@ -6,7 +6,7 @@ internal import CarabinerWire
 internal import Foundation
 internal import Synchronization
 
-/// Follows one operation for those who want to know what came of it: a canary's statistics, a record, a shadow.
+/// Observes one operation for the statistics of a canary, a record or a shadow.
 final class OperationWatch: Sendable {
   private let operation: DynamicOperation
   private let headers: HTTPHeaders
@@ -19,7 +19,7 @@ final class OperationWatch: Sendable {
     self.headers = headers
   }
 
-  /// The same results, looked at as they pass.
+  /// Returns the same results, and observes them as they pass.
   func following(
     _ results: PullStream<GraphQLResponse<DynamicOperation>>
   ) -> PullStream<GraphQLResponse<DynamicOperation>> {
@@ -29,10 +29,10 @@ final class OperationWatch: Sendable {
     }.within(.recording(recording))
   }
 
-  /// How long it has taken.
+  /// The duration so far.
   var time: Duration { .now - start }
 
-  /// The whole of it; nil if it is a subscription, was cancelled, or is too long to keep.
+  /// The operation with its result; nil for a subscription, a cancelled operation or one that is too large to record.
   func recorded(_ outcome: OperationOutcome) -> RecordedOperation? {
     guard operation.operationType != .subscription, let exchanges = recording.exchanges else { return nil }
     let result: RecordedOperation.Result
@@ -48,7 +48,7 @@ final class OperationWatch: Sendable {
 }
 
 extension OperationOutcome {
-  /// Whether it counts against the generation that ran it; a client that goes does not.
+  /// Whether it counts as an error of the generation. A disconnected client does not.
   var isError: Bool {
     switch self {
     case .succeeded, .cancelled: false

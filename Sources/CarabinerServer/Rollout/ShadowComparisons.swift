@@ -2,17 +2,17 @@ internal import Carabiner
 internal import CarabinerWire
 internal import Synchronization
 
-/// How the results of a shadow compare with those that went to the clients, by operation.
+/// Compares the results of a shadow with those sent to clients, by operation.
 final class ShadowComparisons: Sendable {
-  /// How many operations are told apart; names come from outside.
+  /// The maximum number of operation names that are counted separately; clients choose the names.
   private static let maximumOperations = 1000
-  /// How many copies may run at once; more are left out.
+  /// The maximum number of copies that run at once. Further ones are not run.
   private static let maximumRunning = 64
 
   private struct Entry {
     var same = 0
     var different = 0
-    /// The places of the last difference.
+    /// The places of the latest difference.
     var example: [String] = []
   }
 
@@ -24,7 +24,7 @@ final class ShadowComparisons: Sendable {
 
   private let state = Mutex(State())
 
-  /// How many results were the same and how many were not.
+  /// The numbers of equal and different results.
   var totals: (same: Int, different: Int) {
     state.withLock { state in
       state.entries.values.reduce(into: (0, 0)) { totals, entry in
@@ -34,7 +34,7 @@ final class ShadowComparisons: Sendable {
     }
   }
 
-  /// Takes a copy in; false if as many run as may.
+  /// Counts a copy; false if the maximum number is running.
   func begin() -> Bool {
     state.withLock { state in
       guard state.running < Self.maximumRunning else {

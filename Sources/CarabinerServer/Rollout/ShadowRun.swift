@@ -7,14 +7,14 @@ internal import CarabinerWire
 internal import Foundation
 internal import Logging
 
-/// A copy of an operation in another generation; its result is compared and goes nowhere.
+/// A copy of an operation in another generation. Its result is only compared.
 struct ShadowRun: Sendable {
   let original: RecordedOperation
   let trial: GenerationTrial
   let upstream: Manifest.Shadow.Upstream
   let output: HostOutput
 
-  /// Runs it in a task of its own, if there is room.
+  /// Runs the copy in its own task, unless too many are running.
   func start(_ ended: @escaping @Sendable () -> Void) {
     guard trial.comparisons.begin() else { return ended() }
     Task(executorPreference: trial.generation.host.transport.loop) {
@@ -49,7 +49,7 @@ struct ShadowRun: Sendable {
 }
 
 extension ResultDifference {
-  /// What differs between two results; that both failed is no difference.
+  /// Compares two results. Two failures count as equal.
   init(_ old: RecordedOperation.Result, _ new: RecordedOperation.Result) {
     func json(_ result: RecordedOperation.Result) -> JSONValue {
       switch result {

@@ -3,17 +3,17 @@ internal import CarabinerGateway
 package import CarabinerTracing
 package import Logging
 
-/// A gateway's traces on their way to a collector, over a libcurl loop of their own: no request waits behind them.
+/// Exports a gateway's traces to a collector, on a separate libcurl event loop, so that no request waits for it.
 package struct TraceExport: Sendable {
-  /// How long the last traces may take at the end.
+  /// The time for exporting the last traces at the end.
   private static let lastMoments = Duration.seconds(5)
 
   let tracer: OTLPTracer
   private let exporter: OTLPExporter
 
-  /// Begins to send.
+  /// Starts the export.
   ///
-  /// - Parameter redact: Takes out of a text what the log must not hold.
+  /// - Parameter redact: Replaces secrets in a text.
   package init(_ settings: OTLPSettings, _ logger: Logger, redact: @escaping @Sendable (String) -> String) throws {
     var configuration = CurlTransport.Configuration()
     configuration.certificateAuthorityFile = settings.certificateAuthorityFile ?? WireChoice.environmentAuthorityFile()
@@ -26,10 +26,10 @@ package struct TraceExport: Sendable {
     exporter.start()
   }
 
-  /// Sends what waits.
+  /// Exports the remaining spans.
   package func shutDown() async { await exporter.shutDown(within: Self.lastMoments) }
 
-  /// What became of the spans so far.
+  /// Appends the numbers of exported, dropped and failed spans.
   func write(to text: inout PrometheusText) {
     let counts = exporter.counts
     text.family("carabiner_trace_spans_total", .counter, "Spans of traces, by what became of them.")
