@@ -77,13 +77,13 @@ package struct FFIDeclaration: Sendable, Hashable {
     function = try text("function")
     header = try text("header")
     guard HeaderText.isName(header) else {
-      throw ManifestProblem(.invalidValue, at: pointer.appending("header"), "\(header.debugDescription) is no header name")
+      throw ManifestProblem(.invalidValue, at: pointer.appending("header"), "\(header.debugDescription) is not a header name")
     }
     returns = try Self.type(try text("returns"), at: pointer.appending("returns"))
     let formatName = object["format"] ?? .string(returns == .string ? "text" : "decimal")
     guard let format = formatName.string.flatMap(Format.init(rawValue:)) else {
       throw ManifestProblem(
-        .invalidValue, at: pointer.appending("format"), "\(formatName) is no format; use decimal, hex or text")
+        .invalidValue, at: pointer.appending("format"), "\(formatName) is not a format; use decimal, hex or text")
     }
     self.format = format
     guard returns != .void, returns != .pointer else {
@@ -127,7 +127,7 @@ package struct FFIDeclaration: Sendable, Hashable {
     guard let type = CType(rawValue: name) else {
       throw ManifestProblem(
         .invalidValue, at: pointer,
-        "\(name) is no C type\(Suggestion.text(for: name, among: CType.allCases.map(\.rawValue))); use one of "
+        "\(name) is not a C type\(Suggestion.text(for: name, among: CType.allCases.map(\.rawValue))); use one of "
           + CType.allCases.map(\.rawValue).joined(separator: ", "))
     }
     return type

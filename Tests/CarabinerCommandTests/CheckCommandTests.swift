@@ -57,7 +57,7 @@ struct CheckCommandTests {
       report["problems"] == [
         [
           "code": "invalidValue", "pointer": "/settings/timeout", "line": 1, "column": 27,
-          "message": "\"soon\" is no duration; write 250ms, 30s or 2m",
+          "message": "\"soon\" is not a duration; write 250ms, 30s or 2m",
         ]
       ])
     let good = try TemporaryFile("{carabiner: 1, plugins: [{name: idle, file: \(Self.noop)}]}")

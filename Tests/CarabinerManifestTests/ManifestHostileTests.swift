@@ -132,7 +132,7 @@ struct ManifestHostileTests {
   func duplicateKeys(text: String, format: Manifest.Format, key: String) throws {
     let problems = ManifestFixtures.problems(text, format: format)
     #expect(problems.map(\.code) == [.duplicateName])
-    #expect(problems.first?.message.contains("the key \(key) stands twice") == true, "\(problems)")
+    #expect(problems.first?.message.contains("the key \(key) occurs twice") == true, "\(problems)")
     #expect(problems.first?.position != nil)
   }
 
@@ -141,7 +141,7 @@ struct ManifestHostileTests {
     let text = #"{"carabiner": 1, "headers": {"a": "\ud83d\ude00"}, "headers": {}}"#
     let problems = ManifestFixtures.problems(text, format: .json)
     #expect(problems.map(\.code) == [.duplicateName])
-    #expect(problems.first?.message.contains("the key headers stands twice") == true, "\(problems)")
+    #expect(problems.first?.message.contains("the key headers occurs twice") == true, "\(problems)")
     let elsewhere = ManifestFixtures.problems(
       "{\"carabiner\": 1, \"headers\": {\"a\": \"\\ud83d\\ude00\"},\n  \"settings\": {\"timeout\": 1}}", format: .json)
     #expect(elsewhere.map { $0.position?.description } == ["line 2, column 16"])

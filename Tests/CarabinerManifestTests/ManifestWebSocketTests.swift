@@ -49,13 +49,13 @@ struct ManifestWebSocketTests {
     "what cannot be is refused with its place, by the reader and, but for references, by the schema",
     arguments: [
       ("{}", "", "the url is missing", true), ("7", "", "must be an object", true),
-      ("{url: http://h}", "/url", "no WebSocket", true),
+      ("{url: http://h}", "/url", "not a WebSocket URL", true),
       ("{url: ws://h, protocol: mqtt}", "/protocol", "graphql-transport-ws or", true),
       ("{url: ws://h, connection-init: [1]}", "/connection-init", "must be an object", true),
       ("{url: ws://h, connection-init: {a: \"${env:}\"}}", "/connection-init/a", "", false),
-      ("{url: ws://h, ping-interval: 0s}", "/ping-interval", "no time at all", true),
+      ("{url: ws://h, ping-interval: 0s}", "/ping-interval", "is zero", true),
       ("{url: ws://h, reconnects: -1}", "/reconnects", "whole number", true),
-      ("{url: ws://h, maximum-message: 0}", "/maximum-message", "no room", true),
+      ("{url: ws://h, maximum-message: 0}", "/maximum-message", "is zero", true),
       ("{url: ws://h, pings: 1s}", "/pings", "unknown key", true),
     ])
   func refusals(text: String, pointer: String, fragment: String, isStructural: Bool) throws {

@@ -37,7 +37,7 @@ struct SecretReferenceTests {
     for (text, message) in [
       ("${env:UNSET}", "the environment variable UNSET is not set"), ("${file:absent}", "cannot be read"),
       ("${file:binary}", "not UTF-8"), ("${file:large}", "more than 64KiB"), ("${file:.}", "cannot be read"),
-      ("${what:x}", "is no reference"), ("${env:}", "names nothing"), ("${env:X", "does not end"),
+      ("${what:x}", "is not a reference"), ("${env:}", "no valid name"), ("${env:X", "does not end"),
     ] {
       let problem = #expect(throws: ManifestProblem.self) { try secrets().resolve(text, at: here) }
       #expect(problem?.message.contains(message) == true, "\(problem?.message ?? "")")

@@ -26,10 +26,10 @@ extension Refusal {
     .store("key fields as list", "{key-fields: [id]}", .wrongType, "/key-fields", "an object of fields by type, and is an array"),
     .store("key fields of no type", "{key-fields: {Book.id: id}}", .invalidValue, "/key-fields/Book.id", "write one as in Book"),
     .store("a number as key field", "{key-fields: {Book: 1}}", .wrongType, "/key-fields/Book", "a name or a list of names"),
-    .store("a key field with a dot", "{key-fields: {Book: a.b}}", .invalidValue, "/key-fields/Book", "no name of GraphQL"),
-    .store("a key field with a digit first", "{key-fields: {Book: 1a}}", .invalidValue, "/key-fields/Book", "no name of GraphQL"),
+    .store("a key field with a dot", "{key-fields: {Book: a.b}}", .invalidValue, "/key-fields/Book", "not a GraphQL name"),
+    .store("a key field with a digit first", "{key-fields: {Book: 1a}}", .invalidValue, "/key-fields/Book", "not a GraphQL name"),
     .store("a truth value in a key", "{key-fields: {Book: [id, true]}}", .wrongType, "/key-fields/Book/1", "must be a text"),
-    .store("a key field twice", "{key-fields: {Book: [a, b, a]}}", .duplicateName, "/key-fields/Book/2", "a stands in this list"),
+    .store("a key field twice", "{key-fields: {Book: [a, b, a]}}", .duplicateName, "/key-fields/Book/2", "a is in this list"),
     .store("an empty key field", "{default-key-fields: ['']}", .invalidValue, "/default-key-fields/0", "this text is empty"),
     .store("a default key as object", "{default-key-fields: {}}", .wrongType, "/default-key-fields", "a name or a list"),
     .store("policies as list", "{field-policies: []}", .wrongType, "/field-policies", "an object of policies by field"),
@@ -48,10 +48,10 @@ extension Refusal {
       "/field-policies/Query.book/arguments", "this list is empty"),
     .store(
       "a policy's argument with two dots", "{field-policies: {Query.book: {type: Book, arguments: input..id}}}", .invalidValue,
-      "/field-policies/Query.book/arguments", "no name of GraphQL"),
+      "/field-policies/Query.book/arguments", "not a GraphQL name"),
     .store(
       "a policy's type with a space", "{field-policies: {Query.book: {type: A Book, arguments: id}}}", .invalidValue,
-      "/field-policies/Query.book/type", "no name of GraphQL"),
+      "/field-policies/Query.book/type", "not a GraphQL name"),
     .store(
       "a policy with an argument too many", "{field-policies: {Query.book: {type: Book, arguments: [id, language]}}}",
       .invalidValue, "/field-policies/Query.book/arguments", "does not fit the key of Book, which is id; name one for each"),
@@ -62,7 +62,7 @@ extension Refusal {
     .store("ages as a duration", "{maximum-ages: 1h}", .wrongType, "/maximum-ages", "an object of durations by type or field"),
     .store("an age of no field", "{maximum-ages: {a.b.c: 1h}}", .invalidValue, "/maximum-ages/a.b.c", "write Book or Book.price"),
     .store("an age without unit", "{maximum-ages: {Book: 60}}", .invalidValue, "/maximum-ages/Book", "write it with a unit"),
-    .store("an endless age", "{default-maximum-age: for ever}", .invalidValue, "/default-maximum-age", "no duration"),
+    .store("an endless age", "{default-maximum-age: for ever}", .invalidValue, "/default-maximum-age", "not a duration"),
     .store(
       "results with errors sometimes", "{results-with-errors: never}", .wrongType, "/results-with-errors", "true or false"),
   ]

@@ -27,7 +27,7 @@ struct SchemaPatternParser {
     var parser = SchemaPatternParser(text)
     guard parser.scalars.count <= maximumScalars else { throw fault("it is longer than \(maximumScalars) characters") }
     let part = try parser.choice(depth: 0)
-    guard parser.position == parser.scalars.count else { throw fault("a ) closes nothing") }
+    guard parser.position == parser.scalars.count else { throw fault("there is a ) without a (") }
     return part
   }
 
@@ -56,12 +56,12 @@ struct SchemaPatternParser {
     let part = try single(depth: depth)
     guard let (minimum, maximum) = try count() else { return part }
     switch part {
-    case .start, .end, .border: throw Self.fault("an anchor cannot be counted")
+    case .start, .end, .border: throw Self.fault("an anchor cannot be repeated")
     default: break
     }
     // Lazy quantifiers match the same texts as greedy ones.
     _ = skip("?")
-    if try count() != nil { throw Self.fault("a count is counted") }
+    if try count() != nil { throw Self.fault("a quantifier cannot follow a quantifier") }
     return .repeated(part, minimum: minimum, maximum: maximum)
   }
 
@@ -78,7 +78,7 @@ struct SchemaPatternParser {
     }
     guard let minimum = Int(first), let maximum = parts.count == 1 ? minimum : parts[1].isEmpty ? minimum : Int(parts[1]),
       max(minimum, maximum) <= Self.maximumCount, minimum <= maximum
-    else { throw Self.fault("the count {\(inside)} is turned round or above \(Self.maximumCount)") }
+    else { throw Self.fault("the count {\(inside)} is descending or above \(Self.maximumCount)") }
     position = end + 1
     return (minimum, parts.count == 2 && parts[1].isEmpty ? nil : maximum)
   }
@@ -92,7 +92,7 @@ struct SchemaPatternParser {
     case ".": return .set(.inLine)
     case "[": return .set(try characterClass())
     case "(": return try group(depth: depth)
-    case "*", "+", "?": throw Self.fault("\(scalar) counts nothing")
+    case "*", "+", "?": throw Self.fault("there is nothing before \(scalar) to repeat")
     case "\\":
       if skip("b") { return .border(true) }
       if skip("B") { return .border(false) }
@@ -109,7 +109,7 @@ struct SchemaPatternParser {
       guard let end = scalars[position...].firstIndex(of: ">"), end > position else { throw Self.fault("a group has no name") }
       position = end + 1
     } else if next == "?" {
-      throw Self.fault("(? begins nothing that is known")
+      throw Self.fault("(? must be followed by :, or by a name in <>")
     }
     let part = try choice(depth: depth + 1)
     guard skip(")") else { throw Self.fault("a ( is not closed") }
@@ -129,7 +129,7 @@ struct SchemaPatternParser {
       }
       position += 1
       let last = try member()
-      guard let low = first.only, let high = last.only, low <= high else { throw Self.fault("a range in [] is turned round") }
+      guard let low = first.only, let high = last.only, low <= high else { throw Self.fault("a range in [] is not ascending") }
       set.ranges.append(low...high)
     }
     return isNegated ? set.negated() : set
@@ -163,7 +163,7 @@ struct SchemaPatternParser {
     case "p", "P": throw Self.fault("Unicode properties, as in \\p{L}, are not supported; write a class")
     case "0"..."9", "k": throw Self.fault("looking back, as in \\1, is not supported")
     default:
-      guard !ScalarSet.word.contains(scalar) else { throw Self.fault("\\\(scalar) means nothing") }
+      guard !ScalarSet.word.contains(scalar) else { throw Self.fault("\\\(scalar) is not a known escape") }
       return ScalarSet(scalar)
     }
   }
@@ -183,7 +183,7 @@ struct SchemaPatternParser {
 
   private func scalar(_ digits: String) throws(SchemaPattern.Fault) -> ScalarSet {
     guard digits.allSatisfy(\.isHexDigit), let scalar = UInt32(digits, radix: 16).flatMap(Unicode.Scalar.init) else {
-      throw Self.fault("\(digits.debugDescription) is no character's number")
+      throw Self.fault("\(digits.debugDescription) is not the number of a character")
     }
     return ScalarSet(scalar)
   }

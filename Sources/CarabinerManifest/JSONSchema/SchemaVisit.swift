@@ -56,7 +56,7 @@ struct SchemaVisit {
 
   private mutating func check(_ value: JSONValue, _ keyword: SchemaKeyword, _ place: JSONPointer, _ depth: Int) -> Bool {
     switch keyword {
-    case .never: return fail("false", place, "nothing may stand here; remove it")
+    case .never: return fail("false", place, "no value is allowed here; remove it")
     case .type(let types):
       let names = types.map(\.rawValue).joined(separator: " or ")
       return types.contains { $0.includes(value) } || fail("type", place, "this must be \(names), and is \(value.kind)")
@@ -70,7 +70,7 @@ struct SchemaVisit {
     case .multiple(let step, let written):
       guard case .number(let number) = value else { return true }
       return ExactNumber(number).isMultiple(of: step) != false
-        || fail("multipleOf", place, "\(number) is no multiple of \(written)")
+        || fail("multipleOf", place, "\(number) is not a multiple of \(written)")
     case .count(let kind, let limit):
       guard let count = kind.parts(of: value) else { return true }
       return kind.holds(count, limit) || fail(kind.rawValue, place, "this must have \(kind.text(limit)), and has \(count)")
@@ -109,7 +109,7 @@ struct SchemaVisit {
       for schema in schemas where accepts(value, schema, place, depth) { count += 1 }
       if count == 0 { return failNone("oneOf", value, schemas, place, depth) }
       return count == 1 || fail("oneOf", place, "this fits \(count) of \(schemas.count) forms, and must fit exactly one")
-    case .not(let schema): return !accepts(value, schema, place, depth) || fail("not", place, "this form is ruled out here")
+    case .not(let schema): return !accepts(value, schema, place, depth) || fail("not", place, "this form is not allowed here")
     case .condition(let condition, let then, let otherwise):
       guard let branch = accepts(value, condition, place, depth) ? then : otherwise else { return true }
       return check(value, branch, place, depth)
@@ -190,7 +190,7 @@ struct SchemaVisit {
     case .names(let schema):
       var isValid = true
       for key in object.keys where !accepts(.string(key), schema, place, depth) {
-        isValid = fail("propertyNames", place.appending(key), "\(key.debugDescription) is no name that is allowed here")
+        isValid = fail("propertyNames", place.appending(key), "\(key.debugDescription) is not an allowed name here")
       }
       return isValid
     case .required(let names):

@@ -12,14 +12,14 @@ package enum ByteSizeText {
   /// - Throws: ``MalformedQuantity`` with the notation to use.
   package static func parse(_ text: String) throws(MalformedQuantity) -> Int {
     guard let quantity = Quantity(text) else {
-      throw MalformedQuantity(description: "\(text.debugDescription) is no size; write 512, 256KiB or 64MiB")
+      throw MalformedQuantity(description: "\(text.debugDescription) is not a size; write 512, 256KiB or 64MiB")
     }
     guard let unit = units.first(where: { $0.name == quantity.unit }) else {
       throw MalformedQuantity(
-        description: "\(String(quantity.unit).debugDescription) is no unit of size; use B, KiB, MiB or GiB, which count in 1024s")
+        description: "\(String(quantity.unit).debugDescription) is not a unit of size; use B, KiB, MiB or GiB (powers of 1024)")
     }
     guard let bytes = quantity.times(unit.bytes), bytes <= maximum else {
-      throw MalformedQuantity(description: "\(text) is no whole number of bytes, or more than 1024GiB")
+      throw MalformedQuantity(description: "\(text) is not a whole number of bytes, or is more than 1024GiB")
     }
     return Int(bytes)
   }

@@ -12,14 +12,14 @@ package enum DurationText {
   /// - Throws: ``MalformedQuantity`` with the notation to use.
   package static func parse(_ text: String) throws(MalformedQuantity) -> Duration {
     guard let quantity = Quantity(text) else {
-      throw MalformedQuantity(description: "\(text.debugDescription) is no duration; write 250ms, 30s or 2m")
+      throw MalformedQuantity(description: "\(text.debugDescription) is not a duration; write 250ms, 30s or 2m")
     }
     guard !quantity.unit.isEmpty else {
       throw MalformedQuantity(description: "\(text) has no unit; write \(text)s for seconds, or use ms, m or h")
     }
     guard let unit = units.first(where: { $0.name == quantity.unit }) else {
       throw MalformedQuantity(
-        description: "\(String(quantity.unit).debugDescription) is no unit of time; use ms, s, m or h")
+        description: "\(String(quantity.unit).debugDescription) is not a unit of time; use ms, s, m or h")
     }
     guard let nanoseconds = quantity.times(unit.nanoseconds), .nanoseconds(nanoseconds) <= maximum else {
       throw MalformedQuantity(description: "\(text) is too long or too fine; at most 30 days in whole nanoseconds are possible")

@@ -31,7 +31,7 @@ extension Manifest {
       let problem =
         switch error {
         case .unreadable(let reason):
-          ManifestProblem(.unreadable, "the manifest cannot be read: \(reason); check the path and who may read it")
+          ManifestProblem(.unreadable, "the manifest cannot be read: \(reason); check the path and its permissions")
         case .tooLarge:
           ManifestProblem(.tooLarge, "the manifest has more than \(ByteSizeText.print(maximumFileBytes)); is it the right file?")
         case .notText: ManifestProblem(.syntax, "the manifest is not UTF-8 text; is it the right file?")

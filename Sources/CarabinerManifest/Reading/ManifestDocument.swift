@@ -50,7 +50,7 @@ package struct ManifestDocument {
       } catch  where error.code == .duplicateName {
         throw error
       } catch {}
-      throw ManifestProblem(.duplicateName, "some key stands twice in one object; remove one of them")
+      throw ManifestProblem(.duplicateName, "a key occurs twice in one object; remove one of them")
     }
     return tree.value
   }

@@ -26,7 +26,7 @@ extension ManifestReader {
       let place = pointer.appending(index)
       guard let entry = readEntry(element, list, place), knows(entry.name, list, place) else { continue }
       guard names.insert(entry.name).inserted else {
-        problem(.duplicateName, place, "\(entry.name) stands in this list already; remove one of them")
+        problem(.duplicateName, place, "\(entry.name) is in this list already; remove one of them")
         continue
       }
       order.entries.append((entry, place))
@@ -94,7 +94,7 @@ extension ManifestReader {
         let known = GraphQLOperationType.allCases.map(\.rawValue)
         problem(
           .invalidValue, place,
-          "\(name) is no operation type\(Suggestion.text(for: name, among: known)); use \(known.joined(separator: ", "))")
+          "\(name) is not an operation type\(Suggestion.text(for: name, among: known)); use \(known.joined(separator: ", "))")
       }
     }
   }

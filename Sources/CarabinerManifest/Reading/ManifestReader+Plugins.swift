@@ -43,20 +43,20 @@ extension ManifestReader {
     if plugin.isMandatory, !plugin.isEnabled {
       problem(
         .invalidValue, pointer.appending("enabled"),
-        "what is mandatory cannot be switched off; remove enabled: false, or take the mark mandatory away")
+        "a mandatory plugin cannot be disabled; remove enabled: false or mandatory: true")
     }
     return name == nil || source == nil ? nil : plugin
   }
 
   private mutating func pluginName(_ json: JSONValue?, _ pointer: JSONPointer) -> String? {
     guard let json else {
-      problem(.missing, pointer, "the plugin has no name; write name: and what lists shall call it")
+      problem(.missing, pointer, "the plugin has no name; write name: with its name for lists")
       return nil
     }
     let place = pointer.appending("name")
     guard let name = text(json, place) else { return nil }
     guard isName(name) else {
-      problem(.invalidValue, place, "\(name.debugDescription) is no name; use lower-case letters, digits and -")
+      problem(.invalidValue, place, "\(name.debugDescription) is not a name; use lower-case letters, digits and -")
       return nil
     }
     if let list = StageList.ofBuiltIn(name) {
@@ -86,7 +86,7 @@ extension ManifestReader {
       return path.map { .file($0, pin: digest) }
     case (nil, let declaration?):
       for key in Self.libraryKeys where object.contains(key) {
-        problem(.invalidValue, pointer.appending(key), "\(key) means nothing beside ffi; remove it")
+        problem(.invalidValue, pointer.appending(key), "\(key) is not allowed beside ffi; remove it")
       }
       guard case .object = declaration else {
         wrongType(declaration, pointer.appending("ffi"), "an object")
@@ -122,7 +122,7 @@ extension ManifestReader {
     guard let policy = json.string.flatMap(FaultPolicy.init) else {
       problem(
         .invalidValue, pointer,
-        "\(json) is no fault policy; use fail, skip, or open-after-N with a number from 1 to 1000, as in open-after-5")
+        "\(json) is not a fault policy; use fail, skip, or open-after-N with a number from 1 to 1000, as in open-after-5")
       return .fail
     }
     return policy
@@ -153,7 +153,7 @@ extension ManifestReader {
       guard let name = entry.string, Manifest.Plugin.grantableServices.contains(name) else {
         problem(
           .invalidValue, place,
-          "\(entry) is no service that can be granted\(Suggestion.text(for: entry.string ?? "", among: Manifest.Plugin.grantableServices)); "
+          "\(entry) is not a service that can be granted\(Suggestion.text(for: entry.string ?? "", among: Manifest.Plugin.grantableServices)); "
             + "there is \(Manifest.Plugin.grantableServices.sorted().joined(separator: ", "))")
         continue
       }

@@ -17,7 +17,7 @@ extension ManifestReader {
       case "cache-policy":
         guard let policy = value.string.flatMap(CachePolicy.init(rawValue:)) else {
           let known = CachePolicy.allCases.map(\.rawValue)
-          problem(.invalidValue, place, "\(value) is no cache policy; use one of \(known.joined(separator: ", "))")
+          problem(.invalidValue, place, "\(value) is not a cache policy; use one of \(known.joined(separator: ", "))")
           continue
         }
         manifest.serve.cachePolicy = policy
@@ -41,14 +41,14 @@ extension ManifestReader {
       case "for": canary.duration = duration(value, place) ?? canary.duration
       case "key":
         guard let name = text(value, place), HeaderText.isName(name) else {
-          problem(.invalidValue, place, "\(value) is no header name; write the field whose value tells clients apart")
+          problem(.invalidValue, place, "\(value) is not a header name; write one that identifies a client")
           continue
         }
         canary.key = name
       case "error-increase": canary.errorIncrease = self.share(value, place) ?? canary.errorIncrease
       case "latency-ratio":
         guard let ratio = value.double, (1...1000).contains(ratio) else {
-          problem(.invalidValue, place, "\(value) is no number from 1 to 1000; write one")
+          problem(.invalidValue, place, "\(value) is not a number from 1 to 1000; write one")
           continue
         }
         canary.latencyRatio = ratio
@@ -71,7 +71,7 @@ extension ManifestReader {
     var shadow = Manifest.Shadow(share: share)
     if let value = object["upstream"] {
       guard let upstream = value.string.flatMap(Manifest.Shadow.Upstream.init(rawValue:)) else {
-        problem(.invalidValue, pointer.appending("upstream"), "\(value) is no upstream of a shadow; use recorded or live")
+        problem(.invalidValue, pointer.appending("upstream"), "\(value) is not an upstream of a shadow; use recorded or live")
         return nil
       }
       shadow.upstream = upstream
@@ -81,12 +81,12 @@ extension ManifestReader {
 
   private mutating func requiredShare(of object: JSONObject, _ pointer: JSONPointer) -> Double? {
     guard let value = object["share"] else {
-      problem(.missing, pointer, "the share is missing; say how much of the operations, as in share: 5%")
+      problem(.missing, pointer, "the share is missing; write a percentage of the operations, as in share: 5%")
       return nil
     }
     guard let share = share(value, pointer.appending("share")) else { return nil }
     guard share > 0 else {
-      problem(.invalidValue, pointer.appending("share"), "a share of nothing shows nothing; write more, or remove the key")
+      problem(.invalidValue, pointer.appending("share"), "the share must be above 0%; write a larger one, or remove the key")
       return nil
     }
     return share
@@ -97,7 +97,7 @@ extension ManifestReader {
     guard let text = json.string, text.wholeMatch(of: /(100(\.0+)?|[0-9]{1,2}(\.[0-9]+)?)%/) != nil,
       let percent = Double(text.dropLast())
     else {
-      problem(.invalidValue, pointer, "\(json) is no share; write a number from 0 to 100 and a per cent sign, as in 5%")
+      problem(.invalidValue, pointer, "\(json) is not a share; write a number from 0 to 100 and a per cent sign, as in 5%")
       return nil
     }
     return percent / 100
@@ -115,7 +115,7 @@ extension ManifestReader {
       // A star is allowed only at the end, so that the list shows clearly which headers pass.
       guard HeaderText.isName(pattern.hasSuffix("*") ? String(pattern.dropLast()) : pattern), !pattern.dropLast().contains("*")
       else {
-        problem(.invalidValue, place, "\(pattern.debugDescription) is no header name; write a name, or its beginning and a star")
+        problem(.invalidValue, place, "\(pattern.debugDescription) is not a header name; write a name, or a prefix and a star")
         return nil
       }
       return pattern

@@ -54,7 +54,7 @@ extension ManifestReader {
       if let remedy = then.string.flatMap(CrashLoopPolicy.Remedy.init(rawValue:)) {
         policy.then = remedy
       } else {
-        problem(.invalidValue, pointer.appending("then"), "\(then) is nothing a host could do; use skip or refuse")
+        problem(.invalidValue, pointer.appending("then"), "\(then) is not a known reaction; use skip or refuse")
       }
     }
     return policy
@@ -81,7 +81,7 @@ extension ManifestReader {
 
   private mutating func staging(_ json: JSONValue, _ pointer: JSONPointer) -> StagingMode? {
     guard let mode = json.string.flatMap(StagingMode.init(rawValue:)) else {
-      problem(.invalidValue, pointer, "\(json) is no kind of staging; use directory or memfd")
+      problem(.invalidValue, pointer, "\(json) is not a kind of staging; use directory or memfd")
       return nil
     }
     return mode
@@ -125,7 +125,7 @@ extension ManifestReader {
       case "maximum-delay": retry.maxDelay = duration(value, place, orZero: true)?.seconds ?? retry.maxDelay
       case "multiplier":
         guard let number = value.double, number >= 1, number <= 100 else {
-          problem(.invalidValue, place, "\(value) is no number from 1 to 100; write one")
+          problem(.invalidValue, place, "\(value) is not a number from 1 to 100; write one")
           continue
         }
         retry.multiplier = number

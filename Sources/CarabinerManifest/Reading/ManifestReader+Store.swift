@@ -42,7 +42,7 @@ extension ManifestReader {
     }
     let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "./"
     guard unsafe access("\(folder).", F_OK) == 0 else {
-      problem(.missing, pointer, "there is no folder \(folder) for the store's file; make it, or correct the path")
+      problem(.missing, pointer, "there is no folder \(folder) for the store's file; create it, or correct the path")
       return nil
     }
     return path
@@ -76,7 +76,7 @@ extension ManifestReader {
     for (type, value) in object {
       let place = pointer.appending(type)
       guard isGraphQLName(type) else {
-        problem(.invalidValue, place, "\(type.debugDescription) is no type's name; write one as in Book: isbn")
+        problem(.invalidValue, place, "\(type.debugDescription) is not a type name; write one as in Book: isbn")
         continue
       }
       fields[type] = graphQLNames(value, place)
@@ -93,7 +93,7 @@ extension ManifestReader {
     for (name, value) in object {
       let place = pointer.appending(name)
       guard isGraphQLName(name) || isFieldOfType(name) else {
-        problem(.invalidValue, place, "\(name.debugDescription) is no type and no field of one; write Book or Book.price")
+        problem(.invalidValue, place, "\(name.debugDescription) is neither a type nor a field of one; write Book or Book.price")
         continue
       }
       ages[name] = duration(value, place, orZero: true)?.seconds
@@ -112,7 +112,7 @@ extension ManifestReader {
     for (name, value) in object {
       let place = pointer.appending(name)
       guard isFieldOfType(name) else {
-        problem(.invalidValue, place, "\(name.debugDescription) is no field of a type; write one as in Query.book")
+        problem(.invalidValue, place, "\(name.debugDescription) is not a field of a type; write one as in Query.book")
         continue
       }
       policies[name] = fieldPolicy(value, place, of: keys)
@@ -156,7 +156,7 @@ extension ManifestReader {
         let place = pointer.appending(index)
         guard let name = graphQLName(element, place, isPath: arePaths) else { continue }
         guard !names.contains(name) else {
-          problem(.duplicateName, place, "\(name) stands in this list already; remove one of them")
+          problem(.duplicateName, place, "\(name) is in this list already; remove one of them")
           continue
         }
         names.append(name)
@@ -173,7 +173,7 @@ extension ManifestReader {
     guard let name = text(json, pointer) else { return nil }
     let names = isPath ? name.split(separator: ".", omittingEmptySubsequences: false) : [name[...]]
     guard names.allSatisfy({ isGraphQLName($0) }) else {
-      problem(.invalidValue, pointer, "\(name.debugDescription) is no name of GraphQL; use letters, digits and _")
+      problem(.invalidValue, pointer, "\(name.debugDescription) is not a GraphQL name; use letters, digits and _")
       return nil
     }
     return name

@@ -69,7 +69,7 @@ extension ManifestReader {
   mutating func count(_ json: JSONValue, _ pointer: JSONPointer, _ range: ClosedRange<Int>) -> Int? {
     guard let count = json.int, range.contains(count) else {
       problem(
-        .invalidValue, pointer, "\(json) is no whole number from \(range.lowerBound) to \(range.upperBound); write one")
+        .invalidValue, pointer, "\(json) is not a whole number from \(range.lowerBound) to \(range.upperBound); write one")
       return nil
     }
     return count
@@ -78,13 +78,13 @@ extension ManifestReader {
   /// A duration. Zero is allowed only with `orZero`.
   mutating func duration(_ json: JSONValue, _ pointer: JSONPointer, orZero: Bool = false) -> Duration? {
     guard let text = json.string else {
-      problem(.invalidValue, pointer, "\(json) is no duration; write it with a unit, as in 250ms, 30s or 2m")
+      problem(.invalidValue, pointer, "\(json) is not a duration; write it with a unit, as in 250ms, 30s or 2m")
       return nil
     }
     do throws(MalformedQuantity) {
       let duration = try DurationText.parse(text)
       guard duration > .zero || orZero else {
-        throw MalformedQuantity(description: "\(text) leaves no time at all; write a longer duration, or remove the key")
+        throw MalformedQuantity(description: "\(text) is zero; write a longer duration, or remove the key")
       }
       return duration
     } catch {
@@ -98,7 +98,7 @@ extension ManifestReader {
       // A plain number of bytes needs no quotes.
       let text = json.string ?? json.int.map(String.init) ?? json.description
       let bytes = try ByteSizeText.parse(text)
-      guard bytes > 0 else { throw MalformedQuantity(description: "\(text) leaves no room at all; write a larger size") }
+      guard bytes > 0 else { throw MalformedQuantity(description: "\(text) is zero; write a larger size") }
       return bytes
     } catch {
       problem(.invalidValue, pointer, error.description)

@@ -9,7 +9,7 @@ extension ManifestReader {
   mutating func webSocket(_ json: JSONValue, _ pointer: JSONPointer) -> Manifest.WebSocket? {
     guard let object = object(json, pointer, knowing: Self.webSocketKeys) else { return nil }
     guard let url = object["url"] else {
-      problem(.missing, pointer, "the url is missing; say where the WebSocket is, as in url: wss://host/graphql")
+      problem(.missing, pointer, "the url is missing; write the URL of the WebSocket, as in url: wss://host/graphql")
       return nil
     }
     var webSocket = Manifest.WebSocket(url: webSocketURL(url, pointer.appending("url")) ?? "")
@@ -34,7 +34,7 @@ extension ManifestReader {
     guard text.hasPrefix("ws://") || text.hasPrefix("wss://") || text.contains("${") else {
       problem(
         .invalidValue, pointer,
-        "\(PrintableURL(text).description.debugDescription) is no WebSocket; write a URL that begins with wss:// or ws://")
+        "\(PrintableURL(text).description.debugDescription) is not a WebSocket URL; write a URL that begins with wss:// or ws://")
       return nil
     }
     return text
@@ -44,7 +44,7 @@ extension ManifestReader {
     guard let found = json.string.flatMap(WebSocketProtocol.init(rawValue:)) else {
       problem(
         .invalidValue, pointer,
-        "\(json) is no protocol; use \(WebSocketProtocol.allCases.map(\.rawValue).joined(separator: " or "))")
+        "\(json) is not a protocol; use \(WebSocketProtocol.allCases.map(\.rawValue).joined(separator: " or "))")
       return nil
     }
     return found

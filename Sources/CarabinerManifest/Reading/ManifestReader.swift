@@ -60,7 +60,7 @@ struct ManifestReader {
     guard text.hasPrefix("http://") || text.hasPrefix("https://") || text.contains("${") else {
       return problem(
         .invalidValue, pointer,
-        "\(PrintableURL(text).description.debugDescription) is no endpoint; write a URL that begins with https:// or http://")
+        "\(PrintableURL(text).description.debugDescription) is not an endpoint; write a URL that begins with https:// or http://")
     }
     manifest.endpoint = text
   }
@@ -70,11 +70,11 @@ struct ManifestReader {
     for (name, value) in object {
       let place = pointer.appending(name)
       guard HeaderText.isName(name) else {
-        problem(.invalidValue, place, "\(name.debugDescription) is no header name; use letters, digits and -")
+        problem(.invalidValue, place, "\(name.debugDescription) is not a header name; use letters, digits and -")
         continue
       }
       guard manifest.headers[name] == nil else {
-        problem(.duplicateName, place, "\(name) is there already, in other letters; header names have no case")
+        problem(.duplicateName, place, "\(name) is there already in other letters; header names are case-insensitive")
         continue
       }
       guard let text = value.string else {
@@ -97,7 +97,7 @@ struct ManifestReader {
     for plugin in manifest.plugins where !used.contains(plugin.name) {
       warn(
         .unusedPlugin, plugin.pointer,
-        "the plugin \(plugin.name) stands in no list and will not run; put it under chain, or remove it")
+        "the plugin \(plugin.name) is not in any list and does not run; add it under chain, or remove it")
     }
     if used.contains("persisted-queries"), !manifest.persistedQueries.isEnabled {
       warn(

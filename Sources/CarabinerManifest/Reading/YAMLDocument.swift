@@ -93,7 +93,7 @@ struct YAMLDocument {
       throw problem(.syntax, pointer, key, "the merge key << is not supported; write the members out")
     }
     guard scalar.style != .plain || plain(scalar.string).string != nil else {
-      throw problem(.syntax, pointer, key, "the key \(scalar.string) is no text; put it in quotes")
+      throw problem(.syntax, pointer, key, "the key \(scalar.string) is not a text; put it in quotes")
     }
     return scalar.string
   }
@@ -157,7 +157,7 @@ extension ManifestProblem {
       position = TextPosition(line: mark.line, column: mark.column)
     case .duplicatedKeysInMapping(let duplicates, let context):
       self.init(
-        .duplicateName, "the key \(duplicates.joined(separator: ", ")) stands twice in one object; remove one of them")
+        .duplicateName, "the key \(duplicates.joined(separator: ", ")) occurs twice in one object; remove one of them")
       position = TextPosition(line: context.mark.line, column: context.mark.column)
     case .reader(let problem, _, _, _): self.init(.syntax, "this is not YAML: \(problem)")
     default: self.init(.syntax, "this is not YAML: \(error)")

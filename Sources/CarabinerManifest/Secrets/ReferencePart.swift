@@ -44,11 +44,11 @@ enum ReferencePart: Sendable, Hashable {
     guard ["env", "file"].contains(kind) else {
       throw ManifestProblem(
         .malformedReference, at: pointer,
-        "${\(inside)} is no reference\(Suggestion.text(for: String(kind), among: ["env", "file"])); use ${env:NAME}, ${file:path}, "
+        "${\(inside)} is not a reference\(Suggestion.text(for: String(kind), among: ["env", "file"])); use ${env:NAME}, ${file:path}, "
           + "or $${ for ${ itself")
     }
     guard !name.isEmpty, !name.utf8.contains(0), kind == "file" || !name.contains("=") else {
-      throw ManifestProblem(.malformedReference, at: pointer, "${\(inside)} names nothing; use ${env:NAME} or ${file:path}")
+      throw ManifestProblem(.malformedReference, at: pointer, "${\(inside)} has no valid name; use ${env:NAME} or ${file:path}")
     }
     return kind == "env" ? .environment(name) : .file(name)
   }

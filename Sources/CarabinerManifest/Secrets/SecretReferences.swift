@@ -73,7 +73,7 @@ package struct SecretReferences: Sendable {
     guard HeaderText.isValue(value) else {
       throw ManifestProblem(
         .invalidValue, at: pointer,
-        "what stands for \(text) holds a line end or NUL, which no header can; correct it where it comes from")
+        "the value of \(text) contains a line end or NUL, which a header cannot contain; correct the value")
     }
     return value
   }
@@ -126,7 +126,7 @@ package struct SecretReferences: Sendable {
     } catch {
       let reason =
         switch error {
-        case .unreadable(let reason): "cannot be read (\(reason)); check the path and who may read it"
+        case .unreadable(let reason): "cannot be read (\(reason)); check the path and its permissions"
         case .tooLarge: "has more than \(ByteSizeText.print(Self.maximumFileBytes)); a secret is a short text"
         case .notText: "is not UTF-8 text; encode it, for example in base64"
         }

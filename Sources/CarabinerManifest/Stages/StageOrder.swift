@@ -17,7 +17,7 @@ struct StageOrder {
     let pointer: JSONPointer
 
     /// The constraint as the entry states it.
-    var text: String { speaker == first ? "\(first) must stand before \(second)" : "\(second) must stand after \(first)" }
+    var text: String { speaker == first ? "\(first) must be before \(second)" : "\(second) must be after \(first)" }
     var contrary: String { speaker == first ? "after" : "before" }
   }
 
@@ -46,18 +46,18 @@ struct StageOrder {
       problems.append(
         ManifestProblem(
           .orderUnsatisfied, at: assertion.pointer,
-          "\(assertion.text) but stands \(assertion.contrary) it; move one of them"))
+          "\(assertion.text) but is \(assertion.contrary) it; move one of them"))
     }
     return problems
   }
 
   private func misnamed(_ other: String, by name: String, at pointer: JSONPointer) -> ManifestProblem {
     guard other != name else {
-      return ManifestProblem(.orderCycle, at: pointer, "\(name) cannot stand before or after itself; remove that name")
+      return ManifestProblem(.orderCycle, at: pointer, "\(name) cannot be before or after itself; remove that name")
     }
     let near = Suggestion.text(for: other, among: entries.map(\.entry.name).filter { $0 != name })
     return ManifestProblem(
-      .orderUnsatisfied, at: pointer, "\(name) speaks of \(other), which is not in this list\(near); add it, or remove that name")
+      .orderUnsatisfied, at: pointer, "\(name) names \(other), which is not in this list\(near); add it, or remove that name")
   }
 
   /// Finds the cycles and removes their constraints, because it would be misleading to report these as violated only.

@@ -39,14 +39,15 @@ struct SchemaFaultTests {
   }
 
   private static let patterns: [(pattern: String, message: String)] = [
-    ("a)", ") closes nothing"), ("*a", "* counts nothing"), ("a**", "a count is counted"), ("a{2,1}", "turned round"),
-    ("a{1001}", "above 1000"), ("((a{1000}){1000})", "longer than 5000 steps"), ("[z-a]", "turned round"),
-    ("[\\w-z]", "turned round"),
-    ("\\", "ends with a backslash"), ("\\y", "\\y means nothing"), ("\\1", "looking back"), ("(a)\\k<a>", "looking back"),
+    ("a)", ") without a ("), ("*a", "nothing before * to repeat"), ("a**", "a quantifier cannot follow"),
+    ("a{2,1}", "is descending"),
+    ("a{1001}", "above 1000"), ("((a{1000}){1000})", "longer than 5000 steps"), ("[z-a]", "is not ascending"),
+    ("[\\w-z]", "is not ascending"),
+    ("\\", "ends with a backslash"), ("\\y", "\\y is not a known escape"), ("\\1", "looking back"), ("(a)\\k<a>", "looking back"),
     ("(?=a)", "looking around"), ("(?!a)", "looking around"), ("(?<=a)", "looking around"), ("(?<!a)", "looking around"),
-    ("(?a)", "begins nothing"), ("\\p{L}", "write a class"), ("^*", "an anchor cannot be counted"),
-    ("\\xZZ", "no character's number"),
-    ("\\uD800", "no character's number"), ("\\u{110000}", "no character's number"), ("(?<>a)", "has no name"),
+    ("(?a)", "must be followed by"), ("\\p{L}", "write a class"), ("^*", "an anchor cannot be repeated"),
+    ("\\xZZ", "not the number of a character"),
+    ("\\uD800", "not the number of a character"), ("\\u{110000}", "not the number of a character"), ("(?<>a)", "has no name"),
     (String(repeating: "(", count: 200), "nested deeper than 100"), (String(repeating: "a", count: 5000), "longer than 4096"),
   ]
 

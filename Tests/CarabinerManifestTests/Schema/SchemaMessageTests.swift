@@ -22,10 +22,10 @@ struct SchemaMessageTests {
     (#"{"exclusiveMaximum": 1.50}"#, "2", "", "exclusiveMaximum", "2 must be less than 1.50"),
     (#"{"uniqueItems": true}"#, "[1, 2, 1.0]", "", "uniqueItems", "elements 0 and 2 are equal"),
     (#"{"pattern": "^a$"}"#, #""b""#, "", "pattern", "does not fit the pattern ^a$"),
-    (#"{"propertyNames": {"maxLength": 1}}"#, #"{"ab": 1}"#, "/ab", "propertyNames", "no name that is allowed"),
+    (#"{"propertyNames": {"maxLength": 1}}"#, #"{"ab": 1}"#, "/ab", "propertyNames", "not an allowed name"),
     (#"{"anyOf": [{"type": "null"}, {"type": "string"}]}"#, "1", "", "anyOf", "none of the 2 forms"),
     (#"{"oneOf": [{"type": "integer", "minimum": 1}, {"type": "string"}]}"#, "0", "", "minimum", "0 must be at least 1"),
-    (#"{"oneOf": [{}, {}]}"#, "0", "", "oneOf", "fits 2 of 2 forms"), (#"{"not": {}}"#, "0", "", "not", "ruled out"),
+    (#"{"oneOf": [{}, {}]}"#, "0", "", "oneOf", "fits 2 of 2 forms"), (#"{"not": {}}"#, "0", "", "not", "not allowed"),
     (#"{"properties": {"a": false}}"#, #"{"a": 1}"#, "/a", "false", "remove it"),
     (#"{"contains": {"const": 1}, "minContains": 2}"#, "[1]", "", "contains", "only 1 elements have a form of which 2"),
   ]
