@@ -1,4 +1,4 @@
-# A plugin built for one minor works with every later one of the same major.
+# A plugin built for one minor version works with every later minor version of the same major version.
 set(PACKAGE_VERSION "@VERSION@")
 string(REGEX MATCH "^[0-9]+" carabiner_MAJOR "${PACKAGE_VERSION}")
 if(PACKAGE_FIND_VERSION VERSION_GREATER PACKAGE_VERSION OR NOT PACKAGE_FIND_VERSION_MAJOR EQUAL carabiner_MAJOR)

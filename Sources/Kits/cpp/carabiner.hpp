@@ -1,4 +1,4 @@
-// carabiner.hpp - the contract of carabiner.h in C++17: headers and nothing to link.
+// carabiner.hpp - the contract of carabiner.h in C++17. Header-only: there is nothing to link.
 //
 // Write a class with the hooks you want, and export it:
 //
@@ -15,7 +15,7 @@
 //
 // Build:  c++ -std=c++17 -fPIC -shared -fvisibility=hidden -fvisibility-inlines-hidden -fno-gnu-unique -o hello.so hello.cpp
 //
-// The hooks, each optional but the first of a stage; the type of the call says which stage a hook belongs to:
+// The hooks. All are optional except the first one of a stage. The type of the call selects the stage of a hook:
 //
 //     crb::graphql   on_request(Call &)   on_result(Call &, const crb::Result &)   on_error  on_end  on_cancel
 //     crb::http      on_request(Call &)   on_head(Call &, const crb::Head &)       on_chunk(Call &, const crb::Chunk &)
@@ -24,13 +24,13 @@
 //     crb::parser    on_head(Call &, const crb::Head &)   on_chunk(Call &, const crb::Chunk &)   on_error  on_end  on_cancel
 //     any stage      on_error(Call &, const crb::Error &)   on_end(Call &)   on_cancel(Cancelled &)
 //
-// A hook answers a crb::Verdict, or nothing, which is Continue. An exception that leaves it becomes CRB_FAIL with its what();
-// none crosses the boundary. A hook that is not written leaves its slot NULL, and the host does not call it.
-// What an instance has learnt may outlive a reload, and a plugin may bring its own tests: see carabiner/extensions.hpp.
-// Beside the hooks: static void validate(const crb::Config &) says whether a configuration is good, without any effect;
-// static constexpr const char *accept = "application/cbor" adds what a parser reads to the Accept header of requests.
+// A hook returns a crb::Verdict or nothing, which means Continue. An exception that leaves a hook becomes CRB_FAIL with its what();
+// exceptions never cross the boundary. The slot of a missing hook stays NULL, and the host does not call it.
+// State can outlive a reload, and a plugin can contain its own tests: see carabiner/extensions.hpp.
+// Also: static void validate(const crb::Config &) checks a configuration without any effect;
+// static constexpr const char *accept = "application/cbor" adds a parser's media types to the Accept header of requests.
 // To wait: return call.after(delay, work), call.fetch(request, work) or call.later(start); see carabiner/later.hpp.
-// The destructor runs on a thread of the host, when all work of the instance has ended; see carabiner/tasks.hpp.
+// The destructor runs on a host thread after all work of the instance has ended; see carabiner/tasks.hpp.
 #ifndef CARABINER_HPP
 #define CARABINER_HPP
 

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// What Scripts/install puts beside this file: the contract and the kit, without the host and what only it needs.
+// Scripts/install puts the contract and the kit beside this file, without the host and its dependencies.
 let package = Package(
   name: "carabiner",
   products: [.library(name: "CarabinerPlugin", targets: ["CarabinerPlugin"])],

@@ -1,4 +1,4 @@
-// A call inside a hook: what every stage can do with it, and what each kind of stage can.
+// A call inside a hook: the functions of every stage and those of each kind of stage.
 #ifndef CARABINER_CALL_HPP
 #define CARABINER_CALL_HPP
 
@@ -9,7 +9,7 @@
 namespace crb {
 namespace graphql {
 
-/// A GraphQL operation on its way through a GraphQL stage.
+/// A GraphQL operation that passes a GraphQL stage.
 class Call : public detail::Suspendable<Call> {
  public:
   using Suspendable::Suspendable;
@@ -24,26 +24,26 @@ class Call : public detail::Suspendable<Call> {
   void set_header(std::string_view name, std::string_view value, bool append = false) { change_header(name, value, append); }
   void remove_header(std::string_view name) { drop_header(name); }
 
-  /// Stages a whole response: with Continue it takes the result's place, in on_end it follows.
+  /// Stages a whole response. With Continue it replaces the current result; in on_end it is added after the last result.
   void emit(std::string_view json, uint32_t flags = 0) { stage(CRB_EMIT_RESULT, buffer(json), flags); }
   void emit(Buffer json, uint32_t flags = 0) { stage(CRB_EMIT_RESULT, std::move(json), flags); }
 
-  /// In on_request: this is the answer. `return call.respond(json);`
+  /// In on_request: responds with this result. `return call.respond(json);`
   Verdict respond(std::string_view json, uint32_t flags = CRB_RESULT_SYNTHETIC) {
     emit(json, flags);
     return Verdict::Respond;
   }
-  /// In on_result: this instead. `return call.replace(json);`
+  /// In on_result: passes this result on instead. `return call.replace(json);`
   Verdict replace(std::string_view json, uint32_t flags = 0) {
     emit(json, flags);
     return Verdict::Continue;
   }
-  /// In on_error: a result in the error's place. `return call.recover(json);`
+  /// In on_error: replaces the error with this result. `return call.recover(json);`
   Verdict recover(std::string_view json, uint32_t flags = CRB_RESULT_SYNTHETIC) {
     emit(json, flags);
     return Verdict::Recover;
   }
-  /// From the first GraphQL stage again. `return call.retry();`
+  /// Restarts the call at the first GraphQL stage. `return call.retry();`
   Verdict retry(std::chrono::nanoseconds delay = std::chrono::nanoseconds(0)) { return again(CRB_RETRY_CHAIN, delay); }
 };
 
@@ -56,7 +56,7 @@ struct Cancelled : detail::Watched {
 
 namespace http {
 
-/// An HTTP exchange on its way through an HTTP stage.
+/// An HTTP exchange that passes an HTTP stage.
 class Call : public detail::Suspendable<Call> {
  public:
   using Suspendable::Suspendable;
@@ -67,11 +67,11 @@ class Call : public detail::Suspendable<Call> {
   void set_url(std::string_view url) { set_part(CRB_PART_URL, url, "the URL"); }
   void set_method(std::string_view method) { set_part(CRB_PART_METHOD, method, "the method"); }
   void set_body(std::string_view bytes) { set_part(CRB_PART_BODY, bytes, "the body"); }
-  /// In on_request a header of the request, in on_head one of the response.
+  /// Changes a header of the request in on_request, of the response in on_head.
   void set_header(std::string_view name, std::string_view value, bool append = false) { change_header(name, value, append); }
   void remove_header(std::string_view name) { drop_header(name); }
 
-  /// Stages a response's head: in on_request before Respond, and in on_head.
+  /// Stages a response head: in on_request before Respond, or in on_head.
   void set_head(uint32_t status, std::initializer_list<Header> headers = {}) {
     std::vector<crb_header> fields;
     fields.reserve(headers.size());
@@ -86,22 +86,22 @@ class Call : public detail::Suspendable<Call> {
     detail::check(table->set_head(handle(), &head), "the head");
   }
 
-  /// Stages bytes of the response's body: with Continue they take the chunk's place, in on_end they follow.
+  /// Stages bytes of the response body. With Continue they replace the chunk; in on_end they are added after the last chunk.
   void emit(std::string_view bytes) { stage(CRB_EMIT_CHUNK, buffer(bytes), 0); }
   void emit(Buffer bytes) { stage(CRB_EMIT_CHUNK, std::move(bytes), 0); }
 
-  /// In on_request: this is the response. `return call.respond(200, {{"Content-Type", "application/json"}}, body);`
+  /// In on_request: sends this response. `return call.respond(200, {{"Content-Type", "application/json"}}, body);`
   Verdict respond(uint32_t status, std::initializer_list<Header> headers, std::string_view body) {
     set_head(status, headers);
     emit(body);
     return Verdict::Respond;
   }
-  /// In on_chunk: this instead. `return call.replace(bytes);`
+  /// In on_chunk: passes these bytes on instead. `return call.replace(bytes);`
   Verdict replace(std::string_view bytes) {
     emit(bytes);
     return Verdict::Continue;
   }
-  /// The HTTP request again. `return call.retry();`
+  /// Sends the HTTP request again. `return call.retry();`
   Verdict retry(std::chrono::nanoseconds delay = std::chrono::nanoseconds(0)) { return again(CRB_RETRY_STAGE, delay); }
 };
 
@@ -114,7 +114,7 @@ struct Cancelled : detail::Watched {
 
 namespace cache {
 
-/// An operation a cache is asked about or told of.
+/// An operation whose result a cache can provide or store.
 class Call : public detail::Suspendable<Call> {
  public:
   using Suspendable::Suspendable;
@@ -124,7 +124,7 @@ class Call : public detail::Suspendable<Call> {
   std::optional<std::string_view> variables() const { return part(CRB_PART_VARIABLES); }
   std::optional<std::string_view> extensions() const { return part(CRB_PART_EXTENSIONS); }
 
-  /// In on_read: a hit. `return call.respond(json);`
+  /// In on_read: responds with a cached result. `return call.respond(json);`
   Verdict respond(std::string_view json) {
     stage(CRB_EMIT_RESULT, buffer(json), CRB_RESULT_CACHE);
     return Verdict::Respond;
@@ -147,7 +147,7 @@ class Call : public detail::Suspendable<Call> {
 
   std::optional<std::string_view> operation_name() const { return part(CRB_PART_OPERATION_NAME); }
 
-  /// Stages a result: a whole GraphQL response. In on_chunk as soon as one is complete, or in on_end.
+  /// Stages a result, a whole GraphQL response: in on_chunk as soon as one is complete, or in on_end.
   void emit(std::string_view json, uint32_t flags = 0) { stage(CRB_EMIT_RESULT, buffer(json), flags); }
   void emit(Buffer json, uint32_t flags = 0) { stage(CRB_EMIT_RESULT, std::move(json), flags); }
 };

@@ -1,4 +1,4 @@
-// The configuration of a plugin: JSON the host has parsed and checked already.
+// The configuration of a plugin: JSON that the host has already parsed and validated.
 #ifndef CARABINER_CONFIG_HPP
 #define CARABINER_CONFIG_HPP
 
@@ -14,12 +14,12 @@
 
 namespace crb {
 
-/// A JSON value, borrowed. Looking up what is not there gives nothing; what is there but of another type throws Failure.
+/// A borrowed JSON value. A missing member is returned as nothing; a member of another type throws Failure.
 class Config {
  public:
   explicit Config(std::string_view json) noexcept : json_(json) {}
 
-  /// The text as it came.
+  /// The JSON text, unchanged.
   std::string_view json() const noexcept { return json_; }
 
   /// A member of an object.
@@ -115,7 +115,7 @@ class Config {
     while (end > start && std::string_view(" \t\r\n").find(json_[end - 1]) != std::string_view::npos) end--;
     return json_.substr(start, end - start);
   }
-  /// After the opening bracket, with something behind it.
+  /// The offset after the opening bracket and white space. Throws Failure unless the value starts with the bracket.
   size_t open(char bracket, const char *wanted) const {
     size_t offset = 0;
     if (skip_space(offset) >= json_.size() || json_[offset] != bracket) wrong(wanted);
@@ -126,7 +126,7 @@ class Config {
     if (byte(skip_space(offset)) != wanted) wrong("a separator");
     offset++;
   }
-  /// To the next element, or to the closing bracket.
+  /// Moves to the next element or to the closing bracket.
   void next(size_t &offset, char closing) const {
     if (byte(skip_space(offset)) == closing) return;
     expect(offset, ',');
@@ -179,7 +179,7 @@ class Config {
     offset++;
     return text;
   }
-  /// The character of an escape, a pair of surrogates among them; `offset` is at its u, and then at its last digit.
+  /// Appends the character of an escape sequence, which can be a surrogate pair. `offset` is at the u, and then at the last digit.
   void character(size_t &offset, std::string &text) const {
     uint32_t code = unit(offset);
     if (code >= 0xD800 && code < 0xDC00) {

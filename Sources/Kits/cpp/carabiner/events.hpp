@@ -1,4 +1,4 @@
-// What hooks are told: results, heads, chunks and errors. All of it is borrowed until the hook completes.
+// The arguments of hooks: results, heads, chunks and errors. Everything is borrowed until the hook completes.
 #ifndef CARABINER_EVENTS_HPP
 #define CARABINER_EVENTS_HPP
 
@@ -10,11 +10,11 @@ namespace crb {
 struct Header {
   std::string_view name;
   std::string_view value;
-  /// Redacted in logs and traces.
+  /// Logs and traces redact the value.
   bool sensitive = false;
 };
 
-/// Header fields in order, duplicates kept.
+/// Header fields in order, including duplicates.
 class Headers {
  public:
   Headers() noexcept = default;
@@ -60,7 +60,7 @@ class Headers {
   size_t count_ = 0;
 };
 
-/// The head of a response; its headers are there if the stage needs them.
+/// The head of a response. Headers are present if the stage needs them.
 struct Head {
   explicit Head(const crb_head &head) noexcept
       : status(head.status), http_version(head.http_version), attempt(head.attempt), headers(head.headers, head.header_count),
@@ -73,7 +73,7 @@ struct Head {
   std::string_view url;
 };
 
-/// A piece of a response's body.
+/// A piece of a response body.
 struct Chunk {
   explicit Chunk(const crb_chunk &chunk) noexcept : seq(chunk.seq), bytes(text(chunk.bytes)) {}
 
@@ -81,7 +81,7 @@ struct Chunk {
   std::string_view bytes;
 };
 
-/// One result, as raw JSON; only the parts the stage needs are there.
+/// One result as raw JSON. Only the parts that the stage needs are present.
 struct Result {
   explicit Result(const crb_result &result) noexcept
       : flags(result.flags), seq(result.seq), http_status(result.http_status), json(present(result.json)),
@@ -99,17 +99,17 @@ struct Result {
   std::optional<std::string_view> path;
   std::optional<std::string_view> label;
 
-  /// Whether it came out of a cache.
+  /// Whether it was read from a cache.
   bool is_cached() const noexcept { return (flags & CRB_RESULT_CACHE) != 0; }
-  /// Whether more results follow; of a subscription, whether more may.
+  /// Whether more results follow. For a subscription: whether more results are possible.
   bool has_next() const noexcept { return (flags & CRB_RESULT_HAS_NEXT) != 0; }
-  /// Whether what is new in it was deferred or streamed.
+  /// Whether its new data was deferred or streamed.
   bool is_incremental() const noexcept { return (flags & CRB_RESULT_INCREMENTAL) != 0; }
-  /// Whether a plugin made it and no server did; caches keep nothing of the kind.
+  /// Whether a plugin made the result instead of a server. Caches do not store such results.
   bool is_synthetic() const noexcept { return (flags & CRB_RESULT_SYNTHETIC) != 0; }
 };
 
-/// Why a stage further in failed.
+/// The error of an inner stage.
 struct Error {
   explicit Error(const crb_error &error) noexcept
       : code(error.code), flags(error.flags), http_status(error.http_status), retry_after_ns(error.retry_after_ns),

@@ -1,4 +1,4 @@
-// The registration table, the note, and the one symbol of the contract.
+// The registration table, the note, and the only exported symbol of the contract.
 #ifndef CARABINER_EXPORT_HPP
 #define CARABINER_EXPORT_HPP
 
@@ -7,7 +7,7 @@
 namespace crb {
 namespace detail {
 
-/// The note of a plugin, made while compiling.
+/// The ELF note of a plugin, built at compile time.
 constexpr crb_note note(const Identity &identity) {
   crb_note made{4, CRB_NOTE_MAX, CRB_NOTE_TYPE, {'C', 'R', 'B', '\0'}, {}};
   size_t length = 0;
@@ -81,8 +81,8 @@ struct first_of {
 }  // namespace detail
 }  // namespace crb
 
-/// Exports the plugins of a library, at least one: `CARABINER_PLUGIN(First, Second);` The note names the first, and a manifest says
-/// which of several it means with `interceptor: ID`.
+/// Exports one or more plugins of a library: `CARABINER_PLUGIN(First, Second);` The note describes the first plugin. A manifest
+/// selects one of several with `interceptor: ID`.
 #define CARABINER_PLUGIN(...)                                                                                              \
   __attribute__((section(".note.crb"), used, aligned(4))) static constexpr crb_note crb_note_ =                            \
       crb::detail::note(crb::detail::first_of<__VA_ARGS__>::type::identity);                                               \

@@ -1,15 +1,15 @@
-// What a plugin may have beside its stages: something for the instance that follows it, and tests of its own.
+// Optional functions besides the stages: state that the next instance receives, and self-tests.
 //
-// It hands over what it has learnt and the next instance of its manifest entry need not learn again, say a token it fetched, with
+// A plugin hands state, for example a fetched token, to the next instance of its manifest entry with
 //
-//     static constexpr uint32_t state_version = 1;        // of the bytes: a larger one when their layout changes
-//     std::optional<std::string> save();                  // at most 16 MiB; calls may be under way meanwhile
-//     void adopt(uint32_t version, std::string_view);     // before the first hook; never of a newer version
+//     static constexpr uint32_t state_version = 1;        // version of the byte layout: increase it when the layout changes
+//     std::optional<std::string> save();                  // at most 16 MiB; calls can be running meanwhile
+//     void adopt(uint32_t version, std::string_view);     // before the first hook; never with a newer version
 //
-// Another version of the plugin may have written the bytes, or something damaged them: believe no length in them. An exception of
-// either is no fault: the new instance works as its constructor left it, which it must after adopt() threw, and the host logs why.
+// The bytes can come from another version of the plugin or be damaged: check every length in them. If either function throws,
+// the new instance works as its constructor left it, and the host logs the reason; so after throwing, adopt() must leave no changes.
 //
-// It brings tests along, which `carabiner conform` runs where it runs its own checks, with
+// A plugin adds self-tests, which `carabiner conform` runs together with its own checks, with
 //
 //     static auto self_tests() {
 //       return std::array{crb::SelfTest<Hello>{"it greets", [](Hello &hello) { ...; return true; }}};
@@ -25,12 +25,13 @@
 
 namespace crb {
 
-/// A test of what no harness can know, say that a signature is the one of the standard.
+/// A test of something only the plugin can check, for example that a signature follows its standard.
 template <class Plugin>
 struct SelfTest {
-  /// What it is about, for people.
+  /// A description for people.
   const char *name;
-  /// Runs it with an instance of its own. False: it does not apply here. What it throws says what was found and what is right.
+  /// Runs the test with its own instance. Returns false if the test does not apply here. A thrown exception says what was found
+  /// and what was expected.
   bool (*run)(Plugin &);
 };
 

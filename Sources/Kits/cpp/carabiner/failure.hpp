@@ -10,7 +10,7 @@
 
 namespace crb {
 
-/// What a hook answers. To fail, throw; to wait, return what later(), after(), fetch(), load() ... gave.
+/// The return value of a hook. To fail, throw. To wait, return the value of later(), after(), fetch() or load().
 enum class Verdict : crb_verdict {
   Continue = CRB_CONTINUE,
   Respond = CRB_RESPOND,
@@ -20,33 +20,33 @@ enum class Verdict : crb_verdict {
   Recover = CRB_RECOVER
 };
 
-/// Why a hook fails, or what the host refused.
+/// The reason why a hook fails or the host refused a call.
 class Failure : public std::runtime_error {
  public:
-  /// `code` is yours to define; `flags` are CRB_ERROR_*.
+  /// `code` is defined by the plugin; `flags` are CRB_ERROR_*.
   explicit Failure(const std::string &message, int32_t code = 0, uint32_t flags = 0)
       : std::runtime_error(message), code(code), flags(flags) {}
 
-  /// The same with the status, 400 to 599, that a gateway answers its client with: `throw Failure("slower").with_status(429);`
+  /// A copy with an HTTP status, 400 to 599, for the gateway's client: `throw Failure("slower").with_status(429);`
   Failure with_status(int32_t status) const {
     Failure failure(*this);
     failure.http_status = status;
     return failure;
   }
-  /// The same with the time after which a gateway's client may ask again.
+  /// A copy with the delay after which the gateway's client may retry.
   Failure with_retry_after(std::chrono::nanoseconds delay) const {
     Failure failure(*this);
     failure.retry_after = delay;
     return failure;
   }
 
-  /// The same with flags, CRB_ERROR_*: `throw Failure("asleep").with_flags(CRB_ERROR_RETRYABLE);`
+  /// A copy with flags, CRB_ERROR_*: `throw Failure("asleep").with_flags(CRB_ERROR_RETRYABLE);`
   Failure with_flags(uint32_t flags) const {
     Failure failure(*this);
     failure.flags = flags;
     return failure;
   }
-  /// The same with detail for machines, a JSON text.
+  /// A copy with details for programs, as JSON text.
   Failure with_detail(std::string json) const {
     Failure failure(*this);
     failure.detail_json = std::move(json);
@@ -57,13 +57,13 @@ class Failure : public std::runtime_error {
   uint32_t flags;
   /// Empty if there is none.
   std::string detail_json = {};
-  /// 0 leaves it to the gateway.
+  /// 0: the gateway chooses the status.
   int32_t http_status = 0;
-  /// Zero if nobody knows.
+  /// Zero if unknown.
   std::chrono::nanoseconds retry_after{0};
 };
 
-/// What a status means.
+/// Describes a status.
 inline const char *meaning(crb_status status) noexcept {
   switch (status) {
     case CRB_OK: return "no error";

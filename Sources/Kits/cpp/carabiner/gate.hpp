@@ -1,4 +1,4 @@
-// Who finishes a suspended hook: its work, or the call's cancellation, whichever comes first.
+// Decides what finishes a suspended hook: its work or the cancellation of the call, whichever comes first.
 #ifndef CARABINER_GATE_HPP
 #define CARABINER_GATE_HPP
 
@@ -30,14 +30,14 @@ inline crb_verdict fail(crb_call call, const Failure &failure) noexcept {
   return fail(call, error, failure.what());
 }
 
-/// A suspended hook. It also keeps the host from going on before the hook has returned: only then do the views it was given end.
+/// A suspended hook. It also delays the result until the hook has returned, because the views of the hook are valid until then.
 class Gate {
  public:
   Gate(Core *core, crb_call call) noexcept : core_(core), call_(call) {}
 
   void arm(crb_token token) noexcept { token_ = token; }
 
-  /// Whether the work may run; from then on it is what finishes the hook.
+  /// Whether the work may run. If true, the work finishes the hook.
   bool enter() noexcept {
     const std::lock_guard<std::mutex> guard(lock_);
     if (work_ != Work::Awaited) return false;
@@ -45,12 +45,12 @@ class Gate {
     return true;
   }
   void finish(crb_verdict verdict) noexcept { close(verdict, Work::Running); }
-  /// The call was cancelled: nobody has to wait for the work any more. Work that runs already ends by itself.
+  /// The call was cancelled: finishes the hook unless its work is running. Running work ends by itself.
   void cancel() noexcept { close(cancelled, Work::Awaited); }
-  /// The hook has returned; with another verdict than PENDING if it failed after all, and then the work is too late.
+  /// The hook has returned. With a verdict other than PENDING the hook failed, and the work is too late.
   void hook_returned(crb_verdict verdict) noexcept {
     {
-      // Whoever finishes the hook before it has returned leaves that to us.
+      // A verdict that arrives before the hook has returned is applied here.
       const std::lock_guard<std::mutex> guard(lock_);
       has_returned_ = true;
       if (verdict == CRB_PENDING && !is_kept_) return;
@@ -64,7 +64,7 @@ class Gate {
   enum class Work { Awaited, Running, Over };
   static constexpr crb_verdict cancelled = -1;
 
-  /// Resumes the hook, or keeps the verdict until it has returned.
+  /// Resumes the hook, or stores the verdict until the hook has returned.
   void close(crb_verdict verdict, Work expected) noexcept {
     {
       const std::lock_guard<std::mutex> guard(lock_);
@@ -79,7 +79,7 @@ class Gate {
 
   void resume(crb_verdict verdict) noexcept {
     if (verdict == cancelled) verdict = fail(call_, "the call was cancelled", CRB_ERROR_CANCELLED);
-    // First: once it is resumed, the call may be suspended again.
+    // Before resume: a resumed call may be suspended again at once.
     core_->forget(call_);
     table->resume(token_, verdict);
   }
@@ -90,7 +90,7 @@ class Gate {
   std::mutex lock_;
   Work work_ = Work::Awaited;
   bool has_returned_ = false;
-  /// Whether `verdict_` waits for the hook's return.
+  /// Whether `verdict_` is stored until the hook returns.
   bool is_kept_ = false;
   crb_verdict verdict_ = CRB_FAIL;
 };

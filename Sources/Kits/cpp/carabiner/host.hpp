@@ -1,4 +1,4 @@
-// What a plugin may call at any time and on any thread: the log, the clock, timers, requests of its own, the host's store.
+// Functions a plugin may call at any time on any thread: log, clock, timers, its own requests, the host's store.
 #ifndef CARABINER_HOST_HPP
 #define CARABINER_HOST_HPP
 
@@ -15,7 +15,7 @@ namespace detail {
 struct Core;
 }
 
-/// How important a log line is.
+/// The severity of a log line.
 enum class Level : uint32_t {
   Trace = CRB_LOG_TRACE,
   Debug = CRB_LOG_DEBUG,
@@ -24,7 +24,7 @@ enum class Level : uint32_t {
   Error = CRB_LOG_ERROR
 };
 
-/// A request a plugin makes of its own, outside the chain.
+/// A request that the plugin makes outside the chain.
 struct FetchRequest {
   std::string url;
   /// Empty: GET, or POST if there is a body.
@@ -35,21 +35,21 @@ struct FetchRequest {
   std::chrono::nanoseconds timeout{0};
 };
 
-/// What such a request brought; borrowed until the function that is given it returns.
+/// The response to such a request; borrowed until the callback returns.
 struct FetchResponse {
   Head head;
   std::string_view body;
 };
 
-/// What an operation on the host's store brought; borrowed until the function that is given it returns.
+/// The result of an operation on the host's store; borrowed until the callback returns.
 struct StoreAnswer {
-  /// Records found, fields that changed, or records there were to remove.
+  /// The number of records found, fields changed, or records removed.
   uint64_t count;
-  /// The records that were loaded, a JSON object as `publish` takes it.
+  /// The loaded records, a JSON object in the format of `publish`.
   std::string_view records;
 };
 
-/// The host, as an instance sees it: a value to copy.
+/// The host as seen by one instance. Copy it freely.
 class Host {
  public:
   explicit Host(crb_self self)
@@ -60,32 +60,32 @@ class Host {
 
   crb_self self() const noexcept { return self_; }
 
-  /// Whether a line of this level would be kept: ask before you format.
+  /// Whether the log keeps lines of this level. Check it before you format a line.
   bool keeps(Level level) const noexcept { return table->log_enabled(self_, static_cast<uint32_t>(level)) != 0; }
 
-  /// Writes one line to the host's log; `call` may be 0.
+  /// Writes one line to the host's log; `call` can be 0.
   void log(Level level, std::string_view line, crb_call call = 0) const noexcept {
     table->log(self_, static_cast<uint32_t>(level), call, view(line));
   }
 
-  /// The clock that deadlines and timers go by.
+  /// The clock of deadlines and timers.
   std::chrono::nanoseconds clock() const { return std::chrono::nanoseconds(timer().now_ns()); }
 
-  /// Runs `work()` once, on a thread of the host. What it throws goes to the log. The instance's end drops work that still waits.
+  /// Runs `work()` once on a host thread. Exceptions are logged. Waiting work is dropped when the instance ends.
   template <class Work>
   Timer after(std::chrono::nanoseconds delay, Work work) const {
     return arm(delay, std::chrono::nanoseconds(0), std::move(work));
   }
-  /// Runs `work()` again and again, on a thread of the host, first after one interval. What it throws goes to the log. A run that
-  /// takes longer than the interval delays the next one. It ends with `cancel()`, and with the instance.
+  /// Runs `work()` repeatedly on a host thread, for the first time after one interval. Exceptions are logged. A run that takes
+  /// longer than the interval delays the next one. `cancel()` or the end of the instance stops it.
   template <class Work>
   Timer every(std::chrono::nanoseconds interval, Work work) const {
     if (interval.count() <= 0) throw Failure("a repeating timer needs an interval above zero");
     return arm(interval, interval, std::move(work));
   }
 
-  /// Makes a request and calls `done(const FetchResponse *, const Error *)`, one of them NULL, on a thread of the host. The
-  /// manifest must grant `fetch`. What `done` throws goes to the log.
+  /// Makes a request and calls `done(const FetchResponse *, const Error *)`, one of them NULL, on a host thread. The manifest
+  /// must grant `fetch`. Exceptions of `done` are logged.
   template <class Done>
   void fetch(const FetchRequest &request, Done done) const {
     if (!fetch_) throw Failure("the manifest does not grant this plugin the service fetch; add grants: [fetch]");
@@ -120,8 +120,8 @@ class Host {
     });
   }
 
-  /// Reads records of the host's store and calls `done(const StoreAnswer *, const Error *)`, one of them NULL, on a thread of the
-  /// host. The manifest must grant `store`. What `done` throws goes to the log.
+  /// Reads records of the host's store and calls `done(const StoreAnswer *, const Error *)`, one of them NULL, on a host thread.
+  /// The manifest must grant `store`. Exceptions of `done` are logged.
   template <class Done>
   void load(const std::vector<std::string> &keys, Done done) const {
     const std::vector<crb_view> views = views_of(keys);
@@ -130,7 +130,7 @@ class Host {
     });
   }
 
-  /// Writes records, a JSON object of them by key: `{"Book:1": {"title": "Solaris"}}`. Otherwise as `load`.
+  /// Writes records, a JSON object by key: `{"Book:1": {"title": "Solaris"}}`. Calls `done` like `load`.
   template <class Done>
   void publish(std::string_view records, Done done) const {
     use_store("the records; look at their JSON", std::move(done),
@@ -139,7 +139,7 @@ class Host {
               });
   }
 
-  /// Removes the records under these keys. Otherwise as `load`.
+  /// Removes the records with these keys. Calls `done` like `load`.
   template <class Done>
   void remove(const std::vector<std::string> &keys, Done done) const {
     const std::vector<crb_view> views = views_of(keys);
@@ -148,7 +148,7 @@ class Host {
     });
   }
 
-  /// Removes the records whose keys fit a pattern in which `*` stands for any text. Otherwise as `load`.
+  /// Removes the records whose keys match a pattern in which `*` matches any text. Calls `done` like `load`.
   template <class Done>
   void remove_matching(std::string_view pattern, Done done) const {
     use_store("the pattern", std::move(done), [&](const crb_store_service &store, crb_store_done came, void *user) {
@@ -156,7 +156,7 @@ class Host {
     });
   }
 
-  /// The key of a baggage name, such as "org.example.user": make it once.
+  /// The key of a baggage name, such as "org.example.user". Look it up once and keep it.
   crb_key key(std::string_view name) const {
     const crb_key made = table->key(self_, view(name));
     if (!made) throw Failure("the host takes no baggage key " + std::string(name));
@@ -214,7 +214,7 @@ class Host {
     });
   }
 
-  /// Lends code to the host: `start(user)` answers whether the host took it.
+  /// Lends code to the host. `start(user)` returns whether the host accepted it.
   template <class Waiting, class Work, class Start>
   void lend(const char *what, Work work, Start start) const {
     const auto waiting = std::make_shared<Waiting>(*this, std::move(work));
@@ -250,7 +250,7 @@ class Host {
   std::shared_ptr<detail::Tasks> tasks_;
 };
 
-/// Code that waits for what a request or the store brings, and the host it is for.
+/// Code that waits for a response or the store, and its host.
 template <class Work>
 struct Host::Kept final : detail::Task {
   Kept(const Host &host, Work work) : host(host), work(std::move(work)) {}

@@ -1,4 +1,4 @@
-// Waiting without blocking: a hook is suspended, and finished later on any thread.
+// Waiting without blocking: a hook is suspended and finished later on any thread.
 //
 //     return call.after(10ms, [](crb::graphql::Call &call) { ...; return crb::Verdict::Continue; });
 //     return call.fetch({"https://..."}, [](crb::graphql::Call &call, const crb::FetchResponse &response) { ... });
@@ -7,8 +7,8 @@
 //       later.finish([](crb::graphql::Call &call) { ... });
 //     }); });
 //
-// What the work throws fails the call with its what(). Work that is dropped unfinished fails the call, too. When the call is
-// cancelled, nobody waits any longer: the hook is finished at once, and the work will not run.
+// An exception in the work fails the call with its what(). Work that is dropped unfinished also fails the call. When the call is
+// cancelled, the hook is finished at once and the work does not run.
 #ifndef CARABINER_LATER_HPP
 #define CARABINER_LATER_HPP
 
@@ -19,7 +19,7 @@
 namespace crb {
 namespace detail {
 
-/// Runs the plugin's code and keeps exceptions inside. Code that answers nothing means Continue.
+/// Runs the plugin's code and catches its exceptions. Code that returns nothing means Continue.
 template <class Hook>
 crb_verdict guarded(crb_call call, Hook &&hook) noexcept {
   try {
@@ -40,10 +40,10 @@ crb_verdict guarded(crb_call call, Hook &&hook) noexcept {
 
 }  // namespace detail
 
-/// A suspended hook: finish it once, on any thread.
+/// A suspended hook. Finish it once, on any thread.
 ///
-/// It holds nothing of the plugin's. Once the instance is being destroyed, its work does not run; the destructor of the plugin waits
-/// for work that does, and runs on a thread of the host.
+/// It holds no objects of the plugin. Once the destruction of the instance has begun, new work does not run. The plugin's destructor
+/// waits for running work and runs on a host thread.
 template <class Call>
 class Later {
  public:
@@ -59,10 +59,11 @@ class Later {
   Later &operator=(const Later &) = delete;
   ~Later() { fail("the plugin let go of a suspended hook without finishing it"); }
 
-  /// Whether somebody waits: the hook was not finished and the call not cancelled.
+  /// Whether the hook is still waiting: it was not finished and the call was not cancelled.
   bool is_wanted() const noexcept { return gate_ && table->cancelled(call_) == 0; }
 
-  /// Runs `work(call)` here and now; what it answers is the hook's verdict. What `work` holds ends before the hook does.
+  /// Runs `work(call)` on this thread; its return value is the hook's verdict. Objects held by `work` are destroyed before the hook
+  /// ends.
   template <class Work>
   void finish(Work &&work) noexcept {
     end([&] {
@@ -82,7 +83,7 @@ class Later {
     end([&] { return detail::fail(call_, message); });
   }
 
-  /// Finishes the hook with `work(call)` when the time has come.
+  /// Finishes the hook with `work(call)` after the delay.
   template <class Work>
   void after(std::chrono::nanoseconds delay, Work work) noexcept {
     hand_over([&](auto later) {
@@ -90,7 +91,7 @@ class Later {
     });
   }
 
-  /// Finishes the hook with `work(call, response)` when the response has come; a request that fails, fails the hook.
+  /// Finishes the hook with `work(call, response)` when the response arrives. A failed request fails the hook.
   template <class Work>
   void fetch(const FetchRequest &request, Work work) noexcept {
     hand_over([&](auto later) {
@@ -103,22 +104,22 @@ class Later {
     });
   }
 
-  /// Finishes the hook with `work(call, answer)` when the host's store has brought records; a failure fails the hook.
+  /// Finishes the hook with `work(call, answer)` when the host's store has returned records. A failure fails the hook.
   template <class Work>
   void load(const std::vector<std::string> &keys, Work work) noexcept {
     hand_over([&](auto later) { later->host().load(keys, answered(later, std::move(work))); });
   }
-  /// Finishes the hook with `work(call, answer)` when the records are written; a failure fails the hook.
+  /// Finishes the hook with `work(call, answer)` when the records are written. A failure fails the hook.
   template <class Work>
   void publish(std::string_view records, Work work) noexcept {
     hand_over([&](auto later) { later->host().publish(records, answered(later, std::move(work))); });
   }
-  /// Finishes the hook with `work(call, answer)` when the records are removed; a failure fails the hook.
+  /// Finishes the hook with `work(call, answer)` when the records are removed. A failure fails the hook.
   template <class Work>
   void remove(const std::vector<std::string> &keys, Work work) noexcept {
     hand_over([&](auto later) { later->host().remove(keys, answered(later, std::move(work))); });
   }
-  /// Finishes the hook with `work(call, answer)` when the records that fit are removed; a failure fails the hook.
+  /// Finishes the hook with `work(call, answer)` when the matching records are removed. A failure fails the hook.
   template <class Work>
   void remove_matching(std::string_view pattern, Work work) noexcept {
     hand_over([&](auto later) { later->host().remove_matching(pattern, answered(later, std::move(work))); });
@@ -127,7 +128,7 @@ class Later {
   const Host &host() const noexcept { return core_->host; }
 
  private:
-  /// What finishes the hook with what the store brought.
+  /// A callback that finishes the hook with the answer of the store.
   template <class Work>
   static auto answered(std::shared_ptr<Later> later, Work work) {
     return [later = std::move(later), work = std::move(work)](const StoreAnswer *answer, const Error *error) mutable {
@@ -138,7 +139,7 @@ class Later {
     };
   }
 
-  /// Work that cannot even be started fails the hook with the reason.
+  /// If the work cannot be started, the hook fails with the reason.
   template <class Start>
   void hand_over(Start start) noexcept {
     try {
@@ -153,7 +154,7 @@ class Later {
     }
   }
 
-  /// Finishes the hook with what `verdict()` answers, unless somebody has.
+  /// Finishes the hook with the return value of `verdict()`, unless it is finished already.
   template <class Decide>
   void end(Decide &&verdict) noexcept {
     const auto gate = std::exchange(gate_, nullptr);
@@ -171,7 +172,7 @@ class Later {
 
 namespace detail {
 
-/// What the owner of a call may do with it, whatever the stage.
+/// The functions of a call inside a hook, for every kind of stage.
 template <class Self>
 class Suspendable : public Watched {
  public:
@@ -212,7 +213,7 @@ class Suspendable : public Watched {
     check(status, "a look at the baggage");
     return Value(out);
   }
-  /// `scope` is CRB_SCOPE_INNER or CRB_SCOPE_CALL; a Value() hides what is there.
+  /// `scope` is CRB_SCOPE_INNER or CRB_SCOPE_CALL. Value() hides the current value.
   void set_baggage(crb_key key, const Value &value, uint32_t scope = CRB_SCOPE_INNER) {
     check(table->bag_set(handle(), key, scope, &value.raw()), "the baggage");
   }
@@ -221,7 +222,7 @@ class Suspendable : public Watched {
 
   /// Counted bytes, copied.
   Buffer buffer(std::string_view bytes) const { return Buffer(host().self(), bytes); }
-  /// Zeroed memory for `count` values that lives until the call is over.
+  /// Zeroed memory for `count` values; it lives until the call is over.
   template <class T>
   T *scratch(size_t count = 1) {
     static_assert(std::is_trivial_v<T>, "nothing is constructed or destroyed in scratch memory");
@@ -229,13 +230,13 @@ class Suspendable : public Watched {
     if (!memory) throw std::bad_alloc();
     return static_cast<T *>(memory);
   }
-  /// This stage's object for this call, made in its first hook; a retry finds the one made before.
+  /// This stage's object for this call, made in its first hook. A retry returns the object made before.
   template <class T, class... Arguments>
   T &make_state(Arguments &&...arguments) {
     if (!place_.state) {
       if (!place_.slot) throw Failure("state is made in the first hook of a stage");
       place_.state = new StateOf<T>(std::forward<Arguments>(arguments)...);
-      // As the pointer that later hooks take it for.
+      // Stored as a State pointer, the type that later hooks read.
       *place_.slot = place_.state;
     }
     return *state<T>();
@@ -243,25 +244,25 @@ class Suspendable : public Watched {
 
   // Waiting.
 
-  /// Says that the hook has returned; what the host is to be told.
+  /// Reports that the hook has returned. Returns the verdict for the host.
   crb_verdict returned(crb_verdict verdict) noexcept {
     if (!gate_) return verdict;
     gate_->hook_returned(verdict);
     return CRB_PENDING;
   }
-  /// Suspends this hook; `start(Later<Call>)` passes it to whoever will finish it. `return call.later(...);`
+  /// Suspends this hook. `start(Later<Call>)` passes it to the code that will finish it. `return call.later(...);`
   template <class Start>
   Verdict later(Start &&start) {
     Later<Self> later = suspend();
     try {
       start(std::move(later));
     } catch (const std::exception &error) {
-      // Suspended it is. Unless `start` has passed it on, this is how it ends.
+      // The hook is suspended. Unless `start` has moved `later`, it fails here.
       later.fail(error.what());
     }
     return pending;
   }
-  /// Finishes this hook with `work(call)` after some time. `return call.after(...);`
+  /// Finishes this hook with `work(call)` after a delay. `return call.after(...);`
   template <class Work>
   Verdict after(std::chrono::nanoseconds delay, Work &&work) {
     suspend().after(delay, std::forward<Work>(work));
@@ -273,7 +274,7 @@ class Suspendable : public Watched {
     suspend().fetch(request, std::forward<Work>(work));
     return pending;
   }
-  /// Finishes this hook with `work(call, answer)` when the host's store has brought records. `return call.load(...);`
+  /// Finishes this hook with `work(call, answer)` when the host's store has returned records. `return call.load(...);`
   template <class Work>
   Verdict load(const std::vector<std::string> &keys, Work &&work) {
     suspend().load(keys, std::forward<Work>(work));
@@ -291,7 +292,7 @@ class Suspendable : public Watched {
     suspend().remove(keys, std::forward<Work>(work));
     return pending;
   }
-  /// Finishes this hook with `work(call, answer)` when the records that fit are removed. `return call.remove_matching(...);`
+  /// Finishes this hook with `work(call, answer)` when the matching records are removed. `return call.remove_matching(...);`
   template <class Work>
   Verdict remove_matching(std::string_view pattern, Work &&work) {
     suspend().remove_matching(pattern, std::forward<Work>(work));
@@ -327,7 +328,7 @@ class Suspendable : public Watched {
     }
     gate->arm(token);
     gate_ = gate;
-    // Its cancellation may have come before there was anything to end.
+    // The call may have been cancelled before the gate existed.
     if (is_cancelled()) gate->cancel();
     return Later<Self>(place_, std::move(gate));
   }

@@ -1,4 +1,4 @@
-// Who a plugin is, and how its instances come and go.
+// The identity of a plugin, and the creation and destruction of its instances.
 #ifndef CARABINER_PLUGIN_HPP
 #define CARABINER_PLUGIN_HPP
 
@@ -16,7 +16,8 @@ enum class Threads : uint32_t {
   Concurrent = CRB_THREADS_CONCURRENT
 };
 
-/// Who a plugin is: `Identity{"org.example.hello", "1.0.0"}.with_threads(Threads::Serial).with_capabilities("varies")`
+/// The identity of a plugin: `Identity{"org.example.hello",
+/// "1.0.0"}.with_threads(Threads::Serial).with_capabilities("varies")`
 struct Identity {
   /// Reverse DNS.
   const char *id;
@@ -25,28 +26,28 @@ struct Identity {
   /// JSON Schema of the configuration; NULL if there is none.
   const char *config_schema = nullptr;
   Threads threads = Threads::Concurrent;
-  /// For people; may be NULL.
+  /// For people; can be NULL.
   const char *name = nullptr;
   const char *vendor = nullptr;
-  /// Of the documentation; may be NULL.
+  /// The URL of the documentation; can be NULL.
   const char *url = nullptr;
-  /// What the note declares for `carabiner conform`, such as "varies"; unused places are NULL.
+  /// The capabilities that the note declares for `carabiner conform`, such as "varies". Unused elements are NULL.
   std::array<const char *, 8> capabilities = {};
 
-  /// The same with these threads.
+  /// A copy with this thread class.
   constexpr Identity with_threads(Threads threads) const {
     Identity identity = *this;
     identity.threads = threads;
     return identity;
   }
-  /// The same with what the note declares, at most eight.
+  /// A copy with these capabilities in the note, at most eight.
   template <class... Names>
   constexpr Identity with_capabilities(Names... names) const {
     Identity identity = *this;
     identity.capabilities = {names...};
     return identity;
   }
-  /// The same with texts for people.
+  /// A copy with texts for people.
   constexpr Identity with_texts(const char *name, const char *vendor = nullptr, const char *url = nullptr) const {
     Identity identity = *this;
     identity.name = name;
@@ -56,21 +57,22 @@ struct Identity {
   }
 };
 
-/// What a stage reads and what it changes, CRB_PART_*: `static constexpr crb::Parts http{CRB_PART_URL, CRB_PART_HEADERS};`
+/// The parts that a stage reads and changes, CRB_PART_*: `static constexpr crb::Parts http{CRB_PART_URL,
+/// CRB_PART_HEADERS};`
 struct Parts {
   uint32_t needs = 0;
   uint32_t mutates = 0;
 };
 
-/// What the constructor of a plugin is given; the texts are valid while it runs.
+/// The argument of a plugin's constructor. The texts are valid while the constructor runs.
 struct Setup {
-  /// To be kept.
+  /// Can be copied and kept.
   Host host;
   /// The name of the manifest entry.
   std::string_view entry_name;
   /// The configuration; the host has checked it against the schema.
   Config config;
-  /// Of the manifest that asks for the instance.
+  /// The generation of the manifest that requires the instance.
   uint64_t generation;
   /// The path of the library in the manifest, not of the staged copy.
   std::string_view origin;
@@ -85,7 +87,7 @@ struct Instance final : Held {
   Plugin plugin;
 };
 
-/// Says why, for what is no hook and so has no call.
+/// Stores the reason in `why`, for functions that are not hooks and have no call.
 inline void refuse(crb_error *why, const char *message, int32_t code = 0) {
   // The host reads the reason before this thread does anything else.
   thread_local std::string reason;
@@ -95,7 +97,7 @@ inline void refuse(crb_error *why, const char *message, int32_t code = 0) {
   why->message = view(reason);
 }
 
-/// Runs the plugin's code outside of any call; what it throws is said in `why`.
+/// Runs the plugin's code outside of a call and stores the reason of a failure in `why`.
 template <class Body>
 crb_status told(crb_error *why, Body body) noexcept {
   try {
@@ -124,7 +126,7 @@ crb_status create(const crb_host *, const crb_create_info *info, void **inst, cr
     try {
       *inst = static_cast<Held *>(new Instance<Plugin>(core, setup));
     } catch (...) {
-      // What the constructor has started must not find an instance that was never made.
+      // Work that the constructor started must not use an instance that does not exist.
       core->close();
       throw;
     }
@@ -132,7 +134,7 @@ crb_status create(const crb_host *, const crb_create_info *info, void **inst, cr
   });
 }
 
-/// The destructor of the plugin runs here, on the thread of the host, and after all work of the instance has ended.
+/// Destroys the plugin on the host's thread, after all work of the instance has ended.
 template <class Plugin>
 void destroy(void *inst) noexcept {
   auto *instance = static_cast<Instance<Plugin> *>(static_cast<Held *>(inst));

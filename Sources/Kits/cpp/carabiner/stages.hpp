@@ -1,4 +1,4 @@
-// From the hooks a class has to the tables of the contract: what it lacks stays NULL.
+// Builds the tables of the contract from the hooks of a class. The slots of missing hooks stay NULL.
 #ifndef CARABINER_STAGES_HPP
 #define CARABINER_STAGES_HPP
 
@@ -22,7 +22,7 @@ namespace detail {
   struct name##_name {                                                                                             \
     int name;                                                                                                      \
   };                                                                                                               \
-  /* Looking up a name that two bases have is an error: that tells whether the class has it, whatever its form. */ \
+  /* If the class has the name too, the lookup is ambiguous and fails. This finds members of every form.        */ \
   template <class P, class = void>                                                                                 \
   struct has_##name : std::true_type {};                                                                           \
   template <class P>                                                                                               \
@@ -98,7 +98,7 @@ void cancelled(void *inst, crb_call handle, void *state) noexcept {
       core->host.log(Level::Error, "the plugin threw something that is no std::exception");
     }
   }
-  // What it has not finished by itself.
+  // Finishes the hook if the plugin has not done so in on_cancel.
   core->cancel(handle);
 }
 
@@ -113,7 +113,7 @@ void fill_tail(Table &t, const Parts &parts) {
   t.mutates = parts.mutates;
   if constexpr (has<on_error_hook, P, Call, const Error>) t.on_error = further_with<on_error_hook, P, Call, Error, crb_error>;
   if constexpr (has<on_end_hook, P, Call>) t.on_end = further<on_end_hook, P, Call>;
-  // Also without one of its own: a wait has to end.
+  // Set even if the class has no on_cancel: a suspended hook must be finished.
   t.on_cancel = cancelled<P, Cancelled>;
   // Called only for calls that made a state.
   t.release = release;
@@ -223,7 +223,7 @@ const crb_parser_stage *parser_stage() {
   }
 }
 
-/// A hook that is written but fits no stage would never be called: the compiler says so.
+/// A hook that fits no stage would never be called, so it is a compile error.
 template <class P>
 constexpr void check_hooks() {
   using G = graphql::Call;

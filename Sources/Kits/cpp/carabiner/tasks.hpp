@@ -1,4 +1,4 @@
-// The plugin's code that runs outside of hooks: what it is, and how it ends before its instance does.
+// The plugin's code that runs outside of hooks. All of it ends before its instance does.
 #ifndef CARABINER_TASKS_HPP
 #define CARABINER_TASKS_HPP
 
@@ -9,7 +9,7 @@
 namespace crb {
 namespace detail {
 
-/// A piece of the plugin's code that a timer, a request or the store of the host will run.
+/// Code of the plugin that a host timer, request or store operation will run.
 class Task {
  public:
   Task() = default;
@@ -17,24 +17,25 @@ class Task {
   Task &operator=(const Task &) = delete;
   virtual ~Task() = default;
 
-  /// Destroys the plugin's code, with all it holds.
+  /// Destroys the plugin's code and everything it holds.
   virtual void drop() noexcept = 0;
-  /// Takes the pointer to this task back from the host, without the lock of all tasks; false if the host will use it, or has.
+  /// Takes the pointer to this task back from the host, without the lock of all tasks. False if the host will use the pointer or
+  /// has used it.
   virtual bool take_back() noexcept { return false; }
 
  private:
   friend class Tasks;
-  /// The reference of the host, which has a pointer to the task.
+  /// The host's reference to the task; the host itself has only a pointer.
   std::shared_ptr<Task> lent_;
   Task *previous_ = nullptr;
   Task *next_ = nullptr;
   bool is_waiting_ = false;
 };
 
-/// The tasks of one instance. None runs, and none holds anything of the plugin's, once `close()` has returned.
+/// The tasks of one instance. After `close()` has returned, none runs and none holds objects of the plugin.
 class Tasks {
  public:
-  /// Lends a task to the host; false once the instance is being destroyed.
+  /// Lends a task to the host. False once the instance is being destroyed.
   bool lend(const std::shared_ptr<Task> &task) noexcept {
     const std::lock_guard<std::mutex> guard(lock_);
     if (is_closed_) return false;
@@ -42,7 +43,7 @@ class Tasks {
     link(*task);
     return true;
   }
-  /// The host did not take the task, or gave it back.
+  /// Removes a task that the host did not accept or has given back.
   void retract(Task &task) noexcept {
     std::shared_ptr<Task> lent;
     const std::lock_guard<std::mutex> guard(lock_);
@@ -56,7 +57,7 @@ class Tasks {
     {
       const std::lock_guard<std::mutex> guard(lock_);
       lent = std::move(task.lent_);
-      // Otherwise `close()` has it, and drops it.
+      // Otherwise `close()` has taken the task and drops it.
       if (!task.is_waiting_) return true;
       unlink(task);
     }
@@ -76,7 +77,8 @@ class Tasks {
     task->drop();
     leave();
   }
-  /// Runs a task again and again: `may()`, under the lock, allows another run, and `arm()`, without it, lends the task to the host.
+  /// Runs a task repeatedly. `may()` is called under the lock and allows another run; `arm()` is called without it and lends the
+  /// task to the host.
   template <class Body, class May, class Arm>
   void run_repeatedly(Task *user, Body body, May may, Arm arm) noexcept {
     std::shared_ptr<Task> task;
@@ -91,21 +93,21 @@ class Tasks {
       if (arm()) return leave();
       const std::lock_guard<std::mutex> guard(lock_);
       task->lent_ = nullptr;
-      // Otherwise `close()` has it, and drops it.
+      // Otherwise `close()` has taken the task and drops it.
       is_ours = task->is_waiting_;
       unlink(*task);
     }
     if (is_ours) task->drop();
     leave();
   }
-  /// Something that any thread asks for while no task changes.
+  /// Runs `body()` under the lock, while no task changes.
   template <class Body>
   auto alone(Body body) {
     const std::lock_guard<std::mutex> guard(lock_);
     return body();
   }
 
-  /// Whether work of the plugin's own threads may run; if so, `leave()` must follow.
+  /// Whether work on the plugin's own threads may run. If true, `leave()` must follow.
   bool enter() noexcept {
     const std::lock_guard<std::mutex> guard(lock_);
     if (!is_closed_) running_++;
@@ -116,16 +118,16 @@ class Tasks {
     end();
   }
 
-  /// Drops the tasks that wait, and waits for those that run. Nothing runs from here on.
+  /// Drops waiting tasks and waits for running ones. Nothing runs after it.
   void close() noexcept {
     std::unique_lock<std::mutex> guard(lock_);
     is_closed_ = true;
     while (first_) {
-      // The host may use its pointer meanwhile: it finds that the task does not wait.
+      // The host may use its pointer meanwhile. It finds that the task is no longer waiting.
       std::shared_ptr<Task> task = first_->lent_;
       unlink(*task);
       guard.unlock();
-      // No function of the host is called under the lock: a timer that fires meanwhile needs it.
+      // No host function is called under the lock, because a timer that fires meanwhile needs the lock.
       if (task->take_back()) {
         guard.lock();
         task->lent_ = nullptr;
@@ -173,7 +175,7 @@ class Tasks {
 
   std::mutex lock_;
   std::condition_variable idle_;
-  /// Those that wait.
+  /// The list of waiting tasks.
   Task *first_ = nullptr;
   size_t running_ = 0;
   bool is_closed_ = false;

@@ -1,4 +1,4 @@
-// Timers of the host, once and again.
+// Host timers that fire once or repeatedly.
 #ifndef CARABINER_TIMER_HPP
 #define CARABINER_TIMER_HPP
 
@@ -14,13 +14,13 @@
 namespace crb {
 namespace detail {
 
-/// A task that waits for its time. The lock of all tasks guards its changing members.
+/// A task that waits for a timer. The lock of all tasks guards its changing members.
 class TimerTask : public Task {
  public:
   TimerTask(const crb_timer_service &service, crb_self who, std::shared_ptr<Tasks> tasks) noexcept
       : tasks_(std::move(tasks)), service_(service), who_(who) {}
 
-  /// True if the code will not run; of a repeating timer that runs just now, false, and it will not run again.
+  /// True if the code will not run. False for a repeating timer that is running; it will not run again.
   bool cancel() noexcept {
     tasks_->alone([this] { is_cancelled_ = true; });
     return tasks_->end_early(*this);
@@ -32,13 +32,13 @@ class TimerTask : public Task {
   }
 
  protected:
-  /// Arms the timer, and so lends the task to the host; false if it may not.
+  /// Arms the timer, which lends the task to the host. False if it may not be armed.
   bool arm(uint64_t delay_ns, void (*fire)(void *)) noexcept {
     const unsigned turn = tasks_->alone([this] {
       handle_ = 0;
       return ++turn_;
     });
-    // Without the lock: the timer may fire before the host returns.
+    // Not under the lock: the timer can fire before the host returns.
     const crb_timer handle = service_.arm(who_, delay_ns, fire, this);
     if (!handle) return false;
     tasks_->alone([&] {
@@ -58,15 +58,15 @@ class TimerTask : public Task {
  private:
   const crb_self who_;
   crb_timer handle_ = 0;
-  /// Counts how often it was armed: a handle that comes late is not taken for a newer one.
+  /// Counts how often the timer was armed, so that a late handle is not mistaken for a newer one.
   unsigned turn_ = 0;
 };
 
-/// A timer with its code. `contain(work)` keeps what it throws inside.
+/// A timer with its code. `contain(work)` runs the code and catches its exceptions.
 template <class Work, class Contain>
 class TimerOf final : public TimerTask {
  public:
-  /// An interval of 0 is none: the code runs once.
+  /// With an interval of 0, the code runs once.
   TimerOf(
       const crb_timer_service &service, crb_self who, std::shared_ptr<Tasks> tasks, std::chrono::nanoseconds interval, Work work,
       const Contain &contain)
@@ -95,13 +95,13 @@ class TimerOf final : public TimerTask {
         [timer] { return !timer->is_cancelled_; }, [timer] { return timer->arm_again(); });
   }
 
-  /// For the next time that is not over yet.
+  /// Arms the timer for the next due time that has not passed.
   bool arm_again() noexcept {
     const uint64_t now = service_.now_ns();
     due_ += interval_;
     if (due_ <= now) due_ = now + interval_;
     if (!TimerTask::arm(due_ - now, fire)) return false;
-    // Cancelled while it was armed: then the caller was told that it runs just now.
+    // Cancelled while it was being armed: `cancel()` has then returned false.
     return !is_cancelled() || !take_back();
   }
 
@@ -113,13 +113,13 @@ class TimerOf final : public TimerTask {
 
 }  // namespace detail
 
-/// An armed timer: a value to copy. Letting go of it does not disarm it; the end of the instance does.
+/// An armed timer. Copy it freely. Destroying it does not disarm the timer; the end of the instance does.
 class Timer {
  public:
   explicit Timer(std::shared_ptr<detail::TimerTask> task) noexcept : task_(std::move(task)) {}
 
-  /// True if the work will not run, or not again; false if it ran, runs just now or was cancelled before. A repeating timer that runs
-  /// just now does not run again.
+  /// True if the work will not run, or not again. False if it ran, is running or was cancelled before. A repeating timer that is
+  /// running does not run again.
   bool cancel() noexcept { return task_->cancel(); }
 
  private:

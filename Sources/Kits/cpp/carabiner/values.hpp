@@ -18,10 +18,10 @@ namespace crb {
 /// The host's table; the entry function sets it before anything else runs.
 inline const crb_host *table = nullptr;
 
-/// Nothing, which is not the same as an empty text.
+/// An absent value, which differs from an empty text.
 inline constexpr crb_view absent{nullptr, 0};
 
-/// A view of bytes that outlive its use.
+/// A view of bytes that must outlive the view.
 inline crb_view view(std::string_view text) noexcept {
   // An empty text is present: its pointer must not be NULL.
   return {reinterpret_cast<const uint8_t *>(text.data() ? text.data() : ""), text.size()};
@@ -42,14 +42,15 @@ inline std::optional<std::string_view> present(crb_view bytes) noexcept {
 class Buffer {
  public:
   Buffer() = default;
-  /// A copy of `bytes`.
+  /// Copies `bytes`.
   Buffer(crb_self who, std::string_view bytes) {
     uint8_t *target = nullptr;
     handle_ = table->buf_alloc(who, bytes.size(), &target);
     if (!handle_) throw std::bad_alloc();
     if (!bytes.empty()) std::memcpy(target, bytes.data(), bytes.size());
   }
-  /// The bytes of a container with data() and size(), without a copy; it is destroyed with the last reference, on any thread.
+  /// Wraps a container with data() and size() without copying. The container is destroyed with the last reference, on any
+  /// thread.
   template <class Bytes>
   static Buffer adopting(crb_self who, Bytes bytes) {
     auto owner = std::make_unique<Bytes>(std::move(bytes));
@@ -83,14 +84,14 @@ class Buffer {
     return part;
   }
 
-  /// Hands the reference over, as the host's functions want it.
+  /// Passes the reference to a host function that consumes it.
   crb_buf take() noexcept { return std::exchange(handle_, 0); }
 
  private:
   crb_buf handle_ = 0;
 };
 
-/// A baggage value. Text, bytes and JSON are borrowed: from the host until the hook completes, or from you.
+/// A baggage value. Text, bytes and JSON are borrowed: from the host until the hook completes, or from the plugin.
 class Value {
  public:
   Value() noexcept = default;

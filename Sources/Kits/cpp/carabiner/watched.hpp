@@ -1,4 +1,4 @@
-// What is behind every call: the instance it passes, its state, and the functions any thread may call.
+// The base of every call: its instance, its state, and the functions that any thread may call.
 #ifndef CARABINER_WATCHED_HPP
 #define CARABINER_WATCHED_HPP
 
@@ -12,22 +12,23 @@ namespace detail {
 
 class Gate;
 
-/// A stage's own object for one call, behind the state word.
+/// A stage's own object for one call. The state word points to it.
 struct State {
   explicit State(const char *type) noexcept : type(type) {}
   virtual ~State() = default;
 
-  /// Who uses the state beside hooks. Work of a suspended hook has a part of it, for the call may be over before it comes.
+  /// Counts the work that uses the state. Work of a suspended hook shares it, because the call may be over before the work
+  /// runs.
   struct Users {
     size_t count = 0;
     bool is_released = false;
   };
 
-  /// Tells which type it holds.
+  /// Identifies the type of the object.
   const char *const type;
   /// NULL until a hook of the call is suspended.
   std::shared_ptr<Users> users;
-  /// The next that is released and in use.
+  /// The next released state that is still in use.
   State *next = nullptr;
 };
 
@@ -40,7 +41,7 @@ struct StateOf final : State {
   T value;
 };
 
-/// What suspended work shares with its instance, and may hold on to beyond its end: nothing of the plugin's own.
+/// Data that suspended work shares with its instance and may keep longer: nothing that belongs to the plugin.
 struct Core : std::enable_shared_from_this<Core> {
   explicit Core(crb_self self) : host(self) {}
   Core(const Core &) = delete;
@@ -48,7 +49,7 @@ struct Core : std::enable_shared_from_this<Core> {
 
   Tasks &tasks() noexcept { return *host.tasks_; }
 
-  /// Notes that a hook of this call is about to be suspended; false if one is.
+  /// Notes that a hook of this call is about to be suspended. False if one is already.
   bool await(crb_call call, const std::shared_ptr<Gate> &gate) {
     const std::lock_guard<std::mutex> guard(lock);
     return gates.emplace(call, gate).second;
@@ -60,7 +61,7 @@ struct Core : std::enable_shared_from_this<Core> {
   /// Ends the wait of a call that was cancelled.
   void cancel(crb_call call) noexcept;
 
-  /// Lets work use a state; false if the call is over.
+  /// Marks a state as used by work. False if the call is over.
   bool use(State::Users &users) noexcept {
     const std::lock_guard<std::mutex> guard(lock);
     if (!users.is_released) users.count++;
@@ -70,7 +71,7 @@ struct Core : std::enable_shared_from_this<Core> {
     const std::lock_guard<std::mutex> guard(lock);
     users.count--;
   }
-  /// Destroys a state on this thread of the host; one that work uses, on the thread that releases the next one after that.
+  /// Destroys a state on this host thread. A state in use is destroyed by a later release, after the work has finished.
   void release(State *state) noexcept {
     if (!state->users) {
       delete state;
@@ -85,13 +86,13 @@ struct Core : std::enable_shared_from_this<Core> {
     sweep();
   }
 
-  /// Ends all work of the instance: its hooks are resumed, what waits is dropped, and what runs is waited for.
+  /// Ends all work of the instance: resumes its hooks, drops waiting work and waits for running work.
   void close() noexcept;
 
   const Host host;
 
  private:
-  /// Destroys the released states that nothing uses.
+  /// Destroys the released states that are not in use.
   void sweep() noexcept {
     State *idle = nullptr;
     {
@@ -116,7 +117,7 @@ struct Core : std::enable_shared_from_this<Core> {
   State *released = nullptr;
 };
 
-/// What an instance begins with.
+/// The first members of every instance.
 struct Held {
   explicit Held(std::shared_ptr<Core> core) noexcept : core(std::move(core)) {}
   const std::shared_ptr<Core> core;
@@ -124,16 +125,16 @@ struct Held {
 
 inline Core *core_of(void *inst) noexcept { return static_cast<Held *>(inst)->core.get(); }
 
-/// Where a hook stands: the instance's core, the call, and the state word.
+/// The context of a hook: the instance's core, the call, and the state word.
 struct Place {
   Core *core;
   crb_call call;
   State *state;
-  /// Where the state word can be set; only in the first hook of a stage.
+  /// The address of the state word; only in the first hook of a stage.
   void **slot;
 };
 
-/// A call, and what any thread may ask about it.
+/// A call, with the functions that any thread may use.
 class Watched {
  public:
   explicit Watched(const Place &place) noexcept : place_(place) {}
@@ -143,18 +144,18 @@ class Watched {
   crb_call handle() const noexcept { return place_.call; }
   /// 0 for the first try.
   uint32_t attempt() const noexcept { return table->attempt(place_.call); }
-  /// A number all stages of one call share.
+  /// A number shared by all stages of one call.
   uint64_t request_id() const noexcept { return table->request_id(place_.call); }
   /// CRB_OPERATION_*
   uint32_t operation_type() const noexcept { return table->operation_type(place_.call); }
-  /// True also when the call is over.
+  /// Also true when the call is over.
   bool is_cancelled() const noexcept { return table->cancelled(place_.call) != 0; }
-  /// When the call must be done, on the host's clock; UINT64_MAX: never.
+  /// The deadline of the call on the host's clock, in nanoseconds; UINT64_MAX: none.
   uint64_t deadline_ns() const noexcept { return table->deadline_ns(place_.call); }
   const Host &host() const noexcept { return place_.core->host; }
   void log(Level level, std::string_view line) const noexcept { host().log(level, line, place_.call); }
 
-  /// This stage's object for this call; NULL if none was made, or the call is over. In on_cancel another hook may be using it.
+  /// This stage's object for this call; NULL if none was made or the call is over. In on_cancel, another hook can be using it.
   template <class T>
   T *state() const {
     if (!place_.state) return nullptr;

@@ -1,4 +1,5 @@
-//! `carabiner.h` as Rust sees it: the same tables in the same order. The sizes at the end are the contract's.
+//! The declarations of `carabiner.h` in Rust: the same tables in the same order. The sizes at the end are
+//! those of the contract.
 #![allow(missing_docs)]
 
 use std::ffi::{c_char, c_void};
@@ -153,7 +154,7 @@ pub struct ParserStage {
     pub on_end: Option<EndHook>,
     pub on_cancel: Option<CancelHook>,
     pub release: Option<ReleaseHook>,
-    /// The first character of the text.
+    /// Points to the first character of the text.
     pub accept: Option<&'static c_char>,
 }
 
@@ -318,7 +319,7 @@ pub struct Note {
     pub desc: [u8; 256],
 }
 
-/// A note with this text.
+/// An ELF note with this text.
 pub const fn note(json: &str) -> Note {
     let bytes = json.as_bytes();
     assert!(bytes.len() < 256, "the note's text has at most 255 bytes");
@@ -331,7 +332,7 @@ pub const fn note(json: &str) -> Note {
     Note { namesz: 4, descsz: 256, kind: u32::from_be_bytes(*b"CRB1"), name: *b"CRB\0", desc }
 }
 
-/// A plain pointer in a static: the tables are never written.
+/// A plain pointer in a static. The tables are never written.
 #[repr(transparent)]
 pub struct Shared<T>(pub T);
 // SAFETY: only used for tables that are constant data.

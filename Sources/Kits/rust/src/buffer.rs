@@ -7,14 +7,14 @@ use crate::failure::{check, Failure};
 use crate::host::{self, Host};
 use crate::values::bytes;
 
-/// A reference to counted bytes; cloning and slicing copy nothing.
+/// A reference to counted bytes. Sharing and slicing do not copy.
 pub struct Buffer(u64);
 
 impl Buffer {
-    /// A copy of `text`.
+    /// Copies `text`.
     pub fn copying(host: &Host, text: &[u8]) -> Result<Buffer, Failure> {
         let mut target = std::ptr::null_mut();
-        // SAFETY: the host fills `target` with room for that many bytes, or answers 0.
+        // SAFETY: the host points `target` at memory for that many bytes, or returns 0.
         unsafe {
             let handle = (host::table().buf_alloc)(host.self_, text.len(), &mut target);
             if handle == 0 {
@@ -25,16 +25,16 @@ impl Buffer {
         }
     }
 
-    /// The bytes of a vector or a string, without a copy.
+    /// Wraps the bytes of a vector or a string without copying.
     pub fn adopting(host: &Host, bytes: impl Into<Vec<u8>>) -> Result<Buffer, Failure> {
         unsafe extern "C" fn drop_vector(user: *mut c_void) {
-            // SAFETY: made below; the host calls this once.
+            // SAFETY: `user` was made below, and the host calls this once.
             drop(unsafe { Box::from_raw(user as *mut Vec<u8>) });
         }
         let owner = Box::new(bytes.into());
         let (start, count) = (owner.as_ptr(), owner.len());
         let user = Box::into_raw(owner) as *mut c_void;
-        // SAFETY: the bytes stay where they are until `drop_vector` runs, and that is once or, if the answer is 0, never.
+        // SAFETY: the bytes do not move until `drop_vector` runs. It runs once, or never if the result is 0.
         unsafe {
             let handle = (host::table().buf_adopt)(host.self_, start as *const c_void, count, drop_vector, user);
             if handle == 0 {
@@ -61,7 +61,7 @@ impl Buffer {
         Ok(Buffer(self.0))
     }
 
-    /// Hands the reference over, as the host's functions want it.
+    /// Passes the reference to a host function that consumes it.
     pub(crate) fn take(self) -> u64 {
         let handle = self.0;
         std::mem::forget(self);
@@ -80,7 +80,7 @@ impl Deref for Buffer {
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        // SAFETY: the reference is ours and given back once.
+        // SAFETY: the reference is ours and is released once.
         unsafe { (host::table().buf_release)(self.0) };
     }
 }

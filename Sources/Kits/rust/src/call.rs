@@ -1,4 +1,4 @@
-//! A call inside a hook: what every stage can do with it. What a kind of stage can do beyond that stands in [`crate::stages`].
+//! A call inside a hook: the functions of every stage. [`crate::stages`] has those of each kind of stage.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -14,14 +14,14 @@ use crate::later::{Gate, Later};
 use crate::store::{StoreAnswer, StoreRequest};
 use crate::values::{bytes, view, Key, Operation, Parts, Scope, Value, ABSENT};
 
-/// A call, inside a hook or the work of a suspended one. `Kind` is the kind of stage: write `graphql::Call` and so on.
+/// A call inside a hook or inside the work of a suspended hook. `Kind` is the kind of stage: write `graphql::Call` and so on.
 ///
-/// What it lends is good for the hook. A hook that is suspended has given its call away: every further use fails.
+/// Borrowed values are valid until the hook ends. After a hook was suspended, every further use of its call fails.
 pub struct Call<Kind: 'static> {
     pub(crate) handle: u64,
     pub(crate) host: Host,
     pub(crate) gate: Option<Arc<Gate>>,
-    // One thread at a time.
+    // Not Send: one thread at a time.
     kind: PhantomData<*mut Kind>,
 }
 
@@ -34,14 +34,14 @@ impl<Kind: 'static> Call<Kind> {
 
     /// 0 for the first try.
     pub fn attempt(&self) -> u32 {
-        // SAFETY: a plain question, as are those below.
+        // SAFETY: only reads a value, as do the calls below.
         unsafe { (host::table().attempt)(self.handle) }
     }
-    /// A number all stages of one call share.
+    /// A number shared by all stages of one call.
     pub fn request_id(&self) -> u64 {
         unsafe { (host::table().request_id)(self.handle) }
     }
-    /// What kind of operation this is.
+    /// The type of the operation.
     pub fn operation(&self) -> Operation {
         match unsafe { (host::table().operation_type)(self.handle) } {
             1 => Operation::Query,
@@ -50,11 +50,11 @@ impl<Kind: 'static> Call<Kind> {
             _ => Operation::Unknown,
         }
     }
-    /// True also when the call is over.
+    /// Also true when the call is over.
     pub fn is_cancelled(&self) -> bool {
         unsafe { (host::table().cancelled)(self.handle) != 0 }
     }
-    /// When the call must be done, on the host's clock; nothing: never.
+    /// The deadline of the call on the host's clock; `None` if there is none.
     pub fn deadline(&self) -> Option<Duration> {
         let deadline = unsafe { (host::table().deadline_ns)(self.handle) };
         (deadline != u64::MAX).then(|| Duration::from_nanos(deadline))
@@ -73,7 +73,7 @@ impl<Kind: 'static> Call<Kind> {
     /// A part of the message, or nothing if it is absent.
     pub fn part(&self, part: Parts) -> Result<Option<&[u8]>, Failure> {
         let mut out = ABSENT;
-        // SAFETY: the host fills `out`, good for the hook.
+        // SAFETY: the host fills `out`, which is valid until the hook ends.
         unsafe { found((host::table().field_get)(self.handle, part.0, &mut out), out, "a look at a part of the message") }
     }
     pub(crate) fn text_part(&self, part: Parts) -> Result<Option<&str>, Failure> {
@@ -89,7 +89,7 @@ impl<Kind: 'static> Call<Kind> {
     /// All header fields.
     pub fn headers(&self) -> Result<Headers<'_>, Failure> {
         let (mut fields, mut count) = (std::ptr::null(), 0);
-        // SAFETY: the host fills both, good for the hook.
+        // SAFETY: the host fills both, and they are valid until the hook ends.
         unsafe {
             check((host::table().headers)(self.handle, &mut fields, &mut count), "a look at the headers")?;
             Ok(Headers::new(fields, count))
@@ -101,7 +101,7 @@ impl<Kind: 'static> Call<Kind> {
     /// The innermost visible value of a key.
     pub fn baggage(&self, key: Key) -> Result<Option<Value<'_>>, Failure> {
         let mut out = Value::None.to_raw();
-        // SAFETY: the host fills `out`, good for the hook.
+        // SAFETY: the host fills `out`, which is valid until the hook ends.
         unsafe {
             match (host::table().bag_get)(self.handle, key.0, &mut out) {
                 -8 => Ok(None),
@@ -115,24 +115,24 @@ impl<Kind: 'static> Call<Kind> {
         check(unsafe { (host::table().bag_set)(self.handle, key.0, scope as u32, &value.to_raw()) }, "the baggage")
     }
 
-    /// Counted bytes, copied.
+    /// Copies bytes into a counted buffer.
     pub fn buffer(&self, bytes: &[u8]) -> Result<Buffer, Failure> {
         Buffer::copying(&self.host, bytes)
     }
 
     // Waiting.
 
-    /// Suspends this hook; `start` passes it to whoever will finish it. `return call.later(...)`
+    /// Suspends this hook. `start` passes it to the code that will finish it. `return call.later(...)`
     pub fn later(&mut self, start: impl FnOnce(Later<Kind>)) -> Answer {
         let later = self.suspend()?;
         start(later);
         Ok(Verdict::PENDING)
     }
-    /// Finishes this hook with `work` after some time. `return call.after(...)`
+    /// Finishes this hook with `work` after a delay. `return call.after(...)`
     pub fn after(&mut self, delay: Duration, work: impl FnOnce(&mut Call<Kind>) -> Answer + Send + 'static) -> Answer {
         self.later(|later| later.after(delay, work))
     }
-    /// Finishes this hook with `work` when the response has come. `return call.fetch(...)`
+    /// Finishes this hook with `work` when the response arrives. `return call.fetch(...)`
     pub fn fetch(
         &mut self,
         request: &FetchRequest,
@@ -140,7 +140,7 @@ impl<Kind: 'static> Call<Kind> {
     ) -> Answer {
         self.later(|later| later.fetch(request, work))
     }
-    /// Finishes this hook with `work` when the host's store has answered. `return call.store(...)`
+    /// Finishes this hook with `work` when the host's store has returned its result. `return call.store(...)`
     pub fn store(
         &mut self,
         request: &StoreRequest,
@@ -155,7 +155,7 @@ impl<Kind: 'static> Call<Kind> {
         if token == 0 {
             return Err("the host cannot suspend this hook".into());
         }
-        // From here on the call is whoever's who holds the Later: 0 is no handle, and the host says so.
+        // From here on, only the owner of the Later may use the call. The handle becomes 0, which the host rejects.
         let handle = std::mem::take(&mut self.handle);
         let gate = Gate::new(self.host.instance, handle, token);
         self.gate = Some(Arc::clone(&gate));
@@ -204,7 +204,7 @@ impl<Kind: 'static> Call<Kind> {
 }
 
 /// # Safety
-/// A view of the host that is good for `'a`.
+/// `view` comes from the host and is valid for `'a`.
 unsafe fn found<'a>(status: i32, view: View, what: &str) -> Result<Option<&'a [u8]>, Failure> {
     match status {
         -8 => Ok(None),
@@ -217,14 +217,14 @@ fn as_text(bytes: &[u8]) -> Result<&str, Failure> {
     std::str::from_utf8(bytes).map_err(|_| Failure::new("this part of the message is no UTF-8"))
 }
 
-/// A call that was cancelled. Another hook of the same call may be under way.
+/// A call that was cancelled. Another hook of the same call may be running.
 pub struct Cancelled {
     pub(crate) handle: u64,
     pub(crate) host: Host,
 }
 
 impl Cancelled {
-    /// A number all stages of one call share.
+    /// A number shared by all stages of one call.
     pub fn request_id(&self) -> u64 {
         // SAFETY: any thread may ask.
         unsafe { (host::table().request_id)(self.handle) }

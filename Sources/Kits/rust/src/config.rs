@@ -1,25 +1,25 @@
-//! The configuration of a plugin: JSON the host has parsed and checked already.
+//! The configuration of a plugin: JSON that the host has already parsed and validated.
 
 use std::borrow::Cow;
 
 use crate::failure::Failure;
 
-/// A JSON value, borrowed. What is not there is `None`; what is there but of another type is an error.
+/// A borrowed JSON value. A missing member is `None`; a member of another type is an error.
 #[derive(Clone, Copy, Debug)]
 pub struct Config<'a>(&'a str);
 
 impl<'a> Config<'a> {
-    /// A value of JSON text.
+    /// Wraps JSON text.
     pub fn new(json: &'a str) -> Config<'a> {
         Config(json.trim_matches(is_space))
     }
 
-    /// The text as it came.
+    /// The JSON text, unchanged.
     pub fn json(&self) -> &'a str {
         self.0
     }
 
-    /// A member of an object.
+    /// A member of an object; `None` if it is missing or null.
     pub fn get(&self, name: &str) -> Result<Option<Config<'a>>, Failure> {
         Ok(self.members()?.into_iter().find(|(key, value)| key == name && value.0 != "null").map(|(_, value)| value))
     }
@@ -35,7 +35,7 @@ impl<'a> Config<'a> {
     pub fn number(&self, name: &str) -> Result<Option<f64>, Failure> {
         self.at(name, Config::as_number)
     }
-    /// A true or false member.
+    /// A boolean member.
     pub fn boolean(&self, name: &str) -> Result<Option<bool>, Failure> {
         self.at(name, Config::as_boolean)
     }
@@ -55,7 +55,7 @@ impl<'a> Config<'a> {
         let is_number = self.0.starts_with(|first: char| first == '-' || first.is_ascii_digit());
         self.0.parse().ok().filter(|_| is_number).ok_or_else(|| wrong("a number"))
     }
-    /// The value as true or false.
+    /// The value as a boolean.
     pub fn as_boolean(&self) -> Result<bool, Failure> {
         self.0.parse().map_err(|_| wrong("true or false"))
     }
@@ -98,7 +98,7 @@ fn wrong(wanted: &str) -> Failure {
     format!("the configuration has not got {wanted} here").into()
 }
 
-/// What is left of a JSON text.
+/// The unread rest of a JSON text.
 struct Reader<'a>(&'a str);
 
 impl<'a> Reader<'a> {
@@ -121,7 +121,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// To the next element, or to the closing bracket.
+    /// Moves past a comma, or to the closing bracket.
     fn separator(&mut self, closing: char) -> Result<(), Failure> {
         match self.peek() {
             Some(next) if next == closing => Ok(()),

@@ -1,4 +1,4 @@
-//! What hooks are told: results, heads, chunks and errors. All of it is borrowed from the host, for the length of the hook.
+//! The arguments of hooks: results, heads, chunks and errors. Everything is borrowed from the host until the hook ends.
 
 use crate::abi;
 use crate::values::{bytes, text, ErrorFlags};
@@ -8,25 +8,25 @@ use crate::values::{bytes, text, ErrorFlags};
 pub struct Header<'a> {
     /// The field's name.
     pub name: &'a str,
-    /// The field's value; usually, but not always, UTF-8.
+    /// The field's value, usually but not always UTF-8.
     pub value: &'a [u8],
-    /// Redacted in logs and traces.
+    /// Logs and traces redact the value.
     pub is_sensitive: bool,
 }
 
-/// Header fields in order, duplicates kept.
+/// Header fields in order, including duplicates.
 #[derive(Clone, Copy)]
 pub struct Headers<'a>(pub(crate) &'a [abi::Header]);
 
 impl<'a> Headers<'a> {
     /// # Safety
-    /// Pointer and count come from the host and are good for `'a`.
+    /// Pointer and count come from the host and are valid for `'a`.
     pub(crate) unsafe fn new(fields: *const abi::Header, count: usize) -> Headers<'a> {
         // SAFETY: by contract.
         Headers(if fields.is_null() { &[] } else { unsafe { std::slice::from_raw_parts(fields, count) } })
     }
 
-    /// The first value of a header, by case-insensitive name; nothing also if it is no UTF-8.
+    /// The first value of a header, by case-insensitive name; `None` if there is none or it is not UTF-8.
     pub fn get(&self, name: &str) -> Option<&'a str> {
         let field = self.iter().find(|field| field.name.eq_ignore_ascii_case(name))?;
         std::str::from_utf8(field.value).ok()
@@ -52,7 +52,7 @@ impl<'a> Headers<'a> {
     }
 }
 
-/// The head of a response; its headers are there if the stage needs them.
+/// The head of a response. Headers are present if the stage needs them.
 pub struct Head<'a>(pub(crate) &'a abi::Head);
 
 impl<'a> Head<'a> {
@@ -73,14 +73,14 @@ impl<'a> Head<'a> {
         // SAFETY: they live as long as the head.
         unsafe { Headers::new(self.0.headers, self.0.header_count) }
     }
-    /// Where the response came from, after redirects.
+    /// The URL of the response, after redirects.
     pub fn url(&self) -> &'a str {
         // SAFETY: as above.
         unsafe { text(self.0.url) }.unwrap_or("")
     }
 }
 
-/// A piece of a response's body.
+/// A piece of a response body.
 pub struct Chunk<'a>(pub(crate) &'a abi::Chunk);
 
 impl<'a> Chunk<'a> {
@@ -95,7 +95,7 @@ impl<'a> Chunk<'a> {
     }
 }
 
-/// One result, as raw JSON; only the parts the stage needs are there.
+/// One result as raw JSON. Only the parts that the stage needs are present.
 pub struct ResultEvent<'a>(pub(crate) &'a abi::ResultInfo);
 
 // SAFETY, for all of these: the texts live as long as the event.
@@ -104,19 +104,19 @@ impl<'a> ResultEvent<'a> {
     pub fn flags(&self) -> u32 {
         self.0.flags
     }
-    /// Whether it came out of a cache.
+    /// Whether it was read from a cache.
     pub fn is_cached(&self) -> bool {
         self.0.flags & 1 << 0 != 0
     }
-    /// Whether more results follow; of a subscription, whether more may.
+    /// Whether more results follow. For a subscription: whether more results are possible.
     pub fn has_next(&self) -> bool {
         self.0.flags & 1 << 1 != 0
     }
-    /// Whether what is new in it was deferred or streamed.
+    /// Whether its new data was deferred or streamed.
     pub fn is_incremental(&self) -> bool {
         self.0.flags & 1 << 2 != 0
     }
-    /// Whether a plugin made it and no server did; caches keep nothing of the kind.
+    /// Whether a plugin made the result instead of a server. Caches do not store such results.
     pub fn is_synthetic(&self) -> bool {
         self.0.flags & 1 << 3 != 0
     }
@@ -124,7 +124,7 @@ impl<'a> ResultEvent<'a> {
     pub fn seq(&self) -> u64 {
         self.0.seq
     }
-    /// Of the response that carried it; 0 if none did.
+    /// The HTTP status of the response with this result; 0 if there was no response.
     pub fn http_status(&self) -> i32 {
         self.0.http_status
     }
@@ -154,16 +154,16 @@ impl<'a> ResultEvent<'a> {
     }
 }
 
-/// Why a stage further in failed.
+/// The error of an inner stage.
 pub struct ErrorEvent<'a>(pub(crate) &'a abi::ErrorInfo);
 
 // SAFETY, for all of these: the texts live as long as the event.
 impl<'a> ErrorEvent<'a> {
-    /// What it means is the domain's to define.
+    /// A code that the domain defines.
     pub fn code(&self) -> i32 {
         self.0.code
     }
-    /// What kind of error it is: `error.flags().contains(ErrorFlags::RETRYABLE)`.
+    /// The kind of error: `error.flags().contains(ErrorFlags::RETRYABLE)`.
     pub fn flags(&self) -> ErrorFlags {
         ErrorFlags(self.0.flags)
     }
@@ -171,19 +171,19 @@ impl<'a> ErrorEvent<'a> {
     pub fn http_status(&self) -> i32 {
         self.0.http_status
     }
-    /// 0 if the server did not say.
+    /// 0 if unknown.
     pub fn retry_after_ns(&self) -> u64 {
         self.0.retry_after_ns
     }
-    /// Whose error it is.
+    /// The component that defines the code.
     pub fn domain(&self) -> &'a str {
         unsafe { text(self.0.domain) }.unwrap_or("")
     }
-    /// What happened, for a person.
+    /// A description of the error, for people.
     pub fn message(&self) -> &'a str {
         unsafe { text(self.0.message) }.unwrap_or("")
     }
-    /// Detail for machines.
+    /// Details for programs, as JSON.
     pub fn detail_json(&self) -> Option<&'a str> {
         unsafe { text(self.0.detail_json) }
     }

@@ -1,4 +1,4 @@
-//! From the traits a type implements to the tables of the contract: what it lacks stays NULL.
+//! Builds the tables of the contract from the traits of a type. The slots of missing hooks stay NULL.
 
 use std::ffi::{c_char, c_void, CStr};
 use std::marker::PhantomData;
@@ -16,7 +16,7 @@ use crate::instance::validate;
 use crate::plugin::{Plugin, Validate};
 use crate::stages::{cache, graphql, http, parser};
 
-/// What the entry function does first.
+/// The first step of the entry function.
 pub fn set_host(table: *const abi::Host) {
     host::set_table(table);
 }
@@ -24,11 +24,11 @@ pub fn set_host(table: *const abi::Host) {
 // -- The functions the host calls
 
 unsafe extern "C" fn release<State>(_: *mut c_void, state: *mut c_void) {
-    // A panic in a drop has nobody to be told to.
+    // A panic in a drop cannot be reported here.
     let _ = catch_unwind(AssertUnwindSafe(|| drop(unsafe { Box::from_raw(state as *mut State) })));
 }
 
-/// A stage's own value behind the state word. One without a size is made anew for each hook, which costs nothing.
+/// The stage's value behind the state word. A zero-sized value is made again for each hook, which costs nothing.
 unsafe fn with_state<State: Default>(word: *mut c_void, body: impl FnOnce(&mut State) -> Answer) -> Answer {
     match unsafe { (word as *mut State).as_mut() } {
         Some(state) => body(state),
@@ -36,7 +36,7 @@ unsafe fn with_state<State: Default>(word: *mut c_void, body: impl FnOnce(&mut S
     }
 }
 
-/// Runs a hook: its call, its answer, what it throws, and whether it was suspended.
+/// Runs a hook: provides its call, catches panics, and returns the verdict, or PENDING if it was suspended.
 unsafe fn hook<P: Plugin, Kind: 'static>(
     instance: *mut c_void,
     handle: u64,
@@ -52,7 +52,7 @@ unsafe fn hook<P: Plugin, Kind: 'static>(
     answer.unwrap_or_else(|failure| fail(handle, &failure)).0
 }
 
-/// As [`hook`], for the first hook of a stage: it makes the state.
+/// Like [`hook`], for the first hook of a stage: it makes the state.
 unsafe fn first_hook<P: Plugin, Kind: 'static, State: Default>(
     instance: *mut c_void,
     handle: u64,
@@ -75,7 +75,7 @@ macro_rules! hooks {
         $constant:ident: $slot:ident = $trait:path, $stage:path, $function:ident
             ($($pointer:tt)*) $(with $raw:ident: $raw_type:ty as $event:ident)? ;
     )*) => {
-        /// What a type has none of.
+        /// The hooks that a type does not have.
         pub trait Lacks {
             $(const $constant: Option<abi::$slot> = None;)*
             const GRAPHQL: Option<(u32, u32)> = None;
@@ -168,7 +168,7 @@ macro_rules! hooks {
                     let instance = unsafe { &*(instance as *const Instance<P>) };
                     let cancelled = Cancelled { handle: call, host: instance.host };
                     instance.host.contained(|| <P as $trait>::$function(&instance.plugin, &cancelled));
-                    // What it has not finished by itself.
+                    // Finishes the hook if the plugin has not done so in `on_cancel`.
                     later::cancel(call);
                 }
                 Some(run::<P>)
@@ -181,7 +181,7 @@ unsafe extern "C" fn end_wait(_: *mut c_void, call: u64, _: *mut c_void) {
     later::cancel(call);
 }
 
-/// The hook of a type that may have none of its own: a wait has to end all the same.
+/// The on_cancel hook of a type, or a default: a suspended hook must be finished even if the type has no hook of its own.
 pub const fn on_cancel(own: Option<abi::CancelHook>) -> Option<abi::CancelHook> {
     match own {
         Some(own) => Some(own),
@@ -189,7 +189,7 @@ pub const fn on_cancel(own: Option<abi::CancelHook>) -> Option<abi::CancelHook> 
     }
 }
 
-/// Answers, for a concrete type, which hooks it has: where a type has a trait, the constant of `Probe` hides that of [`Lacks`].
+/// Finds out which hooks a type has. If the type has a trait, the constant of `Probe` hides that of [`Lacks`].
 pub struct Probe<P>(PhantomData<P>);
 
 impl<P> Lacks for Probe<P> {}
@@ -216,7 +216,7 @@ hooks! {
     PARSER_ON_CANCEL: CancelHook = parser::OnCancel, parser::Stage, on_cancel (cancel);
 }
 
-/// What a stage needs and changes, and how its state is released.
+/// The parts that a stage needs and changes, and the function that releases its state.
 macro_rules! stage_facts {
     ($($module:ident: $parts:ident, $release:ident;)*) => {
         $(impl<P: $module::Stage> Probe<P> {
@@ -243,7 +243,7 @@ impl<P: Validate> Probe<P> {
 impl<P: parser::Stage> Probe<P> {
     #[doc(hidden)]
     pub const PARSER_ACCEPT: Option<&'static c_char> = match P::ACCEPT {
-        // SAFETY: a text of the plugin, for as long as it is loaded.
+        // SAFETY: a text of the plugin that lives as long as the library is loaded.
         Some(types) => Some(unsafe { &*types.as_ptr() }),
         None => None,
     };
@@ -253,15 +253,15 @@ impl<P: parser::Stage> Probe<P> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Threads {
-    /// A fresh instance for each call.
+    /// A separate instance for each call.
     PerCall = 1,
     /// The host runs one hook of the instance at a time.
     Serial = 2,
-    /// Hooks of different calls overlap.
+    /// Hooks of different calls may run at the same time.
     Concurrent = 3,
 }
 
-/// The table of that name, or NULL.
+/// The table of the extension with this id, or NULL.
 ///
 /// # Safety
 /// `id` is a C string.

@@ -1,4 +1,4 @@
-//! What a plugin may have beside its stages: something for the instance that follows it, and tests of its own.
+//! Optional functions besides the stages: state that the next instance receives, and self-tests.
 
 use std::ffi::{c_char, c_void, CStr};
 
@@ -10,21 +10,21 @@ use crate::instance::{told, Instance};
 use crate::plugin::Plugin;
 use crate::values::bytes;
 
-/// Hands over what an instance has learnt and the one that follows it need not learn again, say a token it fetched.
+/// Hands state, for example a fetched token, to the next instance.
 ///
-/// When a new manifest has an entry of the same name with this plugin, the host makes the new instance, lets the old one `save` and
-/// the new one `adopt`, and only then sends calls to the new one. An `Err` of either is no fault: the new instance then works as
-/// `new` left it, and the host logs why.
+/// When a new manifest has an entry of the same name with this plugin, the host makes the new instance, calls `save` on the old one
+/// and `adopt` on the new one, and only then sends calls to the new one. An `Err` of either function is logged, and the new
+/// instance works as `new` left it.
 pub trait Handover: Plugin {
-    /// Of the bytes `save` makes: a larger one when their layout changes.
+    /// The version of the byte layout: increase it when the layout changes.
     const VERSION: u32;
 
-    /// The bytes, at most 16 MiB; `None` if there is nothing to hand over. Calls may be under way meanwhile.
+    /// The bytes, at most 16 MiB; `None` if there is nothing to hand over. Calls can be running meanwhile.
     fn save(&self) -> Result<Option<Vec<u8>>, Failure>;
 
-    /// Takes over, before the first hook. Of a `version` that is newer than [`VERSION`](Self::VERSION) the plugin is not asked.
-    /// Another version of the plugin may have written the bytes, or something damaged them: believe no length in them. After an
-    /// `Err` the plugin is as `new` left it.
+    /// Takes over the state before the first hook. It is not called with a `version` newer than [`VERSION`](Self::VERSION). The
+    /// bytes can come from another version of the plugin or be damaged: check every length in them. After an `Err` the plugin must
+    /// be as `new` left it.
     fn adopt(&self, version: u32, bytes: &[u8]) -> Result<(), Failure>;
 }
 
@@ -77,15 +77,16 @@ unsafe extern "C" fn adopt<P: Handover>(
     }
 }
 
-/// A test of what no harness can know, say that a signature is the one of the standard.
+/// A test of something only the plugin can check, for example that a signature follows its standard.
 pub struct SelfTest<P> {
-    /// What it is about, for people.
+    /// A description for people.
     pub name: &'static CStr,
-    /// Runs it with an instance of its own. `Ok(false)`: it does not apply here. An `Err` says what was found and what is right.
+    /// Runs the test with its own instance. `Ok(false)`: the test does not apply here. An `Err` says what was found and what was
+    /// expected.
     pub run: fn(&P) -> Result<bool, Failure>,
 }
 
-/// Brings tests along, which `carabiner conform` runs where it runs its own checks.
+/// Adds self-tests, which `carabiner conform` runs together with its own checks.
 pub trait SelfTests: Plugin {
     /// The tests.
     const TESTS: &'static [SelfTest<Self>];

@@ -8,46 +8,46 @@ use std::time::Duration;
 use crate::abi::Status;
 use crate::values::ErrorFlags;
 
-/// What a hook answers. To fail, return an `Err`; to wait, return what `later`, `after` or `fetch` gave.
+/// The verdict of a hook. To fail, return an `Err`. To wait, return the value of `later`, `after`, `fetch` or `store`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Verdict(pub(crate) i32);
 
 impl Verdict {
-    /// Go on; staged edits apply.
+    /// Continue with the next stage; staged edits apply.
     pub const CONTINUE: Verdict = Verdict(0);
-    /// What was staged is the answer: skip everything further in.
+    /// Respond with the staged result or response; the inner stages are skipped.
     pub const RESPOND: Verdict = Verdict(2);
-    /// Swallow this; in a parser's `on_head`: not mine, ask the next.
+    /// Discard this event. In a parser's `on_head`: leave the response to the next parser.
     pub const DROP: Verdict = Verdict(3);
-    /// Pass this on and end the stream.
+    /// Pass this event on and end the stream.
     pub const FINISH: Verdict = Verdict(4);
-    /// Start again, as `retry` said.
+    /// Start again, as set by `retry`.
     pub const RETRY: Verdict = Verdict(6);
-    /// The staged result takes the error's place.
+    /// Replace the error with the staged result.
     pub const RECOVER: Verdict = Verdict(7);
 
     pub(crate) const PENDING: Verdict = Verdict(1);
     pub(crate) const FAIL: Verdict = Verdict(5);
 }
 
-/// What every hook returns.
+/// The return value of every hook.
 pub type Answer = Result<Verdict, Failure>;
 
-/// Why a hook fails, or what the host refused.
+/// The reason why a hook fails or the host refused a call.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Failure {
-    /// What happened and what to do next, for a person.
+    /// A description of the failure and of the next step, for people.
     pub message: Cow<'static, str>,
-    /// Yours to define; of what the host refused, its status.
+    /// Defined by the plugin. If the host refused a call, its status.
     pub code: i32,
-    /// What kind of error it is.
+    /// The kind of error.
     pub flags: ErrorFlags,
-    /// Detail for machines, a JSON text.
+    /// Details for programs, as JSON text.
     pub detail_json: Option<Cow<'static, str>>,
-    /// 400 to 599: what a gateway answers its client with; 0 leaves that to the gateway.
+    /// The HTTP status, 400 to 599, for the gateway's client; 0: the gateway chooses.
     pub http_status: u16,
-    /// When a gateway's client may ask again; zero if nobody knows.
+    /// The delay after which the gateway's client may retry; zero if unknown.
     pub retry_after: Duration,
 }
 
@@ -57,27 +57,27 @@ impl Failure {
         Failure { message: message.into(), ..Failure::default() }
     }
 
-    /// The same with a code of yours.
+    /// A copy with a code that the plugin defines.
     pub fn with_code(self, code: i32) -> Failure {
         Failure { code, ..self }
     }
 
-    /// The same with flags: `Failure::new("asleep").with_flags(ErrorFlags::RETRYABLE)`.
+    /// A copy with flags: `Failure::new("asleep").with_flags(ErrorFlags::RETRYABLE)`.
     pub fn with_flags(self, flags: ErrorFlags) -> Failure {
         Failure { flags, ..self }
     }
 
-    /// The same with detail for machines, a JSON text.
+    /// A copy with details for programs, as JSON text.
     pub fn with_detail(self, json: impl Into<Cow<'static, str>>) -> Failure {
         Failure { detail_json: Some(json.into()), ..self }
     }
 
-    /// The same with the status, 400 to 599, that a gateway answers its client with: `Failure::new("slower").with_status(429)`.
+    /// A copy with an HTTP status, 400 to 599, for the gateway's client: `Failure::new("slower").with_status(429)`.
     pub fn with_status(self, http_status: u16) -> Failure {
         Failure { http_status, ..self }
     }
 
-    /// The same with the time after which a gateway's client may ask again.
+    /// A copy with the delay after which the gateway's client may retry.
     pub fn with_retry_after(self, retry_after: Duration) -> Failure {
         Failure { retry_after, ..self }
     }
@@ -113,7 +113,7 @@ impl Failure {
             Err(payload) => match payload.downcast::<&'static str>() {
                 Ok(text) => Cow::Borrowed(*text),
                 Err(payload) => {
-                    // A payload whose drop panics would end the process here.
+                    // The payload is leaked: a panic in its drop would end the process here.
                     std::mem::forget(payload);
                     Cow::Borrowed("no message")
                 }

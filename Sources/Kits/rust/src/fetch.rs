@@ -1,4 +1,4 @@
-//! Requests a plugin makes of its own, outside the chain.
+//! Requests that a plugin makes outside the chain.
 
 use std::ffi::c_void;
 use std::time::Duration;
@@ -35,14 +35,14 @@ impl FetchRequest {
         FetchRequest { url: url.into(), body: Some(body.into()), ..FetchRequest::default() }
     }
 
-    /// With one header more.
+    /// Adds a header.
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> FetchRequest {
         self.headers.push((name.into(), value.into()));
         self
     }
 }
 
-/// What a request brought, while it is being looked at.
+/// The response to a request; borrowed while `done` runs.
 pub struct FetchResponse<'a> {
     /// Status and headers.
     pub head: Head<'a>,
@@ -51,7 +51,7 @@ pub struct FetchResponse<'a> {
 }
 
 impl Host {
-    /// Makes a request and calls `done` on a thread of the host. The manifest must grant `fetch`.
+    /// Makes a request and calls `done` on a host thread. The manifest must grant `fetch`.
     pub fn fetch<Done>(&self, request: &FetchRequest, done: Done) -> Result<(), Failure>
     where
         Done: FnOnce(Result<FetchResponse, Failure>) + Send + 'static,
@@ -59,7 +59,7 @@ impl Host {
         self.try_fetch(request, done).map_err(|(failure, _)| failure)
     }
 
-    /// As [`Host::fetch`]; if the request could not be started, `done` comes back.
+    /// Like [`Host::fetch`]. If the request could not be started, `done` is returned.
     pub(crate) fn try_fetch<Done>(&self, request: &FetchRequest, done: Done) -> Result<(), (Failure, Option<Done>)>
     where
         Done: FnOnce(Result<FetchResponse, Failure>) + Send + 'static,
@@ -70,7 +70,8 @@ impl Host {
             body: abi::View,
             error: *const abi::ErrorInfo,
         ) {
-            // SAFETY: made below, and this runs once; the views are good until it returns.
+            // SAFETY: `user` was made below, and this runs once. The views are valid until it
+            // returns.
             unsafe {
                 let lent = Box::from_raw(user as *mut Lent);
                 let Some((waiting, _running)) = lent.ticket.tasks.begin(lent.ticket.task) else { return };
@@ -103,7 +104,7 @@ impl Host {
             header_count: headers.len(),
             body: request.body.as_deref().map_or(ABSENT, view),
         };
-        // SAFETY: the host copies the request; it calls `came` if and only if it answers OK.
+        // SAFETY: the host copies the request. It calls `came` if and only if it returns OK.
         self.lend(done, |user| unsafe {
             let status = (service.start)(self.self_, &raw, came::<Done>, user);
             check(status, "the request; look at its URL and headers")

@@ -1,4 +1,4 @@
-//! What a plugin may call at any time and on any thread: the log, the clock, timers, requests of its own, the host's store.
+//! Functions a plugin may call at any time on any thread: log, clock, timers, its own requests, the host's store.
 
 use std::ffi::{c_void, CStr};
 use std::panic::{catch_unwind, AssertUnwindSafe};
@@ -18,30 +18,30 @@ pub(crate) fn set_table(table: *const abi::Host) {
 }
 
 pub(crate) fn table() -> &'static abi::Host {
-    // SAFETY: the host gives its table to the entry function before anything else and keeps it for the life of the process.
+    // SAFETY: the host passes its table to the entry function before anything else and keeps it as long as the process runs.
     unsafe { &*TABLE.load(Ordering::Acquire) }
 }
 
-/// How important a log line is.
+/// The severity of a log line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
-    /// For following every step.
+    /// Every step.
     Trace = 0,
-    /// For finding faults.
+    /// For debugging.
     Debug = 1,
     /// For operators.
     Info = 2,
-    /// Something is odd.
+    /// Something unexpected.
     Warning = 3,
     /// Something failed.
     Error = 4,
 }
 
-/// The host, as an instance sees it: a value to copy and keep.
+/// The host as seen by one instance. Copy it freely.
 #[derive(Clone, Copy)]
 pub struct Host {
     pub(crate) self_: u64,
-    /// The number of the instance among those of this library.
+    /// The number of the instance within this library.
     pub(crate) instance: u64,
     pub(crate) timer: Option<&'static abi::TimerService>,
     pub(crate) fetch: Option<&'static abi::FetchService>,
@@ -49,24 +49,24 @@ pub struct Host {
 }
 
 impl Host {
-    /// The host of a new instance: [`tasks::close`] is its end.
+    /// The host of a new instance. [`tasks::close`] ends it.
     pub(crate) fn new(self_: u64) -> Host {
         fn query<T>(self_: u64, id: &CStr) -> Option<&'static T> {
-            // SAFETY: what the host answers for this id is such a table, and it is kept as long as the process.
+            // SAFETY: for this id the host returns such a table, and keeps it as long as the process runs.
             unsafe { ((table().query)(self_, id.as_ptr()) as *const T).as_ref() }
         }
         let (timer, fetch) = (query(self_, c"crb.timer/1"), query(self_, c"crb.fetch/1"));
         Host { self_, instance: tasks::open(), timer, fetch, store: query(self_, c"crb.store/1") }
     }
 
-    /// What the instance has started; a failure once it is being destroyed.
+    /// The tasks of the instance; a failure once it is being destroyed.
     pub(crate) fn tasks(&self) -> Result<Arc<Tasks>, Failure> {
         tasks::of(self.instance).ok_or_else(Failure::ending)
     }
 
-    /// Whether a line of this level would be kept: ask before you format.
+    /// Whether the log keeps lines of this level. Check it before you format a line.
     pub fn keeps(&self, level: Level) -> bool {
-        // SAFETY: a plain question.
+        // SAFETY: only reads a value.
         unsafe { (table().log_enabled)(self.self_, level as u32) != 0 }
     }
 
@@ -80,14 +80,14 @@ impl Host {
         unsafe { (table().log)(self.self_, level as u32, call, view(line.as_bytes())) };
     }
 
-    /// The clock that deadlines and timers go by.
+    /// The clock of deadlines and timers.
     pub fn clock(&self) -> Result<Duration, Failure> {
         let timer = self.timer.ok_or("this host has no timers")?;
-        // SAFETY: a plain question.
+        // SAFETY: only reads a value.
         Ok(Duration::from_nanos(unsafe { (timer.now_ns)() }))
     }
 
-    /// The key of a baggage name, such as `org.example.user`: make it once.
+    /// The key of a baggage name, such as `org.example.user`. Look it up once and keep it.
     pub fn key(&self, name: &str) -> Result<Key, Failure> {
         // SAFETY: the host copies the name.
         match unsafe { (table().key)(self.self_, view(name.as_bytes())) } {
@@ -96,7 +96,8 @@ impl Host {
         }
     }
 
-    /// Lends code to the host, which runs it once if `start` answers OK. Otherwise it comes back, unless the instance has ended.
+    /// Lends code to the host, which runs it once if `start` returns OK. Otherwise the code is returned, unless the instance has
+    /// ended.
     pub(crate) fn lend<Code: Send + 'static>(
         &self,
         code: Code,
@@ -111,13 +112,13 @@ impl Host {
         tasks.lend(task, Waiting { code: Box::new(code), alarm: None }).map_err(|code| (Failure::ending(), own(code)))?;
         let user = Box::into_raw(Box::new(Lent { host: *self, ticket: Ticket { tasks: Arc::clone(&tasks), task } }));
         start(user as *mut c_void).map_err(|failure| {
-            // SAFETY: made above, and the host did not take it.
+            // SAFETY: made above, and the host did not accept it.
             drop(unsafe { Box::from_raw(user) });
             (failure, tasks.retract(task).and_then(own))
         })
     }
 
-    /// Runs the plugin's code outside of any hook.
+    /// Runs the plugin's code outside of any hook and logs its panics.
     pub(crate) fn contained(&self, work: impl FnOnce()) {
         if let Err(payload) = catch_unwind(AssertUnwindSafe(work)) {
             self.log(Level::Error, &Failure::panicked(payload).message);
@@ -125,7 +126,7 @@ impl Host {
     }
 }
 
-/// What the host has a pointer to while it may run code it was lent.
+/// The target of the host's pointer while the host may run lent code.
 pub(crate) struct Lent {
     pub(crate) host: Host,
     pub(crate) ticket: Ticket,

@@ -1,4 +1,4 @@
-//! How the host makes an instance, and lets go of it.
+//! Creation and destruction of instances.
 
 use std::cell::RefCell;
 use std::ffi::c_void;
@@ -12,23 +12,24 @@ use crate::plugin::{Plugin, Setup, Validate};
 use crate::tasks;
 use crate::values::{text, view};
 
-/// What the host's instance pointer points to.
+/// The target of the host's instance pointer.
 pub struct Instance<P> {
     pub(crate) plugin: P,
     pub(crate) host: Host,
 }
 
 thread_local! {
-    /// Why this thread was last refused something.
+    /// The last reason of a refusal on this thread.
     static REFUSAL: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Says why, for what is no hook and so has no call.
+/// Stores the reason in `why`, for functions that are not hooks and have no call.
 ///
 /// # Safety
-/// `why` is the host's.
+/// `why` comes from the host.
 pub(crate) unsafe fn refuse(failure: Failure, why: *mut abi::ErrorInfo) {
-    // The host reads the reason after this returned, on this thread: it stays until the next refusal here.
+    // The host reads the reason on this thread after this function has returned, so it is kept until the
+    // next refusal here.
     REFUSAL.with(|kept| {
         let mut kept = kept.borrow_mut();
         *kept = failure.message.into_owned();
@@ -39,10 +40,10 @@ pub(crate) unsafe fn refuse(failure: Failure, why: *mut abi::ErrorInfo) {
     });
 }
 
-/// Runs the plugin's code outside of any call; what it fails with, and a panic, is said in `why`.
+/// Runs the plugin's code outside of any call. Stores its failure or panic in `why`.
 ///
 /// # Safety
-/// `why` is the host's.
+/// `why` comes from the host.
 pub(crate) unsafe fn told<T>(why: *mut abi::ErrorInfo, body: impl FnOnce() -> Result<T, Failure>) -> Option<T> {
     match catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|payload| Err(Failure::panicked(payload))) {
         Ok(value) => Some(value),
@@ -54,7 +55,7 @@ pub(crate) unsafe fn told<T>(why: *mut abi::ErrorInfo, body: impl FnOnce() -> Re
 }
 
 /// # Safety
-/// Called by the host, as the header says.
+/// Called by the host, as the header describes.
 pub unsafe extern "C" fn create<P: Plugin>(
     _: *const abi::Host,
     info: *const abi::CreateInfo,
@@ -75,7 +76,7 @@ pub unsafe extern "C" fn create<P: Plugin>(
         })
     };
     let Some(plugin) = made else {
-        // Nothing that was started must outlive an instance that was never made.
+        // Work that the constructor started must not use an instance that does not exist.
         tasks::close(host.instance);
         return E_INVAL;
     };
@@ -88,7 +89,7 @@ pub unsafe extern "C" fn create<P: Plugin>(
 pub unsafe extern "C" fn destroy<P: Plugin>(instance: *mut c_void) {
     let instance = instance as *mut Instance<P>;
     let host = unsafe { (*instance).host };
-    // First: the plugin is dropped here, on the thread of the host, and after all that holds a part of it.
+    // First: the plugin is dropped here, on the host's thread, after everything that holds a part of it.
     tasks::close(host.instance);
     host.contained(|| drop(unsafe { Box::from_raw(instance) }));
 }

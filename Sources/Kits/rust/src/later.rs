@@ -1,4 +1,4 @@
-//! Waiting without blocking: a hook is suspended, and finished later on any thread.
+//! Waiting without blocking: a hook is suspended and finished later on any thread.
 
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
@@ -31,12 +31,12 @@ pub(crate) fn fail(call: u64, failure: &Failure) -> Verdict {
     Verdict::FAIL
 }
 
-/// Runs the plugin's code and turns whatever comes of it into an answer.
+/// Runs the plugin's code and turns a panic into a failure.
 pub(crate) fn guarded(hook: impl FnOnce() -> Answer) -> Answer {
     catch_unwind(AssertUnwindSafe(hook)).unwrap_or_else(|payload| Err(Failure::panicked(payload)))
 }
 
-/// The hooks of this library that are suspended, by their calls.
+/// The suspended hooks of this library, by call.
 static SUSPENDED: Mutex<BTreeMap<u64, Arc<Gate>>> = Mutex::new(BTreeMap::new());
 
 fn suspended() -> MutexGuard<'static, BTreeMap<u64, Arc<Gate>>> {
@@ -59,13 +59,13 @@ pub(crate) fn close(instance: u64) {
     }
 }
 
-/// Drops what is the plugin's. A panic has nobody to be told to.
+/// Drops a value of the plugin. A panic in the drop cannot be reported here.
 pub(crate) fn contained_drop<T>(value: T) {
     let _ = catch_unwind(AssertUnwindSafe(|| drop(value)));
 }
 
-/// Who finishes a suspended hook: its work, or the call's cancellation, whichever comes first. It also keeps the host from going on
-/// before the hook has returned: only then do the views it was given end.
+/// Decides what finishes a suspended hook: its work or the cancellation of the call, whichever comes first. It also delays the result
+/// until the hook has returned, because the views of the hook are valid until then.
 pub(crate) struct Gate {
     instance: u64,
     call: u64,
@@ -79,13 +79,13 @@ struct GateState {
 }
 
 enum Work {
-    /// Nobody has finished the hook.
+    /// The hook is not finished.
     Awaited,
-    /// It runs, and is what finishes the hook.
+    /// The work runs and finishes the hook.
     Running,
-    /// The hook is finished, but has not returned.
+    /// The hook is finished but has not returned.
     Ended(Ending),
-    /// The host knows.
+    /// The host has the result.
     Over,
 }
 
@@ -100,7 +100,7 @@ impl Gate {
         let state = GateState { has_returned: false, work: Work::Awaited };
         let gate = Arc::new(Gate { instance, call, token, state: Mutex::new(state) });
         suspended().insert(call, Arc::clone(&gate));
-        // SAFETY: any thread may ask. The cancellation may have come before there was anything to end.
+        // SAFETY: any thread may ask. The call may have been cancelled before the gate existed.
         if unsafe { (host::table().cancelled)(call) } != 0 {
             gate.cancel();
         }
@@ -116,9 +116,9 @@ impl Gate {
             Ending::Answered(verdict) => verdict,
             Ending::Cancelled => fail(self.call, &Failure::cancelled()),
         };
-        // First: once it is resumed, the call may be suspended again.
+        // Before resume: a resumed call may be suspended again at once.
         suspended().remove(&self.call);
-        // SAFETY: any thread may do so; a token that is stale by now does no harm.
+        // SAFETY: any thread may do so. A stale token has no effect.
         unsafe { (host::table().resume)(self.token, verdict.0) };
     }
 
@@ -149,12 +149,12 @@ impl Gate {
         self.end(Ending::Answered(verdict), |work| matches!(work, Work::Running));
     }
 
-    /// Nobody has to wait any more. Work that runs already ends by itself.
+    /// Finishes the hook unless its work is running. Running work ends by itself.
     fn cancel(&self) {
         self.end(Ending::Cancelled, |work| matches!(work, Work::Awaited));
     }
 
-    /// The hook returned; `failure` if it failed after all, and then whatever the work brings is too late.
+    /// The hook has returned. With a `failure` the hook failed, and the result of the work is too late.
     pub(crate) fn hook_returned(&self, failure: Option<&Failure>) {
         let mut state = self.state();
         state.has_returned = true;
@@ -169,11 +169,11 @@ impl Gate {
     }
 }
 
-/// A suspended hook: finish it on any thread. One that is dropped unfinished fails its call; one whose call is cancelled is finished at
-/// once, and its work will not run.
+/// A suspended hook. Finish it on any thread. If it is dropped unfinished, the call fails. If the call is cancelled, the hook is
+/// finished at once and its work does not run.
 ///
-/// It holds nothing of the plugin's. Once the instance is being destroyed, its work does not run; the end of the instance waits for work
-/// that does, so the plugin is dropped last, and on a thread of the host.
+/// It holds no objects of the plugin. Once the destruction of the instance has begun, new work does not run. The end of the instance
+/// waits for running work, so the plugin is dropped last, on a host thread.
 pub struct Later<Kind: 'static> {
     call: u64,
     host: Host,
@@ -186,13 +186,13 @@ impl<Kind: 'static> Later<Kind> {
         Later { call, host, gate: Some(gate), kind: PhantomData }
     }
 
-    /// Whether somebody still waits.
+    /// Whether the hook is still waiting: false if the call was cancelled.
     pub fn is_wanted(&self) -> bool {
         // SAFETY: any thread may ask.
         unsafe { (host::table().cancelled)(self.call) == 0 }
     }
 
-    /// Runs `work` here and now; what it answers is the hook's verdict. What `work` holds ends before the hook does.
+    /// Runs `work` on this thread; its return value is the hook's verdict. Values held by `work` are dropped before the hook ends.
     pub fn finish(mut self, work: impl FnOnce(&mut Call<Kind>) -> Answer) {
         let Some(gate) = self.gate.take() else { return };
         let Some(_running) = self.host.tasks().ok().and_then(|tasks| tasks.enter()) else { return };
@@ -209,10 +209,10 @@ impl<Kind: 'static> Later<Kind> {
         self.finish(|_| Err(failure));
     }
 
-    /// Finishes the hook with `work` when the time has come.
+    /// Finishes the hook with `work` after the delay.
     pub fn after(self, delay: Duration, work: impl FnOnce(&mut Call<Kind>) -> Answer + Send + 'static) {
         let host = self.host;
-        // Either may end up with it: the timer, or the complaint that there is none.
+        // Either the timer uses it, or the failure if there is no timer.
         let shared = Arc::new(Mutex::new(Some(self)));
         let mine = Arc::clone(&shared);
         let armed = host.after(delay, move || {
@@ -226,7 +226,7 @@ impl<Kind: 'static> Later<Kind> {
         }
     }
 
-    /// Finishes the hook with `work` when the response has come; a request that fails, fails the hook.
+    /// Finishes the hook with `work` when the response arrives. A failed request fails the hook.
     pub fn fetch(
         self,
         request: &FetchRequest,
@@ -239,7 +239,7 @@ impl<Kind: 'static> Later<Kind> {
         }
     }
 
-    /// Finishes the hook with `work` when the store has answered; an operation that fails, fails the hook.
+    /// Finishes the hook with `work` when the store has returned its result. A failed operation fails the hook.
     pub fn store(
         self,
         request: &StoreRequest,

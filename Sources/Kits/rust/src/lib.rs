@@ -1,6 +1,6 @@
 //! Plugins for Carabiner in Rust, without dependencies and without `unsafe` in a plugin.
 //!
-//! Write a type, the stages it has, and the hooks it wants; then export it:
+//! Write a type, its stages and its hooks; then export it:
 //!
 //! ```
 //! use carabiner::{graphql, Answer, Failure, Parts, Plugin, Setup, Verdict};
@@ -33,12 +33,12 @@
 //! | [`cache`]   | `on_read`             | `OnWrite`, `OnCancel`                                  |
 //! | [`parser`]  | `on_head`             | `OnChunk`, `OnError`, `OnEnd`, `OnCancel`              |
 //!
-//! A hook whose trait is not implemented leaves its slot NULL, and the host does not call it. An `Err` fails the call with its
-//! message, and so does a panic; neither leaves the plugin. To wait, return what [`Call::after`], [`Call::fetch`],
-//! [`Call::store`] or [`Call::later`] gave. `State` is the stage's own value for one call; `()` costs nothing.
+//! A hook whose trait is not implemented leaves its slot NULL, and the host does not call it. An `Err` or a panic fails the call with its
+//! message; a panic never leaves the plugin. To wait, return the value of [`Call::after`], [`Call::fetch`], [`Call::store`] or
+//! [`Call::later`]. `State` is the stage's own value for one call; `()` costs nothing.
 //!
-//! [`Validate`] says whether a configuration is good. [`plugin!`] takes several plugins, and the thread class of each. A parser's `ACCEPT`
-//! is added to the Accept header of requests. [`Handover`] keeps what an instance has learnt over a reload; [`SelfTests`] are run by `carabiner conform`.
+//! [`Validate`] checks a configuration. [`plugin!`] accepts several plugins and the thread class of each. A parser's `ACCEPT` is added to
+//! the Accept header of requests. [`Handover`] preserves state over a reload; [`SelfTests`] are run by `carabiner conform`.
 #![warn(missing_docs)]
 
 #[cfg(panic = "abort")]

@@ -1,24 +1,24 @@
-//! What exports the plugins of a library.
+//! The macro that exports the plugins of a library.
 
-/// Exports the plugins of a library, each with its type, id and version, and what it has beside:
+/// Exports the plugins of a library, each with its type, id, version and optional properties:
 ///
 /// ```ignore
 /// carabiner::plugin!(
 ///     First,
 ///     id: "org.example.first",
 ///     version: "1.0.0",
-///     config_schema: r#"{"type":"object"}"#, // the schema of its configuration, if it takes any
-///     threads: Serial,                       // or PerCall; Concurrent unless said otherwise
+///     config_schema: r#"{"type":"object"}"#, // the schema of its configuration, if it has one
+///     threads: Serial,                       // or PerCall; the default is Concurrent
 ///     name: "The first",                     // for people, as are vendor and url
 ///     vendor: "Example",
 ///     url: "https://example.org",
-///     capabilities: ["varies"];              // what the note declares; of the first plugin only
+///     capabilities: ["varies"];              // declared in the note; only for the first plugin
 ///     Second, id: "org.example.second", version: "1.0.0"
 /// );
 /// ```
 ///
-/// Each text is a literal, and what is left out keeps the order. The note names the first plugin; of several, a manifest says which it
-/// means with `interceptor: ID`.
+/// Each value is a literal. Properties can be left out, but their order is fixed. The note describes the first plugin. A manifest
+/// selects one of several with `interceptor: ID`.
 #[macro_export]
 macro_rules! plugin {
     ($first:ty, id: $id:literal, version: $version:literal
@@ -36,7 +36,7 @@ macro_rules! plugin {
             "}"
         ));
 
-        /// The one symbol of the contract.
+        /// The only exported symbol of the contract.
         ///
         /// # Safety
         /// Called by the host with its table.
@@ -74,7 +74,7 @@ macro_rules! interceptor {
     ($plugin:ty, $id:literal, $version:literal, ($($schema:literal)?), ($($threads:ident)?),
      ($($name:literal)?), ($($vendor:literal)?), ($($url:literal)?)) => {{
         use $crate::export::{create, destroy, on_cancel, Lacks as _};
-        // Nothing of the kit is imported by its name: the plugin's type may have the same.
+        // Nothing of the kit is imported by name, because the plugin's type can have the same name.
         type CarabinerProbe = $crate::export::Probe<$plugin>;
         const NONE: (u32, u32) = (0, 0);
         const fn or(parts: Option<(u32, u32)>) -> (u32, u32) {

@@ -1,4 +1,4 @@
-//! The four kinds of stages: what their calls can do, and their hooks.
+//! The four kinds of stages: the functions of their calls, and their hooks.
 
 use std::ffi::CStr;
 use std::time::Duration;
@@ -20,10 +20,10 @@ const RETRY_STAGE: u32 = 1;
 const RETRY_CHAIN: u32 = 2;
 const HEADER_APPEND: u32 = 1 << 8;
 
-/// What every kind of stage has, but for its first hook.
+/// The items of every kind of stage, except its first hook.
 macro_rules! stage {
     ($kind:ident, $($first:tt)*) => {
-        /// What makes a call one of this kind of stage.
+        /// Marks the calls of this kind of stage.
         pub struct $kind;
         /// A call in a hook of this kind of stage.
         pub type Call = crate::call::Call<$kind>;
@@ -34,34 +34,34 @@ macro_rules! stage {
         pub trait Stage: Plugin {
             /// The stage's own value for one call; it survives retries. `()` costs nothing.
             type State: Default + Send + 'static;
-            /// What the stage reads.
+            /// The parts that the stage reads.
             const NEEDS: Parts = Parts::NONE;
-            /// What the stage may change.
+            /// The parts that the stage may change.
             const MUTATES: Parts = Parts::NONE;
 
             $($first)*
         }
 
-        /// For stages that want to know of a call's cancellation.
+        /// For stages that need to know when a call is cancelled.
         pub trait OnCancel: Stage {
-            /// Wake whoever waits and return. Another hook of the same call may be under way.
+            /// Wake waiting threads and return. Another hook of the same call may be running.
             fn on_cancel(&self, call: &Cancelled);
         }
     };
 }
 
-/// Hooks of stages a message passes.
+/// Hooks of stages that every message passes.
 macro_rules! tail {
     () => {
-        /// For stages that want to know what failed further in.
+        /// For stages that handle errors of inner stages.
         pub trait OnError: Stage {
-            /// Something further in failed; an `Err` takes the error's place.
+            /// An inner stage failed. An `Err` replaces the error.
             fn on_error(&self, call: &mut Call, state: &mut Self::State, error: &ErrorEvent) -> Answer;
         }
 
-        /// For stages that want to know the end.
+        /// For stages that need to know when the stream ends.
         pub trait OnEnd: Stage {
-            /// Nothing more will come from further in.
+            /// No further events will come from the inner stages.
             fn on_end(&self, call: &mut Call, state: &mut Self::State) -> Answer;
         }
     };
@@ -70,7 +70,7 @@ macro_rules! tail {
 /// The parts of an operation.
 macro_rules! operation_parts {
     () => {
-        /// Nothing for an anonymous operation.
+        /// The name of the operation; `None` if it is anonymous.
         pub fn operation_name(&self) -> Result<Option<&str>, Failure> {
             self.text_part(Parts::OPERATION_NAME)
         }
@@ -89,14 +89,14 @@ macro_rules! operation_parts {
     };
 }
 
-/// Changing headers.
+/// Functions that change headers.
 macro_rules! header_edits {
     () => {
-        /// Sets a header: one field with this name remains.
+        /// Sets a header and removes other fields with this name.
         pub fn set_header(&self, name: &str, value: &str) -> Result<(), Failure> {
             self.change_header(name, Some(value), 0)
         }
-        /// Adds a header to those already there.
+        /// Adds a header field and keeps existing ones.
         pub fn add_header(&self, name: &str, value: &str) -> Result<(), Failure> {
             self.change_header(name, Some(value), HEADER_APPEND)
         }
@@ -112,14 +112,14 @@ pub mod graphql {
     use super::*;
 
     stage! { GraphQl,
-        /// Before anything is sent.
+        /// Called before anything is sent.
         fn on_request(&self, call: &mut Call, state: &mut Self::State) -> Answer;
     }
     tail!();
 
-    /// For stages that look at results.
+    /// For stages that read results.
     pub trait OnResult: Stage {
-        /// For each result. With nothing staged, CONTINUE passes it on as it is.
+        /// Called for each result. If nothing is staged, CONTINUE passes it on unchanged.
         fn on_result(&self, call: &mut Call, state: &mut Self::State, result: &ResultEvent) -> Answer;
     }
 
@@ -140,30 +140,30 @@ pub mod graphql {
             self.set_part(Parts::EXTENSIONS, json.as_bytes(), "the extensions")
         }
 
-        /// Stages a whole response: with CONTINUE it takes the result's place, in `on_end` it follows.
+        /// Stages a whole response. With CONTINUE it replaces the current result; in `on_end` it is added after the last result.
         pub fn emit(&self, json: &str) -> Result<(), Failure> {
             self.stage(EMIT_RESULT, self.buffer(json.as_bytes())?, 0)
         }
-        /// As [`Call::emit`], without a copy.
+        /// Like [`Call::emit`], without a copy.
         pub fn emit_buffer(&self, json: Buffer) -> Result<(), Failure> {
             self.stage(EMIT_RESULT, json, 0)
         }
-        /// In `on_request`: this is the answer. `return call.respond(json)`
+        /// In `on_request`: responds with this result. `return call.respond(json)`
         pub fn respond(&self, json: &str) -> Answer {
             self.stage(EMIT_RESULT, self.buffer(json.as_bytes())?, RESULT_SYNTHETIC)?;
             Ok(Verdict::RESPOND)
         }
-        /// In `on_result`: this instead. `return call.replace(json)`
+        /// In `on_result`: passes this result on instead. `return call.replace(json)`
         pub fn replace(&self, json: &str) -> Answer {
             self.emit(json)?;
             Ok(Verdict::CONTINUE)
         }
-        /// In `on_error`: a result in the error's place. `return call.recover(json)`
+        /// In `on_error`: replaces the error with this result. `return call.recover(json)`
         pub fn recover(&self, json: &str) -> Answer {
             self.stage(EMIT_RESULT, self.buffer(json.as_bytes())?, RESULT_SYNTHETIC)?;
             Ok(Verdict::RECOVER)
         }
-        /// From the first GraphQL stage again. `return call.retry(delay)`
+        /// Restarts the call at the first GraphQL stage. `return call.retry(delay)`
         pub fn retry(&self, delay: Duration) -> Answer {
             self.again(RETRY_CHAIN, delay)
         }
@@ -175,27 +175,27 @@ pub mod http {
     use super::*;
 
     stage! { Http,
-        /// Before the request is sent.
+        /// Called before the request is sent.
         fn on_request(&self, call: &mut Call, state: &mut Self::State) -> Answer;
     }
     tail!();
 
-    /// For stages that look at heads.
+    /// For stages that read response heads.
     pub trait OnHead: Stage {
         /// Status and headers arrived.
         fn on_head(&self, call: &mut Call, state: &mut Self::State, head: &Head) -> Answer;
     }
 
-    /// For stages that look at bodies.
+    /// For stages that read response bodies.
     pub trait OnChunk: Stage {
-        /// For each piece of the body. With nothing staged, CONTINUE passes it on.
+        /// Called for each piece of the body. If nothing is staged, CONTINUE passes it on unchanged.
         fn on_chunk(&self, call: &mut Call, state: &mut Self::State, chunk: &Chunk) -> Answer;
     }
 
     impl super::Call<Http> {
         header_edits!();
 
-        /// Where the request goes.
+        /// The URL of the request.
         pub fn url(&self) -> Result<Option<&str>, Failure> {
             self.text_part(Parts::URL)
         }
@@ -207,7 +207,7 @@ pub mod http {
         pub fn body(&self) -> Result<Option<&[u8]>, Failure> {
             self.part(Parts::BODY)
         }
-        /// Sends the request elsewhere.
+        /// Replaces the URL.
         pub fn set_url(&self, url: &str) -> Result<(), Failure> {
             self.set_part(Parts::URL, url.as_bytes(), "the URL")
         }
@@ -220,55 +220,56 @@ pub mod http {
             self.set_part(Parts::BODY, bytes, "the body")
         }
 
-        /// Stages a response's head: in `on_request` before RESPOND, and in `on_head`.
+        /// Stages a response head: in `on_request` before RESPOND, or in `on_head`.
         pub fn set_head(&self, status: u32, headers: &[(&str, &str)]) -> Result<(), Failure> {
             self.set_head_fields(status, headers)
         }
-        /// Stages bytes of the response's body: with CONTINUE they take the chunk's place, in `on_end` they follow.
+        /// Stages bytes of the response body. With CONTINUE they replace the chunk; in `on_end` they are added after the last
+        /// chunk.
         pub fn emit(&self, bytes: &[u8]) -> Result<(), Failure> {
             self.stage(EMIT_CHUNK, self.buffer(bytes)?, 0)
         }
-        /// As [`Call::emit`], without a copy.
+        /// Like [`Call::emit`], without a copy.
         pub fn emit_buffer(&self, bytes: Buffer) -> Result<(), Failure> {
             self.stage(EMIT_CHUNK, bytes, 0)
         }
-        /// In `on_request`: this is the response. `return call.respond(200, &[("Content-Type", "text/plain")], b"...")`
+        /// In `on_request`: sends this response. `return call.respond(200, &[("Content-Type", "text/plain")], b"...")`
         pub fn respond(&self, status: u32, headers: &[(&str, &str)], body: &[u8]) -> Answer {
             self.set_head(status, headers)?;
             self.emit(body)?;
             Ok(Verdict::RESPOND)
         }
-        /// In `on_chunk`: this instead. `return call.replace(bytes)`
+        /// In `on_chunk`: passes these bytes on instead. `return call.replace(bytes)`
         pub fn replace(&self, bytes: &[u8]) -> Answer {
             self.emit(bytes)?;
             Ok(Verdict::CONTINUE)
         }
-        /// The HTTP request again. `return call.retry(delay)`
+        /// Sends the HTTP request again. `return call.retry(delay)`
         pub fn retry(&self, delay: Duration) -> Answer {
             self.again(RETRY_STAGE, delay)
         }
     }
 }
 
-/// Cache stages are asked for results and told of them.
+/// Cache stages look up and store results.
 pub mod cache {
     use super::*;
 
     stage! { Cache,
-        /// RESPOND is a hit; CONTINUE asks the next cache.
+        /// RESPOND returns a cached result; CONTINUE asks the next cache.
         fn on_read(&self, call: &mut Call, state: &mut Self::State) -> Answer;
     }
 
-    /// For caches that keep what servers answer.
+    /// For caches that store the results of servers.
     pub trait OnWrite: Stage {
-        /// A result came from a server. DROP keeps it from the caches behind this one.
+        /// Called for a result from a server. DROP hides it from the caches behind this one.
         fn on_write(&self, call: &mut Call, state: &mut Self::State, result: &ResultEvent) -> Answer;
     }
 
     impl super::Call<Cache> {
         operation_parts!();
 
-        /// In `on_read`: a hit. `return call.respond(json)`
+        /// In `on_read`: responds with a cached result. `return call.respond(json)`
         pub fn respond(&self, json: &str) -> Answer {
             self.stage(EMIT_RESULT, self.buffer(json.as_bytes())?, RESULT_CACHE)?;
             Ok(Verdict::RESPOND)
@@ -281,23 +282,23 @@ pub mod parser {
     use super::*;
 
     stage! { Parser,
-        /// The media types it reads, as the field Accept lists them: `Some(c"application/cbor;q=0.9")`. The host adds them to the
-        /// requests of its chain; `carabiner.h` says where.
+        /// The media types that the parser reads, in the syntax of the Accept header: `Some(c"application/cbor;q=0.9")`. The host
+        /// adds them to the requests of its chain; `carabiner.h` says where.
         const ACCEPT: Option<&'static CStr> = None;
 
-        /// CONTINUE takes the response, DROP leaves it to the next parser. The state is fresh for every response.
+        /// CONTINUE takes the response, DROP leaves it to the next parser. Every response gets a new state.
         fn on_head(&self, call: &mut Call, state: &mut Self::State, head: &Head) -> Answer;
     }
     tail!();
 
     /// For parsers that read bodies.
     pub trait OnChunk: Stage {
-        /// For each piece of the body.
+        /// Called for each piece of the body.
         fn on_chunk(&self, call: &mut Call, state: &mut Self::State, chunk: &Chunk) -> Answer;
     }
 
     impl super::Call<Parser> {
-        /// Nothing for an anonymous operation.
+        /// The name of the operation; `None` if it is anonymous.
         pub fn operation_name(&self) -> Result<Option<&str>, Failure> {
             self.text_part(Parts::OPERATION_NAME)
         }
@@ -305,12 +306,12 @@ pub mod parser {
         pub fn emit(&self, json: &str) -> Result<(), Failure> {
             self.stage(EMIT_RESULT, self.buffer(json.as_bytes())?, 0)
         }
-        /// As [`Call::emit`], for a response in parts: whether this one adds to those before, and whether more follow.
+        /// Like [`Call::emit`], for a response in parts: whether this part adds to earlier ones, and whether more follow.
         pub fn emit_part(&self, json: &str, is_incremental: bool, has_next: bool) -> Result<(), Failure> {
             let flags = (if is_incremental { RESULT_INCREMENTAL } else { 0 }) | (if has_next { RESULT_HAS_NEXT } else { 0 });
             self.stage(EMIT_RESULT, self.buffer(json.as_bytes())?, flags)
         }
-        /// As [`Call::emit`], without a copy.
+        /// Like [`Call::emit`], without a copy.
         pub fn emit_buffer(&self, json: Buffer) -> Result<(), Failure> {
             self.stage(EMIT_RESULT, json, 0)
         }

@@ -1,4 +1,4 @@
-//! What a plugin does with the store of its host.
+//! Operations on the host's store.
 
 use std::ffi::c_void;
 
@@ -8,29 +8,29 @@ use crate::failure::{check, Failure};
 use crate::host::{Host, Lent};
 use crate::values::{bytes, view};
 
-/// What an operation on the store brought, while it is being looked at.
+/// The result of a store operation; borrowed while `done` runs.
 pub struct StoreAnswer<'a> {
-    /// Records found, fields that changed, or records there were to remove.
+    /// The number of records found, fields changed, or records removed.
     pub count: u64,
-    /// The records that were loaded, a JSON object as [`StoreRequest::Publish`] takes it; empty for other operations.
+    /// The loaded records, a JSON object in the format of [`StoreRequest::Publish`]; empty for other operations.
     pub records: &'a str,
 }
 
 /// An operation on the store; each is one transaction.
 #[derive(Clone, Debug)]
 pub enum StoreRequest {
-    /// Reads the records under these keys.
+    /// Reads the records with these keys.
     Load(Vec<String>),
-    /// Writes records, a JSON object of them by key: `{"Book:1": {"title": "Solaris"}}`.
+    /// Writes records, a JSON object by key: `{"Book:1": {"title": "Solaris"}}`.
     Publish(String),
-    /// Removes the records under these keys.
+    /// Removes the records with these keys.
     Remove(Vec<String>),
-    /// Removes the records whose keys fit a pattern in which `*` stands for any text.
+    /// Removes the records whose keys match a pattern in which `*` matches any text.
     RemoveMatching(String),
 }
 
 impl StoreRequest {
-    /// Reads the records under these keys.
+    /// Reads the records with these keys.
     pub fn load(keys: impl IntoIterator<Item = impl Into<String>>) -> StoreRequest {
         StoreRequest::Load(keys.into_iter().map(Into::into).collect())
     }
@@ -40,13 +40,13 @@ impl StoreRequest {
         StoreRequest::Publish(records.into())
     }
 
-    /// Removes the records under these keys.
+    /// Removes the records with these keys.
     pub fn remove(keys: impl IntoIterator<Item = impl Into<String>>) -> StoreRequest {
         StoreRequest::Remove(keys.into_iter().map(Into::into).collect())
     }
 
     /// # Safety
-    /// `user` must be what `done` expects.
+    /// `user` must be of the type that `done` expects.
     unsafe fn start(&self, service: &abi::StoreService, who: u64, done: abi::StoreDone, user: *mut c_void) -> Status {
         let views = |keys: &[String]| keys.iter().map(|key| view(key.as_bytes())).collect::<Vec<View>>();
         match self {
@@ -65,7 +65,7 @@ impl StoreRequest {
 }
 
 impl Host {
-    /// Starts an operation on the store and calls `done` on a thread of the host. The manifest must grant `store`.
+    /// Starts an operation on the store and calls `done` on a host thread. The manifest must grant `store`.
     pub fn store<Done>(&self, request: &StoreRequest, done: Done) -> Result<(), Failure>
     where
         Done: FnOnce(Result<StoreAnswer, Failure>) + Send + 'static,
@@ -73,7 +73,7 @@ impl Host {
         self.try_store(request, done).map_err(|(failure, _)| failure)
     }
 
-    /// As [`Host::store`]; if the operation could not be started, `done` comes back.
+    /// Like [`Host::store`]. If the operation could not be started, `done` is returned.
     pub(crate) fn try_store<Done>(&self, request: &StoreRequest, done: Done) -> Result<(), (Failure, Option<Done>)>
     where
         Done: FnOnce(Result<StoreAnswer, Failure>) + Send + 'static,
@@ -83,7 +83,7 @@ impl Host {
             answer: *const abi::StoreAnswer,
             error: *const abi::ErrorInfo,
         ) {
-            // SAFETY: made below, and this runs once; the views are good until it returns.
+            // SAFETY: `user` was made below, and this runs once. The views are valid until it returns.
             unsafe {
                 let lent = Box::from_raw(user as *mut Lent);
                 let Some((waiting, _running)) = lent.ticket.tasks.begin(lent.ticket.task) else { return };
@@ -104,7 +104,7 @@ impl Host {
         let Some(service) = self.store else {
             return Err(("the manifest does not grant this plugin the service store; add grants: [store]".into(), Some(done)));
         };
-        // SAFETY: the host copies what it is given; it calls `came` if and only if it answers OK.
+        // SAFETY: the host copies its arguments. It calls `came` if and only if it returns OK.
         self.lend(done, |user| unsafe {
             let status = request.start(service, self.self_, came::<Done>, user);
             check(status, "the operation on the store; look at its keys and JSON")

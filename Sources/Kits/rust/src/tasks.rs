@@ -1,4 +1,4 @@
-//! The plugin's code that runs outside of hooks, and how it ends before its instance does.
+//! The plugin's code that runs outside of hooks. All of it ends before its instance does.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -8,10 +8,10 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use crate::later;
 use crate::timer::Alarm;
 
-/// Code that a timer, a request or the store of the host will run.
+/// Code that a host timer, request or store operation will run.
 pub(crate) struct Waiting {
     pub(crate) code: Box<dyn Any + Send>,
-    /// What will run it, if that can be called off.
+    /// The timer that will run it; `None` if it cannot be cancelled.
     pub(crate) alarm: Option<Arc<Alarm>>,
 }
 
@@ -22,14 +22,14 @@ struct State {
     is_closed: bool,
 }
 
-/// The tasks of one instance. None runs, and none holds anything of the plugin's, once `close` has returned.
+/// The tasks of one instance. After `close` has returned, none runs and none holds objects of the plugin.
 #[derive(Default)]
 pub(crate) struct Tasks {
     state: Mutex<State>,
     idle: Condvar,
 }
 
-/// Numbers for instances and their tasks; none is used again.
+/// Numbers for instances and tasks. A number is used once.
 static NEXT: AtomicU64 = AtomicU64::new(1);
 /// The instances of this library.
 static INSTANCES: Mutex<BTreeMap<u64, Arc<Tasks>>> = Mutex::new(BTreeMap::new());
@@ -49,12 +49,12 @@ pub(crate) fn open() -> u64 {
     instance
 }
 
-/// The tasks of an instance; nothing once it is being destroyed.
+/// The tasks of an instance; `None` once it is being destroyed.
 pub(crate) fn of(instance: u64) -> Option<Arc<Tasks>> {
     instances().get(&instance).cloned()
 }
 
-/// Ends all work of an instance: its hooks are resumed, what waits is dropped, and what runs is waited for.
+/// Ends all work of an instance: resumes its hooks, drops waiting work and waits for running work.
 pub(crate) fn close(instance: u64) {
     let tasks = instances().remove(&instance);
     later::close(instance);
@@ -63,7 +63,7 @@ pub(crate) fn close(instance: u64) {
     }
 }
 
-/// Code that runs: the end of the instance waits for it.
+/// A guard for running code. The end of the instance waits for it.
 pub(crate) struct Running(Arc<Tasks>);
 
 impl Drop for Running {
@@ -81,7 +81,7 @@ impl Tasks {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps code under a number; it comes back once the instance is being destroyed.
+    /// Stores code under a number. Returns the code once the instance is being destroyed.
     pub(crate) fn lend(&self, task: u64, waiting: Waiting) -> Result<(), Waiting> {
         let mut state = self.state();
         if state.is_closed {
@@ -91,12 +91,12 @@ impl Tasks {
         Ok(())
     }
 
-    /// Takes back what waits; nothing if it runs, ran or was dropped.
+    /// Takes back waiting code; `None` if it is running, has run or was dropped.
     pub(crate) fn retract(&self, task: u64) -> Option<Waiting> {
         self.state().waiting.remove(&task)
     }
 
-    /// Takes out what is to run now.
+    /// Takes the code that is to run now.
     pub(crate) fn begin(self: &Arc<Self>, task: u64) -> Option<(Waiting, Running)> {
         let mut state = self.state();
         let waiting = state.waiting.remove(&task)?;
@@ -104,7 +104,7 @@ impl Tasks {
         Some((waiting, Running(Arc::clone(self))))
     }
 
-    /// Lets work of the plugin's own threads run; nothing once the instance is being destroyed.
+    /// Allows work on the plugin's own threads to run; `None` once the instance is being destroyed.
     pub(crate) fn enter(self: &Arc<Self>) -> Option<Running> {
         let mut state = self.state();
         if state.is_closed {
@@ -132,7 +132,7 @@ impl Tasks {
     }
 }
 
-/// What the host has a pointer to while it may run a task.
+/// The target of the host's pointer while the host may run a task.
 pub(crate) struct Ticket {
     pub(crate) tasks: Arc<Tasks>,
     pub(crate) task: u64,

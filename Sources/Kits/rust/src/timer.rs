@@ -1,4 +1,4 @@
-//! Timers of the host, once and again.
+//! Host timers that fire once or repeatedly.
 
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,20 +15,20 @@ type Code = Box<dyn FnMut() + Send>;
 struct State {
     /// 0 while it is not armed.
     handle: u64,
-    /// When it is due, on the host's clock.
+    /// The due time on the host's clock, in nanoseconds.
     due: u64,
     is_cancelled: bool,
-    /// Counts how often it was armed: a handle that comes late is not taken for a newer one.
+    /// Counts how often the timer was armed, so that a late handle is not mistaken for a newer one.
     turn: u64,
 }
 
-/// What arms a timer, and arms it again.
+/// Arms a timer, and arms it again if it repeats.
 pub(crate) struct Alarm {
     host: Host,
     service: &'static abi::TimerService,
     tasks: Arc<Tasks>,
     task: u64,
-    /// 0: it rings once.
+    /// In nanoseconds; 0: the timer fires once.
     interval: u64,
     state: Mutex<State>,
 }
@@ -38,7 +38,7 @@ impl Alarm {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// False if the host arms no timer. It is armed without the lock, because it may ring before the host returns.
+    /// False if the host cannot arm the timer. Not under the lock, because the timer can fire before the host returns.
     fn arm(self: &Arc<Self>, delay: u64) -> bool {
         let turn = {
             let mut state = self.state();
@@ -47,7 +47,7 @@ impl Alarm {
             state.turn
         };
         let user = Arc::into_raw(Arc::clone(self));
-        // SAFETY: the host calls `fire` at most once, with a reference of its own.
+        // SAFETY: the host calls `fire` at most once, with its own reference.
         let handle = unsafe {
             let handle = (self.service.arm)(self.host.self_, delay, fire, user as *mut c_void);
             if handle == 0 {
@@ -62,9 +62,9 @@ impl Alarm {
         handle != 0
     }
 
-    /// Arms it for the next time that is not over yet.
+    /// Arms the timer for the next due time that has not passed.
     fn arm_again(self: &Arc<Self>) -> bool {
-        // SAFETY: a plain question.
+        // SAFETY: only reads a value.
         let now = unsafe { (self.service.now_ns)() };
         let delay = {
             let mut state = self.state();
@@ -80,7 +80,7 @@ impl Alarm {
         if !self.arm(delay) {
             return false;
         }
-        // Cancelled while it was armed: then the caller was told that it runs just now.
+        // Cancelled while it was being armed: `cancel()` has then returned false.
         let is_cancelled = self.state().is_cancelled;
         !(is_cancelled && self.call_off())
     }
@@ -92,7 +92,7 @@ impl Alarm {
             state.is_cancelled = true;
             std::mem::take(&mut state.handle)
         };
-        // SAFETY: OK means that `fire` will not run, so its reference is ours.
+        // SAFETY: OK means that `fire` will not run, so this function owns its reference.
         unsafe {
             let is_ours = handle != 0 && (self.service.cancel)(handle) == 0;
             if is_ours {
@@ -108,7 +108,7 @@ impl Alarm {
         if let Some(code) = waiting.code.downcast_mut::<Code>().filter(|_| !is_over) {
             self.host.contained(code);
         }
-        // Kept first, so that a timer that rings at once finds it.
+        // Stored first, so that a timer that fires at once finds it.
         let rest = if self.interval == 0 {
             Some(waiting)
         } else {
@@ -124,20 +124,20 @@ impl Alarm {
 }
 
 unsafe extern "C" fn fire(user: *mut c_void) {
-    // SAFETY: made in `arm`; either this takes the reference or `call_off`, and once.
+    // SAFETY: made in `arm`. Either this or `call_off` takes the reference, once.
     let alarm = unsafe { Arc::from_raw(user as *const Alarm) };
     alarm.ring();
 }
 
 impl Host {
-    /// Runs `work` once, on a thread of the host. A panic in it goes to the log. The instance's end drops work that still waits.
+    /// Runs `work` once on a host thread. A panic in it is logged. Waiting work is dropped when the instance ends.
     pub fn after(&self, delay: Duration, work: impl FnOnce() + Send + 'static) -> Result<Timer, Failure> {
         let mut once = Some(work);
         self.start_timer(delay, Duration::ZERO, Box::new(move || if let Some(work) = once.take() { work() }))
     }
 
-    /// Runs `work` again and again, on a thread of the host, first after one interval. A panic in it goes to the log. A run that takes
-    /// longer than the interval delays the next one. It ends with [`Timer::cancel`], and with the instance.
+    /// Runs `work` repeatedly on a host thread, for the first time after one interval. A panic in it is logged. A run that takes longer
+    /// than the interval delays the next one. [`Timer::cancel`] or the end of the instance stops it.
     pub fn every(&self, interval: Duration, work: impl FnMut() + Send + 'static) -> Result<Timer, Failure> {
         if interval.is_zero() {
             return Err("a repeating timer needs an interval above zero".into());
@@ -156,7 +156,7 @@ impl Host {
         if alarm.tasks.lend(task, waiting).is_err() {
             return Err(Failure::ending());
         }
-        // SAFETY: a plain question.
+        // SAFETY: only reads a value.
         let now = unsafe { (service.now_ns)() };
         alarm.state().due = now.saturating_add(delay);
         if !alarm.arm(delay) {
@@ -171,7 +171,7 @@ impl Host {
 pub struct Timer(Arc<Alarm>);
 
 impl Timer {
-    /// True if the work will not run, or not again; false if it ran or runs just now. A repeating timer that runs just now does not run
+    /// True if the work will not run, or not again. False if it ran or is running. A repeating timer that is running does not run
     /// again.
     pub fn cancel(self) -> bool {
         let is_ours = self.0.call_off();

@@ -4,7 +4,7 @@ use std::ops::BitOr;
 
 use crate::abi::{self, Number, View};
 
-/// A view of bytes that outlive the call it is made for.
+/// A view of bytes that must outlive the view.
 pub(crate) fn view(bytes: &[u8]) -> View {
     // Empty bytes are present: a slice's pointer is never NULL.
     View { ptr: bytes.as_ptr(), len: bytes.len() }
@@ -15,7 +15,7 @@ pub(crate) const ABSENT: View = View { ptr: std::ptr::null(), len: 0 };
 /// The bytes behind a view; empty if it is absent.
 ///
 /// # Safety
-/// The view comes from the host and is still good for `'a`.
+/// The view comes from the host and is valid for `'a`.
 pub(crate) unsafe fn bytes<'a>(view: View) -> &'a [u8] {
     if view.ptr.is_null() {
         &[]
@@ -25,7 +25,7 @@ pub(crate) unsafe fn bytes<'a>(view: View) -> &'a [u8] {
     }
 }
 
-/// The text behind a view; nothing if it is absent, or no UTF-8.
+/// The text of a view; `None` if it is absent or not UTF-8.
 ///
 /// # Safety
 /// As for [`bytes`].
@@ -37,7 +37,7 @@ pub(crate) unsafe fn text<'a>(view: View) -> Option<&'a str> {
     std::str::from_utf8(unsafe { bytes(view) }).ok()
 }
 
-/// Parts of a message a stage reads or changes.
+/// Parts of a message that a stage reads or changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parts(pub(crate) u32);
 
@@ -88,7 +88,7 @@ impl BitOr for Parts {
     }
 }
 
-/// What an operation is.
+/// The type of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
     /// A query.
@@ -117,7 +117,7 @@ pub enum Scope {
 /// A baggage value. Text, bytes and JSON are borrowed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value<'a> {
-    /// Hides what is there.
+    /// Hides the current value.
     None,
     /// True or false.
     Bool(bool),
@@ -149,9 +149,9 @@ impl<'a> Value<'a> {
     }
 
     /// # Safety
-    /// The value comes from the host and is still good for `'a`.
+    /// The value comes from the host and is valid for `'a`.
     pub(crate) unsafe fn from_raw(raw: &abi::Value) -> Value<'a> {
-        // SAFETY: every bit pattern is an integer and a float; the view is good by contract.
+        // SAFETY: every bit pattern is a valid integer and float; the view is valid by contract.
         unsafe {
             match raw.kind {
                 1 => Value::Bool(raw.n.i != 0),
@@ -166,14 +166,14 @@ impl<'a> Value<'a> {
     }
 }
 
-/// What kind of error it is, `CRB_ERROR_*`.
+/// The kind of error, `CRB_ERROR_*`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ErrorFlags(pub(crate) u32);
 
 impl ErrorFlags {
     /// None.
     pub const NONE: ErrorFlags = ErrorFlags(0);
-    /// The same may work the next time.
+    /// A retry can succeed.
     pub const RETRYABLE: ErrorFlags = ErrorFlags(1 << 0);
     /// Something took too long.
     pub const TIMEOUT: ErrorFlags = ErrorFlags(1 << 1);
@@ -194,7 +194,7 @@ impl ErrorFlags {
     /// A plugin broke a rule of `carabiner.h`.
     pub const PLUGIN_FAULT: ErrorFlags = ErrorFlags(1 << 9);
 
-    /// Whether all of these are set.
+    /// Whether all of these flags are set.
     pub const fn contains(self, flags: ErrorFlags) -> bool {
         self.0 & flags.0 == flags.0
     }
