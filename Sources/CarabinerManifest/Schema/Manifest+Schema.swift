@@ -67,7 +67,7 @@ extension Manifest {
               "enum": ["directory", "memfd"], "default": "memfd",
               "description": "The place of the plugin copies: sealed memory, or files below XDG_RUNTIME_DIR, where debuggers find them."
             },
-            "timeout": {"$ref": "#/$defs/duration", "description": "The time limit for a request with all its retries. Without it there is no limit."},
+            "timeout": {"$ref": "#/$defs/duration", "description": "The time limit for one attempt, interceptors included; a retry by a GraphQL stage starts a new one. Without it, each exchange with the upstream may take 30 s. Subscriptions have no limit."},
             "connect-timeout": {"$ref": "#/$defs/duration", "default": "10s"},
             "connections-per-host": {
               "type": "integer", "minimum": 1, "maximum": 100000,
