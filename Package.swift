@@ -234,6 +234,7 @@ if !librariesOnly {
   ]
   package.dependencies += [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+    .package(url: "https://github.com/apple/swift-metrics", from: "2.7.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.0.0"),
   ]
   package.targets += [
@@ -281,6 +282,7 @@ if !librariesOnly {
       dependencies: [
         "Carabiner", "CarabinerCurl", "CarabinerDigest", "CarabinerFiles", "CarabinerGateway", "CarabinerHost",
         "CarabinerManifest", "CarabinerSQLite", "CarabinerTracing", "CarabinerWebSocket", "CarabinerWire",
+        .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -312,7 +314,9 @@ if !librariesOnly {
       name: "CarabinerServerTests",
       dependencies: [
         "CarabinerServer", "Carabiner", "CarabinerCurl", "CarabinerHost", "ScriptedServer", "TestTools",
+        .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
+        .product(name: "MetricsTestKit", package: "swift-metrics"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         .product(name: "Tracing", package: "swift-distributed-tracing"),

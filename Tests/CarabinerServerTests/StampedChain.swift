@@ -1,8 +1,10 @@
 import Carabiner
+import CarabinerCurl
 import CarabinerServer
 import Foundation
 import ScriptedServer
 import TestTools
+import Testing
 
 /// A manifest with a plugin that stamps requests, and an upstream that returns the stamp.
 final class StampedChain: Sendable {
@@ -59,3 +61,15 @@ extension ApolloClient {
 
 /// The response with a stamp.
 func stamped(_ stamp: String) -> String { #"{"data":{"stamp":"\#(stamp)"}}"# }
+
+/// Asks a gateway for the stamp of its chain.
+func ask(_ address: String) async throws -> String {
+  var request = URLRequest(url: try #require(URL(string: "http://\(address)/graphql")))
+  request.httpMethod = "POST"
+  request.setValue("application/json", forHTTPHeaderField: "Content-Type")
+  request.httpBody = Data(#"{"query":"query Stamp { stamp }"}"#.utf8)
+  let response = try await CurlTransport().send(request)
+  var bytes = Data()
+  for try await chunk in response.chunks { bytes.append(chunk) }
+  return String(decoding: bytes, as: UTF8.self)
+}

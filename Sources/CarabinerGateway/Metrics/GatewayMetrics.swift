@@ -46,7 +46,7 @@ package final class GatewayMetrics: Sendable {
   }
 
   /// Appends the metrics to a text.
-  package func write(to text: inout PrometheusText) {
+  package func write(to text: inout some MetricSink) {
     text.family("carabiner_requests_total", .counter, "Requests answered, by status.")
     for (status, count) in answers.sorted(by: { $0.key < $1.key }) {
       text.sample("carabiner_requests_total", [("status", String(status))], Double(count))

@@ -41,7 +41,7 @@ package final class LatencyBuckets: Sendable {
   package var seconds: Double { Double(sum.value) / 1e9 }
 
   /// Appends the samples of the histogram to a text.
-  package func write(_ name: String, _ labels: [(String, String)], to text: inout PrometheusText) {
+  package func write(_ name: String, _ labels: [(String, String)], to text: inout some MetricSink) {
     var total: UInt64 = 0
     for (index, count) in counts.enumerated() {
       total += count.value

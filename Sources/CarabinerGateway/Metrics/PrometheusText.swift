@@ -1,12 +1,7 @@
 /// Metrics in Prometheus' text format.
-package struct PrometheusText: Sendable {
+package struct PrometheusText: MetricSink, Sendable {
   /// The media type.
   package static let contentType = "text/plain; version=0.0.4; charset=utf-8"
-
-  /// The type of a metric.
-  package enum Kind: String, Sendable {
-    case counter, gauge, histogram
-  }
 
   /// The text written so far.
   package private(set) var text = ""
@@ -15,14 +10,8 @@ package struct PrometheusText: Sendable {
   package init() {}
 
   /// Begins a metric. Its samples must follow.
-  package mutating func family(_ name: String, _ kind: Kind, _ help: String) {
+  package mutating func family(_ name: String, _ kind: MetricKind, _ help: String) {
     text += "# HELP \(name) \(help.replacing("\\", with: "\\\\").replacing("\n", with: "\\n"))\n# TYPE \(name) \(kind.rawValue)\n"
-  }
-
-  /// Adds a metric with one sample without labels.
-  package mutating func single(_ name: String, _ kind: Kind, _ help: String, _ value: some BinaryInteger) {
-    family(name, kind, help)
-    sample(name, [], Double(value))
   }
 
   /// Adds a sample of the current metric.

@@ -40,7 +40,7 @@ final class SocketMetrics: Sendable {
     for (index, other) in Outcome.allCases.enumerated() where other == outcome { ends[index].add() }
   }
 
-  func write(to text: inout PrometheusText) {
+  func write(to text: inout some MetricSink) {
     text.family("carabiner_websocket_connections", .gauge, "Open WebSockets of clients.")
     text.sample("carabiner_websocket_connections", [], Double(opened.value) - Double(closed.value))
     text.family("carabiner_websocket_connections_total", .counter, "WebSockets that were opened.")

@@ -74,7 +74,7 @@ package final class StageTimings: ChainTracer {
   }
 
   /// Appends the metrics to a text.
-  package func write(to text: inout PrometheusText) {
+  package func write(to text: inout some MetricSink) {
     text.single(
       "carabiner_operations_timed_total", .counter, "Operations whose stages were timed.",
       timed.value)

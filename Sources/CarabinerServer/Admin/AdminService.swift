@@ -12,7 +12,7 @@ struct AdminService: RequestHandler {
   let live: GenerationManager
   let reloader: Reloader
   let operations: OperationService
-  let metrics: AdminMetrics
+  let metrics: ServerMetrics
   let start = Date()
 
   func handle(_ request: GatewayRequest, _ reply: GatewayReply) {

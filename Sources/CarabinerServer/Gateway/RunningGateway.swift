@@ -19,6 +19,7 @@ package final class RunningGateway: Sendable {
   private let adminServer: GatewayServer?
   private let certificate: ServerCertificate?
   private let certificateWatch: Task<Void, Never>?
+  private let metricsReport: Task<Void, Never>?
   private let group: MultiThreadedEventLoopGroup
 
   /// The addresses, with the bound ports.
@@ -39,6 +40,7 @@ package final class RunningGateway: Sendable {
     let group = MultiThreadedEventLoopGroup(numberOfThreads: configuration.threads)
     var servers: [GatewayServer] = []
     var adminServer: GatewayServer?
+    let all: ServerMetrics
     do {
       let unsent = UnsentTotal(limits)
       for address in addresses {
@@ -47,11 +49,10 @@ package final class RunningGateway: Sendable {
             address, group: group, tls: certificate, limits: limits, unsent: unsent, handler: operations))
       }
       let listening = servers
-      let admin = AdminService(
-        live: host.live, reloader: host.reloader, operations: operations,
-        metrics: AdminMetrics(
-          live: host.live, operations: operations, gateway: metrics, counters: host.counters, traces: configuration.traces,
-          certificate: certificate, connectionCount: { listening.reduce(0) { $0 + $1.connectionCount } }))
+      all = ServerMetrics(
+        host: host.metrics, operations: operations, gateway: metrics, traces: configuration.traces, certificate: certificate,
+        connectionCount: { listening.reduce(0) { $0 + $1.connectionCount } })
+      let admin = AdminService(live: host.live, reloader: host.reloader, operations: operations, metrics: all)
       if let path = configuration.adminSocket {
         adminServer = try await GatewayServer(.unix(path: path), group: group, isForOwnerOnly: true, handler: admin)
       }
@@ -66,6 +67,8 @@ package final class RunningGateway: Sendable {
     self.servers = servers
     self.adminServer = adminServer
     self.certificate = certificate
+    let reported = all
+    metricsReport = host.reporter?.start { reported.write(to: &$0) }
     self.group = group
     if let certificate { host.reloader.add(certificate) }
     certificateWatch = certificate.map { certificate in Task { await certificate.watch() } }
@@ -83,6 +86,8 @@ package final class RunningGateway: Sendable {
       }
     }
     await cancelledOperationsEnd()
+    metricsReport?.cancel()
+    await metricsReport?.value
     await adminServer?.shutDown(within: Self.adminDrainTime)
     await configuration.traces?.shutDown()
     try? await group.shutdownGracefully()

@@ -2,6 +2,7 @@ public import Carabiner
 internal import CarabinerGateway
 internal import CarabinerHost
 package import CarabinerManifest
+public import CoreMetrics
 public import Logging
 public import Tracing
 
@@ -52,6 +53,12 @@ extension PluginHost {
     public var logger: Logger
     /// Creates spans for operations of ``PluginHost/transport``; nil for none.
     public var tracer: (any Tracer)?
+
+    /// The backend of swift-metrics for the figures of the host, and of a ``Gateway`` over it; nil, the default, for none. They have the
+    /// names and labels of the gateway's Prometheus metrics.
+    public var metrics: (any MetricsFactory)?
+    /// The time between two reports to ``metrics``. The last report is made when the host shuts down.
+    public var metricsInterval: Duration = .seconds(10)
 
     package var wire = WireChoice()
     /// Whether the file that was checked is the file that is loaded, even if it was replaced in between.

@@ -14,13 +14,16 @@ internal import Tracing
 public final class PluginHost: Sendable {
   let live: GenerationManager
   let reloader: Reloader
-  let counters: ChainCounters
+  let metrics: HostMetrics
   let output: HostOutput
   private let tracer: (any Tracer)?
   private let recorder: Recorder?
   /// Locked for the lifetime of the host.
   private let stateFolder: StateFolder?
   private let watching: Task<Void, Never>?
+  /// Reports metrics to a backend of swift-metrics; nil without one.
+  let reporter: MetricsReporter?
+  private let reporting: Task<Void, Never>?
 
   /// Checks a manifest, loads its plugins, and opens its store.
   ///
@@ -46,16 +49,20 @@ public final class PluginHost: Sendable {
   private init(_ parts: HostParts, _ configuration: Configuration, _ path: String?) {
     live = parts.live
     reloader = parts.reloader
-    counters = parts.counters
     output = parts.output
     recorder = parts.recorder
     stateFolder = parts.stateFolder
     tracer = configuration.tracer
+    let metrics = HostMetrics(live: parts.live, counters: parts.counters)
+    self.metrics = metrics
+    reporter = configuration.metrics.map { MetricsReporter($0, interval: configuration.metricsInterval) }
+    reporting = reporter?.start { metrics.write(to: &$0) }
     watching = configuration.watchesFiles ? path.map { Self.watch($0, parts.live, parts.reloader) } : nil
   }
 
   deinit {
     watching?.cancel()
+    reporting?.cancel()
     reloader.close()
     live.events.finish()
   }
@@ -134,6 +141,8 @@ public final class PluginHost: Sendable {
     await live.current.host.shutDown()
     recorder?.finish()
     live.events.finish()
+    reporting?.cancel()
+    await reporting?.value
   }
 
   /// The number of operations that were not recorded because the disk was slow or the file had reached its maximum size.

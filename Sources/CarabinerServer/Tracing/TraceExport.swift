@@ -30,7 +30,7 @@ package struct TraceExport: Sendable {
   package func shutDown() async { await exporter.shutDown(within: Self.lastMoments) }
 
   /// Appends the numbers of exported, dropped and failed spans.
-  func write(to text: inout PrometheusText) {
+  func write(to text: inout some MetricSink) {
     let counts = exporter.counts
     text.family("carabiner_trace_spans_total", .counter, "Spans of traces, by what became of them.")
     text.sample("carabiner_trace_spans_total", [("outcome", "exported")], Double(counts.exported))

@@ -8,18 +8,6 @@ import Testing
 
 @Suite("A gateway in one's own program")
 struct GatewayTests {
-  /// Asks a gateway for the stamp of its chain.
-  private func ask(_ address: String) async throws -> String {
-    var request = URLRequest(url: try #require(URL(string: "http://\(address)/graphql")))
-    request.httpMethod = "POST"
-    request.setValue("application/json", forHTTPHeaderField: "Content-Type")
-    request.httpBody = Data(#"{"query":"query Stamp { stamp }"}"#.utf8)
-    let response = try await CurlTransport().send(request)
-    var bytes = Data()
-    for try await chunk in response.chunks { bytes.append(chunk) }
-    return String(decoding: bytes, as: UTF8.self)
-  }
-
   /// A gateway on a free port, and its addresses once it listens.
   private func gateway(_ host: PluginHost) -> (Gateway, AsyncStream<[String]>) {
     let (addresses, continuation) = AsyncStream.makeStream(of: [String].self)

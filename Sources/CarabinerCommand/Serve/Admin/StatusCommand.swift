@@ -27,7 +27,8 @@ struct StatusCommand: AsyncParsableCommand {
     ]
     if let quarantined = json["quarantined"], quarantined["calls"] != 0 {
       lines.append(
-        "quarantined  \(text(quarantined["calls"])) cancelled hooks that have not resumed, \(text(quarantined["bytes"])) bytes kept")
+        "quarantined  \(text(quarantined["calls"])) cancelled hooks that have not resumed, \(text(quarantined["bytes"])) bytes kept"
+      )
     }
     for generation in json["retired"]?.array ?? [] {
       lines.append(

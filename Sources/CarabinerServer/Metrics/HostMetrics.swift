@@ -3,43 +3,23 @@ internal import CarabinerGateway
 internal import CarabinerHost
 internal import CarabinerManifest
 
-/// The metrics of a running gateway, in Prometheus' text format.
+/// The metrics of a host: its generations, chain, plugins and upstream.
 ///
-/// Label values are statuses, names from the manifest and fixed words. No client chooses them.
-struct AdminMetrics: Sendable {
+/// All label values are names of the manifest and fixed words; none comes from a client.
+struct HostMetrics: Sendable {
   let live: GenerationManager
-  let operations: OperationService
-  let gateway: GatewayMetrics
   let counters: ChainCounters
-  /// The exporter of traces; nil if traces are not exported.
-  let traces: TraceExport?
-  /// The TLS certificate; nil without TLS.
-  let certificate: ServerCertificate?
-  let connectionCount: @Sendable () -> Int
 
-  var text: String {
-    var text = PrometheusText()
-    gateway.write(to: &text)
-    writeLoad(&text)
-    writeGenerations(&text)
-    writeChain(&text)
-    writePlugins(&text)
-    live.timings.write(to: &text)
-    traces?.write(to: &text)
-    writeUpstream(&text)
-    writeCertificate(&text)
-    ProcessFigures.current?.write(to: &text)
-    return text.text
+  /// Adds the metrics to a sink.
+  func write(to sink: inout some MetricSink) {
+    writeGenerations(&sink)
+    writeChain(&sink)
+    writePlugins(&sink)
+    live.timings.write(to: &sink)
+    writeUpstream(&sink)
   }
 
-  private func writeLoad(_ text: inout PrometheusText) {
-    let load = operations.load
-    text.single("carabiner_operations_running", .gauge, "Operations under way.", load.running)
-    text.single("carabiner_operations_waiting", .gauge, "Operations that wait for their turn.", load.waiting)
-    text.single("carabiner_connections", .gauge, "Open connections of clients.", connectionCount())
-  }
-
-  private func writeGenerations(_ text: inout PrometheusText) {
+  private func writeGenerations(_ text: inout some MetricSink) {
     let retired = live.retired.count
     let trial = live.trial
     text.single("carabiner_generation", .gauge, "The generation of the manifest that serves.", live.current.number)
@@ -59,7 +39,7 @@ struct AdminMetrics: Sendable {
     text.sample("carabiner_reloads_total", [("outcome", "refused")], Double(reloads.refused))
   }
 
-  private func writeChain(_ text: inout PrometheusText) {
+  private func writeChain(_ text: inout some MetricSink) {
     let (hits, misses) = counters.cacheReads
     text.family(
       "carabiner_cache_reads_total", .counter, "How often the caches of the chain were asked, by whether they had a result.")
@@ -74,9 +54,9 @@ struct AdminMetrics: Sendable {
       counters.retries)
   }
 
-  private func writePlugins(_ text: inout PrometheusText) {
+  private func writePlugins(_ text: inout some MetricSink) {
     let entries = live.current.host.chain.entries()
-    func family(_ name: String, _ kind: PrometheusText.Kind, _ help: String, _ value: (EntryStatus) -> Int) {
+    func family(_ name: String, _ kind: MetricKind, _ help: String, _ value: (EntryStatus) -> Int) {
       text.family(name, kind, help)
       for entry in entries { text.sample(name, [("plugin", entry.name)], Double(value(entry))) }
     }
@@ -105,17 +85,7 @@ struct AdminMetrics: Sendable {
     }
   }
 
-  private func writeCertificate(_ text: inout PrometheusText) {
-    guard let certificate else { return }
-    text.single(
-      "carabiner_tls_certificate_expiry_timestamp_seconds", .gauge, "When the certificate of new TLS connections expires.",
-      certificate.expiry)
-    text.single(
-      "carabiner_tls_reload_failures_total", .counter, "How often a changed certificate or key could not be used.",
-      certificate.failureCount)
-  }
-
-  private func writeUpstream(_ text: inout PrometheusText) {
+  private func writeUpstream(_ text: inout some MetricSink) {
     let figures = live.current.host.transport.figures
     text.family("carabiner_upstream_connections", .gauge, "Connections to upstreams, by whether a request is under way on them.")
     text.sample(

@@ -30,10 +30,10 @@ struct ProcessFigures: Sendable {
   }()
 
   /// Appends the metrics to a text.
-  func write(to text: inout PrometheusText) {
+  func write(to text: inout some MetricSink) {
     text.family("carabiner_build_info", .gauge, "The version that runs.")
     text.sample("carabiner_build_info", [("version", ServerVersion.text)], 1)
-    func family(_ name: String, _ kind: PrometheusText.Kind, _ help: String, _ value: Double) {
+    func family(_ name: String, _ kind: MetricKind, _ help: String, _ value: Double) {
       text.family(name, kind, help)
       text.sample(name, [], value)
     }

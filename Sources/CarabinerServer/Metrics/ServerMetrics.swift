@@ -1,0 +1,49 @@
+internal import CarabinerGateway
+
+/// The metrics of a running gateway and its host.
+///
+/// Label values are statuses, names from the manifest and fixed words. No client chooses them.
+struct ServerMetrics: Sendable {
+  let host: HostMetrics
+  let operations: OperationService
+  let gateway: GatewayMetrics
+  /// The exporter of traces; nil if traces are not exported.
+  let traces: TraceExport?
+  /// The TLS certificate; nil without TLS.
+  let certificate: ServerCertificate?
+  let connectionCount: @Sendable () -> Int
+
+  /// All metrics in Prometheus' text format.
+  var text: String {
+    var text = PrometheusText()
+    write(to: &text)
+    host.write(to: &text)
+    ProcessFigures.current?.write(to: &text)
+    return text.text
+  }
+
+  /// Adds the metrics of the gateway to a sink, without those of the host and the process.
+  func write(to sink: inout some MetricSink) {
+    gateway.write(to: &sink)
+    writeLoad(&sink)
+    traces?.write(to: &sink)
+    writeCertificate(&sink)
+  }
+
+  private func writeLoad(_ text: inout some MetricSink) {
+    let load = operations.load
+    text.single("carabiner_operations_running", .gauge, "Operations under way.", load.running)
+    text.single("carabiner_operations_waiting", .gauge, "Operations that wait for their turn.", load.waiting)
+    text.single("carabiner_connections", .gauge, "Open connections of clients.", connectionCount())
+  }
+
+  private func writeCertificate(_ text: inout some MetricSink) {
+    guard let certificate else { return }
+    text.single(
+      "carabiner_tls_certificate_expiry_timestamp_seconds", .gauge, "When the certificate of new TLS connections expires.",
+      certificate.expiry)
+    text.single(
+      "carabiner_tls_reload_failures_total", .counter, "How often a changed certificate or key could not be used.",
+      certificate.failureCount)
+  }
+}
