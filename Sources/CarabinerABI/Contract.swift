@@ -1,30 +1,30 @@
 public import CCarabiner
 
-/// What sections 4 and 5 of `carabiner.h` let each hook do: the one place in Swift where that is written down.
+/// The permissions of each hook, as in sections 4 and 5 of `carabiner.h`.
 ///
-/// The host's bridge and the harness's test host both ask here, and a test compares it with the matrices of the header.
+/// The host's bridge and the harness's test host both use this. A test compares it with the matrices of the header.
 public enum Contract {
-  /// What a hook may do with a part of the message.
+  /// The access of a hook to a part of the message.
   public struct Rights: OptionSet, Sendable {
     public let rawValue: UInt8
 
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// `field_get`, or `headers` and `header_get`.
+    /// With `field_get`, or `headers` and `header_get`.
     public static var read: Rights { Rights(rawValue: 1) }
-    /// `field_set`, or `header_set`.
+    /// With `field_set`, or `header_set`.
     public static var write: Rights { Rights(rawValue: 2) }
-    /// The part arrives in the event, or is made by `emit`.
+    /// The part is in the event, or is created by `emit`.
     public static var event: Rights { Rights(rawValue: 4) }
   }
 
-  /// Whose headers a hook sees.
+  /// The message whose headers a hook sees.
   public enum HeaderSource: Sendable {
     case request
     case response
   }
 
-  // MARK: Section 4: which part, in which hook
+  // MARK: Section 4: access of hooks to parts
 
   private typealias Column = (kind: StageKind, hooks: [Hook])
 
@@ -37,7 +37,7 @@ public enum Contract {
   private static let none: Rights = []
   private static let both: Rights = [.read, .write]
 
-  /// A row of the header's table for each kind of part, with the columns above.
+  /// The rows of the header's table: the rights to the parts in each of the columns above.
   private static let rows: [(parts: Parts, rights: [Rights])] = [
     ([.headers], [both, .read, .read, both, both, .read, .read, .read]),
     ([.body, .url, .method], [none, none, none, both, .read, .read, .read, none]),
@@ -47,10 +47,10 @@ public enum Contract {
     ([.chunk], [none, none, none, none, none, .event, none, .event]),
   ]
 
-  /// How many parts there are.
+  /// The number of parts.
   private static let partCount = 12
 
-  /// The rows with a place for each kind, hook and part, so that to ask is one load.
+  /// The rights by kind, hook and part, so that a look-up is one load.
   private static let rights: [Rights] = {
     var rights = Array(repeating: none, count: StageKind.allCases.count * Hook.allCases.count * partCount)
     for (parts, cells) in rows {
@@ -67,13 +67,13 @@ public enum Contract {
 
   private static func place(_ hook: Hook, _ kind: StageKind) -> Int { kind.number * Hook.allCases.count + Int(hook.rawValue) }
 
-  /// What a hook may do with one part.
+  /// The access of a hook to one part.
   public static func rights(_ part: Parts, in hook: Hook, of kind: StageKind) -> Rights {
     guard part.rawValue.nonzeroBitCount == 1, part.rawValue.trailingZeroBitCount < partCount else { return none }
     return rights[place(hook, kind) * partCount + part.rawValue.trailingZeroBitCount]
   }
 
-  /// Whose headers a hook sees. Those of a response are there once its head has arrived.
+  /// The message whose headers a hook sees. The headers of a response are available once its head has arrived.
   public static func headerSource(in hook: Hook, of kind: StageKind) -> HeaderSource {
     switch kind {
     case .graphQL, .cache: .request
@@ -82,7 +82,7 @@ public enum Contract {
     }
   }
 
-  /// Whether a hook may stage elements of this kind: results, or chunks.
+  /// Whether a hook may emit results (if `results` is true) or chunks.
   public static func emits(results: Bool, in hook: Hook, of kind: StageKind) -> Bool {
     switch kind {
     case .graphQL: results && [.onRequest, .onResult, .onError, .onEnd].contains(hook)
@@ -92,7 +92,7 @@ public enum Contract {
     }
   }
 
-  /// The part that must be declared in `mutates` for what a hook emits; nil if it replaces nothing.
+  /// The part that a hook replaces when it emits, and that must be declared in `mutates`; nil if it replaces nothing.
   public static func replaced(in hook: Hook, of kind: StageKind) -> Parts? {
     switch (kind, hook) {
     case (.graphQL, .onResult): .json
@@ -101,14 +101,14 @@ public enum Contract {
     }
   }
 
-  /// Whether a hook may stage a head.
+  /// Whether a hook may set a response's head.
   public static func setsHead(in hook: Hook, of kind: StageKind) -> Bool {
     kind == .http && (hook == .onRequest || hook == .onHead)
   }
 
-  // MARK: Section 5: which verdict, from which hook
+  // MARK: Section 5: verdicts of hooks
 
-  /// The verdicts of a hook, one bit each.
+  /// The verdicts a hook may return.
   private static func verdicts(_ hook: Hook, _ kind: StageKind) -> [crb_verdict] {
     let always = [Verdict.continue, Verdict.pending, Verdict.fail]
     return switch (kind, hook) {
@@ -136,7 +136,7 @@ public enum Contract {
     return allowed
   }()
 
-  /// Whether a hook may answer so.
+  /// Whether a hook may return a verdict.
   public static func allows(_ verdict: crb_verdict, from hook: Hook, of kind: StageKind) -> Bool {
     (0..<8).contains(verdict) && allowed[place(hook, kind)] & 1 << UInt8(verdict) != 0
   }

@@ -11,6 +11,6 @@ public enum Hook: UInt8, CaseIterable, Sendable {
 
   private static let names = ["on_request", "on_result", "on_head", "on_chunk", "on_read", "on_write", "on_error", "on_end"]
 
-  /// What the header calls it.
+  /// The hook's name in the header.
   public var name: String { Self.names[Int(rawValue)] }
 }

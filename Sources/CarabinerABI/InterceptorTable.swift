@@ -1,10 +1,10 @@
 public import CCarabiner
 
-/// The tables of an interceptor, copied once: what lies beyond a table's own size reads as absent (rule R1).
+/// Copies of an interceptor's tables. Members beyond a table's own size are zero (rule R1).
 @safe public struct InterceptorTable: @unchecked Sendable {
-  // Plain values; the functions and texts they point to are static data of a library that is never unmapped.
+  // Safe: plain values. The functions and texts they point to are static data of a library that is never unmapped.
 
-  /// The interceptor itself.
+  /// The interceptor's own table.
   public let interceptor: crb_interceptor
   public let graphQL: crb_graphql_stage?
   public let http: crb_http_stage?
@@ -20,7 +20,7 @@ public import CCarabiner
     unsafe parser = unsafe interceptor.parser.map { unsafe Self.copy($0, crb_parser_stage()) }
   }
 
-  /// A table as far as its own size says it goes.
+  /// Copies a table up to its own size. The rest keeps the values of `empty`.
   public static func copy<Table>(_ table: UnsafePointer<Table>, _ empty: Table) -> Table {
     var copy = empty
     let size = unsafe Int(UnsafeRawPointer(table).loadUnaligned(as: UInt32.self))

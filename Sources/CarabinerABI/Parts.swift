@@ -1,6 +1,6 @@
 internal import CCarabiner
 
-/// Parts of a message, as `needs` and `mutates` name them.
+/// Parts of a message, as in `needs` and `mutates`.
 public struct Parts: OptionSet, Sendable {
   public let rawValue: UInt32
 
@@ -19,6 +19,6 @@ public struct Parts: OptionSet, Sendable {
   public static var errors: Parts { Parts(rawValue: UInt32(CRB_PART_ERRORS)) }
   public static var chunk: Parts { Parts(rawValue: UInt32(CRB_PART_CHUNK)) }
 
-  /// What a result is shown by.
+  /// The parts through which a stage sees results.
   public static var ofResults: Parts { [.json, .data, .errors] }
 }

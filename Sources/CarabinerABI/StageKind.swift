@@ -1,4 +1,4 @@
-/// The four kinds of stages a plugin may have.
+/// The four kinds of stages.
 public enum StageKind: String, CaseIterable, Sendable {
   case graphQL = "graphql"
   case http

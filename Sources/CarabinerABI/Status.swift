@@ -1,6 +1,6 @@
 public import CCarabiner
 
-/// What a host function answers.
+/// The status codes of host functions.
 public enum Status {
   public static let ok = crb_status(CRB_OK)
   public static let invalid = crb_status(CRB_E_INVAL)

@@ -1,6 +1,6 @@
 public import CCarabiner
 
-/// The header's anonymous enums arrive in Swift as plain integers; these are their values with the types the tables use.
+/// The verdicts, with the type that the tables use. Swift imports the header's anonymous enums as plain integers.
 public enum Verdict {
   public static let `continue` = crb_verdict(CRB_CONTINUE)
   public static let pending = crb_verdict(CRB_PENDING)

@@ -3,11 +3,11 @@ public import CCarabiner
 extension crb_view {
   public static var absent: crb_view { unsafe crb_view(ptr: nil, len: 0) }
 
-  /// The bytes; none of a view whose length is none: a `size_t` beyond half its range arrives here below zero.
+  /// The bytes; empty if the pointer is NULL or the length is not valid. A `size_t` above Int.max arrives as a negative number.
   public var bytes: UnsafeRawBufferPointer { unsafe UnsafeRawBufferPointer(start: ptr, count: ptr == nil ? 0 : max(len, 0)) }
 
   public var isAbsent: Bool { unsafe ptr == nil }
 
-  /// The text, malformed UTF-8 replaced.
+  /// The text. Invalid UTF-8 is replaced.
   public var text: String { unsafe String(decoding: bytes, as: UTF8.self) }
 }
