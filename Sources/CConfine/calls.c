@@ -16,8 +16,8 @@
 
 #include "internal.h"
 
-/* An allow-list: a call without a row is answered ENOSYS, so that a newer libc takes the older call.  Rows compare arguments by value,
- * never the memory behind a pointer, which another thread could change after the check.  Rows of one number apply in their order. */
+/* An allow-list: a call without a row fails with ENOSYS, so that a newer libc falls back to the older call.  Rows compare arguments by
+ * value, never memory behind a pointer, which another thread could change after the check.  Rows of one number apply in order. */
 struct row {
   uint16_t number;
   uint8_t kind;
@@ -28,9 +28,9 @@ struct row {
 
 enum { ALWAYS, IF, UNLESS };
 #define YES SECCOMP_RET_ALLOW
-/* Through SIGSYS, whose handler notes the call and answers this errno.  PR03 reports the call as a fault of the plugin. */
+/* Through SIGSYS: the handler notes the call and returns this errno.  PR03 reports the call as a fault of the plugin. */
 #define REFUSE(code) (SECCOMP_RET_TRAP | (code))
-/* By the kernel and unnoted: no fault of the plugin.  libc and run times make these calls on their own and have another way. */
+/* By the kernel, not noted and no fault: libc and run times make these calls themselves and have a fallback. */
 #define QUIETLY(code) (SECCOMP_RET_ERRNO | (code))
 
 #define ALLOW(call) {SYS_##call, ALWAYS, 0, 0, 0, YES}
@@ -39,9 +39,9 @@ enum { ALWAYS, IF, UNLESS };
 #define NOT_WHEN(call, argument, mask, value, answer) {SYS_##call, IF, argument, mask, value, answer}
 #define ONLY_WHEN(call, argument, mask, value, answer) {SYS_##call, UNLESS, argument, mask, value, answer}
 #define QUIET(call) {SYS_##call, ALWAYS, 0, 0, 0, QUIETLY(ENOSYS)}
-/* For a call that the headers of older systems do not name; since 424 every machine has the same numbers. */
+/* For calls that the headers of older systems do not name.  From 424 on all machines have the same numbers. */
 #define QUIET_NUMBER(number) {number, ALWAYS, 0, 0, 0, QUIETLY(ENOSYS)}
-/* In place of a value: the number of this process. */
+/* As a value: the number of this process. */
 #define SELF 0xffffffffu
 #define ALL 0xffffffffu
 
@@ -49,11 +49,11 @@ enum { ALWAYS, IF, UNLESS };
 #define THREAD_MAY (CLONE_SYSVSEM | CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID | CLONE_CHILD_SETTID)
 #define FORK_MAY (CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID | CLONE_CHILD_SETTID)
 
-/* The calls of a trial beside those of a plugin: copies of the process, files in its folder (Landlock decides which), and everything that
- * changes only the process itself, because checks find out whether a plugin did that. */
+/* The additional calls of a trial: copies of the process, files in its folder (Landlock decides which), and calls that change only the
+ * process itself, because checks find out whether a plugin did that. */
 static const struct row harness[] = {
     WHEN(clone, 0, ~(uint32_t)FORK_MAY, SIGCHLD), ALLOW(wait4), ALLOW(waitid),
-    /* Its own group has only its own copies: it leads a session, or at least a group. */
+    /* The own process group contains only copies of this process, since it leads a session or at least a group. */
     WHEN(kill, 0, ALL, SELF), WHEN(kill, 0, ALL, 0),
     ALLOW(mkdirat), ALLOW(unlinkat), ALLOW(renameat2), ALLOW(symlinkat), ALLOW(pwrite64), ALLOW(preadv), ALLOW(pwritev),
     ALLOW(ftruncate), ALLOW(fallocate), ALLOW(fsync), ALLOW(fdatasync), ALLOW(flock), ALLOW(statfs), ALLOW(fstatfs),
@@ -66,7 +66,7 @@ static const struct row harness[] = {
     WHEN(prctl, 0, ALL, PR_GET_NO_NEW_PRIVS), WHEN(prctl, 0, ALL, PR_SET_NO_NEW_PRIVS), WHEN(prctl, 0, ALL, PR_GET_TIMERSLACK),
     WHEN(prctl, 0, ALL, PR_SET_TIMERSLACK), ALLOW(seccomp),
     ALLOW(setrlimit), ALLOW(getrlimit), ALLOW(getpriority),
-    /* Of itself, and only for the worse; libdispatch asks for -2 and complains to syslog if that is refused. */
+    /* Of this process only.  A higher priority is not set but reported as set: libdispatch requests -2 and logs failures to syslog. */
     ONLY_WHEN(setpriority, 0, ALL, PRIO_PROCESS, REFUSE(EPERM)), ONLY_WHEN(setpriority, 1, ALL, 0, REFUSE(EPERM)),
     NOT_WHEN(setpriority, 2, 0x80000000u, 0x80000000u, QUIETLY(0)), ALLOW(setpriority),
     WHEN(sched_setaffinity, 0, ALL, 0), WHEN(sched_setscheduler, 0, ALL, 0), WHEN(sched_setparam, 0, ALL, 0),
@@ -90,7 +90,7 @@ static const struct row common[] = {
     /* Threads and waiting. */
     ALLOW(futex), ALLOW(set_robust_list), ALLOW(rseq), ALLOW(sched_yield), ALLOW(sched_getaffinity), ALLOW(getcpu),
     ALLOW(membarrier), WHEN(clone, 0, ~(uint32_t)THREAD_MAY, THREAD),
-    /* Its flags are behind a pointer; libc then takes clone(). */
+    /* Its flags are behind a pointer.  libc falls back to clone(). */
     ANSWER(clone3, QUIETLY(ENOSYS)),
     /* Memory that RLIMIT_DATA counts.  Other memory is refused because it could not be limited; it is not a fault. */
     NOT_WHEN(mmap, 3, MAP_GROWSDOWN, MAP_GROWSDOWN, QUIETLY(ENOMEM)),
@@ -123,8 +123,8 @@ static const struct row common[] = {
 #endif
 };
 
-/* Calls that reach nothing but the process itself, and that libc, run times and libraries make where they help: advice about memory and
- * files, newer forms of allowed calls, copies between descriptors of their own, and looks at their own state. */
+/* Calls that affect only the process itself, and that libc, run times and libraries make as optimizations: advice about memory and
+ * files, newer forms of allowed calls, copies between own descriptors, and queries of own state. */
 static const struct row probes[] = {
     QUIET(fadvise64), QUIET(readahead), QUIET(sync_file_range), QUIET(copy_file_range), QUIET(sendfile), QUIET(splice),
     QUIET(preadv2), QUIET(pwritev2), QUIET(mlock), QUIET(mlock2), QUIET(munlock), QUIET(get_mempolicy), QUIET(set_mempolicy),
@@ -142,7 +142,7 @@ static const struct row probes[] = {
     NOT_WHEN(fcntl, 1, ALL, F_ADD_SEALS, QUIETLY(EPERM)),
 };
 
-/* Calls that exist, with arguments that are not allowed, are answered as the kernel answers a process without the right to them. */
+/* Known calls with forbidden arguments fail as they do for a process without privileges. */
 static const struct row last[] = {
     ANSWER(clone, REFUSE(EPERM)),       ANSWER(prlimit64, REFUSE(EPERM)), ANSWER(prctl, REFUSE(EINVAL)),
     ANSWER(kill, REFUSE(EPERM)),        ANSWER(tgkill, REFUSE(EPERM)),    ANSWER(fcntl, REFUSE(EPERM)),
@@ -201,7 +201,7 @@ int CConfine_filterCalls(enum CConfine_profile profile) {
   static struct program program;
   program = (struct program){.self = (uint32_t)getpid()};
   add(&program, LOAD(offsetof(struct seccomp_data, arch)));
-  /* The numbers of another machine (i386, arm) would be taken for others here. */
+  /* The call numbers of another machine (i386, arm) have other meanings. */
   add(&program, EQUAL(MACHINE, 1, 0));
   add(&program, GIVE(QUIETLY(ENOSYS)));
   add(&program, LOAD(offsetof(struct seccomp_data, nr)));
@@ -209,7 +209,7 @@ int CConfine_filterCalls(enum CConfine_profile profile) {
   add_rows(&program, common, COUNT(common));
   add_rows(&program, probes, COUNT(probes));
   add_rows(&program, last, COUNT(last));
-  /* Among the rest those of x32, whose numbers are beyond all others. */
+  /* This includes the calls of x32, whose numbers are above all others. */
   add(&program, GIVE(REFUSE(ENOSYS)));
   if (program.count > MOST) {
     errno = E2BIG;

@@ -35,7 +35,7 @@ static int close_others(const int *kept, size_t count) {
   return (int)syscall(SYS_close_range, from, ~0u, 0);
 }
 
-/* Lowers a limit; -1 if it is higher then. */
+/* Lowers a limit.  Returns -1 if that fails. */
 static int lower(int resource, uint64_t most) {
   struct rlimit now;
   if (getrlimit(resource, &now) != 0) return -1;
@@ -45,7 +45,7 @@ static int lower(int resource, uint64_t most) {
 }
 
 static int lower_all(const struct CConfine_limits *limits) {
-  /* Real-time priority would take the processor from everything else. */
+  /* A process with real-time priority could starve all others. */
   int failed = lower(RLIMIT_CORE, 0) | lower(RLIMIT_RTPRIO, 0);
   if (limits->data) failed |= lower(RLIMIT_DATA, limits->data);
   if (limits->addresses) failed |= lower(RLIMIT_AS, limits->addresses);
@@ -55,7 +55,7 @@ static int lower_all(const struct CConfine_limits *limits) {
   return failed;
 }
 
-/* If the system runs out of memory, the kernel ends this process first. */
+/* If the system runs out of memory, the kernel kills this process first. */
 static void end_first(void) {
   int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
   if (score < 0) return;
@@ -73,7 +73,7 @@ static int drop_capabilities(void) {
   return memcmp(none, left, sizeof none) == 0 ? 0 : -1;
 }
 
-/* Root becomes another user. It cannot be undone. */
+/* If this process is root, changes to another user.  This cannot be undone. */
 static void change_user(uid_t user, gid_t group) {
   if (geteuid() != 0 || user == 0) return;
   if (setgroups(0, NULL) != 0 || setresgid(group, group, group) != 0 || setresuid(user, user, user) != 0) return;
@@ -84,7 +84,7 @@ static int is_root(void) {
   return getresuid(&real, &effective, &saved) != 0 || real == 0 || effective == 0 || saved == 0;
 }
 
-/* Ends with the process that started this one; that may have ended before. */
+/* Ends this process together with its parent.  The parent may have ended already. */
 static void end_with(pid_t parent) {
   if (parent == 0) return;
   prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
@@ -116,7 +116,7 @@ uint32_t CConfine_confine(const struct CConfine_settings *settings) {
   if (lower_all(&settings->limits) == 0) had |= CCONFINE_LIMITS;
   end_first();
   change_user(settings->user, settings->group);
-  /* Else /proc/self belongs to root. */
+  /* Otherwise /proc/self belongs to root. */
   prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
   if (!is_root()) had |= CCONFINE_USER;
   if (alone && CConfine_enterNamespaces() == 0) {
@@ -124,9 +124,9 @@ uint32_t CConfine_confine(const struct CConfine_settings *settings) {
     if (settings->limits.processes && lower(RLIMIT_NPROC, settings->limits.processes) != 0) had &= ~(uint32_t)CCONFINE_LIMITS;
   }
   int dropped = drop_capabilities();
-  /* Only now, because a change of the user clears it. */
+  /* After the change of the user, which clears the signal. */
   end_with(settings->parent);
-  /* Without it an ordinary user may not filter. */
+  /* An ordinary user may install a filter only with this flag. */
   int plain = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   if (alone && dropped == 0 && plain == 0) had |= CCONFINE_PRIVILEGES;
   if (alone && CConfine_wallFiles(settings->folder, settings->readable) == 0 && is_walled()) had |= CCONFINE_FILES;

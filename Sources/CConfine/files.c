@@ -11,22 +11,22 @@
 
 #include "internal.h"
 
-/* The rights by number, and not from the headers, which may be older than the kernel. */
+/* The rights as numbers: the headers may be older than the kernel. */
 enum {
   EXECUTE = 1 << 0, WRITE_FILE = 1 << 1, READ_FILE = 1 << 2, READ_FOLDER = 1 << 3, REMOVE_FOLDER = 1 << 4, REMOVE_FILE = 1 << 5,
   MAKE_FOLDER = 1 << 7, MAKE_FILE = 1 << 8, MAKE_LINK = 1 << 12, MOVE = 1 << 13, TRUNCATE = 1 << 14,
   OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE,
   READ = READ_FILE | READ_FOLDER,
-  /* No devices, no sockets, no pipes with a name, and nothing that is run. */
+  /* Without devices, sockets, FIFOs, and execution. */
   CHANGE = READ | WRITE_FILE | REMOVE_FOLDER | REMOVE_FILE | MAKE_FOLDER | MAKE_FILE | MAKE_LINK | MOVE | TRUNCATE
 };
 
-/* As the kernel has it since version 6; older ones take as much of it as they know, if the rest is 0. */
+/* The struct of kernels with version 6 of Landlock.  Older kernels accept it if the members they do not know are 0. */
 struct handled {
   uint64_t files, network, scope;
 };
 
-/* All rights a version knows. */
+/* All rights that a version knows. */
 static struct handled all_of(int version) {
   struct handled handled = {.files = (1 << 13) - 1};
   if (version >= 2) handled.files |= MOVE;
@@ -53,7 +53,7 @@ static int allow(const struct wall *wall, const char *path, uint64_t access) {
   return done;
 }
 
-/* The folder of a library that is mapped already: others of the same run time lie beside it. */
+/* Allows the folder of a mapped library, because other libraries of the same run time are in it. */
 static int allow_beside(struct dl_phdr_info *info, size_t size, void *context) {
   (void)size;
   char folder[PATH_MAX];
@@ -66,8 +66,8 @@ static int allow_beside(struct dl_phdr_info *info, size_t size, void *context) {
   return 0;
 }
 
-/* /proc/self: the rule is about the kernel's object for this folder, which lives only as long as it is in use.  So the descriptor stays
- * open.  What leads out of the folder (fd, cwd, root) is judged where it leads. */
+/* Allows /proc/self.  The rule applies to the kernel's object of this folder, which exists only as long as it is in use, so the
+ * descriptor stays open.  Access through links out of the folder (fd, cwd, root) is checked at their targets. */
 static int allow_own_process(const struct wall *wall) {
   int place = open("/proc/self", O_PATH | O_CLOEXEC);
   struct landlock_path_beneath_attr below = {.allowed_access = READ, .parent_fd = place};

@@ -4,16 +4,16 @@
 
 #include "confine.h"
 
-/* In place of an errno: a file is opened for reading, without waiting.  libdispatch opens /proc/N/stat of its threads so, whose folder is
- * none of this process's for Landlock, and ends the process if it cannot; it gets what is there under /proc/self/task. */
+/* Used as an errno: a file is opened for reading, without blocking.  libdispatch opens /proc/N/stat of its threads this way, which
+ * Landlock does not count as files of this process, and ends the process on failure.  The handler opens /proc/self/task/N/stat. */
 #define CCONFINE_OPEN_STAT 0x7fff
 
-/* 0, or -1 with errno. */
+/* Each returns 0, or -1 with errno. */
 int CConfine_filterCalls(enum CConfine_profile profile);
 int CConfine_wallFiles(const char *folder, const char *readable);
 int CConfine_enterNamespaces(void);
 
-/* Begins to answer and note refused calls. */
+/* Installs the handler that answers and notes refused calls. */
 int CConfine_catchRefusals(void);
 /* Forgets the refused calls. */
 void CConfine_forgetRefusals(void);

@@ -2,7 +2,7 @@
 
 #include "confine.h"
 
-/* By number, and not from the headers: those of the machine that compiles this may be older than the kernel it runs on. */
+/* The names are listed here because the headers of the compiling machine may be older than the running kernel. */
 static const char *const own[] = {
 #if defined(__x86_64__)
     "read", "write", "open", "close", "stat", "fstat", "lstat", "poll", "lseek", "mmap", "mprotect", "munmap", "brk",
@@ -79,7 +79,7 @@ static const char *const own[] = {
 #endif
 };
 
-/* Since then every machine has the same numbers. */
+/* From this number on all machines have the same numbers. */
 #define FIRST_SHARED 424
 static const char *const shared[] = {
     "pidfd_send_signal", "io_uring_setup", "io_uring_enter", "io_uring_register", "open_tree", "move_mount", "fsopen",

@@ -18,7 +18,7 @@ static int write_text(const char *path, const char *text) {
   return written == length ? 0 : -1;
 }
 
-/* In the new namespaces this user and group have the numbers they have now. */
+/* Enters new namespaces in which this user and group keep their numbers. */
 static int enter(int namespaces) {
   char users[64], groups[64];
   snprintf(users, sizeof users, "%u %u 1", (unsigned)geteuid(), (unsigned)geteuid());
@@ -32,7 +32,7 @@ static int enter(int namespaces) {
 }
 
 int CConfine_enterNamespaces(void) {
-  /* First in a copy, because a failure after unshare() would leave this process without a user that may make files. */
+  /* First tried in a copy: a failure after unshare() would leave this process without a user that may create files. */
   pid_t copy = fork();
   if (copy < 0) return -1;
   if (copy == 0) _exit(enter(CLONE_NEWUSER) == 0 ? 0 : 1);

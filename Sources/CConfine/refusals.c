@@ -11,15 +11,15 @@
 
 #include "internal.h"
 
-/* Of <asm-generic/siginfo.h>, which libc's headers exclude. */
+/* From <asm-generic/siginfo.h>, which libc's headers exclude. */
 #ifndef SYS_SECCOMP
 #define SYS_SECCOMP 1
 #endif
 
-/* More than there are system calls; the last place is for all others, such as those of x32. */
+/* More than there are system calls.  The last place counts all others, such as those of x32. */
 enum { NUMBERS = 1024 };
 
-/* In memory that copies of the process share, so that what they try counts too. */
+/* In memory shared with copies of the process, so that their calls are counted too. */
 struct refusals {
   _Atomic uint32_t counts[NUMBERS + 1];
   _Atomic uintptr_t addresses[NUMBERS + 1];
@@ -44,12 +44,12 @@ static const char *thread_of_stat(const char *path, size_t *length) {
   return *length > 0 && *length < 12 && strcmp(number + *length, file) == 0 ? number : NULL;
 }
 
-/* Answers like openat() of the kernel.  O_NOCTTY has no effect on permitted files, and passes the filter. */
+/* Opens a file like openat().  O_NOCTTY has no effect on permitted files, and lets the call pass the filter. */
 static long open_stat(int folder, const char *path, int flags) {
   long file = syscall(SYS_openat, folder, path, flags | O_NOCTTY, 0);
   if (file >= 0) return file;
   size_t length;
-  /* Only of a path that the kernel could read. */
+  /* The path may be read here, since the kernel could read it. */
   const char *number = errno == EACCES ? thread_of_stat(path, &length) : NULL;
   if (!number) return -errno;
   char own[64] = "/proc/self/task/";
@@ -61,7 +61,7 @@ static long open_stat(int folder, const char *path, int flags) {
 #endif
 
 #ifdef ANSWER
-/* Whether a number is that of a thread of this process; the call may be made in a signal handler. */
+/* Whether a number is that of a thread of this process.  Async-signal-safe. */
 static int is_own_thread(long number) {
   char path[64] = "/proc/self/task/", digits[24];
   size_t count = sizeof digits;
@@ -72,7 +72,7 @@ static int is_own_thread(long number) {
   return syscall(SYS_faccessat, AT_FDCWD, path, F_OK) == 0;
 }
 
-/* The filter knows only the number of the first process, and no numbers of threads.  A call by which a process signals, limits or
+/* The filter knows only the number of the first process, and no thread numbers.  A call by which a process signals, limits or
  * schedules itself is not a fault, so it is refused but not counted. */
 static int is_about_itself(int call, long target) {
   switch (call) {
@@ -87,7 +87,7 @@ static int is_about_itself(int call, long target) {
 }
 #endif
 
-/* The kernel has refused the call; the handler answers it.  A SIGSYS of any other origin has no effect. */
+/* Returns an error for a call that the kernel refused.  A SIGSYS of any other origin has no effect. */
 static void on_refusal(int signal, siginfo_t *info, void *context) {
   (void)signal;
   if (info->si_code != SYS_SECCOMP) return;
