@@ -1,8 +1,8 @@
 internal import CCarabiner
 
-/// A reference to counted bytes; sharing and slicing copy nothing.
+/// A reference-counted buffer of the host. Sharing and slicing copy nothing.
 @safe public struct Buffer: ~Copyable, @unchecked Sendable {
-  // The host's functions for buffers may be called from any thread.
+  // Safe: the host's buffer functions may be called from any thread.
 
   private let handle: crb_buf
   private let table: UnsafePointer<crb_host>
@@ -17,9 +17,9 @@ internal import CCarabiner
   /// A copy of the bytes.
   public var bytes: [UInt8] { unsafe table.pointee.buf_view(handle).array }
 
-  /// A part of the bytes, without a copy.
+  /// A part of the buffer that shares its bytes.
   ///
-  /// - Throws: ``PluginFailure`` if the range lies outside.
+  /// - Throws: ``PluginFailure`` if the range lies outside of the buffer.
   public func slice(_ range: Range<Int>) throws -> Buffer {
     guard range.lowerBound >= 0, case let part = unsafe table.pointee.buf_slice(handle, range.lowerBound, range.count), part != 0
     else { throw PluginFailure("the range \(range) lies outside of the buffer") }
@@ -28,13 +28,13 @@ internal import CCarabiner
 
   /// Another reference to the same bytes.
   ///
-  /// - Throws: ``PluginFailure``.
+  /// - Throws: ``PluginFailure`` if the host refuses it.
   public func share() throws -> Buffer {
     try PluginFailure.check(unsafe table.pointee.buf_retain(handle), "another reference to a buffer")
     return unsafe Buffer(handle, table)
   }
 
-  /// Hands the reference over, as the host's functions want it.
+  /// Transfers the reference to the host, which releases it.
   consuming func take() -> crb_buf {
     let handle = handle
     discard self
@@ -43,9 +43,9 @@ internal import CCarabiner
 }
 
 extension PluginHost {
-  /// Counted bytes, copied once.
+  /// A new buffer with a copy of the bytes.
   ///
-  /// - Throws: ``PluginFailure`` if memory or quota is exhausted.
+  /// - Throws: ``PluginFailure`` if memory or the plugin's quota is exhausted.
   public func buffer(_ bytes: some Collection<UInt8>) throws -> Buffer {
     var target: UnsafeMutablePointer<UInt8>?
     let count = bytes.count

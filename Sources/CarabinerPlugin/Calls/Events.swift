@@ -1,51 +1,51 @@
 internal import CCarabiner
 
-// What hooks are told. It is borrowed from the host for the length of the hook, so none of it can be kept or captured; the
-// properties that make a value copy it, and only then.
+// The events of hooks. They point to memory of the host that is valid only during the hook, so they cannot be stored or
+// captured. A property that returns a value copies it when it is read.
 
-/// One result, as raw JSON; only the parts the stage needs are there.
+/// One result as raw JSON. Only the parts that the stage needs are present.
 @safe public struct ResultEvent: ~Copyable {
   let raw: UnsafePointer<crb_result>
 
-  /// 0, 1, 2 ... within this call.
+  /// The result's number within the call, from 0.
   public var sequence: UInt64 { unsafe raw.pointee.seq }
-  /// The status of the HTTP response that carried it; 0 if none did.
+  /// The status of the result's HTTP response; 0 if there was none.
   public var httpStatus: Int { unsafe Int(raw.pointee.http_status) }
-  /// Whether it came out of a cache.
+  /// Whether the result came from a cache.
   public var isCached: Bool { unsafe raw.pointee.flags & UInt32(CRB_RESULT_CACHE) != 0 }
-  /// Whether more results follow; of a subscription, whether more may.
+  /// Whether more results follow. For a subscription, whether more may follow.
   public var hasNext: Bool { unsafe raw.pointee.flags & UInt32(CRB_RESULT_HAS_NEXT) != 0 }
-  /// Whether what is new in it was deferred or streamed.
+  /// Whether the result adds deferred or streamed data to earlier ones.
   public var isIncremental: Bool { unsafe raw.pointee.flags & UInt32(CRB_RESULT_INCREMENTAL) != 0 }
-  /// Whether a plugin made it, and no server: a cache does not keep such a result.
+  /// Whether a plugin made the result instead of a server. Caches do not store such results.
   public var isSynthetic: Bool { unsafe raw.pointee.flags & UInt32(CRB_RESULT_SYNTHETIC) != 0 }
-  /// Whether the response has errors; costs nothing.
+  /// Whether the response has errors. Nothing is copied.
   public var hasErrors: Bool { unsafe raw.pointee.errors.ptr != nil }
-  /// The whole response object.
+  /// The whole response object, as JSON.
   public var json: String? { unsafe raw.pointee.json.presentText }
-  /// Its data.
+  /// The response's `data`, as JSON.
   public var data: String? { unsafe raw.pointee.data.presentText }
-  /// Its errors.
+  /// The response's `errors`, as JSON.
   public var errors: String? { unsafe raw.pointee.errors.presentText }
-  /// Its extensions.
+  /// The response's `extensions`, as JSON.
   public var extensions: String? { unsafe raw.pointee.extensions.presentText }
-  /// The path of an incremental result.
+  /// The path of an incremental result, as JSON.
   public var path: String? { unsafe raw.pointee.path.presentText }
   /// The label of an incremental result.
   public var label: String? { unsafe raw.pointee.label.presentText }
 }
 
-/// The head of a response; its headers are there if the stage needs them.
+/// The head of a response. Its headers are present if the stage needs them.
 @safe public struct Head: ~Copyable {
   let raw: UnsafePointer<crb_head>
 
-  /// 100 to 599.
+  /// The status, 100 to 599.
   public var status: Int { unsafe Int(raw.pointee.status) }
-  /// 0 for the first try.
+  /// The number of the attempt, 0 for the first.
   public var attempt: Int { unsafe Int(raw.pointee.attempt) }
-  /// 10, 11, 20 or 30; 0 if unknown.
+  /// The HTTP version: 10, 11, 20 or 30; 0 if unknown.
   public var httpVersion: Int { unsafe Int(raw.pointee.http_version) }
-  /// Where the response came from, after redirects.
+  /// The URL of the response, after redirects.
   public var url: String { unsafe raw.pointee.url.text }
 
   /// The header fields, in order.
@@ -68,36 +68,36 @@ internal import CCarabiner
 @safe public struct Chunk: ~Copyable {
   let raw: UnsafePointer<crb_chunk>
 
-  /// 0, 1, 2 ... within this response.
+  /// The chunk's number within the response, from 0.
   public var sequence: UInt64 { unsafe raw.pointee.seq }
-  /// How many bytes there are.
+  /// The number of bytes.
   public var count: Int { unsafe raw.pointee.bytes.len }
   /// The bytes.
   public var bytes: [UInt8] { unsafe raw.pointee.bytes.array }
 
-  /// Adds the bytes to an array without another copy.
+  /// Appends the bytes to an array, without an intermediate copy.
   public func append(to array: inout [UInt8]) {
     unsafe array.append(contentsOf: raw.pointee.bytes.pointer)
   }
 }
 
-/// Why a stage further in failed.
+/// An error of a stage closer to the network.
 @safe public struct ErrorEvent: ~Copyable {
   let raw: UnsafePointer<crb_error>
 
-  /// What it means is the domain's to define.
+  /// The error code, whose meaning the domain defines.
   public var code: Int { unsafe Int(raw.pointee.code) }
-  /// What kind of error it is.
+  /// The kind of the error.
   public var flags: ErrorFlags { unsafe ErrorFlags(rawValue: raw.pointee.flags) }
-  /// When it is worth trying again; zero if the server did not say.
+  /// How long to wait before a retry; zero if the server did not say.
   public var retryAfter: Duration { unsafe .nanoseconds(Int64(clamping: raw.pointee.retry_after_ns)) }
-  /// Detail for machines, a JSON text; nil if there is none.
+  /// Machine-readable details as JSON; nil if there are none.
   public var detail: String? { unsafe raw.pointee.detail_json.presentText }
-  /// The status of the HTTP response; 0 if none.
+  /// The status of the HTTP response; 0 if there was none.
   public var httpStatus: Int { unsafe Int(raw.pointee.http_status) }
-  /// What happened.
+  /// The error message.
   public var message: String { unsafe raw.pointee.message.text }
-  /// Whose error it is.
+  /// The name of the component that defines the code.
   public var domain: String { unsafe raw.pointee.domain.text }
   /// The manifest entry that failed.
   public var origin: String { unsafe raw.pointee.origin.text }

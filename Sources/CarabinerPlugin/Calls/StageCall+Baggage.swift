@@ -1,6 +1,6 @@
 internal import CCarabiner
 
-/// An interned baggage key: ``PluginHost/key(_:)`` makes it.
+/// An interned baggage key, made by ``PluginHost/key(_:)``.
 public struct BaggageKey: Sendable, Hashable {
   let raw: crb_key
 }
@@ -15,18 +15,18 @@ public enum BaggageValue: Sendable, Hashable {
   case json(String)
 }
 
-/// Where a baggage value is visible.
+/// The stages that can see a baggage value.
 public enum BaggageScope: UInt32, Sendable {
-  /// To the stages further in; undone on the way out.
+  /// Stages closer to the network. The value is removed on the way back.
   case inner
-  /// To every stage, both ways, for the rest of the call.
+  /// All stages, in both directions, for the rest of the call.
   case call
 }
 
 extension StageCall {
   /// The innermost visible value of a key; nil if there is none.
   ///
-  /// - Throws: ``PluginFailure`` if the call is over.
+  /// - Throws: ``PluginFailure`` if the call has ended.
   public func baggage(_ key: BaggageKey) throws -> BaggageValue? {
     var raw = unsafe crb_value()
     let status = unsafe core.host.table.pointee.bag_get(core.handle, key.raw, &raw)
@@ -43,9 +43,9 @@ extension StageCall {
     }
   }
 
-  /// Sets a value in a scope; nil hides what is there.
+  /// Sets a value in a scope. Nil hides an earlier value.
   ///
-  /// - Throws: ``PluginFailure`` if this hook cannot set a value in that scope.
+  /// - Throws: ``PluginFailure`` if this hook cannot set a value in the scope.
   public func setBaggage(_ key: BaggageKey, to value: BaggageValue?, in scope: BaggageScope = .inner) throws {
     var raw = unsafe crb_value()
     let set = { (raw: inout crb_value) in
