@@ -1,21 +1,22 @@
 internal import CCarabiner
 
-/// A call inside a hook, whatever the stage.
+/// A call in a hook of any stage.
 ///
-/// A value to pass on: work of a suspended hook uses the call it was given. The host refuses what comes after the call is over.
+/// The value may be passed on: work of a suspended hook keeps using it. Once the call has ended, the host refuses all
+/// functions.
 public protocol StageCall: Sendable {
-  /// The call and the host it belongs to.
+  /// The call's handle and its host.
   var core: CallCore { get }
 }
 
-/// What operations are.
+/// The type of an operation.
 public enum OperationType: UInt32, Sendable {
   case query = 1
   case mutation
   case subscription
 }
 
-/// A handle of the host's.
+/// The host's handle of a call.
 public struct CallCore: Sendable {
   let handle: crb_call
   let host: PluginHost
@@ -24,17 +25,17 @@ public struct CallCore: Sendable {
 extension StageCall {
   /// The host.
   public var host: PluginHost { core.host }
-  /// 0 for the first try.
+  /// The number of the attempt, 0 for the first.
   public var attempt: Int { unsafe Int(core.host.table.pointee.attempt(core.handle)) }
-  /// A number all stages of the request share.
+  /// A number that all stages of the request share.
   public var requestID: UInt64 { unsafe core.host.table.pointee.request_id(core.handle) }
-  /// What kind of operation this is; nil when the call is over.
+  /// The type of the operation; nil if the call has ended.
   public var operationType: OperationType? {
     unsafe OperationType(rawValue: core.host.table.pointee.operation_type(core.handle))
   }
-  /// Whether the caller went away; true also when the call is over.
+  /// Whether the call was cancelled or has ended.
   public var isCancelled: Bool { unsafe core.host.table.pointee.cancelled(core.handle) != 0 }
-  /// When the call must be done, on the host's clock; nil: never.
+  /// The call's deadline in nanoseconds of the host's clock; nil if it has none.
   public var deadlineNanoseconds: UInt64? {
     let deadline = unsafe core.host.table.pointee.deadline_ns(core.handle)
     return deadline == .max ? nil : deadline
@@ -48,7 +49,7 @@ extension StageCall {
 
   /// The first value of a header, by case-insensitive name; nil if there is none.
   ///
-  /// - Throws: ``PluginFailure`` if there are no headers to see in this hook, or the stage does not declare that it needs them.
+  /// - Throws: ``PluginFailure`` if this hook has no headers, or the stage does not declare them in `needs`.
   public func header(_ name: String) throws -> String? {
     var value = unsafe crb_view()
     let status = unsafe name.withView { unsafe core.host.table.pointee.header_get(core.handle, $0, &value) }
@@ -59,7 +60,7 @@ extension StageCall {
 
   /// All header fields, in order.
   ///
-  /// - Throws: As ``header(_:)``.
+  /// - Throws: ``PluginFailure``, like ``header(_:)``.
   public var headers: [(name: String, value: String)] {
     get throws {
       var fields: UnsafePointer<crb_header>?
@@ -73,7 +74,7 @@ extension StageCall {
 
   /// A part of the message; nil if it is absent.
   ///
-  /// - Throws: ``PluginFailure`` if this hook has no such part, or the stage does not declare that it needs it.
+  /// - Throws: ``PluginFailure`` if this hook does not have the part, or the stage does not declare it in `needs`.
   public func part(_ part: Parts) throws -> [UInt8]? { unsafe try view(of: part).map { unsafe $0.array } }
 
   func text(of part: Parts) throws -> String? { unsafe try view(of: part).map { unsafe $0.text } }
@@ -154,7 +155,7 @@ extension CallCore {
 }
 
 extension PluginFailure {
-  /// - Throws: A failure that says what the host refused and why.
+  /// - Throws: ``PluginFailure`` with the refused function and the meaning of the status, unless it is `CRB_OK`.
   static func check(_ status: crb_status, _ what: @autoclosure () -> String) throws {
     guard status != crb_status(CRB_OK) else { return }
     let meaning =

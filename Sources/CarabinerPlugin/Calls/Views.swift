@@ -12,16 +12,16 @@ extension crb_view {
   }
 }
 
-/// What an empty text points to: it is present, so its pointer must not be NULL.
+/// The address used for empty texts. An empty text is present, so its pointer must not be NULL.
 @safe private struct Somewhere: @unchecked Sendable {
-  // Nobody reads or writes what lies there.
+  // Safe: the byte is never read or written.
 
   let pointer = unsafe UnsafePointer(UnsafeMutablePointer<UInt8>.allocate(capacity: 1))
 }
 private let somewhere = Somewhere()
 
 extension String {
-  /// Shows the text to C for the length of `body`.
+  /// Passes a view of the text to `body`. It is valid only during the call.
   func withView<Value>(_ body: (crb_view) throws -> Value) rethrows -> Value {
     var text = self
     return try text.withUTF8 { try unsafe body(crb_view(ptr: $0.baseAddress ?? somewhere.pointer, len: $0.count)) }
@@ -29,13 +29,13 @@ extension String {
 }
 
 extension Array where Element == UInt8 {
-  /// Shows the bytes to C for the length of `body`.
+  /// Passes a view of the bytes to `body`. It is valid only during the call.
   func withView<Value>(_ body: (crb_view) throws -> Value) rethrows -> Value {
     unsafe try withUnsafeBufferPointer { try unsafe body(crb_view(ptr: $0.baseAddress ?? somewhere.pointer, len: $0.count)) }
   }
 }
 
-/// Header fields, laid out as C wants them.
+/// Header fields in the layout of the C interface.
 struct HeaderBlock {
   private var bytes: [UInt8] = []
   private var lengths: [(name: Int, value: Int)] = []
@@ -48,7 +48,7 @@ struct HeaderBlock {
     }
   }
 
-  /// Shows them to C for the length of `body`.
+  /// Passes the fields to `body`. They are valid only during the call.
   func with<Value>(_ body: (UnsafeBufferPointer<crb_header>) -> Value) -> Value {
     unsafe bytes.withView { all in
       var fields: [crb_header] = unsafe []
@@ -67,7 +67,7 @@ struct HeaderBlock {
 }
 
 extension Duration {
-  /// In nanoseconds; nothing below zero, and no more than fits.
+  /// The duration in nanoseconds, limited to the range of the type.
   var clampedNanoseconds: UInt64 {
     let (seconds, attoseconds) = components
     guard seconds >= 0, attoseconds >= 0 else { return 0 }

@@ -1,19 +1,19 @@
 internal import CCarabiner
 internal import Synchronization
 
-/// What an instance has started outside of hooks: timers, and tasks of suspended hooks. None of it outlives the instance for long, and
-/// none of it is where the instance ends.
+/// The timers an instance has armed, and the tasks of its suspended hooks. Tasks may briefly outlive the instance, but never
+/// run its `deinit`.
 @safe final class InstanceWork: @unchecked Sendable {
-  // The tables are the host's, static and read-only; the rest is behind the lock.
+  // Safe: the tables are static and read-only; everything else is protected by the lock.
 
   private struct State {
     var isClosed = false
     var timers: [ObjectIdentifier: TimerWork] = [:]
-    /// The tasks of suspended hooks, until they resume their hook.
+    /// The tasks of suspended hooks that have not resumed their hooks yet.
     var hooks: [crb_call: Task<Void, Never>] = [:]
-    /// How many of the tasks have not ended.
+    /// How many tasks have not ended yet.
     var tasksUnderWay = 0
-    /// The instance, if it was destroyed while tasks were under way.
+    /// The instance, if it was destroyed while tasks were running.
     var last: TakenOnce<PluginBox>?
   }
 
@@ -28,6 +28,8 @@ internal import Synchronization
 
   // MARK: Timers
 
+  /// Registers a timer.
+  ///
   /// - Returns: False once the instance is being destroyed.
   func add(_ timer: TimerWork) -> Bool {
     state.withLock { state in
@@ -40,7 +42,8 @@ internal import Synchronization
 
   // MARK: Tasks
 
-  /// Starts the task of a suspended hook. It calls ``willResume(_:)`` and, last of all, ``ended()``.
+  /// Starts the task of a suspended hook. The task must call ``willResume(_:)`` before it resumes the hook, and ``ended()`` at
+  /// its end.
   func start(_ call: crb_call, _ work: @escaping @Sendable () async -> Void) {
     state.withLock { state in
       state.tasksUnderWay += 1
@@ -48,10 +51,10 @@ internal import Synchronization
     }
   }
 
-  /// Once it is resumed, the call may be suspended again.
+  /// Removes the task, because the call may be suspended again as soon as it is resumed.
   func willResume(_ call: crb_call) { state.withLock { _ = $0.hooks.removeValue(forKey: call) } }
 
-  /// The last thing a task does: from here on it holds nothing of the plugin's.
+  /// Called at the end of a task, which from then on has no references to the plugin's objects.
   func ended() {
     let last: TakenOnce<PluginBox>? = state.withLock { state in
       state.tasksUnderWay -= 1
@@ -60,8 +63,8 @@ internal import Synchronization
       return state.last
     }
     guard let last else { return }
-    // The end of the instance is not for a task of its own: a thread of the host runs it. The id is the library's, as the instance's
-    // is given back by now.
+    // The instance must be destroyed on a thread of the host and not in a task, so a timer does it. The timer uses the
+    // library's id, because the host has released the instance's id by now.
     let release: @convention(c) (UnsafeMutableRawPointer?) -> Void = { user in
       if let user = unsafe user { _ = unsafe Unmanaged<TakenOnce<PluginBox>>.fromOpaque(user).takeRetainedValue().take() }
     }
@@ -70,12 +73,12 @@ internal import Synchronization
     if armed == 0 { unsafe lent.release() }
   }
 
-  /// The call was cancelled: so is the work it waits for.
+  /// Cancels the task of a call that was cancelled.
   func cancel(_ call: crb_call) { state.withLock { $0.hooks[call] }?.cancel() }
 
   // MARK: The end
 
-  /// Ends the timers and cancels the tasks of an instance that is destroyed; one that tasks still use stays until they have ended.
+  /// Cancels the timers and tasks of an instance that is being destroyed. The instance is kept until its tasks have ended.
   func close(_ instance: PluginBox?) {
     let (timers, tasks) = state.withLock { state in
       state.isClosed = true
@@ -88,7 +91,7 @@ internal import Synchronization
   }
 }
 
-/// Something that is taken out once, so that whoever passes it on need not keep it alive.
+/// A value that can be taken once. The object that passes it on then no longer keeps it alive.
 final class TakenOnce<Value: Sendable>: Sendable {
   private let value: Mutex<Value?>
 

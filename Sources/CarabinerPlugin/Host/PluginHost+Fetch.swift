@@ -1,6 +1,6 @@
 internal import CCarabiner
 
-/// What a plugin's own HTTP request brought.
+/// The response to a plugin's own HTTP request.
 public struct FetchResponse: Sendable {
   /// The status, 100 to 599.
   public let status: Int
@@ -11,9 +11,13 @@ public struct FetchResponse: Sendable {
 }
 
 extension PluginHost {
-  /// Makes an HTTP request over the host's connections. The manifest must grant `fetch`.
+  /// Sends an HTTP request over the host's connections. The manifest must grant `fetch`.
   ///
-  /// - Throws: ``PluginFailure`` if the service was not granted, or the request failed; `CancellationError`.
+  /// - Parameters:
+  ///   - method: Empty for GET, or POST if there is a body.
+  ///   - timeout: Zero for the host's default.
+  ///
+  /// - Throws: ``PluginFailure`` if the service is not granted or the request fails; `CancellationError`.
   public func fetch(
     _ url: String, method: String = "", headers: [(name: String, value: String)] = [], body: [UInt8]? = nil,
     timeout: Duration = .zero
@@ -40,14 +44,14 @@ extension PluginHost {
         }
       }
     }
-    // done() runs if and only if the start succeeded.
+    // done() is called if and only if the start succeeds.
     if status != crb_status(CRB_OK) { unsafe reply.release() }
     try PluginFailure.check(status, "the request; look at its URL and headers")
     return try await waiter.value
   }
 }
 
-/// Takes the host's call back.
+/// Receives the host's callback.
 private final class FetchReply: Sendable {
   private let waiter: Waiter<FetchResponse>
 

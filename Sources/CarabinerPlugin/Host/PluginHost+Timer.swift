@@ -2,10 +2,10 @@ internal import CCarabiner
 internal import Synchronization
 
 extension PluginHost {
-  /// The clock that deadlines and timers go by, in nanoseconds.
+  /// The time on the clock of deadlines and timers, in nanoseconds.
   public var clockNanoseconds: UInt64 { unsafe timer.map { unsafe $0.pointee.now_ns() } ?? 0 }
 
-  /// Runs `work` once, on a thread of the host. The end of the instance drops work that still waits.
+  /// Runs `work` once, on a thread of the host. If the instance is destroyed before, the work does not run.
   ///
   /// - Throws: ``PluginFailure`` if too many timers are armed.
   @discardableResult
@@ -13,11 +13,12 @@ extension PluginHost {
     try start(after: delay.clampedNanoseconds, every: 0, work)
   }
 
-  /// Runs `work` again and again, on a thread of the host, first after one interval.
+  /// Runs `work` repeatedly on a thread of the host, for the first time after one interval.
   ///
-  /// A run that takes longer than the interval delays the next one. It ends with ``PluginTimer/cancel()``, and with the instance.
+  /// A run that takes longer than the interval delays the next one. The timer ends with ``PluginTimer/cancel()`` or with the
+  /// instance.
   ///
-  /// - Throws: ``PluginFailure`` if the interval is not above zero, or too many timers are armed.
+  /// - Throws: ``PluginFailure`` if the interval is not positive or too many timers are armed.
   @discardableResult
   public func every(_ interval: Duration, _ work: @escaping @Sendable () -> Void) throws -> PluginTimer {
     guard interval > .zero else { throw PluginFailure("a repeating timer needs an interval above zero") }
@@ -37,9 +38,9 @@ extension PluginHost {
     return PluginTimer(work: armed)
   }
 
-  /// Waits; on the host's timers, and without a thread.
+  /// Suspends the task, with a timer of the host and without blocking a thread.
   ///
-  /// - Throws: `CancellationError` as soon as the task is cancelled.
+  /// - Throws: `CancellationError` as soon as the task is cancelled; ``PluginFailure`` if too many timers are armed.
   public func sleep(for delay: Duration) async throws {
     let waiter = Waiter<Void>()
     let timer = try after(delay) { waiter.finish(.success(())) }
@@ -52,7 +53,7 @@ extension PluginHost {
   }
 }
 
-/// Something a task waits for: the first outcome counts, and the task's cancellation is one.
+/// An outcome that a task waits for. Only the first outcome is used. Cancelling the task is an outcome too.
 final class Waiter<Value: Sendable>: Sendable {
   private enum State {
     case empty
@@ -77,7 +78,7 @@ final class Waiter<Value: Sendable>: Sendable {
     waiting?.resume(with: result)
   }
 
-  /// The outcome; to be asked for once.
+  /// The outcome. It may be read once.
   var value: Value {
     get async throws {
       try await withTaskCancellationHandler {

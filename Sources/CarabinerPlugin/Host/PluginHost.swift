@@ -1,15 +1,15 @@
 internal import CCarabiner
 
-/// The host, as a plugin's instance sees it: a value to keep.
+/// The host of a plugin's instance. The value may be stored.
 @safe public struct PluginHost: @unchecked Sendable {
-  // The tables are the host's, static and read-only; their functions say themselves which threads may call them.
+  // Safe: the tables are static and read-only. The header defines which threads may call their functions.
 
   let table: UnsafePointer<crb_host>
   let identity: crb_self
   let timer: UnsafePointer<crb_timer_service>?
   let fetching: UnsafePointer<crb_fetch_service>?
   let storing: UnsafePointer<crb_store_service>?
-  /// What the instance has started.
+  /// The timers and tasks that the instance has started.
   let work: InstanceWork
 
   init(_ table: UnsafePointer<crb_host>, _ identity: crb_self) {
@@ -21,12 +21,12 @@ internal import CCarabiner
     work = unsafe InstanceWork(table, timer)
   }
 
-  /// How important a log line is.
+  /// The severity of a log line.
   public enum LogLevel: UInt32, Sendable {
     case trace, debug, info, warning, error
   }
 
-  /// Whether a line of this level would be kept.
+  /// Whether the host logs lines of this level.
   public func keeps(_ level: LogLevel) -> Bool { unsafe table.pointee.log_enabled(identity, level.rawValue) != 0 }
 
   /// Writes a line to the host's log.
@@ -37,9 +37,9 @@ internal import CCarabiner
     unsafe message().withView { unsafe table.pointee.log(identity, level.rawValue, call, $0) }
   }
 
-  /// The key of a baggage name, such as `org.example.user`: make it once.
+  /// Interns a baggage name, such as `org.example.user`. Do this once per name.
   ///
-  /// - Throws: ``PluginFailure`` if the name is malformed, or there are too many.
+  /// - Throws: ``PluginFailure`` if the name is malformed or there are too many names.
   public func key(_ name: String) throws -> BaggageKey {
     let key = unsafe name.withView { unsafe table.pointee.key(identity, $0) }
     guard key != 0 else { throw PluginFailure("the host takes no baggage key \(name)") }

@@ -1,12 +1,14 @@
 internal import CCarabiner
 internal import Synchronization
 
-/// An armed timer. Letting go of it does not disarm it; the end of the instance does.
+/// An armed timer. Releasing the value does not cancel the timer; destroying the instance does.
 public struct PluginTimer: Sendable {
   let work: TimerWork
 
-  /// True if the work will not run, or not again; false if it ran, runs just now or was cancelled before. A repeating timer that runs
-  /// just now does not run again.
+  /// Cancels the timer.
+  ///
+  /// - Returns: True if the work will not run (again). False if it has run, is running or was cancelled before. A repeating
+  ///   timer whose work is running does not run again.
   @discardableResult
   public func cancel() -> Bool {
     defer { work.host.work.remove(work) }
@@ -14,25 +16,25 @@ public struct PluginTimer: Sendable {
   }
 }
 
-/// What a timer runs, once or again and again.
+/// The work of a timer, run once or repeatedly.
 @safe final class TimerWork: @unchecked Sendable {
-  // The service is the host's, static and read-only; the rest is behind the lock.
+  // Safe: the service is static and read-only; everything else is protected by the lock.
 
   private struct State {
-    /// Nil while it runs, and when it will not run any more.
+    /// Nil while it runs, and once it will not run again.
     var work: (@Sendable () -> Void)?
-    /// 0 while it is not armed.
+    /// 0 while the timer is not armed.
     var handle: crb_timer = 0
-    /// When it is due, on the host's clock.
+    /// The next time to run, on the host's clock.
     var due: UInt64 = 0
     var isCancelled = false
-    /// Counts how often it was armed or ran: a handle that comes late is not taken for a newer one.
+    /// Counts how often the timer was armed or fired, so that a handle returned late does not replace a newer one.
     var turn = 0
   }
 
   let host: PluginHost
   private let service: UnsafePointer<crb_timer_service>
-  /// In nanoseconds; 0: it runs once.
+  /// In nanoseconds; 0 for a timer that fires once.
   private let interval: UInt64
   private let state: Mutex<State>
 
@@ -46,14 +48,16 @@ public struct PluginTimer: Sendable {
     state = Mutex(State(work: work))
   }
 
-  /// False if the host arms no timer.
+  /// Arms the timer for the first time.
+  ///
+  /// - Returns: False if the host refuses.
   func arm(after delay: UInt64) -> Bool {
     let now = unsafe service.pointee.now_ns()
     state.withLock { $0.due = now.addingReportingOverflow(delay).partialValue }
     return arm(delay)
   }
 
-  /// Without the lock: the timer may fire before the host returns.
+  /// Calls the host without holding the lock: the timer may fire before the host's function returns.
   private func arm(_ delay: UInt64) -> Bool {
     let turn = state.withLock { state in
       state.handle = 0
@@ -83,9 +87,9 @@ public struct PluginTimer: Sendable {
       return (state.handle, state.work)
     }
     let isTaken = unsafe handle != 0 && service.pointee.cancel(handle) == crb_status(CRB_OK)
-    // The host gives its reference back.
+    // The callback will not run, so its reference is released here.
     if isTaken { unsafe Unmanaged.passUnretained(self).release() }
-    // Dropped here, where no lock is held.
+    // Released here, where the lock is not held.
     _ = work
     return isTaken
   }
@@ -103,7 +107,7 @@ public struct PluginTimer: Sendable {
     if !goesOn { host.work.remove(self) }
   }
 
-  /// For the next time that is not over yet.
+  /// Arms the timer for the next time that has not passed yet.
   private func armAgain(_ work: @escaping @Sendable () -> Void) -> Bool {
     let now = unsafe service.pointee.now_ns()
     let delay: UInt64? = state.withLock { state in

@@ -1,8 +1,8 @@
 internal import CCarabiner
 
-/// The store of the host: its records, under their keys. Each operation is one transaction.
+/// The host's store of normalized records. Each operation is one transaction.
 @safe public struct RecordStore: @unchecked Sendable {
-  // The table is the host's, static and read-only; its functions may be called from any thread.
+  // Safe: the table is static and read-only, and its functions may be called from any thread.
 
   private let service: UnsafePointer<crb_store_service>
   private let identity: crb_self
@@ -12,19 +12,20 @@ internal import CCarabiner
     self.identity = identity
   }
 
-  /// The records under these keys, as ``publish(_:)`` takes them, without those that are not there and fields that are too old.
+  /// The records under these keys, in the format of ``publish(_:)``. Missing records and expired fields are left out.
   ///
-  /// - Throws: ``PluginFailure``; `CancellationError`.
+  /// - Throws: ``PluginFailure`` if the host refuses or the store fails; `CancellationError`.
   public func load(_ keys: [String]) async throws -> String {
     unsafe try await run("the keys to load") { done, user in
       unsafe KeyBlock(keys).with { unsafe service.pointee.load(identity, $0.baseAddress, $0.count, done, user) }
     }.records
   }
 
-  /// Writes records, a JSON object of them by key: `{"Book:1": {"title": "Solaris"}}`.
+  /// Writes records. `records` is a JSON object of records by key: `{"Book:1": {"title": "Solaris"}}`.
   ///
   /// - Returns: How many fields changed.
-  /// - Throws: ``PluginFailure``; `CancellationError`, and then the records may be written all the same.
+  /// - Throws: ``PluginFailure`` if the host refuses or the store fails; `CancellationError`, after which the records may still
+  ///   be written.
   @discardableResult
   public func publish(_ records: String) async throws -> Int {
     unsafe try await run("the records; look at their JSON") { done, user in
@@ -34,8 +35,9 @@ internal import CCarabiner
 
   /// Removes the records under these keys.
   ///
-  /// - Returns: How many there were.
-  /// - Throws: ``PluginFailure``; `CancellationError`, and then the records may be removed all the same.
+  /// - Returns: How many records were removed.
+  /// - Throws: ``PluginFailure`` if the host refuses or the store fails; `CancellationError`, after which the records may still
+  ///   be removed.
   @discardableResult
   public func remove(_ keys: [String]) async throws -> Int {
     unsafe try await run("the keys to remove") { done, user in
@@ -43,10 +45,11 @@ internal import CCarabiner
     }.count
   }
 
-  /// Removes the records whose keys fit a pattern in which `*` stands for any text.
+  /// Removes the records whose keys match a pattern, in which `*` stands for any text.
   ///
-  /// - Returns: How many there were.
-  /// - Throws: ``PluginFailure``; `CancellationError`, and then the records may be removed all the same.
+  /// - Returns: How many records were removed.
+  /// - Throws: ``PluginFailure`` if the host refuses or the store fails; `CancellationError`, after which the records may still
+  ///   be removed.
   @discardableResult
   public func remove(matching pattern: String) async throws -> Int {
     unsafe try await run("the pattern") { done, user in
@@ -60,7 +63,7 @@ internal import CCarabiner
     let waiter = Waiter<StoreReply.Answer>()
     let reply = unsafe Unmanaged.passRetained(StoreReply(waiter))
     let status = unsafe start(StoreReply.done, reply.toOpaque())
-    // done() runs if and only if the start succeeded.
+    // done() is called if and only if the start succeeds.
     if status != crb_status(CRB_OK) { unsafe reply.release() }
     try PluginFailure.check(status, what)
     return try await waiter.value
@@ -70,7 +73,7 @@ internal import CCarabiner
 extension PluginHost {
   /// The store of the host. The manifest must grant `store`.
   ///
-  /// - Throws: ``PluginFailure`` if it does not.
+  /// - Throws: ``PluginFailure`` if the manifest does not grant it.
   public var store: RecordStore {
     get throws {
       guard let service = unsafe storing else {
@@ -81,7 +84,7 @@ extension PluginHost {
   }
 }
 
-/// Takes the host's call back.
+/// Receives the host's callback.
 private final class StoreReply: Sendable {
   struct Answer: Sendable {
     let count: Int
@@ -106,7 +109,7 @@ private final class StoreReply: Sendable {
   }
 }
 
-/// Keys, laid out as C wants them.
+/// Keys in the layout of the C interface.
 private struct KeyBlock {
   private var bytes: [UInt8] = []
   private var lengths: [Int] = []
@@ -118,7 +121,7 @@ private struct KeyBlock {
     }
   }
 
-  /// Shows them to C for the length of `body`.
+  /// Passes the keys to `body`. They are valid only during the call.
   func with<Value>(_ body: (UnsafeBufferPointer<crb_view>) -> Value) -> Value {
     unsafe bytes.withView { all in
       var views: [crb_view] = unsafe []

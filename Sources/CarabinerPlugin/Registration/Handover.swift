@@ -1,21 +1,21 @@
-/// Hands over what an instance has learnt and the one that follows it need not learn again, say a token it fetched.
+/// Passes state from an instance to its successor at a reload, for example a token it fetched.
 ///
-/// When a new manifest has an entry of the same name with this plugin, the host makes the new instance, lets the old one ``save()``
-/// and the new one ``adopt(_:version:)``, and only then sends calls to the new one. An error of either is no fault: the new instance
-/// then works as `init` left it, and the host logs why.
+/// If a new manifest has an entry of the same name with this plugin, the host creates the new instance, calls ``save()`` on the
+/// old one and ``adopt(_:version:)`` on the new one, and only then sends calls to the new one. An error of either is not a
+/// fault: the new instance keeps the state from `init`, and the host logs the reason.
 public protocol Handover: Plugin {
-  /// Of the bytes ``save()`` makes: a larger one when their layout changes.
+  /// The version of the layout of the bytes that ``save()`` returns. Increase it with each change of the layout.
   static var stateVersion: UInt32 { get }
 
-  /// The bytes, at most 16 MiB; nil if there is nothing to hand over. Calls may be under way meanwhile.
+  /// The state, at most 16 MiB; nil if there is none. Calls may be in flight at the same time.
   ///
-  /// - Throws: Anything; its description is what the operator reads.
+  /// - Throws: Any error. Its description is logged for the operator.
   func save() throws -> [UInt8]?
 
-  /// Takes over, before the first hook. Of a version that is newer than ``stateVersion`` the plugin is not asked.
+  /// Adopts the state, before the first hook. The host does not offer state with a version above ``stateVersion``.
   ///
-  /// Another version of the plugin may have written the bytes, or something damaged them: believe no length in them.
+  /// Another version of the plugin may have written the bytes, and they may be damaged: validate all lengths in them.
   ///
-  /// - Throws: Anything; the plugin is then as `init` left it.
+  /// - Throws: Any error. The plugin must then still be as `init` left it.
   func adopt(_ bytes: [UInt8], version: UInt32) throws
 }

@@ -1,10 +1,10 @@
 internal import CCarabiner
 
-/// From the pointers the host passes to the methods of a plugin and back.
+/// Converts between the pointers of the C interface and the methods of a plugin.
 enum Hooks {
   typealias Word = UnsafeMutableRawPointer?
 
-  /// Runs a hook: its call, its answer, what it throws.
+  /// Runs a hook and returns its verdict. An error that it throws fails the call.
   static func run(_ instance: Word, _ call: crb_call, _ hook: (PluginBox, CallCore) throws -> Verdict) -> crb_verdict {
     guard let instance = unsafe instance else { return crb_verdict(CRB_FAIL) }
     return unsafe Unmanaged<PluginBox>.fromOpaque(instance)._withUnsafeGuaranteedRef { box in
@@ -20,7 +20,7 @@ enum Hooks {
     }
   }
 
-  /// Cancels the work of a suspended hook, and tells the plugin if it wants to know.
+  /// Cancels the work of a suspended hook, and calls the plugin's `onCancel` if it has one.
   static func cancel(_ instance: Word, _ call: crb_call, _ hook: (PluginBox, CallCore) -> Void) {
     guard let instance = unsafe instance else { return }
     unsafe Unmanaged<PluginBox>.fromOpaque(instance)._withUnsafeGuaranteedRef { box in

@@ -1,4 +1,4 @@
-/// A plugin written in Swift: a type with the stages it has and the hooks it wants.
+/// A plugin written in Swift. The type conforms to the protocols of its stages and hooks.
 ///
 /// One instance serves all calls of a manifest entry, from several threads at once.
 ///
@@ -25,38 +25,38 @@
 /// | `Cache.Stage`   | `onRead`              | `OnWrite`, `OnCancel`                                  |
 /// | `Parser.Stage`  | `onHead`              | `OnChunk`, `OnError`, `OnEnd`, `OnCancel`              |
 ///
-/// A hook whose protocol a type does not conform to leaves its slot NULL, and the host does not call it. What a hook throws
-/// fails the call with its description. A hook that has to wait returns ``Verdict/later(_:)``.
+/// If a type does not conform to a hook's protocol, the slot is NULL and the host does not call the hook. An error thrown by a
+/// hook fails the call with its description. A hook that must wait returns ``Verdict/later(_:)``.
 ///
-/// ``Handover`` keeps what an instance has learnt over a reload; the tests of ``SelfTesting`` are run by `carabiner conform`.
+/// ``Handover`` passes state to the next instance at a reload. `carabiner conform` runs the tests of ``SelfTesting``.
 public protocol Plugin: Sendable {
-  /// Who this plugin is.
+  /// The plugin's identity.
   static var identity: PluginIdentity { get }
 
-  /// Makes an instance.
+  /// Creates an instance.
   ///
-  /// - Throws: Anything; its description is what the operator reads.
+  /// - Throws: Any error. Its description is shown to the operator.
   init(configuration: PluginConfiguration, host: PluginHost) throws
 }
 
-/// Who a plugin is.
+/// The identity of a plugin.
 public struct PluginIdentity: Sendable {
-  /// Reverse DNS; the same as in the ELF note.
+  /// The id, a reverse-DNS name, as in the ELF note.
   public var id: StaticString
-  /// Semantic version; the same as in the ELF note.
+  /// The semantic version, as in the ELF note.
   public var version: StaticString
-  /// JSON Schema of the configuration; nil if there is none.
+  /// The JSON Schema of the configuration; nil if the plugin has none.
   public var configurationSchema: StaticString?
-  /// Which threads the host may use for the hooks of one instance.
+  /// The threads the host may use for the hooks of one instance.
   public var threads: ThreadClass
-  /// For people; nil if there is none.
+  /// The display name; nil if there is none.
   public var name: StaticString?
-  /// For people; nil if there is none.
+  /// The author or company; nil if there is none.
   public var vendor: StaticString?
-  /// Of the documentation; nil if there is none.
+  /// The address of the documentation; nil if there is none.
   public var url: StaticString?
 
-  /// An identity of these parts.
+  /// Creates an identity.
   public init(
     id: StaticString, version: StaticString, configurationSchema: StaticString? = nil, threads: ThreadClass = .concurrent,
     name: StaticString? = nil, vendor: StaticString? = nil, url: StaticString? = nil
@@ -71,58 +71,58 @@ public struct PluginIdentity: Sendable {
   }
 }
 
-/// Which threads the host may use for the hooks of one instance.
+/// The threads the host may use for the hooks of one instance.
 public enum ThreadClass: UInt32, Sendable {
-  /// A fresh instance for each call.
+  /// Each call has its own instance.
   case perCall = 1
   /// The host runs one hook of the instance at a time.
   case serial
-  /// Hooks of different calls overlap.
+  /// The host may run hooks of different calls at the same time.
   case concurrent
 }
 
-/// What kind of error it is.
+/// The kind of an error.
 public struct ErrorFlags: OptionSet, Sendable {
   public let rawValue: UInt32
   public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-  /// The same may work the next time.
+  /// A retry may succeed.
   public static let retryable = ErrorFlags(rawValue: 1 << 0)
-  /// Something took too long.
+  /// A timeout expired.
   public static let timeout = ErrorFlags(rawValue: 1 << 1)
   /// The call was cancelled.
   public static let cancelled = ErrorFlags(rawValue: 1 << 2)
   /// The network failed.
   public static let transport = ErrorFlags(rawValue: 1 << 3)
-  /// The server answered with a status that is an error.
+  /// The server returned an error status.
   public static let httpStatus = ErrorFlags(rawValue: 1 << 4)
   /// The response could not be parsed.
   public static let parse = ErrorFlags(rawValue: 1 << 5)
   /// The cache or the store failed.
   public static let cache = ErrorFlags(rawValue: 1 << 6)
-  /// The GraphQL server refused the operation.
+  /// The GraphQL server rejected the operation.
   public static let graphQL = ErrorFlags(rawValue: 1 << 7)
   /// A limit was reached.
   public static let limit = ErrorFlags(rawValue: 1 << 8)
-  /// A plugin broke a rule of `carabiner.h`.
+  /// A plugin violated the contract of `carabiner.h`.
   public static let pluginFault = ErrorFlags(rawValue: 1 << 9)
 }
 
-/// Something a plugin throws with a message for people.
+/// An error that a plugin throws, with a message for users and operators.
 public struct PluginFailure: Error, CustomStringConvertible {
   public let description: String
-  /// Yours to define; of what the host refused, its status.
+  /// A code that the plugin defines. If the host refused a function, its status.
   public let code: Int32
-  /// What kind of error it is.
+  /// The kind of the error.
   public let flags: ErrorFlags
-  /// Detail for machines, a JSON text; nil if there is none.
+  /// Machine-readable details as JSON; nil if there are none.
   public let detail: String?
-  /// 400 to 599: what a gateway answers its client with; 0 leaves that to the gateway.
+  /// The status, 400 to 599, that a gateway returns to its client; 0 if the gateway chooses it.
   public let httpStatus: Int
-  /// When a gateway's client may ask again; zero if nobody knows.
+  /// How long a gateway's client should wait before a retry; zero if unknown.
   public let retryAfter: Duration
 
-  /// A failure that says this.
+  /// Creates a failure with this description.
   public init(
     _ description: String, code: Int32 = 0, flags: ErrorFlags = [], httpStatus: Int = 0, retryAfter: Duration = .zero,
     detail: String? = nil

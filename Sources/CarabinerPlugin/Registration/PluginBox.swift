@@ -1,6 +1,6 @@
 internal import CCarabiner
 
-/// What an instance pointer points to: the plugin, seen through each of its protocols.
+/// The object that an instance pointer points to: the plugin as each of its protocols.
 final class PluginBox: Sendable {
   let host: PluginHost
   let graphQL: GraphQLHooks?
@@ -20,10 +20,10 @@ final class PluginBox: Sendable {
     selfTesting = plugin as? any SelfTesting
   }
 
-  /// Runs the work of a suspended hook in a task, and resumes the hook with what it brings.
+  /// Runs the work of a suspended hook in a task, and resumes the hook with the verdict it returns.
   ///
-  /// The task holds the work, and so whatever of the plugin the work has captured, only while the work runs: once the hook is resumed
-  /// the instance may be destroyed, and that is not for this task to do.
+  /// The task releases the work, and all objects it captured, before it resumes the hook. From then on the instance may be
+  /// destroyed, which must not happen in this task.
   func suspend(_ core: CallCore, _ work: @escaping @Sendable () async throws -> Verdict) throws -> crb_verdict {
     let token = unsafe host.table.pointee.suspend(core.handle)
     guard token != 0 else { throw PluginFailure("the host cannot suspend this hook") }
@@ -41,12 +41,12 @@ final class PluginBox: Sendable {
       _ = unsafe core.host.table.pointee.resume(token, verdict)
       own.ended()
     }
-    // The cancellation may have come before there was anything to end.
+    // The call may have been cancelled before the task existed.
     if unsafe host.table.pointee.cancelled(core.handle) != 0 { cancel(core.handle) }
     return crb_verdict(CRB_PENDING)
   }
 
-  /// The call was cancelled: so is the work it waits for.
+  /// Cancels the task of a call that was cancelled.
   func cancel(_ call: crb_call) { host.work.cancel(call) }
 
   private static func code(of work: TakenOnce<@Sendable () async throws -> Verdict>) async throws -> crb_verdict {
@@ -57,7 +57,7 @@ final class PluginBox: Sendable {
 }
 
 extension Verdict {
-  /// The number of the contract; nil for `.later`.
+  /// The verdict's number in the C interface; nil for `.later`.
   var code: crb_verdict? {
     switch self {
     case .continue: crb_verdict(CRB_CONTINUE)

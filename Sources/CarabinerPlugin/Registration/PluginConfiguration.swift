@@ -1,17 +1,17 @@
 internal import FoundationEssentials
 
-/// What the manifest says for this plugin; the host has checked it against the plugin's schema.
+/// The configuration of an instance. The host has validated it with the plugin's schema.
 public struct PluginConfiguration: Sendable {
   /// The name of the manifest entry.
   public let entryName: String
-  /// The configuration as JSON text.
+  /// The configuration, as JSON.
   public let json: String
-  /// The path of the library in the manifest, not of the staged copy.
+  /// The path of the library as in the manifest, not that of the staged copy.
   public let origin: String
-  /// Of the manifest that asks for the instance.
+  /// The generation of the manifest that creates the instance.
   public let generation: UInt64
 
-  /// The configuration as a value.
+  /// Decodes the configuration.
   ///
   /// - Throws: `DecodingError`.
   public func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {

@@ -1,10 +1,10 @@
 public import CCarabiner
 internal import Synchronization
 
-/// Makes the registration table of plugins written in Swift.
+/// Creates the registration table of plugins written in Swift.
 public enum PluginExport {
   @safe private struct Table: @unchecked Sendable {
-    // Static data from here on: made once, never freed, never changed.
+    // Safe: static data, created once and then never changed or freed.
 
     let pointer: UnsafePointer<crb_plugin>
   }
@@ -14,11 +14,11 @@ public enum PluginExport {
   /// How many plugin types a library may export.
   public static var maximumPlugins: Int { PluginSlot.all.count }
 
-  /// The table for the plugin types of a library, at least one; the same at every call.
+  /// The table of the plugin types of a library, at least one. Every call returns the same table.
   ///
-  /// The note names the first. Of several, a manifest says which it means with `interceptor: ID`.
+  /// The first type is the one in the note. If there are several, the manifest selects one with `interceptor: ID`.
   ///
-  /// - Returns: Nil without a host, and for more than ``maximumPlugins``.
+  /// - Returns: Nil without a host, without a type, or with more than ``maximumPlugins`` types.
   public static func table(
     for types: any Plugin.Type..., host: UnsafePointer<crb_host>?
   ) -> UnsafePointer<crb_plugin>? {
@@ -78,7 +78,7 @@ public enum PluginExport {
     return unsafe pointer
   }
 
-  /// A static string ends with NUL already.
+  /// A static string already ends with NUL.
   static func cString(_ string: StaticString) -> UnsafePointer<CChar> {
     unsafe UnsafeRawPointer(string.utf8Start).assumingMemoryBound(to: CChar.self)
   }

@@ -1,15 +1,15 @@
 internal import CCarabiner
 internal import Synchronization
 
-/// The tables of one plugin type of the library beside its stages.
+/// The extension tables of one plugin type: handover and self-tests.
 @safe final class PluginExtensions: @unchecked Sendable {
-  // Immutable; the tables are never freed.
+  // Safe: immutable, and the tables are never freed.
 
   private let state: UnsafePointer<crb_state>?
   private let selfTests: UnsafePointer<crb_selftest>?
   private let testNames: [StaticString]
 
-  /// By their slots.
+  /// The extensions of all types, by slot.
   private static let registered = Mutex<[PluginExtensions]>([])
 
   init(_ type: any Plugin.Type, _ slot: PluginSlot) {
@@ -27,7 +27,7 @@ internal import Synchronization
     registered.withLock { $0.indices.contains(slot) ? $0[slot] : nil }
   }
 
-  /// What the interceptor's `extension` answers.
+  /// The extension table with this id, for the interceptor's `extension` function; NULL if there is none.
   static func table(_ slot: Int, _ id: UnsafePointer<CChar>?) -> UnsafeRawPointer? {
     guard let id = unsafe id, let own = own(slot) else { return nil }
     return switch unsafe String(cString: id) {
@@ -37,7 +37,7 @@ internal import Synchronization
     }
   }
 
-  /// What a self-test is about.
+  /// The name of a self-test.
   static func testName(_ slot: Int, _ index: UInt32) -> UnsafePointer<CChar>? {
     guard let names = own(slot)?.testNames, names.indices.contains(Int(index)) else { return nil }
     return unsafe PluginExport.cString(names[Int(index)])
@@ -84,7 +84,7 @@ internal import Synchronization
     return table
   }
 
-  /// Runs the plugin's code outside of any call; what it throws is said in `why`.
+  /// Runs the plugin's code outside of a call. If it throws, the message is written to `why`.
   private static func told(
     _ instance: UnsafeMutableRawPointer?, _ why: UnsafeMutablePointer<crb_error>?, _ body: (PluginBox) throws -> Int
   ) -> crb_status {

@@ -1,15 +1,15 @@
 internal import CCarabiner
 internal import Synchronization
 
-/// Makes the instances of one plugin type of the library.
+/// Creates the instances of one plugin type.
 @safe final class PluginFactory: @unchecked Sendable {
-  // Immutable; the table of host functions is the host's static data.
+  // Safe: immutable, and the table of host functions is static.
 
   private let make: @Sendable (PluginConfiguration, PluginHost) throws -> any Plugin
   private let validating: (any Validating.Type)?
   private let host: UnsafePointer<crb_host>
 
-  /// By their slots.
+  /// The factories of all types, by slot.
   private static let registered = Mutex<[PluginFactory]>([])
 
   init(_ type: any Plugin.Type, _ host: UnsafePointer<crb_host>) {
@@ -39,7 +39,7 @@ internal import Synchronization
       unsafe instance.pointee = unsafe Unmanaged.passRetained(PluginBox(plugin, host)).toOpaque()
       return crb_status(CRB_OK)
     } catch {
-      // What was started must not outlive an instance that was never made.
+      // Without an instance, the timers and tasks that `init` started must end.
       host.work.close(nil)
       unsafe RefusalText.tell(error, why)
       return crb_status(CRB_E_INVAL)
@@ -59,7 +59,7 @@ internal import Synchronization
     }
   }
 
-  /// The plugin's last reference goes here, on the thread of the host, unless tasks still use it.
+  /// Releases the plugin on the host's thread, unless tasks still use it.
   static func destroy(_ instance: UnsafeMutableRawPointer) {
     let box = unsafe Unmanaged<PluginBox>.fromOpaque(instance).takeRetainedValue()
     box.host.work.close(box)

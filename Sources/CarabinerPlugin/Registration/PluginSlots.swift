@@ -1,7 +1,7 @@
 internal import CCarabiner
 
-/// The functions of the contract that are given no instance: a C function captures nothing, so each plugin type of a library has one of
-/// its own.
+/// The functions of the C interface that receive no instance. A C function captures nothing, so each plugin type of a library
+/// needs its own functions.
 @safe struct PluginSlot: Sendable {
   typealias Create =
     @convention(c) (
@@ -24,7 +24,7 @@ internal import CCarabiner
     unsafe self.testName = unsafe testName
   }
 
-  /// As many plugin types a library may export.
+  /// One slot for each plugin type that a library may export.
   static let all: [PluginSlot] = unsafe [
     PluginSlot(
       { unsafe PluginFactory.create(0, $1, $2, $3) }, { unsafe PluginFactory.validate(0, $0, $1, $2) },

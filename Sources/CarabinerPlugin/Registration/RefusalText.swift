@@ -1,11 +1,12 @@
 internal import CCarabiner
 internal import Synchronization
 
-/// Why something was refused. The host reads it after the function has returned, so it outlives the call, and gives way to later ones.
+/// The message of a refusal. The host reads it after the function has returned, so it outlives the call. Later messages replace
+/// it.
 @safe final class RefusalText: @unchecked Sendable {
-  // Written in `init` and never after.
+  // Safe: written only in `init`.
 
-  /// How many texts are kept: several threads may be refused at once, but each text is read at once.
+  /// How many messages are kept. Several threads may be refused at the same time, but the host reads each message immediately.
   private static let maximumKept = 16
   private static let kept = Mutex<[RefusalText]>([])
 
@@ -18,7 +19,7 @@ internal import Synchronization
 
   deinit { unsafe memory.deallocate() }
 
-  /// Says why, for what is no hook and so has no call.
+  /// Writes an error to `why`, for functions that have no call.
   static func tell(_ error: any Error, _ why: UnsafeMutablePointer<crb_error>?) {
     if let failure = error as? PluginFailure { unsafe why?.pointee.code = failure.code }
     unsafe why?.pointee.message = unsafe keep("\(error)")

@@ -1,28 +1,31 @@
-/// A test of what no harness can know, say that a signature is the one of the standard.
+/// A test that only the plugin's author can write, for example that a signature matches the standard's example.
 public struct SelfTest<Subject: Plugin>: Sendable {
-  /// What it is about, for people.
+  /// The name shown to users.
   public let name: StaticString
-  /// Runs it. False: it does not apply here. What it throws says what was found and what is right.
+  /// Runs the test. It returns false if the test does not apply, and throws an error with the actual and the expected result if
+  /// it fails.
   public let run: @Sendable (Subject) throws -> Bool
 
-  /// A test, run with an instance of its own.
+  /// Creates a test. Each test runs with its own instance.
   public init(_ name: StaticString, run: @escaping @Sendable (Subject) throws -> Bool) {
     self.name = name
     self.run = run
   }
 }
 
-/// Brings tests along, which `carabiner conform` runs where it runs its own checks.
+/// A plugin with tests of its own, which `carabiner conform` runs along with its checks.
 public protocol SelfTesting: Plugin {
-  /// The tests, always the same. They are asked for while the plugin registers, too: to make the list must cost nothing, as a file does.
+  /// The tests, always the same. They are also listed while the plugin registers, so creating the list must be cheap.
   static var selfTests: [SelfTest<Self>] { get }
 }
 
 extension SelfTesting {
   static var testNames: [StaticString] { selfTests.map(\.name) }
 
+  /// Runs a test.
+  ///
   /// - Returns: Whether the test applies.
-  /// - Throws: Why it failed.
+  /// - Throws: The reason if the test fails.
   func runSelfTest(_ index: Int) throws -> Bool {
     let tests = Self.selfTests
     guard tests.indices.contains(index) else { throw PluginFailure("there is no test \(index)") }

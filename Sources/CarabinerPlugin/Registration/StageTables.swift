@@ -1,7 +1,7 @@
 internal import CCarabiner
 
-// The tables of the contract for one type: what it lacks stays NULL. The functions are the same for all types, for a C function
-// can capture nothing; which methods they call, the instance knows.
+// The stage tables of a type. Hooks it does not implement stay NULL. A C function captures nothing, so all types share the
+// functions, and the instance determines which methods are called.
 
 extension crb_graphql_stage {
   init?(_ type: any Plugin.Type) {

@@ -1,9 +1,9 @@
-/// For plugins whose configuration can be wrong in ways that no schema can say.
+/// For plugins whose configuration can have errors that a schema cannot describe.
 public protocol Validating: Plugin {
-  /// Says whether a configuration is good, without any effect. `init` must take what this takes, and nothing else.
+  /// Validates a configuration without side effects. It must accept exactly the configurations that `init` accepts.
   ///
-  /// The host asks for no entry in particular: entry name, origin and generation are empty.
+  /// Entry name, origin and generation are empty here, because the host validates no particular entry.
   ///
-  /// - Throws: Anything; its description is what the operator reads.
+  /// - Throws: Any error. Its description is shown to the operator.
   static func validate(_ configuration: PluginConfiguration) throws
 }

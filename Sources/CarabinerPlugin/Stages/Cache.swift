@@ -1,26 +1,26 @@
 internal import CCarabiner
 
-/// Cache stages are asked for results and told of them.
+/// Cache stages provide stored results and receive new ones.
 public enum Cache {
   /// A cache stage, with its first hook.
   public protocol Stage: Plugin {
-    /// What the stage keeps of a call between its hooks.
+    /// The stage's state between the hooks of a call.
     associatedtype CacheState: CallState = NoState
-    /// What the stage reads.
+    /// The parts that the stage reads.
     static var cache: StageParts { get }
-    /// `.respond` is a hit; `.continue` asks the next cache.
+    /// Looks up a result. `.respond` is a hit; `.continue` passes the call to the next cache.
     func onRead(_ call: Call, _ state: inout CacheState) throws -> Verdict
   }
 
-  /// For caches that keep what servers answer.
+  /// For caches that store the results of servers.
   public protocol OnWrite: Stage {
-    /// A result came from a server. `.drop` keeps it from the caches behind this one.
+    /// Called with a result from a server. `.drop` does not pass it to the caches behind this one.
     func onWrite(_ call: Call, _ result: borrowing ResultEvent, _ state: inout CacheState) throws -> Verdict
   }
 
-  /// For caches that want to know of a call's cancellation.
+  /// For caches that must know when a call is cancelled.
   public protocol OnCancel: Stage {
-    /// Wake whoever waits and return. Another hook of the same call may be under way.
+    /// Wakes up waiting work and returns. Another hook of the same call may be running.
     func onCancel(_ call: Call)
   }
 
@@ -37,7 +37,7 @@ public enum Cache {
     /// The extensions, a JSON object.
     public var extensions: String? { get throws { try text(of: .extensions) } }
 
-    /// In `onRead`: a hit. `return try call.respond(json)`
+    /// In `onRead`: responds with a cached result. `return try call.respond(json)`
     public func respond(_ json: String) throws -> Verdict {
       try stage(CRB_EMIT_RESULT, try core.host.buffer(json.utf8), CRB_RESULT_CACHE)
       return .respond

@@ -1,10 +1,10 @@
 internal import CCarabiner
 
-/// Where the first hook of a stage puts its state.
+/// The place where the first hook of a stage stores its state.
 typealias StateWord = UnsafeMutablePointer<UnsafeMutableRawPointer?>
 
 extension CallState {
-  /// Runs a stage's first hook with its state, made if there is none yet.
+  /// Runs a stage's first hook with the call's state, which is created if there is none.
   static func made(at word: StateWord?, _ body: (inout Self) throws -> Verdict) throws -> Verdict {
     guard MemoryLayout<Self>.size > 0, let word = unsafe word else {
       var nothing = Self()
@@ -18,7 +18,8 @@ extension CallState {
     return try unsafe kept(at: word.pointee, body)
   }
 
-  /// Runs a further hook with the state of the first. A cache may be written to without having been read.
+  /// Runs a later hook with the state of the first. Without a first hook the state is new: a cache may be written without a
+  /// read.
   static func kept(at word: UnsafeMutableRawPointer?, _ body: (inout Self) throws -> Verdict) throws -> Verdict {
     guard let word = unsafe word else {
       var nothing = Self()

@@ -1,38 +1,38 @@
 internal import CCarabiner
 
-/// GraphQL stages see requests and results.
+/// GraphQL stages receive requests and results.
 public enum GraphQL {
   /// A GraphQL stage, with its first hook.
   public protocol Stage: Plugin {
-    /// What the stage keeps of a call between its hooks.
+    /// The stage's state between the hooks of a call.
     associatedtype GraphQLState: CallState = NoState
-    /// What the stage reads and changes.
+    /// The parts that the stage reads and changes.
     static var graphQL: StageParts { get }
-    /// Before anything is sent.
+    /// Called before the request is sent.
     func onRequest(_ call: Call, _ state: inout GraphQLState) throws -> Verdict
   }
 
-  /// For stages that look at results.
+  /// For stages that process results.
   public protocol OnResult: Stage {
-    /// For each result. With nothing staged, `.continue` passes it on as it is.
+    /// Called with each result. `.continue` passes the result on, or the staged response in its place.
     func onResult(_ call: Call, _ result: borrowing ResultEvent, _ state: inout GraphQLState) throws -> Verdict
   }
 
-  /// For stages that want to know what failed further in.
+  /// For stages that process errors of stages closer to the network.
   public protocol OnError: Stage {
-    /// Something further in failed; what this throws takes the error's place.
+    /// Called after an error. An error that this throws replaces it.
     func onError(_ call: Call, _ error: borrowing ErrorEvent, _ state: inout GraphQLState) throws -> Verdict
   }
 
-  /// For stages that want to know the end.
+  /// For stages that must know when the results end.
   public protocol OnEnd: Stage {
-    /// Nothing more will come from further in.
+    /// Called when no more results follow.
     func onEnd(_ call: Call, _ state: inout GraphQLState) throws -> Verdict
   }
 
-  /// For stages that want to know of a call's cancellation.
+  /// For stages that must know when a call is cancelled.
   public protocol OnCancel: Stage {
-    /// Wake whoever waits and return. Another hook of the same call may be under way.
+    /// Wakes up waiting work and returns. Another hook of the same call may be running.
     func onCancel(_ call: Call)
   }
 
@@ -61,27 +61,27 @@ public enum GraphQL {
     /// Adds a header to those already there.
     public func addHeader(_ name: String, _ value: String) throws { try changeHeader(name, value, UInt32(CRB_HEADER_APPEND)) }
 
-    /// Stages a whole response: with `.continue` it takes the result's place, in `onEnd` it follows.
+    /// Stages a whole response. With `.continue` it replaces the result; in `onEnd` it is appended.
     public func emit(_ json: String) throws { try emit(try core.host.buffer(json.utf8)) }
     /// Stages a whole response without a copy.
     public func emit(_ json: consuming Buffer) throws { try stage(CRB_EMIT_RESULT, json, 0) }
 
-    /// In `onRequest`: this is the answer. `return try call.respond(json)`
+    /// In `onRequest`: responds without sending the request. `return try call.respond(json)`
     public func respond(_ json: String) throws -> Verdict {
       try stage(CRB_EMIT_RESULT, try core.host.buffer(json.utf8), CRB_RESULT_SYNTHETIC)
       return .respond
     }
-    /// In `onResult`: this instead. `return try call.replace(json)`
+    /// In `onResult`: replaces the result. `return try call.replace(json)`
     public func replace(_ json: String) throws -> Verdict {
       try emit(json)
       return .continue
     }
-    /// In `onError`: a result in the error's place. `return try call.recover(json)`
+    /// In `onError`: replaces the error with a result. `return try call.recover(json)`
     public func recover(_ json: String) throws -> Verdict {
       try stage(CRB_EMIT_RESULT, try core.host.buffer(json.utf8), CRB_RESULT_SYNTHETIC)
       return .recover
     }
-    /// From the first GraphQL stage again, after a while. `return try call.retry(after: .seconds(1))`
+    /// Restarts the call at the first GraphQL stage after a delay. `return try call.retry(after: .seconds(1))`
     public func retry(after delay: Duration) throws -> Verdict { try again(CRB_RETRY_CHAIN, delay) }
   }
 }

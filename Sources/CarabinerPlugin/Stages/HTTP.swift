@@ -1,44 +1,44 @@
 internal import CCarabiner
 
-/// HTTP stages see requests, and the heads and chunks of responses.
+/// HTTP stages receive requests, and the heads and chunks of responses.
 public enum HTTP {
   /// An HTTP stage, with its first hook.
   public protocol Stage: Plugin {
-    /// What the stage keeps of a call between its hooks.
+    /// The stage's state between the hooks of a call.
     associatedtype HTTPState: CallState = NoState
-    /// What the stage reads and changes.
+    /// The parts that the stage reads and changes.
     static var http: StageParts { get }
-    /// Before the request is sent.
+    /// Called before the request is sent.
     func onRequest(_ call: Call, _ state: inout HTTPState) throws -> Verdict
   }
 
-  /// For stages that look at heads.
+  /// For stages that process heads.
   public protocol OnHead: Stage {
-    /// Status and headers arrived.
+    /// Called with the status and headers of a response.
     func onHead(_ call: Call, _ head: borrowing Head, _ state: inout HTTPState) throws -> Verdict
   }
 
-  /// For stages that look at bodies.
+  /// For stages that process bodies.
   public protocol OnChunk: Stage {
-    /// For each piece of the body. With nothing staged, `.continue` passes it on.
+    /// Called with each chunk of the body. `.continue` passes the chunk on, or the staged bytes in its place.
     func onChunk(_ call: Call, _ chunk: borrowing Chunk, _ state: inout HTTPState) throws -> Verdict
   }
 
-  /// For stages that want to know what failed further in.
+  /// For stages that process errors of stages closer to the network.
   public protocol OnError: Stage {
-    /// Something further in failed; what this throws takes the error's place.
+    /// Called after an error. An error that this throws replaces it.
     func onError(_ call: Call, _ error: borrowing ErrorEvent, _ state: inout HTTPState) throws -> Verdict
   }
 
-  /// For stages that want to know the end.
+  /// For stages that must know when the response ends.
   public protocol OnEnd: Stage {
-    /// Nothing more will come from further in.
+    /// Called when no more chunks follow.
     func onEnd(_ call: Call, _ state: inout HTTPState) throws -> Verdict
   }
 
-  /// For stages that want to know of a call's cancellation.
+  /// For stages that must know when a call is cancelled.
   public protocol OnCancel: Stage {
-    /// Wake whoever waits and return. Another hook of the same call may be under way.
+    /// Wakes up waiting work and returns. Another hook of the same call may be running.
     func onCancel(_ call: Call)
   }
 
@@ -46,46 +46,47 @@ public enum HTTP {
   public struct Call: StageCall {
     public let core: CallCore
 
-    /// Where the request goes.
+    /// The request's URL.
     public var url: String? { get throws { try text(of: .url) } }
     /// The request's method.
     public var method: String? { get throws { try text(of: .method) } }
     /// The request's body.
     public var body: [UInt8]? { get throws { try part(.body) } }
 
-    /// Sends the request elsewhere.
+    /// Replaces the URL.
     public func setURL(_ url: String) throws { try set(.url, Array(url.utf8), "the URL") }
     /// Replaces the method.
     public func setMethod(_ method: String) throws { try set(.method, Array(method.utf8), "the method") }
     /// Replaces the body.
     public func setBody(_ bytes: [UInt8]) throws { try set(.body, bytes, "the body") }
 
-    /// Sets a header, or removes it: in `onRequest` of the request, in `onHead` of the response.
+    /// Sets or removes a header: in `onRequest` of the request, in `onHead` of the response.
     public func setHeader(_ name: String, to value: String?) throws { try changeHeader(name, value, 0) }
     /// Adds a header to those already there.
     public func addHeader(_ name: String, _ value: String) throws { try changeHeader(name, value, UInt32(CRB_HEADER_APPEND)) }
 
-    /// Stages a response's head: in `onRequest` before `.respond`, and in `onHead`.
+    /// Stages a response's head, in `onHead` or before `.respond` in `onRequest`.
     public func setHead(status: Int, headers: [(name: String, value: String)] = []) throws {
       try stageHead(status, headers)
     }
-    /// Stages bytes of the response's body: with `.continue` they take the chunk's place, in `onEnd` they follow.
+    /// Stages bytes of the response's body. With `.continue` they replace the chunk; in `onEnd` they are appended.
     public func emit(_ bytes: [UInt8]) throws { try emit(try core.host.buffer(bytes)) }
     /// Stages bytes of the response's body without a copy.
     public func emit(_ bytes: consuming Buffer) throws { try stage(CRB_EMIT_CHUNK, bytes, 0) }
 
-    /// In `onRequest`: this is the response. `return try call.respond(status: 200, headers: [...], body: [...])`
+    /// In `onRequest`: responds without sending the request. `return try call.respond(status: 200, headers: [...], body:
+    /// [...])`
     public func respond(status: Int, headers: [(name: String, value: String)] = [], body: [UInt8]) throws -> Verdict {
       try setHead(status: status, headers: headers)
       try emit(body)
       return .respond
     }
-    /// In `onChunk`: this instead. `return try call.replace(bytes)`
+    /// In `onChunk`: replaces the chunk. `return try call.replace(bytes)`
     public func replace(_ bytes: [UInt8]) throws -> Verdict {
       try emit(bytes)
       return .continue
     }
-    /// The HTTP request again, after a while. `return try call.retry(after: .seconds(1))`
+    /// Sends the HTTP request again after a delay. `return try call.retry(after: .seconds(1))`
     public func retry(after delay: Duration) throws -> Verdict { try again(CRB_RETRY_STAGE, delay) }
   }
 }

@@ -4,39 +4,39 @@ internal import CCarabiner
 public enum Parser {
   /// A parser, with its first hook.
   public protocol Stage: Plugin {
-    /// What the parser keeps of a response; fresh for each.
+    /// The parser's state for a response. Each response begins with a new one.
     associatedtype ParserState: CallState = NoState
-    /// What the parser reads.
+    /// The parts that the parser reads.
     static var parser: StageParts { get }
-    /// The media types it reads, as the field Accept lists them: `"application/cbor;q=0.9"`; nil for none.
+    /// The media types it reads, in the syntax of the header Accept, such as `"application/cbor;q=0.9"`; nil for none.
     ///
-    /// The host adds them to the requests of its chain; `carabiner.h` says where.
+    /// The host adds them to the requests of its chain, as `carabiner.h` describes.
     static var accept: StaticString? { get }
-    /// `.continue` takes the response, `.drop` leaves it to the next parser.
+    /// Called with a response's head. `.continue` accepts the response, `.drop` passes it to the next parser.
     func onHead(_ call: Call, _ head: borrowing Head, _ state: inout ParserState) throws -> Verdict
   }
 
   /// For parsers that read bodies.
   public protocol OnChunk: Stage {
-    /// For each piece of the body.
+    /// Called with each chunk of the body.
     func onChunk(_ call: Call, _ chunk: borrowing Chunk, _ state: inout ParserState) throws -> Verdict
   }
 
-  /// For parsers that want to know what failed further in.
+  /// For parsers that process errors of stages closer to the network.
   public protocol OnError: Stage {
-    /// The body broke off; what this throws takes the error's place.
+    /// Called if the body ends early. An error that this throws replaces the error.
     func onError(_ call: Call, _ error: borrowing ErrorEvent, _ state: inout ParserState) throws -> Verdict
   }
 
-  /// For parsers that want to know the end.
+  /// For parsers that must know when the body ends.
   public protocol OnEnd: Stage {
-    /// The body is complete.
+    /// Called when the body is complete.
     func onEnd(_ call: Call, _ state: inout ParserState) throws -> Verdict
   }
 
-  /// For parsers that want to know of a call's cancellation.
+  /// For parsers that must know when a call is cancelled.
   public protocol OnCancel: Stage {
-    /// Wake whoever waits and return. Another hook of the same call may be under way.
+    /// Wakes up waiting work and returns. Another hook of the same call may be running.
     func onCancel(_ call: Call)
   }
 
@@ -47,9 +47,13 @@ public enum Parser {
     /// The operation's name; nil for an anonymous one.
     public var operationName: String? { get throws { try text(of: .operationName) } }
 
-    /// Stages a result, a whole GraphQL response: in `onChunk` as soon as one is complete, or in `onEnd`.
+    /// Stages a result, a whole GraphQL response, in `onChunk` or `onEnd`.
     public func emit(_ json: String) throws { try emit(try core.host.buffer(json.utf8)) }
-    /// Stages a result of a response in parts: whether it adds to those before, and whether more follow.
+    /// Stages a result of an incremental response.
+    ///
+    /// - Parameters:
+    ///   - isIncremental: Whether the result adds to earlier ones.
+    ///   - hasNext: Whether more results follow.
     public func emit(_ json: String, isIncremental: Bool, hasNext: Bool) throws {
       let flags = (isIncremental ? CRB_RESULT_INCREMENTAL : 0) | (hasNext ? CRB_RESULT_HAS_NEXT : 0)
       try stage(CRB_EMIT_RESULT, try core.host.buffer(json.utf8), flags)
@@ -65,7 +69,7 @@ extension Parser.Stage {
 
   func runHead(_ core: CallCore, _ head: borrowing Head, _ word: StateWord?) throws -> Verdict {
     try unsafe ParserState.made(at: word) { state in
-      // A retry brings a new response; what was read of the old one is worthless.
+      // After a retry the response is a new one, so the state is reset.
       state = ParserState()
       return try onHead(Parser.Call(core: core), head, &state)
     }

@@ -1,31 +1,31 @@
-/// What a hook answers. To fail, throw.
+/// The result of a hook. A hook that fails throws an error instead.
 public enum Verdict: Sendable {
-  /// Go on; staged edits apply.
+  /// Continues with the staged changes.
   case `continue`
-  /// What was staged is the answer: skip everything further in.
+  /// Responds with the staged response and skips the stages closer to the network.
   case respond
-  /// Swallow this; in a parser's `onHead`: not mine, ask the next.
+  /// Drops the result or chunk. In a parser's `onHead`, passes the response to the next parser.
   case drop
-  /// Pass this on and end the stream.
+  /// Passes the result or chunk on and ends the stream.
   case finish
-  /// Start again: the whole chain in GraphQL stages, the HTTP request in HTTP stages.
+  /// Starts again: in GraphQL stages the whole chain, in HTTP stages the HTTP request.
   case retry
-  /// The staged result takes the error's place.
+  /// Replaces the error with the staged result.
   case recover
-  /// The hook is not done: the call is suspended, this runs in a task, and what it brings is the answer.
+  /// Suspends the call and runs the work in a task. The work returns the verdict.
   ///
-  /// The task is cancelled with the call.
+  /// The task is cancelled when the call is cancelled.
   case later(@Sendable () async throws -> Verdict)
 }
 
-/// What a stage reads and what it changes.
+/// The parts that a stage reads and changes.
 public struct StageParts: Sendable {
-  /// What the stage reads.
+  /// The parts that the stage reads.
   public var needs: Parts
-  /// What the stage may change.
+  /// The parts that the stage may change.
   public var mutates: Parts
 
-  /// Parts of a stage.
+  /// Creates a set of parts.
   public init(needs: Parts = [], mutates: Parts = []) {
     self.needs = needs
     self.mutates = mutates
@@ -63,15 +63,15 @@ public struct Parts: OptionSet, Sendable {
   public static let chunk = Parts(rawValue: 1 << 11)
 }
 
-/// A stage's own value for one call; it survives retries.
+/// The state of a stage for one call. It is kept across retries, except in parsers.
 ///
-/// Hooks get it `inout`. Work of a suspended hook cannot: make the state a class if it has to.
+/// Hooks receive it as `inout`, but the work of a suspended hook does not. If the work needs the state, use a class.
 public protocol CallState: Sendable {
-  /// What a call begins with.
+  /// Creates the state at the beginning of a call.
   init()
 }
 
-/// The state of a stage that keeps none; it costs nothing.
+/// The state of a stage that needs none. It allocates no memory.
 public struct NoState: CallState {
   public init() {}
 }
