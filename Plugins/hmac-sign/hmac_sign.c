@@ -1,4 +1,4 @@
-/* Signs requests and verifies responses with HMAC-SHA256; README.md says what exactly is signed. */
+/* Signs requests and verifies responses with HMAC-SHA256. README.md defines the signed text. */
 #include <carabiner.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
@@ -22,7 +22,7 @@ typedef struct signer {
   unsigned char key[MAXIMUM_KEY];
 } signer;
 
-/* A response under verification. */
+/* The verification of a response. */
 typedef struct check {
   EVP_MAC_CTX *mac;
   unsigned char expected[DIGEST];
@@ -66,7 +66,7 @@ static int digit(uint8_t c) {
   return -1;
 }
 
-/* "v1=" and 64 digits; 0 if it is anything else. */
+/* Reads "v1=" and 64 digits. Returns 0 if the text is anything else. */
 static int read_signature(crb_view v, unsigned char out[DIGEST]) {
   if (v.len != 3 + 2 * DIGEST || memcmp(v.ptr, "v1=", 3) != 0) return 0;
   for (size_t i = 0; i < DIGEST; i++) {
@@ -77,7 +77,7 @@ static int read_signature(crb_view v, unsigned char out[DIGEST]) {
   return 1;
 }
 
-/* The path and query of a URL: what follows the authority. */
+/* The path and query of a URL: the part after the authority. */
 static crb_view path_of(crb_view url) {
   size_t i = 0;
   while (i + 2 < url.len && memcmp(url.ptr + i, "://", 3) != 0) i++;
@@ -128,7 +128,7 @@ static void drop_check(check *c) {
   free(c);
 }
 
-/* State is made on the way up: what on_request leaves in it is nothing. */
+/* on_request only allocates the state. After a retry it still has the context of the earlier response, which is freed here. */
 static crb_verdict on_head(void *inst, crb_call call, void *state, const crb_head *head) {
   const signer *s = inst;
   check *c = state;
@@ -189,7 +189,7 @@ static const crb_http_stage http = {
     .on_end = on_end,
     .release = release};
 
-/* The value of a member of a flat JSON object whose form the host has checked against the schema. */
+/* Finds the value of a member of a flat JSON object. The host has already validated it with the schema. */
 static int find(crb_view json, const char *name, crb_view *out) {
   char quoted[64];
   int n = snprintf(quoted, sizeof quoted, "\"%s\"", name);
@@ -211,7 +211,7 @@ static int find(crb_view json, const char *name, crb_view *out) {
   return 0;
 }
 
-/* A JSON string without its quotes and simple escapes; -1 if it is too long or has others. */
+/* Copies a JSON string without quotes, with simple escapes replaced. Returns -1 if it is too long or has other escapes. */
 static int read_string(crb_view v, unsigned char *out, size_t limit) {
   if (v.len == 0 || v.ptr[0] != '"') return -1;
   size_t n = 0;

@@ -1,4 +1,4 @@
-/* The cheapest plugin there can be: it lets everything pass. What a chain of these costs is what the host costs. */
+/* The cheapest possible plugin: it passes everything on. A chain of these measures the cost of the host itself. */
 #include <carabiner.h>
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
-/* Logs every hook the host calls, with a label from its configuration: it makes the order of a chain visible.
+/* Logs every hook that the host calls, with the entry's name. The log shows the order of a chain.
  *
- * It has all four stages. As a cache it holds nothing, and as a parser it leaves every response to the next one. */
+ * It has all four stages. As a cache it stores nothing, and as a parser it passes every response to the next one. */
 #include <carabiner.h>
 #include <stdio.h>
 #include <stdlib.h>

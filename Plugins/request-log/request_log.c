@@ -1,4 +1,4 @@
-/* One line for each operation: type, name, how it ended and how long it took. Never variables, never headers. */
+/* Logs one line for each operation: type, name, result and duration. Variables and headers are never logged. */
 #include <carabiner.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ typedef struct logger {
   crb_self self;
 } logger;
 
-/* What is known of a call between its hooks. */
+/* The state of a call between its hooks. */
 typedef struct pass {
   struct timespec start;
   unsigned results;
@@ -49,7 +49,7 @@ static void say(const logger *l, crb_call call, uint32_t level, const pass *p, c
                    more.len ? (const char *)more.ptr : "");
   if (n <= 0) return;
   size_t length = (size_t)n < sizeof line ? (size_t)n : sizeof line - 1;
-  /* Names and messages come from outside: none of them begins a line of its own, or speaks to a terminal. */
+  /* Names and messages come from outside. They must not start a new line or contain control characters for a terminal. */
   for (size_t i = 0; i < length; i++) {
     if ((unsigned char)line[i] < 0x20 || line[i] == 0x7f) line[i] = ' ';
   }
@@ -59,8 +59,8 @@ static void say(const logger *l, crb_call call, uint32_t level, const pass *p, c
 static crb_verdict on_request(void *inst, crb_call call, void **state) {
   (void)inst, (void)call;
   pass *p = *state;
-  if (!p) p = calloc(1, sizeof *p); /* a retry finds the state of the attempt before */
-  if (!p) return CRB_CONTINUE;      /* no memory for a log line is no reason to fail a request */
+  if (!p) p = calloc(1, sizeof *p); /* a retry has the state of the earlier attempt */
+  if (!p) return CRB_CONTINUE;      /* a missing log line must not fail a request */
   p->results = p->with_errors = 0;
   clock_gettime(CLOCK_MONOTONIC, &p->start);
   *state = p;

@@ -6,10 +6,10 @@ let package = Package(
   products: [.library(name: "TokenAuth_1_0_0", type: .dynamic, targets: ["TokenAuth_1_0_0"])],
   dependencies: [.package(name: "carabiner", path: "../..")],
   targets: [
-    // The note must be readable without running anything, and a C initialiser is the plainest way to put bytes into a section.
+    // The note must be readable without running code. A C initialiser is the simplest way to put bytes into a section.
     .target(
       name: "Note", dependencies: [.product(name: "CarabinerPlugin", package: "carabiner")], path: "Sources/Note"),
-    // The module's name carries the version: two versions of one plugin may be loaded side by side.
+    // The module's name contains the version, so that two versions of the plugin can be loaded side by side.
     .target(
       name: "TokenAuth_1_0_0",
       dependencies: ["Note", .product(name: "CarabinerPlugin", package: "carabiner")],

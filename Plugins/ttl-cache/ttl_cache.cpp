@@ -1,4 +1,4 @@
-// Keeps whole responses for a while: a time to live, a limit in bytes, and the least recently used go first.
+// Caches whole responses, with a time to live and a limit in bytes. The least recently used are removed first.
 #include <carabiner.hpp>
 
 #include <algorithm>
@@ -46,8 +46,8 @@ class TTLCache {
   }
 
   void on_write(crb::cache::Call &call, const crb::Result &result) {
-    // A response with errors may be good a moment later; one that is larger than the cache would only empty it.
-    // What another plugin made up is no answer of the server.
+    // A response with errors may succeed a moment later. One larger than the cache would only empty it. Synthetic results come from
+    // plugins, not from the server.
     if (result.flags & CRB_RESULT_SYNTHETIC) return;
     if (result.errors || !result.json || call.operation_type() != CRB_OPERATION_QUERY) return;
     std::string key = key_of(call);
@@ -57,12 +57,12 @@ class TTLCache {
     keep(std::move(entry));
   }
 
-  // What is kept outlives a reload: as much of it as may be handed over, the most recently used first, and a checksum.
+  // At a reload the entries are handed over, the most recently used first, with a checksum, as far as the limit allows.
 
   static constexpr uint32_t state_version = 1;
 
   std::optional<std::string> save() {
-    // Calls go on meanwhile: all they wait for is this list.
+    // Calls continue meanwhile and wait only while this list is copied.
     std::vector<std::shared_ptr<const Entry>> entries;
     {
       const std::lock_guard lock(mutex_);
@@ -94,7 +94,7 @@ class TTLCache {
       Head head{};
       take(bytes, head);
       if (head.key > bytes.size() || head.json > bytes.size() - head.key) refuse();
-      // This instance's time to live may be shorter.
+      // This instance's time to live may be shorter than that of the earlier one.
       const auto expiry = std::min(Clock::time_point{Clock::duration(head.expiry)}, now + ttl_);
       Entry entry{std::string(bytes.substr(0, head.key)), std::string(bytes.substr(head.key, head.json)), expiry};
       bytes.remove_prefix(head.key + head.json);
@@ -114,7 +114,7 @@ class TTLCache {
   };
   using Entries = std::list<std::shared_ptr<const Entry>>;
 
-  /// Name, document, variables and extensions, each with its length before it, so that no two operations share a key.
+  /// The key: name, document, variables and extensions, each preceded by its length, so that no two operations share a key.
   static std::string key_of(const crb::cache::Call &call) {
     std::string key;
     for (const auto part : {call.operation_name(), call.document(), call.variables(), call.extensions()}) {
@@ -126,7 +126,7 @@ class TTLCache {
     return key;
   }
 
-  /// How an entry begins that is handed over.
+  /// The header of an entry that is handed over.
   struct Head {
     Clock::rep expiry;
     uint64_t key;
@@ -145,7 +145,7 @@ class TTLCache {
   }
   [[noreturn]] static void refuse() { throw crb::Failure("this is nothing that an instance of ttl-cache has saved"); }
 
-  /// FNV-1a: tells damage, not malice; the bytes never leave the process.
+  /// FNV-1a. It detects damage but not manipulation; the bytes never leave the process.
   static uint64_t checksum(std::string_view bytes) {
     uint64_t sum = 0xcbf29ce484222325;
     for (const char byte : bytes) sum = (sum ^ static_cast<uint8_t>(byte)) * 0x100000001b3;

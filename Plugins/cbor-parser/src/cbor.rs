@@ -1,11 +1,11 @@
-//! CBOR to JSON text. Every length is checked before it is believed.
+//! Converts CBOR to JSON text. All lengths are checked before use.
 
 use std::fmt::Write;
 
 /// How deep arrays and maps may be nested.
 const MAXIMUM_DEPTH: usize = 256;
 
-/// The JSON text of one CBOR item that fills the whole input.
+/// Converts one CBOR item, which must fill the whole input, to JSON text.
 pub fn to_json(bytes: &[u8]) -> Result<String, String> {
     let mut reader = Reader { bytes, offset: 0, depth: 0 };
     let mut json = String::with_capacity(bytes.len() * 2);
@@ -22,7 +22,7 @@ struct Reader<'a> {
     depth: usize,
 }
 
-/// What stands after an item's first three bits.
+/// The argument of an item, from the five bits after its type and the bytes that follow.
 enum Argument {
     Value(u64),
     Indefinite,
@@ -109,7 +109,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Whether another element follows; the end mark of an indefinite length is taken.
+    /// Whether another element follows. Consumes the end mark of an indefinite length.
     fn goes_on(&mut self, argument: &Argument, count: u64) -> Result<bool, String> {
         match argument {
             Argument::Value(length) => Ok(count < *length),
@@ -218,7 +218,7 @@ fn float(value: f64, start: usize, json: &mut String) -> Result<(), String> {
     Ok(())
 }
 
-/// A half-precision number (RFC 8949, appendix D).
+/// Converts a half-precision number (RFC 8949, appendix D).
 fn half(bits: u16) -> f64 {
     let exponent = (bits >> 10) & 31;
     let mantissa = f64::from(bits & 1023);

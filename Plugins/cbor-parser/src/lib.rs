@@ -6,7 +6,7 @@ use std::ffi::CStr;
 
 use carabiner::{parser, Answer, Chunk, Failure, Head, Parts, Plugin, Setup, Verdict};
 
-/// How large a body may be, 64 MiB.
+/// The largest body, 64 MiB.
 const MAXIMUM_BYTES: usize = 64 << 20;
 
 struct CborParser;

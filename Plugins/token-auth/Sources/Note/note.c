@@ -4,5 +4,5 @@
 
 CRB_DECLARE_NOTE("{\"id\":\"org.carabiner.token-auth\",\"version\":\"1.0.0\",\"abi\":[1,0]}");
 
-/* Something for the linker to want: without it the object file and its note would be left out of the library. */
+/* A symbol that the library references. Without a reference the linker would leave out this object file and its note. */
 void token_auth_note_is_linked(void) {}

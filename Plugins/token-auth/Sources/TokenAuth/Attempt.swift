@@ -1,9 +1,9 @@
 internal import CarabinerPlugin
 internal import Synchronization
 
-/// Which token a request was sent with, and whether it has had its one refresh.
+/// The token that a request was sent with, and whether the request has had its one refresh.
 ///
-/// A class, for the work of a suspended hook writes to it, too.
+/// A class, because the work of a suspended hook writes to it too.
 final class Attempt: CallState {
   private struct State {
     var generation: UInt64 = 0
@@ -14,7 +14,7 @@ final class Attempt: CallState {
 
   func note(_ generation: UInt64) { state.withLock { $0.generation = generation } }
 
-  /// The token the request was sent with, if it may have a newer one; nil if it had its chance.
+  /// The generation of the token that the request was sent with; nil if the request has already had its refresh.
   func beginRefresh() -> UInt64? {
     state.withLock { state in
       guard !state.wasRefreshed else { return nil }

@@ -1,6 +1,6 @@
 internal import CarabinerPlugin
 
-/// Puts a token on every request, and gets a new one when the server no longer takes it.
+/// Adds a token to every request, and fetches a new one when the server rejects it.
 struct TokenAuth: GraphQL.Stage, GraphQL.OnResult, GraphQL.OnError, Handover {
   static let identity = PluginIdentity(
     id: "org.carabiner.token-auth", version: "1.0.0",
@@ -44,7 +44,7 @@ struct TokenAuth: GraphQL.Stage, GraphQL.OnResult, GraphQL.OnError, Handover {
     error.httpStatus == 401 ? refreshOnce(attempt) : .continue
   }
 
-  /// A token outlives a reload: else every one would ask the token server anew.
+  /// A token is kept across reloads. Otherwise the new instance would have to fetch another one.
   static let stateVersion: UInt32 = 1
 
   func save() throws -> [UInt8]? { try tokens.saved() }
@@ -53,16 +53,16 @@ struct TokenAuth: GraphQL.Stage, GraphQL.OnResult, GraphQL.OnError, Handover {
 
   private func send(_ token: Token, with call: GraphQL.Call, _ attempt: Attempt) throws {
     attempt.note(token.generation)
-    // The token server's word is not taken for what may stand in a header.
+    // The token comes from a server and may contain characters that are not allowed in a header.
     guard token.text.canStandInHeader else { throw PluginFailure("the token server's answer has a token that cannot be sent") }
     let value = settings.scheme.map { $0.isEmpty ? token.text : "\($0) \(token.text)" } ?? "Bearer \(token.text)"
     try call.setHeader(settings.header ?? "Authorization", to: value)
   }
 
-  /// A request gets one new token. If that is refused too, the refusal is the answer.
+  /// Fetches a new token once per request. If the server rejects that one too, its error is the result.
   private func refreshOnce(_ attempt: Attempt) -> Verdict {
     guard let used = attempt.beginRefresh() else { return .continue }
-    // Somebody else has fetched a newer token meanwhile: it is good enough.
+    // Another request has fetched a newer token in the meantime.
     if let current = tokens.current, current.generation > used { return .retry }
     return .later {
       _ = try await tokens.refreshed(after: used)

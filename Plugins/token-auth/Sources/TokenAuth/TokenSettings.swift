@@ -19,7 +19,9 @@ struct TokenSettings: Decodable, Sendable {
     case timeoutSeconds = "timeout-seconds"
   }
 
-  /// - Throws: ``PluginFailure`` if what is to be sent cannot stand in a header; better now than with every request.
+  /// Checks the settings at the start and not only with the first request.
+  ///
+  /// - Throws: ``PluginFailure`` if a text is not allowed in a header.
   func check() throws {
     if let header, !header.isHeaderName { throw PluginFailure("header is no name of a header; take one such as Authorization") }
     if let scheme, !scheme.canStandInHeader { throw PluginFailure("scheme cannot stand in a header; take one such as Bearer") }
@@ -40,6 +42,6 @@ extension String {
       }
   }
 
-  /// Whether the host takes this as a header's value.
+  /// Whether the host accepts this as a header's value.
   var canStandInHeader: Bool { !utf8.contains { $0 == 0 || $0 == 0x0A || $0 == 0x0D } }
 }

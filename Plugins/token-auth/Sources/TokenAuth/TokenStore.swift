@@ -2,16 +2,16 @@ internal import CarabinerPlugin
 internal import FoundationEssentials
 internal import Synchronization
 
-/// A token and how new it is.
+/// A token, with a number that shows which one is newer.
 struct Token: Sendable {
   let text: String
-  /// Counts up with every token fetched.
+  /// Increases with every fetched token.
   let generation: UInt64
-  /// When it expires, on the host's clock; nil if the server did not say.
+  /// The expiry on the host's clock, in nanoseconds; nil if the server did not give one.
   let expiry: UInt64?
 }
 
-/// The current token, and the one fetch of the next that all who need it wait for.
+/// The current token. All requests that need a new token wait for the same fetch.
 final class TokenStore: Sendable {
   private struct State {
     var token: Token?
@@ -33,14 +33,14 @@ final class TokenStore: Sendable {
 
   var current: Token? { state.withLock { $0.token } }
 
-  /// The current token if it will last a little.
+  /// The current token, unless it expires soon.
   func usable(at now: UInt64) -> Token? {
     current.flatMap { token in token.expiry.map { $0 > now + Self.margin } ?? true ? token : nil }
   }
 
-  /// A token newer than the generation `used`; fetched once, whoever and however many ask.
+  /// A token newer than the generation `used`. It is fetched once for all callers.
   ///
-  /// The fetch is a task of its own: that one caller goes away does not take the token from the others.
+  /// The fetch is a task of its own, so that it continues for the other callers if one is cancelled.
   func refreshed(after used: UInt64?) async throws -> Token {
     let now = host.clockNanoseconds
     let task: Task<Token, any Error> = state.withLock { state in
@@ -65,7 +65,7 @@ final class TokenStore: Sendable {
     return try await value(of: task)
   }
 
-  /// Waits for what others wait for, too, as long as nobody has cancelled this caller.
+  /// Waits for the shared task until this caller is cancelled.
   private func value(of task: Task<Token, any Error>) async throws -> Token {
     let (tokens, sink) = AsyncThrowingStream<Token, any Error>.makeStream()
     Task {
@@ -80,15 +80,15 @@ final class TokenStore: Sendable {
     throw CancellationError()
   }
 
-  // MARK: Over a reload
+  // MARK: Handover at a reload
 
-  /// A fetched token, and who it was fetched from for whom: with other settings it is worth nothing.
+  /// A fetched token with the settings it was fetched with. It is not valid with other settings.
   private struct Saved: Codable {
     let tokenURL: String
     let clientID: String?
     let scope: String?
     let configured: String?
-    /// Of the secret, which need not stand in one more place to tell that it is another.
+    /// A hash of the client secret. It shows whether the secret changed, so that the secret itself is not stored.
     let secretMark: UInt64
     let text: String
     let expiry: UInt64?
@@ -104,13 +104,13 @@ final class TokenStore: Sendable {
           secretMark: settings.clientSecret.mark, text: token.text, expiry: token.expiry)))
   }
 
-  /// - Throws: ``PluginFailure`` if this is no token, or one of another client.
+  /// - Throws: ``PluginFailure`` if the bytes are not a saved token, or one of other settings.
   func adopt(_ bytes: [UInt8]) throws {
     let saved: Saved
     do {
       saved = try JSONDecoder().decode(Saved.self, from: Data(bytes))
     } catch {
-      // The error may show the token.
+      // The decoding error is not shown: it may contain the token.
       throw PluginFailure("this is no token that an instance of token-auth has saved")
     }
     guard saved.tokenURL == settings.tokenURL, saved.clientID == settings.clientID, saved.scope == settings.scope,
@@ -149,7 +149,7 @@ final class TokenStore: Sendable {
     do {
       answer = try JSONDecoder().decode(Answer.self, from: Data(response.body))
     } catch {
-      // The body may hold a token: it is not shown.
+      // The body is not shown: it may contain a token.
       throw PluginFailure("the token server's answer has no access_token")
     }
     let expiry = answer.lifetime.flatMap { lifetime in
@@ -166,14 +166,14 @@ extension Result where Failure == any Error {
 }
 
 extension String? {
-  /// FNV-1a: the same in each copy of this library, as `hashValue` need not be.
+  /// FNV-1a. Unlike `hashValue`, it is the same in each copy of this library.
   fileprivate var mark: UInt64 {
     (self ?? "").utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
   }
 }
 
 extension String {
-  /// As an HTML form sends it.
+  /// The text in the encoding of HTML forms.
   fileprivate var formEncoded: String {
     let digits = Array("0123456789ABCDEF")
     return utf8.reduce(into: "") { text, byte in

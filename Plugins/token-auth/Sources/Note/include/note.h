@@ -1,3 +1,3 @@
 #pragma once
-/* For this library only: names that are exported are everybody's. */
+/* Hidden, because exported names are shared by all libraries. */
 __attribute__((visibility("hidden"))) void token_auth_note_is_linked(void);
