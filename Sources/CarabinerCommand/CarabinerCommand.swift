@@ -25,9 +25,9 @@ struct CarabinerCommand: AsyncParsableCommand {
       ConformCommand.self, DemoServerCommand.self, ProbeCommand.self, ConformTrialCommand.self,
     ])
 
-  /// Parses the arguments by hand so that a wrong one exits with 2, as the help says.
+  /// Parses the arguments itself, so that a usage error exits with status 2.
   static func main() async {
-    // Read once: loggers are made in many places, and the environment is slow to read.
+    // Read once, because many loggers are made and reading the environment is slow.
     let level = ProcessInfo.processInfo.environment["CARABINER_LOG"].flatMap(Logger.Level.init(rawValue:)) ?? .warning
     LoggingSystem.bootstrap { label in
       LineLogHandler(label: label, level: level)

@@ -4,7 +4,7 @@ internal import CarabinerHost
 internal import CarabinerManifest
 internal import CarabinerServer
 
-/// How the command ends.
+/// The exit status of the command.
 enum ExitStatus: Int32, Error {
   case success = 0
   case graphQLErrors = 1
@@ -16,10 +16,10 @@ enum ExitStatus: Int32, Error {
   case interceptor = 7
   case cancelled = 8
 
-  /// What `carabiner cache` was asked for is not there.
+  /// The record that `carabiner cache` looks for does not exist.
   static let noSuchRecord = Self.graphQLErrors
 
-  /// The status for an error of a request or of bringing up its chain.
+  /// The status for an error of a request or of loading its chain.
   init(_ error: any Error) {
     switch error {
     case let status as ExitStatus: self = status
@@ -52,7 +52,7 @@ extension ExitStatus {
 }
 
 extension WebSocketError {
-  /// What kind of failure it is among all those of a run.
+  /// The status for the error of a WebSocket.
   fileprivate var exitStatus: ExitStatus {
     switch code {
     case .unsupportedURL, .invalidHeader: .usage

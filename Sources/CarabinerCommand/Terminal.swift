@@ -2,34 +2,34 @@ internal import CarabinerHost
 internal import CarabinerManifest
 internal import Foundation
 
-/// Standard output carries results and nothing else; everything for people goes to standard error.
+/// Standard output carries only results. Messages for the user go to standard error.
 enum Terminal {
   /// The secrets of the manifests that this process has read.
   ///
-  /// Messages come from everywhere, and an endpoint with a key in it is part of many; this is the one door all of them pass.
+  /// Many messages contain an endpoint with a key. All messages pass through this type, so they are redacted here.
   static let secrets = SecretRegister()
 
-  /// The text without what is secret.
+  /// The text with secrets replaced by their references.
   static func redacted(_ text: String) -> String { secrets(text) }
 
-  /// Writes a line to standard error.
+  /// Writes a line to standard error, with secrets redacted.
   static func complain(_ text: String) {
     FileHandle.standardError.write(Data((redacted(text) + "\n").utf8))
   }
 
-  /// Writes a line to standard output at once.
+  /// Writes a line to standard output, unbuffered.
   static func emit(_ text: String) {
     FileHandle.standardOutput.write(Data((text + "\n").utf8))
   }
 
-  /// Writes over the current line of standard error.
+  /// Replaces the current line of standard error.
   static func progress(_ text: String) {
     FileHandle.standardError.write(Data("\r\u{1B}[K\(text)".utf8))
   }
 
-  /// Whether standard output is a terminal that shows colours; `NO_COLOR` says that it is not to.
+  /// Whether standard output is a terminal and `NO_COLOR` is not set.
   static var showsColours: Bool { isatty(STDOUT_FILENO) == 1 && ProcessInfo.processInfo.environment["NO_COLOR"] == nil }
 
-  /// Whether a person looks at standard error.
+  /// Whether standard error is a terminal.
   static var isInteractive: Bool { isatty(STDERR_FILENO) == 1 }
 }

@@ -1,6 +1,6 @@
 internal import ArgumentParser
 
-/// `carabiner cache`: what a store's file holds.
+/// `carabiner cache`: the contents of a store's file.
 struct CacheCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "cache", abstract: "Look into the store a manifest keeps in a file, and remove from it.",

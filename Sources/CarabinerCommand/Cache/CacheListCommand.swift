@@ -34,7 +34,7 @@ extension RecordSummary {
 
   fileprivate var line: String {
     let key = PrintableText.escaping(key)
-    // Most keys begin with their type.
+    // Most keys begin with their type, so it is not repeated.
     let type = type.map { self.key.hasPrefix("\($0):") ? "" : "  (\(PrintableText.escaping($0)))" } ?? ""
     return
       "\(PrintableText.right(fieldCount, 6)) \(PrintableText.right(byteCount, 9))  \(PrintableText.time(newest))  \(key)\(type)"

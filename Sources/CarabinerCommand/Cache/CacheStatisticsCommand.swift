@@ -19,7 +19,7 @@ struct CacheStatisticsCommand: AsyncParsableCommand {
     }
   }
 
-  /// The types, the one with most records first; what has none comes last.
+  /// The types, sorted by the number of records; records without a type come last.
   private func types(_ statistics: StoreStatistics) -> [(name: String?, share: StoreStatistics.TypeShare)] {
     let sorted = statistics.types.sorted { left, right in
       guard left.key.isEmpty == right.key.isEmpty else { return right.key.isEmpty }

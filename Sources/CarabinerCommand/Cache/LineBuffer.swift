@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Lines on their way to standard output, many at a time.
+/// Buffers lines for standard output.
 struct LineBuffer {
   private static let size = 64 << 10
 

@@ -1,8 +1,8 @@
 internal import FoundationEssentials
 
-/// What came from servers, as a terminal may show it.
+/// Escapes data from servers for a terminal.
 enum PrintableText {
-  /// A text with its control characters spelt out: a key must not clear somebody's screen.
+  /// A text with its control characters escaped, so that a key cannot clear the screen.
   static func escaping(_ text: String) -> String {
     guard text.unicodeScalars.contains(where: isControl) else { return text }
     return text.unicodeScalars.reduce(into: "") { result, scalar in
@@ -14,20 +14,20 @@ enum PrintableText {
     }
   }
 
-  /// A number in a column of this width.
+  /// A number, right-aligned in a column.
   static func right(_ number: Int, _ width: Int) -> String {
     let digits = String(number)
     return String(repeating: " ", count: max(0, width - digits.utf8.count)) + digits
   }
 
-  /// A time as records carry it, in UTC.
+  /// A time of a record, in UTC.
   static func time(_ milliseconds: Int64) -> String {
     Date(timeIntervalSince1970: Double(milliseconds / 1000)).formatted(.iso8601)
   }
 
   private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.properties.generalCategory {
-    // Besides control characters those that change how a line reads.
+    // Formatting characters and line separators change the layout of a line, so they are escaped too.
     case .control, .format, .lineSeparator, .paragraphSeparator: true
     default: false
     }

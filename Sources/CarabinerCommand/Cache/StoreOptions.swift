@@ -5,7 +5,7 @@ internal import CarabinerManifest
 internal import CarabinerSQLite
 internal import Foundation
 
-/// Which store is meant, and how what it holds is printed.
+/// Options for the store and the output format.
 struct StoreOptions: ParsableArguments {
   @Option(name: .long, help: "The store's file.")
   var store: String?
@@ -20,7 +20,7 @@ struct StoreOptions: ParsableArguments {
     guard (store == nil) != (manifest == nil) else { throw ValidationError("give either --store FILE or -m MANIFEST") }
   }
 
-  /// Opens the store and hands it on; whatever fails ends the command with a message.
+  /// Opens the store and passes it to `body`. Any error ends the command with a message.
   func withStore(forWriting: Bool = false, _ body: (SQLiteNormalizedCache) async throws -> Void) async throws {
     do {
       let path = try path()
@@ -29,9 +29,9 @@ struct StoreOptions: ParsableArguments {
         throw StoreError(.database, "there is no store \(path); check the path, or run something that makes it")
       }
       guard !isFolder.boolValue else { throw StoreError(.database, "\(path) is a folder; name the store's file in it") }
-      // Root looks after the stores of other users.
+      // Root may open the stores of other users.
       let mayBeForeign = geteuid() == 0
-      // A file that is empty is no store yet, and looking must not make it one.
+      // An empty file is not a store. Opening it for reading first prevents its conversion into one.
       var cache = try SQLiteNormalizedCache(path: path, isReadOnly: true, mayBeForeign: mayBeForeign)
       if forWriting { cache = try SQLiteNormalizedCache(path: path, mayBeForeign: mayBeForeign) }
       try await body(cache)

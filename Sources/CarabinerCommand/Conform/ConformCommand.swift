@@ -8,7 +8,7 @@ internal import Foundation
 
 extension Confinement: ExpressibleByArgument {}
 
-/// `carabiner conform`: tests whether plugins keep the contract.
+/// `carabiner conform`: tests plugins against the contract.
 struct ConformCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "conform", abstract: "Test plugins against the rules of carabiner.h.",
@@ -23,7 +23,7 @@ struct ConformCommand: AsyncParsableCommand {
   enum Format: String, ExpressibleByArgument, CaseIterable {
     case text, json, junit, sarif
 
-    /// The report of all plugins.
+    /// The report about all plugins.
     func text(_ reports: [ConformanceReport], isColoured: Bool) -> String {
       switch self {
       case .text: reports.map { ConformanceText(isColoured: isColoured).text($0) }.joined(separator: "\n\n")
@@ -33,7 +33,7 @@ struct ConformCommand: AsyncParsableCommand {
       }
     }
 
-    /// Its file name in a folder of reports.
+    /// The name of the report's file in the output folder.
     var fileName: String {
       switch self {
       case .text: "report.txt"
@@ -107,7 +107,7 @@ struct ConformCommand: AsyncParsableCommand {
     }
     if let reproduce, let one = FuzzCase(reproduce) { return try again(one) }
     let checks = try selected()
-    // Before the work, so that a wrong path does not waste it.
+    // Check the paths first, so that a wrong one does not waste a long run.
     if let output { try makeFolder(output) }
     let trace = try openTrace()
     let interrupt = InterruptPipe()
@@ -196,7 +196,7 @@ struct ConformCommand: AsyncParsableCommand {
       lookedAt: check.isEmpty ? level : checks.map(\.level).max() ?? 0, warningsCount: werror)
   }
 
-  /// The configuration as JSON text; YAML is JSON's superset here as everywhere.
+  /// The configuration as JSON text. The file may be YAML or JSON.
   private func configuration() throws -> String? {
     guard let config else { return nil }
     do {

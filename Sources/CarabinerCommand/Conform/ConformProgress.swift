@@ -18,7 +18,7 @@ final class ConformProgress: Sendable {
     self.total = total
   }
 
-  /// Notes the beginning or the outcome of a check.
+  /// Records the start of a check, or its outcome.
   func note(_ check: Check, _ outcome: CheckOutcome?) {
     let line = state.withLock { state -> String in
       if let outcome {

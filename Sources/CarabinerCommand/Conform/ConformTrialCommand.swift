@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import CarabinerConformance
 
-/// The child's side of ``ConformCommand``: one check of one plugin; not for users.
+/// The child process of ``ConformCommand``, which runs one check of one plugin. Not for users.
 struct ConformTrialCommand: ParsableCommand {
   static let configuration = CommandConfiguration(commandName: "conform-trial", shouldDisplay: false)
 

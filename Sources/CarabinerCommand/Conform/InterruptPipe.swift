@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Synchronization
 
-/// A descriptor that becomes readable at Ctrl-C, so that threads can wait for it and for a child.
+/// A descriptor that becomes readable at Ctrl-C, so that a thread can wait for both Ctrl-C and a child process.
 final class InterruptPipe {
   private let signal = InterruptSignal()
   private let pipe = Pipe()
@@ -12,7 +12,7 @@ final class InterruptPipe {
   var wasRaised: Bool { raised.withLock(\.self) }
   private let raised: RaisedFlag
 
-  /// A class, because the signal handler keeps it.
+  /// A class, because the signal handler also holds it.
   private final class RaisedFlag: Sendable {
     private let value = Mutex(false)
     func withLock<Value>(_ body: (inout Bool) -> sending Value) -> sending Value { value.withLock(body) }

@@ -6,7 +6,7 @@ internal import CarabinerServer
 internal import CarabinerWire
 internal import Foundation
 
-/// `carabiner chain`: which stages an operation passes, without loading any plugin.
+/// `carabiner chain`: the stages of an operation. No plugin is loaded.
 struct ChainCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "chain", abstract: "Print the stages an operation passes, in order.",

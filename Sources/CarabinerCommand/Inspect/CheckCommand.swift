@@ -5,7 +5,7 @@ internal import CarabinerServer
 internal import CarabinerWire
 internal import Foundation
 
-/// `carabiner check`: everything short of running.
+/// `carabiner check`: checks a manifest with its plugins without running requests.
 struct CheckCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "check", abstract: "Check a manifest, its plugins and their configurations without running anything.",
@@ -68,13 +68,13 @@ struct CheckCommand: AsyncParsableCommand {
     return Diagnostic.placed(found, in: loaded)
   }
 
-  /// Each plugin in a child of its own, then what only shows when all that are good stand together, in another.
+  /// Loads each plugin in a child process, then all valid plugins together in another, to find conflicts between them.
   private func pluginProblems(of loaded: Manifest, at path: String) -> [Diagnostic] {
     var found: [Diagnostic] = []
     var refused: [String] = []
     for plugin in loaded.plugins {
       let report = PluginProbe(loaded, at: path, plugin: plugin, timeout: probe.probeTimeout).report()
-      // What is switched off may be so because it is broken: that is worth saying, and no reason to refuse the rest.
+      // A plugin may be disabled because it is broken, so its problems are only warnings.
       let severity: Diagnostic.Severity = plugin.isEnabled ? .error : .warning
       found += report.problems.map { Diagnostic($0, severity: severity) }
       if let refusal = report.refusal { found.append(Diagnostic(refusal, of: plugin, severity: severity)) }

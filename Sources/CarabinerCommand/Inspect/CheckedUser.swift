@@ -1,14 +1,14 @@
 internal import CarabinerFiles
 internal import Glibc
 
-/// The user a gateway runs as, in whose place a check looks at files.
+/// The user of a gateway, as whom a check reads files.
 ///
-/// What is safe depends on the user: a plugin of the gateway's user is safe for that user and not for root. The process becomes this
-/// user for good, so that every file and every child process is looked at as the gateway would.
+/// Whether a file is safe depends on the user: a plugin owned by the gateway's user is safe for that user and not for root. The process
+/// changes its user permanently, so that it and all its child processes see files as the gateway does.
 enum CheckedUser {
-  /// Takes the place of a user, by name or number.
+  /// Changes the process's user, by name or number.
   ///
-  /// - Throws: A usage error if there is none of the name, or the process may not.
+  /// - Throws: A usage error if the user does not exist, or the process is not permitted to change its user.
   static func become(_ name: String) throws {
     guard let user = unsafe getpwnam(name) ?? uid_t(name).flatMap({ unsafe getpwuid($0) }) else {
       throw usageError("there is no user \(name); --user takes a name or a number of a user of this machine")

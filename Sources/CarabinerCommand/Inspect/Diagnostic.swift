@@ -2,15 +2,14 @@ internal import CarabinerHost
 internal import CarabinerManifest
 internal import CarabinerWire
 
-/// One thing `carabiner check` has to say, for people in the form compilers use and for machines as an object.
+/// One result of `carabiner check`: text in the format of compilers, or a JSON object.
 struct Diagnostic: Hashable {
   enum Severity: String {
     case error, warning
   }
 
   let severity: Severity
-  /// What kind of fault it is; the names are those of ``CarabinerManifest/ManifestProblem/Code`` and
-  /// ``CarabinerHost/LoadRefusal/Code``.
+  /// The kind of problem, named as in ``CarabinerManifest/ManifestProblem/Code`` and ``CarabinerHost/LoadRefusal/Code``.
   let code: String
   let problem: ManifestProblem
 
@@ -20,7 +19,7 @@ struct Diagnostic: Hashable {
     code = problem.code.rawValue
   }
 
-  /// A plugin that was not loaded, at the key of its entry that is to blame.
+  /// A plugin that cannot be loaded, at the key of its entry that causes the error.
   init(_ refusal: LoadRefusal, of plugin: Manifest.Plugin, severity: Severity = .error) {
     let key =
       switch refusal.code {
@@ -35,7 +34,7 @@ struct Diagnostic: Hashable {
       .pluginRefused, at: plugin.pointer.appending(key), "\(refusal.path): \(refusal.message) (step \(refusal.step))")
   }
 
-  /// A service that a plugin asks for and does not get. It may do without.
+  /// A service that a plugin requests and is not granted. The plugin may work without it.
   static func missing(grant: String, of plugin: Manifest.Plugin) -> Diagnostic {
     let problem = ManifestProblem(
       .missingGrant, at: plugin.grants.isEmpty ? plugin.pointer : plugin.pointer.appending("grants"),
@@ -60,14 +59,14 @@ struct Diagnostic: Hashable {
       }.map(\.element)
   }
 
-  /// `FILE:LINE:COLUMN: error: /pointer: message [code]`, without the places that are not known.
+  /// `FILE:LINE:COLUMN: error: /pointer: message [code]`, without unknown places.
   func text(path: String) -> String {
     let place = problem.position.map { ":\($0.line):\($0.column)" } ?? ""
     let pointer = problem.pointer.components.isEmpty ? "" : "\(problem.pointer): "
     return "\(path)\(place): \(severity.rawValue): \(pointer)\(problem.message) [\(code)]"
   }
 
-  /// The object of a report in JSON.
+  /// The problem as an object in the JSON report.
   var json: JSONValue {
     [
       "code": .string(code), "pointer": .string(problem.pointer.description),

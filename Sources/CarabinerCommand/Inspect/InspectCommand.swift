@@ -5,7 +5,7 @@ internal import CarabinerServer
 internal import CarabinerWire
 internal import Foundation
 
-/// `carabiner inspect`: who a plugin is, from its ELF note alone unless told to load it.
+/// `carabiner inspect`: the identity of a plugin from its ELF note; with `--load` also its registration table.
 struct InspectCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "inspect", abstract: "Show a plugin's identity without running its code.")

@@ -5,7 +5,7 @@ internal import CarabinerServer
 internal import CarabinerWire
 internal import Foundation
 
-/// The child's side of ``PluginProbe``; not for people.
+/// The child process of ``PluginProbe``. Not for users.
 struct ProbeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(commandName: "probe", shouldDisplay: false)
 
@@ -27,7 +27,7 @@ struct ProbeCommand: AsyncParsableCommand {
     }
     report.missingGrants = MissingGrants.all.map { (entry: $0.entry, grant: $0.grant) }
       .sorted { ($0.entry, $0.grant) < ($1.entry, $1.grant) }
-    // What a plugin wrote without an end of line must not become part of the report.
+    // A line break first: the plugin may have written to standard output without one.
     Terminal.emit("\n\(report.json)\n\(PluginProbe.endRecord)")
   }
 }

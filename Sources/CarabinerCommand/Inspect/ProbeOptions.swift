@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import CarabinerHost
 internal import CarabinerManifest
 
-/// How long a child process may take.
+/// The time limit of a child process.
 struct ProbeOptions: ParsableArguments {
   @Option(
     name: .long, help: "How long loading a plugin may take before its child process is killed, as in 500ms or 10s.",

@@ -2,9 +2,9 @@ internal import Foundation
 internal import Logging
 internal import Synchronization
 
-/// Writes the log to standard error, one line an event.
+/// Writes the log to standard error, one line per event.
 struct LineLogHandler: LogHandler {
-  /// Who logs the requests of a gateway; it is heard at any level, because it speaks only if it was asked to.
+  /// The label of the access log. It ignores the log level, because only `--access-log` enables it.
   static let accessLabel = "carabiner.access"
 
   private static let format = Mutex(LogFormat.text)
@@ -14,16 +14,16 @@ struct LineLogHandler: LogHandler {
   var logLevel: Logger.Level
   var metadata: Logger.Metadata = [:]
 
-  /// - Parameter level: From where on it is heard.
+  /// - Parameter level: The lowest level that is logged.
   init(label: String, level: Logger.Level) {
     self.label = label
     logLevel = label == Self.accessLabel ? .info : level
   }
 
-  /// Says how lines look from now on, those of loggers that are there already included.
+  /// Sets the line format of all loggers, including existing ones.
   static func use(_ format: LogFormat) { Self.format.withLock { $0 = format } }
 
-  /// Returns when what was said of requests is written; gives how many lines were left out because nobody read them fast enough.
+  /// Waits until the access log is written. Returns the number of lines that were dropped because the reader was too slow.
   static func finish() -> Int { writer.finish() }
 
   subscript(metadataKey key: String) -> Logger.Metadata.Value? {

@@ -2,10 +2,9 @@ internal import Dispatch
 internal import Foundation
 internal import Synchronization
 
-/// Writes lines to a file on a thread of its own, as many at once as have come together: whoever says something never waits for
-/// whoever reads it.
+/// Writes lines to a file in batches, on its own queue. Callers never wait for the reader of the file.
 final class LineWriter: Sendable {
-  /// How much may wait to be written; what comes on top is left out.
+  /// The most bytes that may wait to be written. Further lines are dropped.
   static let maximumBytes = 4 << 20
 
   private struct State {
@@ -24,7 +23,7 @@ final class LineWriter: Sendable {
     self.maximumBytes = maximumBytes
   }
 
-  /// Writes a line, soon.
+  /// Queues a line.
   func append(_ line: String) {
     let isFirst = state.withLock { state in
       guard state.waiting.count + line.utf8.count <= maximumBytes else {
@@ -38,7 +37,7 @@ final class LineWriter: Sendable {
     if isFirst { queue.async { [self] in write() } }
   }
 
-  /// Returns when all that was taken is written; gives how many lines were left out.
+  /// Waits until all queued lines are written. Returns the number of dropped lines.
   func finish() -> Int {
     queue.sync {}
     return state.withLock(\.leftOut)
@@ -52,7 +51,7 @@ final class LineWriter: Sendable {
         return state.waiting
       }
       guard !bytes.isEmpty else { return }
-      // Nobody is left to be told that it cannot be written.
+      // A write error cannot be reported anywhere else.
       try? file.write(contentsOf: Data(bytes))
     }
   }

@@ -4,17 +4,17 @@ internal import CarabinerWire
 internal import Foundation
 internal import Logging
 
-/// How a line of the log looks.
+/// The format of log lines.
 enum LogFormat: String, Sendable, CaseIterable, ExpressibleByArgument {
-  /// For people: time, level, who says it, what, and the fields as `name=value`.
+  /// For people: time, level, logger, message, and the fields as `name=value`.
   case text
-  /// For machines: an object a line, with the fields beside `time`, `level`, `logger` and `message`.
+  /// For programs: one JSON object per line, with the fields beside `time`, `level`, `logger` and `message`.
   case json
 
-  /// Names that a field cannot have, because the line itself has them.
+  /// Reserved names. A field with such a name is prefixed with `field_`.
   private static let ownNames: Set<String> = ["time", "level", "logger", "message"]
 
-  /// One line, its end included; whatever was said, it stays one, and shows no secret.
+  /// One line with its line break. Line breaks in the message are escaped, and secrets are redacted.
   func line(_ level: Logger.Level, _ label: String, _ message: String, _ fields: Logger.Metadata, at time: Date) -> String {
     let fields = fields.sorted { $0.key < $1.key }
     let stamp = time.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
@@ -33,7 +33,7 @@ enum LogFormat: String, Sendable, CaseIterable, ExpressibleByArgument {
     }
   }
 
-  /// What is printed of an address once connections are accepted there.
+  /// The line that reports an address once connections are accepted there.
   func listening(_ address: String) -> String {
     switch self {
     case .text: "listening \(address)"

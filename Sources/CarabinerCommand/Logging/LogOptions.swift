@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Logging
 
-/// What a service says of itself.
+/// Options for the log of a service.
 struct LogOptions: ParsableArguments {
   @Option(name: .long, help: "How lines of the log look, text or json; how much is said, the variable CARABINER_LOG decides.")
   var logFormat: LogFormat = .text
@@ -11,10 +11,10 @@ struct LogOptions: ParsableArguments {
     help: "Log every request: its id, client, operation, status, time, generation, and the plugin it failed by, if one did.")
   var accessLog = false
 
-  /// Who is told of every request; nil if nobody wants to know.
+  /// The logger for requests; nil without `--access-log`.
   var accessLogger: Logger? { accessLog ? Logger(label: LineLogHandler.accessLabel) : nil }
 
-  /// Returns when all lines are written.
+  /// Waits until all lines are written, and reports dropped ones.
   func finish() {
     let leftOut = LineLogHandler.finish()
     if leftOut > 0 { Terminal.complain("warning: \(leftOut) requests are not in the log: whoever reads it is too slow") }

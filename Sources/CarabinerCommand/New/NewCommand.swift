@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Foundation
 
-/// `carabiner new`: a folder with a plugin to begin from.
+/// `carabiner new`: creates the folder of a new plugin.
 struct NewCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "new", abstract: "Write the folder of a new plugin, which builds and keeps the rules as it stands.",

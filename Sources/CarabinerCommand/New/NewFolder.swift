@@ -1,12 +1,12 @@
 internal import Foundation
 
-/// A folder that appears as a whole or not at all.
+/// A folder that is created completely or not at all.
 struct NewFolder {
-  /// Why it cannot be there.
+  /// The reason why the folder cannot be created.
   enum Refusal: Error, CustomStringConvertible {
-    /// The place is taken, or is none.
+    /// The path exists already, or its parent does not.
     case place(String)
-    /// The file system refused.
+    /// The file system reported an error.
     case writing(String)
 
     var description: String {
@@ -19,16 +19,16 @@ struct NewFolder {
   private let folder: URL
   private let path: String
 
-  /// A folder to be, in one that is there.
+  /// A new folder in an existing one.
   ///
-  /// - Throws: ``Refusal`` if something that is not an empty folder is there already, or there is no folder to put it into.
+  /// - Throws: ``Refusal`` if the path exists and is not an empty folder, or the parent folder does not exist.
   init(_ name: String, in directory: String) throws {
     guard Self.isFolder(directory) else {
       throw Refusal.place("there is no folder \(directory); make it first, or correct --directory")
     }
     folder = URL(filePath: directory, directoryHint: .isDirectory).appending(path: name, directoryHint: .notDirectory)
     path = folder.path(percentEncoded: false)
-    // Of a link the place it points to would be written to: it counts as taken, also when it points nowhere.
+    // Writing to a link would write to its target, so a link counts as existing, even if its target is missing.
     guard (try? FileManager.default.attributesOfItem(atPath: path)) != nil else { return }
     guard Self.isFolder(path), (try? FileManager.default.destinationOfSymbolicLink(atPath: path)) == nil else {
       throw Refusal.place("\(path) is there already, and no folder; remove it, or choose another name")
@@ -38,9 +38,9 @@ struct NewFolder {
     }
   }
 
-  /// Writes the files beside the place, and puts them there when all are written.
+  /// Writes the files into a temporary folder beside the path, and renames it when all are written.
   ///
-  /// - Throws: ``Refusal``; then nothing is left behind.
+  /// - Throws: ``Refusal``. In this case the temporary folder is removed.
   func fill(_ files: [PluginTemplate.File]) throws {
     let manager = FileManager.default
     let beside = folder.deletingLastPathComponent()
@@ -62,7 +62,7 @@ struct NewFolder {
         if isThere { try? manager.moveItem(at: replaced, to: folder) }
         throw error
       }
-      // Was empty, and stays if somebody was quick.
+      // The replaced folder was empty. If another process has added a file since, it is kept.
       if isThere, try manager.contentsOfDirectory(atPath: replaced.path(percentEncoded: false)).isEmpty {
         try manager.removeItem(at: replaced)
       }

@@ -1,10 +1,10 @@
 internal import ArgumentParser
 
-/// What a new plugin is written in.
+/// The programming language of a new plugin.
 enum PluginLanguage: String, CaseIterable, ExpressibleByArgument {
   case c, cpp, rust, swift
 
-  /// The language as people write it.
+  /// The name of the language.
   var title: String {
     switch self {
     case .c: "C"
@@ -14,7 +14,7 @@ enum PluginLanguage: String, CaseIterable, ExpressibleByArgument {
     }
   }
 
-  /// Where its interceptor stands in the folder.
+  /// The path of the interceptor's source file in the folder.
   var sourcePath: String {
     switch self {
     case .c: "plugin.c"

@@ -3,22 +3,22 @@ internal import CarabinerManifest
 
 /// The name and the id of a new plugin.
 struct PluginName {
-  /// Why a name or an id cannot be used.
+  /// A name or an id that is not valid.
   struct Refusal: Error, CustomStringConvertible {
     let description: String
   }
 
-  /// The folder, the manifest's entry and the file, without its `.so`.
+  /// The name of the folder, of the manifest's entry, and of the file without `.so`.
   let name: String
   /// The reverse-DNS name in the plugin's note and table.
   let id: String
 
   private static let maximumLength = 64
 
-  /// Names and ids that fit everywhere: in paths, YAML, Make, Cargo and Swift packages.
+  /// Checks that name and id are valid in paths, YAML, Make, Cargo and Swift packages.
   ///
-  /// - Parameter id: `org.example.` and the name if nil.
-  /// - Throws: ``Refusal``, which says what is allowed.
+  /// - Parameter id: The id; nil for `org.example.` followed by the name.
+  /// - Throws: ``Refusal`` with the allowed form.
   init(_ name: String, id: String?) throws {
     let letters = name.utf8.allSatisfy { byte in
       switch byte {
@@ -50,7 +50,7 @@ struct PluginName {
     self.id = id
   }
 
-  /// The name of a Swift module for version 1.0.0: two versions side by side must differ in it.
+  /// The name of the Swift module for version 1.0.0. Two loaded versions of a plugin need different module names.
   var moduleName: String {
     let words = name.split(separator: "-").map { $0.prefix(1).uppercased() + $0.dropFirst() }
     return words.joined() + "_1_0_0"

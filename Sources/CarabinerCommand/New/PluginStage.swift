@@ -1,10 +1,10 @@
 internal import ArgumentParser
 
-/// What a new plugin takes part in.
+/// The stage of a new plugin.
 enum PluginStage: String, CaseIterable, ExpressibleByArgument {
   case graphql, http, cache, parsing
 
-  /// The stage as people write it, with its article.
+  /// The name of the stage with its article.
   var title: String {
     switch self {
     case .graphql: "a GraphQL stage"

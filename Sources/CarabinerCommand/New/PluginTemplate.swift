@@ -1,10 +1,10 @@
 /// The files of a new plugin.
 ///
-/// The templates are a plugin called `my-plugin` that could be built as it stands: making a new one is putting other names for `my-plugin`,
-/// `org.example.my-plugin` and `MyPlugin_1_0_0`. Where languages or stages share a text and differ in a part of it, a line `@@language@@`
-/// or `@@stage@@` stands for the part.
+/// The templates are a complete plugin named `my-plugin`. A new plugin replaces `my-plugin`, `org.example.my-plugin` and
+/// `MyPlugin_1_0_0` in them. In templates that several languages or stages share, a line `@@language@@` or `@@stage@@` marks the place
+/// of the part that differs.
 struct PluginTemplate {
-  /// A file, by its path in the new folder.
+  /// A file with its path in the new folder.
   struct File {
     let path: String
     let text: String
@@ -14,7 +14,7 @@ struct PluginTemplate {
   let language: PluginLanguage
   let stage: PluginStage
 
-  /// All of them, in the order of their paths.
+  /// All files, sorted by path.
   var files: [File] {
     var files = [
       File(path: ".github/workflows/ci.yml", text: text(PackageResources.ci_yml, language: language.continuousIntegration)),
@@ -52,7 +52,7 @@ struct PluginTemplate {
         lines.append(each.isEmpty ? each : indent + each)
       }
     }
-    // The id first: it may be anything, so the name is not to be looked for in it.
+    // Split at the id first: the new id may contain `my-plugin`, which must not be replaced in it.
     return lines.joined(separator: "\n").split(separator: "org.example.my-plugin", omittingEmptySubsequences: false)
       .map { $0.replacing("my-plugin", with: name.name).replacing("MyPlugin_1_0_0", with: name.moduleName) }
       .joined(separator: name.id)
@@ -78,7 +78,7 @@ extension PluginLanguage {
     }
   }
 
-  /// What git is not to keep, beside what every plugin builds.
+  /// Entries of .gitignore besides those of every plugin.
   fileprivate var ignored: [UInt8] {
     switch self {
     case .c, .cpp: []
@@ -87,7 +87,7 @@ extension PluginLanguage {
     }
   }
 
-  /// Steps that install what the machine of a recipe lacks.
+  /// Additional steps of the continuous integration recipe that install missing tools.
   fileprivate var continuousIntegration: [UInt8] { self == .rust ? PackageResources.ci_rust_yml : [] }
 }
 
@@ -131,6 +131,6 @@ extension PluginStage {
     }
   }
 
-  /// Of the demo server; what is plain text there has no fields.
+  /// A query for the demo server. The parser template has plain text instead, because its responses have no fields.
   fileprivate var query: [UInt8] { self == .parsing ? PackageResources.text_graphql : PackageResources.books_graphql }
 }

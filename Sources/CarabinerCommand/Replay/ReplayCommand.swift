@@ -8,7 +8,7 @@ internal import CarabinerServer
 internal import CarabinerWire
 internal import Foundation
 
-/// `carabiner replay`: recorded operations through another manifest, without a network.
+/// `carabiner replay`: runs recorded operations through another manifest, without a network.
 struct ReplayCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "replay", abstract: "Run recorded operations through another manifest, and show what comes out differently.",

@@ -1,11 +1,11 @@
 internal import ArgumentParser
 internal import Carabiner
 
-/// `--file VARIABLE=PATH`
+/// The value of `--file VARIABLE=PATH`.
 struct FileArgument: ExpressibleByArgument, Sendable {
   let file: GraphQLFile
 
-  /// Reads an argument; nil unless it has a variable and a path.
+  /// Reads an argument; nil if the variable or the path is missing.
   init?(argument: String) {
     guard let mark = argument.firstIndex(of: "="), mark != argument.startIndex else { return nil }
     let path = String(argument[argument.index(after: mark)...])

@@ -2,11 +2,11 @@ internal import Dispatch
 internal import Foundation
 internal import Synchronization
 
-/// Turns the first Ctrl-C into a call, and leaves a second one to end the process.
+/// Calls a handler at the first Ctrl-C. A second Ctrl-C ends the process.
 ///
-/// It listens from its making on: what is to be cancelled can be started afterwards, and no Ctrl-C falls in between.
+/// It handles the signal from its creation on. A Ctrl-C before the handler is set is not lost.
 final class InterruptSignal {
-  /// Whether the signal came, and what it does.
+  /// Whether the signal was raised, and the handler.
   private final class Reaction: Sendable {
     private let state = Mutex<(wasRaised: Bool, handler: (@Sendable () -> Void)?)>((false, nil))
 
@@ -40,7 +40,7 @@ final class InterruptSignal {
     source.activate()
   }
 
-  /// Says what Ctrl-C does; it is done at once if it came already.
+  /// Sets the handler for Ctrl-C. If the signal was raised already, it is called at once.
   func handle(with handler: @escaping @Sendable () -> Void) { reaction.handle(with: handler) }
 
   func stop() {

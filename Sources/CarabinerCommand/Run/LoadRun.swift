@@ -6,9 +6,9 @@ internal import CarabinerWire
 internal import Foundation
 internal import Synchronization
 
-/// `carabiner run --repeat`: many requests, and what they took.
+/// `carabiner run --repeat`: runs an operation many times and measures it.
 struct LoadRun: Sendable {
-  /// What the workers count together.
+  /// The counts shared by the workers.
   private final class Tally: Sendable {
     let counts = Mutex(Counts())
   }
@@ -21,7 +21,7 @@ struct LoadRun: Sendable {
     var firstFailure: (any Error)?
   }
 
-  /// How often the progress line is drawn.
+  /// The time between two updates of the progress line.
   private static let progressInterval = Duration.milliseconds(200)
 
   let host: PluginHost

@@ -2,12 +2,12 @@ internal import ArgumentParser
 internal import Carabiner
 internal import CarabinerWire
 
-/// Which operation of a document is meant.
+/// The operation of a document to run.
 struct OperationChoice {
   let name: String?
   let type: GraphQLOperationType
 
-  /// - Throws: A usage error if the document cannot be read, or the choice is not clear.
+  /// - Throws: A usage error if the document cannot be parsed, or the operation is missing or ambiguous.
   init(document text: String, name wanted: String?) throws {
     let document: GraphQLDocument
     do {

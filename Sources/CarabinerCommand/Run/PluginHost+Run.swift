@@ -2,7 +2,7 @@ internal import Carabiner
 internal import CarabinerServer
 
 extension ApolloClient {
-  /// Runs an operation, with the files that are some of its variables.
+  /// Runs an operation. Files are uploaded as its variables.
   func results(
     of operation: DynamicOperation, _ files: [GraphQLFile], cachePolicy: CachePolicy, tracer: (any ChainTracer)?
   ) throws -> PullStream<GraphQLResponse<DynamicOperation>> {
@@ -13,7 +13,7 @@ extension ApolloClient {
 }
 
 extension PluginHost {
-  /// Runs `body`, and then shuts the host down.
+  /// Runs `body`, then shuts the host down, also after an error.
   func untilShutDown<Value>(_ body: () async throws -> Value) async throws -> Value {
     do {
       let value = try await body()

@@ -6,7 +6,7 @@ internal import CarabinerServer
 public import CarabinerWire
 internal import Foundation
 
-/// `carabiner run`: one operation, or many.
+/// `carabiner run`: runs an operation once or many times.
 struct RunCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "run", abstract: "Run an operation through the chain of a manifest.",
@@ -119,7 +119,7 @@ struct RunCommand: AsyncParsableCommand {
     } catch let status as ExitStatus {
       throw status
     } catch is CancellationError {
-      // Ctrl-C is the user's own choice, and needs no message.
+      // After Ctrl-C no message is needed.
       throw ExitStatus.cancelled
     } catch {
       Terminal.complain("error: \(error)")
@@ -136,7 +136,7 @@ struct RunCommand: AsyncParsableCommand {
     let client = ApolloClient(networkTransport: host.transport)
     let interrupt = InterruptSignal()
     defer { interrupt.stop() }
-    // One task that Ctrl-C can cancel; it prefers the loop, so the request never changes threads.
+    // Ctrl-C cancels this task. It prefers the event loop, so the request never changes threads.
     let task = Task(executorPreference: host.executor) {
       var hasErrors = false
       let results = try client.results(of: operation, files, cachePolicy: policy, tracer: drawing)
@@ -161,7 +161,7 @@ struct RunCommand: AsyncParsableCommand {
     configuration.wire = WireChoice(
       usesGET: get, usesPersistedQueries: apq, webSocket: websocket, webSocketProtocol: websocketProtocol,
       certificateAuthorityFile: cacert)
-    // One manifest, once: nothing is compared with it later, and no crash is counted.
+    // The manifest is read once and never compared, and crashes are not counted.
     configuration.pinsFiles = false
     configuration.countsCrashes = false
     configuration.timingInterval = 0
@@ -220,13 +220,13 @@ struct RunCommand: AsyncParsableCommand {
   }
 }
 
-/// What was given on the command line cannot be used.
+/// An error in the arguments of the command line.
 func usageError(_ message: String) -> ValidationError { ValidationError(message) }
 
 extension CachePolicy: ExpressibleByArgument {}
 extension WebSocketProtocol: ExpressibleByArgument {}
 
-/// How results are written.
+/// The notation of results.
 enum OutputFormat: String, ExpressibleByArgument, CaseIterable {
   case pretty
   case json
@@ -234,7 +234,7 @@ enum OutputFormat: String, ExpressibleByArgument, CaseIterable {
 
   func text(of response: GraphQLResponse<DynamicOperation>) throws -> String {
     guard self == .pretty else {
-      // One result a line: the server's own bytes, but for line breaks between members.
+      // One result per line: the response's body without its line breaks between members.
       let value = try JSONValue(parsing: [UInt8](response.body.bytes))
       return value.description
     }

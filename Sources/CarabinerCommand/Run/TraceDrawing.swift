@@ -2,7 +2,7 @@ internal import Carabiner
 internal import Foundation
 internal import Synchronization
 
-/// Draws what each stage did, one line each, indented by how far in it stands.
+/// Prints one line per stage event, indented by the stage's depth in the chain.
 final class TraceDrawing: ChainTracer {
   private struct State {
     var depth = 0
@@ -52,7 +52,7 @@ extension StageEvent.Kind {
 }
 
 extension Duration {
-  /// "12.3 µs"
+  /// Microseconds with one decimal, such as "12.3 µs".
   var microseconds: String {
     let value = Double(components.seconds) * 1e6 + Double(components.attoseconds) / 1e12
     return String(format: "%.1f µs", value)

@@ -5,7 +5,7 @@ internal import Logging
 internal import ServiceLifecycle
 internal import UnixSignals
 
-/// `carabiner demo-server`: something to send requests to.
+/// `carabiner demo-server`: a GraphQL server to try Carabiner with.
 struct DemoServerCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "demo-server", abstract: "Serve a small GraphQL library on this machine, to try Carabiner with.",
@@ -21,7 +21,7 @@ struct DemoServerCommand: AsyncParsableCommand {
       Example: carabiner demo-server --port 8000 --require-auth --token-lifetime 60
       """)
 
-  /// Where a key may stand that others must not see in the list of processes.
+  /// Environment variables for secrets, which other users cannot read from the process list.
   private static let keyVariable = "DEMO_SERVER_HMAC_KEY"
   private static let secretVariable = "DEMO_SERVER_CLIENT_SECRET"
 

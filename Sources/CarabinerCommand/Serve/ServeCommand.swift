@@ -9,7 +9,7 @@ internal import Foundation
 internal import Logging
 internal import UnixSignals
 
-/// `carabiner serve`: a gateway whose requests go through the chain of a manifest.
+/// `carabiner serve`: a gateway whose requests pass the chain of a manifest.
 struct ServeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "serve", abstract: "Take GraphQL requests of others and run them through the chain of a manifest.",
@@ -123,11 +123,11 @@ struct ServeCommand: AsyncParsableCommand {
   }
 
   private func serve() async throws {
-    // Signals that come while plugins are loaded are not lost.
+    // Trap signals first, so that those during the loading of plugins are not lost.
     let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint, .sighup)
     LineLogHandler.use(log.logFormat)
     let logger = Logger(label: "carabiner.serve")
-    // Before anything of the other gateway's is touched, as its record.
+    // Before any file is opened that a running gateway may use, such as its record.
     if let adminPath { try SoleServer.claim(adminSocket: adminPath) }
     let traces = try tracing.export(logger)
     let host = try await PluginHost(manifestOrNone: source.path, hostConfiguration(logger))
@@ -198,10 +198,10 @@ struct ServeCommand: AsyncParsableCommand {
   }
 
   private func takeSecondSignal() {
-    // A second signal ends the process, whatever is under way.
+    // A second signal ends the process at once.
     signal(SIGTERM, SIG_DFL)
     signal(SIGINT, SIG_DFL)
-    // One that asks for a new generation must not end what is under way.
+    // A reload signal must not end the process while it drains.
     signal(SIGHUP, SIG_IGN)
   }
 }

@@ -5,7 +5,7 @@ internal import CarabinerHost
 internal import CarabinerManifest
 internal import NIOCore
 
-/// How much clients may ask of a gateway; it takes a restart to change.
+/// The limits of a gateway for clients. A change needs a restart.
 struct ServeLimits: ParsableArguments {
   private static let defaults = GatewayLimits()
 

@@ -4,14 +4,14 @@ internal import CarabinerCurl
 internal import CarabinerWire
 internal import Foundation
 
-/// Asks a running gateway something over its admin socket.
+/// Sends requests to the admin socket of a running gateway.
 struct AdminClient: Sendable {
   private static let timeout = 60.0
 
   private let transport: CurlTransport
   private let path: String
 
-  /// - Parameter address: `unix:/PATH`, as `carabiner serve --admin` was told.
+  /// - Parameter address: `unix:/PATH`, as passed to `carabiner serve --admin`.
   init(_ address: String) throws {
     guard address.hasPrefix("unix:/") else { throw usageError("--admin takes unix:/PATH, as carabiner serve was given it") }
     path = String(address.dropFirst("unix:".count))
@@ -21,9 +21,9 @@ struct AdminClient: Sendable {
     transport = try CurlTransport(configuration: configuration)
   }
 
-  /// The answer to a request.
+  /// Sends a request and returns the response.
   ///
-  /// - Throws: ``ExitStatus/network`` after a message if nobody answers.
+  /// - Throws: ``ExitStatus/network`` after a message if no gateway answers.
   func ask(_ method: String, _ target: String, body: JSONValue? = nil) async throws -> (status: Int, body: Data) {
     do {
       return try await send(method, target, body: body)
@@ -35,7 +35,7 @@ struct AdminClient: Sendable {
     }
   }
 
-  /// The answer to a request, for whoever knows better what to say if there is none.
+  /// Sends a request and returns the response, for callers that report errors themselves.
   ///
   /// - Throws: ``TransportError``.
   func send(_ method: String, _ target: String, body: JSONValue? = nil) async throws -> (status: Int, body: Data) {
@@ -53,7 +53,7 @@ struct AdminClient: Sendable {
     return (response.response.statusCode, bytes)
   }
 
-  /// The answer to a request that gives JSON.
+  /// Sends a request and returns the response as JSON.
   func json(_ method: String, _ target: String, body: JSONValue? = nil) async throws -> (status: Int, json: JSONValue) {
     let (status, body) = try await ask(method, target, body: body)
     do {
@@ -65,13 +65,13 @@ struct AdminClient: Sendable {
   }
 }
 
-/// Which gateway is meant, and how its answer is shown.
+/// Options for the gateway and the output format.
 struct AdminOptions: ParsableArguments {
   enum Format: String, ExpressibleByArgument, CaseIterable {
     case text, json
   }
 
-  /// Where the socket may be named once for all commands.
+  /// The environment variable with the default socket.
   static let variable = "CARABINER_ADMIN"
 
   @Option(

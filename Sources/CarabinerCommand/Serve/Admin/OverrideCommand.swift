@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import CarabinerWire
 
-/// `carabiner disable`: a plugin off, without another manifest.
+/// `carabiner disable`: disables plugins without a reload.
 struct DisableCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "disable", abstract: "Switch plugins of a running gateway off, until they are enabled or it ends.",
@@ -19,7 +19,7 @@ struct DisableCommand: AsyncParsableCommand {
   func run() async throws { try await LiveOverride(pattern: pattern, reason: reason).send("disable", options) }
 }
 
-/// `carabiner enable`: a plugin on, without another manifest.
+/// `carabiner enable`: enables plugins without a reload.
 struct EnableCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "enable", abstract: "Switch plugins of a running gateway on, or take back what was said of them.",
@@ -45,7 +45,7 @@ struct EnableCommand: AsyncParsableCommand {
   }
 }
 
-/// What is asked over the admin socket.
+/// A request to the admin socket.
 private struct LiveOverride {
   let pattern: String
   let reason: String

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import CarabinerServer
 internal import CarabinerWire
 
-/// `carabiner rollout`: ends the trial of a generation, one way or the other.
+/// `carabiner rollout`: ends the trial of a generation.
 struct RolloutCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "rollout", abstract: "Let the generation on trial take over, or call it off.",

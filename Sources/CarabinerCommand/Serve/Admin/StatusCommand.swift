@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import CarabinerServer
 internal import CarabinerWire
 
-/// `carabiner status`: what a running gateway does.
+/// `carabiner status`: the state of a running gateway.
 struct StatusCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "status", abstract: "Show what a running gateway serves: generation, plugins, load, and the last reload.",
@@ -61,7 +61,7 @@ struct StatusCommand: AsyncParsableCommand {
   }
 }
 
-/// `carabiner reload`: a new generation now.
+/// `carabiner reload`: loads a new generation.
 struct ReloadCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "reload", abstract: "Have a running gateway read its manifest again, and wait until that is done.",

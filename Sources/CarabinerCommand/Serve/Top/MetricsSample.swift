@@ -1,7 +1,7 @@
 internal import CarabinerGateway
 internal import Foundation
 
-/// What a gateway's metrics said at one moment.
+/// The metrics of a gateway at one time.
 struct MetricsSample: Sendable {
   /// A series of a metric.
   struct Series: Hashable, Sendable {
@@ -15,11 +15,11 @@ struct MetricsSample: Sendable {
     var description: String { "line \(line) of the metrics cannot be read" }
   }
 
-  /// When it was taken.
+  /// The time of the sample.
   let time: ContinuousClock.Instant
   private let values: [Series: Double]
 
-  /// Reads Prometheus' text format, as far as gateways write it: no timestamps.
+  /// Parses Prometheus' text format as written by the gateway, without timestamps.
   init(parsing text: String, at time: ContinuousClock.Instant = .now) throws(Malformed) {
     self.time = time
     var values: [Series: Double] = [:]
@@ -32,7 +32,7 @@ struct MetricsSample: Sendable {
     self.values = values
   }
 
-  /// The value of a series; nil if there is none.
+  /// The value of a series; nil if the series does not exist.
   func value(_ name: String, _ labels: [String: String] = [:]) -> Double? { values[Series(name: name, labels: labels)] }
 
   /// All series of a metric.
@@ -49,7 +49,7 @@ struct MetricsSample: Sendable {
   }
 }
 
-/// Reads one line of metrics from its beginning.
+/// Parses one line of metrics.
 private struct LineReader {
   private var rest: Substring
 
@@ -74,7 +74,7 @@ private struct LineReader {
     return rest == "+Inf" ? .infinity : Double(rest)
   }
 
-  /// What stands before the closing quotation mark.
+  /// The text up to the closing quotation mark.
   private mutating func quoted() -> String? {
     var text = ""
     while let character = rest.popFirst() {

@@ -6,7 +6,7 @@ internal import CarabinerWire
 internal import Foundation
 internal import UnixSignals
 
-/// `carabiner top`: the rates of a running gateway, live.
+/// `carabiner top`: shows the rates of a running gateway continuously.
 struct TopCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "top", abstract: "Show the rates of a running gateway: requests, latencies, plugins, upstream, cache.",
@@ -54,7 +54,7 @@ struct TopCommand: AsyncParsableCommand {
     }
   }
 
-  /// Tells whether there is anything to look at.
+  /// Takes the first sample, which shows whether a gateway answers.
   private func firstLook(_ client: AdminClient) async throws -> MetricsSample {
     do {
       return try MetricsSample(try await client.ask("GET", "/metrics"))
@@ -99,7 +99,7 @@ struct TopCommand: AsyncParsableCommand {
 }
 
 extension MetricsSample {
-  /// What a gateway answered.
+  /// The sample in a response of the gateway.
   fileprivate init(_ answer: (status: Int, body: Data)) throws(Malformed) {
     guard answer.status == 200 else { throw Malformed(line: 0) }
     try self.init(parsing: String(decoding: answer.body, as: UTF8.self))

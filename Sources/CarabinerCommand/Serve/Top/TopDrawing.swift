@@ -5,7 +5,7 @@ internal import Foundation
 /// The figures of a gateway as lines for a terminal.
 struct TopDrawing {
   let figures: TopFigures
-  /// What the terminal has room for; nil for as much as there is to say.
+  /// The width of the terminal in columns; nil for no limit.
   var width: Int?
 
   /// The lines, cut to the width.

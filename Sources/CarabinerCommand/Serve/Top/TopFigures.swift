@@ -4,24 +4,24 @@ internal import CarabinerServer
 internal import CarabinerWire
 internal import Foundation
 
-/// What happened in a gateway between two looks at its metrics.
+/// The activity of a gateway between two samples of its metrics.
 struct TopFigures: Sendable {
-  /// What one plugin did.
+  /// The activity of one plugin.
   struct Plugin: Sendable {
     let name: String
     let callsPerSecond: Double
-    /// Time in its hooks for each call, from those that were timed; of the time since the start if none was in between.
+    /// Mean time in the plugin's hooks per timed call of the interval; of all calls since the start if none was timed in the interval.
     let secondsPerCall: Double?
     let running: Int
     let failuresPerSecond: Double
-    /// Since it was loaded.
+    /// The number since the plugin was loaded.
     let faults: Int
-    /// Its breaker's state, or "disabled", or "enabled".
+    /// The state of the plugin's breaker, "enabled" or "disabled".
     let state: String
   }
 
   let seconds: Double
-  /// Whether the gateway is another process than at the first look; then all counts from its start.
+  /// Whether the gateway was restarted after the first sample. If so, all figures count from its start.
   let isRestarted: Bool
   let generation: Int
   let generations: Int
@@ -29,18 +29,18 @@ struct TopFigures: Sendable {
   let errorsPerSecond: Double
   let cancelledPerSecond: Double
   let limitedPerSecond: Double
-  /// The latencies that half, 95 % and 99 % of the requests stayed below, in seconds; nil if there were none.
+  /// The 50th, 95th and 99th percentile of the latencies in seconds; nil if there were no requests.
   let latencies: (half: Double, most: Double, nearlyAll: Double)?
   let running: Int
   let waiting: Int
   let connections: Int
   let plugins: [Plugin]
   let upstreamPerSecond: Double
-  /// The share of upstream requests that went over a connection that was there already; nil if there were none.
+  /// The share of upstream requests on existing connections; nil if there were no requests.
   let keptShare: Double?
   let upstreamConnections: (active: Int, idle: Int)
   let retriesPerSecond: Double
-  /// The share of reads for which the caches had a result; nil if they were not asked.
+  /// The share of cache reads that found a result; nil if there were no reads.
   let cacheHitShare: Double?
   let cacheReadsPerSecond: Double
   let cpuShare: Double
@@ -50,7 +50,7 @@ struct TopFigures: Sendable {
     let isRestarted = first.value("process_start_time_seconds") != second.value("process_start_time_seconds")
     let seconds = max((second.time - first.time).seconds, 1e-6)
     func more(_ name: String, _ labels: [String: String] = [:]) -> Double {
-      // A plugin that was loaded anew counts from zero, as Prometheus' rate() takes it too.
+      // Counters of a reloaded plugin restart at zero, as in Prometheus' rate().
       let (then, now) = (isRestarted ? 0 : first.sum(name, labels), second.sum(name, labels))
       return now >= then ? now - then : now
     }

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Synchronization
 
-/// A terminal that is drawn over in place; it is given back as it was.
+/// A terminal in full-screen mode. The previous state is restored at the end.
 final class TopScreen: Sendable {
   private static let enter = "\u{1B}[?1049h\u{1B}[?25l"
   private static let leave = "\u{1B}[?25h\u{1B}[?1049l"
@@ -10,7 +10,7 @@ final class TopScreen: Sendable {
   private let settings: termios?
   private let isOver = Mutex(false)
 
-  /// Takes over the terminal of standard output; keys are no longer shown, and come without Enter.
+  /// Takes over the terminal of standard output. Keys are read one by one and not echoed.
   init() {
     var original = termios()
     if isatty(STDIN_FILENO) == 1, unsafe tcgetattr(STDIN_FILENO, &original) == 0 {
@@ -26,7 +26,7 @@ final class TopScreen: Sendable {
 
   deinit { restore() }
 
-  /// Gives the terminal back; more than once does no harm.
+  /// Restores the terminal. Further calls have no effect.
   func restore() {
     let isFirst = isOver.withLock { isOver in
       defer { isOver = true }
@@ -37,7 +37,7 @@ final class TopScreen: Sendable {
     if var settings { unsafe tcsetattr(STDIN_FILENO, TCSANOW, &settings) }
   }
 
-  /// How much it has room for.
+  /// The size of the terminal.
   var size: (columns: Int, rows: Int) {
     var size = winsize()
     guard unsafe ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else {
@@ -46,14 +46,14 @@ final class TopScreen: Sendable {
     return (Int(size.ws_col), Int(size.ws_row))
   }
 
-  /// Shows these lines and nothing else.
+  /// Shows these lines only.
   func draw(_ lines: [String]) {
-    // Each line wipes out what was in its place, which flickers less than to wipe the whole first.
+    // Each line clears the rest of its row, which flickers less than clearing the whole screen.
     let shown = lines.prefix(size.rows).map { "\($0)\u{1B}[K" }.joined(separator: "\n")
     Self.write("\u{1B}[H\(shown)\u{1B}[J")
   }
 
-  /// Calls `body` for each key, from a thread of its own, until there are no more.
+  /// Calls `body` for each key on a separate thread until the input ends.
   func onKeys(_ body: @escaping @Sendable (UInt8) -> Void) {
     guard settings != nil else { return }
     Thread.detachNewThread {

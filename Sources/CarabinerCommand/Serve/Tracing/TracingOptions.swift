@@ -4,7 +4,7 @@ internal import CarabinerTracing
 internal import Foundation
 internal import Logging
 
-/// Whether and where a gateway's traces go; it takes a restart to change.
+/// Options for the export of traces. A change needs a restart.
 struct TracingOptions: ParsableArguments {
   @Option(
     name: .long,
@@ -21,7 +21,7 @@ struct TracingOptions: ParsableArguments {
         + "has decided.", valueName: "share"), transform: share)
   var traceShare: Double?
 
-  /// Who makes traces and sends them; nil if nobody asks for any.
+  /// The exporter of traces; nil if no collector is configured.
   func export(_ logger: Logger) throws -> TraceExport? {
     do {
       let settings = try OTLPSettings(
@@ -38,7 +38,7 @@ struct TracingOptions: ParsableArguments {
   }
 }
 
-/// A share of all, as 1% or 0.01.
+/// A share such as 1% or 0.01, as a fraction.
 private func share(_ text: String) throws -> Double {
   let share = text.hasSuffix("%") ? Double(text.dropLast()).map { $0 / 100 } : Double(text)
   guard let share, (0...1).contains(share) else { throw ValidationError("a share is a number from 0% to 100%, as 1%") }
