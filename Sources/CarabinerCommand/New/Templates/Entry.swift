@@ -2,7 +2,7 @@ public import CCarabiner
 internal import CarabinerPlugin
 internal import Note
 
-/// The one symbol a plugin exports. Public, or it vanishes in a release build.
+/// The only symbol that a plugin exports. It must be public; a release build removes it otherwise.
 @c(crb_entry_v1)
 public func entry(_ host: UnsafePointer<crb_host>?) -> UnsafePointer<crb_plugin>? {
   note_is_linked()

@@ -4,12 +4,12 @@ import PackageDescription
 let package = Package(
   name: "my-plugin",
   products: [.library(name: "MyPlugin_1_0_0", type: .dynamic, targets: ["MyPlugin_1_0_0"])],
-  // A link to the kit of the installed Carabiner; make puts it there.
+  // A link to the kit of the installed Carabiner, created by make.
   dependencies: [.package(name: "carabiner", path: "kit")],
   targets: [
-    // The note must be readable without running anything, and a C initialiser is the plainest way to put bytes into a section.
+    // The host reads the note without running code, so it is in a section of its own, which a C initialiser can define.
     .target(name: "Note", dependencies: [.product(name: "CarabinerPlugin", package: "carabiner")]),
-    // The module's name carries the version: two versions of one plugin may be loaded side by side.
+    // The version is part of the module's name, because two versions of a plugin may be loaded at the same time.
     .target(
       name: "MyPlugin_1_0_0",
       dependencies: ["Note", .product(name: "CarabinerPlugin", package: "carabiner")],

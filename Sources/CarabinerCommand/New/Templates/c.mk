@@ -1,13 +1,13 @@
 # make          builds build/my-plugin.so
 # make conform  tests it against the rules of carabiner.h
-# make clean    removes what was built
+# make clean    removes all build results
 CC ?= cc
 CFLAGS ?= -O2 -g
 PKG_CONFIG ?= pkg-config
 PLUGIN = build/my-plugin.so
 @@carabiner@@
 
-# Hidden visibility leaves one exported symbol, the entry.
+# With hidden visibility, the entry is the only exported symbol.
 $(PLUGIN): plugin.c Makefile
 	@mkdir -p build
 	$(CC) -std=gnu11 -Wall -Wextra -pedantic -fPIC -fvisibility=hidden $$($(PKG_CONFIG) --cflags carabiner) $(CFLAGS) \

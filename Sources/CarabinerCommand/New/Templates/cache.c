@@ -1,29 +1,29 @@
 /* my-plugin keeps the last results of queries in memory and answers the same query with the same result.
  *
- * A cache is asked in on_read, before anything is sent, and told in on_write, after a server answered. It keeps few results and keeps
- * them for ever: a limit of age or of bytes is what you may want to add. Hooks of different calls run at once, on the host's
- * threads (CRB_THREADS_CONCURRENT below), so what they share is behind a lock. No lock is held when a hook returns. */
+ * The host calls on_read before it sends a request, and on_write after the server answered. The cache keeps few results, but without
+ * a time limit; you may want to add a maximum age or a limit in bytes. Hooks of different calls run at the same time on the host's
+ * threads (CRB_THREADS_CONCURRENT below), so a lock protects their shared data. No lock is held when a hook returns. */
 #include <carabiner.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Who this is, readable without running anything; the same as in the table at the end. */
+/* The plugin's identity, which the host reads without running code. It must match the table at the end. */
 CRB_DECLARE_NOTE("{\"id\":\"org.example.my-plugin\",\"version\":\"1.0.0\",\"abi\":[1,0]}");
 
 enum { ENTRIES = 32, MAXIMUM_BYTES = 1 << 20 };
 
 static const crb_host *host;
 
-/* One allocation: the key, and the result behind it. */
+/* One allocation: the key, followed by the result. */
 typedef struct entry {
   size_t key_length;
   size_t json_length;
   char bytes[];
 } entry;
 
-/* One for each entry in a manifest: made in create(), freed in destroy(). */
+/* One per manifest entry: allocated in create(), freed in destroy(). */
 typedef struct instance {
   crb_self self;
   pthread_mutex_t lock;
@@ -33,12 +33,12 @@ typedef struct instance {
 
 static crb_view text(const char *s) { return (crb_view){(const uint8_t *)s, strlen(s)}; }
 
-/* What tells one operation from another: its name, document and variables, each after its length, so that no two share a key. NULL if
- * a part cannot be seen or memory is short; then nothing is cached, and the call goes on. */
+/* The key of an operation: name, document and variables, each after its length, so that different operations have different keys. NULL if
+ * a part cannot be read or there is no memory. Then the call continues without the cache. */
 static char *key_of(crb_call call, size_t *length) {
   static const uint32_t parts[] = {CRB_PART_OPERATION_NAME, CRB_PART_DOCUMENT, CRB_PART_VARIABLES};
   enum { PARTS = sizeof parts / sizeof *parts };
-  crb_view views[PARTS]; /* borrowed: gone when the hook completes */
+  crb_view views[PARTS]; /* borrowed: valid until the hook completes */
   size_t bound = PARTS * 24;
   for (size_t i = 0; i < PARTS; i++) {
     crb_status status = host->field_get(call, parts[i], &views[i]);
@@ -57,7 +57,7 @@ static char *key_of(crb_call call, size_t *length) {
   return key;
 }
 
-/* The index of a key; ENTRIES if there is none. Under the lock. */
+/* The index of a key, or ENTRIES if it is not found. The caller holds the lock. */
 static size_t find(const instance *me, const char *key, size_t length) {
   size_t i = 0;
   while (i < ENTRIES) {
@@ -68,9 +68,9 @@ static size_t find(const instance *me, const char *key, size_t length) {
   return i;
 }
 
-/* [owner] RESPOND with one staged result is a hit; CONTINUE asks the next cache, or the server. */
+/* [owner] RESPOND with one staged result is a hit. CONTINUE passes the read to the next cache, or to the server. */
 static crb_verdict on_read(void *inst, crb_call call, void **state) {
-  (void)state; /* this stage keeps nothing of a call, so it needs no release() */
+  (void)state; /* this stage has no state per call, so it needs no release() */
   instance *me = inst;
   size_t length;
   char *key = key_of(call, &length);
@@ -86,13 +86,13 @@ static crb_verdict on_read(void *inst, crb_call call, void **state) {
   }
   pthread_mutex_unlock(&me->lock);
   free(key);
-  /* emit() takes over the reference to the buffer, whatever it answers. */
+  /* emit() takes over the reference to the buffer, even if it fails. */
   if (!found || host->emit(call, CRB_EMIT_RESULT, found, CRB_RESULT_CACHE) != CRB_OK) return CRB_CONTINUE;
   if (host->log_enabled(me->self, CRB_LOG_INFO)) host->log(me->self, CRB_LOG_INFO, call, text("answered from memory"));
   return CRB_RESPOND;
 }
 
-/* [owner] A result came. Only what will be as good the next time is kept: whole results of queries, without errors. */
+/* [owner] A result arrived. Only complete results of queries without errors are kept. */
 static crb_verdict on_write(void *inst, crb_call call, void *state, const crb_result *result) {
   (void)state;
   instance *me = inst;
@@ -112,7 +112,7 @@ static crb_verdict on_write(void *inst, crb_call call, void *state, const crb_re
     memcpy(made->bytes + length, result->json.ptr, result->json.len);
     pthread_mutex_lock(&me->lock);
     size_t i = find(me, key, length);
-    if (i == ENTRIES) i = me->next++ % ENTRIES; /* the oldest goes */
+    if (i == ENTRIES) i = me->next++ % ENTRIES; /* replace the oldest */
     entry *old = me->entries[i];
     me->entries[i] = made;
     pthread_mutex_unlock(&me->lock);
@@ -122,7 +122,7 @@ static crb_verdict on_write(void *inst, crb_call call, void *state, const crb_re
   return CRB_CONTINUE;
 }
 
-/* What is not named in `needs` cannot be read. */
+/* Hooks can read only the parts in `needs`. */
 static const crb_cache_stage cache = {
     .size = sizeof cache,
     .needs = CRB_PART_OPERATION_NAME | CRB_PART_DOCUMENT | CRB_PART_VARIABLES | CRB_PART_JSON | CRB_PART_ERRORS,
@@ -159,7 +159,7 @@ static const crb_interceptor *const items[] = {&interceptor};
 static const crb_plugin plugin = {
     .size = sizeof plugin, .abi_major = CRB_ABI_MAJOR, .abi_minor_built = CRB_ABI_MINOR, .count = 1, .items = items};
 
-/* The one symbol a plugin exports. */
+/* The only symbol that a plugin exports. */
 CRB_EXPORT const crb_plugin *crb_entry_v1(const crb_host *h) {
   host = h;
   return &plugin;

@@ -1,8 +1,8 @@
 // my-plugin keeps the last results of queries in memory and answers the same query with the same result.
 //
-// A cache is asked in on_read, before anything is sent, and told in on_write, after a server answered. It keeps few results and keeps
-// them for ever: a limit of age or of bytes is what you may want to add. Hooks of different calls run at once, on the host's
-// threads, so what they share is behind a lock. What a hook throws fails its call.
+// The host calls on_read before it sends a request, and on_write after the server answered. The cache keeps few results, but without
+// a time limit; you may want to add a maximum age or a limit in bytes. Hooks of different calls run at the same time on the host's
+// threads, so a lock protects their shared data. An exception in a hook fails its call.
 #include <carabiner.hpp>
 
 #include <list>
@@ -14,17 +14,17 @@ namespace {
 constexpr size_t maximum_entries = 32;
 constexpr size_t maximum_bytes = 1 << 20;
 
-// One for each entry in a manifest.
+// One per manifest entry.
 class Interceptor {
  public:
   static constexpr crb::Identity identity{"org.example.my-plugin", "1.0.0"};
-  // What is not needed cannot be read.
+  // Hooks can read only the parts named here.
   static constexpr crb::Parts cache{CRB_PART_OPERATION_NAME | CRB_PART_DOCUMENT | CRB_PART_VARIABLES | CRB_PART_JSON |
                                     CRB_PART_ERRORS};
 
   explicit Interceptor(const crb::Setup &setup) : host_(setup.host) {}
 
-  // Respond with a result is a hit; Continue asks the next cache, or the server.
+  // Respond with a result is a hit. Continue passes the read to the next cache, or to the server.
   crb::Verdict on_read(crb::cache::Call &call) {
     const std::string key = key_of(call);
     std::string json;
@@ -39,17 +39,17 @@ class Interceptor {
     return call.respond(json);
   }
 
-  // A result came. Only what will be as good the next time is kept: whole results of queries, without errors.
+  // A result arrived. Only complete results of queries without errors are kept.
   void on_write(crb::cache::Call &call, const crb::Result &result) {
     const uint32_t unfit = CRB_RESULT_SYNTHETIC | CRB_RESULT_INCREMENTAL | CRB_RESULT_HAS_NEXT;
     if (call.operation_type() != CRB_OPERATION_QUERY || result.flags & unfit || result.errors || !result.json) return;
-    // Views are borrowed: what is kept is a copy.
+    // Views are borrowed, so the entry holds copies.
     Entry made{key_of(call), std::string(*result.json)};
     if (made.key.size() + made.json.size() > maximum_bytes) return;
     const std::lock_guard lock(mutex_);
     entries_.remove_if([&](const Entry &entry) { return entry.key == made.key; });
     entries_.push_front(std::move(made));
-    if (entries_.size() > maximum_entries) entries_.pop_back();  // the oldest goes
+    if (entries_.size() > maximum_entries) entries_.pop_back();  // remove the oldest
   }
 
  private:
@@ -58,7 +58,7 @@ class Interceptor {
     std::string json;
   };
 
-  // What tells one operation from another: name, document and variables, each after its length, so that no two share a key.
+  // The key of an operation: name, document and variables, each after its length, so that different operations have different keys.
   static std::string key_of(const crb::cache::Call &call) {
     std::string key;
     for (const auto part : {call.operation_name(), call.document(), call.variables()}) {

@@ -1,8 +1,8 @@
 //! my-plugin keeps the last results of queries in memory and answers the same query with the same result.
 //!
-//! A cache is asked in `on_read`, before anything is sent, and told in `on_write`, after a server answered. It keeps few results and
-//! keeps them for ever: a limit of age or of bytes is what you may want to add. Hooks of different calls run at once, on the host's
-//! threads, so what they share is behind a lock. An `Err`, or a panic, fails the call.
+//! The host calls `on_read` before it sends a request, and `on_write` after the server answered. The cache keeps few results, but
+//! without a time limit; you may want to add a maximum age or a limit in bytes. Hooks of different calls run at the same time on the
+//! host's threads, so a lock protects their shared data. An `Err` or a panic fails the call.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
@@ -12,7 +12,7 @@ use carabiner::{cache, Answer, Failure, Level, Operation, Parts, Plugin, ResultE
 const MAXIMUM_ENTRIES: usize = 32;
 const MAXIMUM_BYTES: usize = 1 << 20;
 
-/// One for each entry in a manifest.
+/// One per manifest entry.
 struct Interceptor {
     entries: Mutex<VecDeque<Entry>>,
 }
@@ -22,7 +22,7 @@ struct Entry {
     json: String,
 }
 
-/// What tells one operation from another: name, document and variables, each after its length, so that no two share a key.
+/// The key of an operation: name, document and variables, each after its length, so that different operations have different keys.
 fn key_of(call: &cache::Call) -> Result<String, Failure> {
     let parts = [call.operation_name()?, call.document()?, call.variables()?].map(Option::unwrap_or_default);
     Ok(parts.iter().map(|part| format!("{}:{part}", part.len())).collect())
@@ -35,13 +35,13 @@ impl Plugin for Interceptor {
 }
 
 impl cache::Stage for Interceptor {
-    // Nothing is kept of a call; `()` costs nothing.
+    // The stage has no state per call.
     type State = ();
-    // What is not needed cannot be read.
+    // Hooks can read only the parts named here.
     const NEEDS: Parts =
         Parts::OPERATION_NAME.and(Parts::DOCUMENT).and(Parts::VARIABLES).and(Parts::JSON).and(Parts::ERRORS);
 
-    /// RESPOND with a result is a hit; CONTINUE asks the next cache, or the server.
+    /// RESPOND with a result is a hit. CONTINUE passes the read to the next cache, or to the server.
     fn on_read(&self, call: &mut cache::Call, _: &mut ()) -> Answer {
         let key = key_of(call)?;
         let found = {
@@ -55,20 +55,20 @@ impl cache::Stage for Interceptor {
 }
 
 impl cache::OnWrite for Interceptor {
-    /// A result came. Only what will be as good the next time is kept: whole results of queries, without errors.
+    /// A result arrived. Only complete results of queries without errors are kept.
     fn on_write(&self, call: &mut cache::Call, _: &mut (), result: &ResultEvent) -> Answer {
         let is_whole = !result.has_next() && !result.is_incremental() && !result.is_synthetic();
         let (Some(json), None, true) = (result.json(), result.errors(), is_whole) else { return Ok(Verdict::CONTINUE) };
         if !matches!(call.operation(), Operation::Query) {
             return Ok(Verdict::CONTINUE);
         }
-        // Views are borrowed: what is kept is a copy.
+        // Views are borrowed, so the entry holds copies.
         let made = Entry { key: key_of(call)?, json: json.to_owned() };
         if made.key.len() + made.json.len() <= MAXIMUM_BYTES {
             let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
             entries.retain(|entry| entry.key != made.key);
             entries.push_front(made);
-            entries.truncate(MAXIMUM_ENTRIES); // the oldest goes
+            entries.truncate(MAXIMUM_ENTRIES); // remove the oldest
         }
         Ok(Verdict::CONTINUE)
     }

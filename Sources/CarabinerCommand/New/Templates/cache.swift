@@ -3,19 +3,19 @@ internal import Synchronization
 
 /// Keeps the last results of queries in memory and answers the same query with the same result.
 ///
-/// A cache is asked in `onRead`, before anything is sent, and told in `onWrite`, after a server answered. It keeps few results and keeps
-/// them for ever: a limit of age or of bytes is what you may want to add. One instance for each entry in a manifest; hooks of different
-/// calls run at once, on the host's threads, so what they share is behind a lock. What a hook throws fails its call.
+/// The host calls `onRead` before it sends a request, and `onWrite` after the server answered. The cache keeps few results, but without
+/// a time limit; you may want to add a maximum age or a limit in bytes. There is one instance per manifest entry. Hooks of different
+/// calls run at the same time on the host's threads, so a lock protects their shared data. An error in a hook fails its call.
 final class Interceptor: Cache.Stage, Cache.OnWrite {
-  // The same as in the note, Sources/Note/note.c.
+  // It must match the note in Sources/Note/note.c.
   static let identity = PluginIdentity(id: "org.example.my-plugin", version: "1.0.0")
-  // What is not needed cannot be read.
+  // Hooks can read only the parts named here.
   static let cache = StageParts(needs: [.operationName, .document, .variables, .json, .errors])
 
   private static let maximumEntries = 32
   private static let maximumBytes = 1 << 20
 
-  /// What tells one operation from another.
+  /// The parts that identify an operation.
   private struct Key: Hashable {
     let name: String?
     let document: String?
@@ -37,7 +37,7 @@ final class Interceptor: Cache.Stage, Cache.OnWrite {
 
   init(configuration: PluginConfiguration, host: PluginHost) {}
 
-  /// `.respond` is a hit; `.continue` asks the next cache, or the server. Nothing is kept of a call; `NoState` costs nothing.
+  /// `.respond` is a hit. `.continue` passes the read to the next cache, or to the server. `NoState`: the stage has no state per call.
   func onRead(_ call: Cache.Call, _ state: inout NoState) throws -> Verdict {
     let key = try Key(call)
     guard let found = entries.withLock({ $0.first { $0.key == key } }) else { return .continue }
@@ -45,7 +45,7 @@ final class Interceptor: Cache.Stage, Cache.OnWrite {
     return try call.respond(found.json)
   }
 
-  /// A result came. Only what will be as good the next time is kept: whole results of queries, without errors.
+  /// A result arrived. Only complete results of queries without errors are kept.
   func onWrite(_ call: Cache.Call, _ result: borrowing ResultEvent, _ state: inout NoState) throws -> Verdict {
     let isWhole = !result.hasNext && !result.isIncremental && !result.isSynthetic
     guard call.operationType == .query, isWhole, !result.hasErrors, let json = result.json, json.utf8.count <= Self.maximumBytes
@@ -54,7 +54,7 @@ final class Interceptor: Cache.Stage, Cache.OnWrite {
     entries.withLock { entries in
       entries.removeAll { $0.key == made.key }
       entries.append(made)
-      if entries.count > Self.maximumEntries { entries.removeFirst() }  // the oldest goes
+      if entries.count > Self.maximumEntries { entries.removeFirst() }  // remove the oldest
     }
     return .continue
   }

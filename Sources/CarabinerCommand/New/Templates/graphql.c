@@ -1,24 +1,24 @@
-/* my-plugin tells the server the operation's name in the header X-Operation-Name, and logs how each operation ended.
+/* my-plugin sends the operation's name in the header X-Operation-Name, and logs the number of results of each operation.
  *
- * A stage never calls the next one: the host calls a hook, the hook does its part and answers with a verdict. carabiner.h says which
- * parts and verdicts there are in which hook. All of this file runs on the host's threads, hooks of different calls at once
- * (CRB_THREADS_CONCURRENT below): what an instance keeps is read-only, and what changes belongs to one call. */
+ * A stage never calls the next one. The host calls a hook, and the hook returns a verdict. carabiner.h describes which
+ * parts and verdicts each hook has. All code of this file runs on the host's threads, hooks of different calls at the same time
+ * (CRB_THREADS_CONCURRENT below), so an instance is read-only, and mutable data belongs to one call. */
 #include <carabiner.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Who this is, readable without running anything; the same as in the table at the end. */
+/* The plugin's identity, which the host reads without running code. It must match the table at the end. */
 CRB_DECLARE_NOTE("{\"id\":\"org.example.my-plugin\",\"version\":\"1.0.0\",\"abi\":[1,0]}");
 
 static const crb_host *host;
 
-/* One for each entry in a manifest: made in create(), freed in destroy(). */
+/* One per manifest entry: allocated in create(), freed in destroy(). */
 typedef struct instance {
   crb_self self;
 } instance;
 
-/* One for each call: made in its first hook, freed in release(). */
+/* One per call: allocated in its first hook, freed in release(). */
 typedef struct tally {
   unsigned results;
   unsigned with_errors;
@@ -26,14 +26,14 @@ typedef struct tally {
 
 static crb_view text(const char *s) { return (crb_view){(const uint8_t *)s, strlen(s)}; }
 
-/* Staged errors are copied; say what happened and what to do next. */
+/* The host copies the error. The message says what happened and what to do next. */
 static crb_verdict fail(crb_call call, const char *message) {
   const crb_error error = {.size = sizeof error, .message = text(message)};
   host->set_error(call, &error);
   return CRB_FAIL;
 }
 
-/* Names come from outside, and not all a host may be handed can stand in a header. */
+/* Names come from clients, and not every text is a valid header value. */
 static int is_name(crb_view v) {
   static const char letters[] = "_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
   for (size_t i = 0; i < v.len; i++) {
@@ -42,14 +42,14 @@ static int is_name(crb_view v) {
   return 1;
 }
 
-/* [owner] Before anything is sent, and again for each retry, which finds the state of the attempt before. */
+/* [owner] Called before a request is sent, and again for each retry. A retry has the state of the previous attempt. */
 static crb_verdict on_request(void *inst, crb_call call, void **state) {
   (void)inst;
   if (!*state) *state = malloc(sizeof(tally));
   if (!*state) return fail(call, "there is no memory left for a call");
   *(tally *)*state = (tally){0, 0};
 
-  crb_view name; /* borrowed: gone when this hook completes */
+  crb_view name; /* borrowed: valid until this hook completes */
   crb_status status = host->field_get(call, CRB_PART_OPERATION_NAME, &name);
   if (status == CRB_E_NOTFOUND) return CRB_CONTINUE; /* an anonymous operation */
   if (status != CRB_OK) return fail(call, "the host does not show the operation's name");
@@ -58,7 +58,7 @@ static crb_verdict on_request(void *inst, crb_call call, void **state) {
   return status == CRB_OK ? CRB_CONTINUE : fail(call, "the host does not take the header X-Operation-Name");
 }
 
-/* [owner] For each result: one of a query, any number of a subscription. */
+/* [owner] Called for each result: one for a query, any number for a subscription. */
 static crb_verdict on_result(void *inst, crb_call call, void *state, const crb_result *result) {
   (void)inst, (void)call;
   tally *t = state;
@@ -78,13 +78,13 @@ static crb_verdict on_end(void *inst, crb_call call, void *state) {
   return CRB_CONTINUE;
 }
 
-/* [owner] The last of a call, however it ended. */
+/* [owner] The last hook of a call, whatever its outcome. */
 static void release(void *inst, void *state) {
   (void)inst;
   free(state);
 }
 
-/* What is not named in `needs` cannot be read, what is not in `mutates` cannot be changed. */
+/* Hooks can read only the parts in `needs`, and change only the parts in `mutates`. */
 static const crb_graphql_stage graphql = {.size = sizeof graphql,
                                           .needs = CRB_PART_OPERATION_NAME | CRB_PART_ERRORS,
                                           .mutates = CRB_PART_HEADERS,
@@ -117,7 +117,7 @@ static const crb_interceptor *const items[] = {&interceptor};
 static const crb_plugin plugin = {
     .size = sizeof plugin, .abi_major = CRB_ABI_MAJOR, .abi_minor_built = CRB_ABI_MINOR, .count = 1, .items = items};
 
-/* The one symbol a plugin exports. */
+/* The only symbol that a plugin exports. */
 CRB_EXPORT const crb_plugin *crb_entry_v1(const crb_host *h) {
   host = h;
   return &plugin;

@@ -1,15 +1,15 @@
-//! my-plugin tells the server the operation's name in the header X-Operation-Name, and logs how each operation ended.
+//! my-plugin sends the operation's name in the header X-Operation-Name, and logs the number of results of each operation.
 //!
-//! A stage never calls the next one: the host calls a hook, the hook does its part and answers with a verdict. The kit's first page
-//! lists the hooks, carabiner.h says which parts and verdicts there are in which. Hooks of different calls run at once, on the
-//! host's threads: `&self` is shared by all of them, `state` belongs to one call. An `Err`, or a panic, fails the call.
+//! A stage never calls the next one. The host calls a hook, and the hook returns a verdict. The kit's first page
+//! lists the hooks, and carabiner.h describes their parts and verdicts. Hooks of different calls run at the same time on the
+//! host's threads: `&self` is shared by all of them, `state` belongs to one call. An `Err` or a panic fails the call.
 
 use carabiner::{graphql, Answer, Failure, Level, Parts, Plugin, ResultEvent, Setup, Verdict};
 
-/// One for each entry in a manifest.
+/// One per manifest entry.
 struct Interceptor;
 
-/// One for each call; it goes when the call is over.
+/// One per call; freed when the call ends.
 #[derive(Default)]
 struct Tally {
     results: u32,
@@ -24,14 +24,14 @@ impl Plugin for Interceptor {
 
 impl graphql::Stage for Interceptor {
     type State = Tally;
-    // What is not needed cannot be read, what is not named as changed cannot be changed.
+    // Hooks can read and change only the parts named here.
     const NEEDS: Parts = Parts::OPERATION_NAME.and(Parts::ERRORS);
     const MUTATES: Parts = Parts::HEADERS;
 
-    /// Before anything is sent, and again for each retry, which finds the state of the attempt before.
+    /// Called before a request is sent, and again for each retry. A retry has the state of the previous attempt.
     fn on_request(&self, call: &mut graphql::Call, state: &mut Tally) -> Answer {
         *state = Tally::default();
-        // Names come from outside, and not all a host may be handed can stand in a header.
+        // Names come from clients, and not every text is a valid header value.
         let is_name = |text: &&str| text.bytes().all(|byte| byte == b'_' || byte.is_ascii_alphanumeric());
         if let Some(name) = call.operation_name()?.filter(is_name) {
             call.set_header("X-Operation-Name", name)?;
@@ -41,7 +41,7 @@ impl graphql::Stage for Interceptor {
 }
 
 impl graphql::OnResult for Interceptor {
-    /// For each result: one of a query, any number of a subscription.
+    /// Called for each result: one for a query, any number for a subscription.
     fn on_result(&self, _: &mut graphql::Call, state: &mut Tally, result: &ResultEvent) -> Answer {
         state.results += 1;
         state.with_errors += u32::from(result.errors().is_some());
@@ -50,7 +50,7 @@ impl graphql::OnResult for Interceptor {
 }
 
 impl graphql::OnEnd for Interceptor {
-    /// Nothing more will come.
+    /// The operation has ended.
     fn on_end(&self, call: &mut graphql::Call, state: &mut Tally) -> Answer {
         if call.host().keeps(Level::Info) {
             call.log(Level::Info, &format!("{} results, {} with errors", state.results, state.with_errors));

@@ -1,17 +1,17 @@
 internal import CarabinerPlugin
 
-/// Tells the server the operation's name in the header X-Operation-Name, and logs how each operation ended.
+/// Sends the operation's name in the header X-Operation-Name, and logs the number of results of each operation.
 ///
-/// A stage never calls the next one: the host calls a hook, the hook does its part and answers with a verdict. `Plugin` in the kit lists
-/// the hooks, carabiner.h says which parts and verdicts there are in which. One instance for each entry in a manifest; hooks of
-/// different calls run at once, on the host's threads, and `state` belongs to one call. What a hook throws fails its call.
+/// A stage never calls the next one. The host calls a hook, and the hook returns a verdict. `Plugin` in the kit lists
+/// the hooks, and carabiner.h describes their parts and verdicts. There is one instance per manifest entry. Hooks of
+/// different calls run at the same time on the host's threads, and `state` belongs to one call. An error in a hook fails its call.
 struct Interceptor: GraphQL.Stage, GraphQL.OnResult, GraphQL.OnEnd {
-  // The same as in the note, Sources/Note/note.c.
+  // It must match the note in Sources/Note/note.c.
   static let identity = PluginIdentity(id: "org.example.my-plugin", version: "1.0.0")
-  // What is not needed cannot be read, what is not named as changed cannot be changed.
+  // Hooks can read and change only the parts named here.
   static let graphQL = StageParts(needs: [.operationName, .errors], mutates: .headers)
 
-  /// One for each call; it goes when the call is over.
+  /// One per call; freed when the call ends.
   struct Tally: CallState {
     var results = 0
     var withErrors = 0
@@ -19,28 +19,28 @@ struct Interceptor: GraphQL.Stage, GraphQL.OnResult, GraphQL.OnEnd {
 
   init(configuration: PluginConfiguration, host: PluginHost) {}
 
-  /// Before anything is sent, and again for each retry, which finds the state of the attempt before.
+  /// Called before a request is sent, and again for each retry. A retry has the state of the previous attempt.
   func onRequest(_ call: GraphQL.Call, _ state: inout Tally) throws -> Verdict {
     state = Tally()
     if let name = try call.operationName, Self.isName(name) { try call.setHeader("X-Operation-Name", to: name) }
     return .continue
   }
 
-  /// For each result: one of a query, any number of a subscription.
+  /// Called for each result: one for a query, any number for a subscription.
   func onResult(_ call: GraphQL.Call, _ result: borrowing ResultEvent, _ state: inout Tally) -> Verdict {
     state.results += 1
     if result.hasErrors { state.withErrors += 1 }
     return .continue
   }
 
-  /// Nothing more will come.
+  /// The operation has ended.
   func onEnd(_ call: GraphQL.Call, _ state: inout Tally) -> Verdict {
     let tally = state
     call.log(.info, "\(tally.results) results, \(tally.withErrors) with errors")
     return .continue
   }
 
-  /// Names come from outside, and not all a host may be handed can stand in a header.
+  /// Names come from clients, and not every text is a valid header value.
   private static func isName(_ text: String) -> Bool {
     text.utf8.allSatisfy { byte in
       switch byte {

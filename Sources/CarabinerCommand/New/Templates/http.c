@@ -1,26 +1,26 @@
-/* my-plugin puts the header X-Team on every HTTP request, with the value of its configuration, and logs what servers answer.
+/* my-plugin adds the header X-Team with the configured value to every HTTP request, and logs the status of each response.
  *
- * A stage never calls the next one: the host calls a hook, the hook does its part and answers with a verdict. carabiner.h says which
- * parts and verdicts there are in which hook. All of this file runs on the host's threads, hooks of different calls at once
- * (CRB_THREADS_CONCURRENT below): what an instance keeps is read-only after create(). */
+ * A stage never calls the next one. The host calls a hook, and the hook returns a verdict. carabiner.h describes which
+ * parts and verdicts each hook has. All code of this file runs on the host's threads, hooks of different calls at the same time
+ * (CRB_THREADS_CONCURRENT below), so an instance is read-only after create(). */
 #include <carabiner.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Who this is, readable without running anything; the same as in the table at the end. */
+/* The plugin's identity, which the host reads without running code. It must match the table at the end. */
 CRB_DECLARE_NOTE("{\"id\":\"org.example.my-plugin\",\"version\":\"1.0.0\",\"abi\":[1,0]}");
 
 enum { MAXIMUM_TEAM = 64 };
 
-/* The host refuses manifests that do not fit. The pattern leaves out quotes and backslashes, so the value needs no decoding. */
+/* The host rejects configurations that do not match. The pattern excludes quotes and backslashes, so the value needs no decoding. */
 static const char schema[] =
     "{\"type\":\"object\",\"additionalProperties\":false,\"required\":[\"team\"],\"properties\":{\"team\":{\"type\":\"string\","
     "\"pattern\":\"^[A-Za-z0-9._-]{1,64}$\"}}}";
 
 static const crb_host *host;
 
-/* One for each entry in a manifest: made in create(), freed in destroy(). */
+/* One per manifest entry: allocated in create(), freed in destroy(). */
 typedef struct instance {
   crb_self self;
   size_t team_length;
@@ -29,19 +29,19 @@ typedef struct instance {
 
 static crb_view text(const char *s) { return (crb_view){(const uint8_t *)s, strlen(s)}; }
 
-/* [owner] Before the request is sent, and again for each retry. */
+/* [owner] Called before the request is sent, and again for each retry. */
 static crb_verdict on_request(void *inst, crb_call call, void **state) {
-  (void)state; /* this stage keeps nothing of a call, so it needs no release() */
+  (void)state; /* this stage has no state per call, so it needs no release() */
   const instance *me = inst;
   const crb_view team = {(const uint8_t *)me->team, me->team_length};
   if (host->header_set(call, text("X-Team"), team, CRB_HEADER_REPLACE) == CRB_OK) return CRB_CONTINUE;
-  /* Staged errors are copied; say what happened and what to do next. */
+  /* The host copies the error. The message says what happened and what to do next. */
   const crb_error error = {.size = sizeof error, .message = text("the host does not take the header X-Team")};
   host->set_error(call, &error);
   return CRB_FAIL;
 }
 
-/* [owner] Status and headers arrived; `head` is borrowed until this hook completes. */
+/* [owner] Status and headers have arrived. `head` is valid until this hook completes. */
 static crb_verdict on_head(void *inst, crb_call call, void *state, const crb_head *head) {
   (void)state;
   const instance *me = inst;
@@ -52,11 +52,11 @@ static crb_verdict on_head(void *inst, crb_call call, void *state, const crb_hea
   return CRB_CONTINUE;
 }
 
-/* What is not named in `needs` cannot be read, what is not in `mutates` cannot be changed. */
+/* Hooks can read only the parts in `needs`, and change only the parts in `mutates`. */
 static const crb_http_stage http = {
     .size = sizeof http, .needs = 0, .mutates = CRB_PART_HEADERS, .on_request = on_request, .on_head = on_head};
 
-/* The value of "team" in JSON that the schema has passed; an empty view if it is written in some other way. */
+/* The value of "team" in JSON that matches the schema. An empty view if the key or the value has escapes. */
 static crb_view team_of(crb_view json) {
   static const char key[] = "\"team\"";
   size_t i = 0;
@@ -70,7 +70,7 @@ static crb_view team_of(crb_view json) {
   return (crb_view){json.ptr + start, i - start};
 }
 
-/* [load] What it refuses it says in `why`, with text that stays. */
+/* [load] Errors are returned in `why`, as static text. */
 static crb_status create(const crb_host *h, const crb_create_info *info, void **inst, crb_error *why) {
   (void)h;
   const crb_view team = team_of(info->config_json);
@@ -102,7 +102,7 @@ static const crb_interceptor *const items[] = {&interceptor};
 static const crb_plugin plugin = {
     .size = sizeof plugin, .abi_major = CRB_ABI_MAJOR, .abi_minor_built = CRB_ABI_MINOR, .count = 1, .items = items};
 
-/* The one symbol a plugin exports. */
+/* The only symbol that a plugin exports. */
 CRB_EXPORT const crb_plugin *crb_entry_v1(const crb_host *h) {
   host = h;
   return &plugin;

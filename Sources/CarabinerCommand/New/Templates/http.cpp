@@ -1,18 +1,18 @@
-// my-plugin puts the header X-Team on every HTTP request, with the value of its configuration, and logs what servers answer.
+// my-plugin adds the header X-Team with the configured value to every HTTP request, and logs the status of each response.
 //
-// A stage never calls the next one: the host calls a hook, the hook does its part and answers with a verdict. carabiner.hpp lists the
-// hooks, carabiner.h says which parts and verdicts there are in which. Hooks of different calls run at once, on the host's
-// threads: what an instance keeps is read-only after its constructor. What a hook throws fails its call.
+// A stage never calls the next one. The host calls a hook, and the hook returns a verdict. carabiner.hpp lists the
+// hooks, and carabiner.h describes their parts and verdicts. Hooks of different calls run at the same time on the host's
+// threads, so an instance is read-only after its constructor. An exception in a hook fails its call.
 #include <carabiner.hpp>
 
 #include <string>
 
 namespace {
 
-// One for each entry in a manifest.
+// One per manifest entry.
 class Interceptor {
  public:
-  // The schema is what the host refuses manifests by.
+  // The host checks the configuration against the schema.
   static constexpr crb::Identity identity{
       "org.example.my-plugin", "1.0.0",
       R"({"type":"object","additionalProperties":false,"required":["team"],"properties":{
@@ -20,17 +20,17 @@ class Interceptor {
   // Reads nothing, and changes headers; what is not named here cannot be changed.
   static constexpr crb::Parts http{0, CRB_PART_HEADERS};
 
-  // What is thrown here is what the operator reads.
+  // The operator sees errors that are thrown here.
   explicit Interceptor(const crb::Setup &setup) : host_(setup.host) {
     const auto team = setup.config.text("team");
     if (!team || team->empty()) throw crb::Failure("config: team is missing; write config: {team: NAME}");
     team_ = *team;
   }
 
-  // Before the request is sent, and again for each retry.
+  // Called before the request is sent, and again for each retry.
   void on_request(crb::http::Call &call) { call.set_header("X-Team", team_); }
 
-  // Status and headers arrived; the head is borrowed until this hook completes.
+  // Status and headers have arrived. The head is valid until this hook completes.
   void on_head(crb::http::Call &call, const crb::Head &head) {
     if (host_.keeps(crb::Level::Info)) {
       call.log(crb::Level::Info, "the server answered with status " + std::to_string(head.status));

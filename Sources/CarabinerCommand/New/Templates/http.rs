@@ -1,18 +1,18 @@
-//! my-plugin puts the header X-Team on every HTTP request, with the value of its configuration, and logs what servers answer.
+//! my-plugin adds the header X-Team with the configured value to every HTTP request, and logs the status of each response.
 //!
-//! A stage never calls the next one: the host calls a hook, the hook does its part and answers with a verdict. The kit's first page
-//! lists the hooks, carabiner.h says which parts and verdicts there are in which. Hooks of different calls run at once, on the
-//! host's threads: `&self` is shared by all of them. An `Err`, or a panic, fails the call.
+//! A stage never calls the next one. The host calls a hook, and the hook returns a verdict. The kit's first page
+//! lists the hooks, and carabiner.h describes their parts and verdicts. Hooks of different calls run at the same time on the
+//! host's threads: `&self` is shared by all of them. An `Err` or a panic fails the call.
 
 use carabiner::{http, Answer, Failure, Head, Level, Parts, Plugin, Setup, Verdict};
 
-/// One for each entry in a manifest.
+/// One per manifest entry.
 struct Interceptor {
     team: String,
 }
 
 impl Plugin for Interceptor {
-    /// What is refused here is what the operator reads.
+    /// The operator sees errors that are returned here.
     fn new(setup: &Setup) -> Result<Self, Failure> {
         match setup.config.text("team")? {
             Some(team) if !team.is_empty() => Ok(Interceptor { team: team.into_owned() }),
@@ -22,12 +22,12 @@ impl Plugin for Interceptor {
 }
 
 impl http::Stage for Interceptor {
-    // Nothing is kept of a call; `()` costs nothing.
+    // The stage has no state per call.
     type State = ();
-    // What is not named here cannot be changed.
+    // Hooks can change only the parts named here.
     const MUTATES: Parts = Parts::HEADERS;
 
-    /// Before the request is sent, and again for each retry.
+    /// Called before the request is sent, and again for each retry.
     fn on_request(&self, call: &mut http::Call, _: &mut ()) -> Answer {
         call.set_header("X-Team", &self.team)?;
         Ok(Verdict::CONTINUE)
@@ -35,7 +35,7 @@ impl http::Stage for Interceptor {
 }
 
 impl http::OnHead for Interceptor {
-    /// Status and headers arrived; the head is borrowed until this hook completes.
+    /// Status and headers have arrived. The head is valid until this hook completes.
     fn on_head(&self, call: &mut http::Call, _: &mut (), head: &Head) -> Answer {
         if call.host().keeps(Level::Info) {
             call.log(Level::Info, &format!("the server answered with status {}", head.status()));
@@ -44,7 +44,7 @@ impl http::OnHead for Interceptor {
     }
 }
 
-// The schema is what the host refuses manifests by.
+// The host checks the configuration against the schema.
 carabiner::plugin!(
     Interceptor,
     id: "org.example.my-plugin",

@@ -2,8 +2,8 @@
 
 #include <carabiner.h>
 
-/* Who the plugin is, readable without running anything; the same as in Interceptor.swift. */
+/* The plugin's identity, which the host reads without running code. It must match Interceptor.swift. */
 CRB_DECLARE_NOTE("{\"id\":\"org.example.my-plugin\",\"version\":\"1.0.0\",\"abi\":[1,0]}");
 
-/* Something for the linker to want: without it the object file and its note would be left out of the library. */
+/* Referenced by the plugin's entry. Without a reference the linker would omit this object file and its note. */
 void note_is_linked(void) {}

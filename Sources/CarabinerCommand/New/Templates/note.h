@@ -1,3 +1,3 @@
 #pragma once
-/* For this library only: names that are exported are everybody's. */
+/* Not exported: exported names could clash with those of other libraries. */
 __attribute__((visibility("hidden"))) void note_is_linked(void);

@@ -1,27 +1,27 @@
 /* my-plugin reads responses of type text/plain as {"data":{"text":…}} and leaves all others to the next parser.
  *
- * It is where a parser of your own begins: on_head says which responses are yours, on_chunk collects, on_end turns what was collected
- * into a GraphQL response. Chunks are cut anywhere, so nothing is decided by where one ends. All of this file runs on the host's
- * threads, hooks of different calls at once (CRB_THREADS_CONCURRENT below); what changes belongs to one call. */
+ * Use it as the start of your own parser: on_head selects the responses, on_chunk collects the body, on_end converts it
+ * into a GraphQL response. Chunks may end anywhere in the body. All of this file runs on the host's
+ * threads, hooks of different calls at the same time (CRB_THREADS_CONCURRENT below). Mutable data belongs to one call. */
 #include <carabiner.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-/* Who this is, readable without running anything; the same as in the table at the end. */
+/* The plugin's identity, which the host reads without running code. It must match the table at the end. */
 CRB_DECLARE_NOTE("{\"id\":\"org.example.my-plugin\",\"version\":\"1.0.0\",\"abi\":[1,0]}");
 
-/* What a server may make us keep. */
+/* The largest body that is kept in memory. */
 enum { MAXIMUM_BYTES = 16 << 20 };
 
 static const crb_host *host;
 
-/* One for each entry in a manifest: made in create(), freed in destroy(). */
+/* One per manifest entry: allocated in create(), freed in destroy(). */
 typedef struct instance {
   crb_self self;
 } instance;
 
-/* One for each call: made in its first hook, freed in release(). */
+/* One per call: allocated in its first hook, freed in release(). */
 typedef struct body {
   size_t length;
   size_t capacity;
@@ -30,7 +30,7 @@ typedef struct body {
 
 static crb_view text(const char *s) { return (crb_view){(const uint8_t *)s, strlen(s)}; }
 
-/* Staged errors are copied; say what happened and what to do next. */
+/* The host copies the error. The message says what happened and what to do next. */
 static crb_verdict fail(crb_call call, const char *message) {
   const crb_error error = {.size = sizeof error, .flags = CRB_ERROR_PARSE, .message = text(message)};
   host->set_error(call, &error);
@@ -41,17 +41,17 @@ static crb_verdict fail(crb_call call, const char *message) {
 static crb_verdict on_head(void *inst, crb_call call, void **state, const crb_head *head) {
   (void)inst;
   static const char mine[] = "text/plain";
-  crb_view type; /* borrowed: gone when this hook completes */
+  crb_view type; /* borrowed: valid until this hook completes */
   if (head->status / 100 != 2 || host->header_get(call, text("Content-Type"), &type) != CRB_OK) return CRB_DROP;
   if (type.len < sizeof mine - 1 || strncasecmp((const char *)type.ptr, mine, sizeof mine - 1) != 0) return CRB_DROP;
   if (type.len > sizeof mine - 1 && !strchr("; \t", type.ptr[sizeof mine - 1])) return CRB_DROP;
   if (!*state) *state = calloc(1, sizeof(body));
   if (!*state) return fail(call, "there is no memory left for a response");
-  ((body *)*state)->length = 0; /* a retry brings a new response: nothing of the old one counts */
+  ((body *)*state)->length = 0; /* a retry has a new response, so the old body is discarded */
   return CRB_CONTINUE;
 }
 
-/* [owner] For each piece of the body. */
+/* [owner] Called for each chunk of the body. */
 static crb_verdict on_chunk(void *inst, crb_call call, void *state, const crb_chunk *chunk) {
   (void)inst;
   body *b = state;
@@ -69,7 +69,7 @@ static crb_verdict on_chunk(void *inst, crb_call call, void *state, const crb_ch
   return CRB_CONTINUE;
 }
 
-/* One byte of text within a JSON string; answers how many bytes it took, and writes them if `out` is not NULL. */
+/* Escapes one byte for a JSON string. Returns the number of bytes, and writes them if `out` is not NULL. */
 static size_t escape(uint8_t c, uint8_t *out) {
   static const char digits[] = "0123456789abcdef";
   if (c >= 0x20 && c != '"' && c != '\\') {
@@ -94,20 +94,20 @@ static crb_verdict on_end(void *inst, crb_call call, void *state) {
   out += sizeof before - 1;
   for (size_t i = 0; i < b->length; i++) out += escape(b->bytes[i], out);
   memcpy(out, after, sizeof after - 1);
-  /* emit() takes over the reference to the buffer, whatever it answers; it looks at the bytes, too. */
+  /* emit() takes over the reference to the buffer, even if it fails. It also validates the bytes. */
   if (host->emit(call, CRB_EMIT_RESULT, json, 0) != CRB_OK) return fail(call, "the text is not UTF-8");
   if (host->log_enabled(me->self, CRB_LOG_INFO)) host->log(me->self, CRB_LOG_INFO, call, text("read a text"));
   return CRB_CONTINUE;
 }
 
-/* [owner] The last of a call, however it ended. */
+/* [owner] The last hook of a call, whatever its outcome. */
 static void release(void *inst, void *state) {
   (void)inst;
   free(((body *)state)->bytes);
   free(state);
 }
 
-/* What is not named in `needs` cannot be read. */
+/* Hooks can read only the parts in `needs`. */
 static const crb_parser_stage parser = {.size = sizeof parser,
                                         .needs = CRB_PART_HEADERS | CRB_PART_CHUNK,
                                         .on_head = on_head,
@@ -139,7 +139,7 @@ static const crb_interceptor *const items[] = {&interceptor};
 static const crb_plugin plugin = {
     .size = sizeof plugin, .abi_major = CRB_ABI_MAJOR, .abi_minor_built = CRB_ABI_MINOR, .count = 1, .items = items};
 
-/* The one symbol a plugin exports. */
+/* The only symbol that a plugin exports. */
 CRB_EXPORT const crb_plugin *crb_entry_v1(const crb_host *h) {
   host = h;
   return &plugin;

@@ -1,8 +1,8 @@
 // my-plugin reads responses of type text/plain as {"data":{"text":…}} and leaves all others to the next parser.
 //
-// It is where a parser of your own begins: on_head says which responses are yours, on_chunk collects, on_end turns what was collected
-// into a GraphQL response. Chunks are cut anywhere, so nothing is decided by where one ends. Hooks of different calls run at once,
-// on the host's threads; what changes belongs to one call. What a hook throws fails its call.
+// Use it as the start of your own parser: on_head selects the responses, on_chunk collects the body, on_end converts it into a
+// GraphQL response. Chunks may end anywhere in the body. Hooks of different calls run at the same time on the host's threads, and
+// mutable data belongs to one call. An exception in a hook fails its call.
 #include <carabiner.hpp>
 
 #include <cctype>
@@ -10,14 +10,14 @@
 
 namespace {
 
-// What a server may make us keep.
+// The largest body that is kept in memory.
 constexpr size_t maximum_bytes = 16 << 20;
 
-// One for each entry in a manifest.
+// One per manifest entry.
 class Interceptor {
  public:
   static constexpr crb::Identity identity{"org.example.my-plugin", "1.0.0"};
-  // What is not needed cannot be read.
+  // Hooks can read only the parts named here.
   static constexpr crb::Parts parser{CRB_PART_HEADERS | CRB_PART_CHUNK};
 
   explicit Interceptor(const crb::Setup &setup) : host_(setup.host) {}
@@ -26,25 +26,25 @@ class Interceptor {
   crb::Verdict on_head(crb::parser::Call &call, const crb::Head &head) {
     const auto type = head.headers["Content-Type"];
     if (head.status / 100 != 2 || !type || !is_plain_text(*type)) return crb::Verdict::Drop;
-    call.make_state<Body>().bytes.clear();  // a retry brings a new response: nothing of the old one counts
+    call.make_state<Body>().bytes.clear();  // a retry has a new response, so the old body is discarded
     return crb::Verdict::Continue;
   }
 
-  // For each piece of the body.
+  // Called for each chunk of the body.
   void on_chunk(crb::parser::Call &call, const crb::Chunk &chunk) {
     std::string &bytes = call.state<Body>()->bytes;
     if (chunk.bytes.size() > maximum_bytes - bytes.size()) throw crb::Failure("the text is longer than 16 MiB");
     bytes += chunk.bytes;
   }
 
-  // The body is complete. The host looks at what is emitted, too: what is not UTF-8 is refused, and the call fails.
+  // The body is complete. The host validates the emitted JSON. If it is not UTF-8, the call fails.
   void on_end(crb::parser::Call &call) {
     call.emit(R"({"data":{"text":")" + escaped(call.state<Body>()->bytes) + R"("}})");
     if (host_.keeps(crb::Level::Info)) call.log(crb::Level::Info, "read a text");
   }
 
  private:
-  // One for each call; it goes when the call is over.
+  // One per call; freed when the call ends.
   struct Body {
     std::string bytes;
   };
@@ -57,7 +57,7 @@ class Interceptor {
     return type.size() == mine.size() || std::string_view("; \t").find(type[mine.size()]) != std::string_view::npos;
   }
 
-  // Text within a JSON string.
+  // Escapes a text for a JSON string.
   static std::string escaped(std::string_view text) {
     static constexpr char digits[] = "0123456789abcdef";
     std::string out;

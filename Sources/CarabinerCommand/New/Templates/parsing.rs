@@ -1,15 +1,15 @@
 //! my-plugin reads responses of type text/plain as {"data":{"text":…}} and leaves all others to the next parser.
 //!
-//! It is where a parser of your own begins: `on_head` says which responses are yours, `on_chunk` collects, `on_end` turns what was
-//! collected into a GraphQL response. Chunks are cut anywhere, so nothing is decided by where one ends. Hooks of different calls run
-//! at once, on the host's threads; `state` belongs to one call. An `Err`, or a panic, fails the call.
+//! Use it as the start of your own parser: `on_head` selects the responses, `on_chunk` collects the body, `on_end` converts it into
+//! a GraphQL response. Chunks may end anywhere in the body. Hooks of different calls run at the same time on the host's threads, and
+//! `state` belongs to one call. An `Err` or a panic fails the call.
 
 use carabiner::{parser, Answer, Chunk, Failure, Head, Level, Parts, Plugin, Setup, Verdict};
 
-/// What a server may make us keep.
+/// The largest body that is kept in memory.
 const MAXIMUM_BYTES: usize = 16 << 20;
 
-/// One for each entry in a manifest.
+/// One per manifest entry.
 struct Interceptor;
 
 impl Plugin for Interceptor {
@@ -19,9 +19,9 @@ impl Plugin for Interceptor {
 }
 
 impl parser::Stage for Interceptor {
-    /// The body so far. The kit makes a fresh one for each response, and drops it when the call is over.
+    /// The body so far. The kit creates a new one for each response, and frees it when the call ends.
     type State = Vec<u8>;
-    // What is not needed cannot be read.
+    // Hooks can read only the parts named here.
     const NEEDS: Parts = Parts::HEADERS.and(Parts::CHUNK);
 
     /// CONTINUE takes the response, DROP leaves it to the next parser.
@@ -33,7 +33,7 @@ impl parser::Stage for Interceptor {
 }
 
 impl parser::OnChunk for Interceptor {
-    /// For each piece of the body.
+    /// Called for each chunk of the body.
     fn on_chunk(&self, _: &mut parser::Call, body: &mut Vec<u8>, chunk: &Chunk) -> Answer {
         if chunk.bytes().len() > MAXIMUM_BYTES - body.len() {
             return Err("the text is longer than 16 MiB".into());
@@ -53,7 +53,7 @@ impl parser::OnEnd for Interceptor {
     }
 }
 
-/// Text within a JSON string.
+/// Escapes a text for a JSON string.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + text.len() / 8);
     for character in text.chars() {

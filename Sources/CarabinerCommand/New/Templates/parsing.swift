@@ -2,20 +2,19 @@ internal import CarabinerPlugin
 
 /// Reads responses of type text/plain as {"data":{"text":…}} and leaves all others to the next parser.
 ///
-/// It is where a parser of your own begins: `onHead` says which responses are yours, `onChunk` collects, `onEnd` turns what was
-/// collected into a GraphQL response. Chunks are cut anywhere, so nothing is decided by where one ends. One instance for each entry in a
-/// manifest; hooks of different calls run at once, on the host's threads, and `state` belongs to one call. What a hook throws fails its
-/// call.
+/// Use it as the start of your own parser: `onHead` selects the responses, `onChunk` collects the body, `onEnd` converts it into a
+/// GraphQL response. Chunks may end anywhere in the body. There is one instance per manifest entry. Hooks of different calls run at the
+/// same time on the host's threads, and `state` belongs to one call. An error in a hook fails its call.
 struct Interceptor: Parser.Stage, Parser.OnChunk, Parser.OnEnd {
-  // The same as in the note, Sources/Note/note.c.
+  // It must match the note in Sources/Note/note.c.
   static let identity = PluginIdentity(id: "org.example.my-plugin", version: "1.0.0")
-  // What is not needed cannot be read.
+  // Hooks can read only the parts named here.
   static let parser = StageParts(needs: [.headers, .chunk])
 
-  /// What a server may make us keep.
+  /// The largest body that is kept in memory.
   private static let maximumBytes = 16 << 20
 
-  /// The body so far. The kit makes a fresh one for each response, and it goes when the call is over.
+  /// The body so far. The kit creates a new one for each response, and frees it when the call ends.
   struct Body: CallState {
     var bytes: [UInt8] = []
   }
@@ -28,7 +27,7 @@ struct Interceptor: Parser.Stage, Parser.OnChunk, Parser.OnEnd {
     return type == "text/plain" || type.hasPrefix("text/plain;") || type.hasPrefix("text/plain ") ? .continue : .drop
   }
 
-  /// For each piece of the body.
+  /// Called for each chunk of the body.
   func onChunk(_ call: Parser.Call, _ chunk: borrowing Chunk, _ state: inout Body) throws -> Verdict {
     guard chunk.count <= Self.maximumBytes - state.bytes.count else { throw PluginFailure("the text is longer than 16 MiB") }
     chunk.append(to: &state.bytes)
@@ -43,7 +42,7 @@ struct Interceptor: Parser.Stage, Parser.OnChunk, Parser.OnEnd {
     return .continue
   }
 
-  /// Text within a JSON string.
+  /// Escapes a text for a JSON string.
   private static func escaped(_ text: String) -> String {
     let digits = Array("0123456789abcdef".utf8)
     var out: [UInt8] = []

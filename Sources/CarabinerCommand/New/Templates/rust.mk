@@ -1,12 +1,12 @@
 # make          builds build/my-plugin.so
 # make conform  tests it against the rules of carabiner.h
-# make clean    removes what was built
+# make clean    removes all build results
 CARGO ?= cargo
 PKG_CONFIG ?= pkg-config
 PLUGIN = build/my-plugin.so
 @@carabiner@@
 
-# Cargo.toml names the kit by this link, so that no path of your machine is in it; cargo knows what is up to date.
+# Cargo.toml refers to the kit by this link, so that it contains no path of your machine. cargo decides what to rebuild.
 $(PLUGIN): FORCE
 	@mkdir -p build
 	@ln -sfn "$$($(PKG_CONFIG) --variable=rustkit carabiner)" kit

@@ -1,13 +1,13 @@
 # make          builds build/my-plugin.so
 # make conform  tests it against the rules of carabiner.h
-# make clean    removes what was built
+# make clean    removes all build results
 SWIFT ?= swift
 PKG_CONFIG ?= pkg-config
 PLUGIN = build/my-plugin.so
 @@carabiner@@
 
-# Package.swift names the kit by this link, so that no path of your machine is in it; swift knows what is up to date. The import tables
-# are to be read-only once the plugin is loaded. It has no search path for libraries: those of Swift are the host's.
+# Package.swift refers to the kit by this link, so that it contains no path of your machine. swift decides what to rebuild. The import
+# tables are read-only after loading. The plugin has no library search path: it uses the Swift libraries of the host.
 $(PLUGIN): FORCE
 	@mkdir -p build
 	@ln -sfn "$$($(PKG_CONFIG) --variable=swiftkit carabiner)" kit
