@@ -40,7 +40,7 @@ struct GenerationSource: Sendable {
       return try generation(1, of: candidate())
     } catch {
       guard configuration.startsFromLastGood, let kept = try keptCandidate() else { throw error }
-      output.warn("the last known good manifest serves, because the one that is there cannot: \(error)")
+      output.warn("the last known good manifest serves, because the current one cannot: \(error)")
       output.logger.critical(
         "the last known good manifest serves", metadata: ["reason": "\(output.redacted("\(error)"))"])
       return try generation(1, of: kept)

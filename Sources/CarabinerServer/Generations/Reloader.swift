@@ -175,7 +175,7 @@ final class Reloader: Sendable {
     }
     if isClosed.load(ordering: .relaxed) {
       return refusal(
-        ServerError(.shutDown, "the gateway is ending and takes no new generation; reload it once it has started again"))
+        ServerError(.shutDown, "the gateway is ending and accepts no new generation; reload it after it has started again"))
     }
     // Certificates are not part of a generation, so an unusable one does not cause a refusal.
     for certificate in certificates.withLock(\.self) { certificate.refresh() }

@@ -56,7 +56,7 @@ struct ChainRuntime: Sendable {
       endpointText == nil || ["http", "https"].contains(url.scheme?.lowercased())
     else {
       throw ServerError.invalid(
-        "the endpoint is no http or https URL with a host; check --endpoint, or endpoint: in the manifest")
+        "the endpoint is not an http or https URL with a host; check --endpoint, or endpoint: in the manifest")
     }
     // The parsed URL may be spelled differently, so it is hidden as well.
     var hidden = manifest.redaction(secrets)
@@ -164,7 +164,7 @@ extension WebSocketTransport {
   ) throws {
     guard let url = URL(string: text.value) else {
       throw ServerError.invalid(
-        "\(PrintableURL(text.written)) is no URL of a WebSocket; check --websocket, or settings: {websocket: {url: …}} in the manifest"
+        "\(PrintableURL(text.written)) is not a WebSocket URL; check --websocket, or settings: {websocket: {url: …}} in the manifest"
       )
     }
     var configuration = Configuration()

@@ -22,19 +22,19 @@ struct HostMetrics: Sendable {
   private func writeGenerations(_ text: inout some MetricSink) {
     let retired = live.retired.count
     let trial = live.trial
-    text.single("carabiner_generation", .gauge, "The generation of the manifest that serves.", live.current.number)
-    text.family("carabiner_generations_alive", .gauge, "Generations there are, by what they do.")
+    text.single("carabiner_generation", .gauge, "The number of the serving generation.", live.current.number)
+    text.family("carabiner_generations_alive", .gauge, "Generations by state.")
     for (state, count) in [("serving", 1), ("trial", trial == nil ? 0 : 1), ("retired", retired)] {
       text.sample("carabiner_generations_alive", [("state", state)], Double(count))
     }
     if let trial, case .shadow = trial.kind {
       let totals = trial.comparisons.totals
-      text.family("carabiner_shadow_results_total", .counter, "Results of the shadow on trial, by how they compare.")
+      text.family("carabiner_shadow_results_total", .counter, "Results of the shadow on trial, by comparison.")
       text.sample("carabiner_shadow_results_total", [("result", "same")], Double(totals.same))
       text.sample("carabiner_shadow_results_total", [("result", "different")], Double(totals.different))
     }
     let reloads = live.reloadCounts
-    text.family("carabiner_reloads_total", .counter, "Reloads, by what became of them.")
+    text.family("carabiner_reloads_total", .counter, "Reloads by outcome.")
     text.sample("carabiner_reloads_total", [("outcome", "accepted")], Double(reloads.all - reloads.refused))
     text.sample("carabiner_reloads_total", [("outcome", "refused")], Double(reloads.refused))
   }
@@ -42,15 +42,15 @@ struct HostMetrics: Sendable {
   private func writeChain(_ text: inout some MetricSink) {
     let (hits, misses) = counters.cacheReads
     text.family(
-      "carabiner_cache_reads_total", .counter, "How often the caches of the chain were asked, by whether they had a result.")
+      "carabiner_cache_reads_total", .counter, "Reads of the chain's caches, by whether they had a result.")
     text.sample("carabiner_cache_reads_total", [("result", "hit")], Double(hits))
     text.sample("carabiner_cache_reads_total", [("result", "miss")], Double(misses))
     let failures = counters.cacheFailures
-    text.family("carabiner_cache_failures_total", .counter, "How often the caches of the chain could not be used.")
+    text.family("carabiner_cache_failures_total", .counter, "Failures of the chain's caches.")
     text.sample("carabiner_cache_failures_total", [("access", "read")], Double(failures.reads))
     text.sample("carabiner_cache_failures_total", [("access", "write")], Double(failures.writes))
     text.single(
-      "carabiner_operation_retries_total", .counter, "How often a stage had an operation or its HTTP exchange started again.",
+      "carabiner_operation_retries_total", .counter, "Retries of an operation or its HTTP exchange by a stage.",
       counters.retries)
   }
 
@@ -60,12 +60,12 @@ struct HostMetrics: Sendable {
       text.family(name, kind, help)
       for entry in entries { text.sample(name, [("plugin", entry.name)], Double(value(entry))) }
     }
-    family("carabiner_plugin_calls_total", .counter, "Calls a plugin was in the way of, since it was loaded.", \.callsBegun)
-    family("carabiner_plugin_calls_running", .gauge, "Calls a plugin is in the way of.", \.callsInFlight)
-    family("carabiner_plugin_faults_total", .counter, "How often a plugin broke the contract, since it was loaded.", \.faults)
-    family("carabiner_plugin_failures_total", .counter, "How often a plugin failed a call, since it was loaded.", \.failures)
-    family("carabiner_plugin_retries_total", .counter, "How often a plugin asked for a retry, since it was loaded.", \.retries)
-    family("carabiner_plugin_enabled", .gauge, "1 if requests pass a plugin, 0 if somebody switched it off.") {
+    family("carabiner_plugin_calls_total", .counter, "Calls that passed a plugin since it was loaded.", \.callsBegun)
+    family("carabiner_plugin_calls_running", .gauge, "Calls in progress that pass a plugin.", \.callsInFlight)
+    family("carabiner_plugin_faults_total", .counter, "Contract violations of a plugin since it was loaded.", \.faults)
+    family("carabiner_plugin_failures_total", .counter, "Calls that a plugin failed since it was loaded.", \.failures)
+    family("carabiner_plugin_retries_total", .counter, "Retries that a plugin requested since it was loaded.", \.retries)
+    family("carabiner_plugin_enabled", .gauge, "1 if a plugin is enabled, 0 if it is switched off.") {
       $0.isEnabled ? 1 : 0
     }
     text.single(
@@ -76,7 +76,7 @@ struct HostMetrics: Sendable {
       "carabiner_quarantined_bytes", .gauge, "Bytes kept for these hooks; kept-memory limits them.",
       HostedChain.quarantinedBytes)
     let name = "carabiner_plugin_breaker_state"
-    text.family(name, .gauge, "1 for the state a plugin's circuit breaker is in; a plugin without one has none.")
+    text.family(name, .gauge, "1 for the current state of a plugin's circuit breaker; no sample for a plugin without one.")
     for entry in entries {
       guard let breaker = entry.breaker else { continue }
       for phase in [CircuitBreaker.Phase.closed, .open, .halfOpen] {
@@ -87,7 +87,7 @@ struct HostMetrics: Sendable {
 
   private func writeUpstream(_ text: inout some MetricSink) {
     let figures = live.current.host.transport.figures
-    text.family("carabiner_upstream_connections", .gauge, "Connections to upstreams, by whether a request is under way on them.")
+    text.family("carabiner_upstream_connections", .gauge, "Connections to upstreams, by whether they serve a request.")
     text.sample(
       "carabiner_upstream_connections", [("state", "active")], Double(figures.openConnections - figures.idleConnections))
     text.sample("carabiner_upstream_connections", [("state", "idle")], Double(figures.idleConnections))
@@ -95,8 +95,8 @@ struct HostMetrics: Sendable {
       "carabiner_upstream_connections_opened_total", .counter,
       "Connections to upstreams that were opened, failed attempts included.",
       figures.connectionsOpened)
-    text.single("carabiner_upstream_requests_running", .gauge, "Requests to upstreams under way.", figures.runningRequests)
-    text.family("carabiner_upstream_requests_total", .counter, "Requests to upstreams that have ended, by what they went over.")
+    text.single("carabiner_upstream_requests_running", .gauge, "Requests to upstreams in progress.", figures.runningRequests)
+    text.family("carabiner_upstream_requests_total", .counter, "Ended requests to upstreams, by whether the connection was kept or new.")
     text.sample(
       "carabiner_upstream_requests_total", [("connection", "kept")], Double(figures.requestsOnKeptConnections))
     text.sample(

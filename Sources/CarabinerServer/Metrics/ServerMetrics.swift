@@ -32,8 +32,8 @@ struct ServerMetrics: Sendable {
 
   private func writeLoad(_ text: inout some MetricSink) {
     let load = operations.load
-    text.single("carabiner_operations_running", .gauge, "Operations under way.", load.running)
-    text.single("carabiner_operations_waiting", .gauge, "Operations that wait for their turn.", load.waiting)
+    text.single("carabiner_operations_running", .gauge, "Operations in progress.", load.running)
+    text.single("carabiner_operations_waiting", .gauge, "Operations that wait to start.", load.waiting)
     text.single("carabiner_connections", .gauge, "Open connections of clients.", connectionCount())
   }
 

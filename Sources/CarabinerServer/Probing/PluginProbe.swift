@@ -60,7 +60,7 @@ package struct PluginProbe {
         executable, arguments, .init(environment: environment.map { "\($0)=\($1)" }), timeout: timeout)
       return report(outcome)
     } catch {
-      return refusal(.openFailed, "it cannot be looked at in a child process: \(error)")
+      return refusal(.openFailed, "it cannot be loaded in a child process: \(error)")
     }
   }
 

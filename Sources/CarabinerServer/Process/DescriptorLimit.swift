@@ -32,7 +32,7 @@ package enum DescriptorLimit {
     let most = max(available - others, available / 2)
     guard most < limits.maximumConnections else { return limits }
     logger.notice(
-      "as many connections as the system has descriptors for are taken; allow more with ulimit -n, or LimitNOFILE in a unit of systemd",
+      "the number of connections is limited by the system's descriptors; allow more with ulimit -n, or LimitNOFILE in a unit of systemd",
       metadata: ["connections": "\(most)", "wanted": "\(limits.maximumConnections)", "descriptors": "\(available)"])
     limits.maximumConnections = most
     return limits

@@ -24,13 +24,13 @@ final class StateFolder: Sendable {
         atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     } catch {
       throw ServerError.invalid(
-        "the folder \(folder) cannot be made: \(error.localizedDescription); --state takes one that may be written")
+        "the folder \(folder) cannot be created: \(error.localizedDescription); --state needs a writable folder")
     }
     let path = "\(folder)/\(lockName)"
     let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else {
       throw ServerError.invalid(
-        unsafe "\(path) cannot be opened: \(String(cString: strerror(errno))); --state takes a folder that may be written")
+        unsafe "\(path) cannot be opened: \(String(cString: strerror(errno))); --state needs a writable folder")
     }
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
       let holder = holder(descriptor)

@@ -77,14 +77,14 @@ final class Recorder: Sendable {
       return !state.isFull
     }
     if let isLast {
-      if isLast { output.logger.warning("the record is as long as it may be and ends here; --record-limit allows more") }
+      if isLast { output.logger.warning("the record has reached its maximum size and ends here; --record-limit allows more") }
       return
     }
     do {
       try file.write(contentsOf: line)
     } catch {
       state.withLock { $0.isFull = true }
-      output.logger.error("the record cannot be written any more: \(error)")
+      output.logger.error("the record cannot be written: \(error)")
     }
   }
 

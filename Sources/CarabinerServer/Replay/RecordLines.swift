@@ -53,7 +53,7 @@ struct RecordLines: AsyncSequence, Sendable {
     private mutating func open() throws -> FileHandle {
       if let handle { return handle }
       guard let opened = FileHandle(forReadingAtPath: lines.path) else {
-        throw refusal("the record cannot be read; check the path and who may read it")
+        throw refusal("the record cannot be read; check the path and the permissions")
       }
       handle = opened
       return opened

@@ -72,7 +72,7 @@ extension ManifestError {
     ManifestError(
       path: path,
       problems: [
-        ManifestProblem(.syntax, "line \(line) is no recorded operation; give a file that carabiner serve --record wrote")
+        ManifestProblem(.syntax, "line \(line) is not a recorded operation; give a file that carabiner serve --record wrote")
       ])
   }
 }

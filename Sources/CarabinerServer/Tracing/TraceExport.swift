@@ -32,7 +32,7 @@ package struct TraceExport: Sendable {
   /// Appends the numbers of exported, dropped and failed spans.
   func write(to text: inout some MetricSink) {
     let counts = exporter.counts
-    text.family("carabiner_trace_spans_total", .counter, "Spans of traces, by what became of them.")
+    text.family("carabiner_trace_spans_total", .counter, "Spans of traces, by outcome.")
     text.sample("carabiner_trace_spans_total", [("outcome", "exported")], Double(counts.exported))
     text.sample("carabiner_trace_spans_total", [("outcome", "dropped")], Double(counts.dropped))
     text.sample("carabiner_trace_spans_total", [("outcome", "failed")], Double(counts.failed))

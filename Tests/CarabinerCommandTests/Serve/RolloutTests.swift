@@ -147,7 +147,7 @@ struct RolloutTests {
     let broken = try folder.write("{\"operation\":1}\n", to: "broken.jsonl")
     let replay = try await CommandRun(["replay", broken, "-m", folder.file("chain.yaml")])
     #expect(replay.status == 3)
-    #expect(replay.errors.contains("line 1 is no recorded operation"))
+    #expect(replay.errors.contains("line 1 is not a recorded operation"))
     #expect(try await CommandRun(["replay", folder.file("none"), "-m", folder.file("chain.yaml")]).status == 3)
   }
 
