@@ -3,20 +3,20 @@ internal import Carabiner
 internal import FoundationEssentials
 internal import Glibc
 
-/// Reads a segmented body in order, one file open at a time, as fast as libcurl can send it. Belongs to the loop's thread.
+/// Reads a segmented body in order, with one file open at a time. Used only on the event loop's thread.
 ///
-/// Files are read in the callback of libcurl, when there is room for the next bytes.
+/// Files are read in libcurl's callback, when it can send more bytes.
 final class BodyReader {
   private let segments: [SegmentedBody.Segment]
   private let url: String
   private var index = 0
-  /// How many bytes of the segment were read.
+  /// The number of bytes read from the current segment.
   private var offset = 0
   private var file: RegularFile?
   /// The error that stopped reading; nil if there is none.
   private(set) var failure: TransportError?
 
-  /// A reader at the beginning of a body.
+  /// Creates a reader at the beginning of a body.
   ///
   /// - Throws: ``Carabiner/TransportError`` before anything is sent, if a file cannot be read or its length has changed.
   init(_ body: SegmentedBody, url: String) throws(TransportError) {
@@ -27,7 +27,7 @@ final class BodyReader {
 
   /// Fills a buffer.
   ///
-  /// - Returns: How many bytes were read, 0 at the end; `CURL_READFUNC_ABORT` if there is a ``failure``.
+  /// - Returns: The number of bytes read, 0 at the end; `CURL_READFUNC_ABORT` if there is a ``failure``.
   func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
     do throws(TransportError) {
       var count = 0

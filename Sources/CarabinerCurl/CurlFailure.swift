@@ -7,7 +7,7 @@ struct CurlFailure {
   /// The results of OpenSSL's verification that do not concern trust.
   private enum Verification {
     static let passed = 0
-    /// libcurl checks the host name first and leaves its own code for "not verified yet".
+    /// libcurl checks the host name first, and leaves its own code for "not verified yet".
     static let notBegun = 1
     static let notYetValid = 9
     static let expired = 10
@@ -57,7 +57,7 @@ struct CurlFailure {
     case CURLE_RECV_ERROR where detail.contains("CONNECT"):
       proxyFailed
     case CURLE_COULDNT_CONNECT where !detail.contains("port \(port) "):
-      // The address that does not answer is not that of the server, so it is the proxy.
+      // The unreachable address is not the server's, so it is the proxy's.
       proxyFailed
     case CURLE_COULDNT_CONNECT:
       (.cannotConnect, "nothing accepts connections at \(place): \(detail); is the server running?")
@@ -70,7 +70,7 @@ struct CurlFailure {
     case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER, CURLE_SSL_ENGINE_NOTFOUND:
       (.tls, "no TLS connection to \(place): \(detail); check that the server uses TLS on this port")
     case CURLE_RECV_ERROR where detail.hasPrefix("Too large response headers"), CURLE_OUT_OF_MEMORY where !isHeadComplete:
-      // libcurl's own limits, 300 KiB for a head and 100 KiB for one line of it.
+      // libcurl's own limits: 300 KiB for a head and 100 KiB for one line.
       (.headTooLarge, "the head of the response exceeds a limit of libcurl: \(detail); check the headers of the server")
     case CURLE_RECV_ERROR where detail.hasSuffix("chunked-encoding"):
       invalidResponse
@@ -113,7 +113,7 @@ struct CurlFailure {
 }
 
 extension URL {
-  /// The port, or the one that belongs to the scheme.
+  /// The port, or the default port of the scheme.
   var effectivePort: Int { port ?? (scheme?.lowercased() == "https" ? 443 : 80) }
 
   /// The message for a response that violates HTTP.

@@ -2,15 +2,15 @@ internal import CCurl
 internal import Carabiner
 internal import Glibc
 
-/// libcurl's multi handle: many transfers on one thread. Belongs to its loop's thread.
+/// libcurl's multi handle: many transfers on one thread. Used only on the event loop's thread.
 @safe final class CurlMulti: @unchecked Sendable {
-  // Made by the thread that starts the loop and from then on touched by the loop's thread alone.
+  // Created by the thread that starts the loop, and then used only by the loop's thread.
 
-  /// curl_global_init is not safe to run twice at once; a static is made once.
+  /// curl_global_init is not thread-safe; a static is initialised once.
   private static let globalInitialization: CURLcode = curl_global_init(Int(CURL_GLOBAL_ALL))
 
-  /// How many connections with nothing under way are kept. libcurl by itself keeps four for each transfer of the moment: when many end
-  /// at once, it would close connections that the next many have to open again.
+  /// The maximum number of idle connections. libcurl's default is four per running transfer: when many transfers end at once, it
+  /// would close connections that the next transfers need.
   private static let maximumIdleConnections = 256
 
   private let handle: UnsafeMutableRawPointer
@@ -18,10 +18,10 @@ internal import Glibc
   private let counters: TransportCounters
   /// The time at which libcurl must be called, in nanoseconds of the monotonic clock.
   private var due: UInt64?
-  /// The running transfers. Each knows its place.
+  /// The running transfers. Each knows its index.
   private var transfers: [Transfer] = []
 
-  /// A handle that lets libcurl tell `poll` which sockets it waits for.
+  /// Creates a handle that registers libcurl's sockets with `poll`.
   init(poll: Poll, maximumConnectionsPerHost: Int, counters: TransportCounters) throws {
     guard Self.globalInitialization == CURLE_OK, let multi = unsafe curl_multi_init() else {
       throw TransportError(.other, "libcurl cannot be initialised; check that memory is available", url: "")
@@ -73,10 +73,10 @@ internal import Glibc
 
   /// Resumes a paused transfer. The bytes that libcurl kept are delivered before this returns.
   func resume(_ transfer: Transfer) {
-    // One that has ended has given its handle away.
+    // A transfer that has ended has released its handle.
     guard transfer.place != nil else { return }
     let code = transfer.resumeReceiving()
-    // A callback that refuses what was held back ends the transfer here: libcurl itself would go on without those bytes.
+    // If a callback refuses the held bytes, the transfer ends here: libcurl would continue without those bytes.
     guard code != CURLE_OK, transfer.place != nil else { return }
     unsafe curl_multi_remove_handle(handle, transfer.easy.handle)
     remove(transfer)
@@ -104,7 +104,7 @@ internal import Glibc
     }
   }
 
-  /// Takes a transfer out of the list; the last one moves to its place.
+  /// Removes a transfer from the list; the last one moves to its index.
   private func remove(_ transfer: Transfer) {
     guard let place = transfer.place, let last = transfers.popLast() else { return }
     counters.requestEnded(onKeptConnection: transfer.easy.usedKeptConnection)
@@ -115,7 +115,7 @@ internal import Glibc
     transfer.place = nil
   }
 
-  /// Ends libcurl's use of this handle; no transfer may be left.
+  /// Frees the handle. All transfers must have been removed.
   func close() {
     unsafe curl_multi_cleanup(handle)
   }
@@ -134,7 +134,7 @@ internal import Glibc
     unsafe curl_multi_socket_action(handle, CURL_SOCKET_BAD, 0, &running)
   }
 
-  /// Milliseconds until libcurl must be called, rounded up; nil if it need not.
+  /// The milliseconds until libcurl must be called, rounded up; nil if it need not be called.
   func millisecondsToTimeout() -> Int? { due.map(MonotonicTime.milliseconds(until:)) }
 
   private func socketChanged(_ socket: Int32, _ action: Int32) {

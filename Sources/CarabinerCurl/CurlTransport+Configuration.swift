@@ -3,7 +3,7 @@ extension CurlTransport {
   public struct Configuration: Sendable, Hashable {
     /// The proxy for requests.
     public enum Proxy: Sendable, Hashable {
-      /// The proxy in `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`. They are read when the transport is made.
+      /// The proxy in `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`, which are read when the transport is created.
       case environment
       /// No proxy.
       case none
@@ -11,16 +11,16 @@ extension CurlTransport {
       case url(String)
     }
 
-    /// The limit for opening a connection, in seconds.
+    /// The timeout for opening a connection, in seconds.
     public var connectTimeout = 10.0
-    /// The limit for a whole exchange in seconds, if the request sets none; infinite for no limit.
+    /// The timeout for a whole exchange in seconds, if the request sets none; infinite for no timeout.
     public var totalTimeout = 30.0
     /// The maximal size of the head of a response in bytes; the default is 256 KiB.
     public var maximumHeadBytes = 256 * 1024
     /// The maximal size of the decompressed body of a response in bytes; the default is 64 MiB. It does not apply to multipart bodies
     /// that the parser reads part by part.
     public var maximumBodyBytes = 64 * 1024 * 1024
-    /// How many bytes of a body are buffered for a slow consumer before reading is paused; the default is 256 KiB.
+    /// The number of bytes of a body that are buffered for a slow consumer before reading is paused; the default is 256 KiB.
     public var bufferedBodyBytes = 256 * 1024
     /// The maximal number of redirects that are followed.
     public var maximumRedirects = 5
@@ -30,7 +30,7 @@ extension CurlTransport {
     public var redirectHeaders: [String] = []
     /// The maximal number of connections to one host; 0 for no limit.
     public var maximumConnectionsPerHost = 0
-    /// How many handles of libcurl are kept for later requests.
+    /// The maximum number of libcurl handles that are kept for later requests.
     public var maximumIdleHandles = 256
     /// Whether HTTP/2 is used if a TLS server offers it.
     public var allowsHTTP2 = true
@@ -49,7 +49,7 @@ extension CurlTransport {
     /// The header `User-Agent`.
     public var userAgent = "carabiner/1.0"
 
-    /// The defaults.
+    /// Creates the default configuration.
     public init() {}
   }
 }

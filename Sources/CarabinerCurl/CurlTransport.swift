@@ -13,10 +13,10 @@ public final class CurlTransport: HTTPTransport {
   private let counters: TransportCounters
   private let idle: EasyHandlePool
   private let limits: Transfer.Limits
-  /// How many bytes of the body of a redirect are read to keep the connection. If there are more, the connection is closed.
+  /// The number of bytes of a redirect's body that are read to keep the connection. If there are more, the connection is closed.
   private static let redirectBodyBytes = 64 * 1024
 
-  /// A transport with a loop of its own.
+  /// Creates a transport with its own event loop.
   ///
   /// - Parameter predecessor: The transport that this one replaces. Its figures are continued, so that no counter decreases.
   /// - Throws: ``Carabiner/TransportError`` if the process has no more file descriptors or threads.
@@ -57,7 +57,7 @@ public final class CurlTransport: HTTPTransport {
     }
   }
 
-  /// One request and one response, without redirects.
+  /// Exchanges one request and one response, without redirects.
   private func exchange(_ request: URLRequest) async throws -> HTTPResponse {
     let ticket = TransferHandle(loop: loop)
     let timeout = request.timeoutInterval > 0 ? request.timeoutInterval : configuration.totalTimeout

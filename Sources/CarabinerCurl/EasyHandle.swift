@@ -4,20 +4,20 @@ internal import CarabinerWire
 internal import FoundationEssentials
 internal import Glibc
 
-/// One of libcurl's easy handles, with the options that never change already set. Belongs to the loop's thread.
+/// A libcurl easy handle with the constant options already set. Used only on the event loop's thread.
 @safe final class EasyHandle: @unchecked Sendable {
-  // Handed from the pool to one transfer at a time, all on the loop's thread.
+  // The pool passes it to one transfer at a time, always on the loop's thread.
 
   let handle: UnsafeMutableRawPointer
   private let errorText: UnsafeMutablePointer<CChar>
   private var headerList: UnsafeMutablePointer<curl_slist>?
-  /// Whether sockets are opened by the loop's poll.
+  /// Whether the loop's poll opens the sockets.
   private var opensSockets = false
   private var lastHeaders: HTTPHeaders?
   private var lastURL = ""
-  /// What is left of a body that libcurl can have only once.
+  /// The remaining bytes of a body that libcurl can read only once.
   private var upload = Data()
-  /// What is left of a body that is read while it is sent.
+  /// The reader of a body that is read while it is sent.
   private var reader: BodyReader?
 
   init(_ configuration: CurlTransport.Configuration) throws {
@@ -87,7 +87,7 @@ internal import Glibc
     _ = unsafe CCurl_setPointer(handle, CURLOPT_HEADERDATA, context)
   }
 
-  /// Has sockets opened and closed by `poll`, which outlives every connection of the multi handle.
+  /// Makes `poll` open and close sockets. It outlives every connection of the multi handle.
   func openSockets(with poll: Poll) {
     guard !opensSockets else { return }
     opensSockets = true
@@ -107,9 +107,9 @@ internal import Glibc
 
   // MARK: One request
 
-  /// Sets what differs from request to request.
+  /// Sets the options of a request.
   ///
-  /// - Parameter timeout: The limit for the exchange in seconds; infinite for no limit.
+  /// - Parameter timeout: The timeout for the exchange in seconds; infinite for no timeout.
   func prepare(_ request: URLRequest, timeout: Double) throws {
     unsafe errorText[0] = 0
     let url = request.url.absoluteString
@@ -123,8 +123,8 @@ internal import Glibc
     set(CURLOPT_TIMEOUT_MS, timeout.isFinite ? Self.milliseconds(timeout) : 0)
     try setHeaders(request)
     let body = request.body
-    // libcurl sends a request again if a kept connection ends before an answer, unless it cannot have its body again. One that
-    // has no body must not meet a kept connection.
+    // libcurl repeats a request if a kept connection closes before the response, unless it cannot read the body again. A request
+    // without a body that is not idempotent must therefore use a new connection.
     set(CURLOPT_FRESH_CONNECT, !request.isIdempotent && (body?.length ?? 0) == 0 ? 1 : 0)
     switch request.httpMethod {
     case "POST":
@@ -139,7 +139,7 @@ internal import Glibc
     }
   }
 
-  /// Whether the next request may use this handle: one with an unusual method has options that would stay behind.
+  /// Whether the next request may use this handle. An unusual method leaves options behind.
   func isReusable(after request: URLRequest) -> Bool {
     request.httpMethod == "POST" || (request.httpMethod == "GET" && request.body == nil)
   }
@@ -155,7 +155,7 @@ internal import Glibc
     }
   }
 
-  /// Lets libcurl ask for the body: it can have it only once.
+  /// Makes libcurl read the body through a callback, so that it can read it only once.
   private func readBody(length: Int) {
     _ = unsafe CCurl_setPointer(handle, CURLOPT_COPYPOSTFIELDS, nil)
     _ = unsafe CCurl_setOffset(handle, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(length))
@@ -174,7 +174,7 @@ internal import Glibc
     _ = unsafe body.withUnsafeBytes { unsafe CCurl_setPointer(handle, CURLOPT_COPYPOSTFIELDS, $0.baseAddress) }
   }
 
-  /// Gives libcurl the next bytes of a body it can have only once.
+  /// Copies the next bytes of the body to libcurl's buffer.
   private func takeUpload(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
     if let reader { return unsafe reader.read(into: buffer) }
     let count = min(buffer.count, upload.count)
@@ -186,7 +186,7 @@ internal import Glibc
   private func setHeaders(_ request: URLRequest) throws {
     guard request.headers != lastHeaders else { return }
     var list = unsafe curl_slist_append(nil, "Expect:")
-    // Else libcurl calls a body a form.
+    // Otherwise libcurl labels the body as a form.
     if request.headers["Content-Type"] == nil { unsafe list = curl_slist_append(list, "Content-Type:") }
     for field in request.headers.fields {
       guard field.isWellFormed else {
@@ -197,9 +197,9 @@ internal import Glibc
             + "interceptor that sets it",
           url: request.url.absoluteString)
       }
-      // The length is libcurl's to say: one that an interceptor's change left behind would shift every later request.
+      // libcurl sets the length. A stale length after an interceptor's change would corrupt later requests.
       if ["content-length", "transfer-encoding"].contains(field.name.lowercased()) { continue }
-      // libcurl reads "Name:" as "leave that header out".
+      // libcurl interprets "Name:" as the removal of that header.
       unsafe list = curl_slist_append(list, field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
     }
     _ = unsafe CCurl_setPointer(handle, CURLOPT_HTTPHEADER, list)
@@ -208,18 +208,18 @@ internal import Glibc
     lastHeaders = request.headers
   }
 
-  /// Closes the file that is being sent, and forgets the rest of the body.
+  /// Closes the file that is being sent, and discards the rest of the body.
   func dropBody() {
     reader = nil
     upload = Data()
   }
 
-  // MARK: What came of it
+  // MARK: Results
 
-  /// Why the body could not be read to its end; nil if it could.
+  /// The error that stopped reading the body; nil if there is none.
   var bodyFailure: TransportError? { reader?.failure }
 
-  /// Whether the request went over a connection that had served another before.
+  /// Whether the request used a connection that had served another request.
   var usedKeptConnection: Bool { unsafe CCurl_getLong(handle, CURLINFO_NUM_CONNECTS) == 0 && bytesSent > 0 }
 
   var bytesSent: Int { unsafe CCurl_getLong(handle, CURLINFO_REQUEST_SIZE) }
@@ -234,16 +234,16 @@ internal import Glibc
     }
   }
 
-  /// What libcurl says about the last failure; empty if nothing.
+  /// libcurl's message for the last failure; empty if there is none.
   var errorDetail: String { unsafe String(cString: errorText) }
 
-  /// How OpenSSL's verification of the certificate ended.
+  /// The result of OpenSSL's verification of the certificate.
   var verificationResult: Int { unsafe CCurl_getLong(handle, CURLINFO_SSL_VERIFYRESULT) }
 
   func resumeReceiving() -> CURLcode { unsafe curl_easy_pause(handle, CURLPAUSE_CONT) }
 
-  /// libcurl's form of a time limit: never 0, which means none; and a millisecond more, for its own count of the time that has
-  /// passed may be ahead by one, and nothing may be given up before its time.
+  /// A timeout in libcurl's form. It is never 0, which means none. It is one millisecond longer, because libcurl's clock may be
+  /// ahead by one and a timeout must not be early.
   private static func milliseconds(_ seconds: Double) -> Int { Int((min(max(seconds, 0), 1e6) * 1000).rounded(.up)) + 1 }
 
   private func set(_ option: CURLoption, _ value: Int) { _ = unsafe CCurl_setLong(handle, option, value) }

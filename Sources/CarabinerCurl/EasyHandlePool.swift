@@ -1,21 +1,21 @@
 internal import Carabiner
 internal import Glibc
 
-/// Handles that wait for the next request. Belongs to the loop's thread.
+/// The idle handles. Used only on the event loop's thread.
 final class EasyHandlePool: @unchecked Sendable {
-  // Used inside `EventLoop.execute` and libcurl's callbacks only, that is on the loop's thread.
+  // Used only inside `EventLoop.execute` and libcurl's callbacks, which run on the loop's thread.
 
   private let configuration: CurlTransport.Configuration
   private var idle: [EasyHandle] = []
 
   init(_ configuration: CurlTransport.Configuration) {
     var configuration = configuration
-    // libcurl would look for the variables with every request.
+    // Otherwise libcurl would read the variables for every request.
     if configuration.proxy == .environment, !Self.environmentNamesProxy { configuration.proxy = .none }
     self.configuration = configuration
   }
 
-  /// Whether the environment has a variable that libcurl takes a proxy from.
+  /// Whether the environment has one of libcurl's proxy variables.
   private static var environmentNamesProxy: Bool {
     let names: [String] = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
     return names.contains { unsafe getenv($0) != nil }

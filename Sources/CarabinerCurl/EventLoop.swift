@@ -14,7 +14,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     var isStopping = false
   }
 
-  /// How many jobs run before the loop checks its sockets again.
+  /// The number of jobs that run before the loop checks its sockets again.
   private static let jobsPerTurn = 256
 
   private let inbox = Mutex(Inbox())

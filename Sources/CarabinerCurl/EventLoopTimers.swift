@@ -2,7 +2,7 @@
 struct EventLoopTimers {
   struct Timer {
     let id: UInt64
-    /// In nanoseconds of the monotonic clock.
+    /// The due time, in nanoseconds of the monotonic clock.
     let due: UInt64
     let body: @Sendable () -> Void
   }

@@ -1,6 +1,6 @@
 /// A FIFO queue that rarely moves its elements.
 struct JobQueue {
-  /// How many places of finished jobs are kept before the other jobs are moved.
+  /// The number of finished entries that are kept before the remaining jobs are moved.
   private static let wastedPlaces = 1024
 
   private var jobs: [UnownedJob] = []
@@ -20,7 +20,7 @@ struct JobQueue {
       jobs.removeAll(keepingCapacity: true)
       head = 0
     } else if head >= Self.wastedPlaces, head * 2 >= jobs.count {
-      // Otherwise a loop that is always busy would keep the places of all its jobs.
+      // Otherwise the queue of a loop that is always busy would grow without limit.
       jobs.removeFirst(head)
       head = 0
     }

@@ -8,7 +8,7 @@ enum MonotonicTime {
     return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
   }
 
-  /// This much later than now; far in the future for what the clock cannot say.
+  /// The time after a delay; the maximum if the clock cannot represent it.
   static func after(_ delay: Duration) -> UInt64 {
     let (seconds, attoseconds) = max(delay, .zero).components
     let (nanoseconds, isTooLarge) = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000_000)
@@ -17,7 +17,7 @@ enum MonotonicTime {
     return overflows ? .max : sum &+ UInt64(attoseconds / 1_000_000_000)
   }
 
-  /// Milliseconds from now, rounded up.
+  /// The milliseconds from now, rounded up.
   static func milliseconds(until due: UInt64) -> Int {
     let now = now
     return due <= now ? 0 : Int(clamping: (due - now + 999_999) / 1_000_000)

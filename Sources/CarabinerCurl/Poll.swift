@@ -5,8 +5,8 @@ internal import Glibc
 
 /// The loop's epoll set and the descriptor that wakes it.
 ///
-/// A connection between two requests stays in the set, because removing and adding it again would cost each request two system
-/// calls. If its server sends something in between, it leaves the set. This is done only for sockets that are closed through
+/// An idle connection stays in the set, because removing and adding it again would cost two system calls per request. If its
+/// server sends something while it is idle, it is removed. This is done only for sockets that are closed through
 /// ``closeConnection(_:)``: otherwise the number of a closed socket could be reused for another one.
 @safe final class Poll: @unchecked Sendable {
   // `wake` is a single write and may be called from any thread. Only the thread of the loop uses the rest.
@@ -91,7 +91,7 @@ internal import Glibc
     return descriptor
   }
 
-  /// Closes a socket, which takes it out of the set.
+  /// Closes a socket, which removes it from the set.
   func closeConnection(_ descriptor: Int32) -> Int32 {
     counters.connectionClosed()
     change(descriptor) { $0 = Interest() }
@@ -107,7 +107,7 @@ internal import Glibc
     body(&interests[index])
   }
 
-  /// Whether libcurl waits for this descriptor. If not, it leaves the set.
+  /// Whether libcurl waits for this descriptor. If not, it is removed from the set.
   private func isWanted(_ descriptor: Int32) -> Bool {
     guard interests.indices.contains(Int(descriptor)), !interests[Int(descriptor)].isWanted else { return true }
     _ = CLinux_forget(epoll, descriptor)

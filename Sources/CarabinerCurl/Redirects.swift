@@ -1,7 +1,7 @@
 internal import Carabiner
 internal import FoundationEssentials
 
-/// Redirects are followed here and not in libcurl, so that we decide, and can test, which headers go to another origin.
+/// Redirects are followed here and not in libcurl, so that this module controls which headers another origin receives.
 extension HTTPURLResponse {
   /// The target of a redirect; nil if the response is not a redirect.
   var redirectTarget: String? {

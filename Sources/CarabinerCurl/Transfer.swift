@@ -5,9 +5,9 @@ internal import Synchronization
 
 /// One request and its response, between the callbacks of libcurl and the consumer that awaits head and chunks.
 ///
-/// libcurl calls on the thread of the loop. The consumer may be on any thread. One mutex protects their shared state. A continuation is
-/// taken out of the mutex before it is resumed, so it cannot be resumed twice. Every path of a transfer ends in `end`, so none is
-/// forgotten. This replaces the checks of a checked continuation, which costs two allocations for each wait.
+/// libcurl calls on the thread of the loop. The consumer may be on any thread. A mutex protects their shared state. A
+/// continuation is removed from the state before it is resumed, so it cannot be resumed twice. Every path of a transfer ends in
+/// `end`, so each continuation is resumed. Checked continuations would need two allocations per wait.
 final class Transfer: @unchecked Sendable {
   // Only the thread of the loop uses `easy`, `place`, the lines of the head and the counters. The rest is in `state`.
 
@@ -54,10 +54,10 @@ final class Transfer: @unchecked Sendable {
   private var bodyBytes = 0
   /// Whether the body is multipart, without a limit for the whole body.
   private var isEndless = false
-  /// Whether libcurl is delivering what it held back while the transfer was paused.
+  /// Whether libcurl is delivering the bytes that it held while the transfer was paused.
   ///
-  /// That is in memory already, and all of it is taken at once: a small compressed body may have become many megabytes, of which libcurl
-  /// copies what is left again each time somebody takes a piece and lets it wait once more.
+  /// These bytes are in memory already, so all of them are accepted. A small compressed body may expand to many megabytes, and
+  /// libcurl would copy the remaining bytes again after each new pause.
   private var isTakingHeldBytes = false
   /// The error with which a callback stopped libcurl.
   private var refusal: TransportError?
@@ -71,12 +71,12 @@ final class Transfer: @unchecked Sendable {
     self.pool = pool
   }
 
-  // MARK: What libcurl brings
+  // MARK: Callbacks of libcurl
 
   /// Whether the transfer has ended.
   var isOver: Bool { state.withLock { $0.end != nil } }
 
-  /// One line of a head, the empty one at its end included.
+  /// Receives one line of a head, including the empty line at its end.
   func receiveHeadLine(_ bytes: UnsafeRawBufferPointer) -> Int {
     headBytes += bytes.count
     guard headBytes <= limits.headBytes else {
@@ -96,7 +96,7 @@ final class Transfer: @unchecked Sendable {
   }
 
   private func headArrived(_ head: HTTPURLResponse) {
-    // A subscription has no end. Its parser limits the parts and does not keep the whole.
+    // A subscription has no fixed end. The multipart parser limits each part, and the whole body is not kept.
     isEndless = request.takesParts && head.isMultipart
     wake { $0.head = head }
   }
@@ -189,7 +189,7 @@ final class Transfer: @unchecked Sendable {
 
   // MARK: The awaiting side
 
-  /// The head, or the error; nil while neither is known.
+  /// Returns the head or throws the error; nil if neither is known yet.
   func head() throws -> HTTPURLResponse? {
     try state.withLock { state in
       if state.head == nil, case .failure(let error) = state.end { throw error }
@@ -198,7 +198,7 @@ final class Transfer: @unchecked Sendable {
     }
   }
 
-  /// The bytes since the last call; waits if there are none.
+  /// Returns the bytes since the last call, and waits if there are none.
   ///
   /// - Parameter resume: Called if the transfer was paused because its buffer was full.
   func nextChunk(resume: () -> Void) async throws -> Step {
@@ -208,7 +208,7 @@ final class Transfer: @unchecked Sendable {
     }
   }
 
-  /// Resumes `waiter` once the head, a byte of the body or the end has arrived that nobody took yet.
+  /// Resumes `waiter` once an unread head, body byte or end is available.
   func wakeWhenReady(_ waiter: Waiter) {
     let isReady = state.withLock { state in
       if !state.isReady { unsafe state.waiter = unsafe waiter }
@@ -228,7 +228,7 @@ final class Transfer: @unchecked Sendable {
     return try ready?.get()
   }
 
-  /// The bytes at hand; with the last of them the end, unless it is an error, which comes after them.
+  /// The available bytes. The last of them include the end, unless it is an error, which is returned after them.
   private static func ready(_ state: inout State) -> Result<Step, any Error>? {
     guard state.body.isEmpty else {
       var chunk = Data()

@@ -2,7 +2,7 @@ internal import Carabiner
 internal import FoundationEssentials
 internal import Synchronization
 
-/// The handle of the consumer on a transfer. It starts the transfer on the loop, and aborts it when it is cancelled or released.
+/// The consumer's handle of a transfer. It starts the transfer on the loop, and aborts it when it is cancelled or released.
 final class TransferHandle: Sendable {
   private enum State {
     case notStarted
@@ -28,7 +28,7 @@ final class TransferHandle: Sendable {
     return head
   }
 
-  /// On the loop's thread.
+  /// Starts the transfer; called on the loop's thread.
   private func begin(_ make: (CurlMulti) throws -> Transfer, _ multi: CurlMulti, _ waiter: Transfer.Waiter) {
     do {
       let transfer = try make(multi)
@@ -54,7 +54,7 @@ final class TransferHandle: Sendable {
     if let transfer, !transfer.isOver { loop.execute { multi in multi.abort(transfer) } }
   }
 
-  /// False if the ticket was aborted before.
+  /// Returns false if the handle was aborted before.
   private func move(to next: State) -> Bool {
     state.withLock { state in
       guard case .notStarted = state else { return false }

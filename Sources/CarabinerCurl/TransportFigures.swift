@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// The counters of connections and requests of a transport, at one moment.
+/// A snapshot of a transport's counters of connections and requests.
 public struct TransportFigures: Sendable, Hashable {
   /// The number of opened connections, failed attempts included.
   public var connectionsOpened = 0
@@ -13,7 +13,7 @@ public struct TransportFigures: Sendable, Hashable {
   /// The number of requests over a reused connection.
   public var requestsOnKeptConnections = 0
 
-  /// Counters at 0.
+  /// Creates counters at 0.
   public init() {}
 
   /// The number of open connections.
@@ -24,7 +24,7 @@ public struct TransportFigures: Sendable, Hashable {
   public var idleConnections: Int { max(0, openConnections - runningRequests) }
 }
 
-/// The atomics behind ``TransportFigures``. The thread of the loop adds, any thread reads.
+/// The atomic counters of ``TransportFigures``. The loop's thread increments them; any thread reads them.
 final class TransportCounters: Sendable {
   private let connectionsOpened = Atomic<Int>(0)
   private let connectionsClosed = Atomic<Int>(0)
@@ -34,7 +34,7 @@ final class TransportCounters: Sendable {
 
   var figures: TransportFigures {
     var figures = TransportFigures()
-    // Ends before beginnings: what ends in between was under way.
+    // Ends are read before starts, so that something that ends in between counts as running.
     figures.connectionsClosed = connectionsClosed.load(ordering: .acquiring)
     figures.connectionsOpened = connectionsOpened.load(ordering: .relaxed)
     figures.requestsEnded = requestsEnded.load(ordering: .acquiring)

@@ -3,11 +3,11 @@ extension GraphQLDocument {
   public struct OperationDefinition: Sendable, Hashable {
     /// The type of an operation.
     public enum OperationType: String, Sendable, Hashable, CaseIterable {
-      /// Reads.
+      /// Reads data.
       case query
-      /// Changes, then reads.
+      /// Changes data, then reads.
       case mutation
-      /// Reads again and again.
+      /// Reads data repeatedly.
       case subscription
     }
 
@@ -15,14 +15,14 @@ extension GraphQLDocument {
     public var type: OperationType
     /// Its name; nil for an anonymous one.
     public var name: String?
-    /// The variables it takes, in order.
+    /// The variables it declares, in order.
     public var variables: [VariableDefinition]
     /// The directives on it.
     public var directives: [Directive]
     /// Its selection set.
     public var selectionSet: [Selection]
 
-    /// An operation.
+    /// Creates an operation.
     public init(
       type: OperationType, name: String? = nil, variables: [VariableDefinition] = [],
       directives: [Directive] = [],
@@ -36,18 +36,18 @@ extension GraphQLDocument {
     }
   }
 
-  /// A variable an operation takes.
+  /// A variable that an operation declares.
   public struct VariableDefinition: Sendable, Hashable {
     /// Its name, without the dollar sign.
     public var name: String
     /// Its type.
     public var type: TypeReference
-    /// Its value if the request has none.
+    /// Its default value; nil if it has none.
     public var defaultValue: Value?
     /// The directives on it.
     public var directives: [Directive]
 
-    /// A variable.
+    /// Creates a variable.
     public init(name: String, type: TypeReference, defaultValue: Value? = nil, directives: [Directive] = []) {
       self.name = name
       self.type = type
@@ -77,7 +77,7 @@ extension GraphQLDocument {
     /// Its selection set.
     public var selectionSet: [Selection]
 
-    /// A fragment.
+    /// Creates a fragment.
     public init(name: String, typeCondition: String, directives: [Directive] = [], selectionSet: [Selection]) {
       self.name = name
       self.typeCondition = typeCondition

@@ -3,9 +3,9 @@ extension GraphQLDocument {
   public enum Selection: Sendable, Hashable {
     /// A field.
     case field(Field)
-    /// A named fragment's place.
+    /// A spread of a named fragment.
     case fragmentSpread(FragmentSpread)
-    /// A fragment written where it is used.
+    /// An inline fragment.
     case inlineFragment(InlineFragment)
   }
 
@@ -22,7 +22,7 @@ extension GraphQLDocument {
     /// The selection set of its value; empty for a scalar.
     public var selectionSet: [Selection]
 
-    /// A field.
+    /// Creates a field.
     public init(
       alias: String? = nil, name: String, arguments: [Argument] = [], directives: [Directive] = [],
       selectionSet: [Selection] = []
@@ -38,21 +38,21 @@ extension GraphQLDocument {
     public var responseKey: String { alias ?? name }
   }
 
-  /// The place of a named fragment.
+  /// A spread of a named fragment.
   public struct FragmentSpread: Sendable, Hashable {
     /// The name of the fragment.
     public var name: String
     /// The directives on it.
     public var directives: [Directive]
 
-    /// The place of a fragment.
+    /// Creates a spread.
     public init(name: String, directives: [Directive] = []) {
       self.name = name
       self.directives = directives
     }
   }
 
-  /// A fragment written where it is used.
+  /// An inline fragment.
   public struct InlineFragment: Sendable, Hashable {
     /// The type it applies to; nil for any.
     public var typeCondition: String?
@@ -61,7 +61,7 @@ extension GraphQLDocument {
     /// Its selection set.
     public var selectionSet: [Selection]
 
-    /// A fragment.
+    /// Creates an inline fragment.
     public init(typeCondition: String? = nil, directives: [Directive] = [], selectionSet: [Selection]) {
       self.typeCondition = typeCondition
       self.directives = directives
@@ -76,7 +76,7 @@ extension GraphQLDocument {
     /// Its arguments, in order.
     public var arguments: [Argument]
 
-    /// A directive.
+    /// Creates a directive.
     public init(name: String, arguments: [Argument] = []) {
       self.name = name
       self.arguments = arguments

@@ -6,7 +6,7 @@ extension GraphQLDocument {
     /// Its value.
     public var value: Value
 
-    /// An argument.
+    /// Creates an argument.
     public init(name: String, value: Value) {
       self.name = name
       self.value = value
@@ -17,13 +17,13 @@ extension GraphQLDocument {
   public enum Value: Sendable, Hashable {
     /// A variable, by its name without the dollar sign.
     case variable(String)
-    /// An integer, as it was written.
+    /// An integer, with its original digits.
     case int(JSONNumber)
-    /// A number with a fraction or an exponent, as it was written.
+    /// A number with a fraction or an exponent, with its original digits.
     case float(JSONNumber)
-    /// A string, whichever way it was quoted.
+    /// A string or block string.
     case string(String)
-    /// A truth value.
+    /// A Boolean.
     case boolean(Bool)
     /// Null.
     case null

@@ -1,7 +1,7 @@
-/// An executable GraphQL document: operations and the fragments they use.
+/// An executable GraphQL document: operations and the fragments that they use.
 ///
-/// The grammar is that of the October 2021 specification, with the later addition of any Unicode character in the text and of
-/// `\u{1F600}` in strings. It does not validate documents against a schema.
+/// The grammar is that of the October 2021 specification, with two later additions: any Unicode character in the text, and
+/// `\u{1F600}` in strings. Documents are not validated against a schema.
 public struct GraphQLDocument: Sendable, Hashable {
   /// A definition at the top level of a document.
   public enum Definition: Sendable, Hashable {
@@ -14,7 +14,7 @@ public struct GraphQLDocument: Sendable, Hashable {
   /// Operations and fragments, in order.
   public var definitions: [Definition]
 
-  /// A document of these definitions.
+  /// Creates a document.
   public init(definitions: [Definition]) { self.definitions = definitions }
 
   /// Parses a document.
@@ -32,13 +32,13 @@ public struct GraphQLDocument: Sendable, Hashable {
   public init(
     parsing bytes: Span<UInt8>, limits: GraphQLLimits = GraphQLLimits()
   ) throws(GraphQLSyntaxError) {
-    // Assigned and not appended, so that many bytes are copied at once.
+    // Assigned by index instead of appended, so that the compiler copies many bytes at once.
     var copy = [UInt8](repeating: 0, count: bytes.count)
     for offset in copy.indices { copy[offset] = bytes[offset] }
     self = try Self.parsed(copy, limits: limits).document
   }
 
-  /// A document, and the parser that has read it.
+  /// Returns a document and the parser that has read it.
   static func parsed(
     _ bytes: [UInt8], limits: GraphQLLimits
   ) throws(GraphQLSyntaxError) -> (document: GraphQLDocument, parser: GraphQLParser) {
@@ -60,10 +60,10 @@ public struct GraphQLDocument: Sendable, Hashable {
     definitions.compactMap { if case .fragment(let fragment) = $0 { fragment } else { nil } }
   }
 
-  /// The operation a request means (GetOperation of the specification).
+  /// The operation that a request selects (GetOperation of the specification).
   ///
-  /// - Parameter name: Which one; nil means the only one.
-  /// - Returns: nil if there is none of this name, or not exactly one and no name is given.
+  /// - Parameter name: The name of the operation; nil for the only one.
+  /// - Returns: Nil if no operation has the name, or if there is no name and not exactly one operation.
   public func operation(named name: String?) -> OperationDefinition? {
     let operations = operations
     guard let name else { return operations.count == 1 ? operations[0] : nil }

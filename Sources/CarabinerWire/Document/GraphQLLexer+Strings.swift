@@ -100,7 +100,7 @@ extension GraphQLLexer {
   /// `{1F600}`
   private mutating func bracedScalar() -> Unicode.Scalar? {
     var value: UInt32 = 0
-    // More than eight digits are no number of a character, whatever zeros they begin with.
+    // A number with more than eight digits is not valid, even with leading zeros.
     for count in 0..<9 {
       advance(by: 1)
       if peek() == UInt8(ascii: "}"), count > 0 {

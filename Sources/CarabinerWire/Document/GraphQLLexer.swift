@@ -1,6 +1,6 @@
-/// Splits a document into tokens; it knows the lexical grammar and nothing else.
+/// Splits a document into tokens according to the lexical grammar.
 ///
-/// A token is a place in the text: names and numbers become strings only where the document keeps them.
+/// A token is a range of the text. Names and numbers become strings only where the document keeps them.
 struct GraphQLLexer {
   let bytes: [UInt8]
   private(set) var offset = 0
@@ -9,7 +9,7 @@ struct GraphQLLexer {
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  /// The next token; at the end of the text the end, again and again.
+  /// Returns the next token. At the end of the text, it returns the end token each time.
   mutating func next() throws(GraphQLSyntaxError) -> GraphQLToken {
     offset = try ignoredEnd()
     let start = offset
@@ -48,10 +48,10 @@ struct GraphQLLexer {
     return token(kind, from: start)
   }
 
-  /// The value at a place.
+  /// The text in a range.
   func text(at range: Range<Int>) -> String { String(text: bytes.span.extracting(range)) }
 
-  /// Whether there is a word at a place.
+  /// Whether a range contains a word.
   func hasWord(_ word: String, at range: Range<Int>) -> Bool {
     let (word, bytes) = (word.utf8Span.span, bytes.span)
     guard word.count == range.count else { return false }
@@ -63,14 +63,14 @@ struct GraphQLLexer {
     GraphQLSyntaxError(code, message, at: offset, in: bytes.span)
   }
 
-  /// The byte so far ahead, if there is one.
+  /// The byte at a distance from the current offset; nil after the end.
   func peek(_ distance: Int = 0) -> UInt8? {
     offset + distance < bytes.count ? bytes[offset + distance] : nil
   }
 
   mutating func advance(by count: Int) { offset += count }
 
-  /// How many bytes the character at a place has.
+  /// The number of bytes of the character at an offset.
   func characterLength(at offset: Int) throws(GraphQLSyntaxError) -> Int {
     guard bytes[offset] >= 0x80 else { return 1 }
     guard let length = UTF8Sequence.length(at: offset, in: bytes.span) else {
@@ -81,7 +81,7 @@ struct GraphQLLexer {
 
   // MARK: Between tokens
 
-  /// Where the next token begins.
+  /// The offset of the next token, after white space and comments.
   private func ignoredEnd() throws(GraphQLSyntaxError) -> Int {
     let bytes = bytes.span
     var place = offset
@@ -124,7 +124,7 @@ struct GraphQLLexer {
 
   private mutating func number() throws(GraphQLSyntaxError) -> GraphQLToken {
     let start = offset
-    // Both languages write numbers alike.
+    // GraphQL numbers have the syntax of JSON numbers.
     do {
       offset = try JSONScanner.numberEnd(from: start, in: bytes.span)
     } catch {

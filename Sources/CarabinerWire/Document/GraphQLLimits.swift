@@ -1,10 +1,10 @@
-/// How large a document may be.
+/// The limits for a document.
 public struct GraphQLLimits: Sendable, Hashable {
   /// The default maximal nesting depth of brackets.
   public static let defaultMaximumDepth = 200
-  /// No depth may be set above this.
+  /// The maximum value of a depth limit.
   ///
-  /// Documents are read, compared, printed and released recursively; at this depth a stack of 2 MiB holds that even without
+  /// Documents are parsed, compared, printed and released recursively. At this depth a stack of 2 MiB is sufficient without
   /// optimisation, and one of 768 KiB with it.
   public static let highestMaximumDepth = 500
   /// The default maximal number of tokens of a document.
@@ -12,14 +12,14 @@ public struct GraphQLLimits: Sendable, Hashable {
   /// The default maximal size of a document in bytes.
   public static let defaultMaximumBytes = 1 << 20
 
-  /// How deep selection sets, lists, objects and list types may be nested in each other.
+  /// The maximum nesting depth of selection sets, lists, objects and list types.
   public let maximumDepth: Int
-  /// How many tokens a document may have.
+  /// The maximum number of tokens.
   public let maximumTokens: Int
-  /// How many bytes a document may have.
+  /// The maximum number of bytes.
   public let maximumBytes: Int
 
-  /// Limits; a depth above ``highestMaximumDepth`` is lowered to it.
+  /// Creates limits. A depth above ``highestMaximumDepth`` is reduced to it.
   public init(
     maximumDepth: Int = Self.defaultMaximumDepth, maximumTokens: Int = Self.defaultMaximumTokens,
     maximumBytes: Int = Self.defaultMaximumBytes

@@ -1,5 +1,5 @@
 extension GraphQLParser {
-  /// The whole document as a schema.
+  /// Parses the whole document as a schema.
   mutating func schema() throws(GraphQLSyntaxError) -> ParsedSchema {
     var schema = ParsedSchema()
     repeat { try schemaDefinition(&schema) } while token.kind != .end
@@ -133,7 +133,7 @@ extension GraphQLParser {
     repeat { _ = try name("a place of the directive") } while try take(.verticalBar)
   }
 
-  /// Steps over a closing brace.
+  /// Consumes a closing brace.
   private mutating func leave() throws(GraphQLSyntaxError) {
     ascend()
     try advance()

@@ -9,7 +9,7 @@ extension GraphQLParser {
       selectionOffsets.append(token.range.lowerBound)
       selections.append(token.kind == .spread ? try fragmentSelection() : .field(try field()))
     } while token.kind != .rightBrace
-    // Before the step, so that the depth is right when the brace closes the document.
+    // The depth is reduced before the step, so that it is correct when the brace closes the document.
     ascend()
     try advance()
     return selections
@@ -40,7 +40,7 @@ extension GraphQLParser {
         typeCondition: typeCondition, directives: try directives(), selectionSet: try selectionSet()))
   }
 
-  /// The directives at the current place, which may be none.
+  /// Parses the directives at the current place; may be none.
   mutating func directives(areConstant: Bool = false) throws(GraphQLSyntaxError) -> [Document.Directive] {
     var directives: [Document.Directive] = []
     while try take(.at) {

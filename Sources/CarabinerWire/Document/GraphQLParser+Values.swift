@@ -6,7 +6,7 @@ extension GraphQLParser {
     return Document.Argument(name: name, value: try value(isConstant: isConstant))
   }
 
-  /// A value; in a constant one no variables are allowed.
+  /// Parses a value. A constant value must not contain variables.
   mutating func value(isConstant: Bool) throws(GraphQLSyntaxError) -> Document.Value {
     switch token.kind {
     case .leftBracket: return .list(try list(isConstant: isConstant))

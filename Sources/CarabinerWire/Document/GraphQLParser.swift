@@ -1,4 +1,4 @@
-/// Reads a document by recursive descent, one token ahead.
+/// Parses a document by recursive descent with one token of lookahead.
 struct GraphQLParser {
   typealias Document = GraphQLDocument
 
@@ -7,9 +7,9 @@ struct GraphQLParser {
   private(set) var token: GraphQLToken
   private var tokens = 0
   private var depth = 0
-  /// Where each definition begins.
+  /// The offset of each definition.
   private(set) var definitionOffsets: [Int] = []
-  /// The place of each selection. A field comes before its selection set.
+  /// The offset of each selection. A field precedes its selection set.
   var selectionOffsets: [Int] = []
 
   init(_ bytes: [UInt8], limits: GraphQLLimits) throws(GraphQLSyntaxError) {
@@ -20,7 +20,7 @@ struct GraphQLParser {
 
   // MARK: Tokens
 
-  /// Steps over the current token.
+  /// Consumes the current token.
   mutating func advance() throws(GraphQLSyntaxError) {
     tokens += 1
     guard tokens <= limits.maximumTokens else {
@@ -31,14 +31,14 @@ struct GraphQLParser {
     token = try lexer.next()
   }
 
-  /// Steps over the current token if it is of this kind.
+  /// Consumes the current token if it is of this kind.
   mutating func take(_ kind: GraphQLToken.Kind) throws(GraphQLSyntaxError) -> Bool {
     guard token.kind == kind else { return false }
     try advance()
     return true
   }
 
-  /// Steps over the current token, which must be of this kind.
+  /// Consumes the current token, which must be of this kind.
   mutating func expect(_ kind: GraphQLToken.Kind, _ what: String) throws(GraphQLSyntaxError) {
     guard try take(kind) else { throw unexpected(what) }
   }
@@ -63,7 +63,7 @@ struct GraphQLParser {
     return string
   }
 
-  /// Steps over the current token if it is this word.
+  /// Consumes the current token if it is this word.
   mutating func take(word: String) throws(GraphQLSyntaxError) -> Bool {
     guard isWord(word) else { return false }
     try advance()
@@ -84,7 +84,7 @@ struct GraphQLParser {
     lexer.error(code, message, at: token.range.lowerBound)
   }
 
-  /// Steps over an opening bracket, one level deeper; every `descend` has its ``ascend()`` unless something is thrown.
+  /// Consumes an opening bracket and increments the depth. Each call needs a matching ``ascend()`` unless an error is thrown.
   mutating func descend() throws(GraphQLSyntaxError) {
     guard depth < limits.maximumDepth else {
       throw error(.tooDeep, "the document is nested deeper than \(limits.maximumDepth)")
@@ -93,12 +93,12 @@ struct GraphQLParser {
     try advance()
   }
 
-  /// Leaves a level.
+  /// Decrements the depth.
   mutating func ascend() { depth -= 1 }
 
   // MARK: Definitions
 
-  /// The whole document.
+  /// Parses the whole document.
   mutating func document() throws(GraphQLSyntaxError) -> [Document.Definition] {
     var definitions: [Document.Definition] = []
     repeat { definitions.append(try definition()) } while token.kind != .end
@@ -164,7 +164,7 @@ struct GraphQLParser {
     return variables
   }
 
-  /// A type: a name, or a list of a type, perhaps with an exclamation mark.
+  /// Parses a type: a name or a list of a type, with an optional exclamation mark.
   mutating func type() throws(GraphQLSyntaxError) -> Document.TypeReference {
     var type: Document.TypeReference
     if token.kind == .leftBracket {

@@ -1,27 +1,27 @@
-/// The places of the parts of a document in its text. They are not in the document itself, so that equal documents compare equal.
+/// The places of the parts of a document in its text. They are not stored in the document, so that equal documents compare equal.
 public struct GraphQLPlaces: Sendable, Hashable {
-  /// A place in a text, as errors name it.
+  /// A place in a text, as errors report it.
   public struct Place: Sendable, Hashable {
-    /// The line, from 1.
+    /// The line, counted from 1.
     public let line: Int
-    /// The column in Unicode characters, from 1.
+    /// The column in Unicode characters, counted from 1.
     public let column: Int
 
-    /// A place in a text.
+    /// Creates a place.
     public init(line: Int, column: Int) {
       self.line = line
       self.column = column
     }
   }
 
-  /// Where each definition begins, in order.
+  /// The place of each definition, in order.
   public let definitions: [Place]
-  /// The place of each selection, in the order of the text: a field comes before its selection set.
+  /// The place of each selection, in the order of the text. A field precedes its selection set.
   public let selections: [Place]
 }
 
 extension GraphQLDocument {
-  /// Parses a document and notes the places of its parts.
+  /// Parses a document and records the places of its parts.
   ///
   /// - Throws: ``GraphQLSyntaxError`` with the place of the first fault.
   public static func parsingWithPlaces(
@@ -30,7 +30,7 @@ extension GraphQLDocument {
     let bytes = Array(text.utf8)
     let (document, parser) = try GraphQLDocument.parsed(bytes, limits: limits)
     var counter = PlaceCounter(bytes)
-    // Both lists ascend, but a definition lies between selections: each is counted through on its own.
+    // Both lists are in ascending order, but definitions and selections interleave, so each list needs its own pass.
     let selections = parser.selectionOffsets.map { counter.place(of: $0) }
     counter = PlaceCounter(bytes)
     let definitions = parser.definitionOffsets.map { counter.place(of: $0) }
@@ -38,7 +38,7 @@ extension GraphQLDocument {
   }
 }
 
-/// Turns ascending offsets into lines and columns in one pass.
+/// Converts ascending offsets to lines and columns in one pass.
 private struct PlaceCounter {
   private let bytes: [UInt8]
   private var offset = 0

@@ -1,4 +1,4 @@
-/// Writes a document the way people lay it out: one selection a line, indented by two spaces.
+/// Prints a document with one selection per line, indented by two spaces.
 struct GraphQLPrinter {
   private(set) var text = ""
   private var indent = 0
@@ -134,7 +134,7 @@ struct GraphQLPrinter {
 }
 
 extension GraphQLDocument: CustomStringConvertible {
-  /// The document as text. Parsing it gives an equal document.
+  /// The document as text. Parsing the text results in an equal document.
   public var description: String {
     var printer = GraphQLPrinter()
     printer.append(self)

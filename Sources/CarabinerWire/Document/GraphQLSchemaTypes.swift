@@ -1,6 +1,6 @@
-/// The types of a schema: the object types an interface or a union can be, and the type of each field.
+/// The types of a schema: the object types of each interface and union, and the type of each field.
 ///
-/// A class, because it is copied with each policy of a store and never changes.
+/// A class, because each policy of a store refers to it and it never changes.
 public final class GraphQLSchemaTypes: Sendable, Hashable {
   /// A field of an object type or an interface.
   package struct Field: Sendable, Hashable {
@@ -10,7 +10,7 @@ public final class GraphQLSchemaTypes: Sendable, Hashable {
     package let needsNoArguments: Bool
   }
 
-  /// How large a schema may be.
+  /// The default limits for a schema.
   public static let defaultLimits = GraphQLLimits(maximumTokens: 4_000_000, maximumBytes: 32 << 20)
 
   /// The object types of each interface and union.
@@ -56,10 +56,10 @@ public final class GraphQLSchemaTypes: Sendable, Hashable {
   /// A field of an object type or an interface; nil if the schema has none.
   package func field(_ name: String, of type: String) -> Field? { fields[type]?[name] }
 
-  /// Whether objects can be of this type: neither an interface nor a union.
+  /// Whether this is an object type, and not an interface or a union.
   package func isObjectType(_ name: String) -> Bool { objectTypes.contains(name) }
 
-  /// The type an operation begins at.
+  /// The root type of an operation.
   package func rootType(of operation: GraphQLDocument.OperationDefinition.OperationType) -> String {
     if let type = rootTypes[operation] { return type }
     return switch operation {
@@ -81,7 +81,7 @@ public final class GraphQLSchemaTypes: Sendable, Hashable {
   }
 }
 
-/// The definitions of a schema as they were read.
+/// The definitions of a schema in parsed form.
 struct ParsedSchema {
   var objectTypes: Set<String> = []
   var interfaces: Set<String> = []

@@ -10,19 +10,19 @@ public struct GraphQLSyntaxError: Error, Sendable, Hashable, CustomStringConvert
     case invalidCharacter
     /// The text is not well-formed UTF-8.
     case invalidUTF8
-    /// A string has no end, or none in its line.
+    /// A string is not closed, or not in its line.
     case unterminatedString
     /// A backslash is not followed by one of the escapes GraphQL has.
     case invalidEscape
     /// A number is malformed.
     case invalidNumber
-    /// A definition belongs into a schema and not into a request.
+    /// A definition is valid only in a schema, not in a request.
     case notExecutable
     /// Brackets are nested deeper than the limit.
     case tooDeep
-    /// There are more tokens than the limit.
+    /// The document has more tokens than the limit.
     case tooManyTokens
-    /// There are more bytes than the limit.
+    /// The document has more bytes than the limit.
     case tooLarge
   }
 
@@ -30,9 +30,9 @@ public struct GraphQLSyntaxError: Error, Sendable, Hashable, CustomStringConvert
   public let code: Code
   /// The description of the fault.
   public let message: String
-  /// The line of the fault, from 1.
+  /// The line of the fault, counted from 1.
   public let line: Int
-  /// The column of the fault in Unicode characters, from 1.
+  /// The column of the fault in Unicode characters, counted from 1.
   public let column: Int
   /// The offset of the fault in bytes.
   public let offset: Int
@@ -51,7 +51,7 @@ public struct GraphQLSyntaxError: Error, Sendable, Hashable, CustomStringConvert
     var (line, column) = (1, 1)
     for index in 0..<min(offset, bytes.count) {
       switch bytes[index] {
-      // Of CR LF only the LF counts, unless the fault lies between them.
+      // CR LF counts as one line break, at the LF.
       case 0x0D where index + 1 < bytes.count && bytes[index + 1] == 0x0A: break
       case 0x0A, 0x0D: (line, column) = (line + 1, 1)
       case 0x80...0xBF: break

@@ -1,18 +1,18 @@
-/// Parts of a deferred or streamed response do not fit together.
+/// The parts of a deferred or streamed response cannot be merged.
 public struct IncrementalError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The kind of the fault.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// The format does not allow the part at this place.
     case malformedPart
-    /// A patch is for a place the response does not have.
+    /// A patch has a path that the response does not contain.
     case unknownPath
     /// A patch or an announcement names an id that is not pending.
     case unknownID
-    /// The same came before.
+    /// The part, patch or ID was received before.
     case duplicate
-    /// A part follows the last one.
+    /// A part was received after the last one.
     case afterEnd
-    /// The parts end although more were announced.
+    /// The response ended although more parts were announced.
     case incomplete
     /// All parts together are longer than allowed.
     case tooLarge
@@ -23,7 +23,7 @@ public struct IncrementalError: Error, Sendable, Hashable, CustomStringConvertib
   /// The description of the fault.
   public let message: String
 
-  /// An error with this description.
+  /// Creates an error.
   public init(_ code: Code, _ message: String) {
     self.code = code
     self.message = message

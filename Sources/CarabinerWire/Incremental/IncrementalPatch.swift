@@ -1,12 +1,12 @@
 /// The addition of a part to a response: one entry of its `incremental`.
 public struct IncrementalPatch: Sendable, Hashable {
-  /// Where it belongs, as a JSON list of names and indices.
+  /// The path of the addition, as a JSON list of names and indices.
   public let path: JSONValue
   /// The label of its `@defer` or `@stream`; nil if it has none.
   public let label: String?
   /// The added content.
   package let content: Content
-  /// How many entries of the response's `errors` came with it.
+  /// The number of entries in the response's `errors` that arrived with it.
   package internal(set) var errorCount = 0
 
   /// The content of a patch.
@@ -28,7 +28,7 @@ public struct IncrementalPatch: Sendable, Hashable {
 
 /// The result of a part.
 public struct IncrementalUpdate: Sendable, Hashable {
-  /// The whole response with everything that came so far, as JSON text.
+  /// The whole response so far, as JSON text.
   public let response: MergedResponse
   /// The additions of the part; empty for the first part.
   public let patches: [IncrementalPatch]
@@ -36,15 +36,15 @@ public struct IncrementalUpdate: Sendable, Hashable {
   public let hasNext: Bool
 }
 
-/// A response as text, with the places of its members.
+/// A response as text, with the ranges of its members.
 public struct MergedResponse: Sendable, Hashable {
   /// The whole object.
   public let text: [UInt8]
-  /// Where `data` is; nil if it is absent.
+  /// The range of `data`; nil if it is absent.
   public let data: Range<Int>?
-  /// Where `errors` is; nil if it is absent.
+  /// The range of `errors`; nil if it is absent.
   public let errors: Range<Int>?
-  /// Where `extensions` is; nil if it is absent.
+  /// The range of `extensions`; nil if it is absent.
   public let extensions: Range<Int>?
 
   init(data: JSONValue?, errors: [JSONValue], extensions: JSONValue?, capacity: Int) {

@@ -1,13 +1,13 @@
-/// Puts the parts of a response with `@defer` and `@stream` together: a part in, the whole response so far out.
+/// Merges the parts of a response with `@defer` and `@stream`, and returns the whole response so far after each part.
 ///
-/// It reads the format of 2022-08-24 (patches with a `path`) and the later one (patches with the `id` of something `pending`).
-/// Merging a patch takes time in proportion to the patch and the length of its path; writing the response down takes time in
+/// It supports the format of 2022-08-24 (patches with a `path`) and the later one (patches with the `id` of a `pending` entry).
+/// Merging a patch takes time in proportion to the patch and the length of its path. Writing the response takes time in
 /// proportion to the response, once for each part.
 public struct IncrementalResponse: Sendable {
   /// The default limit for all parts together, 64 MiB.
   public static let defaultMaximumBytes = 64 << 20
 
-  /// Something that was announced and has not come to its end.
+  /// A fragment or list that was announced and is not completed.
   struct Pending: Sendable {
     let path: ResponsePath
     let label: String?
@@ -31,21 +31,21 @@ public struct IncrementalResponse: Sendable {
   /// Whether more parts follow.
   public private(set) var hasNext = true
 
-  /// A response of which nothing came yet.
+  /// Creates an empty response.
   ///
-  /// - Parameter maximumBytes: How many bytes all parts may have together; those that add nothing do not count.
+  /// - Parameter maximumBytes: The maximum size of all parts together. Parts that add nothing do not count.
   public init(limits: JSONLimits = JSONLimits(), maximumBytes: Int = Self.defaultMaximumBytes) {
     self.limits = limits
     self.maximumBytes = maximumBytes
   }
 
-  /// Takes in a part.
+  /// Merges a part.
   ///
   /// - Returns: The result of the part; nil if it changes nothing, such as a last `{"hasNext":false}`.
   /// - Throws: ``JSONError`` if the part is not JSON, ``IncrementalError`` if it does not fit.
   public mutating func merge(_ part: [UInt8]) throws -> IncrementalUpdate? {
     let size = part.count
-    // Before the part is read: its values take more memory than its text.
+    // Checked before the part is parsed, because its values take more memory than its text.
     guard size <= maximumBytes - receivedBytes else {
       throw IncrementalError(
         .tooLarge,
@@ -56,7 +56,7 @@ public struct IncrementalResponse: Sendable {
       throw IncrementalError(
         .malformedPart, "a part of the response is not a JSON object; check that the endpoint is a GraphQL server")
     }
-    // A part may contain only `hasNext`, as a heartbeat. A response may have any number of these.
+    // A part may contain only `hasNext` as a heartbeat. Heartbeats are not counted.
     if part.contains(where: { $0.key != "hasNext" }) { receivedBytes += size }
     return hasBegun ? try mergeLater(part) : try begin(part)
   }
@@ -113,14 +113,14 @@ public struct IncrementalResponse: Sendable {
   }
 
   private mutating func update(_ patches: [IncrementalPatch]) -> IncrementalUpdate {
-    // A little more than before: most patches are small.
+    // A little larger than the last text, because most patches are small.
     let response = MergedResponse(
       data: data, errors: errors, extensions: extensions, capacity: textBytes + textBytes / 8 + 256)
     textBytes = response.text.count
     return IncrementalUpdate(response: response, patches: patches, hasNext: hasNext)
   }
 
-  /// - Returns: How many there are.
+  /// - Returns: The number of errors.
   @discardableResult
   private mutating func takeErrors(of object: JSONObject) throws(IncrementalError) -> Int {
     guard let value = object["errors"], !value.isNull else { return 0 }
@@ -149,7 +149,7 @@ public struct IncrementalResponse: Sendable {
     }
   }
 
-  /// - Returns: A patch without content for each that ended with errors, as the older format has it.
+  /// - Returns: An empty patch for each entry that ended with errors, as in the older format.
   private mutating func complete(_ list: JSONValue?) throws(IncrementalError) -> [IncrementalPatch] {
     var failures: [IncrementalPatch] = []
     for entry in try Self.objects(list, "completed") {
@@ -182,7 +182,7 @@ public struct IncrementalResponse: Sendable {
     return patches
   }
 
-  /// A patch of the later format.
+  /// Applies a patch of the later format.
   private mutating func applyByID(_ entry: JSONObject) throws(IncrementalError) -> IncrementalPatch {
     let id = try Self.id(of: entry)
     guard let target = pending[id] else { throw notPending(id) }
@@ -200,13 +200,13 @@ public struct IncrementalResponse: Sendable {
     return IncrementalPatch(path: path, label: target.label, content: content)
   }
 
-  /// A patch of the format of 2022-08-24.
+  /// Applies a patch of the format of 2022-08-24.
   private mutating func applyByPath(_ entry: JSONObject) throws(IncrementalError) -> IncrementalPatch {
     let path = try Self.path(of: entry, "an entry of incremental")
     let label = entry["label"]?.string
     var content = IncrementalPatch.Content.null
     if let items = entry["items"] {
-      // Null items carry errors: the rest of the list cannot be had.
+      // Null items mean that the rest of the list failed; the errors are in the entry.
       if let items = try Self.list(items) {
         guard let (list, index) = path.element else {
           throw IncrementalError(.malformedPart, "a patch with items has the path \(path), which does not end with an index")
@@ -225,9 +225,9 @@ public struct IncrementalResponse: Sendable {
     return IncrementalPatch(path: path, label: label, content: content)
   }
 
-  /// - Returns: Whether there was something to merge.
+  /// - Returns: Whether the data was not null.
   private mutating func mergeObject(_ value: JSONValue, at path: ResponsePath) throws(IncrementalError) -> Bool {
-    // Null data carries errors: the fragment cannot be had.
+    // Null data means that the fragment failed; the errors are in the entry.
     guard !value.isNull else { return false }
     guard case .object = value else {
       throw IncrementalError(.malformedPart, "the data of a patch is not an object but \(value.kind)")
@@ -286,7 +286,7 @@ public struct IncrementalResponse: Sendable {
     return list
   }
 
-  /// The place an entry names; without one it would be merged into the root.
+  /// The path of an entry. It is required: without it, the entry would be merged into the root.
   private static func path(of entry: JSONObject, _ what: String) throws(IncrementalError) -> ResponsePath {
     guard let path = entry["path"], !path.isNull else {
       throw IncrementalError(.malformedPart, "\(what) has no path; the server must send the path")

@@ -1,6 +1,6 @@
 /// A path in the data of a response: names and list indices from the root.
 struct ResponsePath: Sendable, CustomStringConvertible {
-  /// A step down: a member's name, or an index.
+  /// A step of a path: a member's name or an index.
   enum Step: Sendable {
     case name(String)
     case index(Int)
@@ -8,7 +8,7 @@ struct ResponsePath: Sendable, CustomStringConvertible {
 
   private(set) var steps: [Step]
 
-  /// Reads a path; an absent `subPath` adds nothing.
+  /// Parses a path. An absent `subPath` is an empty path.
   init(_ json: JSONValue?) throws(IncrementalError) {
     steps = []
     guard let json else { return }
@@ -26,7 +26,7 @@ struct ResponsePath: Sendable, CustomStringConvertible {
 
   private init(steps: [Step]) { self.steps = steps }
 
-  /// A place below this one.
+  /// Returns a path below this one.
   func appending(_ other: ResponsePath) -> ResponsePath { ResponsePath(steps: steps + other.steps) }
 
   /// The list that contains this element, and its index; nil if this is not an element of a list.
@@ -35,7 +35,7 @@ struct ResponsePath: Sendable, CustomStringConvertible {
     return (ResponsePath(steps: steps.dropLast()), index)
   }
 
-  /// As JSON.
+  /// The path as a JSON list.
   var json: JSONValue {
     .array(
       steps.map { step in
@@ -54,15 +54,15 @@ struct ResponsePath: Sendable, CustomStringConvertible {
 }
 
 extension JSONValue {
-  /// Changes the value at a path in place: nothing beside the way there is copied.
+  /// Changes the value at a path in place, without a copy of other parts of the tree.
   ///
-  /// - Returns: What `body` returns; nil if there is no such place.
+  /// - Returns: The result of `body`; nil if there is no value at the path.
   mutating func change<Result, Failure: Error>(
     at path: ArraySlice<ResponsePath.Step>, _ body: (inout JSONValue) throws(Failure) -> Result
   ) throws(Failure) -> Result? {
     guard let step = path.first else { return try body(&self) }
     let rest = path.dropFirst()
-    // Taken out for as long as it is changed, or there would be two that share it, and the change would copy it.
+    // The value is removed from its container while it is changed. A second reference would cause a copy.
     switch self {
     case .object(var object):
       guard case .name(let name) = step else { return nil }

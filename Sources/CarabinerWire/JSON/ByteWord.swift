@@ -1,5 +1,5 @@
 extension Span<UInt8> {
-  /// Eight bytes as one number, the first lowest; the compiler makes one load of it.
+  /// Eight bytes as one little-endian number; compiled to a single load.
   @inlinable @inline(__always) package func word(at offset: Int) -> UInt64 {
     let eight = extracting(offset..<offset &+ 8)
     let low = UInt64(eight[0]) | UInt64(eight[1]) << 8 | UInt64(eight[2]) << 16 | UInt64(eight[3]) << 24

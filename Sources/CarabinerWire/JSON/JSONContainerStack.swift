@@ -1,4 +1,4 @@
-/// Which arrays and objects are open, one bit each, so that no text can make the scanner recurse or allocate.
+/// The kinds of the open containers, one bit each, so that the scanner neither recurses nor allocates.
 struct JSONContainerStack {
   private(set) var depth = 0
   private var top: UInt64 = 0
@@ -16,7 +16,7 @@ struct JSONContainerStack {
 
   mutating func pop() {
     depth -= 1
-    // The bits of the 64 containers above were shifted over these, so the word is taken back from where it was kept.
+    // The bits of these containers were shifted out by 64 inner ones, so the word is restored from its copy.
     top = depth & 63 == 0 ? below[depth >> 6] : top >> 1
   }
 }

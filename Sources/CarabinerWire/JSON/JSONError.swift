@@ -31,7 +31,7 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The description of the fault.
   public let message: String
 
-  /// An error at `offset`.
+  /// Creates an error.
   public init(_ code: Code, at offset: Int, _ message: String) {
     self.code = code
     self.offset = offset
@@ -43,12 +43,12 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension JSONError {
-  /// The text ends at `offset`, too early.
+  /// The error for a text that ends too early, at `offset`.
   @inline(never) static func end(at offset: Int) -> JSONError {
     JSONError(.unexpectedEnd, at: offset, "the text ends in the middle of a value")
   }
 
-  /// An error whose making stays out of the scanner's hot loops.
+  /// Creates an error. Not inlined, to keep it out of the scanner's hot loops.
   @inline(never) static func fault(_ code: Code, at offset: Int, _ message: StaticString) -> JSONError {
     JSONError(code, at: offset, "\(message)")
   }

@@ -1,21 +1,21 @@
-/// How deep a text may be nested.
+/// The limit for the nesting depth of a text.
 public struct JSONLimits: Sendable, Hashable {
   /// The default maximal nesting depth of arrays and objects.
   public static let defaultMaximumDepth = 512
-  /// No limit may be set above this.
+  /// The maximum value of the limit.
   ///
-  /// Values are compared, written and released recursively; at this depth a stack of 2 MiB holds that even without
-  /// optimisation, and one of 512 KiB with it.
+  /// Values are compared, written and released recursively. At this depth a stack of 2 MiB is sufficient without optimisation,
+  /// and one of 512 KiB with it.
   public static let highestMaximumDepth = 1024
 
-  /// How deep arrays and objects may be nested.
+  /// The maximum nesting depth of arrays and objects.
   public let maximumDepth: Int
 
-  /// Limits; a depth above ``highestMaximumDepth`` is lowered to it.
+  /// Creates limits. A depth above ``highestMaximumDepth`` is reduced to it.
   public init(maximumDepth: Int = Self.defaultMaximumDepth) {
     self.maximumDepth = min(max(maximumDepth, 1), Self.highestMaximumDepth)
   }
 
-  /// As deep as any may be.
+  /// The limits with the highest depth.
   package static var highest: JSONLimits { JSONLimits(maximumDepth: highestMaximumDepth) }
 }

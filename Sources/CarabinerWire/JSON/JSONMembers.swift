@@ -1,14 +1,14 @@
-/// Where the members of a JSON object are, without building a tree of it.
+/// The places of the members of a JSON object, found without building a tree.
 ///
-/// The whole text is checked on the way, by the same scanner that builds trees.
+/// The whole text is validated by the scanner that also builds trees.
 public struct JSONMembers: Sendable {
-  /// Whether the text is an object at all.
+  /// Whether the text is an object.
   public let isObject: Bool
-  /// How many members at the top level repeat a name.
+  /// The number of members at the top level that repeat a name.
   public let duplicates: Int
   private let members: OrderedMembers<Range<Int>>
 
-  /// Checks a text and locates the members of the object it is.
+  /// Validates a text and locates the members of its object.
   ///
   /// - Throws: ``JSONError`` with the offset of the first fault.
   public init(locating bytes: Span<UInt8>, limits: JSONLimits = JSONLimits()) throws(JSONError) {
@@ -19,7 +19,7 @@ public struct JSONMembers: Sendable {
     members = sink.members
   }
 
-  /// Locates the members of the object whose tape this is.
+  /// Locates the members of the object of a tape.
   package init(_ tape: JSONTape, in bytes: Span<UInt8>) {
     var members = OrderedMembers<Range<Int>>(capacity: 4)
     var duplicates = 0
@@ -47,11 +47,11 @@ public struct JSONMembers: Sendable {
   }
 }
 
-/// Notes where the values of the outermost object begin and end.
+/// Records the ranges of the values of the outermost object.
 private struct LocatingSink: JSONSink {
   private(set) var isObject = false
   private(set) var duplicates = 0
-  /// A response has `data`, `errors` and `extensions`; a part of one has few more.
+  /// A response has `data`, `errors` and `extensions`, and a part of one has few more members.
   private(set) var members = OrderedMembers<Range<Int>>(capacity: 4)
   private var depth = 0
   private var name = ""
@@ -65,7 +65,7 @@ private struct LocatingSink: JSONSink {
     if depth == 1 { note(string, in: bytes) }
   }
 
-  /// Kept out of the scanner's loop, which goes through the names of all depths.
+  /// Not inlined into the scanner's loop, which sees the names of all depths.
   @inline(never) private mutating func note(_ string: JSONStringRange, in bytes: Span<UInt8>) { name = string.string(in: bytes) }
 
   mutating func begin(_ kind: JSONContainer, at offset: Int) {

@@ -1,4 +1,4 @@
-/// The members of a JSON object, in the order they were written.
+/// The members of a JSON object, in their original order.
 ///
 /// Names are equal if their bytes are equal. Two objects are equal if they have equal members, in any order.
 public struct JSONObject: Sendable {
@@ -7,10 +7,10 @@ public struct JSONObject: Sendable {
 
   private var storage = OrderedMembers<JSONValue>()
 
-  /// An object without members.
+  /// Creates an empty object.
   public init() {}
 
-  /// These members; of two with one name the last wins, in the place of the first.
+  /// Creates an object. If a name is repeated, the last value is used, at the position of the first.
   public init(_ members: some Sequence<Member>) {
     for (key, value) in members { storage.set(value, for: key) }
   }
@@ -23,7 +23,7 @@ public struct JSONObject: Sendable {
   /// The names, in order.
   public var keys: [String] { storage.members.map(\.key) }
 
-  /// The value of a member; setting nil removes it, which takes time in proportion to the number of members.
+  /// The value of a member. Setting nil removes the member, in time proportional to the number of members.
   public subscript(key: String) -> JSONValue? {
     get { storage.position(of: key).map { storage[$0] } }
     set {
@@ -77,7 +77,7 @@ extension JSONObject: RandomAccessCollection {
 }
 
 extension JSONObject: ExpressibleByDictionaryLiteral {
-  /// These members; of two with one name the last wins.
+  /// Creates an object. If a name is repeated, the last value is used.
   public init(dictionaryLiteral elements: (String, JSONValue)...) {
     self.init(elements.lazy.map { (key: $0.0, value: $0.1) })
   }

@@ -3,13 +3,13 @@ public struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
   /// Member names and array indices from the root.
   public let components: [String]
 
-  /// The root.
+  /// Creates a pointer to the root.
   public init() { components = [] }
 
-  /// The place these member names and array indices lead to.
+  /// Creates a pointer from member names and array indices.
   public init(components: some Sequence<String>) { self.components = Array(components) }
 
-  /// Reads a pointer; nil if it is malformed.
+  /// Parses a pointer; nil if it is malformed.
   public init?(_ text: String) {
     var components: [String] = []
     for part in text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).dropFirst() {
@@ -29,7 +29,7 @@ public struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
   /// The pointer as text; empty for the root.
   public var description: String { components.map { "/" + Self.escaped($0) }.joined() }
 
-  // By scalars, not characters: a slash followed by a combining mark is another character but still a slash.
+  // Escaped by scalars, not characters: a slash followed by a combining mark is a different character, but still a slash.
   private static func escaped(_ component: String) -> String {
     component.unicodeScalars.reduce(into: "") { text, scalar in
       switch scalar {
@@ -59,7 +59,7 @@ public struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension JSONPointer: ExpressibleByArrayLiteral {
-  /// The place these member names and array indices lead to.
+  /// Creates a pointer from member names and array indices.
   public init(arrayLiteral elements: String...) { self.init(components: elements) }
 }
 
@@ -74,7 +74,7 @@ extension JSONValue {
     return value
   }
 
-  /// RFC 6901 knows neither signs nor leading zeros in an index.
+  /// RFC 6901 allows neither signs nor leading zeros in an index.
   private static func index(_ component: String) -> Int? {
     Int(component).flatMap { String($0) == component ? $0 : nil }
   }

@@ -1,5 +1,5 @@
 extension JSONScanner {
-  /// Where the number that begins at `start` ends.
+  /// The end of the number that begins at `start`.
   @inline(always) static func numberEnd(
     from start: Int, in bytes: Span<UInt8>
   ) throws(JSONError) -> Int {

@@ -11,7 +11,7 @@ extension JSONScanner {
     return JSONStringRange(range: quote + 1..<offset, hasEscapes: hasEscapes)
   }
 
-  /// Where the run of bytes ends that need no look in a string.
+  /// The end of the bytes that need no special handling in a string.
   @inline(always) private static func plainEnd(from start: Int, in bytes: Span<UInt8>) -> Int {
     var offset = start
     while offset <= bytes.count &- 8 {
@@ -27,9 +27,9 @@ extension JSONScanner {
     byte &- 0x20 < 0x60 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
   }
 
-  /// The highest bit of the first byte that is not plain, and perhaps of later ones.
+  /// Sets the highest bit of the first byte that is not plain, and perhaps of later ones.
   ///
-  /// Borrows of the subtractions run upwards only, so what they make wrong lies above the first hit.
+  /// Borrows of the subtractions propagate only upwards, so errors are only after the first hit.
   @inline(always) private static func notPlain(in word: UInt64) -> UInt64 {
     let ones: UInt64 = 0x0101_0101_0101_0101
     let quote = word ^ ones &* 0x22
@@ -75,7 +75,7 @@ extension JSONScanner {
     let unit = try codeUnit(from: backslash + 2, of: backslash, in: bytes)
     guard unit & 0xF800 == 0xD800 else { return backslash + 6 }
     let second = backslash + 6
-    // A text that ends before the other half is incomplete, not wrong.
+    // A text that ends before the second half is incomplete, not invalid.
     let isCut = second == bytes.count || second + 1 == bytes.count && bytes[second] == UInt8(ascii: "\\")
     if unit < 0xDC00, isCut { throw .end(at: bytes.count) }
     guard unit < 0xDC00, bytes[second] == UInt8(ascii: "\\"), bytes[second + 1] == UInt8(ascii: "u"),

@@ -1,7 +1,7 @@
-/// Scans a text once by RFC 8259 and reports its parts to a sink.
+/// Scans a text once according to RFC 8259 and reports its parts to a sink.
 ///
-/// It neither recurses nor allocates. The offset is handed from function to function rather than kept in `self`, which lets
-/// the compiler hold it in a register.
+/// It neither recurses nor allocates. The offset is passed between functions rather than stored in `self`, so that the compiler
+/// can keep it in a register.
 struct JSONScanner {
   let limits: JSONLimits
 
@@ -96,7 +96,7 @@ struct JSONScanner {
       (end, scalar) = (text.range.upperBound + 1, .string(text))
     case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
       (end, scalar) = (try Self.numberEnd(from: start, in: bytes), .number)
-    // The words follow without their first letters.
+    // The arrays contain the words without their first letters.
     case UInt8(ascii: "t"):
       (end, scalar) = (try Self.wordEnd([0x72, 0x75, 0x65], from: start, in: bytes), .bool(true))
     case UInt8(ascii: "f"):
@@ -109,7 +109,7 @@ struct JSONScanner {
     return end
   }
 
-  /// Where the word ends that begins at `start` and whose other letters are these.
+  /// The end of the word that begins at `start` and has these letters after the first.
   @inline(always) private static func wordEnd<let count: Int>(
     _ letters: InlineArray<count, UInt8>, from start: Int, in bytes: Span<UInt8>
   ) throws(JSONError) -> Int {
@@ -122,7 +122,7 @@ struct JSONScanner {
     return start + 1 + count
   }
 
-  /// Where the white space that may begin at `start` ends.
+  /// The end of the white space that may begin at `start`.
   @inline(always) private static func spaceEnd(from start: Int, in bytes: Span<UInt8>) -> Int {
     var offset = start
     while offset < bytes.count, bytes[offset] <= 0x20 {

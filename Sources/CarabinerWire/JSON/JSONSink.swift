@@ -1,19 +1,19 @@
 /// Receives the events of a scanner.
 ///
-/// The scanner is the only place that knows the grammar; what is made of a text is a sink's business. Offsets are in bytes,
-/// and `bytes` is always the whole text.
+/// Only the scanner implements the grammar; a sink decides what to build. Offsets are in bytes, and `bytes` is always the whole
+/// text.
 protocol JSONSink {
-  /// There is a scalar value at `range`.
+  /// Called for a scalar value at `range`.
   mutating func scalar(_ scalar: JSONScalar, at range: Range<Int>, in bytes: Span<UInt8>)
-  /// The name of the member whose value comes next.
+  /// Called for the name of the member whose value follows.
   mutating func key(_ string: JSONStringRange, in bytes: Span<UInt8>)
-  /// An array or an object begins at `offset`.
+  /// Called when an array or an object begins at `offset`.
   mutating func begin(_ kind: JSONContainer, at offset: Int)
-  /// The innermost array or object ended just before `offset`.
+  /// Called when the innermost array or object has ended just before `offset`.
   mutating func end(_ kind: JSONContainer, at offset: Int)
 }
 
-/// A sink that drops all events, for checking whether a text is JSON.
+/// A sink that ignores all events, for validating a text.
 struct JSONValidation: JSONSink {
   mutating func scalar(_ scalar: JSONScalar, at range: Range<Int>, in bytes: Span<UInt8>) {}
   mutating func key(_ string: JSONStringRange, in bytes: Span<UInt8>) {}
@@ -21,7 +21,7 @@ struct JSONValidation: JSONSink {
   mutating func end(_ kind: JSONContainer, at offset: Int) {}
 }
 
-/// A value without parts.
+/// A value that is not a container.
 enum JSONScalar {
   case null
   case bool(Bool)
@@ -29,13 +29,13 @@ enum JSONScalar {
   case string(JSONStringRange)
 }
 
-/// A value with parts.
+/// A kind of container.
 enum JSONContainer {
   case array
   case object
 }
 
-/// Where a string's contents are, without the quotes.
+/// The range of a string's content, without the quotes.
 struct JSONStringRange {
   let range: Range<Int>
   let hasEscapes: Bool

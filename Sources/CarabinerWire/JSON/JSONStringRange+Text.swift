@@ -1,5 +1,5 @@
 extension JSONStringRange {
-  /// The string itself, escapes resolved; the scanner has checked it.
+  /// The string with resolved escapes. The scanner has validated it.
   func string(in bytes: Span<UInt8>) -> String {
     hasEscapes ? unescaped(in: bytes) : String(text: bytes.extracting(range))
   }
@@ -29,7 +29,7 @@ extension JSONStringRange {
     return String(text: text.span)
   }
 
-  /// Reads the digits at `offset`, and the second half of a pair with them.
+  /// Reads the digits at `offset`, and the second half of a surrogate pair.
   private func scalar(at offset: inout Int, in bytes: Span<UInt8>) -> Unicode.Scalar {
     var value = codeUnit(at: offset, in: bytes)
     offset += 4

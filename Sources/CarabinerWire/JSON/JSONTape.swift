@@ -1,12 +1,12 @@
-/// The places of all values of a text in one flat list, for reading it without a tree.
+/// The places of all values of a text in a flat list, for decoding without a tree.
 ///
-/// A container comes before its parts, a member's name before its value; each entry knows where the one behind it and its
-/// parts is.
+/// A container precedes its parts, and a member's name precedes its value. Each entry stores the index of the next entry after
+/// its parts.
 package struct JSONTape: Sendable {
   /// The kind of an entry. It has no raw values, because comparing them would be slower.
   package enum Kind: Sendable {
     case null
-    /// A number or a truth value.
+    /// A number or a Boolean.
     case scalar
     case string
     /// A string with escapes in it.
@@ -15,18 +15,18 @@ package struct JSONTape: Sendable {
     case array
   }
 
-  /// A place.
+  /// The place of a value or name.
   package struct Entry: Sendable {
     /// The kind of the entry.
     package let kind: Kind
-    /// Where the text begins; that of a string or a name without its quote.
+    /// The start of the text; for a string or a name, without the quote.
     package let start: Int32
-    /// Where the text ends; that of a string or a name without its quote.
+    /// The end of the text; for a string or a name, without the quote.
     package fileprivate(set) var end: Int32
     /// The entry that follows this and its parts.
     package fileprivate(set) var next: Int32
 
-    /// The range of the value, with the quotes of a string.
+    /// The range of the value, including the quotes of a string.
     @inlinable package var range: Range<Int> {
       switch kind {
       case .string, .escapedString: Int(start) - 1..<Int(end) + 1
@@ -35,10 +35,10 @@ package struct JSONTape: Sendable {
     }
   }
 
-  /// The places, in the order of the text.
+  /// The entries, in the order of the text.
   package let entries: [Entry]
 
-  /// Checks a text and notes where its values are.
+  /// Validates a text and records the places of its values.
   ///
   /// - Throws: ``JSONError`` with the offset of the first fault; a text of 2 GiB or more is `tooDeep`.
   package init(scanning bytes: Span<UInt8>, limits: JSONLimits = JSONLimits()) throws(JSONError) {
@@ -54,10 +54,10 @@ package struct JSONTape: Sendable {
   }
 }
 
-/// Notes the places of all values; put into the scanner's loop, as the calls would take as long as the notes.
+/// Records the places of all values. It is inlined into the scanner's loop, because calls would take as long as the work itself.
 private struct TapeSink: JSONSink {
   private(set) var entries: [JSONTape.Entry] = []
-  /// The innermost open container; as long as one is open, its `next` is the one around it.
+  /// The innermost open container. While a container is open, its `next` is the index of the enclosing one.
   private var innermost: Int32 = -1
 
   init(capacity: Int) { entries.reserveCapacity(capacity) }

@@ -2,7 +2,7 @@
 public struct JSONTree: Sendable {
   /// The value.
   public let value: JSONValue
-  /// How many members repeat a name in their object.
+  /// The number of members that repeat a name in their object.
   public let duplicates: Int
 
   /// Parses a text.
@@ -18,15 +18,15 @@ public struct JSONTree: Sendable {
 
 /// Builds a tree from the events of the scanner.
 ///
-/// The parts of all open containers lie on one stack, so that each container is allocated once, in its final size. The objects of
-/// a list are mostly alike: an object takes the names of the one before it, as far as they are the same.
+/// The parts of all open containers are on one stack, so that each container is allocated once, in its final size. Objects in a
+/// list often have the same names, so an object shares the names of the preceding one as far as they are equal.
 private struct TreeSink: JSONSink {
   /// A container that is not closed.
   private struct Open {
-    /// Where on the stacks its parts begin.
+    /// The index of its first part on the stacks.
     let value: Int
     let key: Int
-    /// Whether all names so far are those of the last object at this depth, in the same order, and so differ from each other.
+    /// Whether all names so far are those of the last object at this depth, in the same order. Then they are also distinct.
     var isAlike = true
   }
 
@@ -34,10 +34,11 @@ private struct TreeSink: JSONSink {
   private var values: [JSONValue] = []
   private var keys: [String] = []
   private var open: [Open] = []
-  /// The members of the last object at each depth; whole, as their names alone would be a list to make.
+  /// The members of the last object at each depth. The whole members are kept, because a list of the names alone would need an
+  /// allocation.
   private var last: [[OrderedMembers<JSONValue>.Member]] = []
 
-  /// The outermost value; there is one once the scanner came to the end.
+  /// The outermost value, available when the scanner has reached the end.
   var root: JSONValue { values.last ?? .null }
 
   mutating func scalar(_ scalar: JSONScalar, at range: Range<Int>, in bytes: Span<UInt8>) {
@@ -85,7 +86,7 @@ private struct TreeSink: JSONSink {
     return elements
   }
 
-  /// Moves a value off the stack: copied, its references would be counted up and down again.
+  /// Moves a value off the stack. A copy would change its reference counts twice.
   private mutating func takeValue(_ place: Int) -> JSONValue {
     var value = JSONValue.null
     swap(&value, &values[place])

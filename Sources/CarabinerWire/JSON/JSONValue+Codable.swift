@@ -1,7 +1,7 @@
 extension JSONValue: Decodable {
-  /// Takes any value out of a decoder, for a field of an otherwise typed result.
+  /// Decodes any value, for a field of an otherwise typed result.
   ///
-  /// What a decoder does not tell is lost: the order of members and how a number was written. ``init(parsing:limits:)`` keeps
+  /// Decoders do not provide the order of members and the digits of numbers, so they are lost. ``init(parsing:limits:)`` keeps
   /// both.
   public init(from decoder: any Decoder) throws {
     if let container = try? decoder.container(keyedBy: AnyKey.self) {

@@ -4,7 +4,7 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
 {
   /// Null.
   public init(nilLiteral: ()) { self = .null }
-  /// A truth value.
+  /// A Boolean.
   public init(booleanLiteral value: Bool) { self = .bool(value) }
   /// A number.
   public init(integerLiteral value: Int) { self = .number(JSONNumber(value)) }
@@ -14,7 +14,7 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
   public init(stringLiteral value: String) { self = .string(value) }
   /// An array.
   public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
-  /// An object; of two members with one name the last wins.
+  /// An object. If a name is repeated, the last value is used.
   public init(dictionaryLiteral elements: (String, JSONValue)...) {
     self = .object(JSONObject(elements.lazy.map { (key: $0.0, value: $0.1) }))
   }

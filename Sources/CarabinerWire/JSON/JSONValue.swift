@@ -1,10 +1,10 @@
-/// A JSON value. Numbers keep the digits they were written with, objects the order of their members.
+/// A JSON value. Numbers keep their digits, and objects keep the order of their members.
 public enum JSONValue: Sendable {
-  /// Nothing.
+  /// Null.
   case null
-  /// A truth value.
+  /// A Boolean.
   case bool(Bool)
-  /// A number, as it was written.
+  /// A number, with its original digits.
   case number(JSONNumber)
   /// A string.
   case string(String)
@@ -19,7 +19,7 @@ extension JSONValue {
   public var isNull: Bool { if case .null = self { true } else { false } }
   /// The string, if this is one.
   public var string: String? { if case .string(let value) = self { value } else { nil } }
-  /// The truth value, if this is one.
+  /// The Boolean, if this is one.
   public var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
   /// The number, if this is one.
   public var number: JSONNumber? { if case .number(let value) = self { value } else { nil } }
@@ -55,7 +55,7 @@ extension JSONValue {
 }
 
 extension JSONValue: Hashable {
-  /// Whether two values are the same; strings are if their bytes are.
+  /// Whether two values are equal. Strings are equal if their bytes are equal.
   public static func == (left: JSONValue, right: JSONValue) -> Bool {
     switch (left, right) {
     case (.null, .null): true

@@ -13,8 +13,8 @@ public enum JSONWriter {
 
   private static func needsEscapes(_ string: String) -> Bool {
     let bytes = string.utf8Span.span
-    // The least of all bytes and of what is left of them without a quote or a backslash: no way out early and no branch, so that
-    // the compiler looks at many bytes at once.
+    // The minimum of all bytes, and of all bytes with quotes and backslashes mapped to zero. Without early exit and branches, so
+    // that the compiler can vectorise the loop.
     var (least, rest): (UInt8, UInt8) = (.max, .max)
     for offset in 0..<bytes.count {
       let byte = bytes[offset]
@@ -88,7 +88,7 @@ public enum JSONWriter {
 }
 
 extension JSONObject {
-  /// The same members in the order of their names' bytes, which is also that of their code points.
+  /// The members sorted by the bytes of their names, which is also the order of their code points.
   fileprivate func sortedByKey() -> JSONObject {
     JSONObject(sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) })
   }
@@ -99,7 +99,7 @@ extension JSONValue: CustomStringConvertible {
   ///
   /// - Parameters:
   ///   - sortedKeys: Whether members are sorted by the code points of their names.
-  ///   - pretty: One element a line, indented by two spaces.
+  ///   - pretty: Whether to write one element per line, indented by two spaces.
   public func serialized(sortedKeys: Bool = false, pretty: Bool = false) -> [UInt8] {
     var text: [UInt8] = []
     JSONWriter.append(self, sortedKeys: sortedKeys, indent: pretty ? 0 : nil, to: &text)

@@ -1,23 +1,23 @@
-/// Values by name, in the order the names first came.
+/// Values by name, in the order in which the names first appeared.
 ///
-/// Names are the same if their bytes are, as RFC 8259 has it; `String` would take two spellings of "é" for one.
+/// Names are compared by their bytes, as in RFC 8259. `String` would treat two encodings of "é" as equal.
 struct OrderedMembers<Value> {
-  /// A name and its value; a struct, as arrays of tuples are released much more slowly.
+  /// A name and its value. A struct, because arrays of tuples are released much more slowly.
   struct Member {
     let key: String
     var value: Value
   }
 
-  /// From this many members on, names are looked up in an index.
+  /// From this number of members on, names are looked up in an index.
   private static var indexThreshold: Int { 12 }
 
   private(set) var members: [Member] = []
   private var index: [ExactName: Int]?
 
-  /// No members, and room for so many.
+  /// Creates an empty list with a capacity.
   init(capacity: Int = 0) { members.reserveCapacity(capacity) }
 
-  /// The place of a member.
+  /// The position of a member.
   func position(of key: String) -> Int? {
     if let index { return index[ExactName(name: key)] }
     for position in members.indices where members[position].key.hasSameBytes(as: key) { return position }
@@ -27,7 +27,7 @@ struct OrderedMembers<Value> {
   /// The value at a position that ``position(of:)`` gave.
   subscript(position: Int) -> Value {
     get { members[position].value }
-    // Without this a change in place would copy the value.
+    // Without `_modify`, a change in place would copy the value.
     _modify { yield &members[position].value }
   }
 
@@ -42,7 +42,7 @@ struct OrderedMembers<Value> {
     return false
   }
 
-  /// Adds a member whose name no other has.
+  /// Adds a member whose name is not used yet.
   mutating func append(_ value: Value, for key: String) {
     members.append(Member(key: key, value: value))
     if index != nil {
@@ -52,7 +52,7 @@ struct OrderedMembers<Value> {
     }
   }
 
-  /// Removes a member; takes time in proportion to their number.
+  /// Removes a member, in time proportional to the number of members.
   mutating func remove(at position: Int) {
     members.remove(at: position)
     rebuildIndex()
@@ -73,13 +73,13 @@ struct OrderedMembers<Value> {
 extension OrderedMembers.Member: Sendable where Value: Sendable {}
 extension OrderedMembers: Sendable where Value: Sendable {}
 
-/// A name that equals another only if its bytes do.
+/// A name that is compared by its bytes.
 struct ExactName: Hashable {
   let name: String
 
   static func == (left: ExactName, right: ExactName) -> Bool { left.name.hasSameBytes(as: right.name) }
 
-  /// Hashes the bytes. The hash of a `String` is that of its normal form, so a text could have many names with one hash.
+  /// Hashes the bytes. `String` hashes its normal form, so a text could contain many different names with the same hash.
   func hash(into hasher: inout Hasher) {
     let bytes = name.utf8Span.span
     var offset = 0
@@ -98,7 +98,7 @@ struct ExactName: Hashable {
 }
 
 extension String {
-  /// Whether another string has the same bytes and not merely the same meaning.
+  /// Whether another string has the same bytes, not only canonically equivalent characters.
   func hasSameBytes(as other: String) -> Bool {
     utf8.count == other.utf8.count && hasSameBytes(as: other.utf8Span.span)
   }

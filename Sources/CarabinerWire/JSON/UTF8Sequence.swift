@@ -1,6 +1,6 @@
 /// The rules of well-formed UTF-8 (Unicode, table 3-7).
 enum UTF8Sequence {
-  /// How many bytes the character has that begins at `offset` with a byte above 0x7F; nil if it is malformed or cut off.
+  /// The number of bytes of the character that begins at `offset` with a byte above 0x7F; nil if it is malformed or incomplete.
   static func length(at offset: Int, in bytes: Span<UInt8>) -> Int? {
     let length: Int
     var second: ClosedRange<UInt8> = 0x80...0xBF

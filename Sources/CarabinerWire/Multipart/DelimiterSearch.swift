@@ -1,21 +1,21 @@
-/// Finds a line that begins with two hyphens and a boundary.
+/// Finds lines that begin with two hyphens and a boundary.
 ///
-/// Blocks without a line feed before a hyphen are passed over. What is left takes no longer than the bytes are long either: the
-/// pattern begins with the line feed, which it has only once, so that two places where it fits for a while never overlap.
+/// Blocks without a line feed before a hyphen are skipped. The other bytes are searched in linear time: the pattern has only one
+/// line feed, at its beginning, so partial matches never overlap.
 struct DelimiterSearch: Sendable {
   /// A line feed, two hyphens, the boundary.
   let pattern: [UInt8]
 
-  /// Bytes that are looked at together.
+  /// The number of bytes that are checked together.
   private static let block = 128
 
   init(_ boundary: MultipartBoundary) {
     pattern = [0x0A, UInt8(ascii: "-"), UInt8(ascii: "-")] + Array(boundary.description.utf8)
   }
 
-  /// Where the pattern begins, from `start` on.
+  /// Searches the pattern from `start` on.
   ///
-  /// - Returns: Its place and true, or the first place where it may still begin once there are more bytes, and false.
+  /// - Returns: Its place and true; or false and the first place where it may begin when more bytes arrive.
   func first(in bytes: Span<UInt8>, from start: Int) -> (place: Int, isFound: Bool) {
     let pattern = pattern.span
     var place = start
@@ -36,9 +36,9 @@ struct DelimiterSearch: Sendable {
     return (place, false)
   }
 
-  // Of loops that only keep the least of some bytes the compiler makes instructions that compare many at once; zero is a hit.
+  // The compiler vectorises loops that only compute a minimum of bytes. A minimum of zero is a hit.
 
-  /// Whether a block may have the beginning of a delimiter.
+  /// Whether a block may contain the beginning of a delimiter.
   @inline(__always) private static func mayBegin(inBlockAt place: Int, of bytes: Span<UInt8>) -> Bool {
     let bytes = bytes.extracting(place..<place &+ block &+ 1)
     var least = UInt8.max
@@ -46,7 +46,7 @@ struct DelimiterSearch: Sendable {
     return least == 0 && hasHyphenBehindLineFeed(bytes)
   }
 
-  /// Whether a line in a block begins with a hyphen; texts laid out for people have many lines and few of these.
+  /// Whether a line in a block begins with a hyphen. Formatted texts have many lines, but few of these.
   private static func hasHyphenBehindLineFeed(_ bytes: Span<UInt8>) -> Bool {
     let (ends, starts) = (bytes.extracting(first: block), bytes.extracting(last: block))
     var least = UInt8.max

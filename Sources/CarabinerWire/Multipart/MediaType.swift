@@ -1,4 +1,4 @@
-/// A media type with its parameters, as a Content-Type header has it.
+/// A media type with its parameters, as in a Content-Type header.
 public struct MediaType: Sendable, Hashable {
   /// A parameter; its name is in lower case.
   public struct Parameter: Sendable, Hashable {
@@ -8,12 +8,12 @@ public struct MediaType: Sendable, Hashable {
     public let value: String
   }
 
-  /// Type and subtype in lower case, as in "application/json".
+  /// The type and subtype in lower case, such as "application/json".
   public let essence: String
   /// The parameters, in order.
   public let parameters: [Parameter]
 
-  /// Reads a header's value; nil if it has no type and subtype, or a quoted value never ends.
+  /// Parses a header's value; nil if it has no type and subtype, or a quoted value is not closed.
   ///
   /// A value without quotes ends at the next semicolon, because servers do not quote all characters that RFC 2045 requires to be quoted.
   public init?(_ text: String) {
@@ -57,7 +57,7 @@ public struct MediaType: Sendable, Hashable {
     while let byte = bytes.popFirst() {
       switch byte {
       case UInt8(ascii: "\""):
-        // Something between the quotes and the semicolon makes the value none.
+        // Text between the closing quote and the semicolon makes the value invalid.
         return word(upTo: [UInt8(ascii: ";")], of: &bytes).isEmpty ? String(decoding: value, as: UTF8.self) : nil
       case UInt8(ascii: "\\"):
         guard let escaped = bytes.popFirst() else { return nil }
@@ -70,7 +70,7 @@ public struct MediaType: Sendable, Hashable {
 }
 
 extension Substring.UTF8View {
-  /// The same text without blanks at its ends.
+  /// The text without leading and trailing blanks.
   fileprivate var trimmingBlanks: Self {
     var rest = drop(while: \.isBlank)
     while rest.last?.isBlank == true { rest.removeLast() }

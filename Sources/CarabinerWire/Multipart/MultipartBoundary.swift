@@ -1,12 +1,12 @@
 /// The delimiter between the parts of a multipart body.
 public struct MultipartBoundary: Sendable, Hashable, CustomStringConvertible {
-  /// Bytes a boundary may have (RFC 2046).
+  /// The maximum number of bytes of a boundary (RFC 2046).
   public static let maximumBytes = 70
 
-  /// The boundary, without the two hyphens a delimiter begins with.
+  /// The boundary, without the two leading hyphens of a delimiter.
   public let description: String
 
-  /// A boundary of this text.
+  /// Creates a boundary.
   ///
   /// - Throws: ``MultipartError`` with code `invalidBoundary` if RFC 2046 does not allow it.
   public init(_ text: String) throws(MultipartError) {
@@ -20,7 +20,7 @@ public struct MultipartBoundary: Sendable, Hashable, CustomStringConvertible {
     description = text
   }
 
-  /// The boundary a Content-Type header names.
+  /// Creates the boundary of a Content-Type header.
   ///
   /// - Throws: ``MultipartError`` with code `missingBoundary` or `invalidBoundary`.
   public init(contentType: MediaType) throws(MultipartError) {

@@ -1,10 +1,10 @@
-/// A body is not the multipart body it should be.
+/// A body is not a valid multipart body.
 public struct MultipartError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The kind of the fault.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// The content type names no boundary.
     case missingBoundary
-    /// The content type names a boundary that none may be, or two.
+    /// The content type has a boundary that is not valid, or two boundaries.
     case invalidBoundary
     /// The body ends without the close delimiter.
     case truncated
@@ -23,7 +23,7 @@ public struct MultipartError: Error, Sendable, Hashable, CustomStringConvertible
   /// The description of the fault.
   public let message: String
 
-  /// An error with this description.
+  /// Creates an error.
   public init(_ code: Code, _ message: String) {
     self.code = code
     self.message = message

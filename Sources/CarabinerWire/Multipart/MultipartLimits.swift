@@ -1,4 +1,4 @@
-/// How large the parts of a multipart body may be.
+/// The limits for the parts of a multipart body.
 public struct MultipartLimits: Sendable, Hashable {
   /// The default maximal size of a part, 64 MiB.
   public static let defaultMaximumPartBytes = 64 << 20
@@ -9,10 +9,10 @@ public struct MultipartLimits: Sendable, Hashable {
 
   /// The maximal size of a part, and of the preamble, in bytes.
   public var maximumPartBytes: Int
-  /// Bytes the headers of a part may have.
+  /// The maximum size of the headers of a part, in bytes.
   public var maximumHeaderBytes: Int
 
-  /// Limits, each with its default.
+  /// Creates limits.
   public init(
     maximumPartBytes: Int = Self.defaultMaximumPartBytes, maximumHeaderBytes: Int = Self.defaultMaximumHeaderBytes
   ) {

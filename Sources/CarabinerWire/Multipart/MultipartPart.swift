@@ -2,12 +2,12 @@
 public struct MultipartPart: Sendable, Hashable {
   /// A header of a part.
   public struct Header: Sendable, Hashable {
-    /// The name, as it was written.
+    /// The name, in its original case.
     public let name: String
     /// The value, without the white space around it.
     public let value: String
 
-    /// A header of this name and value.
+    /// Creates a header.
     public init(name: String, value: String) {
       self.name = name
       self.value = value
@@ -19,7 +19,7 @@ public struct MultipartPart: Sendable, Hashable {
   /// The part's bytes.
   public let body: [UInt8]
 
-  /// A part of these headers and bytes.
+  /// Creates a part.
   public init(headers: [Header], body: [UInt8]) {
     self.headers = headers
     self.body = body
@@ -30,7 +30,7 @@ public struct MultipartPart: Sendable, Hashable {
 }
 
 extension MultipartPart.Header {
-  /// Reads a line; nil if it is not a header.
+  /// Parses a line; nil if it is not a header.
   init?(line: ArraySlice<UInt8>) {
     guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return nil }
     name = Self.text(line[..<colon])
@@ -39,7 +39,7 @@ extension MultipartPart.Header {
     guard !name.isEmpty, name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return nil }
   }
 
-  /// The same header with a line that continues it.
+  /// Returns the header with a continuation line appended.
   func continued(by line: ArraySlice<UInt8>) -> Self { Self(name: name, value: "\(value) \(Self.text(line))") }
 
   private static func text(_ bytes: ArraySlice<UInt8>) -> String {

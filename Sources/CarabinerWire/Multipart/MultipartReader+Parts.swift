@@ -1,12 +1,12 @@
 extension MultipartReader {
   // MARK: Headers
 
-  /// Reads a line of a part's headers; false if it takes more bytes.
+  /// Reads a header line of a part; false if more bytes are needed.
   mutating func readHeader() throws(MultipartError) -> Bool {
     guard let lineFeed = lineFeed() else {
       scanned = buffer.count
       guard buffer.count - start <= limits.maximumHeaderBytes else { throw headerTooLarge }
-      // A close delimiter may be the end of the body.
+      // The body may end with a close delimiter in place of headers.
       guard isFinished, lineStart == start, case .close = delimiter(buffer[lineStart...]) else { return false }
       close()
       return true
@@ -61,12 +61,12 @@ extension MultipartReader {
 
   // MARK: Body
 
-  /// Reads a part's body to its end; nil if it takes more bytes.
+  /// Reads the body of a part; nil if more bytes are needed.
   mutating func readBody() throws(MultipartError) -> MultipartPart? {
     while true {
       let (place, isFound) = search.first(in: buffer.span, from: scanned)
       scanned = place
-      // Whether a carriage return before the place belongs to the body is not yet known.
+      // It is not known yet whether a preceding carriage return belongs to the body.
       guard isFound else {
         guard place - 2 - start <= limits.maximumPartBytes else { throw partTooLarge }
         dropHeaders()
@@ -112,7 +112,7 @@ extension MultipartReader {
     return body
   }
 
-  /// Drops everything before a body that is not complete, so that the buffer can become that body without being moved.
+  /// Removes everything before an incomplete body, so that the buffer itself can become the body.
   private mutating func dropHeaders() {
     guard start >= 0, scanned > start else { return }
     buffer.removeSubrange(...start)
@@ -120,13 +120,13 @@ extension MultipartReader {
     start = -1
   }
 
-  /// Makes a part of its headers and some bytes of the buffer; `start` becomes the place of `next`.
+  /// Creates a part from its headers and a range of the buffer. `start` becomes the new place of `next`.
   private mutating func takePart(_ body: Range<Int>, next: Int) -> MultipartPart {
     guard body.lowerBound == 0, body.count >= buffer.capacity / 4, body.count >= buffer.count - next else {
       start = next
       return MultipartPart(headers: headers, body: Array(buffer[body]))
     }
-    // What is behind the body is less than the body: that is copied, and the buffer becomes the body.
+    // The bytes after the body are fewer than the body, so they are copied and the buffer becomes the body.
     var rest: [UInt8] = []
     // Parts of one response are often alike.
     rest.reserveCapacity(buffer.capacity)
@@ -146,7 +146,7 @@ extension MultipartReader {
 
   /// The text between a boundary and the end of its line.
   enum LineEnd {
-    /// Nothing: a part begins at this place.
+    /// Nothing: the next part begins at this place.
     case delimiter(next: Int)
     /// Two hyphens: there are no more parts.
     case close
@@ -156,7 +156,7 @@ extension MultipartReader {
     case undecided
   }
 
-  /// Reads what follows a boundary that ended before `place`.
+  /// Reads the text after a boundary that ended before `place`.
   func lineEnd(behind place: Int) -> LineEnd {
     let bytes = buffer.span
     guard place < bytes.count else { return .undecided }
@@ -165,7 +165,7 @@ extension MultipartReader {
     if bytes[place] == UInt8(ascii: "-") {
       guard place + 1 < bytes.count else { return .undecided }
       guard bytes[place + 1] == UInt8(ascii: "-") else { return .text }
-      // Nobody but the end of the body is waited for once no part can contain the line.
+      // In this mode the two hyphens are sufficient: no part can contain the line.
       if partEnd == .atBoundary { return .close }
       isClose = true
       place += 2

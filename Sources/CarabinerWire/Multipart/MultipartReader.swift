@@ -1,20 +1,20 @@
-/// Takes a multipart body (RFC 2046) apart as it comes: bytes in, parts out.
+/// Parses a multipart body (RFC 2046) incrementally.
 ///
-/// Hand it what arrived with ``append(_:)``, ask for parts with ``next()`` until there is none, and say with ``finish()`` that
-/// nothing more will come. However the bytes are cut into chunks, the parts and the error are the same. Time is linear in the
-/// bytes, and memory holds one part.
+/// Add received bytes with ``append(_:)``, call ``next()`` until it returns nil, and call ``finish()`` at the end of the body.
+/// The parts and the error do not depend on how the bytes are divided into chunks. Parsing takes linear time, and the reader
+/// holds one part in memory.
 ///
-/// Delimiters end with CRLF or LF, white space may stand before that, and the first may open the body. What stands before the
-/// first and behind the last is ignored. A delimiter right behind another opens no part.
+/// Delimiters end with CRLF or LF, which white space may precede. The body may begin with the first delimiter. Bytes before the
+/// first and after the last delimiter are ignored. A delimiter directly after another one does not begin a part.
 public struct MultipartReader: Sendable {
-  /// When a part counts as ended.
+  /// The point at which a part counts as complete.
   public enum PartEnd: Sendable, Hashable, CaseIterable {
-    /// With the line of its delimiter, as RFC 2046 has it: a line that goes on behind the boundary belongs to the part.
+    /// At the end of the delimiter's line, as in RFC 2046. A line with more text after the boundary belongs to the part.
     case atLineEnd
-    /// With the boundary itself, for parts that cannot contain a line with it, as JSON cannot.
+    /// At the boundary itself, for parts that cannot contain such a line, for example JSON.
     ///
-    /// Servers send the boundary with the part it ends, and the rest of the line with the next part, perhaps minutes later. A line
-    /// that goes on behind the boundary is an error.
+    /// Some servers send the boundary with the part before it, and the rest of the line with the next part, perhaps minutes
+    /// later. A line with more text after the boundary is an error.
     case atBoundary
   }
 
@@ -23,13 +23,13 @@ public struct MultipartReader: Sendable {
     case preamble
     /// In the headers of a part, the first of which begins at `start`.
     case headers
-    /// In the body of a part; `start` is the line feed that ended its headers, -1 if it is not in the buffer any more.
+    /// In the body of a part; `start` is the line feed that ended its headers, -1 if it is no longer in the buffer.
     case body
-    /// Behind the boundary that ended a part; `start` is what follows it.
+    /// After the boundary that ended a part; `start` is the place after it.
     case boundary
-    /// Behind the close delimiter.
+    /// After the close delimiter.
     case closed
-    /// Behind a fault.
+    /// After an error.
     case failed(MultipartError)
   }
 
@@ -37,37 +37,38 @@ public struct MultipartReader: Sendable {
   let partEnd: PartEnd
   let search: DelimiterSearch
   var state = State.preamble
-  /// The bytes that have arrived and are not consumed. A line feed before the first byte makes the beginning of the body that of a line.
+  /// The bytes that are received and not consumed. A line feed is put before the first byte, because the body may begin with a
+  /// delimiter.
   var buffer: [UInt8] = [0x0A]
-  /// Where in the buffer that begins which the state is about.
+  /// The offset that the state refers to.
   var start = 0
-  /// From where on the buffer has not been looked through.
+  /// The offset from which the buffer has not been searched.
   var scanned = 0
-  /// Where the header line begins that is being read.
+  /// The offset of the current header line.
   var lineStart = 0
   var headers: [MultipartPart.Header] = []
   /// Bytes before the first delimiter that are no longer in the buffer.
   private var preambleBytes = 0
-  /// Whether nothing more will come.
+  /// Whether the body has ended.
   private(set) var isFinished = false
 
-  /// A reader of a body with this boundary.
+  /// Creates a reader for a body with this boundary.
   public init(boundary: MultipartBoundary, partEnd: PartEnd = .atLineEnd, limits: MultipartLimits = MultipartLimits()) {
     self.limits = limits
     self.partEnd = partEnd
     search = DelimiterSearch(boundary)
   }
 
-  /// Whether the close delimiter has arrived, so that there are no more parts.
+  /// Whether the close delimiter was received, so that there are no more parts.
   public var isClosed: Bool { if case .closed = state { true } else { false } }
 
-  /// Adds bytes that have arrived.
+  /// Adds received bytes.
   public mutating func append(_ bytes: some Collection<UInt8>) {
     switch state {
     case .closed, .failed: return
     case .preamble, .headers, .body, .boundary: break
     }
-    // Moved only when most of it is used up, so that each byte is moved once on average.
+    // The buffer is moved only when most of it is consumed, so that each byte is moved once on average.
     if start >= buffer.count - start {
       buffer.removeSubrange(..<start)
       scanned -= start
@@ -80,9 +81,9 @@ public struct MultipartReader: Sendable {
   /// Ends the body.
   public mutating func finish() { isFinished = true }
 
-  /// The next part; nil if more bytes are needed, or if there is none.
+  /// Returns the next part; nil if more bytes are needed, or if there are no more parts.
   ///
-  /// - Throws: ``MultipartError``, and the same one from then on.
+  /// - Throws: ``MultipartError``. All later calls throw the same error.
   public mutating func next() throws(MultipartError) -> MultipartPart? {
     do throws(MultipartError) {
       while true {
@@ -104,7 +105,7 @@ public struct MultipartReader: Sendable {
     }
   }
 
-  /// There is nothing to read for now; an error if there never will be.
+  /// Returns nil if more bytes are needed; throws if the body has ended too early.
   private func end() throws(MultipartError) -> MultipartPart? {
     guard isFinished, !isClosed else { return nil }
     switch state {
@@ -120,7 +121,7 @@ public struct MultipartReader: Sendable {
 
   // MARK: Before the first delimiter
 
-  /// Looks for the first delimiter; false if it takes more bytes.
+  /// Searches the first delimiter; false if more bytes are needed.
   private mutating func skipPreamble() throws(MultipartError) -> Bool {
     while true {
       let (place, isFound) = search.first(in: buffer.span, from: scanned)
@@ -138,7 +139,7 @@ public struct MultipartReader: Sendable {
         return true
       case .text: scanned = place + 1
       case .undecided:
-        // Nothing before the place is needed any more.
+        // The bytes before the place are not needed any more.
         preambleBytes += min(place, buffer.count) - start
         start = min(place, buffer.count)
         return false

@@ -2,7 +2,7 @@
 package struct FormFields: Sendable {
   private var fields: [String: String] = [:]
 
-  /// Reads a body; nil if it is malformed, or a name comes twice.
+  /// Parses a body; nil if it is malformed or repeats a name.
   package init?(_ body: [UInt8]) {
     for pair in body.split(separator: UInt8(ascii: "&")) {
       let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)

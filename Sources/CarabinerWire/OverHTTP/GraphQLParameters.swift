@@ -9,12 +9,12 @@ package struct GraphQLParameters: Sendable {
   package let variables: JSONObject
   /// The hash of the document, in lower-case digits; nil if the client does not use persisted queries.
   package let hash: String?
-  /// The extensions of the client without `persistedQuery`, because the hash concerns only the client and this server.
+  /// The extensions without `persistedQuery`, because the hash concerns only the client and this server.
   package let extensions: JSONObject
   /// Whether the request uses GET, which allows only queries.
   package let isGET: Bool
 
-  /// Reads a body.
+  /// Parses a body.
   ///
   /// - Throws: A ``RequestRefusal`` with the status 400 or 415.
   package init(body: [UInt8], contentType: String?) throws(RequestRefusal) {
@@ -26,9 +26,9 @@ package struct GraphQLParameters: Sendable {
     try self.init(object, isGET: false)
   }
 
-  /// Reads a body that holds a list of requests; nil if it holds no list.
+  /// Parses a body with a list of requests; nil if it is not a list.
   ///
-  /// - Parameter maximum: How long the list may be; with 1 there may be none.
+  /// - Parameter maximum: The maximum length of the list; with 1, lists are refused.
   /// - Throws: A ``RequestRefusal`` with the status 400 or 415.
   package static func batch(body: [UInt8], contentType: String?, maximum: Int) throws(RequestRefusal) -> [GraphQLParameters]? {
     guard body.first(where: { !" \t\r\n".utf8.contains($0) }) == UInt8(ascii: "[") else { return nil }
@@ -57,7 +57,7 @@ package struct GraphQLParameters: Sendable {
     }
   }
 
-  /// Reads the query of a URL.
+  /// Parses the query of a URL.
   ///
   /// - Throws: A ``RequestRefusal`` with the status 400.
   package init(urlQuery: Substring) throws(RequestRefusal) {

@@ -1,10 +1,10 @@
 /// An item of an Accept header, or a Content-Type.
 package struct MediaRange: Sendable, Hashable {
-  /// Type and subtype in lower case, `application/json`.
+  /// The type and subtype in lower case, such as `application/json`.
   package let type: String
-  /// Parameters by name in lower case, quotes removed; `q` is not among them.
+  /// The parameters except `q`, by name in lower case, with quotes removed.
   package let parameters: [String: String]
-  /// How much it is wanted, 0 to 1.
+  /// The quality, 0 to 1.
   package let quality: Double
 
   /// The items of a header. Malformed items are skipped.
@@ -12,7 +12,7 @@ package struct MediaRange: Sendable, Hashable {
     split(header, at: ",").compactMap { MediaRange($0) }
   }
 
-  /// One item; nil if it is none.
+  /// Parses one item; nil if it is malformed.
   package init?(_ text: Substring) {
     let pieces = Self.split(text, at: ";").map { $0.trimmingSpaces }
     guard let type = pieces.first?.lowercased(), type.split(separator: "/", omittingEmptySubsequences: false).count == 2

@@ -1,9 +1,9 @@
 /// Writes the parts of a `multipart/mixed` body (RFC 2046).
 ///
-/// A part ends with the delimiter of the next, so its reader need not wait for that one to know the part is whole. JSON has
-/// its line breaks escaped, so no part contains the delimiter.
+/// The delimiter of the next part is written with each part, so that a reader need not wait for the next part. JSON cannot
+/// contain the delimiter, because line breaks in strings are escaped.
 package struct MultipartWriter: Sendable {
-  /// The media type of the whole, with its boundary.
+  /// The media type of the body, with its boundary.
   package let contentType: String
 
   private static let boundary = "carabiner"

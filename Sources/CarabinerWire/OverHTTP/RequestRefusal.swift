@@ -1,11 +1,11 @@
-/// A request is answered with a status and one error.
+/// An error response to a request: a status and one error.
 package struct RequestRefusal: Error, Sendable, Hashable {
   package let status: Int
   package let message: String
   package let code: String
   package var headers: [String: String] = [:]
-  /// Whether the request is well-formed and its document or operation is at fault. Under `application/json` the status is then 200
-  /// (GraphQL over HTTP, 6.4.1).
+  /// Whether the request is well-formed, but its document or operation is invalid. Under `application/json` the status is then
+  /// 200 (GraphQL over HTTP, 6.4.1).
   package var isGraphQLError = false
 
   package init(_ status: Int, _ message: String, code: String = "BAD_REQUEST", headers: [String: String] = [:]) {

@@ -1,7 +1,7 @@
 extension ClientMessage {
-  /// Reads a message of `graphql-transport-ws`, as a server does.
+  /// Parses a message of `graphql-transport-ws`, as a server does.
   ///
-  /// - Throws: ``ServerMessage/Fault``, which is used for the messages of both sides.
+  /// - Throws: ``ServerMessage/Fault``, which is used for messages of both sides.
   package init(reading text: Span<UInt8>, limits: JSONLimits = JSONLimits()) throws(ServerMessage.Fault) {
     let members: JSONMembers
     do throws(JSONError) {
@@ -36,7 +36,7 @@ extension ClientMessage {
     return id
   }
 
-  /// The bytes of an object; nil if there is none, or null in its place.
+  /// The bytes of an object; nil if it is absent or null.
   private static func object(
     _ range: Range<Int>?, of type: String, in text: Span<UInt8>
   ) throws(ServerMessage.Fault) -> [UInt8]? {

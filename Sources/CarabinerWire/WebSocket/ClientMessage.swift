@@ -1,4 +1,4 @@
-/// One message of a client of GraphQL over WebSocket. Payloads are JSON texts, which are sent unchanged.
+/// A client message of GraphQL over WebSocket. Payloads are JSON texts, which are sent unchanged.
 package enum ClientMessage: Sendable, Hashable {
   /// Begins the connection.
   case initialise(payload: [UInt8]?)
@@ -13,7 +13,7 @@ package enum ClientMessage: Sendable, Hashable {
   /// Ends the connection.
   case terminate
 
-  /// The text of the message; nil if the protocol has none of the kind.
+  /// The text of the message; nil if the protocol has no such message.
   package func text(_ dialect: WebSocketProtocol) -> [UInt8]? {
     switch (self, dialect) {
     case (.initialise(let payload), _): Self.text("connection_init", payload: payload)

@@ -1,4 +1,4 @@
-/// One message of a server of GraphQL over WebSocket.
+/// A server message of GraphQL over WebSocket.
 package struct ServerMessage: Sendable, Hashable {
   /// The kind of message, independent of its name in the protocol.
   package enum Kind: Sendable, Hashable {
@@ -22,7 +22,7 @@ package struct ServerMessage: Sendable, Hashable {
   package enum Fault: Error, Sendable, Hashable, CustomStringConvertible {
     /// The text is not JSON.
     case invalidJSON(JSONError)
-    /// The text is JSON and yet no message.
+    /// The text is JSON, but not a valid message.
     case malformed(String)
     /// No message of the protocol has this type.
     case unknownType(String)
@@ -38,12 +38,12 @@ package struct ServerMessage: Sendable, Hashable {
 
   /// The kind of message.
   package let kind: Kind
-  /// Which operation it is about; of `next`, `errors` and `complete` never nil.
+  /// The ID of the operation. It is never nil for `next`, `errors` and `complete`.
   package let id: String?
   /// The place of the payload in the text. It is never nil for `next` and `errors`.
   package let payload: Range<Int>?
 
-  /// Reads a message.
+  /// Parses a message.
   ///
   /// - Throws: ``Fault``.
   package init(
@@ -91,13 +91,13 @@ package struct ServerMessage: Sendable, Hashable {
     }
   }
 
-  /// The string at a place; nil if there is another value, or none.
+  /// The string in a range; nil if the value is not a string or absent.
   static func string(_ range: Range<Int>?, in text: Span<UInt8>) -> String? {
     guard let range, text[range.lowerBound] == UInt8(ascii: "\"") else { return nil }
     return (try? JSONValue(parsing: bytes(range, in: text)))?.string
   }
 
-  /// The value at a place.
+  /// The bytes in a range.
   static func bytes(_ range: Range<Int>, in text: Span<UInt8>) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(range.count)

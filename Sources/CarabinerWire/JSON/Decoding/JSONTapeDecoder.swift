@@ -6,7 +6,7 @@ extension JSONTape {
 
   /// Decodes a value directly from its text.
   ///
-  /// - Parameter readsNumbersAsStrings: Whether a number is taken for a string with its digits.
+  /// - Parameter readsNumbersAsStrings: Whether a number may be decoded as a string of its digits.
   /// - Throws: ``JSONError`` if the text is not JSON, `DecodingError` if it does not fit the type.
   package static func decode<Value: Decodable>(
     _ type: Value.Type, from bytes: [UInt8], limits: JSONLimits = JSONLimits(), readsNumbersAsStrings: Bool = false,
@@ -16,12 +16,12 @@ extension JSONTape {
       type, from: bytes, at: 0, readsNumbersAsStrings: readsNumbersAsStrings, foreign: foreign)
   }
 
-  /// Decodes the value at one of the places of a text.
+  /// Decodes the value of an entry.
   ///
   /// - Parameters:
-  ///   - bytes: The text whose tape this is.
-  ///   - place: Which entry the value is.
-  ///   - readsNumbersAsStrings: Whether a number is taken for a string with its digits.
+  ///   - bytes: The text of this tape.
+  ///   - place: The index of the entry.
+  ///   - readsNumbersAsStrings: Whether a number may be decoded as a string of its digits.
   /// - Throws: `DecodingError` if it does not fit the type.
   package func decode<Value: Decodable>(
     _ type: Value.Type, from bytes: [UInt8], at place: Int, readsNumbersAsStrings: Bool = false,
@@ -33,10 +33,10 @@ extension JSONTape {
   }
 }
 
-/// Reads one value of a text.
+/// Decodes one value of a text.
 ///
-/// Small enough to be kept inside an existential: none of what a type asks its decoder for is allocated, but for the box the
-/// standard library puts keyed containers in.
+/// Small enough to be stored inline in an existential, so that decoding allocates nothing except the standard library's box for
+/// keyed containers.
 package struct JSONTapeDecoder: Decoder {
   let text: TapeText
   let entry: Int32
@@ -69,7 +69,7 @@ package struct JSONTapeDecoder: Decoder {
     }
   }
 
-  /// An error for a value that is of the right kind and still none of the type.
+  /// An error for a value of the right kind that is not valid for the type.
   package func corrupted(_ message: String) -> DecodingError { text.corrupted(entry, message) }
 
   package func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
@@ -98,7 +98,7 @@ extension JSONTapeDecoder: SingleValueDecodingContainer {
 
   /// An array of scalars of the usual types; nil for any other type.
   ///
-  /// The standard library would look up at each element what the array is made of.
+  /// The standard library would check the element type again for each element.
   private func scalars(_ type: any Decodable.Type) throws -> Any? {
     if type == [String].self { return try elements(String.self) }
     if type == [Int].self { return try elements(Int.self) }
@@ -119,7 +119,7 @@ extension JSONTapeDecoder: SingleValueDecodingContainer {
     return elements
   }
 
-  /// A function of its own, as what a cast to a type needs to know of it is looked up before anything else is done.
+  /// A separate function: the type metadata for the cast is looked up on entry, which would slow down other paths.
   @inline(never) private func cast<Value>(_ made: Any) throws -> Value {
     guard let value = made as? Value else { throw text.mismatch(Value.self, entry) }
     return value

@@ -1,8 +1,8 @@
-/// A type that is read from a value without parts.
+/// A type that is decoded from a scalar value.
 package protocol TapeScalar: Decodable {
   /// Reads a value.
   ///
-  /// - Throws: `DecodingError` if it is of another kind, or does not fit.
+  /// - Throws: `DecodingError` if the value is of another kind, or out of range.
   init(reading decoder: JSONTapeDecoder) throws
 }
 
@@ -17,7 +17,7 @@ extension JSONTapeDecoder {
 }
 
 extension String: TapeScalar {
-  /// Takes the digits of a number too, if that is allowed.
+  /// Also accepts a number as its digits, if that is enabled.
   package init(reading decoder: JSONTapeDecoder) throws {
     if case .scalar = decoder.text.entries[Int(decoder.entry)].kind, decoder.text.readsNumbersAsStrings {
       self = try decoder.digits(String.self)
@@ -36,7 +36,7 @@ extension Bool: TapeScalar {
 }
 
 extension TapeScalar where Self: FixedWidthInteger {
-  /// Takes `1.0` and `1e3` too.
+  /// Also accepts `1.0` and `1e3`.
   package init(reading decoder: JSONTapeDecoder) throws {
     let digits = try decoder.digits(Self.self)
     guard let value = Self(digits) ?? JSONNumber(checked: digits).int.flatMap(Self.init(exactly:)) else {
@@ -47,7 +47,7 @@ extension TapeScalar where Self: FixedWidthInteger {
 }
 
 extension TapeScalar where Self: BinaryFloatingPoint & LosslessStringConvertible {
-  /// A number that is too large is an error and not infinite.
+  /// A number that is too large is an error, not infinity.
   package init(reading decoder: JSONTapeDecoder) throws {
     let digits = try decoder.digits(Self.self)
     guard let value = Self(digits), value.isFinite else {

@@ -1,16 +1,16 @@
-/// A text and the places of its values, shared by all decoders that read it.
+/// A text and the places of its values, shared by all decoders of the text.
 ///
-/// Where a value stands, which is asked for in errors only, is found by walking to it, so that decoders need not carry it.
+/// The path of a value is needed only in errors. It is found by walking to the value, so that decoders need not store it.
 final class TapeText {
   let bytes: [UInt8]
   let entries: [JSONTape.Entry]
   let foreign: JSONTape.ForeignTypes
-  /// Whether a number is taken for a string with its digits.
+  /// Whether a number may be decoded as a string of its digits.
   let readsNumbersAsStrings: Bool
-  /// The entry of the value that is decoded.
+  /// The entry of the decoded value.
   let root: Int32
-  /// The member behind the last one that was found in an object, by the object's depth: fields mostly come in the order they are
-  /// asked for.
+  /// The member after the last one that was found, by the object's depth: fields mostly are in the order in which they are
+  /// decoded.
   private var hints = InlineArray<16, Hint>(repeating: Hint(object: -1, member: -1))
 
   private struct Hint {
@@ -44,7 +44,7 @@ final class TapeText {
 
   // MARK: Members
 
-  /// The value of an object's member; nil if there is no such member. Which one it is if there are two of the name is not said.
+  /// The value of an object's member; nil if there is no such member. If a name is repeated, any of its values may be returned.
   func value(of name: String, in object: Int32, depth: Int32) -> Int32? {
     let slot = Int(depth & 15)
     let (first, end) = (object + 1, entries[Int(object)].next)
@@ -91,7 +91,7 @@ final class TapeText {
 
   // MARK: Errors
 
-  /// The names and indices that lead to a value.
+  /// The path of a value.
   func path(to target: Int32) -> [any CodingKey] {
     var path: [any CodingKey] = []
     var container = root
@@ -111,7 +111,7 @@ final class TapeText {
 
   func isObject(_ entry: Int32) -> Bool { if case .object = entries[Int(entry)].kind { true } else { false } }
 
-  /// A value is null or of another kind than a type takes.
+  /// The error for a value that is null or of another kind than the type requires.
   func mismatch(_ type: any Any.Type, _ entry: Int32) -> DecodingError {
     if isNull(entry) {
       return .valueNotFound(
@@ -130,13 +130,13 @@ final class TapeText {
       type, .init(codingPath: path(to: entry), debugDescription: "Expected to decode \(type) but found \(kind) instead."))
   }
 
-  /// A value is of the right kind and still no value of a type.
+  /// The error for a value of the right kind that is not valid for the type.
   func corrupted(_ entry: Int32, _ message: String) -> DecodingError {
     .dataCorrupted(.init(codingPath: path(to: entry), debugDescription: message))
   }
 }
 
-/// A name or an index on the way to a value.
+/// A name or an index in the path of a value.
 struct TapeKey: CodingKey {
   let stringValue: String
   let intValue: Int?
