@@ -58,7 +58,7 @@ struct ResponseHeadReader {
 
   private mutating func complete(url: URL, version: HTTPURLResponse.Version) throws(Malformed) -> HTTPURLResponse? {
     guard status >= 200 else {
-      guard status != 101 else { throw Malformed(reason: "it switches to another protocol, which nobody asked for") }
+      guard status != 101 else { throw Malformed(reason: "it switches to another protocol, which was not requested") }
       state = .statusLine
       return nil
     }
@@ -75,7 +75,7 @@ struct ResponseHeadReader {
       length = field.value
     }
     if let length, !length.utf8.allSatisfy({ (0x30...0x39).contains($0) }) || Int64(length) == nil {
-      throw Malformed(reason: "it declares a length that is no number: \(length.prefix(40).debugDescription)")
+      throw Malformed(reason: "it declares a length that is not a number: \(length.prefix(40).debugDescription)")
     }
   }
 
@@ -103,7 +103,7 @@ struct ResponseHeadReader {
     guard let space = unsafe line.firstIndex(of: 0x20) else { throw Malformed(reason: "it has no status") }
     let digits = unsafe line[(space + 1)...].prefix { (0x30...0x39).contains($0) }
     let status = unsafe digits.prefix(4).reduce(0) { $0 * 10 + Int($1 - 0x30) }
-    guard (100...999).contains(status) else { throw Malformed(reason: "its status is no number from 100 to 999") }
+    guard (100...999).contains(status) else { throw Malformed(reason: "its status is not a number from 100 to 999") }
     return status
   }
 

@@ -88,7 +88,7 @@ struct BadResponseTests {
       "declares a negative length", .invalidResponse, "as an HTTP server should",
       sends: "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n"),
     Misbehaviour(
-      "declares a length beyond all numbers", .invalidResponse, "a length that is no number",
+      "declares a length beyond all numbers", .invalidResponse, "a length that is not a number",
       sends: "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\n"),
     Misbehaviour(
       "declares two lengths", .invalidResponse, "as an HTTP server should",

@@ -96,7 +96,7 @@ struct HostMetrics: Sendable {
       "Connections to upstreams that were opened, failed attempts included.",
       figures.connectionsOpened)
     text.single("carabiner_upstream_requests_running", .gauge, "Requests to upstreams in progress.", figures.runningRequests)
-    text.family("carabiner_upstream_requests_total", .counter, "Ended requests to upstreams, by whether the connection was kept or new.")
+    text.family("carabiner_upstream_requests_total", .counter, "Ended requests to upstreams, by connection: kept or new.")
     text.sample(
       "carabiner_upstream_requests_total", [("connection", "kept")], Double(figures.requestsOnKeptConnections))
     text.sample(

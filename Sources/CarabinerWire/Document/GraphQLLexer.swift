@@ -106,7 +106,7 @@ struct GraphQLLexer {
       length > 1 || (0x21...0x7E).contains(bytes[offset])
       ? "\"\(String(text: bytes.span.extracting(offset..<offset + length)))\""
       : "U+00" + (bytes[offset] < 0x10 ? "0" : "") + String(bytes[offset], radix: 16, uppercase: true)
-    return error(.invalidCharacter, "the character \(character) begins nothing GraphQL knows", at: offset)
+    return error(.invalidCharacter, "the character \(character) is not valid at this place", at: offset)
   }
 
   // MARK: Names and numbers

@@ -21,7 +21,7 @@ package struct GraphQLParameters: Sendable {
     try Self.requireJSON(contentType)
     let value = try Self.json(body, "the body")
     guard let object = value.object else {
-      throw RequestRefusal(400, "the body is a JSON \(value.kind), and one object with the member query is needed")
+      throw RequestRefusal(400, "the body is a JSON \(value.kind), not an object with the member query")
     }
     try self.init(object, isGET: false)
   }
@@ -34,7 +34,7 @@ package struct GraphQLParameters: Sendable {
     guard body.first(where: { !" \t\r\n".utf8.contains($0) }) == UInt8(ascii: "[") else { return nil }
     try requireJSON(contentType)
     guard maximum > 1 else {
-      throw RequestRefusal(400, "a list of requests is not taken here; send them one by one", code: "BATCHING_NOT_SUPPORTED")
+      throw RequestRefusal(400, "lists of requests are not supported; send them one by one", code: "BATCHING_NOT_SUPPORTED")
     }
     guard case .array(let entries) = try json(body, "the body"), (1...maximum).contains(entries.count) else {
       throw RequestRefusal(400, "a list may hold 1 to \(maximum) requests", code: "BATCH_LIMIT_EXCEEDED")
@@ -42,7 +42,7 @@ package struct GraphQLParameters: Sendable {
     var list: [GraphQLParameters] = []
     for entry in entries {
       guard let object = entry.object else {
-        throw RequestRefusal(400, "an entry of the list is a JSON \(entry.kind), and no object")
+        throw RequestRefusal(400, "an entry of the list is a JSON \(entry.kind), not an object")
       }
       list.append(try GraphQLParameters(object, isGET: false))
     }
