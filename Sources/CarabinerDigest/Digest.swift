@@ -1,6 +1,6 @@
 internal import CCrypto
 
-/// Hashes by the libcrypto of the system (decision 15).
+/// Hash functions of the system's libcrypto.
 ///
 /// If libcrypto fails, for example for lack of memory or by a system policy, the hash is empty, so it never equals a real one.
 package enum Digest {

@@ -1,10 +1,10 @@
 internal import Glibc
 
-/// A file that must be a text and not large: a manifest, a secret.
+/// Reads small files, such as manifests and secrets, up to a maximum size.
 ///
-/// Nothing is believed about its size before it is read, so pipes work and a device without an end does no harm.
+/// The size is checked while the file is read, so pipes work and endless devices are refused.
 package enum BoundedFile {
-  /// Why a file was not taken.
+  /// The reason why a file is refused.
   package enum Fault: Error, Hashable {
     case unreadable(String)
     case tooLarge

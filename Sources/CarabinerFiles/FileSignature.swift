@@ -5,7 +5,7 @@ internal import Glibc
 /// Symbolic links are followed, because the folder of a ConfigMap changes only by a link.
 package enum FileSignature: Sendable, Hashable {
   case absent
-  /// For anything but a regular file, only its existence counts.
+  /// For anything but a regular file, only its existence is compared.
   case present
   case file(device: UInt64, inode: UInt64, size: Int64, seconds: Int, nanoseconds: Int)
 

@@ -1,10 +1,11 @@
 package import Glibc
 
-/// A check that only root and the user of this process can decide which file a path leads to.
+/// Checks that only root and the user of this process can decide which file a path refers to.
 ///
-/// It follows the path as the kernel does, one name after the other, and looks at each folder and each symbolic link on the way. A
-/// folder of another user, or one that others may write to, is a fault even if a link in it leads back to a safe place. A folder with
-/// the sticky bit, like /tmp, lets every user add names but only owners replace theirs, so each name below it is checked instead.
+/// It follows the path as the kernel does, one name after the other, and checks each folder and each symbolic link. A folder of
+/// another user, or one that others may write to, is a fault even if a link in it refers back to a safe place. In a folder with
+/// the sticky bit, like /tmp, every user may add names, but only the owner of a name may replace it. So the owner of each name in
+/// such a folder is checked instead.
 package enum TrustedPath {
   /// The reason why a path is not trusted.
   package enum Fault: Error {
@@ -28,10 +29,10 @@ package enum TrustedPath {
     return walk.place
   }
 
-  /// Whether another user than root and the one of this process owns it.
+  /// Whether the owner is neither root nor the user of this process.
   package static func isForeign(_ status: stat) -> Bool { status.st_uid != 0 && status.st_uid != geteuid() }
 
-  /// The user this process runs as, for messages: what is safe for one user is not for another.
+  /// The user of this process, for messages: whether a path is trusted depends on the user.
   package static var userName: String {
     let id = geteuid()
     var entry = unsafe passwd()
@@ -45,12 +46,12 @@ package enum TrustedPath {
     }
   }
 
-  /// The way so far.
+  /// The state of the walk along a path.
   private struct Walk {
     let mayBeAbsent: Bool
-    /// Where it has come to; empty for the root.
+    /// The current folder; empty for the root.
     private var folder = ""
-    /// Whether every user may add names here.
+    /// Whether every user may add names to the current folder.
     private var isShared = false
     private var links = 0
 

@@ -3,7 +3,7 @@ internal import Carabiner
 /// Builds records from the rows of their fields.
 struct RecordReader {
   private let rows: SQLiteStatement
-  /// The names of the last record's fields: the next record mostly has the same, and then both share one list.
+  /// The field names of the last record. The next record mostly has the same ones, and then shares the list.
   private var names: [String] = []
   private var places: [FieldTable.Place] = []
   private var lastSize = 0

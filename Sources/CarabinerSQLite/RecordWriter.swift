@@ -5,9 +5,9 @@ struct RecordWriter {
   /// The state of the row of a field.
   private enum Row {
     case isMissing
-    /// It has another value.
+    /// The row has another value.
     case differs
-    /// The value, received at another time.
+    /// The row has the same value with another time of receipt.
     case isOlder
     case isSame
   }
@@ -16,12 +16,12 @@ struct RecordWriter {
   private let write: SQLiteStatement
   private let touch: SQLiteStatement
   private let findField: SQLiteStatement
-  /// How many fields were written that the record of their root did not have.
+  /// The number of new fields that were written to root records.
   private(set) var newRootFields = 0
-  /// What the rows of the current record's fields say, by the position of the field.
+  /// The states of the rows of the current record's fields, by the position of the field.
   private var rows: [Row] = []
-  /// The names of the last record's fields, and the positions among them of what its rows told of, in the order of the rows. The
-  /// next record mostly has the same.
+  /// The field names of the last record, and the positions of its rows' fields among them, in the order of the rows. The next
+  /// record mostly has the same.
   private var names: [String] = []
   private var positions: [Int] = []
 
@@ -71,7 +71,8 @@ struct RecordWriter {
     return changed
   }
 
-  /// Whether the record has the same field with the same value before a position: it does if a query asks for it under two names.
+  /// Whether an earlier position of the record has the same field with the same value, which happens if a query selects a field
+  /// under two names.
   private func isWritten(_ position: Int, of table: FieldTable) -> Bool {
     guard let earlier = table.names[..<position].lastIndex(of: table.names[position]) else { return false }
     return table.bytes(at: earlier) == table.bytes(at: position)
@@ -101,7 +102,7 @@ struct RecordWriter {
     return isWhole
   }
 
-  /// The same for a root, whose other rows may be many: only those of the record's fields are looked at.
+  /// Does the same for a root. Only the rows of the record's fields are read, because a root may have many others.
   private mutating func compareFields(_ record: Record) throws -> Bool {
     let table = record.table
     rows.removeAll(keepingCapacity: true)
@@ -114,13 +115,13 @@ struct RecordWriter {
     return false
   }
 
-  /// What a row says of a field; its value is in a column, and the time behind it.
+  /// The state of a field's row. The value is in a column, and the time of receipt in the next one.
   private func row(_ statement: SQLiteStatement, _ column: Int32, _ table: FieldTable, _ position: Int) -> Row {
     guard statement.has(table.bytes(at: position).span, in: column) else { return .differs }
     return statement.int(column + 1) == table.received(at: position) ? .isSame : .isOlder
   }
 
-  /// Where among the names the field of the current row stands; `number` counts the rows that had one of them.
+  /// The position of the current row's field among the names. `number` counts the rows with a known name.
   private mutating func position(ofRow number: Int) -> Int? {
     if number < positions.count, find.has(names[positions[number]].utf8Span.span, in: 0) { return positions[number] }
     guard let position = names.firstIndex(where: { find.has($0.utf8Span.span, in: 0) }) else { return nil }

@@ -50,7 +50,7 @@ struct RootTrimmer {
     let statement = try connection.statement("DELETE FROM fields WHERE key = ? OR key >= ? AND key < ?")
     try statement.bind(path.utf8Span.span, at: 1)
     try statement.bind("\(path).".utf8Span.span, at: 2)
-    // The slash is what follows the dot in ASCII.
+    // The slash follows the dot in ASCII.
     try statement.bind("\(path)/".utf8Span.span, at: 3)
     try statement.run()
   }

@@ -3,13 +3,13 @@ internal import Carabiner
 
 /// A connection to a database with its prepared statements.
 @safe final class SQLiteConnection: @unchecked Sendable {
-  // Only whoever took it out of a pool or holds the writer's lock uses it, one at a time.
+  // Used by one thread at a time: by the holder of the writer's lock, or by the caller that took it from the pool.
 
   private let database: OpaquePointer
   private let path: String
   private var statements: [String: SQLiteStatement] = [:]
 
-  /// Opens a database, and makes the file, which only its owner may read and write, if there is none.
+  /// Opens a database. If there is no file, it is created with access for its owner only.
   ///
   /// - Throws: ``StoreError``.
   init(_ file: StoreFile, busyTimeout: Double, isReadOnly: Bool) throws(StoreError) {
@@ -24,7 +24,7 @@ internal import Carabiner
     }
     unsafe self.database = unsafe database
     self.path = path
-    // Kept although opening failed: what comes next fails with the text of the database, and `deinit` closes it.
+    // The handle is kept also if opening failed: it has the error message, and `deinit` closes it.
     if code != SQLITE_OK { throw error(code) }
     unsafe sqlite3_busy_timeout(database, Int32(max(0, busyTimeout) * 1000))
     unsafe sqlite3_extended_result_codes(database, 1)
@@ -41,14 +41,14 @@ internal import Carabiner
     guard code == SQLITE_OK else { throw error(code) }
   }
 
-  /// The one number a statement brings; 0 if it brings none.
+  /// The number that a statement returns; 0 if it returns no row.
   func number(_ text: String) throws(StoreError) -> Int64 {
     let statement = try statement(text)
     defer { statement.reset() }
     return try statement.step() ? statement.int(0) : 0
   }
 
-  /// A prepared statement; prepared once for each text.
+  /// A prepared statement, which is prepared only once for each text.
   func statement(_ text: String) throws(StoreError) -> SQLiteStatement {
     if let known = statements[text] { return known }
     var prepared: OpaquePointer?
@@ -76,7 +76,7 @@ internal import Carabiner
   /// The error for a result code, with the message of the database.
   func error(_ result: Int32) -> StoreError {
     let words = unsafe sqlite3_errmsg(database).map { unsafe String(cString: $0) } ?? "code \(result)"
-    // The index of the log is a file of its own, and usually the first to find the disk full.
+    // The index of the log is a separate file, and usually the first one for which the disk is full.
     if result == CSQLite_noRoomForIndex { return .diskFull(path, words) }
     return switch result & 0xFF {
     case SQLITE_CORRUPT, SQLITE_NOTADB:

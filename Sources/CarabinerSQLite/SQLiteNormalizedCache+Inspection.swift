@@ -2,7 +2,7 @@ internal import Carabiner
 internal import FoundationEssentials
 
 extension SQLiteNormalizedCache {
-  /// How many keys a removal reads between two deletions.
+  /// The number of keys that a removal reads between two deletions.
   private static let batch: Int64 = 1_000
 
   /// Calls `body` for each record, in the order of keys, in one consistent view.
@@ -37,7 +37,7 @@ extension SQLiteNormalizedCache {
     }
   }
 
-  /// Counts everything.
+  /// Returns the statistics of the store.
   ///
   /// - Throws: ``StoreError``.
   package func statistics() throws -> StoreStatistics {

@@ -24,14 +24,14 @@ public final class SQLiteNormalizedCache: NormalizedCache {
   private let isReadOnly: Bool
   private let writer: Mutex<SQLiteConnection>
   private let readers = Mutex<[SQLiteConnection]>([])
-  /// How many fields of roots may be written before they are counted.
+  /// The number of root fields that may be written before they are counted again.
   private let freeRootFields = Mutex(0)
 
   /// Opens a database, or creates it.
   ///
   /// - Parameters:
   ///   - path: The path of the file. The database also creates files with the suffixes `-wal` and `-shm`.
-  ///   - busyTimeout: How long to wait for a write of another process, in seconds.
+  ///   - busyTimeout: The maximum time to wait for a write of another process, in seconds.
   ///   - isReadOnly: Whether writes fail even if the file is writable.
   ///   - maximumFields: The maximal number of fields of the record of a root, approximately. The record has one field for each list of
   ///     arguments; the oldest are removed.

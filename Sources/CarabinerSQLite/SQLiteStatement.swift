@@ -39,7 +39,7 @@ internal import Carabiner
     }
   }
 
-  /// Ends a run, so that the statement holds no lock and can be used again.
+  /// Resets the statement, so that it holds no lock and can be used again.
   func reset() { unsafe sqlite3_reset(statement) }
 
   /// Runs a statement without results.

@@ -2,10 +2,10 @@ internal import Carabiner
 internal import CarabinerFiles
 internal import Glibc
 
-/// The file of a database and the files beside it. Only their owner may write to them.
+/// The files of a database: the database itself, its log and the log's index. Only their owner may write to them.
 ///
-/// A user who can write to the store can change the results of all clients. The same applies to the log and its index beside the file,
-/// because the database reads an existing log.
+/// A user who can write to the store can change the results of all clients. The same applies to the log and its index, because
+/// the database reads an existing log.
 struct StoreFile {
   /// The path without symbolic links. The other files are in the same folder.
   let path: String

@@ -4,7 +4,7 @@ internal import Foundation
 internal import NIOCore
 internal import NIOWebSocket
 
-/// Puts messages together of frames, answers pings, and watches over the rules of RFC 6455.
+/// Assembles messages from frames, answers pings, and enforces the rules of RFC 6455.
 final class FrameHandler: ChannelInboundHandler {
   typealias InboundIn = WebSocketFrame
   typealias OutboundOut = WebSocketFrame
@@ -26,7 +26,7 @@ final class FrameHandler: ChannelInboundHandler {
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     let frame = unwrapInboundIn(data)
     if connection.isClosing {
-      // The server's answer to a close frame, or its own that crossed it.
+      // The server's answer to the close frame, or its own close frame sent at the same time.
       if frame.opcode == .connectionClose { context.close(promise: nil) }
       return
     }
@@ -53,7 +53,7 @@ final class FrameHandler: ChannelInboundHandler {
 
   private func goOn(_ frame: WebSocketFrame) {
     guard var message = fragments else { return violated("the server continued a message that was not begun") }
-    // Given back when it has changed: two of it would make every change a copy.
+    // Set again after the change: a second reference would make each append copy the buffer.
     fragments = nil
     guard message.bytes.readableBytes + frame.data.readableBytes <= maximumMessageBytes else { return tooLarge() }
     message.bytes.writeImmutableBuffer(frame.data)

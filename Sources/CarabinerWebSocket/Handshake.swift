@@ -3,9 +3,9 @@ internal import CarabinerDigest
 internal import CarabinerWire
 internal import Foundation
 
-/// The request for a WebSocket, and the check of the answer (RFC 6455, 4.1).
+/// Builds the request for a WebSocket, and checks the response (RFC 6455, 4.1).
 struct Handshake: Sendable {
-  /// What the key is joined with before it is hashed, as the standard has it.
+  /// The GUID that the standard appends to the key before hashing.
   private static let keySuffix = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 
   private let opening: SocketOpening
@@ -17,12 +17,12 @@ struct Handshake: Sendable {
     key = Data((0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) }).base64EncodedString()
   }
 
-  /// The answer that the server must send for the key.
+  /// The value of Sec-WebSocket-Accept that the server must send.
   private var expectedAnswer: String {
     Data(Digest.sha1(Array((key + Self.keySuffix).utf8))).base64EncodedString()
   }
 
-  /// The header fields of the request: those that were asked for, and those of the handshake.
+  /// The header fields of the request: the configured ones, and those of the handshake.
   var fields: [Carabiner.HTTPHeaders.Field] {
     let own: Carabiner.HTTPHeaders = [
       "Host": opening.endpoint.authority, "Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Version": "13",
@@ -34,9 +34,9 @@ struct Handshake: Sendable {
     return all.fields
   }
 
-  /// Checks an answer with status 101.
+  /// Checks a response with status 101.
   ///
-  /// - Parameter values: Brings all values of a header.
+  /// - Parameter values: Returns all values of a header.
   func check(_ values: (String) -> [String]) throws(WebSocketError) {
     func has(_ header: String, _ word: String) -> Bool {
       values(header).flatMap { $0.split(separator: ",") }.contains {
@@ -68,7 +68,7 @@ struct Handshake: Sendable {
       "the answer to the handshake is invalid: \(reason); check that the URL is that of a WebSocket")
   }
 
-  /// The error for an answer with a status other than 101.
+  /// The error for a response with a status other than 101.
   func refusal(_ status: Int, location: String?, body: String) -> WebSocketError {
     let advice =
       switch status {

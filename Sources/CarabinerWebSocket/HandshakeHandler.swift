@@ -3,20 +3,20 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import NIOWebSocket
 
-/// Sends the handshake, checks the answer, and then leaves the pipeline to the frame handlers.
+/// Sends the handshake, checks the response, and then leaves the pipeline to the frame handlers.
 final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPClientResponsePart
   typealias OutboundOut = HTTPClientRequestPart
 
-  /// How many bytes of the body of a rejection are shown.
+  /// The number of bytes of a rejection's body that are shown.
   private static let keptBodyBytes = 200
 
   private enum Phase {
     case waiting
     case refused(status: Int, location: String?, body: String)
-    /// The server agreed; what is read from now on is for the handlers behind this one.
+    /// The server accepted the upgrade. Further input is for the later handlers.
     case upgraded
-    /// This handler is about to leave.
+    /// This handler is being removed.
     case passing
     case failed
   }
@@ -27,7 +27,7 @@ final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
   private let decoder: ByteToMessageHandler<HTTPResponseDecoder>
   private let handshake: Handshake
   private var phase = Phase.waiting
-  /// What came behind the head of the answer.
+  /// Input after the head of the response.
   private var early: [NIOAny] = []
 
   init(
@@ -102,7 +102,7 @@ final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
       return fail(opening.failure(of: error))
     }
     let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-    // Both watch what is written, so no frame can be before they have left.
+    // Both process outbound data, so frames can be written only after their removal.
     pipeline.removeHandler(encoder).and(pipeline.removeHandler(decoder)).whenComplete { _ in
       let (handler, context) = bound.value
       handler.makeWay(context)

@@ -8,7 +8,7 @@ struct ProxyEnvironment: Sendable {
 
   /// The name of the variable that names a proxy; nil if there is none for this endpoint.
   func variable(for endpoint: WebSocketEndpoint) -> String? {
-    // A client of a CGI program can set HTTP_PROXY in capitals by a header.
+    // HTTP_PROXY in capitals is ignored: a client of a CGI program can set it with a header.
     let names = endpoint.usesTLS ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"]
     guard let name = (names + ["all_proxy", "ALL_PROXY"]).first(where: { variables[$0]?.isEmpty == false }) else { return nil }
     return isExempt(endpoint.host.lowercased()) ? nil : name

@@ -60,9 +60,9 @@ final class ResultMailbox: Sendable {
     return isFull
   }
 
-  /// Takes the next event, and waits for it if there is none.
+  /// Returns the next event, and waits if there is none.
   ///
-  /// - Returns: The event, and whether there is room again and was none before.
+  /// - Returns: The event, and whether the buffer has changed from full to not full.
   /// - Throws: `CancellationError` if the task is cancelled while it waits.
   func take() async throws -> (event: SocketSession.Event, hasRoomAgain: Bool) {
     if let (event, hasRoomAgain) = takeKept() { return (event, hasRoomAgain) }
@@ -98,7 +98,7 @@ final class ResultMailbox: Sendable {
   private func takeKept() -> (SocketSession.Event, Bool)? {
     state.withLock { state in
       guard let event = state.takeFirst() else { return nil }
-      // Half of it, so that reading does not go on and off with each result.
+      // At half of the limits, so that reading is not paused and resumed for each result.
       guard state.isFull, state.count <= maximumResults / 2, state.bytes <= maximumBytes / 2 else { return (event, false) }
       state.isFull = false
       return (event, true)
@@ -107,7 +107,7 @@ final class ResultMailbox: Sendable {
 }
 
 extension SocketSession.Event {
-  /// How much room it takes.
+  /// The size of the event in the buffer, in bytes.
   fileprivate var bytes: Int {
     switch self {
     case .result(let payload), .errors(let payload): payload.count

@@ -7,13 +7,13 @@ internal import NIOPosix
 internal import NIOSSL
 internal import NIOWebSocket
 
-/// One connection: opened once, closed once.
+/// A connection, which is opened and closed once.
 final class SocketConnection: @unchecked Sendable {
   // Only the event loop uses the properties.
 
   /// The events of a connection.
   enum Event {
-    /// The handshake is done.
+    /// The handshake is complete.
     case opened(initialPayload: [UInt8]?)
     case text(Data)
     case binary
@@ -21,13 +21,13 @@ final class SocketConnection: @unchecked Sendable {
     case signOfLife
     /// The server violated RFC 6455. The connection is still open.
     case violation(WebSocketError.Code, String, closingWith: WebSocketCloseCode)
-    /// The server closed it, or it ended.
+    /// The server closed the connection, or the connection was lost.
     case closed(WebSocketCloseCode, reason: String)
-    /// It could not be opened.
+    /// The connection could not be opened.
     case failed(WebSocketError)
   }
 
-  /// The answer to a ping of the server: a frame, or a message of the protocol.
+  /// The response to a ping of the server: a frame, or a message of the protocol.
   enum Pong {
     case frame(ByteBuffer)
     case message([UInt8])
@@ -40,11 +40,11 @@ final class SocketConnection: @unchecked Sendable {
     }
   }
 
-  /// The memory that a message takes beside its text while it waits to be sent.
+  /// The memory overhead of a message that waits to be sent, in bytes.
   private static let messageOverhead = 256
-  /// What may wait to be sent although the maximum message size is smaller: many short messages.
+  /// The minimum limit of unsent bytes, for many short messages when the maximum message size is small.
   private static let minimumUnsentBytes = 1 << 20
-  /// How long the server may take to answer a close frame.
+  /// The time that the server has to answer a close frame.
   private static let closeGrace = TimeAmount.seconds(1)
 
   private let opening: SocketOpening
@@ -56,7 +56,8 @@ final class SocketConnection: @unchecked Sendable {
   private var isOver = false
   private var isOpen = false
   private var unsentBytes = 0
-  /// The pongs that wait until the server reads: the last of each kind, which answers the pings before it as well (RFC 6455, 5.5.3).
+  /// The pongs that wait until the server reads. Only the last one of each kind is kept, because it also answers earlier pings
+  /// (RFC 6455, 5.5.3).
   private var owedFrame: Pong?
   private var owedMessage: Pong?
   private let closing: EventLoopPromise<Void>
@@ -68,12 +69,12 @@ final class SocketConnection: @unchecked Sendable {
     closing = loop.makePromise()
   }
 
-  /// Done when the connection is closed.
+  /// Fulfilled when the connection is closed.
   var closed: EventLoopFuture<Void> { closing.futureResult }
 
   // MARK: Opening
 
-  /// - Parameter payload: What the first message will carry.
+  /// - Parameter payload: The payload of the first message.
   func open(initialPayload payload: [UInt8]?) {
     guard !isOver else { return }
     initialPayload = payload
@@ -130,7 +131,7 @@ final class SocketConnection: @unchecked Sendable {
           + "connect timeout"))
   }
 
-  /// The server agreed; frames follow.
+  /// The server accepted the upgrade; frames follow.
   func upgraded(_ channel: any Channel) {
     guard !isOver else { return }
     self.channel = channel
@@ -144,7 +145,7 @@ final class SocketConnection: @unchecked Sendable {
 
   // MARK: Events
 
-  /// Passes on an event, and none after the end.
+  /// Passes on an event, unless the connection has ended.
   func report(_ event: Event) {
     guard !isOver else { return }
     switch event {
@@ -174,7 +175,7 @@ final class SocketConnection: @unchecked Sendable {
     channel.write(WebSocketFrame.message(text)).whenComplete { _ in self.unsentBytes -= size }
   }
 
-  /// Answers a ping now, or once the server reads.
+  /// Answers a ping now, or when the server reads again.
   func answer(_ pong: Pong) {
     guard isOpen, !isOver, let channel else { return }
     guard !channel.isWritable else { return channel.writeAndFlush(pong.frame, promise: nil) }
@@ -198,20 +199,20 @@ final class SocketConnection: @unchecked Sendable {
 
   func flush() { channel?.flush() }
 
-  /// Whether it reads without being asked.
+  /// Sets whether the channel reads automatically.
   func readsByItself(_ reads: Bool) {
     guard !isOver, let channel else { return }
     try? channel.syncOptions?.setOption(.autoRead, value: reads)
   }
 
-  /// Sends a close frame, waits a moment for the answer, and closes.
+  /// Sends a close frame, waits a second for the answer, and closes the connection.
   func close(_ code: WebSocketCloseCode, reason: String) {
     guard !isOver else { return }
     isOver = true
     openTimeout?.cancel()
     guard let channel else { return closing.succeed() }
     guard isOpen else { return channel.close(promise: nil) }
-    // The answer has to be read, also if nothing else is.
+    // The answer must be read, also if reading is paused.
     try? channel.syncOptions?.setOption(.autoRead, value: true)
     channel.writeAndFlush(WebSocketFrame.closing(code, reason: reason), promise: nil)
     let grace = loop.scheduleTask(in: Self.closeGrace) { channel.close(promise: nil) }
@@ -227,7 +228,7 @@ extension WebSocketFrame {
     WebSocketFrame(fin: true, opcode: .text, maskKey: .random(), data: ByteBuffer(bytes: text))
   }
 
-  /// A close frame; a reason that is too long for one is cut.
+  /// A close frame. A reason that is too long is truncated.
   static func closing(_ code: WebSocketCloseCode, reason: String) -> WebSocketFrame {
     WebSocketFrame(
       fin: true, opcode: .connectionClose, maskKey: .random(), data: ByteBuffer(bytes: code.payload(reason: reason)))

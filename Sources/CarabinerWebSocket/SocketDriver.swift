@@ -5,7 +5,7 @@ internal import NIOCore
 internal import NIOPosix
 internal import Synchronization
 
-/// Carries out the actions of a session, on one event loop.
+/// Performs the actions of a session on one event loop.
 final class SocketDriver: @unchecked Sendable {
   // Only the event loop uses the `var` properties.
 
@@ -18,7 +18,7 @@ final class SocketDriver: @unchecked Sendable {
   private var progresses: [SocketSession.Token: SubscriptionProgress] = [:]
   private var timers: [SocketSession.Timer: Scheduled<Void>] = [:]
   private var connection: SocketConnection?
-  /// Operations whose results found no room; while there is one nothing is read.
+  /// Operations with a full buffer. While there is one, nothing is read.
   private var crowded: Set<SocketSession.Token> = []
   private var isPerforming = false
 
@@ -51,7 +51,7 @@ final class SocketDriver: @unchecked Sendable {
     return SocketResults(token, mailbox, self, ResultPayloads(type, limits: limits))
   }
 
-  /// Ends an operation, if it is not over.
+  /// Ends an operation, unless it is over.
   func end(_ token: SocketSession.Token) {
     loop.execute {
       guard self.forget(token) else { return }
@@ -60,7 +60,7 @@ final class SocketDriver: @unchecked Sendable {
     }
   }
 
-  /// Reads on for this operation.
+  /// Resumes reading for this operation.
   func resumeReading(for token: SocketSession.Token) {
     loop.execute { self.hasRoom(token) }
   }
@@ -79,7 +79,7 @@ final class SocketDriver: @unchecked Sendable {
     }
   }
 
-  /// Opens the connection again, with the headers and the payload that are set by then.
+  /// Opens a new connection with the current headers and payload.
   func reconnect() {
     loop.execute {
       self.session.reconnect()
@@ -176,7 +176,7 @@ final class SocketDriver: @unchecked Sendable {
 
   private func connect() {
     let connection = SocketConnection(opening, loop) { [weak self] connection, event in
-      // One that was given up has nothing more to say.
+      // Events of an abandoned connection are ignored.
       guard let self, connection === self.connection else { return }
       take(event)
     }

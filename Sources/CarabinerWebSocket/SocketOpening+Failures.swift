@@ -33,7 +33,7 @@ extension SocketOpening {
       .cannotConnect, "nothing accepts connections at \(error.host):\(error.port) (\(reasons)); check that the server is running")
   }
 
-  /// The text of an error. NIO's text of a system error names a C function and has a parenthesis too many.
+  /// The text of an error. NIO's description of a system error names a C function and has an unbalanced parenthesis.
   private static func text(of error: any Error) -> String {
     (error as? IOError).map { unsafe String(cString: strerror($0.errnoCode)) } ?? "\(error)"
   }

@@ -35,7 +35,7 @@ final class SocketOpening: Sendable {
 
   /// The headers of the next handshake.
   var headers: HTTPHeaders { credentials.withLock { $0.headers } }
-  /// Makes the payload of the next `connection_init`; nil for none.
+  /// Creates the payload of the next `connection_init`; nil for none.
   var connectionPayload: WebSocketTransport.ConnectionPayload? { credentials.withLock { $0.payload } }
 
   /// Changes the headers of later handshakes.
@@ -53,7 +53,7 @@ final class SocketOpening: Sendable {
     WebSocketError(code, message, url: endpoint.url.absoluteString, statusCode: statusCode)
   }
 
-  /// The TLS context. It is made once, because it reads all certificates of the system.
+  /// The TLS context. It is created only once, because that reads all certificates of the system.
   ///
   /// - Throws: ``WebSocketError`` if the certificates cannot be read.
   func tlsContext() throws -> NIOSSLContext {

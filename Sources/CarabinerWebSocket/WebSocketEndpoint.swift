@@ -1,13 +1,13 @@
 internal import Carabiner
 internal import Foundation
 
-/// Where a WebSocket goes, taken apart once.
+/// The parts of a WebSocket URL.
 struct WebSocketEndpoint: Sendable {
   let url: URL
   let host: String
   let port: Int
   let usesTLS: Bool
-  /// Path and query for the request line.
+  /// The path and query for the request line.
   let target: String
 
   /// - Throws: ``WebSocketError`` with code `unsupportedURL`.

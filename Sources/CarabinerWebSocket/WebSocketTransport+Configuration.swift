@@ -2,7 +2,7 @@ public import Carabiner
 public import CarabinerWire
 
 extension WebSocketTransport {
-  /// Makes the payload of `connection_init`; nil for none.
+  /// Returns the payload of `connection_init`; nil for none.
   public typealias ConnectionPayload = @Sendable () async throws -> JSONObject?
 
   /// The configuration of a ``WebSocketTransport``.
@@ -18,20 +18,20 @@ extension WebSocketTransport {
 
     /// The subprotocol.
     public var webSocketProtocol = WebSocketProtocol.graphQLTransportWS
-    /// Makes the payload of `connection_init`; nil for none. It is called for each connection, so the payload may contain a token that
-    /// expires.
+    /// Returns the payload of `connection_init`; nil for none. It is called for each connection, so the payload may contain a
+    /// token that expires.
     public var connectionPayload: ConnectionPayload?
-    /// The limit for opening a connection, TLS and handshake included.
+    /// The timeout for opening a connection, including TLS and the handshake.
     public var connectTimeout = Duration.seconds(10)
-    /// The limit for `connection_ack`.
+    /// The timeout for `connection_ack`.
     public var acknowledgementTimeout = Duration.seconds(10)
-    /// How long after the last frame of the server a ping is sent; nil for never.
+    /// The time after the last frame of the server after which a ping is sent; nil for never.
     public var pingInterval: Duration?
-    /// The limit for the answer to a ping.
+    /// The timeout for the answer to a ping.
     public var pongTimeout = Duration.seconds(10)
-    /// How long a connection without operations stays open.
+    /// The time that a connection without operations stays open.
     public var idleTimeout = Duration.seconds(60)
-    /// How often and how fast a lost connection is opened again.
+    /// The settings for reconnecting after a lost connection.
     public var reconnection = WebSocketReconnection()
     /// The maximal size of a message of the server in bytes, with all its fragments.
     public var maximumMessageBytes = Self.defaultMaximumMessageBytes
@@ -39,16 +39,18 @@ extension WebSocketTransport {
     public var maximumMergedBytes = ResponseLimits.defaultMaximumMergedBytes
     /// The maximal number of operations that wait for the connection.
     public var maximumWaitingOperations = Self.defaultMaximumWaitingOperations
-    /// How many results of one operation are buffered for a slow reader. If there are more, reading from the connection is paused.
+    /// The number of results of one operation that are buffered for a slow reader. If there are more, reading from the connection
+    /// is paused.
     public var maximumBufferedResults = Self.defaultMaximumBufferedResults
-    /// How many bytes of results of one operation are buffered. If there are more, reading from the connection is paused.
+    /// The size of the results of one operation that are buffered, in bytes. If there are more, reading from the connection is
+    /// paused.
     public var maximumBufferedBytes = Self.defaultMaximumBufferedBytes
     /// The maximal nesting depth of the JSON of a result.
     public var maximumDepth = ResponseLimits.defaultMaximumDepth
     /// The path of a PEM file with the certificate authorities to trust; nil for those of the system.
     public var certificateAuthorityFile: String?
 
-    /// The defaults.
+    /// Creates the default configuration.
     public init() {}
 
     func session(url: String) -> SocketSession.Options {

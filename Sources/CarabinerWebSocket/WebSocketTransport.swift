@@ -1,7 +1,7 @@
 public import Carabiner
 public import Foundation
 
-/// Runs operations of every kind over one WebSocket.
+/// Runs queries, mutations and subscriptions over one WebSocket.
 ///
 /// The connection opens with the first operation and closes when it has been idle for a while. GraphQL interceptors, cache and retries
 /// work as over HTTP. HTTP interceptors and the parser are not used, and files cannot be uploaded.
@@ -15,12 +15,12 @@ public struct WebSocketTransport: NetworkTransport {
   private let socket: SocketHandle
   private let clientHeaders: HTTPHeaders
 
-  /// A transport to one endpoint.
+  /// Creates a transport for one endpoint.
   ///
   /// - Parameters:
   ///   - url: The URL of the server, ws or wss.
   ///   - additionalHeaders: The headers of the handshake. Headers of single requests are not sent.
-  ///   - wireOptions: How operations are written. Name and version of the client are sent in the handshake.
+  ///   - wireOptions: The format of operations. The name and version of the client are sent in the handshake.
   /// - Throws: ``WebSocketError`` if the URL is not a WebSocket URL, or if a header is malformed.
   public init(
     url: URL, interceptorProvider: any InterceptorProvider = DefaultInterceptorProvider.shared,
@@ -47,16 +47,16 @@ public struct WebSocketTransport: NetworkTransport {
 
   /// Closes the connection until ``resume()``, for example while an app is in the background.
   ///
-  /// Operations wait and are sent again. A mutation that was already sent fails, and so does a query that already has a result.
+  /// Operations wait and are sent again. A mutation that was already sent fails, and a query that already has a result fails too.
   public func pause() { socket.driver.pause() }
 
-  /// Opens the connection again, if operations wait for one.
+  /// Opens the connection again if operations wait for it.
   public func resume() { socket.driver.resume() }
 
-  /// Changes the headers of the handshake, and opens the connection again with them.
+  /// Changes the headers of the handshake, and reconnects with them.
   ///
   /// - Parameter headers: All additional headers. They replace the previous ones.
-  /// - Throws: ``WebSocketError`` if a header is malformed. The previous headers then stay.
+  /// - Throws: ``WebSocketError`` if a header is malformed. The previous headers are then kept.
   public func setAdditionalHeaders(_ headers: HTTPHeaders) throws {
     var all = clientHeaders
     all.replace(with: headers)
@@ -64,7 +64,7 @@ public struct WebSocketTransport: NetworkTransport {
     socket.driver.reconnect()
   }
 
-  /// Changes the payload of `connection_init`, and opens the connection again with it.
+  /// Changes the payload of `connection_init`, and reconnects with it.
   public func setConnectionPayload(_ payload: ConnectionPayload?) {
     socket.driver.opening.setConnectionPayload(payload)
     socket.driver.reconnect()

@@ -1,11 +1,11 @@
 internal import Tracing
 
-/// A span that is over, on its way to the collector.
+/// A span that has ended and is to be exported.
 struct FinishedSpan: Sendable {
   let context: TraceContext
-  /// The span this one happened within; nil for the first of a trace.
+  /// The parent span; nil for the first of a trace.
   let parent: SpanID?
-  /// Whether the parent is another process's.
+  /// Whether the parent span is in another process.
   let isParentRemote: Bool
   let name: String
   let kind: SpanKind

@@ -2,12 +2,12 @@ package import Carabiner
 internal import FoundationEssentials
 internal import Synchronization
 
-/// Sends spans to a collector, in batches, in a task of its own.
+/// Sends spans to a collector in batches, in a separate task.
 ///
 /// Callers never wait for it. While the collector is slow or unavailable, spans wait in a bounded queue. Spans that do not fit into the
 /// queue, or that the collector rejects, are counted and dropped.
 package final class OTLPExporter: Sendable {
-  /// The number of spans by their fate.
+  /// The numbers of spans by outcome.
   package struct Counts: Sendable, Hashable {
     /// The collector accepted them.
     package var exported = 0
@@ -22,14 +22,14 @@ package final class OTLPExporter: Sendable {
   private struct State {
     var exported = 0
     var failed = 0
-    /// Whether no more spans come: each batch is then tried once.
+    /// Whether the exporter shuts down. Each batch is then sent only once.
     var isClosing = false
-    /// What sleeps before a batch is tried again.
+    /// The task that waits before the next attempt.
     var pause: Task<Void, Never>?
     var isFailing = false
   }
 
-  /// What became of one attempt to send a batch.
+  /// The result of one attempt to send a batch.
   fileprivate enum Outcome {
     case accepted(refused: Int, reason: String)
     case refused(String)
@@ -41,18 +41,18 @@ package final class OTLPExporter: Sendable {
   private let transport: any HTTPTransport
   private let queue: SpanQueue
   private let state = Mutex(State())
-  /// Tells the task that there is something to send.
+  /// Wakes the task when there are spans to send.
   private let wake: AsyncStream<Void>.Continuation
   private let wakes: AsyncStream<Void>
   private let worker = Mutex<Task<Void, Never>?>(nil)
-  /// Is told in a sentence when the collector cannot be reached any more, and when it can again.
+  /// Called with a message when the collector becomes unreachable, and when it is reachable again.
   private let note: @Sendable (String) -> Void
 
-  /// An exporter that has not begun.
+  /// Creates an exporter that has not been started.
   ///
   /// - Parameters:
   ///   - version: The version of the instrumentation.
-  ///   - note: Gets a message when sending starts to fail, and when it works again.
+  ///   - note: Called with a message when sending starts to fail, and when it works again.
   package init(
     _ settings: OTLPSettings, version: String, transport: any HTTPTransport, note: @escaping @Sendable (String) -> Void
   ) {
@@ -76,7 +76,7 @@ package final class OTLPExporter: Sendable {
     if queue.add(span) == settings.maximumBatch { wake.yield() }
   }
 
-  /// Begins to send.
+  /// Starts to send.
   package func start() {
     worker.withLock { worker in
       guard worker == nil else { return }
@@ -138,7 +138,7 @@ package final class OTLPExporter: Sendable {
 
   /// Waits before the next attempt.
   ///
-  /// - Returns: Whether there is to be one.
+  /// - Returns: Whether another attempt is to be made.
   private func pause(_ time: Duration) async -> Bool {
     let pause = Task { _ = try? await Task.sleep(for: min(time, settings.maximumPause)) }
     let isClosing = state.withLock { state in
@@ -167,7 +167,7 @@ package final class OTLPExporter: Sendable {
     }
   }
 
-  /// How much of an answer is looked at.
+  /// The number of bytes of a response that are read.
   private static let maximumAnswerBytes = 64 << 10
 
   private static func beginning(of chunks: PullStream<Data>) async throws -> [UInt8] {
@@ -179,7 +179,7 @@ package final class OTLPExporter: Sendable {
     return bytes
   }
 
-  /// Counts a batch, and tells of it if that is news.
+  /// Counts a batch, and logs a change between failure and success.
   private func note(_ count: Int, refused: Int, _ reason: String?) {
     let isNews = state.withLock { state in
       state.exported += count - refused
@@ -197,7 +197,7 @@ package final class OTLPExporter: Sendable {
 }
 
 extension OTLPExporter.Outcome {
-  /// What a collector's answer means (OTLP over HTTP).
+  /// Interprets the response of a collector (OTLP over HTTP).
   fileprivate init(_ head: HTTPURLResponse, _ body: [UInt8]) {
     switch head.statusCode {
     case 200..<300:

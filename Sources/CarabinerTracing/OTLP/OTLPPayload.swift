@@ -43,7 +43,7 @@ struct OTLPPayload {
     return .object(object)
   }
 
-  /// The flags of the trace, and whether the parent is another process's.
+  /// The flags of the trace, including whether the parent is in another process.
   private func flags(_ span: FinishedSpan) -> Int { 0x101 | (span.isParentRemote ? 0x200 : 0) }
 
   private func json(_ event: SpanEvent) -> JSONValue {

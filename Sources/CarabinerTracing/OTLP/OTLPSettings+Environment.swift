@@ -12,7 +12,7 @@ extension OTLPSettings {
   /// - Parameters:
   ///   - base: The URL of the collector without the path, from the command line. It overrides the environment.
   ///   - share: The share of traces that are recorded, for traces that start here, from the command line.
-  ///   - warn: Gets a message for each malformed variable, which is ignored, as OpenTelemetry requires.
+  ///   - warn: Called with a message for each malformed variable, which is ignored, as OpenTelemetry requires.
   /// - Throws: ``Refusal`` if the settings cannot be used.
   package init?(
     base: String?, share: Double?, environment: [String: String], warn: @escaping (String) -> Void
@@ -63,6 +63,6 @@ extension OTLPSettings {
     return url
   }
 
-  /// The place for traces at a collector.
+  /// The URL for traces of a collector.
   private static func traces(_ base: String) -> String { base.hasSuffix("/") ? "\(base)v1/traces" : "\(base)/v1/traces" }
 }

@@ -13,13 +13,13 @@ package struct OTLPSettings: Sendable {
   /// The attributes of this process.
   package var resource: [(name: String, value: String)] = [("service.name", defaultServiceName)]
   package var sampler = TraceSampler()
-  /// The limit for a request in seconds.
+  /// The timeout of a request in seconds.
   package var timeout = 10.0
   /// The maximal number of queued spans. Further ones are dropped.
   package var maximumQueue = 2048
   /// The maximal number of spans in one request.
   package var maximumBatch = 512
-  /// How long a span waits for a full batch.
+  /// The maximum time that a span waits for a full batch.
   package var interval = Duration.seconds(5)
   /// The maximal number of attempts to send a batch.
   package var maximumAttempts = 5

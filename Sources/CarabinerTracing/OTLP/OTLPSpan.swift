@@ -91,7 +91,7 @@ package final class OTLPSpan: Tracing.Span {
     if let finished { exporter.add(finished) }
   }
 
-  /// A span that has ended does not change.
+  /// Applies a change, unless the span has ended.
   private func change(_ body: (inout State) -> Void) {
     guard exporter != nil else { return }
     state.withLock { state in

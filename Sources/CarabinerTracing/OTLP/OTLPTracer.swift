@@ -1,6 +1,6 @@
 package import Tracing
 
-/// Makes spans that an exporter sends to a collector.
+/// Creates spans that an exporter sends to a collector.
 package final class OTLPTracer: Tracer {
   package typealias Span = OTLPSpan
 
@@ -8,7 +8,7 @@ package final class OTLPTracer: Tracer {
   package let sampler: TraceSampler
   private let exporter: OTLPExporter
 
-  /// A tracer that passes its spans to `exporter`.
+  /// Creates a tracer that passes its spans to `exporter`.
   package init(sampler: TraceSampler, exporter: OTLPExporter) {
     self.sampler = sampler
     self.exporter = exporter
@@ -54,7 +54,7 @@ package final class OTLPTracer: Tracer {
 }
 
 extension TraceContext {
-  /// The same context in a trace that is not recorded.
+  /// The same context with the sampled flag cleared.
   package var unsampled: TraceContext {
     var unsampled = self
     unsampled.isSampled = false

@@ -10,7 +10,7 @@ struct OTLPVariables {
     self.warn = warn
   }
 
-  /// A variable's value; one that is empty counts as not set.
+  /// The value of a variable; nil if it is empty or not set.
   subscript(name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
 
   /// Whether tracing is disabled.
@@ -32,7 +32,7 @@ struct OTLPVariables {
     return nil
   }
 
-  /// Pairs of the exporter, as `a=b,c=d` with values percent-encoded.
+  /// Pairs of name and value of an exporter setting, such as `a=b,c=d` with percent-encoded values.
   func pairs(_ name: String) -> [(name: String, value: String)] {
     exporter(name).map { pairs($0, of: "OTEL_EXPORTER_OTLP_\(name)") } ?? []
   }

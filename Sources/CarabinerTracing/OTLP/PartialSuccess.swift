@@ -1,6 +1,6 @@
 internal import CarabinerWire
 
-/// The partial failure in a successful answer of a collector.
+/// The partial failure in a successful response of a collector.
 enum PartialSuccess {
   /// The number of rejected spans, and the reason.
   static func read(_ body: [UInt8]) -> (refused: Int, reason: String) {

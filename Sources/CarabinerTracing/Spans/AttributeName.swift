@@ -1,4 +1,4 @@
-/// Names of spans' attributes: OpenTelemetry's where it has one, and our own.
+/// The names of span attributes: those of OpenTelemetry where it defines one, and Carabiner's own.
 package enum AttributeName {
   // Semantic conventions of HTTP, of the network and of GraphQL.
   package static let clientAddress = "client.address"
@@ -19,7 +19,7 @@ package enum AttributeName {
   package static let urlScheme = "url.scheme"
   package static let userAgent = "user_agent.original"
 
-  // What only a chain of interceptors has.
+  // Attributes of a chain of interceptors.
   package static let direction = "carabiner.direction"
   package static let generation = "carabiner.generation"
   package static let hook = "carabiner.hook"

@@ -3,7 +3,7 @@ public import FoundationEssentials
 internal import Synchronization
 public import Tracing
 
-/// Makes the spans of one request: one for each step of a stage, and one for each transfer.
+/// Creates the spans of one request: one for each step of a stage, and one for each transfer.
 ///
 /// Use one instance for each request: `RequestConfiguration(tracer: ChainSpans(tracer))`. The time in which a stage waits for inner stages
 /// is not part of its spans, so a stage has one span on the way down and one on the way up. The tracer injects the span of the transfer
@@ -21,10 +21,10 @@ public final class ChainSpans: ChainTracer {
   private let spans = Atomic<Int>(0)
   private let transfers = Atomic<Int>(0)
 
-  /// Spans of one request.
+  /// Creates the spans of one request.
   ///
   /// - Parameters:
-  ///   - tracer: The tracer that makes the spans.
+  ///   - tracer: The tracer that creates the spans.
   ///   - parent: The context of the parent span.
   ///   - attributes: Additional attributes of each span of a stage.
   ///   - maximumSpans: The maximal number of spans. Further ones are dropped.
@@ -55,7 +55,7 @@ public final class ChainSpans: ChainTracer {
   private var hasRoom: Bool { spans.add(1, ordering: .relaxed).newValue <= maximumSpans }
 
   public func record(_ event: StageEvent) {
-    // A transfer has a span of its own.
+    // A transfer has its own span.
     guard event.kind != .transport, hasRoom else { return }
     let end = clock.now
     let name = event.stage.isEmpty ? event.kind.rawValue : event.stage
@@ -99,7 +99,7 @@ public final class ChainSpans: ChainTracer {
     _ = hasRoom
     let span = tracer.startSpan(name, context: parent, ofKind: .client, at: clock.now)
     span.updateAttributes { all in
-      // The query of a GET holds variables.
+      // The query of a GET contains variables.
       all[AttributeName.urlFull] = redact(PrintableURL(url).withoutQuery)
       if let host = url.host() { all[AttributeName.serverAddress] = redact(host) }
       all[AttributeName.serverPort] = url.port ?? (["https", "wss"].contains(url.scheme) ? 443 : 80)
@@ -108,7 +108,7 @@ public final class ChainSpans: ChainTracer {
   }
 }
 
-/// Writes the fields of a trace into a head.
+/// Adds the trace fields to the headers of a request.
 private struct HeaderInjector: Injector {
   func inject(_ value: String, forKey key: String, into carrier: inout HTTPHeaders) { carrier[key] = value }
 }

@@ -11,7 +11,7 @@ package final class RequestSpan: Sendable {
   private let isOver = Atomic<Bool>(false)
   private let chains = Mutex<[ChainSpans]>([])
 
-  /// The span of a request that begins now.
+  /// Starts the span of a request.
   ///
   /// - Parameters:
   ///   - context: The context of the parent span.
@@ -36,13 +36,13 @@ package final class RequestSpan: Sendable {
     span = tracer.startSpan(name, context: whole.span.context, ofKind: .internal, at: clock.now)
   }
 
-  /// A span for one of several operations.
+  /// Starts a span for one of several operations.
   package func part(_ name: String) -> RequestSpan { RequestSpan(name, within: self) }
 
   /// Adds attributes.
   package func describe(_ update: (inout SpanAttributes) -> Void) { span.updateAttributes(update) }
 
-  /// A tracer for the chain that works within it.
+  /// Returns a tracer for the chain, with this span as the parent.
   ///
   /// - Parameter attributes: Additional attributes of each span of a stage.
   package func chain(attributes: SpanAttributes) -> ChainSpans {
@@ -61,7 +61,7 @@ package final class RequestSpan: Sendable {
     guard !isOver.exchange(true, ordering: .relaxed) else { return }
     let leftOut = chains.withLock(\.self).reduce(0) { $0 + $1.leftOut }
     if leftOut > 0 { describe { $0[AttributeName.leftOutSpans] = leftOut } }
-    // A body that is dropped later must not outlast the request in its trace.
+    // A body that is dropped later must not extend beyond the request in its trace.
     span.end(at: endsClock ? clock.stop() : clock.now)
   }
 }

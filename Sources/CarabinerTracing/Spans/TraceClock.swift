@@ -13,12 +13,12 @@ final class TraceClock: Sendable {
   }
 
   private let began = ContinuousClock.now
-  /// When it began.
+  /// The start of the trace.
   let start = Instant(nanosecondsSinceEpoch: DefaultTracerClock.now.nanosecondsSinceEpoch)
-  /// The time after which no more goes by; 0 while it does.
+  /// The time at which the clock was stopped; 0 while it runs.
   private let end = Atomic<UInt64>(0)
 
-  /// The time now; once the clock was stopped, the time it was stopped at.
+  /// The current time, or the time at which the clock was stopped.
   var now: Instant {
     let end = end.load(ordering: .relaxed)
     return end == 0 ? running : Instant(nanosecondsSinceEpoch: end)
@@ -30,7 +30,7 @@ final class TraceClock: Sendable {
     return Instant(nanosecondsSinceEpoch: start.nanosecondsSinceEpoch &+ elapsed)
   }
 
-  /// The time so long ago, though not before the start.
+  /// The time before another one by a duration, but not before the start.
   func instant(before later: Instant, by duration: Duration) -> Instant {
     let (seconds, attoseconds) = duration.components
     let elapsed = UInt64(clamping: seconds) &* 1_000_000_000 &+ UInt64(clamping: attoseconds / 1_000_000_000)
@@ -38,9 +38,9 @@ final class TraceClock: Sendable {
     return Instant(nanosecondsSinceEpoch: later.nanosecondsSinceEpoch &- min(elapsed, sinceStart))
   }
 
-  /// Stops the clock: what ends later ends now.
+  /// Stops the clock. Spans that end later get the current time as their end.
   ///
-  /// - Returns: The time now.
+  /// - Returns: The time at which the clock was stopped.
   func stop() -> Instant {
     let now = running
     let (_, earlier) = end.compareExchange(expected: 0, desired: now.nanosecondsSinceEpoch, ordering: .relaxed)

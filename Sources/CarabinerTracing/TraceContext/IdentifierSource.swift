@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Numbers for ids, without a call to the system for each: a counter, mixed (SplitMix64).
+/// Generates numbers for ids without a system call for each: a counter, mixed with SplitMix64.
 ///
 /// Mixing is a bijection, so no number repeats before all have been used. The counter starts at a random value, so two processes have
 /// different ids. The ids are not secret.

@@ -11,7 +11,7 @@ package struct TraceContext: Sendable, Hashable {
   package var isRemote: Bool
   package var state: TraceState?
 
-  /// A context of these parts.
+  /// Creates a context.
   package init(traceID: TraceID, spanID: SpanID?, isSampled: Bool, isRemote: Bool, state: TraceState? = nil) {
     self.traceID = traceID
     self.spanID = spanID

@@ -3,7 +3,7 @@ package struct TraceID: Sendable, Hashable {
   package let high: UInt64
   package let low: UInt64
 
-  /// An id of these halves; nil if both are zero.
+  /// Creates an id from its halves; nil if both are zero.
   package init?(high: UInt64, low: UInt64) {
     guard high | low != 0 else { return nil }
     self.high = high
@@ -17,7 +17,7 @@ package struct TraceID: Sendable, Hashable {
 }
 
 extension TraceID: CustomStringConvertible {
-  /// 32 digits in lower case.
+  /// 32 hexadecimal digits in lower case.
   package var description: String { high.hexadecimal + low.hexadecimal }
 }
 
@@ -25,7 +25,7 @@ extension TraceID: CustomStringConvertible {
 package struct SpanID: Sendable, Hashable {
   package let number: UInt64
 
-  /// The id with this number; nil for zero.
+  /// Creates an id; nil for zero.
   package init?(_ number: UInt64) {
     guard number != 0 else { return nil }
     self.number = number
@@ -36,12 +36,12 @@ package struct SpanID: Sendable, Hashable {
 }
 
 extension SpanID: CustomStringConvertible {
-  /// 16 digits in lower case.
+  /// 16 hexadecimal digits in lower case.
   package var description: String { number.hexadecimal }
 }
 
 extension UInt64 {
-  /// All sixteen digits.
+  /// The number as 16 hexadecimal digits.
   package var hexadecimal: String {
     let digits = "0123456789abcdef".utf8Span.span
     var text = ""

@@ -8,7 +8,7 @@ package struct TraceParent: Sendable, Hashable {
   /// Whether the client records the trace of the request.
   package var isSampled: Bool
 
-  /// A parent of these parts.
+  /// Creates a parent.
   package init(traceID: TraceID, spanID: SpanID, isSampled: Bool) {
     self.traceID = traceID
     self.spanID = spanID
@@ -17,7 +17,7 @@ package struct TraceParent: Sendable, Hashable {
 
   /// Parses the value of the header; nil if it is malformed and must be ignored.
   ///
-  /// Of a later version, the known fields are read, as the standard requires.
+  /// The known fields of a later version are read, as the standard requires.
   package init?(_ text: String) {
     let bytes = text.utf8Span.span
     // 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01

@@ -5,7 +5,7 @@ package struct TraceSampler: Sendable, Hashable {
   /// The share of traces that are recorded if they start here, from 0 to 1.
   package var share: Double
 
-  /// A sampler with these settings.
+  /// Creates a sampler.
   package init(followsParent: Bool = true, share: Double = 0) {
     self.followsParent = followsParent
     self.share = share
@@ -27,7 +27,7 @@ package struct TraceSampler: Sendable, Hashable {
     return TraceContext(traceID: traceID, spanID: nil, isSampled: true, isRemote: false)
   }
 
-  /// Whether a trace is in the share. Only its id decides, so that processes with the same share decide alike.
+  /// Whether a trace is in the share. The decision depends only on the id, so processes with the same share decide alike.
   package func includes(_ traceID: TraceID) -> Bool {
     if share >= 1 { return true }
     if share <= 0 { return false }

@@ -1,12 +1,13 @@
-/// The header `tracestate` of W3C Trace Context: the notes of other tracing systems. It is passed on unchanged.
+/// The header `tracestate` of W3C Trace Context: data of other tracing systems. It is passed on unchanged.
 package struct TraceState: Sendable, Hashable {
   /// The field's name.
   package static let fieldName = "tracestate"
   /// The maximal number of entries, as in the standard.
   static let maximumMembers = 32
-  /// The maximal size that is passed on, which is the minimum of the standard. Long entries are dropped first, then the last ones.
+  /// The maximal size that is passed on, in bytes: the minimum that the standard requires. Long entries are dropped first, then
+  /// the last ones.
   static let maximumBytes = 512
-  /// The length from which on an entry counts as long.
+  /// The length from which an entry counts as long, in bytes.
   static let longMemberBytes = 128
 
   /// The field's value; never empty.
