@@ -163,7 +163,7 @@ struct KitTests {
   @Test("a suspended hook nobody will finish fails", arguments: [KitPlugin.cpp, .rust])
   func lettingGo(kit: KitPlugin) async throws {
     let error = await #expect(throws: PluginError.self) { try await Chain(kit, "let go").run() }
-    #expect(error?.message.contains("let go of a suspended hook") == true)
+    #expect(error?.message.contains("dropped a suspended hook") == true)
   }
 
   @Test("a request that cannot be made fails the hook that waits for it", arguments: KitPlugin.allCases)

@@ -179,7 +179,7 @@ class Host {
     } catch (const std::exception &error) {
       log(Level::Error, error.what());
     } catch (...) {
-      log(Level::Error, "the plugin threw something that is no std::exception");
+      log(Level::Error, "the plugin threw an exception that is not a std::exception");
     }
   }
 

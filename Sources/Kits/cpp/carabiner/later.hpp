@@ -34,7 +34,7 @@ crb_verdict guarded(crb_call call, Hook &&hook) noexcept {
   } catch (const std::exception &error) {
     return fail(call, error.what());
   } catch (...) {
-    return fail(call, "the plugin threw something that is no std::exception");
+    return fail(call, "the plugin threw an exception that is not a std::exception");
   }
 }
 
@@ -57,7 +57,7 @@ class Later {
       : core_(other.core_), call_(other.call_), state_(other.state_), users_(std::move(other.users_)), gate_(std::move(other.gate_)) {}
   Later(const Later &) = delete;
   Later &operator=(const Later &) = delete;
-  ~Later() { fail("the plugin let go of a suspended hook without finishing it"); }
+  ~Later() { fail("the plugin dropped a suspended hook without finishing it"); }
 
   /// Whether the hook is still waiting: it was not finished and the call was not cancelled.
   bool is_wanted() const noexcept { return gate_ && table->cancelled(call_) == 0; }
@@ -308,7 +308,7 @@ class Suspendable : public Watched {
   }
   void drop_header(std::string_view name) { check(table->header_set(handle(), view(name), absent, 0), "the header"); }
   void stage(uint32_t kind, Buffer bytes, uint32_t flags) {
-    check(table->emit(handle(), kind, bytes.take(), flags), "what is emitted");
+    check(table->emit(handle(), kind, bytes.take(), flags), "the emitted value");
   }
   Verdict again(uint32_t scope, std::chrono::nanoseconds delay) {
     check(table->set_retry(handle(), scope, delay.count() > 0 ? static_cast<uint64_t>(delay.count()) : 0), "the retry");

@@ -110,7 +110,7 @@ crb_status told(crb_error *why, Body body) noexcept {
     } catch (const std::exception &error) {
       refuse(why, error.what());
     } catch (...) {
-      refuse(why, "the plugin threw something that is no std::exception");
+      refuse(why, "the plugin threw an exception that is not a std::exception");
     }
   } catch (...) {
     return CRB_E_NOMEM;

@@ -95,7 +95,7 @@ void cancelled(void *inst, crb_call handle, void *state) noexcept {
     } catch (const std::exception &error) {
       core->host.log(Level::Error, error.what());
     } catch (...) {
-      core->host.log(Level::Error, "the plugin threw something that is no std::exception");
+      core->host.log(Level::Error, "the plugin threw an exception that is not a std::exception");
     }
   }
   // Finishes the hook if the plugin has not done so in on_cancel.

@@ -176,7 +176,7 @@ impl<Kind: 'static> Call<Kind> {
     }
     pub(crate) fn stage(&self, kind: u32, bytes: Buffer, flags: u32) -> Result<(), Failure> {
         // SAFETY: the host takes over the reference.
-        check(unsafe { (host::table().emit)(self.handle, kind, bytes.take(), flags) }, "what is emitted")
+        check(unsafe { (host::table().emit)(self.handle, kind, bytes.take(), flags) }, "the emitted value")
     }
     pub(crate) fn again(&self, scope: u32, delay: Duration) -> Answer {
         let nanoseconds = u64::try_from(delay.as_nanos()).unwrap_or(u64::MAX);
@@ -214,7 +214,7 @@ unsafe fn found<'a>(status: i32, view: View, what: &str) -> Result<Option<&'a [u
 }
 
 fn as_text(bytes: &[u8]) -> Result<&str, Failure> {
-    std::str::from_utf8(bytes).map_err(|_| Failure::new("this part of the message is no UTF-8"))
+    std::str::from_utf8(bytes).map_err(|_| Failure::new("this part of the message is not UTF-8"))
 }
 
 /// A call that was cancelled. Another hook of the same call may be running.

@@ -262,7 +262,7 @@ impl<Kind: 'static> Drop for Later<Kind> {
         let Some(gate) = self.gate.take() else { return };
         let Some(_running) = self.host.tasks().ok().and_then(|tasks| tasks.enter()) else { return };
         if gate.enter() {
-            gate.finish(fail(self.call, &"the plugin let go of a suspended hook without finishing it".into()));
+            gate.finish(fail(self.call, &"the plugin dropped a suspended hook without finishing it".into()));
         }
     }
 }

@@ -91,7 +91,7 @@ impl Host {
                 lent.host.contained(move || match (answer.as_ref(), error.as_ref()) {
                     (Some(answer), _) => match std::str::from_utf8(bytes(answer.records)) {
                         Ok(records) => done(Ok(StoreAnswer { count: answer.count, records })),
-                        Err(_) => done(Err("the store brought what is not UTF-8".into())),
+                        Err(_) => done(Err("the store returned text that is not UTF-8".into())),
                     },
                     (None, Some(error)) => {
                         let event = ErrorEvent(error);
