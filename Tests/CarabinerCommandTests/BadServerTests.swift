@@ -6,7 +6,7 @@ import Testing
 /// The command against a server that misbehaves on purpose.
 @Suite("carabiner run against bad servers")
 struct BadServerTests {
-  /// One answer and what the command makes of it.
+  /// One response and the expected result of the command.
   struct Case: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let status: Int32
@@ -117,7 +117,7 @@ struct BadServerTests {
       })
     let run = try await CommandRun(["run", "--endpoint", server.origin, "--timeout", "0.5", "-"], input: "{ a }")
     #expect(run.status == 4, "\(run.errors)")
-    // On a busy machine libcurl's own clock is sometimes the first to say so.
+    // On a busy machine, libcurl's own timeout sometimes fires first.
     #expect(run.errors.contains("[timedOut"), "\(run.errors)")
     #expect(run.output.isEmpty)
   }

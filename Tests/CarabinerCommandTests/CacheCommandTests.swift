@@ -10,7 +10,7 @@ struct CacheCommandTests {
 
   init() throws { folder = try StoreFolder() }
 
-  /// A store with what a query of the demo server brought.
+  /// Fills a store with the result of a query to the demo server.
   private func fill() async throws {
     let manifest = try folder.write("carabiner: 1\nbuilt-ins: {store: {file: cache.sqlite}}\n", to: "chain.yaml")
     let server = try DemoServerProcess()
@@ -34,7 +34,7 @@ struct CacheCommandTests {
     try run.output.split(separator: "\n").map { try JSONValue(parsing: String($0)) }
   }
 
-  // MARK: What there is
+  // MARK: Listing
 
   @Test("ls lists records in the order of their keys, all or those of a type or a pattern")
   func list() async throws {
@@ -133,7 +133,7 @@ struct CacheCommandTests {
     #expect(text.hasSuffix("        1          3  (none)\n"), "\(text)")
   }
 
-  /// Runs `ls` and gives how many lines came and how large its process was at most, in KiB.
+  /// Runs `ls`. Returns the number of lines and the peak memory of the process, in KiB.
   private func peak(_ pattern: String) async throws -> (lines: Int, kibibytes: Int) {
     let script = """
       import resource, subprocess, sys
@@ -185,7 +185,7 @@ struct CacheCommandTests {
     #expect(try await sqlite("PRAGMA integrity_check;") == "ok\n")
   }
 
-  // MARK: What cannot be done
+  // MARK: Errors
 
   @Test(
     "what is wrong on the command line is exit status 2",
@@ -273,7 +273,7 @@ struct CacheCommandTests {
     func mount(_ options: String) async throws -> Bool {
       try await ToolRun(URL(filePath: "/usr/bin/env"), ["mount", "-t", "tmpfs", "-o", options, "tmpfs", small]).status == 0
     }
-    // A container may be forbidden to mount.
+    // A container may not be allowed to mount.
     guard try await mount("size=128k") else { return }
     let copy = small + "/cache.sqlite"
     _ = try await sqlite("PRAGMA wal_checkpoint(TRUNCATE);")

@@ -2,7 +2,7 @@ import CarabinerWire
 import Foundation
 import Testing
 
-/// One `carabiner chain` whose output is kept.
+/// One run of `carabiner chain` and the golden file of its output.
 struct ChainCase: Sendable, CustomTestStringConvertible {
   let name: String
   let arguments: [String]

@@ -132,7 +132,7 @@ struct CheckCommandTests {
   func flooding() async throws {
     let plugin = try await CompiledFixture("loading", defining: ["ENTRY_FLOODS"])
     let run = try await CommandRun(["inspect", "--load", "--format", "json", plugin.path])
-    // Eight megabytes of noise are more than is kept, so the report at the end is lost and the plugin is not believed.
+    // Eight megabytes of noise exceed the limit of the output, so the report at the end is lost and the plugin is rejected.
     #expect(run.status == 3)
     #expect(run.errors.contains("without a report"), "\(run.errors)")
   }
@@ -160,7 +160,7 @@ struct CheckCommandTests {
     #expect(isGone(child))
   }
 
-  /// Whether a process ends within a second; one that nobody has waited for yet counts as ended.
+  /// Whether a process ends within a second. A zombie counts as ended.
   private func isGone(_ process: Int) -> Bool {
     for _ in 0..<100 {
       guard let status = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8) else { return true }

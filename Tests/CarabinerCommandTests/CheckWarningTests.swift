@@ -2,7 +2,7 @@ import Foundation
 import TestTools
 import Testing
 
-/// What a manifest says that does nothing, and what it does not say that somebody needs.
+/// Manifest entries without an effect, and missing entries that something else needs.
 @Suite("carabiner check: warnings")
 struct CheckWarningTests {
   @Test("a service a plugin asks for and is not granted is a warning, and none once it is granted", arguments: [false, true])

@@ -4,7 +4,7 @@ import Glibc
 import TestTools
 import Testing
 
-/// For whom files are safe, and where copies of them are kept.
+/// Whether files are safe for a given user, and where their copies are stored.
 @Suite("carabiner check for a user")
 struct CheckedUserTests {
   private static func manifest(_ plugin: String, staging: String = "memfd") throws -> TemporaryFile {
@@ -18,7 +18,7 @@ struct CheckedUserTests {
   func root() async throws {
     let plugin = try await CompiledFixture("loading")
     let manifest = try Self.manifest(plugin.path)
-    // Only root can give files away, and check for another user; any other user is told so.
+    // Only root can change the owner of files and check for another user. Any other user gets an error.
     guard geteuid() == 0 else {
       let run = try await CommandRun(["check", "-m", manifest.path, "--user", "root"])
       #expect(run.status == 2)

@@ -1,7 +1,7 @@
 import Foundation
 import TestTools
 
-/// One run of the command as its users run it.
+/// One run of the command in a process of its own.
 struct CommandRun {
   let status: Int32
   let output: String
@@ -15,7 +15,7 @@ struct CommandRun {
 
   /// Runs the command and waits for its end.
   ///
-  /// - Parameter meanwhile: Called with the process's number once it has its input.
+  /// - Parameter meanwhile: Called with the process id after the input was written.
   init(
     _ arguments: [String], input: String = "", environment: [String: String] = [:],
     meanwhile: @escaping @Sendable (Int32) -> Void = { _ in }
@@ -31,7 +31,7 @@ struct CommandRun {
   }
 }
 
-/// A file that goes with this value.
+/// A file that is removed with this value.
 final class TemporaryFile: Sendable {
   let path: String
 

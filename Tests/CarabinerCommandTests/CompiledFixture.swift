@@ -1,7 +1,7 @@
 import Foundation
 import TestTools
 
-/// A plugin of Tests/Fixtures/Plugins, compiled into a folder that goes with this value.
+/// A plugin of Tests/Fixtures/Plugins, compiled into a folder that is removed with this value.
 final class CompiledFixture: Sendable {
   private let place: FixturePlugin.Folder
   let path: String

@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// A file with what a command printed when somebody last looked at it and found it right.
+/// A file with the expected output of a command. A person has reviewed it.
 ///
-/// `CARABINER_RECORD=1 swift test` writes the files anew; the difference is then read before it is committed.
+/// `CARABINER_RECORD=1 swift test` rewrites the files. Review the difference before you commit it.
 struct GoldenFile {
   private static let isRecording = ProcessInfo.processInfo.environment["CARABINER_RECORD"] == "1"
 
@@ -13,7 +13,7 @@ struct GoldenFile {
     url = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Golden/\(name)")
   }
 
-  /// Expects `text` to be what the file holds.
+  /// Expects `text` to be equal to the contents of the file.
   func expect(_ text: String, sourceLocation: SourceLocation = #_sourceLocation) throws {
     if Self.isRecording { try Data(text.utf8).write(to: url) }
     let golden = try String(contentsOf: url, encoding: .utf8)

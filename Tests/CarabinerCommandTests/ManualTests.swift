@@ -2,7 +2,7 @@ import Foundation
 import TestTools
 import Testing
 
-/// Pages as `Scripts/install` makes them of what the argument parser writes.
+/// Manual pages that `Scripts/install` generates from the output of the argument parser.
 @Suite("Manual pages")
 struct ManualTests {
   @Test("a page is found by the words of its command, and that of serve says what --help cannot")

@@ -100,7 +100,7 @@ struct RunCommandTests {
     let slow = try await CommandRun(
       ["run", "--endpoint", server.endpoint, "--timeout", "0.3", "-"], input: "{ slow(seconds: 20) }")
     #expect(slow.status == 4)
-    // On a busy machine libcurl's own clock is sometimes the first to say so.
+    // On a busy machine, libcurl's own timeout sometimes fires first.
     #expect(slow.errors.contains("[timedOut"), "\(slow.errors)")
     let refused = try await CommandRun(["run", "--endpoint", "http://127.0.0.1:1/graphql", "-"], input: "{ books { id } }")
     #expect(refused.status == 4)
@@ -124,7 +124,7 @@ struct RunCommandTests {
         "Content-Type: application/x-www-form-urlencoded", "-",
       ],
       input: "{ books { id } }")
-    // FastAPI answers 422 to a form it does not know: a status, then.
+    // FastAPI responds with status 422 to an unknown form, so this is a status error.
     #expect(run.status == 5)
     let document = try await CommandRun(["run", "--endpoint", "http://127.0.0.1:\(server.port)/docs", "-"], input: "{ a }")
     #expect(document.status == 5)

@@ -4,7 +4,7 @@ import Synchronization
 import TestTools
 import Testing
 
-/// What `carabiner run` sends, against servers that answer.
+/// The requests that `carabiner run` sends, with servers that respond.
 @Suite("carabiner run: GET, persisted queries, uploads")
 struct RunWireTests {
   private static let query = "query Q { books { title } }"
@@ -40,7 +40,7 @@ struct RunWireTests {
       #expect(run.status == 0, "\(run.errors)")
       #expect(try result(run)["data"]?["books"]?.array?.isEmpty == false)
     }
-    // Two for the first run, one for the second.
+    // Two requests for the first run, one for the second.
     #expect(try requests(server) == 3)
   }
 
@@ -80,7 +80,7 @@ struct RunWireTests {
       ], input: Self.query)
     #expect(run.status == 0, "\(run.errors)")
     #expect(try result(run)["failed"]?.int == 0)
-    // One hash, and five documents.
+    // One request with the hash only, and five with the document.
     #expect(try requests(server) == 6)
   }
 
@@ -93,7 +93,7 @@ struct RunWireTests {
     #expect(run.errors.contains("persisted-queries"))
   }
 
-  /// How many GraphQL requests a demo server has seen.
+  /// The number of GraphQL requests that a demo server has received.
   private func requests(_ server: DemoServerProcess) throws -> Int? {
     let answer = try RawAnswer("http://127.0.0.1:\(server.port)/counters").text
     return try JSONValue(parsing: answer)["graphqlRequests"]?.int
@@ -181,13 +181,13 @@ struct RunWireTests {
   }
 }
 
-/// The most memory a process had resident while it ran.
+/// The peak resident memory of a process.
 private final class PeakMemory: Sendable {
   private let peak = Mutex(0)
 
   var kilobytes: Int { peak.withLock { $0 } }
 
-  /// Looks at a process until it ends.
+  /// Samples a process until it ends.
   func watch(_ process: Int32) {
     while let status = try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8),
       let found = status.firstMatch(of: /VmHWM:\s+(\d+) kB/), let kilobytes = Int(found.1)
@@ -198,7 +198,7 @@ private final class PeakMemory: Sendable {
   }
 }
 
-/// A folder that goes with this value.
+/// A folder that is removed with this value.
 private final class TemporaryFolder: Sendable {
   private let path = FileManager.default.temporaryDirectory.appending(path: "carabiner-files-\(UUID().uuidString)").path
 
@@ -206,13 +206,13 @@ private final class TemporaryFolder: Sendable {
 
   deinit { try? FileManager.default.removeItem(atPath: path) }
 
-  /// A file in it with these bytes.
+  /// Writes a file with these bytes into the folder. Returns its path.
   func file(_ name: String, _ bytes: Data) throws -> String {
     try bytes.write(to: URL(filePath: "\(path)/\(name)"))
     return "\(path)/\(name)"
   }
 
-  /// A file in it that takes no room.
+  /// Writes a sparse file, which uses no disk space. Returns its path.
   func sparse(_ name: String, length: Int) throws -> String {
     let path = try file(name, Data())
     guard unsafe truncate(path, length) == 0 else { throw CocoaError(.fileWriteUnknown) }

@@ -2,7 +2,7 @@ import Foundation
 import TestTools
 import Testing
 
-/// A process that may not take more memory than it has.
+/// A process with a memory limit.
 @Suite("carabiner run where memory is limited")
 struct ScarceMemoryTests {
   @Test("a plugin that asks for more than there is gets none, and the request goes on")

@@ -2,7 +2,7 @@ import Foundation
 import ScriptedServer
 import Testing
 
-/// What a reference stands for is in a request and nowhere else.
+/// The value of a secret reference is in the request and nowhere else.
 @Suite("Secrets are never printed")
 struct SecretOutputTests {
   private static let secret = "opensesame-9f3c"

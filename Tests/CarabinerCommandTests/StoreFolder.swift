@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder for a manifest and a store; it goes with this value.
+/// A folder for a manifest and a store. It is removed with this value.
 final class StoreFolder: Sendable {
   let path: String
 
@@ -13,7 +13,7 @@ final class StoreFolder: Sendable {
 
   func file(_ name: String) -> String { "\(path)/\(name)" }
 
-  /// Writes a file; gives its path.
+  /// Writes a file and returns its path.
   func write(_ text: String, to name: String) throws -> String {
     try Data(text.utf8).write(to: URL(filePath: file(name)))
     return file(name)

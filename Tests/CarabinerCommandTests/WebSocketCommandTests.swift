@@ -29,7 +29,7 @@ struct WebSocketCommandTests {
     let (run, lines) = try await run(options, Self.countdown)
     #expect(run.status == 0, "\(run.errors)")
     #expect(lines == Self.lines)
-    // In the older protocol this server takes nothing but subscriptions.
+    // With the older protocol, this server accepts only subscriptions.
     let query = try await self.run(["--websocket", address(server), "--trace"], "{ books { title } }")
     #expect(query.run.status == 0, "\(query.run.errors)")
     #expect(query.lines.first?.contains("Solaris") == true)
@@ -121,7 +121,7 @@ struct WebSocketCommandTests {
   }
 }
 
-/// The short form of `Scripts/soak`, with the command as the tests have it.
+/// The short form of `Scripts/soak`, with the command as the tests build it.
 @Suite("Long subscriptions keep memory flat", .timeLimit(.minutes(10)))
 struct SoakTests {
   @Test("I2, F5: 5,000 results over multipart HTTP and over both WebSocket protocols")

@@ -5,7 +5,7 @@ extension BadPlugin {
   private static let include = Repository.root.appending(path: "Sources/CCarabiner/include").path
   private static let hardening = "-Wl,-z,relro,-z,now,-z,noexecstack"
 
-  /// Builds it into a folder, as the people of its language would.
+  /// Builds it into a folder with the usual tools of its language.
   func build(into folder: FixturePlugin.Folder) async throws -> String {
     let output = folder.file("\(check).so").path
     let flags = (comment("CFLAGS") ?? "").split(separator: " ").map(String.init)
@@ -29,7 +29,7 @@ extension BadPlugin {
     return output
   }
 
-  /// Compiles the C text of a plugin that includes `sound.h` for everything that it does not define.
+  /// Compiles a plugin in C that includes `sound.h` for everything it does not define itself.
   static func compile(_ text: String, into folder: FixturePlugin.Folder) async throws -> String {
     let (source, output) = (folder.file("plugin.c"), folder.file("plugin.so").path)
     try Data(text.utf8).write(to: source)
@@ -75,7 +75,7 @@ extension BadPlugin {
       in: folder.url)
   }
 
-  /// A Swift plugin has its note from C, as those of Plugins have.
+  /// The note of a Swift plugin comes from a C file, as in Plugins.
   private func buildSwift(_ output: String, _ flags: [String], in folder: FixturePlugin.Folder) async throws {
     let kit = try await CorpusKits.shared.swift()
     let id = id ?? ""

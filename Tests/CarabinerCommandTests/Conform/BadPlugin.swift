@@ -3,7 +3,7 @@ import TestTools
 import Testing
 
 /// A plugin that breaks one rule: a file of Tests/Fixtures/Plugins/bad named after the check, with its build options and expectations
-/// in comments. Plugins of Tests/Fixtures/Plugins/good are built alike, and break no rule.
+/// in comments. Plugins of Tests/Fixtures/Plugins/good are built in the same way and break no rule.
 struct BadPlugin: CustomTestStringConvertible, Sendable {
   /// The language of a plugin, by the extension of its file.
   enum Language: String, CaseIterable, Sendable {
@@ -19,19 +19,19 @@ struct BadPlugin: CustomTestStringConvertible, Sendable {
 
   static let fixtures = Repository.root.appending(path: "Tests/Fixtures/Plugins")
 
-  /// All that break a rule, by name.
+  /// All plugins that break a rule, by name.
   static let all = plugins(in: "bad").filter { plugin in
     let wanted = ProcessInfo.processInfo.environment["CARABINER_CORPUS_NAMES"]?.split(separator: " ").map(String.init)
     return wanted.map { $0.contains(plugin.name) || $0.contains(plugin.testDescription) } ?? true
   }
 
-  /// Those that break none: one for each language, with all four stages.
+  /// The plugins that break no rule: one for each language, with all four stages.
   static let good = plugins(in: "good")
 
-  /// Those on a kit that wait in every hook and leave it to the kit to end that.
+  /// Plugins on a kit that suspend every hook. The kit has to finish the hooks.
   static let waiting = plugins(in: "waiting")
 
-  /// Whether no names were asked for.
+  /// Whether all plugins are tested: `CARABINER_CORPUS_NAMES` selects some.
   static var isWhole: Bool { ProcessInfo.processInfo.environment["CARABINER_CORPUS_NAMES"] == nil }
 
   private static func plugins(in folder: String) -> [BadPlugin] {
@@ -39,7 +39,7 @@ struct BadPlugin: CustomTestStringConvertible, Sendable {
     return names.sorted().compactMap { try? BadPlugin(fixtures.appending(path: "\(folder)/\($0)")) }
   }
 
-  /// - Throws: If the file cannot be read, or is not a plugin: shared files are called `sound`.
+  /// - Throws: If the file cannot be read, or is not a plugin. The names of shared files begin with `sound`.
   init(_ source: URL) throws {
     guard let language = Language(rawValue: source.pathExtension), source.deletingPathExtension().lastPathComponent != "sound"
     else { throw CocoaError(.fileReadUnsupportedScheme) }
@@ -48,29 +48,29 @@ struct BadPlugin: CustomTestStringConvertible, Sendable {
     text = try String(contentsOf: source, encoding: .utf8)
   }
 
-  /// The file's name without its language.
+  /// The file's name without its extension.
   var name: String { source.deletingPathExtension().lastPathComponent }
   /// The id of a plugin on a kit.
   var id: String? { text.firstMatch(of: /id: "([^"]+)"/).map { String($0.1) } }
   /// The check it breaks.
   var check: String { String(name.prefix { $0 != "-" }) }
-  /// The checks it runs: those of its own group, or with `CARABINER_CORPUS=all` all checks. It is one check alone if that needs so many
-  /// calls that the others would take minutes.
+  /// The checks to run: those of its own group, or all with `CARABINER_CORPUS=all`. A check that needs many calls runs alone,
+  /// because the other checks would take minutes.
   var selection: [String] {
     if let only = comment("ONLY") { return ["--check", only] }
     guard ProcessInfo.processInfo.environment["CARABINER_CORPUS"] == "all" else { return ["--check", String(check.prefix(2))] }
-    // A fuzzed case breaks any rule, not the one that is meant.
+    // A fuzzed case can break any rule, not only the intended one.
     return ["--level", "10"] + (check == "FZ01" ? [] : ["--fuzz", "0"])
   }
-  /// How that check ends.
+  /// The expected status of that check.
   var status: String { comment("STATUS") ?? "FAIL" }
   /// Further arguments of the command.
   var arguments: [String] { comment("ARGUMENTS")?.split(separator: " ").map(String.init) ?? [] }
   var testDescription: String { source.lastPathComponent }
 
-  /// Appends the result of a plugin at once to the file that `Scripts/corpus` names, because the output of tests is buffered.
+  /// Appends the result of a plugin at once to the file set by `Scripts/corpus`, because the output of tests is buffered.
   static func say(_ line: String) {
-    // Several tests write at once: each line is appended as a whole.
+    // Several tests write at the same time, so each line is one write.
     guard let path = ProcessInfo.processInfo.environment["CARABINER_CORPUS_LOG"], let file = unsafe fopen(path, "a") else {
       return
     }
@@ -78,7 +78,7 @@ struct BadPlugin: CustomTestStringConvertible, Sendable {
     unsafe fclose(file)
   }
 
-  /// The text after a word in a comment of its own line: `/* WORD: text */` or `// WORD: text`.
+  /// The text after a word in a comment on its own line: `/* WORD: text */` or `// WORD: text`.
   func comment(_ word: String) -> String? {
     for line in text.split(separator: "\n") {
       if line.hasPrefix("/* \(word): "), line.hasSuffix(" */") { return String(line.dropFirst(word.count + 5).dropLast(3)) }

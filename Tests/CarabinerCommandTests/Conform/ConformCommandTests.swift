@@ -3,7 +3,7 @@ import Foundation
 import TestTools
 import Testing
 
-/// The command as authors of plugins use it.
+/// The command as plugin authors use it.
 @Suite("carabiner conform")
 struct ConformCommandTests {
   private func sound(into folder: FixturePlugin.Folder) async throws -> String {
@@ -112,7 +112,7 @@ struct ConformCommandTests {
       """, into: folder)
     let run = try await CommandRun(["conform", "--check", "PF02", "--effort", "0.05", "--format", "json", plugin])
     let check = try JSONValue(parsing: run.output)["plugins"]?[0]?["checks"]?[0]
-    // Other machines do not report it.
+    // Other architectures do not report it.
     guard check?["status"] != "SKIP" else { return }
     let messages = (check?["findings"]?.array ?? []).compactMap { $0["message"]?.string }
     #expect(messages == ["on_result makes system calls; the first is \(name)"], "\(check ?? .null)")
@@ -129,7 +129,7 @@ struct ConformCommandTests {
     #expect(run.status == 0, "\(run.output)\(run.errors)")
   }
 
-  /// Whether there is a way to start a process as number 1: that takes root, and not every container's root may.
+  /// Whether a process can be started as number 1. This needs root, and some containers forbid it even to root.
   private static let canBeFirst: Bool = {
     let process = Process()
     process.executableURL = URL(filePath: "/usr/bin/unshare")
@@ -238,12 +238,12 @@ struct ConformCommandTests {
     }
   }
 
-  /// Whether some process of the machine calls itself so, and goes on; one that was killed takes a moment to end.
+  /// Whether a running process has this name. A killed process takes a moment to end.
   private static func isRunning(_ name: String) async throws -> Bool {
     for _ in 0..<300 {
       let processes = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
       let isThere = processes.contains { process in
-        // The name in parentheses, then the state: Z is one that has ended and that nothing has waited for.
+        // The name in parentheses, then the state. Z is a zombie.
         let stat = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
         return stat.map { $0.contains("(\(name))") && !$0.contains("(\(name)) Z") } ?? false
       }

@@ -1,7 +1,7 @@
 import Foundation
 import TestTools
 
-/// The kits for Rust and Swift, compiled for plugins of one file; built at first use, and again after a change.
+/// The kits for Rust and Swift, compiled for single-file plugins. They are built at first use and after a change.
 actor CorpusKits {
   static let shared = CorpusKits()
 
@@ -33,7 +33,7 @@ actor CorpusKits {
     return object.deletingLastPathComponent()
   }
 
-  /// How the Swift kit and plugins on it are compiled.
+  /// The compiler flags of the Swift kit and of plugins that use it.
   static func swiftFlags(_ kit: URL) -> [String] {
     ["ExistentialAny", "InternalImportsByDefault", "MemberImportVisibility", "NonisolatedNonsendingByDefault"].flatMap {
       ["-enable-upcoming-feature", $0]

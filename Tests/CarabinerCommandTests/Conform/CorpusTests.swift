@@ -3,9 +3,9 @@ import Foundation
 import TestTools
 import Testing
 
-/// The proof of the harness: a plugin for each check that breaks its rule and no other.
+/// Tests of the harness itself: for each check there is a plugin that breaks its rule and no other.
 ///
-/// Here each plugin runs the checks of its own group, whose rules are similar; `Scripts/corpus` runs all checks.
+/// Each plugin runs the checks of its own group, because their rules are similar. `Scripts/corpus` runs all checks.
 @Suite("The corpus of bad plugins")
 struct CorpusTests {
   @Test("each check has a plugin that breaks it", .enabled(if: BadPlugin.isWhole))
@@ -51,7 +51,7 @@ struct CorpusTests {
       #expect(refused.isEmpty, "\(refused)")
       differences += found.count
       #expect(checks.count { $0["status"]?.string == "PASS" } > 60)
-      // The kits have extensions for these checks.
+      // The plugins on kits have extra extensions for these checks.
       for id in ["HR04", "SF01"] where plugin.language != .c {
         #expect(checks.first { $0["id"]?.string == id }?["status"] == "PASS", "\(id)")
       }

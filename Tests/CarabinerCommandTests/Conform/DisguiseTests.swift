@@ -3,7 +3,7 @@ import Foundation
 import TestTools
 import Testing
 
-/// A plugin that behaves only while it is tested must not know when that is.
+/// A plugin must not be able to detect that it is being tested.
 @Suite("The harness as a host")
 struct DisguiseTests {
   /// A plugin that writes the properties of its host.
@@ -39,7 +39,7 @@ struct DisguiseTests {
     let output = try JSONValue(parsing: tested.output)["plugins"]?[0]?["checks"]?[0]?["output"]?.string ?? ""
     let manifest = try TemporaryFile(
       "{carabiner: 1, plugins: [{name: curious, file: \(plugin)}], chain: {graphql: [curious]}}")
-    // Nothing listens there: the chain is made before that matters.
+    // Nothing listens at this address. The chain is made before a connection is needed.
     let real = try await CommandRun(
       ["run", "-m", manifest.path, "--endpoint", "http://127.0.0.1:9/graphql", "-"], input: "{ a }")
     let ofHost = (real.output + real.errors).split(separator: "\n").filter { $0.hasPrefix("host ") }

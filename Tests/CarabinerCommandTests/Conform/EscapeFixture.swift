@@ -2,17 +2,17 @@ import Foundation
 import TestTools
 import Testing
 
-/// A file of Tests/Fixtures/Plugins/escapes: things a plugin might try to get out of the process it is tested in.
+/// A file of Tests/Fixtures/Plugins/escapes: attempts of a plugin to affect something outside its process.
 struct EscapeFixture: CustomTestStringConvertible, Sendable {
   let name: String
 
   static let all = ["processes", "sockets", "files", "kernel"].map(EscapeFixture.init)
-  /// More than the numbers any of them has.
+  /// The range includes the attempt numbers of every fixture.
   private static let numbers = 1...200
 
   var testDescription: String { name }
 
-  /// A folder that is not the plugin's and that everybody may change, with a file and a folder for each attempt.
+  /// A folder that does not belong to the plugin and that any process may change, with a file and a folder for each attempt.
   static func outside() throws -> FixturePlugin.Folder {
     let folder = try FixturePlugin.Folder()
     try open(folder.url)
@@ -30,7 +30,7 @@ struct EscapeFixture: CustomTestStringConvertible, Sendable {
     try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: folder.path)
   }
 
-  /// Lets every user make files, and only their owners replace them: the harness trusts no other shared folder.
+  /// Lets every user create files that only their owners can replace. The harness trusts no other kind of shared folder.
   static func share(_ folder: URL) throws {
     try FileManager.default.setAttributes([.posixPermissions: 0o1777], ofItemAtPath: folder.path)
   }
@@ -44,7 +44,7 @@ struct EscapeFixture: CustomTestStringConvertible, Sendable {
       ], folder.file("\(name).so").path, outside)
   }
 
-  /// Compiles it as a program that does the same without confinement.
+  /// Compiles it as a program that makes the same attempts without confinement.
   func program(outside: FixturePlugin.Folder, into folder: FixturePlugin.Folder) async throws -> String {
     try await compile(["-DPROGRAM"], folder.file(name).path, outside)
   }
@@ -61,12 +61,12 @@ struct EscapeFixture: CustomTestStringConvertible, Sendable {
   }
 }
 
-/// How attempts ended, as the fixture writes it.
+/// The numbers of successful and of all attempts, parsed from the fixture's output.
 struct EscapeCount: Hashable {
   let succeeded: Int
   let tried: Int
 
-  /// - Parameter place: Where they were made: `constructor`, `create`, `thread` or `program`.
+  /// - Parameter place: Where the attempts were made: `constructor`, `create`, `thread` or `program`.
   init?(_ text: String, in place: String) {
     for line in text.split(separator: "\n") {
       guard let found = line.wholeMatch(of: /in (\w+) (\d+) of (\d+)/), found.1 == place, let succeeded = Int(found.2),
@@ -80,7 +80,7 @@ struct EscapeCount: Hashable {
   }
 }
 
-/// Who runs a program.
+/// The user that runs a program.
 enum TestUser: String, CaseIterable, CustomTestStringConvertible, Sendable {
   /// The user that runs the tests.
   case current
@@ -89,14 +89,14 @@ enum TestUser: String, CaseIterable, CustomTestStringConvertible, Sendable {
 
   var testDescription: String { rawValue }
 
-  /// Not that of the harness's children.
+  /// A user id that the harness does not use for its child processes.
   private static let number = "65533"
 
   private static let change = ["--reuid=\(number)", "--regid=\(number)", "--clear-groups"]
 
   /// Runs a program as this user.
   ///
-  /// - Parameter folder: Where every user may make files.
+  /// - Parameter folder: A folder in which every user may create files.
   func run(_ program: String, _ arguments: [String], in folder: FixturePlugin.Folder) async throws -> ToolRun {
     let (environment, directory) = (["XDG_RUNTIME_DIR": folder.url.path], folder.url)
     switch self {
@@ -107,7 +107,7 @@ enum TestUser: String, CaseIterable, CustomTestStringConvertible, Sendable {
     }
   }
 
-  /// Those there are on this machine: the other user needs root, `setpriv`, and a way to the command and to a folder.
+  /// The users available on this machine. The other user needs root, `setpriv`, and access to the command and to a folder.
   static func available(in folder: FixturePlugin.Folder) async -> [TestUser] {
     guard geteuid() == 0 else { return [.current] }
     let run = try? await TestUser.ordinary.run(Repository.command.path, ["--version"], in: folder)

@@ -3,7 +3,7 @@ import Foundation
 import TestTools
 import Testing
 
-/// A plugin under test reaches nothing beyond its process, for every user who starts the harness.
+/// A plugin under test reaches nothing outside its process, for every user that starts the harness.
 @Suite("Escapes from the harness")
 struct EscapeTests {
   @Test("no attempt succeeds, in a constructor, in create() or in a thread", arguments: EscapeFixture.all)
@@ -19,7 +19,7 @@ struct EscapeTests {
         Repository.command.path, ["conform", "--check", "SE01", "--effort", "0.05", "--format", "json", plugin], in: scratch)
       let check = try? JSONValue(parsing: run.output)["plugins"]?[0]?["checks"]?[0]
       let output = check?["output"]?.string ?? ""
-      // Without a user namespace the kernel counts threads of all processes of the user, so they are not limited.
+      // Without a user namespace, the kernel counts the threads of all processes of the user, so there is no thread limit.
       let hasNamespaces = try await user.run("/usr/bin/unshare", ["--user", "true"], in: scratch).status == 0
       let tolerated: Set<String> = hasNamespaces ? [] : ["179 more threads"]
       let succeeded = output.split(separator: "\n").filter { $0.hasPrefix("succeeded in ") }
@@ -67,7 +67,7 @@ struct EscapeTests {
     #expect(check?["output"]?.string?.contains(/refused system calls: socket \(\d+ times\)/) == true, "\(check ?? .null)")
   }
 
-  /// A plugin that can be created if an expression of C holds.
+  /// A plugin whose creation succeeds if a C expression is true.
   private static func asking(for expression: String) -> String {
     """
     #include <carabiner.h>

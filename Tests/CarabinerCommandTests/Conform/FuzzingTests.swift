@@ -3,7 +3,7 @@ import Foundation
 import TestTools
 import Testing
 
-/// A fuzzed case can be reproduced by its name, and reduced.
+/// A fuzzed case can be reproduced by its name, and minimized.
 @Suite("Fuzzing plugins")
 struct FuzzingTests {
   private func plugin(into folder: FixturePlugin.Folder) async throws -> String {

@@ -3,7 +3,7 @@ import Foundation
 import TestTools
 import Testing
 
-/// The example plugin of the header, built only with the instructions of the header.
+/// The example plugin of the header, built by the instructions in the header only.
 @Suite("The header's first plugin")
 struct HeaderPluginTests {
   private let folder: FixturePlugin.Folder
@@ -19,7 +19,7 @@ struct HeaderPluginTests {
     try Data(text.utf8).write(to: folder.file("hello.c"))
   }
 
-  /// Builds it by a line for the shell, and runs all checks.
+  /// Builds the plugin with a shell command and runs all checks.
   private func expectLevelTen(_ line: String, _ environment: [String: String] = [:]) async throws {
     let built = try await ToolRun(URL(filePath: "/bin/sh"), ["-ec", line], environment: environment, in: folder.url)
     #expect(built.status == 0 && built.errors.isEmpty, "\(line): \(built.errors)")

@@ -3,7 +3,7 @@ import Foundation
 import TestTools
 import Testing
 
-/// The plugins of this repository under the harness's confinement: C, C++, Rust and Swift with tasks and timers.
+/// The plugins of this repository, confined by the harness: C, C++, Rust and Swift with tasks and timers.
 @Suite("The repository's own plugins under test")
 struct OwnPluginTests {
   static let names = ["cbor-parser", "hmac-sign", "noop", "recorder", "request-log", "token-auth", "ttl-cache"]

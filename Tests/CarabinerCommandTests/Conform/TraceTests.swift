@@ -3,7 +3,7 @@ import Foundation
 import TestTools
 import Testing
 
-/// The trace of a test, also if the plugin ended the process or wrote into the file.
+/// The trace of a test, including plugins that end the process or write into the trace file.
 @Suite("Traces of a conformance test")
 struct TraceTests {
   private func trace(of plugin: String, in folder: FixturePlugin.Folder) async throws -> [JSONValue] {
@@ -16,7 +16,7 @@ struct TraceTests {
   @Test("each check is a process, hooks are spans that end, and host functions are moments in them")
   func spans() async throws {
     let folder = try FixturePlugin.Folder()
-    // It asks the host for a name and logs it.
+    // The plugin asks the host for a name and logs it.
     let plugin = try await BadPlugin(Repository.root.appending(path: "Tests/Fixtures/Plugins/bad/HI06.c")).build(into: folder)
     let events = try await trace(of: plugin, in: folder)
     #expect(events.first?["args"]?["name"]?.string?.hasPrefix("SE01 ") == true)

@@ -2,9 +2,9 @@ import Foundation
 import TestTools
 import Testing
 
-/// A hostile plugin: a statement in C, its place, and the outcome of the check that runs it.
+/// A hostile plugin: a C statement, where it runs, and the expected result of the check that runs it.
 struct WorstPlugin: CustomTestStringConvertible, Sendable {
-  /// When the statement is run.
+  /// Where the statement runs.
   enum Place: String, Sendable {
     case constructor
     case create
@@ -14,7 +14,7 @@ struct WorstPlugin: CustomTestStringConvertible, Sendable {
   let name: String
   let place: Place
   let statement: String
-  /// The outcome of SE01, and for destructors of LC09.
+  /// The expected status of SE01; for destructors, of LC09.
   let status: String
   let detail: String
 
@@ -29,7 +29,7 @@ struct WorstPlugin: CustomTestStringConvertible, Sendable {
     self.detail = detail
   }
 
-  /// Compiles it; the files it tries to write have this mark in their names.
+  /// Compiles it. The names of the files it tries to write contain the mark.
   func build(into folder: FixturePlugin.Folder, mark: String) async throws -> String {
     let source = folder.file("\(name).c")
     let output = folder.file("\(name).so").path
@@ -85,7 +85,7 @@ struct WorstPlugin: CustomTestStringConvertible, Sendable {
 extension WorstPlugin {
   static let all = endings + processes + descriptors + memory + files + surroundings
 
-  /// It ends the process, or does not let it end.
+  /// The plugin ends the process, or prevents its end.
   private static let endings = [
     WorstPlugin("segfault", "*(volatile int *)0 = 1;", "CRASH", "signal 11"),
     WorstPlugin("abort", "abort();", "CRASH", "signal 6"),
@@ -107,7 +107,7 @@ extension WorstPlugin {
     WorstPlugin("waits-at-exit", at: .destructor, "for (;;) pause();", "TIMEOUT"),
   ]
 
-  /// It starts processes and threads.
+  /// The plugin starts processes and threads.
   private static let processes = [
     WorstPlugin("leaves-a-child", "if (fork() == 0) { setsid(); setpgid(0, 0); for (;;) pause(); }"),
     WorstPlugin("leaves-a-grandchild", "if (fork() == 0) { if (fork() == 0) for (;;) pause(); _exit(0); } wait(NULL);"),
@@ -128,7 +128,7 @@ extension WorstPlugin {
     ),
   ]
 
-  /// It uses descriptors that are not its own, or too many of them.
+  /// The plugin uses descriptors of other owners, or too many of its own.
   private static let descriptors = [
     WorstPlugin("closes-all", "for (int fd = 0; fd < 4096; fd++) close(fd);", "CRASH", "status 0"),
     WorstPlugin("opens-all", #"while (open("/dev/null", O_RDONLY) >= 0) {}"#),
@@ -147,7 +147,7 @@ extension WorstPlugin {
       "CRASH", "wrote too much"),
   ]
 
-  /// It exhausts memory or disks.
+  /// The plugin exhausts memory or disk space.
   private static let memory = [
     WorstPlugin("takes-100-gigabytes", "char *all = malloc(100l << 30); if (all) memset(all, 1, 100l << 30);"),
     WorstPlugin(
@@ -163,7 +163,7 @@ extension WorstPlugin {
     ),
   ]
 
-  /// It writes to foreign files, and leaves files that are hard to remove.
+  /// The plugin writes to files of other owners, or leaves files that are hard to remove.
   private static let files = [
     WorstPlugin(
       "writes-elsewhere",
@@ -187,7 +187,7 @@ extension WorstPlugin {
     ),
   ]
 
-  /// It changes state that the whole process shares.
+  /// The plugin changes state that the whole process shares.
   private static let surroundings = [
     WorstPlugin(
       "changes-everything",

@@ -3,7 +3,7 @@ import Foundation
 import TestTools
 import Testing
 
-/// A plugin can do no harm to the harness or to the machine.
+/// A plugin cannot harm the harness or the machine.
 @Suite("The worst plugins", .serialized)
 struct WorstPluginTests {
   @Test("none of them leaves a process or a file, or takes more of the harness than it has")
@@ -12,7 +12,7 @@ struct WorstPluginTests {
     let folder = try FixturePlugin.Folder()
     let scratch = try FixturePlugin.Folder()
     var paths: [String] = []
-    // Plugins that do not end get little time; slow plugins that pass get enough.
+    // Plugins that do not end get a short time limit. Slow plugins that pass get a longer one.
     let plugins = WorstPlugin.all.filter { $0.status != "PASS" } + WorstPlugin.all.filter { $0.status == "PASS" }
     let hastyCount = plugins.count { $0.status != "PASS" }
     for plugin in plugins { paths.append(try await plugin.build(into: folder, mark: mark)) }
@@ -39,7 +39,7 @@ struct WorstPluginTests {
     for (plugin, report) in zip(plugins, reports) {
       let checks = report["checks"]?.array ?? []
       #expect(!checks.isEmpty && checks.allSatisfy { $0["status"]?.string != "HARNESS_ERROR" }, "\(plugin.name): \(checks)")
-      // In haste other checks end otherwise than they would: the one that runs the statement does not.
+      // With short time limits, other checks can end differently. The check that runs the statement does not.
       let own = checks.first { $0["id"]?.string == plugin.check }
       #expect(own?["status"]?.string == plugin.status, "\(plugin.name): \(own ?? .null)")
       #expect(plugin.detail.isEmpty || own?["detail"]?.string?.contains(plugin.detail) == true, "\(plugin.name): \(own ?? .null)")
@@ -56,7 +56,7 @@ struct WorstPluginTests {
     BadPlugin.say("\(reports.count) of the worst plugins; the harness had \(peak >> 10) KiB at most")
   }
 
-  /// The processes whose words, surroundings or folder hold one of these texts.
+  /// The processes whose arguments, environment or working directory contain one of these texts.
   private static func processes(of texts: [String]) -> [String] {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
     return names.filter { Int32($0) != nil && $0 != "\(getpid())" }.filter { process in
@@ -68,19 +68,19 @@ struct WorstPluginTests {
   }
 }
 
-/// The most memory a process had, as the kernel keeps it until the process ends.
+/// The peak memory of a process, which the kernel keeps until the process ends.
 private final class MemoryWatch: @unchecked Sendable {
-  // Written by the thread that watches, and read when that has ended.
+  // Written by the watching thread, and read after that thread has ended.
 
   private let done = DispatchSemaphore(value: 0)
   private var most = 0
 
-  /// Watches a process until it ends, on a thread of its own.
+  /// Watches a process until it ends, on a separate thread.
   func watch(_ process: Int32) {
     Thread.detachNewThread { [self] in
       defer { done.signal() }
       while let status = try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8) {
-        // Until it runs its own program, it is a copy of this one; and in the end it has no memory any more.
+        // Before exec, the process is a copy of this one. While it exits, it has no memory any more.
         let program = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/exe")
         let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
         if program?.hasSuffix("/carabiner") == true, let line {
@@ -92,7 +92,7 @@ private final class MemoryWatch: @unchecked Sendable {
     }
   }
 
-  /// In bytes, once the process has ended.
+  /// In bytes. Read it only after the process has ended.
   var peak: Int {
     done.wait()
     defer { done.signal() }

@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 import TestTools
 
-/// `carabiner demo-server` on a port of its own, for as long as this value lives.
+/// `carabiner demo-server` on its own port, running as long as this value lives.
 final class DemoServerProcess: Sendable {
   struct DidNotStart: Error {
     let output: String
@@ -35,7 +35,8 @@ final class DemoServerProcess: Sendable {
 
   deinit { kill(processID, SIGKILL) }
 
-  /// Sends a signal and waits for the end; gives the exit status, or the negative signal it died of.
+  /// Sends a signal and waits for the process to end. Returns the exit status, or the negative number of the signal that ended
+  /// it.
   func end(with signal: Int32) -> Int32 {
     kill(processID, signal)
     return process.withLock { process in

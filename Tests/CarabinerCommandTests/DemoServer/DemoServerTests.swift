@@ -77,14 +77,14 @@ struct DemoServerTests {
     let refused = try #require(counters["refusedForToken"]?.int)
     #expect(counters["graphqlRequests"]?.int == 60 + refused)
     #expect(refused >= 2)
-    // Sixty requests need three tokens; each refusal may have brought one more at most.
+    // Sixty requests need three tokens. Each rejected request can cause one more.
     let issued = try #require(counters["tokensIssued"]?.int)
     #expect((3...1 + refused).contains(issued))
   }
 
   @Test("a token that expires is renewed before it does, for the server tells when")
   func tokenExpires() async throws {
-    // Tokens are renewed five seconds before their end: each of these is due at once.
+    // Tokens are renewed five seconds before they expire, so each of these is due at once.
     let server = try DemoServerProcess(["--require-auth", "--token-lifetime", "2", "--hmac-key", "k"])
     let manifest = try manifest(server)
     let run = try await CommandRun(
@@ -106,7 +106,7 @@ struct DemoServerTests {
     #expect(run.errors.contains("403"))
     #expect(run.output.isEmpty)
     #expect(try counters(server)["refusedForSignature"]?.int == 1)
-    // This server does not sign, and the manifest wants that.
+    // This server does not sign its responses, and the manifest requires signatures.
     let unsigned = try DemoServerProcess()
     let other = try self.manifest(unsigned)
     let second = try await CommandRun(
@@ -169,7 +169,7 @@ struct DemoServerTests {
     #expect(answer.curlStatus == 28)
     #expect(answer.text.contains(#"{"payload":{"data":{"countdown":1000}}}"# + "\r\n--carabiner"))
     #expect(!answer.text.contains("--carabiner--"))
-    // The client has gone in the middle; the server serves the next.
+    // The client closed the connection early. The server still serves the next request.
     #expect(try RawAnswer(server.endpoint, body: #"{"query":"{ __typename }"}"#).text == #"{"data":{"__typename":"Query"}}"#)
   }
 
@@ -196,7 +196,7 @@ struct DemoServerTests {
     let start = ContinuousClock.now
     #expect(busy.end(with: signal) == 0)
     #expect(ContinuousClock.now - start < .seconds(10))
-    // Both were told, rather than cut off; the first perhaps before it had a part.
+    // Both requests get an orderly end instead of a closed connection. The first can end before its first part.
     let parts = countdown.answer().text
     #expect(parts == "--carabiner--\r\n" || parts.hasSuffix("\r\n--carabiner--\r\n"))
     #expect(slow.answer().text.contains("CANCELLED"))

@@ -1,13 +1,13 @@
 import Foundation
 
-/// A request that curl, which knows nothing of GraphQL, has under way.
+/// A running request of curl, which knows nothing about GraphQL.
 struct RawRequest {
   private let process = Process()
   private let output = Pipe()
 
-  /// Starts it.
+  /// Starts the request.
   ///
-  /// - Parameter seconds: How long the transfer may take before it is broken off.
+  /// - Parameter seconds: The time limit of the transfer.
   init(_ url: String, method: String? = nil, body: String? = nil, headers: [String] = [], within seconds: Double = 600) throws {
     let isLarge = body.map { $0.utf8.count > 10_000 } ?? false
     process.executableURL = URL(filePath: "/usr/bin/curl")
@@ -26,7 +26,7 @@ struct RawRequest {
     try input.fileHandleForWriting.close()
   }
 
-  /// Waits for the answer.
+  /// Waits for the response.
   func answer() -> RawAnswer {
     let data = output.fileHandleForReading.readDataToEndOfFile()
     process.waitUntilExit()
@@ -34,13 +34,13 @@ struct RawRequest {
   }
 }
 
-/// An answer byte for byte, but for the chunks it came in.
+/// A response byte by byte, without the borders of its chunks.
 struct RawAnswer {
   let status: Int
   /// The head's lines.
   let head: [String]
   let body: Data
-  /// What curl says of the transfer; 28 if it was broken off after the time it had.
+  /// The exit status of curl; 28 if the transfer reached its time limit.
   let curlStatus: Int32
 
   var text: String { String(decoding: body, as: UTF8.self) }
@@ -53,7 +53,7 @@ struct RawAnswer {
     self.curlStatus = curlStatus
   }
 
-  /// Sends a request and waits for the answer.
+  /// Sends a request and waits for the response.
   init(_ url: String, method: String? = nil, body: String? = nil, headers: [String] = [], within seconds: Double = 600) throws {
     self = try RawRequest(url, method: method, body: body, headers: headers, within: seconds).answer()
   }

@@ -3,7 +3,7 @@ import Foundation
 import TestTools
 import Testing
 
-/// What people meet who begin a plugin. That it builds, conforms and takes part is for `Scripts/newcomer`.
+/// The first steps with a new plugin. `Scripts/newcomer` checks that it builds, conforms and joins a chain.
 @Suite("carabiner new")
 struct NewCommandTests {
   private static let languages = ["c", "cpp", "rust", "swift"]
@@ -65,7 +65,7 @@ struct NewCommandTests {
     let folder = try FixturePlugin.Folder()
     #expect(try await new("word-count", "c", stage, in: folder.url).status == 0)
     let manifest = folder.file("word-count/carabiner.yaml").path
-    // What is missing is only what make makes.
+    // Only files that make builds are missing.
     let check = try await CommandRun(["check", "-m", manifest, "--format", "json"])
     let problems = try JSONValue(parsing: check.output)["problems"]?.array ?? []
     #expect(problems.map { $0["code"]?.string } == ["missing"], "\(check.output)")
@@ -81,7 +81,7 @@ struct NewCommandTests {
   @Test("an id of one's own is in the note and in the table, and a Swift module is named after the plugin")
   func names() async throws {
     let folder = try FixturePlugin.Folder()
-    // What looks like the template's own names is no placeholder in an id.
+    // Text that looks like a name of the template is not a placeholder inside an id.
     let id = "com.acme.my-plugin_2"
     #expect(try await new("a-1-b", "swift", "cache", in: folder.url, ["--id", id]).status == 0)
     let files = try files(of: folder.file("a-1-b"))
@@ -175,7 +175,7 @@ struct NewCommandTests {
     let missing = try await new("word-count", "c", "http", in: folder.file("nowhere"))
     #expect(missing.status == 2)
     #expect(missing.errors.contains("there is no folder"), "\(missing.errors)")
-    // Not even root may write there.
+    // Even root may not write there.
     let refused = try await new("word-count", "c", "http", in: URL(filePath: "/proc"))
     #expect(refused.status == 3)
     #expect(refused.errors.contains("/proc/word-count cannot be written"), "\(refused.errors)")

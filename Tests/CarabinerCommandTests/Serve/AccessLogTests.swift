@@ -9,7 +9,7 @@ import Testing
 @testable import CarabinerCommand
 @testable import CarabinerGateway
 
-/// What a gateway writes down of requests, and what it calls them.
+/// The access log of a gateway and the request ids.
 @Suite("carabiner serve: request ids and the access log")
 struct AccessLogTests {
   private func lines(_ gateway: ServeProcess, _ logger: String) async throws -> [JSONValue] {
@@ -164,7 +164,7 @@ struct AccessLogTests {
   func slowReader() async throws {
     let pipe = Pipe()
     let writer = LineWriter(pipe.fileHandleForWriting, maximumBytes: 100)
-    // More than the pipe takes, so that the writer hangs in it.
+    // More than the pipe holds, so that the writer blocks.
     let large = String(repeating: "x", count: 99) + "\n"
     var written = 0
     while written < 1 << 20 {

@@ -4,7 +4,7 @@ import ScriptedServer
 import TestTools
 import Testing
 
-/// Who may ask over the admin socket, and what becomes of those who ask badly.
+/// The users that may use the admin socket, and how it handles malformed requests.
 @Suite("carabiner serve: the admin socket")
 struct AdminSocketTests {
   private let upstream: DemoServerProcess
@@ -73,7 +73,7 @@ struct AdminSocketTests {
     #expect(try gateway.query("{ __typename }").status == 200)
   }
 
-  /// Sends its input to a socket, and prints what comes back until the other end closes or is silent.
+  /// Sends its input to a socket, and prints the response until the other end closes or is silent.
   private static let sender = """
     import socket, sys
     peer = socket.socket(socket.AF_UNIX)
@@ -89,7 +89,7 @@ struct AdminSocketTests {
   @Test("a process of another user is turned away, also if it may open the socket", .enabled(if: getuid() == 0))
   func otherUser() async throws {
     let gateway = try await gateway()
-    // As an operator could by mistake: the folders and the socket are open to all.
+    // An operator could do this by mistake: the folders and the socket are open to all users.
     for path in [gateway.folder.path, gateway.socket] {
       try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: path)
     }
@@ -100,7 +100,7 @@ struct AdminSocketTests {
     }
     let stranger = try await ask(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"])
     #expect(stranger.status != 0 && stranger.status != 28 && stranger.output.isEmpty, "\(stranger.output)\(stranger.errors)")
-    // It did reach the socket, and was turned away there; curl calls it no connection if that was quicker than its own look at it.
+    // The client did reach the socket and was rejected there. curl reports a failed connection if the rejection came first.
     #expect(!stranger.errors.contains("Permission denied"), "\(stranger.errors)")
     #expect(try await ask([]).status == 0)
   }

@@ -13,7 +13,7 @@ struct CertificateReloadTests {
     _ = try folder.write("carabiner: 1\n", to: "chain.yaml")
   }
 
-  /// Puts a new pair in place, and gives the certificate.
+  /// Installs a new key pair and returns the certificate.
   private func make() async throws -> String {
     let made = try await ToolRun(
       URL(filePath: "/usr/bin/openssl"),

@@ -4,7 +4,7 @@ import ScriptedServer
 import TestTools
 import Testing
 
-/// Clients that reset their connection while a plugin works for them.
+/// Clients that reset their connection while a hook is pending.
 @Suite("carabiner serve: clients that go away while a hook is pending")
 struct ClientResetTests {
   @Test("the plugin reads the request of such a client until it resumes, and the gateway serves others")

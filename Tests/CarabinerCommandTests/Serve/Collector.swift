@@ -2,7 +2,7 @@ import ScriptedServer
 import TestTools
 import Testing
 
-/// A collector of traces that keeps what it gets.
+/// A trace collector that keeps the requests it receives.
 struct Collector {
   private let server: ScriptedServer
 
@@ -13,9 +13,9 @@ struct Collector {
       ScriptedServer.answering { _, peer in try peer.respond(headers: "Content-Type: application/json\r\n", body: "{}") })
   }
 
-  /// The heads of what came.
+  /// The received requests.
   var requests: [ReceivedRequest] { server.requests }
 
-  /// The spans that came, read by OpenTelemetry's own messages.
+  /// The received spans, decoded with OpenTelemetry's own messages.
   func spans() async throws -> [CollectedSpan] { try await CollectedSpan.read(server.requests.map(\.body)) }
 }

@@ -4,7 +4,7 @@ import ScriptedServer
 import TestTools
 import Testing
 
-/// Reloads while generations, or the gateway as a whole, finish what they have under way.
+/// Reloads while generations, or the whole gateway, finish their running operations.
 @Suite("carabiner serve: reloads while it drains")
 struct DrainingTests {
   private let upstream: HeldUpstream
@@ -68,7 +68,7 @@ struct DrainingTests {
     let request = try await slow(gateway, after: 0)
     try await build("two")
     kill(gateway.processID, SIGTERM)
-    // From the moment it takes no more connections it drains.
+    // The gateway drains from the moment it refuses new connections.
     while (try? ClientSocket(port: gateway.port)) != nil { try await Task.sleep(for: .milliseconds(5)) }
     kill(gateway.processID, SIGHUP)
     let reload = try await gateway.ask("reload")

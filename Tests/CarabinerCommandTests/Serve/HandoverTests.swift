@@ -3,7 +3,7 @@ import Foundation
 import TestTools
 import Testing
 
-/// What the plugins of this repository have learnt when a new generation takes over.
+/// The state that this repository's plugins hand over to a new generation.
 @Suite("carabiner serve: what plugins have learnt outlives a reload")
 struct HandoverTests {
   private let server: StrawberryServer
@@ -17,7 +17,7 @@ struct HandoverTests {
     gateway = try ServeProcess(folder, endpoint: server.endpoint)
   }
 
-  /// - Parameter seconds: A setting that changes nothing here, so that every instance is a new one.
+  /// - Parameter seconds: A setting with no effect here. Changing it makes every instance new.
   private static func manifest(_ server: StrawberryServer, client: String = "one", seconds: Int = 60) -> String {
     let plugins = Repository.root.appending(path: "Plugins").path
     return """

@@ -2,7 +2,8 @@ import Foundation
 import ScriptedServer
 import Synchronization
 
-/// Answers operations called Slow when it is told to, and others at once, each with what a plugin stamped its request with.
+/// An upstream that holds operations called Slow until `open()` and answers others at once. Each response contains the stamp that
+/// a plugin added to the request.
 final class HeldUpstream: Sendable {
   private final class Gate: Sendable {
     private let isOpen = Mutex(false)
@@ -14,7 +15,7 @@ final class HeldUpstream: Sendable {
     }
   }
 
-  /// A body that asks for what is held.
+  /// A body with an operation that is held.
   static let slow = #"{"query":"query Slow { a }"}"#
 
   private let gate = Gate()
@@ -34,10 +35,10 @@ final class HeldUpstream: Sendable {
 
   var endpoint: String { "\(server.origin)/graphql" }
 
-  /// Lets all go that is held, and holds nothing more.
+  /// Answers all held operations. Later ones are not held.
   func open() { gate.open() }
 
-  /// Waits until so many have come that are held.
+  /// Waits until this many operations are held.
   func waitUntilHeld(_ count: Int) async throws {
     while server.requests.count(where: \.isSlow) != count { try await Task.sleep(for: .milliseconds(5)) }
   }

@@ -4,7 +4,7 @@ import ScriptedServer
 import TestTools
 import Testing
 
-/// Clients that send what no client should, or never finish what they began.
+/// Clients that send malformed requests or never finish them.
 @Suite("carabiner serve: hostile clients")
 struct HostileClientTests {
   private let upstream: DemoServerProcess
@@ -32,7 +32,7 @@ struct HostileClientTests {
     return client.read()
   }
 
-  /// Whoever comes after a hostile client finds the gateway as it was.
+  /// After a hostile client, other clients are served as before.
   private func expectServes() throws { #expect(try gateway.query("{ __typename }").text == Self.answer) }
 
   @Test(
@@ -51,7 +51,7 @@ struct HostileClientTests {
   func smuggling(_ request: String) throws {
     let hidden = Self.post("Content-Length: \(Self.query.utf8.count)\r\n")
     let (text, isClosed) = try exchange(request + hidden)
-    // 501 is for a transfer coding that is not known (RFC 9112, 6.1).
+    // 501 is for an unknown transfer coding (RFC 9112, 6.1).
     #expect(text.hasPrefix("HTTP/1.1 4") || text.hasPrefix("HTTP/1.1 501"), "\(text)")
     #expect(!text.contains(Self.answer), "what stood behind it was answered: \(text)")
     #expect(isClosed)
@@ -169,7 +169,8 @@ struct HostileClientTests {
     #expect(try await gateway.status()["operations"]?["running"]?.int == 0)
   }
 
-  /// What many clients at once are answered, in the order of the answers; the first come while all that may is held.
+  /// The responses to many simultaneous clients, in the order of arrival. The first ones arrive while all allowed operations are
+  /// held.
   private func crowd(
     of count: Int, _ folder: StoreFolder, _ arguments: [String], refused: Int
   ) async throws -> [RawAnswer] {

@@ -5,7 +5,7 @@ import Synchronization
 import TestTools
 import Testing
 
-/// Upstreams that fail in every way an upstream can; clients get an answer, and the gateway goes on.
+/// Upstreams that fail in every possible way. Clients get a response, and the gateway continues.
 @Suite("carabiner serve: hostile upstreams")
 struct HostileUpstreamTests {
   private static let answer = #"{"data":{"a":1}}"#
@@ -21,7 +21,7 @@ struct HostileUpstreamTests {
     return try ServeProcess(folder, endpoint: endpoint)
   }
 
-  /// An upstream that does what an operation's name says, and answers all others.
+  /// An upstream with a script for each operation name. It answers all other operations.
   private func upstream(_ scripts: [String: @Sendable (Peer) throws -> Void]) throws -> ScriptedServer {
     try ScriptedServer { peer in
       while let request = try peer.request() {
@@ -42,7 +42,7 @@ struct HostileUpstreamTests {
     #expect(error?["message"]?.string?.isEmpty == false, "\(name)")
   }
 
-  /// Whoever comes after finds the gateway as it was, and nothing left under way.
+  /// After a failing upstream, other clients are served as before, and no operation is running.
   private func expectServes(_ gateway: ServeProcess) async throws {
     #expect(try gateway.query("{ a }").text == Self.answer)
     #expect(try await gateway.status()["operations"] == ["running": 0, "waiting": 0])
@@ -115,7 +115,7 @@ struct HostileUpstreamTests {
       try Self.expect(answer, 504, "UPSTREAM_TIMEOUT", name)
       #expect(answer.text.contains("longer than it may") || answer.text.contains("in time"), "\(answer.text)")
     }
-    // What was given up is given up upstream too.
+    // A cancelled operation is also cancelled upstream.
     let start = ContinuousClock.now
     while upstream.hangUps < 3, ContinuousClock.now - start < .seconds(30) { await Task.yield() }
     #expect(upstream.hangUps == 3)
@@ -151,13 +151,13 @@ struct HostileUpstreamTests {
       return try await group.reduce(into: []) { $0 += $1 }
     }
     #expect(statuses.count == 200)
-    // 503 tells a client something it can heed; all else is between gateway and upstream.
+    // 503 is useful to a client, because it can retry. All other errors concern only the gateway and the upstream.
     #expect(statuses.filter { $0 == 503 }.count == 50 && statuses.filter { $0 == 502 }.count == 150, "\(statuses)")
     isRaging.withLock { $0 = false }
     try await expectServes(gateway)
   }
 
-  /// Sends requests over one connection, one after the other.
+  /// Sends requests over one connection, one after another.
   private static func statuses(of count: Int, port: Int) throws -> [Int] {
     let client = try ClientSocket(port: port)
     let body = #"{"query":"{ a }"}"#
@@ -205,7 +205,7 @@ struct HostileUpstreamTests {
       try peer.send(
         "HTTP/1.1 200 OK\r\nContent-Type: multipart/mixed;boundary=\"graphql\";subscriptionSpec=1.0\r\n"
           + "Transfer-Encoding: chunked\r\n\r\n\(String(part.utf8.count, radix: 16))\r\n\(part)\r\n")
-      // A reset throws away what was not read yet.
+      // A reset discards data that was not read yet.
       while !hasArrived.withLock(\.self) { peer.pause(milliseconds: 5) }
       peer.reset()
     }
@@ -238,7 +238,7 @@ struct HostileUpstreamTests {
     let answer = try ServeProcess(folder, endpoint: "http://127.0.0.1:9/").query("{ a }")
     try Self.expect(answer, status, code, "\(blamed)")
     #expect(answer.head.first { $0.hasPrefix("Retry-After: ") } == retryAfter.map { "Retry-After: \($0)" })
-    // Its words are for the log.
+    // The upstream's error text is only for the log.
     #expect(!answer.text.contains("secret"))
   }
 

@@ -3,7 +3,7 @@ import Foundation
 import ScriptedServer
 import Testing
 
-/// Clients that ask for a WebSocket as they should not, or break its rules.
+/// Clients that send invalid WebSocket handshakes or break the protocol.
 @Suite("carabiner serve: hostile WebSockets")
 struct HostileWebSocketTests {
   private typealias Opcode = WebSocketClient.Opcode
@@ -22,7 +22,7 @@ struct HostileWebSocketTests {
       folder, endpoint: upstream.endpoint, ["--maximum-message", "2000B", "--receive-timeout", "700ms"] + arguments)
   }
 
-  /// Whoever comes after a hostile client finds the gateway as it was.
+  /// After a hostile client, other clients are served as before.
   private func expectServes(_ gateway: ServeProcess) throws {
     #expect(try gateway.query("{ __typename }").text == #"{"data":{"__typename":"Query"}}"#)
   }
@@ -160,7 +160,7 @@ struct HostileWebSocketTests {
     let client = try WebSocketClient(initialised: gateway)
     client.subscribe("1", "subscription { n x }")
     #expect(client.message()?["payload"]?["data"]?["n"] == 0)
-    // Until the upstream can send no more.
+    // Continues until the upstream can send no more.
     var sent = -1
     while firehose.bytesSent != sent {
       sent = firehose.bytesSent

@@ -2,14 +2,14 @@ import Foundation
 import Glibc
 import TestTools
 
-/// Connections of clients that send nothing, held by a process of their own for as long as this value lives.
+/// Connections of clients that send nothing, held by a separate process as long as this value lives.
 final class IdleClients: Sendable {
   struct DidNotOpen: Error {
     let errors: String
   }
 
   private let processID: Int32
-  /// Open for as long as they are held.
+  /// The connections are held as long as this is open.
   private let input = Pipe()
 
   init(_ count: Int, port: Int) throws {
@@ -24,14 +24,14 @@ final class IdleClients: Sendable {
     process.standardError = errors
     try process.run()
     guard output.fileHandleForReading.line() == "open \(count)" else {
-      // A child of a thread that blocks signals blocks them too, all but this.
+      // A child of a thread that blocks signals inherits the mask. SIGKILL cannot be blocked.
       kill(process.processIdentifier, SIGKILL)
       throw DidNotOpen(errors: String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self))
     }
     processID = process.processIdentifier
   }
 
-  /// Closes all of them.
+  /// Closes all connections.
   func hangUp() { try? input.fileHandleForWriting.close() }
 
   deinit { kill(processID, SIGKILL) }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import CarabinerGateway
 
-/// What Prometheus reads from a gateway.
+/// The metrics of a gateway, as Prometheus reads them.
 @Suite("carabiner serve: metrics")
 struct MetricsTests {
   private static let manifest = """
@@ -123,7 +123,7 @@ struct MetricsTests {
     _ = try folder.write(
       "carabiner: 1\nplugins: [{name: stamp, file: \(plugin.path)}]\nchain: {http: [response-code, stamp]}\n", to: "chain.yaml")
     let gateway = try ServeProcess(folder, endpoint: "\(upstream.origin)/graphql")
-    // 503 is tried again, and 418 is a failure.
+    // Status 503 is retried, and 418 is a failure.
     #expect(try gateway.query("{ a }").status == 500)
     #expect(try gateway.query("{ a }").status == 200)
     let scraped = try await ScrapedMetrics(gateway)

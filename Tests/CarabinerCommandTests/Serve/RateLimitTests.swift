@@ -7,10 +7,10 @@ import Testing
 
 @testable import CarabinerGateway
 
-/// How often one client may ask.
+/// The request rate limit per client.
 @Suite("carabiner serve: rate limit")
 struct RateLimitTests {
-  /// A limiter whose time stands still until it is told to go on.
+  /// A limiter with a clock that only the test advances.
   private final class Stand: Sendable {
     private let time = Mutex<UInt64>(1_000_000_000_000)
     let rate: RequestRate
@@ -112,7 +112,7 @@ struct RateLimitTests {
     #expect(key(["x-user": "a"]) == key(["X-User": "a"], "5.6.7.8"))
     #expect(key(["x-user": "a"]) != key(["x-user": "b"]))
     #expect(key([:]) == "1.2.3.4")
-    // Nobody gets at another's bucket by giving an address as a name.
+    // A client cannot reach another client's bucket by sending an address as its name.
     #expect(key(["x-user": "1.2.3.4"]) != key([:]))
   }
 
@@ -136,7 +136,7 @@ struct RateLimitTests {
     let refused = try gateway.query("{ __typename }", headers: ["X-User: a"])
     #expect(refused.status == 429)
     let after = refused.head.first { $0.hasPrefix("Retry-After: ") }.flatMap { Int($0.dropFirst("Retry-After: ".count)) }
-    // A token comes every 1800 seconds, and some of them may have passed.
+    // One token is added every 1800 seconds, and some seconds may have passed.
     #expect((1700...1800).contains(after ?? 0))
     #expect(try JSONValue(parsing: refused.text)["errors"]?[0]?["extensions"]?["code"] == "RATE_LIMITED")
     #expect(try gateway.query("{ __typename }", headers: ["X-User: b"]).status == 200)

@@ -29,13 +29,13 @@ struct ReloadTests {
     gateway = try ServeProcess(folder, endpoint: upstream.endpoint, ["--probe-timeout", "2s"])
   }
 
-  /// Another build of the plugin.
+  /// Compiles another build of the plugin.
   private func build(_ definitions: String...) async throws -> Data {
     let path = try await FixturePlugin.compile("stamp", defining: definitions, into: place, name: "\(UUID().uuidString).so")
     return try Data(contentsOf: URL(filePath: path))
   }
 
-  /// What the plugin of the moment writes on requests and on answers.
+  /// The stamps that the current plugin writes on requests and responses.
   private func stamps() throws -> [String] {
     let answer = try gateway.query(#"{ echoHeader(name: "x-stamp-down") }"#)
     let down = try JSONValue(parsing: answer.text)["data"]?["echoHeader"]?.string ?? "none"
@@ -45,7 +45,7 @@ struct ReloadTests {
 
   private func write(_ data: Data, _ name: String = "stamp.so") throws { try data.write(to: URL(filePath: folder.file(name))) }
 
-  /// Overwrites the file where it is, as `cp` does.
+  /// Overwrites the file in place, as `cp` does.
   private func overwrite(_ data: Data) throws {
     let handle = try FileHandle(forWritingTo: URL(filePath: folder.file("stamp.so")))
     try handle.truncate(atOffset: 0)
@@ -130,7 +130,7 @@ struct ReloadTests {
     let start = ContinuousClock.now
     while try await gateway.status()["lastReload"]?["generation"] != 2, ContinuousClock.now - start < .seconds(20) {}
     #expect(try await gateway.status()["lastReload"]?["trigger"] == "SIGHUP")
-    // A change that is seen may come before the watch has looked for the first time, so it is made until it is.
+    // A change before the first look of the watch is not seen, so the change is repeated until it is.
     var number = 0
     while try await watching.status()["lastReload"] == .null, ContinuousClock.now - start < .seconds(30) {
       number += 1
@@ -189,7 +189,7 @@ struct ReloadTests {
     #expect(after.errors.contains("the last known good manifest serves"))
     let answer = try after.query("{ __typename }")
     #expect(answer.head.contains("X-Stamp-Up: one"))
-    // What is kept is not taken on trust: it is ours alone, and its files have their digests.
+    // Stored files are verified: a changed file does not match its digest.
     try Data("no plugin".utf8).write(
       to: URL(
         filePath: try #require(

@@ -3,7 +3,7 @@ import Foundation
 import TestTools
 import Testing
 
-/// Generations that have to prove themselves, and records that are run again.
+/// Generations on trial, and the replay of recorded traffic.
 @Suite("carabiner serve: canary, shadow, record and replay")
 struct RolloutTests {
   private static let plain = """
@@ -32,7 +32,7 @@ struct RolloutTests {
     try ServeProcess(folder, endpoint: upstream.endpoint, arguments)
   }
 
-  /// The manifest with another build of the plugin, and more under `serve`.
+  /// Changes the manifest: another build of the plugin, and more settings under `serve`.
   private func next(_ plugin: String, _ serve: String = "") throws {
     _ = try folder.write(
       Self.plain.replacing("one.so", with: "\(plugin).so").replacing("serve: {", with: "serve: {\(serve)"), to: "chain.yaml")
@@ -43,7 +43,7 @@ struct RolloutTests {
     return answer.head.first { $0.hasPrefix("X-Stamp-Up: ") }.map { String($0.dropFirst("X-Stamp-Up: ".count)) }
   }
 
-  /// Waits until the last reload ended so; gives what it said.
+  /// Waits until the last reload has this outcome. Returns its report.
   private func outcome(_ wanted: String, of gateway: ServeProcess) async throws -> JSONValue? {
     let start = ContinuousClock.now
     while ContinuousClock.now - start < .seconds(30) {
@@ -125,7 +125,7 @@ struct RolloutTests {
     #expect(!text.contains("s3cret") && text.contains("[redacted]"))
     let mode = try FileManager.default.attributesOfItem(atPath: record)[.posixPermissions] as? Int
     #expect(mode == 0o600)
-    // The upstream is not asked again.
+    // The replay does not ask the upstream.
     #expect(upstream.end(with: SIGTERM) == 0)
     let same = try await CommandRun(["replay", record, "-m", folder.file("chain.yaml"), "--requests"])
     #expect(same.status == 0, "\(same.output)\(same.errors)")
@@ -159,7 +159,7 @@ struct RolloutTests {
     #expect(off.status == 0, "\(off.output)\(off.errors)")
     #expect(try stamp(gateway, user: "a") == nil)
     #expect(try await gateway.ask("status").output.contains("incident 12"))
-    // It stays off in the generations to come.
+    // It stays off in later generations.
     #expect(try await gateway.ask("reload").status == 0)
     #expect(try stamp(gateway, user: "a") == nil)
     #expect(try await gateway.ask("enable", "stamp", "--reset").status == 0)

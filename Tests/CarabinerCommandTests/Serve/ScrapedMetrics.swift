@@ -2,9 +2,9 @@ import CarabinerWire
 import Foundation
 import TestTools
 
-/// What Prometheus' own parser reads from a gateway's metrics.
+/// The metrics of a gateway, parsed by Prometheus' own parser.
 struct ScrapedMetrics {
-  /// What is wrong with the text.
+  /// The problems that the parser found.
   let problems: [String]
   private let figures: JSONObject
 
@@ -27,6 +27,6 @@ struct ScrapedMetrics {
   /// The value of a series, its labels in the order of their names; nil if there is none.
   subscript(_ series: String) -> Double? { figures[series]?.double }
 
-  /// The series whose names begin so.
+  /// The series whose names begin with a prefix.
   func series(_ prefix: String) -> [String] { figures.map(\.key).filter { $0.hasPrefix(prefix) } }
 }

@@ -73,12 +73,12 @@ struct ServeCommandTests {
     let sent = ["X-Tenant: t1", "X-Other: o1"]
     let closed = try gateway(upstream).query(query, headers: sent)
     #expect(closed.text == #"{"data":{"named":null,"other":null}}"#)
-    // The gateway's own and not also the upstream's.
+    // Only the gateway's own field, not also the upstream's.
     #expect(closed.head.count { $0.lowercased().hasPrefix("date:") } == 1)
     let manifest = "carabiner: 1\nserve: {forward-headers: [x-ten*], return-headers: [content-length, x-none]}\n"
     let open = try gateway(upstream, manifest: manifest).query(query, headers: sent)
     #expect(open.text == #"{"data":{"named":"t1","other":null}}"#)
-    // Fields of one connection or body never pass, even if they are named.
+    // Fields that belong to one connection or body are never forwarded, even if the manifest lists them.
     #expect(open.head.filter { $0.lowercased().hasPrefix("content-length:") } == ["Content-Length: \(open.body.count)"])
   }
 
@@ -245,7 +245,7 @@ struct ServeCommandTests {
     try await upstream.waitUntilHeld(1)
     #expect(try await offThePool { gateway.end(with: SIGTERM) } == 0)
     #expect(request.answer().status == 0)
-    // One line, whatever the level, and JSON as all of them.
+    // There is one line, at every log level, and it is JSON like the others.
     let lines = gateway.errors.split(separator: "\n").map { (try? JSONValue(parsing: String($0))) ?? .string(String($0)) }
     #expect(lines.count == 1 && lines.first?["message"]?.string?.contains("requests are cut off") == true, "\(gateway.errors)")
     #expect(lines.first?["level"] == "notice" && lines.first?["connections"] == "1" && lines.first?["operations"] == "1")

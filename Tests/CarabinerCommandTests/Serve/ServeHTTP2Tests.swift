@@ -4,7 +4,7 @@ import ScriptedServer
 import TestTools
 import Testing
 
-/// HTTP/2 as clients of the gateway find it, by option.
+/// HTTP/2 between clients and the gateway, by option.
 @Suite("carabiner serve: HTTP/2")
 struct ServeHTTP2Tests {
   private typealias Kind = HTTP2Client.Kind
@@ -25,7 +25,7 @@ struct ServeHTTP2Tests {
     try ServeProcess(folder, endpoint: upstream.endpoint, ["--http2"] + arguments)
   }
 
-  /// What curl makes of a request: the version it came by, the status and the body.
+  /// The result of a request with curl: HTTP version, status and body.
   private func curl(_ arguments: [String], _ url: String, _ body: String) async throws -> String {
     try await ToolRun(
       URL(filePath: "/usr/bin/curl"),
@@ -79,7 +79,7 @@ struct ServeHTTP2Tests {
   func clear() async throws {
     let gateway = try gateway(["--maximum-body", "1000B"])
     try await expectServes(gateway)
-    // Answered at once, while the stream is opened.
+    // This response is sent at once, while the stream is being opened.
     let health = try await ToolRun(URL(filePath: "/usr/bin/curl"), ["-sS", Self.known, "\(gateway.origin)/healthz"])
     #expect(health.output == "ok\n", "\(health.errors)")
     let parts = try await curl(
@@ -194,7 +194,7 @@ struct ServeHTTP2Tests {
   @Test("a head that is too large is refused, and who sends no beginning, or half of it, is given up")
   func limits() async throws {
     let gateway = try gateway(["--maximum-head", "2000B", "--receive-timeout", "500ms", "--idle-timeout", "500ms"])
-    // Before the client has seen what the limit is, and after.
+    // Once before the client knows the limit, and once after.
     let large = ["-H", "X-Large: \(String(repeating: "a", count: 4000))"]
     let refusal = try await curl([Self.known] + large, gateway.endpoint, "{}")
     #expect(refusal.hasSuffix("\n2 431"), "\(refusal)")

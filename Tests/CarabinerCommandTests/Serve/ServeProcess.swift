@@ -3,7 +3,7 @@ import Foundation
 import Synchronization
 import TestTools
 
-/// `carabiner serve` on a port of its own, for as long as this value lives.
+/// `carabiner serve` on its own port, running as long as this value lives.
 final class ServeProcess: Sendable {
   struct DidNotStart: Error {
     let output: String
@@ -19,22 +19,22 @@ final class ServeProcess: Sendable {
 
   var origin: String { "http://127.0.0.1:\(port)" }
   var endpoint: String { "\(origin)/graphql" }
-  /// Where its admin socket is.
+  /// The path of its admin socket.
   let socket: String
   var admin: String { "unix:\(socket)" }
-  /// What it has written to standard error so far.
+  /// The contents of standard error so far.
   var errors: String { (try? String(contentsOfFile: log, encoding: .utf8)) ?? "" }
 
   /// - Parameters:
-  ///   - folder: Where the manifest is, and the admin socket will be.
-  ///   - endpoint: Where the upstream is; nil for what the manifest says.
-  ///   - socket: Where the admin socket is instead.
+  ///   -   - folder: The folder of the manifest and the admin socket.
+  ///     - endpoint: The URL of the upstream; nil for the one in the manifest.
+  ///     - socket: Another path for the admin socket.
   init(
     _ folder: StoreFolder, manifest: String = "chain.yaml", endpoint: String?, _ arguments: [String] = [],
     environment: [String: String] = [:], socket: String? = nil
   ) throws {
     self.folder = folder
-    // Short, because the path of a socket may have 107 bytes; of its own, because two may share a folder.
+    // The path of a socket is limited to 107 bytes. Two gateways can share a folder, so the name is random.
     self.socket = socket ?? folder.file("\(UInt16.random(in: 0...(.max))).sock")
     let process = Process()
     process.executableURL = CommandRun.root.appending(path: ".build/debug/carabiner")
@@ -66,7 +66,7 @@ final class ServeProcess: Sendable {
 
   deinit { kill(processID, SIGKILL) }
 
-  /// The port that the first line of output reports, as text or as JSON.
+  /// The port in the first line of output, which is text or JSON.
   private static func port(in line: String) -> Int? {
     let text = (try? JSONValue(parsing: Array(line.utf8)))?["address"]?.string.map { "listening \($0)" } ?? line
     return text.wholeMatch(of: /listening 127.0.0.1:(\d+)/).flatMap { Int($0.1) }
@@ -78,30 +78,31 @@ final class ServeProcess: Sendable {
     return try RawAnswer(endpoint, body: body.description, headers: headers)
   }
 
-  /// Runs one of the commands that ask over the admin socket.
+  /// Runs a command that uses the admin socket.
   func ask(_ arguments: String...) async throws -> CommandRun {
     try await CommandRun(arguments + ["--admin", admin])
   }
 
-  /// What `carabiner status` says.
+  /// The report of `carabiner status`.
   func status() async throws -> JSONValue {
     try JSONValue(parsing: try await ask("status", "--format", "json").output)
   }
 
-  /// How much memory it has at this moment.
+  /// The current resident memory.
   func residentBytes() throws -> Int {
     let status = try String(contentsOfFile: "/proc/\(processID)/status", encoding: .utf8)
     let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
     return (line.flatMap { Int($0.filter(\.isNumber)) } ?? 0) << 10
   }
 
-  /// Sends a signal and waits for the end; gives the exit status, or the negative signal it died of.
+  /// Sends a signal and waits for the process to end. Returns the exit status, or the negative number of the signal that ended
+  /// it.
   func end(with signal: Int32) -> Int32 {
     kill(processID, signal)
     return wait()
   }
 
-  /// Waits for the end; gives the exit status, or the negative signal it died of.
+  /// Waits for the process to end. Returns the exit status, or the negative number of the signal that ended it.
   func wait() -> Int32 {
     process.withLock { process in
       process.waitUntilExit()

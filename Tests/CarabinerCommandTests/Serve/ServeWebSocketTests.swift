@@ -4,7 +4,7 @@ import ScriptedServer
 import TestTools
 import Testing
 
-/// GraphQL over WebSocket as clients of the gateway find it.
+/// GraphQL over WebSocket between clients and the gateway.
 @Suite("carabiner serve: WebSockets (graphql-transport-ws)")
 struct ServeWebSocketTests {
   private let upstream: DemoServerProcess
@@ -41,7 +41,7 @@ struct ServeWebSocketTests {
     }
     #expect(messages["s"] == [2, 1, 0].map { next("s", ["countdown": $0]) } + [complete("s")])
     #expect(messages["q"] == [next("q", ["__typename": "Query"]), complete("q")])
-    // Whole: no client can say here that it takes parts.
+    // Complete results: a WebSocket client cannot ask for incremental parts here.
     #expect(messages["d"]?.count == 2)
     #expect(messages["d"]?.first?["payload"]?["data"]?["book"]?["review"]?.string?.isEmpty == false)
     #expect(messages["e"]?.first?["payload"]?["errors"]?.array?.count == 1)
@@ -56,7 +56,7 @@ struct ServeWebSocketTests {
     client.subscribe("1", "subscription { countdown(from: 2, everyMilliseconds: 20, failAt: 1) }")
     #expect(client.message() == next("1", ["countdown": 2]))
     var last = client.message()
-    // The error may come as a result that has it, or in place of one.
+    // The error can arrive inside a result or instead of one.
     if last?["type"] == "next" { last = last?["payload"]?["errors"].map { ["type": "error", "payload": $0] } }
     #expect(last?["payload"]?[0]?["message"]?.string?.contains("the countdown broke off") == true, "\(String(describing: last))")
     client.subscribe("2", "{ a ")

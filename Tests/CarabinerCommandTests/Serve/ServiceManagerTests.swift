@@ -2,7 +2,7 @@ import Foundation
 import TestTools
 import Testing
 
-/// What systemd is told, and what it hands over.
+/// Notifications to systemd, and sockets from it.
 @Suite("carabiner serve: as a service")
 struct ServiceManagerTests {
   @Test("it takes the socket it is given, and says when it is ready, reloads and ends")

@@ -4,7 +4,7 @@ import Glibc
 import TestTools
 import Testing
 
-/// What two gateways cannot have at once.
+/// Resources that two gateways cannot use at the same time.
 @Suite("carabiner serve: a second one")
 struct SoleServerTests {
   private let folder: StoreFolder
@@ -33,7 +33,7 @@ struct SoleServerTests {
       run.errors.contains("another carabiner (process \(first.processID)) answers at \(first.socket)"), "\(run.errors)")
     #expect(run.output.isEmpty)
     #expect(try await first.status()["process"]?.int == Int(first.processID))
-    // Nothing was touched on the way.
+    // The refused gateway changed nothing.
     #expect(try String(contentsOfFile: record, encoding: .utf8) == "of the first\n")
   }
 
@@ -87,7 +87,7 @@ struct SoleServerTests {
     for start in 1...12 {
       let gateway = try gateway(["--record", record])
       #expect(try await offThePool { gateway.end(with: SIGTERM) } == 0)
-      // What the start recorded, so that it can be known again.
+      // The start time, which identifies the process later.
       try Data("start \(start)\n".utf8).write(to: URL(filePath: record))
     }
     let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasPrefix("traffic") }

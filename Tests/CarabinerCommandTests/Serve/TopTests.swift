@@ -6,7 +6,7 @@ import Testing
 
 @testable import CarabinerCommand
 
-/// What carabiner top shows of a gateway.
+/// The display of carabiner top.
 @Suite("carabiner top")
 struct TopTests {
   private static let manifest = """
@@ -29,7 +29,7 @@ struct TopTests {
   func figures() async throws {
     let upstream = try DemoServerProcess()
     let gateway = try await gateway(upstream)
-    // Before the first look, so that it must not count.
+    // This request is before the first look, so it must not count.
     #expect(try gateway.query("query Before { __typename }").status == 200)
     let top = try TopProcess(["--admin", gateway.admin, "--interval", "100ms", "--format", "json"])
     #expect(top.waits { !$0.looks.isEmpty })
@@ -142,7 +142,7 @@ struct TopTests {
   }
 }
 
-/// `carabiner top` for as long as this value lives.
+/// `carabiner top`, running as long as this value lives.
 private final class TopProcess {
   private let process = Process()
   private let output: String
@@ -161,17 +161,17 @@ private final class TopProcess {
 
   var isRunning: Bool { process.isRunning }
 
-  /// All it has said so far.
+  /// The output so far.
   var text: String { (try? String(contentsOfFile: output, encoding: .utf8)) ?? "" }
 
-  /// What it saw at each look, in order.
+  /// The figures of each look, in order.
   var looks: [JSONValue] {
     text.split(separator: "\n").filter { $0.hasPrefix("{") && $0.hasSuffix("}") }.compactMap {
       try? JSONValue(parsing: String($0))
     }
   }
 
-  /// How many there were of what a figure of all looks gives the rate.
+  /// The total count over all looks, computed from the rates of a figure.
   func total(_ figure: @escaping (JSONValue, String) -> JSONValue?) -> (String) -> Int {
     let looks = looks
     return { name in
@@ -179,7 +179,7 @@ private final class TopProcess {
     }
   }
 
-  /// Whether this comes true within a minute.
+  /// Waits up to a minute for a condition. Returns whether it became true.
   func waits(until isTrue: (TopProcess) -> Bool) -> Bool {
     let start = ContinuousClock.now
     while ContinuousClock.now - start < .seconds(60) {

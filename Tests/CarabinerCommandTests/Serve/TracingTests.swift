@@ -4,7 +4,7 @@ import ScriptedServer
 import TestTools
 import Testing
 
-/// What a gateway tells a collector and its upstream of a request's trace.
+/// The trace data that a gateway sends to a collector and to its upstream.
 @Suite("carabiner serve: traces")
 struct TracingTests {
   private static let trace = "0af7651916cd43dd8448eb211c80319c"
@@ -64,7 +64,7 @@ struct TracingTests {
       headers: Self.parent("01") + ["User-Agent: tester"])
     #expect(answer.text == Self.answer)
     try await end(gateway)
-    // Sent at the end, with what was asked to be sent along.
+    // Sent at shutdown, with the configured headers.
     #expect(collector.requests.map(\.target) == ["/v1/traces"])
     #expect(collector.requests.first?.header("x-api-key") == "a b")
     #expect(collector.requests.first?.header("x-team") == "t")
@@ -91,7 +91,7 @@ struct TracingTests {
     #expect(transfer.attributes["url.full"] == .text("\(upstream.origin)/graphql"))
     #expect(transfer.attributes["server.address"] == "127.0.0.1")
 
-    // In the order they began: down from the outermost plugin, over the network, and up again.
+    // In the order of their starts: from the outermost plugin inwards, over the network, and back.
     let order = spans.filter { $0.attributes["carabiner.plugin"] != nil || $0.id == transfer.id }
       .sorted { (UInt64($0.start) ?? 0, $0.name) < (UInt64($1.start) ?? 0, $1.name) }
     #expect(order.map(\.name) == ["one on_request", "two on_request", "POST", "two on_head", "one on_head"])
@@ -100,7 +100,7 @@ struct TracingTests {
       #expect(plugin.attributes["carabiner.kind"] == "http")
       #expect(plugin.name == "\(Self.text(plugin, "carabiner.plugin")) \(Self.text(plugin, "carabiner.hook"))")
     }
-    // The built-in stages work too, and are no plugins.
+    // The built-in stages have spans too, but they are not plugins.
     #expect(inner.contains { $0.attributes["carabiner.stage"] != nil && $0.attributes["carabiner.plugin"] == nil })
 
     let sent = try #require(upstream.requests.first)

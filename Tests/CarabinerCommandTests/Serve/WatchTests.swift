@@ -4,7 +4,7 @@ import Synchronization
 import TestTools
 import Testing
 
-/// Which files make a new generation when they change, and what that does to the instances of plugins.
+/// The watched files whose changes make a new generation, and the effect on plugin instances.
 @Suite("carabiner serve: files that are watched")
 struct WatchTests {
   private static let manifest = """
@@ -39,7 +39,7 @@ struct WatchTests {
       .map { String($0.dropFirst("x-stamp-up: ".count)) }
   }
 
-  /// Waits until a reload is noted; nil if none comes for long.
+  /// Waits for a reload to be reported; nil if there is none for a long time.
   private func lastReload(_ gateway: ServeProcess) async throws -> JSONValue? {
     let deadline = ContinuousClock.now + .seconds(120)
     while ContinuousClock.now < deadline {
@@ -52,7 +52,7 @@ struct WatchTests {
   @Test("files beside the manifest that it does not name do not count, however often they change")
   func neighbours() async throws {
     let gateway = try await gateway(isWatched: true, ["--watch", "--record", folder.file("traffic.jsonl")])
-    // As a record or a log does under load. A look at the folder would never find it at rest, and never reload.
+    // A record or a log under load changes like this. A watch of the whole folder would never find it quiet and never reload.
     let isOver = Flag()
     let folder = folder
     let reload = try await withThrowingTaskGroup(of: JSONValue?.self) { group in
@@ -68,7 +68,7 @@ struct WatchTests {
       }
       group.addTask {
         defer { isOver.set() }
-        // Each time another text, since the first may come before the watch has looked for the first time.
+        // The text differs each time, because the first changes can come before the first look of the watch.
         for number in 0..<60 {
           _ = try folder.write("two\n" + String(repeating: "#", count: number), to: "stamp.txt")
           try await Task.sleep(for: .seconds(1))
@@ -124,7 +124,7 @@ struct WatchTests {
   }
 }
 
-/// A flag one task sets and another reads.
+/// A flag that one task sets and another reads.
 private final class Flag: Sendable {
   private let value = Atomic(false)
 

@@ -2,18 +2,18 @@ import CarabinerWire
 import Foundation
 import ScriptedServer
 
-/// A WebSocket in the hands of a test, which may keep the rules or break them.
+/// A WebSocket client for tests, which can follow the protocol or break it.
 final class WebSocketClient {
   struct Refused: Error {
     let answer: String
   }
 
-  /// What the other side said, or did.
+  /// An event from the other side.
   enum Event: Equatable {
     case message(JSONValue)
     case ping
     case closed(UInt16, reason: String)
-    /// The connection ended without a word.
+    /// The connection ended without a close frame.
     case gone
   }
 
@@ -40,7 +40,7 @@ final class WebSocketClient {
     return "GET /graphql HTTP/1.1\r\n" + fields.sorted().joined()
   }
 
-  /// Connects, and agrees on a WebSocket; as `nil` a header is left out.
+  /// Connects and performs the handshake. A header with the value `nil` is left out.
   init(_ gateway: ServeProcess, _ headers: [String: String?] = [:]) throws {
     self.gateway = gateway
     socket = try ClientSocket(port: gateway.port)
@@ -56,7 +56,7 @@ final class WebSocketClient {
     unread.removeSubrange(..<end.upperBound)
   }
 
-  /// Connects, and introduces itself.
+  /// Connects, and performs the handshake and `connection_init`.
   convenience init(initialised gateway: ServeProcess, _ headers: [String: String?] = [:]) throws {
     try self.init(gateway, headers)
     send(#"{"type":"connection_init"}"#)
@@ -66,7 +66,7 @@ final class WebSocketClient {
 
   // MARK: Sending
 
-  /// Sends a frame; false if the other side has gone.
+  /// Sends a frame. Returns false if the other side has closed the connection.
   @discardableResult
   func send(
     _ opcode: UInt8 = Opcode.text, _ payload: [UInt8], isFinal: Bool = true, isMasked: Bool = true, reserved: UInt8 = 0
@@ -87,7 +87,7 @@ final class WebSocketClient {
   @discardableResult
   func send(_ text: String) -> Bool { send(Opcode.text, Array(text.utf8)) }
 
-  /// Sends bytes that need be no frame.
+  /// Sends bytes that need not be a valid frame.
   func sendRaw(_ bytes: [UInt8]) { socket.send(bytes) }
 
   func subscribe(_ id: String, _ query: String) {
@@ -97,12 +97,12 @@ final class WebSocketClient {
 
   func complete(_ id: String) { send("{\"type\":\"complete\",\"id\":\"\(id)\"}") }
 
-  /// Goes without a word.
+  /// Closes the connection without a close frame.
   func hangUp() { socket.hangUp() }
 
   // MARK: Receiving
 
-  /// The next thing the other side says.
+  /// The next event from the other side.
   func next() -> Event {
     while true {
       guard let head = take(2) else { return .gone }
@@ -123,7 +123,7 @@ final class WebSocketClient {
     }
   }
 
-  /// The next message, past pings; nil if none comes.
+  /// The next message, ignoring pings; nil if there is none.
   func message() -> JSONValue? {
     while true {
       switch next() {
@@ -134,7 +134,7 @@ final class WebSocketClient {
     }
   }
 
-  /// The code the other side closes with, past all that comes before.
+  /// The close code of the other side, ignoring everything before it.
   func closeCode() -> UInt16? {
     while true {
       switch next() {
