@@ -46,7 +46,7 @@ struct AriadneTests {
     #expect(failed.output.contains("there is no shelf 9"))
   }
 
-  @Test("errors with status 400 are exit status 5, and what the server said is told")
+  @Test("errors with status 400 are exit status 5, and the server's message is printed")
   func refused() async throws {
     let server = try await AriadneServer()
     for document in ["{ failing }", "{ nothing }"] {

@@ -34,7 +34,7 @@ struct BadServerTests {
     Case("an answer nested too deeply", 6, "deep", json: Array(#"{"data":"#.utf8) + [UInt8](repeating: 0x5B, count: 100_000)),
     Case(
       "an answer that is not UTF-8", 6, "UTF-8", json: Array(#"{"data":{"title":""#.utf8) + [0xC3, 0x28] + Array(#""}}"#.utf8)),
-    Case("an answer that is no GraphQL response", 6, "notAGraphQLResponse", json: Array(#"{"hello":"world"}"#.utf8)),
+    Case("a body that is not a GraphQL response", 6, "notAGraphQLResponse", json: Array(#"{"hello":"world"}"#.utf8)),
     Case("errors that are a text", 6, "errors are not a list of objects", json: Array(#"{"errors":"x"}"#.utf8)),
     Case("an error that is a text", 6, "errors are not a list of objects", json: Array(#"{"errors":["x"]}"#.utf8)),
     Case("errors that are a text beside data", 6, "not a list", json: Array(#"{"data":{"a":1},"errors":"x"}"#.utf8)),

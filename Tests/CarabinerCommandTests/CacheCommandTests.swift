@@ -188,7 +188,7 @@ struct CacheCommandTests {
   // MARK: Errors
 
   @Test(
-    "what is wrong on the command line is exit status 2",
+    "an invalid command line is exit status 2",
     arguments: [
       ["ls"], ["ls", "--store", "a", "-m", "b"], ["get", "--store", "a"], ["rm", "--store", "a"],
       ["rm", "--store", "a", "--all", "key"], ["rm", "--store", "a", "--all", "--matching", "b"], ["stats", "--format", "xml"],
@@ -205,7 +205,7 @@ struct CacheCommandTests {
   private static let commands = [["ls"], ["get", "a"], ["rm", "--all"], ["stats"]]
 
   @Test(
-    "a file that is no store is exit status 3, says so, and is left alone", arguments: commands,
+    "a file that is not a store is exit status 3, is reported, and is not changed", arguments: commands,
     [
       ("absent", "there is no store"), ("empty", "is empty"), ("garbage", "is damaged or not a database"),
       ("other", "is a database of another program"), ("newer", "has version 2 and this program supports version 1"),

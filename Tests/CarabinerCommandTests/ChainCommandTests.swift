@@ -61,7 +61,7 @@ struct ChainCommandTests {
     try GoldenFile("chain-\(chain.name).\(format == "text" ? "txt" : format)").expect(run.output)
   }
 
-  @Test("who switched what on and off is told", arguments: ["text", "json"])
+  @Test("the chain shows which setting switched a plugin on or off", arguments: ["text", "json"])
   func decisions(format: String) async throws {
     let manifest = try TemporaryFile(
       """

@@ -28,7 +28,7 @@ struct CheckCommandTests {
         - name: a
           file: /absent.so
       chain:
-        http: [{use: response-code, before: nobody}]
+        http: [{use: response-code, before: absent}]
       """)
     let run = try await CommandRun(["check", "-m", manifest.path])
     #expect(run.status == 3)
@@ -148,7 +148,7 @@ struct CheckCommandTests {
     #expect(ContinuousClock.now - start >= .milliseconds(700))
   }
 
-  @Test("what a plugin started goes with it, whether the plugin waits or not", arguments: [["ENTRY_WAITS"], []])
+  @Test("processes started by a plugin end with it, whether the plugin waits or not", arguments: [["ENTRY_WAITS"], []])
   func grandchildren(more: [String]) async throws {
     let plugin = try await CompiledFixture("loading", defining: ["ENTRY_FORKS"] + more)
     let manifest = try manifest(plugin)
@@ -193,7 +193,7 @@ struct CheckCommandTests {
   }
 
   @Test(
-    "what is wrong on the command line is exit status 2",
+    "an invalid command line is exit status 2",
     arguments: [
       ["check"], ["check", "--schema", "-m", "x"], ["check", "-m", "x", "--probe-timeout", "5"],
       ["check", "-m", "x", "--probe-timeout", "0s"], ["check", "-m", "x", "--format", "xml"],

@@ -41,7 +41,7 @@ struct CheckedUserTests {
     #expect(unreadable.errors.contains("Permission denied"), "\(unreadable.errors)")
   }
 
-  @Test("the user who checks may be named, and a name that nobody has is an error of the command line")
+  @Test("the current user can be named, and an unknown user name is an error of the command line")
   func names() async throws {
     let plugin = try await CompiledFixture("loading")
     let manifest = try Self.manifest(plugin.path)

@@ -115,7 +115,7 @@ struct RunCommandTests {
     #expect(run.errors.contains("401"))
   }
 
-  @Test("a response that is no GraphQL response is exit status 6")
+  @Test("a body that is not a GraphQL response is exit status 6")
   func parsing() async throws {
     let server = try await StrawberryServer()
     let run = try await CommandRun(
@@ -131,7 +131,7 @@ struct RunCommandTests {
   }
 
   @Test(
-    "what is wrong on the command line is exit status 2",
+    "an invalid command line is exit status 2",
     arguments: [
       ["run", "-"], ["run", "--endpoint", "ftp://x/", "-"], ["run", "--endpoint", "http://127.0.0.1:1", "--variables", "[", "-"],
       ["run", "--endpoint", "http://127.0.0.1:1", "--header", "nonsense", "-"], ["run", "--no-such-option"], ["nonsense"],

@@ -119,7 +119,7 @@ def label(value, _info, of, count):
 
 @subscription.source("refused")
 async def refused(*_):
-    raise GraphQLError("nobody may subscribe to this", extensions={"code": "FORBIDDEN"})
+    raise GraphQLError("subscriptions are forbidden", extensions={"code": "FORBIDDEN"})
     yield 0
 
 

@@ -19,7 +19,7 @@ struct ConformCommandTests {
   }
 
   @Test(
-    "what a plugin does to its process is told, and the harness goes on",
+    "a plugin that ends or blocks its process is reported, and the harness continues",
     arguments: [
       ("*(volatile int *)0 = 1;", "CRASH", "signal 11"), ("abort();", "CRASH", "signal 6"),
       ("exit(0);", "CRASH", "status 0"), ("_exit(0);", "CRASH", "status 0"), ("_exit(7);", "CRASH", "status 7"),
@@ -94,7 +94,7 @@ struct ConformCommandTests {
   }
 
   @Test(
-    "a hook that makes a system call is told which, also if the call is refused",
+    "the report names the system call of a hook, even if the call is refused",
     arguments: [("getppid() > 0", "getppid"), ("socket(AF_UNIX, SOCK_STREAM, 0) < 0", "socket")])
   func namedSystemCall(_ expression: String, _ name: String) async throws {
     let folder = try FixturePlugin.Folder()

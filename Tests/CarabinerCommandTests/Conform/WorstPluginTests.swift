@@ -32,7 +32,7 @@ struct WorstPluginTests {
       let more = try JSONValue(parsing: run.output)["plugins"]?.array ?? []
       #expect(more.count == part.count, "\(run.errors)")
       #expect(timeScale == "1" || run.status == 1)
-      #expect(memory.peak > 0, "nobody saw the harness's memory")
+      #expect(memory.peak > 0, "the memory of the harness was not measured")
       peak = max(peak, memory.peak)
       reports += more
     }

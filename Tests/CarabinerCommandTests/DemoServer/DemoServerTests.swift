@@ -82,7 +82,7 @@ struct DemoServerTests {
     #expect((3...1 + refused).contains(issued))
   }
 
-  @Test("a token that expires is renewed before it does, for the server tells when")
+  @Test("a token is renewed before it expires, because the server reports its lifetime")
   func tokenExpires() async throws {
     // Tokens are renewed five seconds before they expire, so each of these is due at once.
     let server = try DemoServerProcess(["--require-auth", "--token-lifetime", "2", "--hmac-key", "k"])
@@ -202,7 +202,7 @@ struct DemoServerTests {
     #expect(slow.answer().text.contains("CANCELLED"))
   }
 
-  @Test("a client that sends half a request does not keep the server from ending")
+  @Test("a client that sends half a request does not prevent the server from ending")
   func halfRequest() throws {
     let server = try DemoServerProcess()
     // curl waits for the server, which waits for the rest of the body.
@@ -235,7 +235,7 @@ struct DemoServerTests {
     #expect(run.output.isEmpty)
   }
 
-  @Test("the help tells the doors, and the schema can be printed")
+  @Test("the help lists the endpoints, and the schema can be printed")
   func help() async throws {
     let help = try await CommandRun(["demo-server", "--help"])
     #expect(help.status == 0)

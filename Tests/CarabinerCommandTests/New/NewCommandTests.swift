@@ -115,7 +115,7 @@ struct NewCommandTests {
   }
 
   @Test(
-    "an id that is no reverse-DNS name is refused",
+    "an id that is not a reverse-DNS name is refused",
     arguments: ["plugin", "a..b", "a.b c", "org.\(String(repeating: "a", count: 125))"])
   func badID(_ id: String) async throws {
     let folder = try FixturePlugin.Folder()
@@ -138,7 +138,7 @@ struct NewCommandTests {
     #expect(try contents(of: folder).isEmpty)
   }
 
-  @Test("what is there already is left alone", arguments: ["file", "folder", "link"])
+  @Test("an existing file, folder or link is not changed", arguments: ["file", "folder", "link"])
   func taken(_ kind: String) async throws {
     let folder = try FixturePlugin.Folder()
     let place = folder.file("word-count")

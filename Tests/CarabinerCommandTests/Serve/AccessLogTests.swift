@@ -23,7 +23,7 @@ struct AccessLogTests {
     return ids.count == 1 ? ids.first.map { String($0.dropFirst("X-Request-Id: ".count)) } : nil
   }
 
-  @Test("every request has its line, with all there is to say about it")
+  @Test("every request has one line with all of its fields")
   func accessLog() async throws {
     let upstream = try DemoServerProcess()
     let folder = try StoreFolder()
@@ -81,7 +81,7 @@ struct AccessLogTests {
     #expect(quiet.errors == "")
   }
 
-  @Test("the upstream is told the id if the manifest lets it through, be it the client's or ours, and never a malformed one")
+  @Test("the request id is forwarded if the manifest allows the header, the client's or a new one, and never a malformed one")
   func forwarding() throws {
     let upstream = try DemoServerProcess()
     let folder = try StoreFolder()
@@ -99,7 +99,7 @@ struct AccessLogTests {
     #expect(try closed.query(query, headers: ["X-Request-Id: mine"]).text == #"{"data":{"echoHeader":null}}"#)
   }
 
-  @Test("no secret of the manifest is in a line, whoever says it")
+  @Test("no secret of the manifest is in a line, whatever its source")
   func secrets() async throws {
     let upstream = try ScriptedServer(
       ScriptedServer.answering { _, peer in try peer.respond(body: "the key is s3cret-s3cret") })
@@ -115,7 +115,7 @@ struct AccessLogTests {
   }
 
   @Test(
-    "what a client may call its request",
+    "a client's request id is used if it is well-formed",
     arguments: [
       ("X-Request-Id", "a", "a"), ("X-Request-Id", "7f3:A_b-c.d/e+f=@g,~", "7f3:A_b-c.d/e+f=@g,~"),
       ("X-Request-Id", String(repeating: "a", count: 128), String(repeating: "a", count: 128)),
@@ -142,7 +142,7 @@ struct AccessLogTests {
   func uniqueness() { #expect(Set((0..<10_000).map { _ in RequestID.new() }).count == 10_000) }
 
   @Test(
-    "a line stays one line, and says what it was told", arguments: ["plain", "a b", "a\nb", "a\"b", "a=b", "", "ü\u{1B}[31m"])
+    "a log record is one line with unchanged values", arguments: ["plain", "a b", "a\nb", "a\"b", "a=b", "", "ü\u{1B}[31m"])
   func lines(_ value: String) throws {
     let time = Date(timeIntervalSince1970: 1_700_000_000.5)
     let text = LogFormat.text.line(.info, "label", "it \(value)", ["field": "\(value)", "n": .stringConvertible(2)], at: time)
@@ -160,7 +160,7 @@ struct AccessLogTests {
       ])
   }
 
-  @Test("what nobody reads fast enough is left out and counted, and nobody waits for it")
+  @Test("lines are dropped and counted if the reader is slow, and requests do not wait for it")
   func slowReader() async throws {
     let pipe = Pipe()
     let writer = LineWriter(pipe.fileHandleForWriting, maximumBytes: 100)

@@ -61,7 +61,7 @@ struct AdminSocketTests {
     "GET /status HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999\r\n\r\n",
   ]
 
-  @Test("garbage is refused, and whoever comes after finds the gateway as it was")
+  @Test("malformed requests are refused, and later requests are served as before")
   func garbage() async throws {
     let gateway = try await gateway()
     for text in Self.garbage {
@@ -86,7 +86,7 @@ struct AdminSocketTests {
     except (ConnectionError, TimeoutError): pass
     """
 
-  @Test("a process of another user is turned away, also if it may open the socket", .enabled(if: getuid() == 0))
+  @Test("a process of another user is rejected even if it can open the socket", .enabled(if: getuid() == 0))
   func otherUser() async throws {
     let gateway = try await gateway()
     // An operator could do this by mistake: the folders and the socket are open to all users.

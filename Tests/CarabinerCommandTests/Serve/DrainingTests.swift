@@ -39,7 +39,7 @@ struct DrainingTests {
     return request
   }
 
-  @Test("what has begun ends in its generation, and that ends with it; there may be many")
+  @Test("operations end in the generation they started in, which then ends; there can be many generations")
   func severalGenerations() async throws {
     try await build("one")
     let gateway = try ServeProcess(folder, endpoint: upstream.endpoint)

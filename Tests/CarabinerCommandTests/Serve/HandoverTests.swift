@@ -56,7 +56,7 @@ struct HandoverTests {
     #expect(try await tokensIssued() == "2")
   }
 
-  @Test("what is cached is answered on, also when the server is gone")
+  @Test("cached results are still served after a reload, even if the server is down")
   func cache() async throws {
     let first = try gateway.query("{ books { title } }")
     #expect(first.status == 200)

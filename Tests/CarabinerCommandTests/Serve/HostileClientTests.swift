@@ -53,13 +53,13 @@ struct HostileClientTests {
     let (text, isClosed) = try exchange(request + hidden)
     // 501 is for an unknown transfer coding (RFC 9112, 6.1).
     #expect(text.hasPrefix("HTTP/1.1 4") || text.hasPrefix("HTTP/1.1 501"), "\(text)")
-    #expect(!text.contains(Self.answer), "what stood behind it was answered: \(text)")
+    #expect(!text.contains(Self.answer), "the gateway answered the bytes after it: \(text)")
     #expect(isClosed)
     try expectServes()
   }
 
   @Test(
-    "what is no HTTP/1 is refused",
+    "a request that is not HTTP/1 is refused",
     arguments: [
       "\u{16}\u{3}\u{1}\u{2}\u{0}\u{1}\u{0}", "GET\r\n\r\n", "POST /graphql HTTP/9.9\r\n\r\n", "\u{0}\u{0}\u{0}\u{0}\r\n\r\n",
       "POST /graphql HTTP/1.1\r\nHost: x\r\nA\u{0}b: c\r\n\r\n", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
@@ -91,7 +91,7 @@ struct HostileClientTests {
     try expectServes()
   }
 
-  @Test("who sends a head or a body a byte at a time is given up after a while")
+  @Test("a client that sends a head or a body one byte at a time is disconnected after a while")
   func slowLoris() throws {
     let head = try ClientSocket(port: gateway.port)
     let body = try ClientSocket(port: gateway.port)
@@ -147,7 +147,7 @@ struct HostileClientTests {
     #expect(isClosed)
   }
 
-  @Test("who waits to be told to go on is told")
+  @Test("a client that waits for 100 Continue receives it")
   func expectation() throws {
     let client = try ClientSocket(port: gateway.port)
     client.send(Self.post("Expect: 100-continue\r\nContent-Length: \(Self.query.utf8.count)\r\n", ""))
@@ -189,7 +189,7 @@ struct HostileClientTests {
     }
   }
 
-  @Test("more than may be under way wait, more than may wait are sent away, and greedy clients too")
+  @Test("requests above the limit of running ones wait; above the waiting or per-client limit they are rejected")
   func overload() async throws {
     let folder = try StoreFolder()
     _ = try folder.write("carabiner: 1\n", to: "chain.yaml")

@@ -64,7 +64,7 @@ struct HostileWebSocketTests {
     #expect(elsewhere.read().text.hasPrefix("HTTP/1.1 404"))
   }
 
-  @Test("what breaks the protocol ends the connection with its code, and harms nobody")
+  @Test("a client that breaks the protocol is disconnected with the right code, and other clients are not affected")
   func brokenRules() async throws {
     let gateway = try gateway()
     let initialise = Array(#"{"type":"connection_init"}"#.utf8)
@@ -106,7 +106,7 @@ struct HostileWebSocketTests {
     while try await gateway.status()["operations"]?["running"]?.int != 0 {}
   }
 
-  @Test("who does not introduce itself is given up, and so is who sends noise, or frames before it was answered")
+  @Test("a client is disconnected if it sends no connection_init, sends noise, or sends frames before the handshake ends")
   func noise() throws {
     let gateway = try gateway()
     let silent = try WebSocketClient(gateway)
@@ -138,7 +138,7 @@ struct HostileWebSocketTests {
     while try await gateway.status()["operations"]?["running"]?.int != 0 {}
   }
 
-  @Test("a client that does not read holds back its own results and nobody else's")
+  @Test("a client that does not read delays its own results only")
   func backPressure() async throws {
     let body = String(repeating: "x", count: 50_000)
     let total = 2000

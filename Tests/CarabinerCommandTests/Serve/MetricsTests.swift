@@ -18,7 +18,7 @@ struct MetricsTests {
 
     """
 
-  @Test("all that a busy gateway tells is what Prometheus reads, and the figures are right")
+  @Test("Prometheus reads all metrics of a busy gateway, and the figures are right")
   func figures() async throws {
     let upstream = try DemoServerProcess()
     let folder = try StoreFolder()
@@ -60,7 +60,7 @@ struct MetricsTests {
     #expect(time ?? 0 > 0 && time ?? 1 < 1)
   }
 
-  @Test("stages of every nth operation are timed, and of none if nobody wants to know", arguments: [(3, 2), (0, 0)])
+  @Test("stages of every nth operation are timed, or of none if the interval is 0", arguments: [(3, 2), (0, 0)])
   func sampling(_ interval: Int, _ timed: Int) async throws {
     let upstream = try DemoServerProcess()
     let folder = try StoreFolder()

@@ -29,7 +29,7 @@ struct QueryPageTests {
     #expect(post.head.contains { $0.hasPrefix("Content-Type: application/json") }, "\(post.head)")
   }
 
-  @Test("nobody gets it unasked")
+  @Test("the page is off by default")
   func off() throws {
     let gateway = try gateway()
     let answer = try RawAnswer(gateway.endpoint, headers: [Self.browser])

@@ -51,7 +51,7 @@ struct RateLimitTests {
   }
 
   @Test(
-    "whoever waits as long as was said gets in, and a moment earlier nobody does",
+    "a client that waits for the reported time is allowed, and a moment earlier it is refused",
     arguments: ["7/s", "600/m", "3/h", "1000000/s"])
   func exactness(_ text: String) throws {
     let stand = try Stand(text, burst: 2)
@@ -78,7 +78,7 @@ struct RateLimitTests {
     #expect(limiter.take(1, from: "a") == .refused(.seconds(4)))
   }
 
-  @Test("the table does not grow, and those who asked last are remembered")
+  @Test("the table has a fixed size, and the clients with the latest requests are remembered")
   func eviction() throws {
     let stand = try Stand("1/h", capacity: 100)
     let limiter = stand.limiter()
@@ -105,7 +105,7 @@ struct RateLimitTests {
     #expect((RateLimiter.network(of: one) == RateLimiter.network(of: other)) == isSame)
   }
 
-  @Test("a field may tell clients apart; without it, the address does")
+  @Test("clients are distinguished by a header field, or by address without it")
   func keys() throws {
     let limiter = try Stand("1/s", key: "X-User").limiter()
     func key(_ headers: NIOHTTP1.HTTPHeaders, _ client: String = "1.2.3.4") -> String { limiter.key(headers, client) }
@@ -117,7 +117,7 @@ struct RateLimitTests {
   }
 
   @Test(
-    "what is a rate, and what is none",
+    "valid and invalid rates",
     arguments: [("100/s", true), ("1/h", true), ("60/m", true)]
       + ["0/s", "/s", "1", "1/d", "-1/s", "1/s/s", "+1/s", "1 /s", "2000000/s", ""].map { ($0, false) })
   func rates(_ text: String, _ isRate: Bool) {
@@ -125,7 +125,7 @@ struct RateLimitTests {
     if isRate { #expect(RequestRate(text)?.description == text) }
   }
 
-  @Test("who asks too often is told when to come again, and is counted")
+  @Test("a client over its rate receives 429 with Retry-After, and is counted")
   func gateway() async throws {
     let upstream = try DemoServerProcess()
     let folder = try StoreFolder()

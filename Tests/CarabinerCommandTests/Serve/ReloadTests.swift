@@ -72,7 +72,7 @@ struct ReloadTests {
   }
 
   @Test(
-    "what cannot be brought up leaves the old generation as it is, and says why",
+    "a reload that fails keeps the old generation and says why",
     arguments: [
       ("CREATE_FAILS", "it does not want to"), ("CREATE_CRASHES", "crashed with signal 11"),
       ("CREATE_HANGS", "did not end within"),
@@ -113,7 +113,7 @@ struct ReloadTests {
     #expect(try await gateway.status()["reloads"] == ["all": 1, "refused": 1])
   }
 
-  @Test("a plugin's file that is cut short or deleted while it serves harms nobody")
+  @Test("a plugin's file that is truncated or deleted while it is loaded affects no request")
   func fileGone() async throws {
     try overwrite(Data(try await build().prefix(3000)))
     #expect(try stamps() == ["one", "one"])
@@ -200,7 +200,7 @@ struct ReloadTests {
     }
   }
 
-  @Test("a gateway that is gone is said to be, and what is no admin socket is refused as an argument")
+  @Test("a gateway that is not running is reported, and a path that is not an admin socket is refused as an argument")
   func noGateway() async throws {
     let missing = try await CommandRun(["status", "--admin", "unix:\(folder.file("none.sock"))"])
     #expect(missing.status == 4)

@@ -90,7 +90,7 @@ struct RolloutTests {
     #expect(try (0..<10).allSatisfy { try stamp(gateway, user: "user \($0)") == "one" })
   }
 
-  @Test("a shadow's results are compared and go nowhere, and it takes over when it is told to")
+  @Test("a shadow's results are compared and not sent to clients, and it takes over on command")
   func shadow() async throws {
     let gateway = try gateway()
     try next("bad", "shadow: {share: 100%}, ")
@@ -110,7 +110,7 @@ struct RolloutTests {
     #expect(try stamp(gateway, user: "a") == "two")
   }
 
-  @Test("a record tells no secret, and run again it shows what another manifest makes of it")
+  @Test("a record contains no secret, and its replay shows the differences with another manifest")
   func recordAndReplay() async throws {
     let record = folder.file("traffic.jsonl")
     let gateway = try gateway(["--record", record])

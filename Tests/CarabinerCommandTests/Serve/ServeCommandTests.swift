@@ -28,7 +28,7 @@ struct ServeCommandTests {
   }
 
   @Test(
-    "what is no operation is refused with its status",
+    "a request without a valid operation is refused with its status",
     arguments: [
       ("POST", "/graphql", ["Content-Type: text/plain"], "x", 415, "UNSUPPORTED_MEDIA_TYPE"),
       ("POST", "/graphql", [], "{", 400, "BAD_REQUEST"),
@@ -82,7 +82,7 @@ struct ServeCommandTests {
     #expect(open.head.filter { $0.lowercased().hasPrefix("content-length:") } == ["Content-Length: \(open.body.count)"])
   }
 
-  @Test("deferred parts come as parts to those who take them, and whole to the others")
+  @Test("deferred parts are sent incrementally to clients that accept this, and as one result to others")
   func deferred() async throws {
     let upstream = try DemoServerProcess()
     let gateway = try gateway(upstream)
@@ -131,7 +131,7 @@ struct ServeCommandTests {
   }
 
   @Test(
-    "what is wrong behind the gateway has a status and a code, and tells nothing of the upstream",
+    "an upstream error has a status and a code, and reveals nothing about the upstream",
     arguments: [
       ("503 Service Unavailable", "Retry-After: 7\r\n", "", 503, "UPSTREAM_UNAVAILABLE"),
       ("500 Internal Server Error", "", "secret stack trace", 502, "UPSTREAM_STATUS"),
@@ -184,7 +184,7 @@ struct ServeCommandTests {
     #expect(answer.head.filter { field in field.hasPrefix("X-") && !own.contains { field.hasPrefix($0) } } == ["X-Good: a"])
   }
 
-  @Test("an upstream that is gone, and one that does not answer, are told apart")
+  @Test("an unreachable upstream and one that does not answer have different errors")
   func unreachable() throws {
     let folder = try StoreFolder()
     _ = try folder.write(
@@ -199,7 +199,7 @@ struct ServeCommandTests {
     #expect(try slow.query("{ a }").status == 504)
   }
 
-  @Test("clients that speak TLS are served, and one that does not harms nobody")
+  @Test("TLS clients are served, and a client without TLS does not affect others")
   func tls() async throws {
     let folder = try StoreFolder()
     _ = try folder.write("carabiner: 1\n", to: "chain.yaml")
@@ -233,7 +233,7 @@ struct ServeCommandTests {
     #expect(wrong.status == 2 && wrong.errors.contains("PEM"), "\(wrong.errors)")
   }
 
-  @Test("what is not finished within the time to drain is cut off, and that is said")
+  @Test("requests that are not finished within the drain time are cut off, and the log says so")
   func cutOff() async throws {
     let upstream = try HeldUpstream()
     let folder = try StoreFolder()

@@ -22,7 +22,7 @@ struct ServeExtensionsTests {
     try upstream.requests.last.map { try JSONValue(parsing: $0.body)["extensions"] } ?? nil
   }
 
-  @Test("what a client says there goes on, but for the hash of its document, and nothing is sent where it says nothing")
+  @Test("a client's extensions are forwarded except the hash of its document, and none are sent if it has none")
   func passedOn() throws {
     let (upstream, gateway) = try gateway("carabiner: 1\n")
     _ = try RawAnswer(gateway.endpoint, body: #"{"query":"{ a }","extensions":\#(Self.extensions)}"#)
@@ -40,7 +40,7 @@ struct ServeExtensionsTests {
     #expect(refused.status == 400 && refused.text.contains("extensions"))
   }
 
-  @Test("the chain's own members stand beside the client's, and win")
+  @Test("the chain's own members are added to the client's, and take precedence")
   func merged() throws {
     let (upstream, gateway) = try gateway("carabiner: 1\nbuilt-ins: {persisted-queries: {enabled: true}}\n")
     _ = try RawAnswer(gateway.endpoint, body: #"{"query":"{ a }","extensions":\#(Self.extensions)}"#)

@@ -101,7 +101,7 @@ struct ServeHTTP2Tests {
     #expect(client.message()?["payload"]?["data"]?["__typename"] == "Query")
   }
 
-  @Test("a refusal that comes before the body is whole, and who sends on is told to stop, not that something failed")
+  @Test("a refusal before the end of the body is sent completely, and a client that sends on receives NO_ERROR")
   func early() async throws {
     let client = try HTTP2Client(gateway(["--maximum-body", "1000B"]))
     client.post(1, nil, headers: [("content-length", "1001")])
@@ -172,7 +172,7 @@ struct ServeHTTP2Tests {
   }
 
   @Test(
-    "what breaks the rules of HTTP/2 ends the connection, and harms nobody",
+    "a client that breaks the rules of HTTP/2 is disconnected, and other clients are not affected",
     arguments: [
       (Kind.data, 0, 1, [1, 2, 3]), (Kind.headers, 4, 2, [0x82]), (Kind.headers, 4, 1, [0x82]),
       (Kind.headers, 4, 1, [0xFF, 0xFF]),
@@ -191,7 +191,7 @@ struct ServeHTTP2Tests {
     try await expectServes(gateway)
   }
 
-  @Test("a head that is too large is refused, and who sends no beginning, or half of it, is given up")
+  @Test("a head that is too large is refused, and a client without a preface, or with half of it, is disconnected")
   func limits() async throws {
     let gateway = try gateway(["--maximum-head", "2000B", "--receive-timeout", "500ms", "--idle-timeout", "500ms"])
     // Once before the client knows the limit, and once after.

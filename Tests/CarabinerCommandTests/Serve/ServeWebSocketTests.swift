@@ -118,7 +118,7 @@ struct ServeWebSocketTests {
     #expect(client.message() == ["type": "pong", "payload": ["a": [1]]])
   }
 
-  @Test("who ends an operation hears no more of it, may use its id again, and it ends upstream")
+  @Test("a client that completes an operation receives no more of it and can reuse the id, and the operation ends upstream")
   func completed() async throws {
     let gateway = try gateway()
     let client = try WebSocketClient(initialised: gateway)
@@ -197,7 +197,7 @@ struct ServeWebSocketTests {
     #expect(!gateway.errors.contains("cut off"))
   }
 
-  @Test("who gives no sign of life is taken for gone, and who answers pings is not")
+  @Test("a client that sends nothing is disconnected, and a client that answers pings is not")
   func keepAlive() throws {
     let gateway = try gateway(["--keep-alive", "2s"])
     let silent = try WebSocketClient(initialised: gateway)
@@ -209,7 +209,7 @@ struct ServeWebSocketTests {
     #expect(alive.next() == .ping)
   }
 
-  @Test("what WebSockets do is counted")
+  @Test("the metrics count WebSocket connections and operations")
   func metrics() async throws {
     let gateway = try gateway(["--maximum-per-socket", "1"])
     let client = try WebSocketClient(initialised: gateway)

@@ -34,7 +34,7 @@ struct SocketConversationTests {
     #expect(end.reason.hasPrefix("Invalid message received: "))
   }
 
-  @Test("an operation that cannot be executed is no fault of the message", arguments: [#"{"query":"{ a "}"#, #"{"query":""}"#])
+  @Test("an operation that cannot be executed is not a protocol error", arguments: [#"{"query":"{ a "}"#, #"{"query":""}"#])
   func operation(payload: String) {
     var conversation = initialised()
     let reaction = conversation.received(Array(#"{"id":"1","type":"subscribe","payload":\#(payload)}"#.utf8)) { _ in false }

@@ -98,7 +98,7 @@ struct SoleServerTests {
     }
   }
 
-  @Test("a folder, a device and a file below no folder are no records", arguments: ["", "/dev/null", "none/traffic.jsonl"])
+  @Test("a folder, a device and a file in no folder are not valid records", arguments: ["", "/dev/null", "none/traffic.jsonl"])
   func noRecord(path: String) async throws {
     let run = try await second(["--record", path.hasPrefix("/") ? path : folder.file(path)])
     #expect(run.status == 2)

@@ -25,7 +25,7 @@ struct TopTests {
     return try ServeProcess(folder, endpoint: upstream.endpoint, ["--time-stages", "1"])
   }
 
-  @Test("what happened since it began to look is what it tells, no more and no less")
+  @Test("the display counts exactly the requests since it began")
   func figures() async throws {
     let upstream = try DemoServerProcess()
     let gateway = try await gateway(upstream)
@@ -61,7 +61,7 @@ struct TopTests {
     #expect(run.output.contains("stamp") && !run.output.contains("\u{1B}"))
   }
 
-  @Test("a gateway that is started anew is waited for, and that is said")
+  @Test("a gateway that restarts is waited for, and the display says so")
   func restart() async throws {
     let upstream = try DemoServerProcess()
     let folder = try StoreFolder()
@@ -77,7 +77,7 @@ struct TopTests {
     withExtendedLifetime(again) {}
   }
 
-  @Test("on a terminal it draws in place, and gives the terminal back when it is told to end", arguments: ["q", "\u{3}"])
+  @Test("on a terminal it draws in place, and restores the terminal when it ends", arguments: ["q", "\u{3}"])
   func terminal(_ key: String) async throws {
     let upstream = try DemoServerProcess()
     let gateway = try await gateway(upstream)

@@ -129,7 +129,7 @@ struct TracingTests {
     #expect(Set(upstream.requests.map { $0.header("traceparent") }) == Set(transfers.map { "00-\(root.trace)-\($0.id)-01" }))
   }
 
-  @Test("what goes wrong is told apart: by whom, and what it was")
+  @Test("spans show where an error occurred and of which kind it is")
   func failures() async throws {
     let gateway = try gateway(endpoint: "http://127.0.0.1:9/graphql")
     #expect(try gateway.query("query Lost { a }", headers: Self.parent("01")).status == 502)
@@ -147,7 +147,7 @@ struct TracingTests {
     #expect(transfer.parent == lost.id && transfer.lies(within: lost))
   }
 
-  @Test("a secret of the manifest is in no span, though errors tell of URLs")
+  @Test("a secret of the manifest is in no span, even if an error contains a URL")
   func secrets() async throws {
     _ = try folder.write("carabiner: 1\nendpoint: \"http://127.0.0.1:9/${env:GATEWAY_KEY}\"\n", to: "chain.yaml")
     let gateway = try ServeProcess(
@@ -206,7 +206,7 @@ struct TracingTests {
   // MARK: Settings
 
   @Test(
-    "what cannot be done is refused at the start, and says what to do",
+    "an invalid setting is refused at the start, with a hint",
     arguments: [
       (["--otlp", "nowhere"], [:], "--otlp takes the http or https URL"),
       (["--trace-share", "1%"], [:], "give --otlp URL"),

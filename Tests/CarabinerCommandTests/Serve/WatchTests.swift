@@ -83,7 +83,7 @@ struct WatchTests {
   }
 
   @Test(
-    "a file that the plugin's schema marks makes its instance anew, and one it does not mark makes nothing",
+    "a change of a file that the plugin's schema marks makes a new instance, and other files are ignored",
     arguments: [true, false])
   func markedFile(isMarked: Bool) async throws {
     let gateway = try await gateway(isWatched: isMarked, [])
@@ -93,7 +93,7 @@ struct WatchTests {
     #expect(try stamp(gateway) == (isMarked ? "two, and longer" : "one"))
   }
 
-  @Test("reload --force makes all instances anew, and the next reload keeps them")
+  @Test("reload --force makes all instances new, and the next reload keeps them")
   func forced() async throws {
     let gateway = try await gateway(isWatched: false, [])
     _ = try folder.write("two\n", to: "stamp.txt")
