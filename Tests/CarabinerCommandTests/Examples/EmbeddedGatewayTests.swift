@@ -64,4 +64,19 @@ struct EmbeddedGatewayTests {
       #expect(page.contains(wanted), "EmbeddingHost.md lacks \(file) as it is")
     }
   }
+
+  @Test("the listing of a provider of one's own is the code of a test")
+  func providerListing() throws {
+    func code(_ text: some StringProtocol) -> String {
+      text.split(separator: "\n").map { $0.drop { $0 == " " }.replacing("private ", with: "") }.joined(separator: "\n")
+    }
+    let page = try String(
+      contentsOf: Repository.root.appending(path: "Sources/Carabiner/Documentation.docc/EmbeddingHost.md"), encoding: .utf8)
+    let test = try String(
+      contentsOf: Repository.root.appending(path: "Tests/CarabinerServerTests/Host/ManifestProviderTests.swift"), encoding: .utf8)
+    let opening = "```swift\n"
+    let listing = try #require(page.components(separatedBy: opening).first { $0.hasPrefix("/// Adds a header") })
+    let wanted = code(try #require(listing.components(separatedBy: "```").first))
+    #expect(code(test).contains(wanted), "ManifestProviderTests.swift lacks the listing of EmbeddingHost.md")
+  }
 }
