@@ -43,7 +43,7 @@ struct ServerMetrics: Sendable {
       "carabiner_tls_certificate_expiry_timestamp_seconds", .gauge, "When the certificate of new TLS connections expires.",
       certificate.expiry)
     text.single(
-      "carabiner_tls_reload_failures_total", .counter, "How often a changed certificate or key could not be used.",
+      "carabiner_tls_reload_failures_total", .counter, "Changed certificates or keys that could not be used.",
       certificate.failureCount)
   }
 }
