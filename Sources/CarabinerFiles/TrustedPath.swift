@@ -82,7 +82,7 @@ package enum TrustedPath {
           if target.hasPrefix("/") { try enterRoot() }
         case S_IFDIR: try enter(next, status)
         default:
-          guard names.isEmpty else { throw .absent("\(next) is no folder") }
+          guard names.isEmpty else { throw .absent("\(next) is not a folder") }
           folder = next
         }
       }
@@ -90,7 +90,7 @@ package enum TrustedPath {
 
     private mutating func enterRoot() throws(Fault) {
       var status = stat()
-      guard unsafe lstat("/", &status) == 0 else { throw .unsafe("the folder / cannot be looked at") }
+      guard unsafe lstat("/", &status) == 0 else { throw .unsafe("the folder / cannot be checked") }
       try enter("", status)
     }
 

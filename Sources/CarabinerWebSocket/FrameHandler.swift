@@ -83,7 +83,7 @@ final class FrameHandler: ChannelInboundHandler {
     guard data.readableBytes != 1 else { return violated("the server sent a close frame with half a code") }
     let code = data.readInteger(as: UInt16.self).map(WebSocketCloseCode.init(rawValue:))
     if let code, !code.isSendable {
-      return violated("the server sent a close frame with the number \(code.rawValue), which is reserved")
+      return violated("the server sent a close frame with the code \(code.rawValue), which is reserved")
     }
     guard data.isUTF8 else { return notUTF8("the reason in the server's close frame") }
     let answer = WebSocketFrame.closing(code ?? .normal, reason: "")

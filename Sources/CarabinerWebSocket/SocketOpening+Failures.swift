@@ -48,6 +48,6 @@ extension SocketOpening {
       } else {
         "check that the server uses TLS on this port"
       }
-    return self.error(.tls, "no TLS connection came about: \(advice) (\(text.prefix(300)))")
+    return self.error(.tls, "the TLS handshake failed: \(advice) (\(text.prefix(300)))")
   }
 }

@@ -28,7 +28,7 @@ struct OTLPVariables {
 
   func number(_ name: String, _ text: String) -> Int? {
     if let number = Int(text), number > 0, number <= Int(Int32.max) { return number }
-    warn("\(name) takes a number above 0 and is not heeded")
+    warn("\(name) takes a number above 0 and is ignored")
     return nil
   }
 
@@ -87,7 +87,7 @@ struct OTLPVariables {
   private var ratio: Double? {
     guard let text = self["OTEL_TRACES_SAMPLER_ARG"] else { return nil }
     if let ratio = Double(text), (0...1).contains(ratio) { return ratio }
-    warn("OTEL_TRACES_SAMPLER_ARG takes a number from 0 to 1 and is not heeded")
+    warn("OTEL_TRACES_SAMPLER_ARG takes a number from 0 to 1 and is ignored")
     return nil
   }
 }
