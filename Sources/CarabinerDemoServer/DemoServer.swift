@@ -36,7 +36,7 @@ package struct DemoServer: Service {
 
   /// Serves until the service group shuts down, or the task is cancelled.
   ///
-  /// - Throws: ``CarabinerGateway/GatewayServer/BindFailure`` if it cannot listen.
+  /// - Throws: ``CarabinerGateway/GatewayError`` if it cannot listen.
   package func run() async throws {
     var limits = GatewayLimits()
     limits.maximumBodyBytes = configuration.maximumBodyBytes

@@ -16,11 +16,6 @@ package final class GatewayServer: Sendable {
     case descriptor(Int32)
   }
 
-  /// The server cannot listen on the address.
-  package struct BindFailure: Error, CustomStringConvertible {
-    package let description: String
-  }
-
   /// The length of the system's queue of connections that are not accepted yet.
   private static let backlog: Int32 = 1024
   /// The limits between which a channel counts as not writable.
@@ -38,7 +33,7 @@ package final class GatewayServer: Sendable {
   ///   - tls: The certificate for TLS; nil for connections without TLS.
   ///   - isForOwnerOnly: Whether only processes of the same user, and of root, may connect to a Unix domain socket.
   ///   - unsent: Counts unsent response bytes; may be shared with other servers.
-  /// - Throws: ``BindFailure``.
+  /// - Throws: ``GatewayError``.
   package init(
     _ address: Address, group: any EventLoopGroup, tls: ServerCertificate? = nil, limits: GatewayLimits = GatewayLimits(),
     isForOwnerOnly: Bool = false, unsent: UnsentTotal? = nil, handler: any RequestHandler
@@ -82,12 +77,12 @@ package final class GatewayServer: Sendable {
           }
         case .descriptor(let descriptor): try await bootstrap.withBoundSocket(descriptor).get()
         }
-    } catch let failure as BindFailure {
+    } catch let failure as GatewayError {
       throw failure
     } catch {
       // NIO's description names a C function and has an unbalanced parenthesis.
       let reason = (error as? IOError).map { unsafe String(cString: strerror($0.errnoCode)) } ?? "\(error)"
-      throw BindFailure(description: "cannot listen on \(address): \(reason)")
+      throw GatewayError(.cannotListen, "cannot listen on \(address): \(reason)")
     }
     self.connections = connections
     self.address = channel.localAddress

@@ -28,7 +28,7 @@ struct NewCommand: ParsableCommand {
       Terminal.emit(nextSteps)
     } catch {
       Terminal.complain("error: \(error)")
-      if case NewFolder.Refusal.writing = error { throw ExitStatus.refused }
+      if (error as? CommandError)?.code == .writingFailed { throw ExitStatus.refused }
       throw ExitStatus.usage
     }
   }

@@ -2,45 +2,32 @@ internal import Foundation
 
 /// A folder that is created completely or not at all.
 struct NewFolder {
-  /// The reason why the folder cannot be created.
-  enum Refusal: Error, CustomStringConvertible {
-    /// The path exists already, or its parent does not.
-    case place(String)
-    /// The file system reported an error.
-    case writing(String)
-
-    var description: String {
-      switch self {
-      case .place(let text), .writing(let text): text
-      }
-    }
-  }
-
   private let folder: URL
   private let path: String
 
   /// A new folder in an existing one.
   ///
-  /// - Throws: ``Refusal`` if the path exists and is not an empty folder, or the parent folder does not exist.
+  /// - Throws: ``CommandError`` if the path exists and is not an empty folder, or the parent folder does not exist.
   init(_ name: String, in directory: String) throws {
     guard Self.isFolder(directory) else {
-      throw Refusal.place("there is no folder \(directory); make it first, or correct --directory")
+      throw CommandError(.invalidPath, "there is no folder \(directory); make it first, or correct --directory")
     }
     folder = URL(filePath: directory, directoryHint: .isDirectory).appending(path: name, directoryHint: .notDirectory)
     path = folder.path(percentEncoded: false)
     // Writing to a link would write to its target, so a link counts as existing, even if its target is missing.
     guard (try? FileManager.default.attributesOfItem(atPath: path)) != nil else { return }
     guard Self.isFolder(path), (try? FileManager.default.destinationOfSymbolicLink(atPath: path)) == nil else {
-      throw Refusal.place("\(path) is there already, and no folder; remove it, or choose another name")
+      throw CommandError(.invalidPath, "\(path) is there already, and no folder; remove it, or choose another name")
     }
     guard (try? FileManager.default.contentsOfDirectory(atPath: path))?.isEmpty == true else {
-      throw Refusal.place("the folder \(path) is there already, and not empty; remove it, or choose another name or --directory")
+      throw CommandError(
+        .invalidPath, "the folder \(path) is there already, and not empty; remove it, or choose another name or --directory")
     }
   }
 
   /// Writes the files into a temporary folder beside the path, and renames it when all are written.
   ///
-  /// - Throws: ``Refusal``. In this case the temporary folder is removed.
+  /// - Throws: ``CommandError``. In this case the temporary folder is removed.
   func fill(_ files: [PluginTemplate.File]) throws {
     let manager = FileManager.default
     let beside = folder.deletingLastPathComponent()
@@ -68,7 +55,8 @@ struct NewFolder {
       }
     } catch {
       try? manager.removeItem(at: staging)
-      throw Refusal.writing(
+      throw CommandError(
+        .writingFailed,
         "\(path) cannot be written: \(error.localizedDescription); choose a folder you may write to, with --directory")
     }
   }

@@ -3,11 +3,6 @@ internal import CarabinerManifest
 
 /// The name and the id of a new plugin.
 struct PluginName {
-  /// A name or an id that is not valid.
-  struct Refusal: Error, CustomStringConvertible {
-    let description: String
-  }
-
   /// The name of the folder, of the manifest's entry, and of the file without `.so`.
   let name: String
   /// The reverse-DNS name in the plugin's note and table.
@@ -18,7 +13,7 @@ struct PluginName {
   /// Checks that name and id are valid in paths, YAML, Make, Cargo and Swift packages.
   ///
   /// - Parameter id: The id; nil for `org.example.` followed by the name.
-  /// - Throws: ``Refusal`` with the allowed form.
+  /// - Throws: ``CommandError`` with the allowed form.
   init(_ name: String, id: String?) throws {
     let letters = name.utf8.allSatisfy { byte in
       switch byte {
@@ -28,23 +23,26 @@ struct PluginName {
     }
     let startsWell = name.first.map { ("a"..."z").contains($0) } ?? false
     guard letters, startsWell, !name.hasSuffix("-"), !name.contains("--"), name.utf8.count <= Self.maximumLength else {
-      throw Refusal(
-        description: """
-          \(name.debugDescription) cannot be the name of a plugin: a name begins with a letter and has small letters a to z, digits and \
-          single hyphens between them, \(Self.maximumLength) bytes at most, as in request-log
-          """)
+      throw CommandError(
+        .invalidName,
+        """
+        \(name.debugDescription) cannot be the name of a plugin: a name begins with a letter and has small letters a to z, digits and \
+        single hyphens between them, \(Self.maximumLength) bytes at most, as in request-log
+        """)
     }
     let taken = StageList.allCases.flatMap(\.builtIns)
     guard !taken.contains(name), !["carabiner", "kit"].contains(name) else {
-      throw Refusal(description: "\(name) is a name Carabiner has for something of its own; choose another, as in my-\(name)")
+      throw CommandError(
+        .invalidName, "\(name) is a name Carabiner has for something of its own; choose another, as in my-\(name)")
     }
     let id = id ?? "org.example.\(name)"
     guard PluginNote.isIdentifier(id) else {
-      throw Refusal(
-        description: """
-          \(id.debugDescription) cannot be the id of a plugin: it is a reverse-DNS name, two or more labels of letters, digits, - and _ \
-          with dots between them, 128 bytes at most, as in org.example.\(name)
-          """)
+      throw CommandError(
+        .invalidName,
+        """
+        \(id.debugDescription) cannot be the id of a plugin: it is a reverse-DNS name, two or more labels of letters, digits, - and _ \
+        with dots between them, 128 bytes at most, as in org.example.\(name)
+        """)
     }
     self.name = name
     self.id = id

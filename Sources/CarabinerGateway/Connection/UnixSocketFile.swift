@@ -58,7 +58,7 @@ package enum UnixSocketFile {
   ///
   /// The folder is locked during the bind, so that of two concurrent starts the second one sees the socket of the first.
   ///
-  /// - Throws: ``GatewayServer/BindFailure`` if another process listens at the path, and the errors of `bind`.
+  /// - Throws: ``GatewayError`` if another process listens at the path, and the errors of `bind`.
   static func withoutServer<Result>(at path: String, _ bind: () async throws -> Result) async throws -> Result {
     let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
     let lock = unsafe open(folder.isEmpty ? "/" : folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -69,8 +69,8 @@ package enum UnixSocketFile {
       try await Task.sleep(for: patience.pause)
     }
     if case .process(let process) = server(at: path) {
-      throw GatewayServer.BindFailure(
-        description: "another process\(process.map { " (\($0))" } ?? "") answers at \(path); end it, or name another path")
+      throw GatewayError(
+        .cannotListen, "another process\(process.map { " (\($0))" } ?? "") answers at \(path); end it, or name another path")
     }
     return try await bind()
   }

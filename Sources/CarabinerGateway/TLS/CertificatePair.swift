@@ -13,18 +13,13 @@ struct CertificatePair: Sendable {
     var digest: [UInt8] { Digest.sha256(certificates) + Digest.sha256(key) }
   }
 
-  /// The pair cannot be used.
-  struct Refusal: Error, CustomStringConvertible {
-    let description: String
-  }
-
   let leaf: NIOSSLCertificate
   let context: NIOSSLContext
 
   /// Parses certificates and key. The key must match the first certificate.
   init(_ contents: Contents, protocols: [String]) throws {
     let certificates = try NIOSSLCertificate.fromPEMBytes(contents.certificates)
-    guard let leaf = certificates.first else { throw Refusal(description: "the file holds no certificate") }
+    guard let leaf = certificates.first else { throw GatewayError(.invalidCertificate, "the file holds no certificate") }
     self.leaf = leaf
     var configuration = TLSConfiguration.makeServerConfiguration(
       certificateChain: certificates.map { .certificate($0) },
@@ -34,9 +29,9 @@ struct CertificatePair: Sendable {
     context = try NIOSSLContext(configuration: configuration)
   }
 
-  /// - Throws: ``Refusal`` if the certificate has expired, or is not valid yet.
+  /// - Throws: ``GatewayError`` if the certificate has expired, or is not valid yet.
   func requireValid(at time: time_t) throws {
-    guard time <= leaf.notValidAfter else { throw Refusal(description: "the certificate has expired") }
-    guard time >= leaf.notValidBefore else { throw Refusal(description: "the certificate is not valid yet") }
+    guard time <= leaf.notValidAfter else { throw GatewayError(.invalidCertificate, "the certificate has expired") }
+    guard time >= leaf.notValidBefore else { throw GatewayError(.invalidCertificate, "the certificate is not valid yet") }
   }
 }

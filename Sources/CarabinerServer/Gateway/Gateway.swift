@@ -39,7 +39,7 @@ public final class Gateway: Service {
   package func start() async throws -> RunningGateway {
     do {
       return try await RunningGateway(host, configuration)
-    } catch let error as GatewayServer.BindFailure {
+    } catch let error as GatewayError {
       throw ServerError(.cannotListen, "\(error)", cause: error)
     }
   }

@@ -9,24 +9,18 @@ struct MetricsSample: Sendable {
     let labels: [String: String]
   }
 
-  /// The text is not what `/metrics` writes.
-  struct Malformed: Error, CustomStringConvertible {
-    let line: Int
-    var description: String { "line \(line) of the metrics cannot be read" }
-  }
-
   /// The time of the sample.
   let time: ContinuousClock.Instant
   private let values: [Series: Double]
 
   /// Parses Prometheus' text format as written by the gateway, without timestamps.
-  init(parsing text: String, at time: ContinuousClock.Instant = .now) throws(Malformed) {
+  init(parsing text: String, at time: ContinuousClock.Instant = .now) throws(CommandError) {
     self.time = time
     var values: [Series: Double] = [:]
     for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
       if line.isEmpty || line.hasPrefix("#") { continue }
       var reader = LineReader(line)
-      guard let series = reader.series(), let value = reader.value() else { throw Malformed(line: index + 1) }
+      guard let series = reader.series(), let value = reader.value() else { throw .malformedMetrics(line: index + 1) }
       values[series] = value
     }
     self.values = values

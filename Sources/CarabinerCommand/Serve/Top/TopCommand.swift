@@ -58,7 +58,7 @@ struct TopCommand: AsyncParsableCommand {
   private func firstLook(_ client: AdminClient) async throws -> MetricsSample {
     do {
       return try MetricsSample(try await client.ask("GET", "/metrics"))
-    } catch let error as MetricsSample.Malformed {
+    } catch let error as CommandError {
       Terminal.complain("error: what answers there is no gateway of Carabiner: \(error)")
       throw ExitStatus.parsing
     }
@@ -73,7 +73,7 @@ struct TopCommand: AsyncParsableCommand {
         let figures = TopFigures(from: last, to: next)
         last = next
         show(figures, figures.isRestarted ? "the gateway was started anew; its figures count from there" : nil, on: screen)
-      } catch let error where error is TransportError || error is MetricsSample.Malformed {
+      } catch let error where error is TransportError || error is CommandError {
         if once {
           Terminal.complain("error: the gateway has gone")
           throw ExitStatus.network
@@ -100,8 +100,10 @@ struct TopCommand: AsyncParsableCommand {
 
 extension MetricsSample {
   /// The sample in a response of the gateway.
-  fileprivate init(_ answer: (status: Int, body: Data)) throws(Malformed) {
-    guard answer.status == 200 else { throw Malformed(line: 0) }
+  fileprivate init(_ answer: (status: Int, body: Data)) throws(CommandError) {
+    guard answer.status == 200 else {
+      throw CommandError(.malformedMetrics, "the response has status \(answer.status)")
+    }
     try self.init(parsing: String(decoding: answer.body, as: UTF8.self))
   }
 }
