@@ -14,7 +14,7 @@ static void on_abort(int signal) {
   if (write(trace_descriptor, title, sizeof title - 1) >= 0) {
     backtrace_symbols_fd(frames, backtrace(frames, 64), trace_descriptor);
   }
-  /* Again, without us. */
+  /* Raised again with the default action. */
   struct sigaction plain;
   memset(&plain, 0, sizeof plain);
   plain.sa_handler = SIG_DFL;

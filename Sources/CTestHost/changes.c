@@ -11,15 +11,15 @@
 
 #include "test_host.h"
 
-/* Functions that change the thread of the host or the process, and whose effect cannot be seen from outside, or is refused by the
- * confinement before there is one.  A plugin's own thread may give itself a priority; so calls count on the watched thread alone. */
+/* Functions that change the host's thread or the process, and whose effect is not visible from outside or is prevented by the
+ * confinement.  A plugin may set the priority of its own thread, so only calls on the watched thread count. */
 static _Thread_local int watched;
 
 #define CALLS_MAX 32
 static const char *calls[CALLS_MAX];
 static size_t call_count;
 
-/* Only the watched thread gets here. */
+/* Notes a call if this is the watched thread.  No other thread changes `calls`. */
 static void note(const char *name) {
   if (!watched) return;
   for (size_t index = 0; index < call_count; index++) {
@@ -28,7 +28,7 @@ static void note(const char *name) {
   if (call_count < CALLS_MAX) calls[call_count++] = name;
 }
 
-/* Another thread of the plugin may be named as the one that is changed. */
+/* Whether the call changes this thread or process.  It may also name another thread of the plugin. */
 static int is_self(pid_t who) { return who == 0 || who == getpid(); }
 
 static int note_nice(int step) {
@@ -139,7 +139,7 @@ const char *CTestHost_takeChange(void) { return call_count ? calls[--call_count]
 
 static uint64_t handlers, objects;
 
-/* libc's own part of atexit() hands over no argument; the destructor of an object gets the object. */
+/* libc calls this for atexit() without an argument, and languages for the destructor of an object with the object. */
 static int count_cxa_atexit(void (*function)(void *), void *argument, void *library) {
   extern int __cxa_atexit(void (*)(void *), void *, void *);
   __atomic_fetch_add(argument ? &objects : &handlers, 1, __ATOMIC_RELAXED);

@@ -10,8 +10,8 @@
 #include "test_host.h"
 #include "touches.h"
 
-/* Freed memory is kept for a while, and its pages are inaccessible, so each allocation has its own pages.  It is still ordinary memory
- * of libc, which other libraries may free or reallocate. */
+/* Freed memory is kept for a while with inaccessible pages, so each allocation has its own pages.  It is still ordinary memory of libc,
+ * which other libraries may free or reallocate. */
 #define FREED_MAX 4096
 
 enum { EMPTY, CLOSED, OPENED };
@@ -55,7 +55,7 @@ static int was_freed(const void *memory) {
   return 0;
 }
 
-/* Makes the pages of some memory inaccessible instead of freeing it; the oldest such memory is freed. */
+/* Makes the pages of some memory inaccessible instead of freeing it.  The oldest such memory is freed. */
 static void close_pages(uint8_t *memory, size_t size) {
   struct freed *entry = &freed[oldest];
   oldest = (oldest + 1) % FREED_MAX;
@@ -75,7 +75,7 @@ static void guard_free(void *memory) {
   if (was_freed(memory)) {
     CTestHost_reportTouch(CTESTHOST_FREED, CTESTHOST_REMOVED, -1);
   } else {
-    /* Whole pages at the beginning of an allocation hold nothing else, in every allocator. */
+    /* In every allocator, whole pages at the beginning of an allocation contain nothing else. */
     size_t size = (uintptr_t)memory % page == 0 ? malloc_usable_size(memory) / page * page : 0;
     if (size) {
       close_pages(memory, size);
@@ -127,7 +127,7 @@ static char *guard_strndup(const char *text, size_t most) {
   return copy;
 }
 static char *guard_strdup(const char *text) { return guard_strndup(text, SIZE_MAX); }
-/* operator new never returns NULL; without memory the process ends here. */
+/* operator new never returns NULL.  Without memory the process ends here. */
 static void *guard_new(size_t size) {
   void *memory = guard_malloc(size);
   if (!memory) abort();

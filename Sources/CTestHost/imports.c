@@ -49,7 +49,7 @@ static int read_imports(const void *inside, struct imports *out) {
   return out->symbols && out->names;
 }
 
-/* RELRO has made the table read-only. */
+/* Writes to a slot.  RELRO has made the table read-only. */
 static int put(void **slot, void *value) {
   uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
   void *start = (void *)((uintptr_t)slot / page * page);
@@ -84,7 +84,7 @@ int CTestHost_replaceImport(const void *inside, const char *name, void *replacem
 static _Atomic uint64_t allocations;
 static _Atomic uint64_t failing;
 
-/* Failed calls count, too. */
+/* Counts an allocation, and returns whether it must fail.  Failed calls are counted too. */
 static int is_refused(void) {
   uint64_t number = atomic_fetch_add(&allocations, 1) + 1;
   uint64_t interval = atomic_load(&failing);
@@ -121,7 +121,7 @@ static void ask_free(void *memory) {
   if (memory && is_of_host(memory)) return;
   free(memory);
 }
-/* operator delete, as it is and with a size; libstdc++'s, and every other one that was not replaced, is free(). */
+/* operator delete without and with a size.  That of libstdc++ is free(), as is any other that was not replaced. */
 static void ask_delete(void *memory) { ask_free(memory); }
 static void ask_delete_sized(void *memory, size_t size) {
   (void)size;

@@ -28,7 +28,7 @@ int CTestHost_place(const void *inside, const void *address) {
   const void *found = library(address);
   if (found) return found == library(inside) ? CTESTHOST_SAME : CTESTHOST_OTHER;
   if (is_on_stack(address)) return CTESTHOST_ON_STACK;
-  /* The kernel looks for us, without touching it. */
+  /* The kernel reports whether the page is mapped, without an access to it. */
   uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
   unsigned char resident;
   void *start = (void *)((uintptr_t)address / page * page);

@@ -6,7 +6,7 @@
 
 #include "test_host.h"
 
-/* How many locks this thread has taken through watched imports and not given back. */
+/* How many locks this thread holds that it acquired through watched imports. */
 static _Thread_local int64_t held;
 
 #define TAKE(name, parameters, arguments)   \

@@ -13,7 +13,7 @@ uint64_t CTestHost_floatControl(void) {
   uint32_t vector = __builtin_ia32_stmxcsr();
   uint16_t old = 0;
   __asm__ volatile("fnstcw %0" : "=m"(old));
-  /* The low six bits say which exceptions there were. */
+  /* The low six bits are status flags. */
   return (uint64_t)(vector & ~0x3Fu) << 16 | old;
 #elif defined(__aarch64__)
   uint64_t control;

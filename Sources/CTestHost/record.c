@@ -9,7 +9,7 @@
 int CTestHost_newRecord(void) {
   int descriptor = memfd_create("carabiner-flight-record", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (descriptor < 0) return -1;
-  /* A child that cuts it short would end the supervisor, which then reads beyond the end. */
+  /* The size is sealed: if a child truncated the record, the supervisor would read beyond its end and die. */
   if (ftruncate(descriptor, sizeof(struct CTestHost_memory)) != 0 ||
       fcntl(descriptor, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
     close(descriptor);
@@ -27,7 +27,7 @@ void CTestHost_unmapRecord(struct CTestHost_record *record) { munmap(record, siz
 
 void CTestHost_note(char field[CTESTHOST_TEXT_MAX], const uint8_t *text, size_t count) {
   if (count > CTESTHOST_TEXT_MAX - 1) count = CTESTHOST_TEXT_MAX - 1;
-  /* The end is written first, so a reader in between finds a shorter text, never an endless one. */
+  /* The terminator is written first, so a concurrent reader finds a shorter text, but never one without an end. */
   field[count] = 0;
   memcpy(field, text, count);
 }

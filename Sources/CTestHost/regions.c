@@ -9,13 +9,13 @@
 #include "test_host.h"
 #include "touches.h"
 
-/* More than the views of any one exchange; their owner removes them when it is over. */
+/* More than the views of one exchange.  Their owner removes them after it. */
 #define REGIONS_MAX 65536
 #define TOUCHES_MAX 64
 
 enum { FREE, WRITABLE, READABLE, ENDED, OPENED };
 
-/* [start, start + inside) are the readable pages, one unreadable page follows; the bytes end where that begins. */
+/* [start, start + inside) are the readable pages, followed by an unreadable one.  The bytes end where that page begins. */
 struct region {
   _Atomic uint32_t state;
   uint8_t *start;
@@ -30,8 +30,8 @@ static struct CTestHost_touch touches[TOUCHES_MAX];
 static _Atomic size_t touch_count;
 static size_t page;
 
-/* Addresses of regions are given once: a touch of one that was removed long ago is known as that, and reaches nothing that came
- * after it.  A removed region takes no memory, and merges with its neighbours. */
+/* Addresses of regions are not used twice.  A late access to a removed region is thus recognized, and does not reach newer memory.  A
+ * removed region uses no memory and is merged with its neighbours. */
 #define ARENA_BYTES ((size_t)64 << 20)
 #define ARENAS_MAX 64
 static struct arena {
@@ -75,8 +75,8 @@ void CTestHost_reportTouch(uint32_t kind, uint32_t number, int64_t offset) {
   if (index < TOUCHES_MAX) touches[index] = (struct CTestHost_touch){kind, number, offset};
 }
 
-/* An access to a region is noted and then allowed, so that one fault does not hide the next.  Any other fault is what it
- * is: with the default action back in place, the instruction faults again and the process dies of it. */
+/* Notes an access to a region and then allows it, so that one fault does not hide the next.  After any other fault the default action
+ * is restored: the instruction faults again and the process dies. */
 static void on_fault(int signal, siginfo_t *info, void *context) {
   (void)context;
   uint8_t *address = info->si_addr;
@@ -104,7 +104,7 @@ static void on_fault(int signal, siginfo_t *info, void *context) {
 
 int CTestHost_catchTouches(void) {
   page = (size_t)sysconf(_SC_PAGESIZE);
-  /* A plugin that ran out of stack must not take the handler with it. */
+  /* The handler needs its own stack in case the plugin has used up that of the thread. */
   static uint8_t stack[64 << 10];
   stack_t alternative = {.ss_sp = stack, .ss_size = sizeof stack};
   sigaltstack(&alternative, NULL);
@@ -120,7 +120,7 @@ static int claim(uint32_t *number) {
   for (uint32_t step = 0; step < REGIONS_MAX; step++) {
     uint32_t candidate = (start + step) % REGIONS_MAX;
     uint32_t expected = FREE;
-    /* ENDED without pages reports nothing; the true state follows when the pages are mapped. */
+    /* ENDED without pages reports nothing.  The real state is set when the pages are mapped. */
     if (!regions[candidate].start && atomic_compare_exchange_strong(&regions[candidate].state, &expected, WRITABLE)) {
       *number = candidate;
       atomic_store(&next_free, candidate + 1);
@@ -133,7 +133,7 @@ static int claim(uint32_t *number) {
   return 0;
 }
 
-/* Writable pages with an unreadable one behind them; NULL if there are none. */
+/* Maps writable pages with an unreadable one behind them.  Returns NULL if that fails. */
 static uint8_t *map(size_t inside) {
   uint8_t *start = reserve(inside + page);
   if (start) return mprotect(start, inside, PROT_READ | PROT_WRITE) == 0 ? start : NULL;
@@ -147,7 +147,7 @@ static uint8_t *map(size_t inside) {
 void *CTestHost_newRegion(size_t count, uint32_t *number) {
   if (!page || count > SIZE_MAX / 2 || !claim(number)) return NULL;
   struct region *region = &regions[*number];
-  /* At least one page, so that also the address of no bytes is one of ours. */
+  /* At least one page, so that the address of an empty view is inside a region too. */
   size_t inside = (count + page - 1) / page * page;
   if (inside == 0) inside = page;
   uint8_t *start = map(inside);

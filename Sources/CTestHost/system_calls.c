@@ -13,25 +13,25 @@
 #define PR_SYS_DISPATCH_ON 1
 #endif
 
-/* Of <asm-generic/siginfo.h>, which libc's headers exclude. */
+/* From <asm-generic/siginfo.h>, which libc's headers exclude. */
 #ifndef SYS_USER_DISPATCH
 #define SYS_USER_DISPATCH 2
 #endif
 
 enum { LET_PASS = 0, CATCH = 1 };
 
-/* The kernel reads it at every system call of this thread. */
+/* The kernel reads this at every system call of the thread. */
 static _Thread_local volatile uint8_t selector;
 static _Thread_local int64_t counted;
 static _Thread_local int64_t first_number;
 
 #if defined(__x86_64__)
 
-/* The handler of before: a call that passes here may still be one that is refused to this process. */
+/* The earlier handler.  A call that passes here may still be one that the confinement refuses. */
 static struct sigaction confined;
 
-/* Nothing in the handler's own way out may be caught, so from the first call on the rest pass: the question is whether there
- * is any.  The instruction is run again. */
+/* The handler's own return must not be caught, so after the first call all others pass: the check only needs to know whether there is
+ * one.  The instruction is run again. */
 static void on_call(int signal, siginfo_t *info, void *context) {
   if (info->si_code != SYS_USER_DISPATCH) {
     if ((confined.sa_flags & SA_SIGINFO) && confined.sa_sigaction) confined.sa_sigaction(signal, info, context);

@@ -9,7 +9,7 @@
 
 #include "test_host.h"
 
-/* More than a pool ever has; the oldest are forgotten. */
+/* More threads than a pool has.  The oldest are forgotten. */
 #define REMEMBERED 1024
 
 static _Atomic int pool[REMEMBERED];

@@ -1,4 +1,4 @@
-/* Declarations that the parts of the test host with memory share: one handler of faults, one list of accesses. */
+/* Declarations that the memory parts of the test host share: one fault handler, one list of accesses. */
 #ifndef CTESTHOST_TOUCHES_H
 #define CTESTHOST_TOUCHES_H
 

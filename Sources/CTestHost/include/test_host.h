@@ -1,8 +1,7 @@
-/* The parts of the conformance harness below Swift, in the process that holds the plugin under test: signal handlers, guarded memory,
- * and a record that outlives the process.
+/* The C parts of the conformance harness, in the process that holds the plugin under test: signal handlers, guarded memory, and a record
+ * that outlives the process.
  *
- * All of it is for one process that tests one plugin and then ends.  State is static for that reason, and because a signal
- * handler can reach nothing else. */
+ * The process tests one plugin and then ends.  State is static for that reason, and because a signal handler needs it. */
 #ifndef CTESTHOST_H
 #define CTESTHOST_H
 
@@ -211,8 +210,8 @@ size_t CTestHost_heapInUse(void);
  * System calls of this thread
  * ------------------------------------------------------------------------------------------------------------------- */
 
-/* Counts the system calls of this thread between begin and end, and allows them. -1 if the kernel or the machine cannot report
- * them. `first` is set to the number of the first one. */
+/* Detects system calls of this thread between begin and end, and allows them: end returns 1 if there was one, else 0.  begin returns -1
+ * if the kernel or the machine cannot report them.  `first` is set to the number of the first call. */
 int CTestHost_beginSystemCalls(void);
 int64_t CTestHost_endSystemCalls(int64_t *first);
 
