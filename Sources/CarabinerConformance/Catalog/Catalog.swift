@@ -1,6 +1,6 @@
 /// All checks.
 package enum Catalog {
-  /// In the order of the groups, as they are listed and run.
+  /// All checks, in the order in which they are listed and run.
   package static let checks: [Check] =
     symbolChecks + loadChecks + descriptorChecks + lifecycleChecks + memoryChecks + threadChecks + semanticsChecks + streamChecks
     + errorChecks + limitChecks + performanceChecks + reloadChecks + processChecks + selfTestChecks + fuzzChecks
@@ -13,9 +13,9 @@ package enum Catalog {
     ("SF", "Self-tests"), ("FZ", "Fuzzing"),
   ]
 
-  /// The highest level there is.
+  /// All levels.
   package static let levels = 1...10
 
-  /// The check of an id, whatever its case.
+  /// The check with an id, in upper or lower case; nil if there is none.
   package static func check(_ id: String) -> Check? { checks.first { $0.id == id.uppercased() } }
 }

@@ -6,11 +6,11 @@ package struct Check: Sendable {
   package let id: String
   /// The lowest level that includes it.
   package let level: Int
-  /// The rule in a line.
+  /// The rule in one line.
   package let title: String
   /// The text of `--explain`.
   package let page: Page
-  /// How long it may take. It is generous, because the load of the machine is not a fault of the plugin.
+  /// How long the check may take. It is generous, because a loaded machine is not a fault of the plugin.
   package let timeLimit: Duration
   /// Whether its process ends with exit(), which runs exit handlers and destructors.
   let endsOrderly: Bool
@@ -29,7 +29,7 @@ package struct Check: Sendable {
     case cases(@Sendable (LoadingTrial, FuzzOrder) throws -> Void)
   }
 
-  /// The documentation of a check: its rule, the reason, and how to keep it.
+  /// The documentation of a check: its rule, the reason, and how to follow it.
   package struct Page: Sendable, Hashable {
     /// The rule, in full.
     package let rule: String
@@ -61,7 +61,7 @@ package struct Check: Sendable {
     self.trial = trial
   }
 
-  /// Whether it is made of cases.
+  /// Whether the check consists of cases.
   package var isFuzzing: Bool { if case .cases = trial { true } else { false } }
 
   /// The letters of the id, which name its group.

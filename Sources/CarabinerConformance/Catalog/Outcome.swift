@@ -63,7 +63,7 @@ extension CheckOutcome.Status {
     }
   }
 
-  /// Details beside the name.
+  /// Details in addition to the name.
   package var detail: String {
     func place(_ hook: String) -> String { hook.isEmpty ? "" : " in \(hook)" }
     return switch self {

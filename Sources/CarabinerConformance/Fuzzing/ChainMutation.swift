@@ -53,7 +53,7 @@ enum ChainMutation: Sendable, Hashable {
     ErrorSample(code: 7, flags: UInt32(CRB_ERROR_TRANSPORT), httpStatus: 0, domain: "carabiner.transport"),
   ]
 
-  /// A random one.
+  /// A random mutation.
   static func random(_ generator: inout SeededGenerator) -> ChainMutation {
     func text() -> String { texts.randomElement(using: &generator) ?? "null" }
     let count = Int.random(in: 0...4, using: &generator)
@@ -105,7 +105,7 @@ enum ChainMutation: Sendable, Hashable {
     case .drops(let interval):
       exchange.results = exchange.results.enumerated().filter { $0.offset % interval == 0 }.map(\.element)
     case .multiplies(let count):
-      // Without a limit two of them in a row would make millions.
+      // Without a limit, two of them in a row would create millions of elements.
       let times = min(count, max(1, 2000 / max(exchange.results.count, exchange.chunks.count, 1)))
       exchange.results = exchange.results.flatMap { Array(repeating: $0, count: times) }
       exchange.chunks = exchange.chunks.flatMap { Array(repeating: $0, count: times) }

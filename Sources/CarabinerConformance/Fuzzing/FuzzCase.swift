@@ -2,7 +2,7 @@
 package struct FuzzCase: Sendable {
   package let seed: UInt64
   package let number: Int
-  /// The usual exchanges it begins with, by their places.
+  /// The usual exchanges it begins with, by their numbers.
   let exchanges: [Int]
   let ingredients: [FuzzMutation]
 
@@ -21,7 +21,7 @@ package struct FuzzCase: Sendable {
     }
   }
 
-  /// Its name: the seed and the number.
+  /// The case's name: its seed and number.
   package var name: String { "\(seed):\(number)" }
 
   /// Reads a name; nil if the text is not one.
@@ -37,9 +37,9 @@ package struct FuzzCase: Sendable {
   package var base: String { exchanges.map { Exchange.usual[$0].name }.joined(separator: "; then ") }
   package var parts: [String] { ingredients.map(\.description) }
 
-  /// How it is sent.
+  /// How the case is sent.
   ///
-  /// - Parameter kept: The places of the ingredients that count; nil for all.
+  /// - Parameter kept: The numbers of the ingredients to use; nil for all.
   func setup(keeping kept: Set<Int>? = nil) -> FuzzMutation.Setup {
     var setup = FuzzMutation.Setup(exchanges: exchanges.map { Exchange.usual[$0] })
     for (index, ingredient) in ingredients.enumerated() where kept?.contains(index) ?? true { ingredient.change(&setup) }

@@ -2,7 +2,7 @@ internal import CCarabiner
 internal import CarabinerABI
 internal import CarabinerHost
 
-/// One thing that makes a fuzzed exchange differ from a usual one.
+/// One difference between a fuzzed exchange and a usual one.
 enum FuzzMutation: Sendable, Hashable {
   /// The manifest does not grant a service.
   case withholds(String)
@@ -28,7 +28,7 @@ enum FuzzMutation: Sendable, Hashable {
   case guarded
   case neighbour(ChainMutation)
 
-  /// How an exchange is made and sent.
+  /// How an exchange is created and sent.
   struct Setup {
     var grants: Set<String> = ["fetch", "store"]
     var faults = FaultPlan()
@@ -45,7 +45,7 @@ enum FuzzMutation: Sendable, Hashable {
   /// All but resume(), because without it no call could complete.
   private static let slots = HostSlot.allCases.filter { $0 != .resume }
 
-  /// A random one; about half of them are neighbours.
+  /// A random difference. About half of them change a neighbouring stage.
   static func random(_ generator: inout SeededGenerator) -> FuzzMutation {
     switch Int.random(in: 0..<23, using: &generator) {
     case 0: return .withholds(Bool.random(using: &generator) ? "fetch" : "store")

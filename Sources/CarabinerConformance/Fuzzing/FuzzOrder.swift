@@ -6,7 +6,7 @@ package struct FuzzOrder: Sendable, Hashable {
   package static let maximumCount = 100_000_000
 
   package var cases: Range<Int>
-  /// The ingredients to use, by their places; nil for all.
+  /// The numbers of the ingredients to use; nil for all.
   package var kept: Set<Int>?
 
   package init(cases: Range<Int> = 0..<usualCount, kept: Set<Int>? = nil) {

@@ -5,7 +5,7 @@ package struct FuzzReproduction: Sendable {
   package let `case`: FuzzCase
   /// The outcome with all requested ingredients.
   package let outcome: CheckOutcome
-  /// The places of the sufficient ingredients, in order; all requested ones if no rule is broken.
+  /// The numbers of the sufficient ingredients, in order; all requested ones if no rule is broken.
   package let enough: [Int]
 
   /// Runs a case, and removes one ingredient after the other while the outcome stays the same.

@@ -18,7 +18,8 @@ package struct ConformanceReport: Sendable {
     self.warningsCount = warningsCount
   }
 
-  /// The highest level below the first rule that is broken or has no answer, of those that were looked at; 0 if not even the first is reached.
+  /// The highest level without a broken or unanswered rule on it or below it, among the levels that were checked; 0 if there is
+  /// none.
   package var level: Int {
     let broken = outcomes.filter { $0.isUnanswered || $0.isFailure(warningsCount: warningsCount) }.map(\.check.level).min()
     return broken.map { min($0 - 1, lookedAt) } ?? lookedAt

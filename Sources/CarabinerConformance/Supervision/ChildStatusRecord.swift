@@ -9,7 +9,7 @@ internal import Glibc
 
   /// A record for one child.
   ///
-  /// - Parameter nonce: What marks the child's words as its own.
+  /// - Parameter nonce: The mark of the child's lines in its report.
   init?(nonce: String) {
     descriptor = CTestHost_newRecord()
     guard descriptor >= 0 else { return nil }
@@ -25,7 +25,7 @@ internal import Glibc
     }
   }
 
-  /// The hook the plugin was in when it ended; empty if in none.
+  /// The hook in which the plugin ended; empty if it ended outside of hooks.
   var hook: String { text(at: TestHostRecord.hookOffset) }
   /// The step of the check.
   var step: String { text(at: TestHostRecord.stepOffset) }

@@ -2,7 +2,7 @@ internal import Glibc
 
 /// A folder that untrusted code has filled, perhaps to prevent its removal.
 enum FolderTree {
-  /// Removes it, at any depth and with any modes.
+  /// Removes the folder, whatever its depth and modes.
   ///
   /// Nested folders are moved to the top and emptied there, so paths do not become too long, and not too many
   /// descriptors are open. Links are not followed.
@@ -37,7 +37,8 @@ enum FolderTree {
     guard copy >= 0, let stream = unsafe fdopendir(copy) else { return [] }
     defer { unsafe closedir(stream) }
     var names: [[CChar]] = []
-    // In its place: the record is only as long as its name, so a copy of the whole field would read beyond it.
+    // d_name is read in place: the record is only as long as the name, so a copy of the whole field would read beyond the
+    // record.
     while let entry = unsafe readdir(stream) {
       let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) {
         unsafe $0.prefix { $0 != 0 }.map { CChar(bitPattern: $0) }

@@ -52,7 +52,7 @@ package struct Supervisor: Sendable {
     self.options = options
   }
 
-  /// Runs the checks and gives their outcomes in the order of the checks.
+  /// Runs the checks and returns their outcomes in the order of the checks.
   ///
   /// - Parameter progress: Called when a check begins and when it has ended, on any thread.
   /// - Throws: The error of the system if the plugin cannot be copied.

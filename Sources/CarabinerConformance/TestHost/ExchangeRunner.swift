@@ -90,7 +90,7 @@ internal import CarabinerHost
     return passage
   }
 
-  // MARK: The way
+  // MARK: The hooks in their order
 
   /// Runs the first hook, again for each retry that it asks for; returns whether the stage stays in the call.
   private func begin(_ call: TestHostCall, _ exchange: Exchange, _ passage: inout ExchangeResult) -> Bool {
@@ -122,7 +122,7 @@ internal import CarabinerHost
 
   private func setHead(of call: TestHostCall, _ head: HeadSample?) { testHost.state.withLock { _ in call.head = head } }
 
-  /// Everything after the first hook.
+  /// Runs the hooks after the first one.
   private func onward(_ call: TestHostCall, _ exchange: Exchange, _ passage: inout ExchangeResult) {
     switch hooks.kind {
     case .graphQL, .cache:
@@ -175,7 +175,7 @@ internal import CarabinerHost
     return true
   }
 
-  /// The end of the call, unless the stage has ended it.
+  /// Ends the call, unless the stage has ended it.
   private func end(_ call: TestHostCall, _ exchange: Exchange, _ passage: inout ExchangeResult) {
     // A cache has no end of a call.
     guard hooks.kind != .cache else { return }

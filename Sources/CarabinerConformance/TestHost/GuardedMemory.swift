@@ -22,7 +22,7 @@ internal import Synchronization
   /// The names of regions for messages.
   private static let names = Mutex<[UInt32: String]>([:])
 
-  /// Writable room for `count` bytes, zeroed; protect it with ``protect(_:)`` when it is filled.
+  /// Writable memory of `count` zeroed bytes. Call ``protect(_:)`` after writing to it.
   mutating func room(_ count: Int, alignment: Int = 1, named name: String) -> (memory: UnsafeMutableRawPointer, region: UInt32?) {
     // The bytes end at the guard page, so their start is aligned only if their count is.
     let rounded = (count + alignment - 1) / alignment * alignment
@@ -79,7 +79,7 @@ internal import Synchronization
     if ended.count > Self.maximumEnded { forget(ended.count - Self.maximumEnded / 2) }
   }
 
-  /// Gives up the ended regions; their pages are freed later.
+  /// Releases the ended regions. Their pages are freed later.
   mutating func forget() { forget(ended.count) }
 
   private mutating func forget(_ count: Int) {

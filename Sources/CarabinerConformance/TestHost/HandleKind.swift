@@ -10,9 +10,9 @@ enum HandleKind: UInt64 {
   /// The nth handle, from 1.
   func handle(_ number: UInt64) -> UInt64 { number << 32 | rawValue }
 
-  /// The nth number of a library or an instance, which cannot be guessed from the one before.
+  /// The nth number of a library or an instance. It cannot be guessed from the previous number.
   static func member(_ number: UInt64) -> UInt64 {
-    // The last step of SplitMix64: no two numbers have the same, and only 0 has 0.
+    // The last step of SplitMix64. It is a bijection and maps only 0 to 0.
     var mixed = number &* 0x9E37_79B9_7F4A_7C15
     mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
     mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB

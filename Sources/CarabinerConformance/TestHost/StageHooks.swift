@@ -3,7 +3,7 @@ internal import CarabinerABI
 
 /// The hooks of one stage of an interceptor, of any kind.
 @safe struct StageHooks: @unchecked Sendable {
-  // Functions of a library that is never unmapped.
+  // Safe: functions of a library that is never unmapped.
 
   typealias Memory = UnsafeMutableRawPointer
 
@@ -21,7 +21,7 @@ internal import CarabinerABI
   private(set) var onCancel: (@convention(c) (Memory?, crb_call, Memory?) -> Void)?
   private(set) var release: (@convention(c) (Memory?, Memory?) -> Void)?
 
-  /// A stage without hooks; the caller sets those that it has.
+  /// A stage without hooks. The caller sets the hooks it has.
   private init(_ kind: StageKind, needs: UInt32, mutates: UInt32) {
     self.kind = kind
     self.needs = Parts(rawValue: needs)
@@ -67,7 +67,7 @@ internal import CarabinerABI
     unsafe release = unsafe stage.release
   }
 
-  /// All stages of an interceptor, in order of travel.
+  /// All stages of an interceptor, in the order a request passes them.
   static func all(of table: InterceptorTable) -> [StageHooks] {
     let stages: [StageHooks?] = [
       table.graphQL.map { StageHooks($0) }, table.cache.map { StageHooks($0) },

@@ -55,8 +55,8 @@ extension TestHost {
     state.withLock { _ in if case .armed = call.token { true } else { false } }
   }
 
-  /// Sets the work to do once, when the plugin next asks a service to wake it. Earlier work has then ended:
-  /// a plugin may ask on its own thread while its hook returns.
+  /// Sets the work to do once, when the plugin next calls a service that can wake it. Then waits until earlier work that is
+  /// running has ended: a plugin may call a service on its own thread while its hook returns.
   ///
   /// - Returns: Whether the earlier work was never done.
   @discardableResult

@@ -161,9 +161,9 @@ internal import Synchronization
   }
 }
 
-/// Rings when a token was resumed.
+/// Signals that a token was resumed.
 @safe final class TestHostBell: @unchecked Sendable {
-  // The mutex and the condition variable are made for sharing.
+  // Safe: the mutex and the condition variable are made for sharing.
 
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private let condition: UnsafeMutablePointer<pthread_cond_t>
@@ -184,7 +184,9 @@ internal import Synchronization
     unsafe pthread_mutex_unlock(mutex)
   }
 
-  /// Waits until `isDone`, which is looked at before and after each ring; false if that took longer than `limit`.
+  /// Waits until `isDone`, which is checked before and after each ring.
+  ///
+  /// - Returns: False if that took longer than `limit`.
   func wait(_ limit: Duration, until isDone: () -> Bool) -> Bool {
     let deadline = ContinuousClock.now + limit
     unsafe pthread_mutex_lock(mutex)

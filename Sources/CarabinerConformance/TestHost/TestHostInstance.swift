@@ -25,9 +25,9 @@ internal import Synchronization
   private let memory: UnsafeMutableRawPointer?
   private var isDestroyed = false
 
-  /// Validates and creates, like a host. An interceptor of the thread class PER_CALL is created once here to check that it can be.
+  /// Validates and creates, like a host. With the thread class PER_CALL, one instance is created here to check that it can be.
   ///
-  /// - Parameter validates: Whether validate() is asked first.
+  /// - Parameter validates: Whether validate() is called first.
   init(
     _ interceptor: PluginInterceptor, host: UnsafePointer<crb_host>, configuration: String, name: String? = nil,
     validates: Bool = true

@@ -2,7 +2,7 @@ internal import CCarabiner
 internal import CarabinerABI
 internal import CarabinerHost
 
-/// The table of host functions the test host hands out.
+/// The table of host functions that the test host provides.
 enum TestHostTable {
   /// How a table differs from that of an ordinary host.
   struct Shape: Sendable {

@@ -3,11 +3,11 @@ internal import Glibc
 
 /// Threads of the test host. They are POSIX threads, because plugins may ask for their thread.
 @safe struct TestHostThread: @unchecked Sendable {
-  // The number of a thread that is joined once.
+  // Safe: the number of a thread that is joined once.
 
   private let thread: pthread_t
 
-  /// The name of all of them, which distinguishes them from threads of the plugin.
+  /// The name of all these threads, which distinguishes them from threads of the plugin.
   static let name = "laboratory"
 
   private final class Work {
@@ -35,7 +35,7 @@ internal import Glibc
     self.thread = thread
   }
 
-  /// Waits for its end.
+  /// Waits until the thread has ended.
   func join() {
     if pthread_equal(thread, pthread_self()) == 0 { pthread_join(thread, nil) }
   }

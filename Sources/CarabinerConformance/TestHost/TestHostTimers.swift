@@ -70,7 +70,9 @@ internal import Synchronization
     TestHostThread { for entry in work { entry.work() } }.join()
   }
 
-  /// Cancels work; false if it ran, runs or was cancelled before.
+  /// Cancels work.
+  ///
+  /// - Returns: False if it ran, is running or was cancelled before.
   func cancel(_ number: UInt64) -> Bool {
     state.withLock { state in
       guard let index = state.entries.firstIndex(where: { $0.number == number }) else { return false }
@@ -79,7 +81,7 @@ internal import Synchronization
     }
   }
 
-  /// How much work waits.
+  /// How many works are waiting.
   var count: Int { state.withLock { $0.entries.count } }
 
   private func start() {

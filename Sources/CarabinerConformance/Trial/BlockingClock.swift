@@ -2,7 +2,8 @@ internal import CarabinerABI
 internal import Glibc
 internal import Synchronization
 
-/// How long hooks keep their thread, without the time for which it waited for a processor because of the load of the machine.
+/// How long hooks block their thread, without the time in which the thread waited for a processor because of the machine's
+/// load.
 final class BlockingClock: Sendable {
   private struct State {
     var start: UInt64 = 0
@@ -12,7 +13,7 @@ final class BlockingClock: Sendable {
   }
 
   private let state = Mutex(State())
-  /// The kernel's counters of the thread that made this clock; kept open, because it is read twice per hook.
+  /// The kernel's counters of the thread that created this clock. The file stays open, because it is read twice per hook.
   private let statistics = unsafe open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC)
 
   deinit { if statistics >= 0 { close(statistics) } }

@@ -9,7 +9,7 @@ package enum Confinement: String, Sendable, CaseIterable {
   /// A check runs with the layers that this system has.
   case available
 
-  /// The user and group of a child of root: nobody and nogroup, by number, because not every system names them.
+  /// The user and group of a child of root: `nobody` and `nogroup`, by number, because not every system has the names.
   static let user: uid_t = 65534
   static let group: gid_t = 65534
 
@@ -79,7 +79,7 @@ package enum Confinement: String, Sendable, CaseIterable {
       + "Use Linux 5.13 or newer with seccomp and Landlock, or accept the risk with --confine available."
   }
 
-  /// Writes a line to the output of the plugin.
+  /// Writes a line to the standard error of the child.
   static func say(_ line: String) {
     let bytes = Array("\(line)\n".utf8)
     _ = unsafe bytes.withUnsafeBytes { unsafe write(2, $0.baseAddress, $0.count) }

@@ -1,10 +1,10 @@
-/// The growth of a process since a moment.
+/// The growth of a process since an earlier moment.
 struct Growth: Sendable {
   private let before: ProcessState
 
   init() { before = ProcessState.now }
 
-  /// The growth in words. Less memory than `tolerance` bytes does not count, because allocators keep some.
+  /// The growth, for messages. Less memory than `tolerance` bytes does not count, because allocators keep some.
   func problems(tolerance: Int = 1 << 20) -> [String] {
     let after = ProcessState.now
     var found: [String] = []

@@ -4,7 +4,7 @@ internal import CarabinerWire
 
 /// The context of a check that runs an interceptor.
 @safe struct InterceptorTrial: @unchecked Sendable {
-  // Values, tables of a library that is never unmapped, and a thread-safe test host.
+  // Safe: values, tables of a library that is never unmapped, and a thread-safe test host.
 
   let notes: TrialNotes
   let interceptor: PluginInterceptor

@@ -15,7 +15,8 @@ struct LibraryList: Sendable {
     return LibraryList(names: Set(text.split(separator: "\n").map(String.init)), loaded: loaded)
   }
 
-  /// The libraries that were loaded since, in words. Parts of libc, which it loads for users, hosts or character sets, do not count.
+  /// The libraries that were loaded since, for messages. Parts of libc that it loads for users, hosts or character sets do not
+  /// count.
   func additions(since before: LibraryList) -> [String] {
     let new = names.subtracting(before.names).sorted()
     let isMissing = loaded > before.loaded + UInt64(new.count)

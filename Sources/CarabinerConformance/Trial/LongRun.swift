@@ -35,7 +35,7 @@ struct LongRun {
     return calls
   }
 
-  /// Forgets data that the test host keeps for other checks, which does not count.
+  /// Removes data that the test host keeps for other checks and that does not count.
   private func forget() {
     trial.testHost.state.withLock { state in
       state.logged = []

@@ -41,7 +41,8 @@ enum FolderNames {
     defer { unsafe closedir(stream) }
     let own = folder.hasSuffix("/fd") ? String(unsafe dirfd(stream)) : ""
     var names: [String] = []
-    // In its place: the record is only as long as its name, so a copy of the whole field would read beyond it.
+    // d_name is read in place: the record is only as long as the name, so a copy of the whole field would read beyond the
+    // record.
     while let entry = unsafe readdir(stream) {
       let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) {
         unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)

@@ -13,7 +13,7 @@ struct PrintedOutput {
   static let maximumBytes = 8 << 20
   private var streams: [Stream] = []
 
-  /// Begins to keep the output. If that fails, it goes to its usual place.
+  /// Redirects the output. If that fails, the output goes to its usual place.
   init() {
     fflush(nil)
     for number in [STDOUT_FILENO, STDERR_FILENO] {

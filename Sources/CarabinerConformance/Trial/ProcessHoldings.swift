@@ -1,4 +1,4 @@
-/// The resources of a process that code may acquire unnoticed, one by one.
+/// The resources that code may acquire without the host's knowledge.
 struct ProcessHoldings: Sendable {
   /// The file behind each descriptor.
   private var descriptors: [String: String] = [:]
@@ -6,7 +6,7 @@ struct ProcessHoldings: Sendable {
   private var files: Set<String> = []
   private var state = ProcessSnapshot()
 
-  /// This process as it is now, and the files in its folder.
+  /// The resources of this process now, and the files in its folder.
   static var now: ProcessHoldings {
     var holdings = ProcessHoldings()
     for name in FolderNames.list("/proc/self/fd") {

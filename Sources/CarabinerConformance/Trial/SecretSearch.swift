@@ -3,7 +3,7 @@ internal import CarabinerHost
 /// Finds secrets in bytes, also reversed, with each byte changed by the same number, or in base64 or hexadecimal
 /// digits.
 ///
-/// Eight bytes in a row are enough: so a truncated secret is found, and as secrets are random, no other text has them.
+/// Eight bytes in a row are enough, so a truncated secret is found too. As secrets are random, other texts do not contain them.
 struct SecretSearch {
   /// The forms in which bytes are compared.
   private enum View: CaseIterable {
@@ -24,7 +24,7 @@ struct SecretSearch {
   }
 
   private static let window = 8
-  /// For eight bytes of a form: the name of the secret, and how it is disguised.
+  /// By eight bytes of a form: the name of the secret, and the form.
   private var known: [[UInt64: String]] = View.allCases.map { _ in [:] }
 
   /// Adds a secret under a name.
@@ -41,7 +41,7 @@ struct SecretSearch {
     }
   }
 
-  /// The secret in these bytes, and its disguise; nil if there is none.
+  /// The secret in these bytes and its form; nil if there is none.
   func find(in bytes: [UInt8]) -> String? {
     if let found = look(bytes) { return found }
     for run in Self.runs(of: bytes, longerThan: 2 * Self.window, where: { Self.hexadecimal($0) != nil }) {
@@ -107,7 +107,7 @@ struct SecretSearch {
     }
   }
 
-  /// Of both alphabets.
+  /// The value of a digit of either base64 alphabet.
   private static func base64(_ byte: UInt8) -> UInt32? {
     switch byte {
     case 0x41...0x5A: UInt32(byte) - 0x41

@@ -30,7 +30,8 @@ struct ThreadList {
     guard let folder = unsafe opendir("/proc/self/task") else { return [] }
     defer { unsafe closedir(folder) }
     var threads: [Thread] = []
-    // In its place: the record is only as long as its name, so a copy of the whole field would read beyond it.
+    // d_name is read in place: the record is only as long as the name, so a copy of the whole field would read beyond the
+    // record.
     while let entry = unsafe readdir(folder) {
       let text = unsafe withUnsafeBytes(of: &entry.pointee.d_name) {
         unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)

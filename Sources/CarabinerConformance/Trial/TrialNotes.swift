@@ -28,7 +28,7 @@ final class TrialNotes: Sendable {
   /// The rule is broken.
   func fail(_ message: String, at place: String = "") { add(Finding(check, .failure, message, place: place)) }
 
-  /// The rule is kept, but there is a risk.
+  /// The rule is not broken, but there is a risk.
   func warn(_ message: String, at place: String = "") { add(Finding(check, .warning, message, place: place)) }
 
   /// Fails unless something holds.

@@ -9,7 +9,7 @@ package struct TrialOptions: Sendable {
   /// The capabilities that the plugin may use, such as functions that end or change the process.
   package var capabilities: Set<String>
 
-  /// The scale of repetitions: 1 as on the pages of the checks; less takes less time and finds less.
+  /// The scale of repetitions: 1 as on the pages of the checks. A smaller scale takes less time and finds less.
   package var effort: Double
 
   /// Whether the child keeps a trace.

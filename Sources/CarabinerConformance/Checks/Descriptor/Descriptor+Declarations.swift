@@ -153,7 +153,7 @@ extension Check {
         trial.notes.expect(
           unsafe instance.extension(id) == nil, "it has a table for \(id.prefix(40).debugDescription)", at: trial.interceptor.id)
       }
-      // Its own ids are texts in its file.
+      // A plugin's own extension ids are texts in its file.
       for id in ExtensionIDs.candidates(in: trial.bytes) where unsafe instance.extension(id) != nil {
         for changed in [id + "0", id + " ", id + "x", " " + id, String(id.dropLast()), id.uppercased() + "\n"] {
           trial.notes.expect(

@@ -66,7 +66,7 @@ extension Check {
       }
     })
 
-  /// As semver.org has it.
+  /// Whether a version has the form that semver.org defines.
   private static func isSemantic(_ version: String) -> Bool {
     let build = version.split(separator: "+", maxSplits: 1, omittingEmptySubsequences: false)
     guard let head = build.first else { return false }

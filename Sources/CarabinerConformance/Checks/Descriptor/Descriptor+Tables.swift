@@ -42,14 +42,14 @@ extension Check {
     })
 }
 
-/// Looks at tables slot by slot.
+/// Checks tables slot by slot.
 private struct TableReview {
-  /// Far more than any table will ever have.
+  /// Larger than any table.
   private static let maximumSize: UInt32 = 4096
 
   let notes: TrialNotes
 
-  /// Whether a table's size covers what it has to.
+  /// Checks that a table's size includes its mandatory slots.
   @discardableResult
   mutating func size<Table>(of table: UnsafePointer<Table>, atLeast least: Int, _ name: String) -> Bool {
     let size = unsafe UnsafeRawPointer(table).loadUnaligned(as: UInt32.self)
@@ -135,7 +135,7 @@ extension Check {
     })
 }
 
-/// Finds out in which memory an address lies.
+/// Determines the kind of memory that an address is in.
 @safe private struct AddressReview {
   let notes: TrialNotes
   let inside: UnsafeRawPointer

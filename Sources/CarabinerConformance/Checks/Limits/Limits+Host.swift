@@ -67,7 +67,7 @@ extension Check {
           trial.testHost.state.withLock { $0.faults.clear() }
         }
       }
-      // Now nothing is limited any more.
+      // Without limits now.
       for stage in able {
         for passage in trial.travel([Exchange("a query after all limits")], stage, instance) {
           trial.notes.expect(

@@ -67,6 +67,6 @@ extension Check {
       }
     })
 
-  /// As many such bytes in a row are not there by chance.
+  /// So many of these bytes in a row are not a coincidence.
   private static let leastUnwritten = 4
 }

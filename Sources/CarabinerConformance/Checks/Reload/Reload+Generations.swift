@@ -67,7 +67,7 @@ enum GenerationTrial {
     return prints(trial, instance)
   }
 
-  /// Lets both work without a comparison.
+  /// Runs both without comparing their results.
   static func survive(_ old: [InterceptorTrial], _ new: [InterceptorTrial]) throws {
     for trial in old + new + old { _ = try prints(trial) }
   }
@@ -108,7 +108,8 @@ extension Check {
       }
     })
 
-  /// The file with another version, wherever the version is a text of its own or in the note.
+  /// The file with another version, wherever the version is a whole text, such as in the note; nil if there are fewer than two
+  /// such places.
   private static func changed(_ bytes: [UInt8], _ version: String) -> [UInt8]? {
     let text = Array(version.utf8)
     guard let digit = text.firstIndex(where: { (UInt8(ascii: "0")...UInt8(ascii: "8")).contains($0) }) else { return nil }

@@ -40,8 +40,8 @@ extension Check {
     name.hasPrefix("crb_entry_v") && name.utf8.dropFirst(11).allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
   }
 
-  /// What linkers and compilers put in by themselves: bounds of sections, Swift's mangled names, Rust's exception personality, and
-  /// weak copies of what is in namespace std, which libstdc++ exports in spite of compiler flags.
+  /// Whether a linker or compiler added the symbol: bounds of sections, Swift's mangled names, Rust's exception personality,
+  /// and weak copies of symbols of namespace std, which libstdc++ exports in spite of compiler flags.
   private static func isOfALanguage(_ symbol: SharedObject.Symbol) -> Bool {
     let name = symbol.name
     if symbol.binding == SharedObject.Binding.weak, name.hasPrefix("_Z") {
