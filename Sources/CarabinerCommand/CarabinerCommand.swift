@@ -10,7 +10,7 @@ struct CarabinerCommand: AsyncParsableCommand {
     commandName: "carabiner",
     abstract: "Runs GraphQL requests through interceptors loaded from shared objects.",
     discussion: """
-      A manifest names the plugins and the order of the stages; see the README for one to start from.
+      A manifest lists the plugins and the order of the stages. The README has an example.
 
       Exit status: 0 ok, 1 the response has GraphQL errors, 2 usage, 3 manifest or plugin refused, 4 network, TLS or timeout,
       5 HTTP status, 6 the response cannot be parsed, 7 an interceptor failed, 8 cancelled.

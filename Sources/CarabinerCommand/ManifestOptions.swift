@@ -6,7 +6,7 @@ internal import CarabinerManifest
 struct ManifestOptions: ParsableArguments {
   @Option(
     name: [.customShort("m"), .customLong("manifest")],
-    help: "The manifest, YAML or JSON; without one the chain is the built-in default.")
+    help: "The manifest, YAML or JSON. Without it the chain is the built-in default.")
   var path: String?
 
   /// The manifest, or an empty one if none is given.

@@ -6,7 +6,7 @@ internal import CarabinerWire
 /// `carabiner cache get`
 struct CacheGetCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "get", abstract: "Print a record: for each field when it was received, its name, and its value.")
+    commandName: "get", abstract: "Print a record: for each field the time when it was received, its name, and its value.")
 
   @OptionGroup var store: StoreOptions
   @Argument(help: "The record's key, as ls prints it.") var key: String

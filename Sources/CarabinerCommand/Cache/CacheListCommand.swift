@@ -6,11 +6,11 @@ internal import Foundation
 /// `carabiner cache ls`
 struct CacheListCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "ls", abstract: "List records: fields, bytes, when the newest was received, key, and type.")
+    commandName: "ls", abstract: "List records: fields, bytes, time of the newest field, key, and type.")
 
   @OptionGroup var store: StoreOptions
   @Option(name: .long, help: "Only records of this type.") var type: String?
-  @Argument(help: "Only records whose keys fit.") var pattern: String?
+  @Argument(help: "Only records whose keys match.") var pattern: String?
 
   func run() async throws {
     try await store.withStore { cache in

@@ -5,11 +5,11 @@ internal import CarabinerWire
 /// `carabiner cache rm`
 struct CacheRemoveCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "rm", abstract: "Remove records, all of those named or none, and say how many there were.")
+    commandName: "rm", abstract: "Remove all of the given records or none, and print their number.")
 
   @OptionGroup var store: StoreOptions
   @Flag(name: .long, help: "Remove every record.") var all = false
-  @Option(name: .long, help: "Remove the records whose keys fit a pattern.") var matching: String?
+  @Option(name: .long, help: "Remove the records whose keys match a pattern.") var matching: String?
   @Argument(help: "The keys of the records to remove.") var keys: [String] = []
 
   func validate() throws {

@@ -5,7 +5,7 @@ internal import CarabinerWire
 /// `carabiner cache stats`
 struct CacheStatisticsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "stats", abstract: "Print how much a store holds: records by type, bytes, how old they are.")
+    commandName: "stats", abstract: "Print statistics of a store: records by type, bytes, and age.")
 
   @OptionGroup var store: StoreOptions
 

@@ -13,11 +13,11 @@ struct ConformCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "conform", abstract: "Test plugins against the rules of carabiner.h.",
     discussion: """
-      Each check runs in a process of its own, without a network and with files of its own, and is killed if it does not end. A plugin
+      Each check runs in its own process, with its own files and without a network, and is killed if it does not end. A plugin
       conforms at a level if it breaks no rule of that level or below: 1 it loads, 3 it is fit for a host, 5 it is fit to ship,
-      7 it stands many threads, 9 it is clean below libc, 10 it withstood everything.
+      7 it supports many threads, 9 it is clean below libc, 10 it passes all checks.
 
-      Exit status: 0 all kept, 1 a rule is broken, or a check crashed or did not end, 2 usage, 3 the harness failed.
+      Exit status: 0 all rules are kept, 1 a rule is broken, or a check crashed or did not end, 2 usage, 3 the harness failed.
       """)
 
   enum Format: String, ExpressibleByArgument, CaseIterable {
@@ -46,39 +46,41 @@ struct ConformCommand: AsyncParsableCommand {
 
   @Argument(help: "The plugins' .so files.", completion: .file(extensions: ["so"])) var plugins: [String] = []
   @Option(name: .long, help: "Run the checks up to this level, 1 to 10.") var level = 5
-  @Option(name: .long, help: "Run only these checks, by id or by the two letters of a group, with commas.")
+  @Option(name: .long, help: "Run only these checks: ids or two-letter groups, separated by commas.")
   var check: [String] = []
-  @Option(name: .long, help: "A file with the plugin's configuration; one is made from its schema otherwise.") var config: String?
+  @Option(name: .long, help: "A file with the plugin's configuration. Without it, one is generated from the plugin's schema.")
+  var config: String?
   @Option(
     name: .long,
     help: """
-      What the plugin may do beside what its note declares, with commas: names of libc's functions that end or change the process, as \
-      in abort,dlopen, and varies if the same request may bring different answers.
+      Permissions of the plugin besides the declarations of its note, separated by commas: libc functions that end or change the process, \
+      such as abort,dlopen, and varies if the same request may have different results.
       """)
   var allow: [String] = []
-  @Option(name: .long, help: "How many checks run at once.") var jobs = ProcessInfo.processInfo.activeProcessorCount
-  @Option(name: .long, help: "Where pseudo-random choices begin.") var seed: UInt64 = 1
-  @Option(name: .long, help: "How much longer than usual checks may take, as in 2 for a slow machine.") var timeScale = 1.0
-  @Option(name: .long, help: "How often checks repeat things, 1 for as often as their pages say; 0.1 for a quick look.")
+  @Option(name: .long, help: "The number of concurrent checks.") var jobs = ProcessInfo.processInfo.activeProcessorCount
+  @Option(name: .long, help: "The seed of pseudo-random choices.") var seed: UInt64 = 1
+  @Option(name: .long, help: "The factor for the time limits of checks, such as 2 for a slow machine.") var timeScale = 1.0
+  @Option(name: .long, help: "The factor for the repetitions in checks: 1 for those on their pages, 0.1 for a quick run.")
   var effort = 1.0
   @Option(
-    name: .long, help: "What a check needs of this system to confine the plugin: strict, or available for what there is.")
+    name: .long, help: "The confinement of the plugin: strict needs all of it, available uses what this system supports.")
   var confine: Confinement = .strict
   @Option(name: .long, help: "text, json, junit or sarif.") var format: Format = .text
   @Option(
-    name: .long, help: "A folder that gets the report in every format; it is made if it is not there.", completion: .directory)
+    name: .long, help: "A folder for the report in every format. It is created if it does not exist.", completion: .directory)
   var output: String?
-  @Option(name: .long, help: "How many fuzzed cases FZ01 runs, 1000 times --effort unless given; 0 leaves it out.") var fuzz: Int?
-  @Option(name: .long, help: "Run one fuzzed case again, as SEED:CASE, and find the least of it that matters.") var reproduce:
-    String?
-  @Option(name: .long, help: "Of a case to reproduce only these ingredients, with commas.") var keep: String?
+  @Option(name: .long, help: "The number of fuzzed cases of FZ01. The default is 1000 times --effort; 0 disables it.")
+  var fuzz: Int?
+  @Option(name: .long, help: "Run one fuzzed case again, as SEED:CASE, and reduce it to the ingredients that matter.")
+  var reproduce: String?
+  @Option(name: .long, help: "Keep only these ingredients of the reproduced case, separated by commas.") var keep: String?
   @Option(
-    name: .long, help: "A file for what every check did, hook by hook, for chrome://tracing or ui.perfetto.dev.",
+    name: .long, help: "A file for a trace of every check, hook by hook, for chrome://tracing or ui.perfetto.dev.",
     completion: .file(extensions: ["json"]))
   var trace: String?
-  @Flag(name: .long, help: "Take warnings for failures.") var werror = false
+  @Flag(name: .long, help: "Treat warnings as failures.") var werror = false
   @Flag(name: .long, help: "List the checks.") var list = false
-  @Option(name: .long, help: "Explain a check: the rule, why it is there, code that breaks it, and what to write instead.")
+  @Option(name: .long, help: "Explain a check: the rule, its reason, code that breaks it, and correct code.")
   var explain: String?
 
   func validate() throws {

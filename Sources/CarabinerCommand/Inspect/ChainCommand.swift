@@ -9,10 +9,10 @@ internal import Foundation
 /// `carabiner chain`: the stages of an operation. No plugin is loaded.
 struct ChainCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "chain", abstract: "Print the stages an operation passes, in order.",
+    commandName: "chain", abstract: "Print the stages that an operation passes, in order.",
     discussion: """
-      With --admin it asks a running gateway: the chain is the one that serves now, and each plugin has its digest, who switched it
-      on or off and why, its calls, failures and faults, and the mean time of its hooks in the operations that were timed.
+      With --admin, the command shows the current chain of a running gateway. Each plugin has its digest, the override that enables
+      or disables it, its calls, failures and faults, and the mean time of its hooks in timed operations.
 
       Example: carabiner chain --admin unix:/run/carabiner.sock --operation GetBook
       """)

@@ -8,12 +8,12 @@ internal import Foundation
 /// `carabiner check`: checks a manifest with its plugins without running requests.
 struct CheckCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "check", abstract: "Check a manifest, its plugins and their configurations without running anything.",
+    commandName: "check", abstract: "Check a manifest, its plugins and their configurations without running operations.",
     discussion: """
-      Plugins are loaded in child processes, so one that crashes or hangs is reported and harms nobody. Every problem is printed
-      as FILE:LINE:COLUMN: error: /place: what is wrong and what to do. Exit status: 0 if there is none, else 3.
+      Plugins are loaded in child processes, so one that crashes or hangs does not affect the check. Each problem is printed as
+      FILE:LINE:COLUMN: error: /place: problem; remedy. Exit status: 0 without problems, else 3.
 
-      Files must belong to root or to the user who runs the gateway. Root checks for that user with --user.
+      Files must be owned by root or by the user that runs the gateway. Root can check as that user with --user.
       """)
 
   enum Format: String, ExpressibleByArgument, CaseIterable {
@@ -22,8 +22,8 @@ struct CheckCommand: AsyncParsableCommand {
 
   @Option(name: [.customShort("m"), .long], help: "The manifest, YAML or JSON.") var manifest: String?
   @Option(name: .long, help: "text or json.") var format: Format = .text
-  @Flag(name: .long, help: "Print the JSON Schema of manifests and end.") var schema = false
-  @Option(name: .long, help: ArgumentHelp("Check as this user, who runs the gateway; for root.", valueName: "name"))
+  @Flag(name: .long, help: "Print the JSON Schema of manifests and exit.") var schema = false
+  @Option(name: .long, help: ArgumentHelp("Check as this user, which runs the gateway. Only for root.", valueName: "name"))
   var user: String?
   @OptionGroup var probe: ProbeOptions
 

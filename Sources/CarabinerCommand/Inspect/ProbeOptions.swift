@@ -5,7 +5,7 @@ internal import CarabinerManifest
 /// The time limit of a child process.
 struct ProbeOptions: ParsableArguments {
   @Option(
-    name: .long, help: "How long loading a plugin may take before its child process is killed, as in 500ms or 10s.",
+    name: .long, help: "The time after which a child process that loads a plugin is killed, such as 500ms or 10s.",
     transform: { text in
       do {
         let duration = try DurationText.parse(text)

@@ -3,12 +3,12 @@ internal import Logging
 
 /// Options for the log of a service.
 struct LogOptions: ParsableArguments {
-  @Option(name: .long, help: "How lines of the log look, text or json; how much is said, the variable CARABINER_LOG decides.")
+  @Option(name: .long, help: "The format of log lines, text or json. The variable CARABINER_LOG sets the level.")
   var logFormat: LogFormat = .text
 
   @Flag(
     name: .long,
-    help: "Log every request: its id, client, operation, status, time, generation, and the plugin it failed by, if one did.")
+    help: "Log every request: id, client, operation, status, time, generation, and the plugin that made it fail, if any.")
   var accessLog = false
 
   /// The logger for requests; nil without `--access-log`.

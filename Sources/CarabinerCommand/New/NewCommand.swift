@@ -4,21 +4,21 @@ internal import Foundation
 /// `carabiner new`: creates the folder of a new plugin.
 struct NewCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "new", abstract: "Write the folder of a new plugin, which builds and keeps the rules as it stands.",
+    commandName: "new", abstract: "Create the folder of a new plugin that builds and conforms.",
     discussion: """
-      The folder has a small interceptor with its reasons in comments, a Makefile (make, make conform, make clean), a manifest, a query, a
-      README, and a recipe for continuous integration. It is built against an installed Carabiner, found by pkg-config.
+      The folder has a small interceptor with comments, a Makefile (make, make conform, make clean), a manifest, a query, a README, and a
+      workflow for continuous integration. It is built against an installed Carabiner, found by pkg-config.
 
       Example: carabiner new request-id --language rust --stage http
 
-      Exit status: 0 written, 2 usage, also if the folder is there already, 3 the folder cannot be written.
+      Exit status: 0 created, 2 usage or the folder exists, 3 the folder cannot be written.
       """)
 
-  @Argument(help: "What the plugin and its folder are called.") var name: String
-  @Option(name: .long, help: "What it is written in: c, cpp, rust or swift.") var language: PluginLanguage
-  @Option(name: .long, help: "What it takes part in: graphql, http, cache or parsing.") var stage: PluginStage
-  @Option(name: .long, help: "Its id, a reverse-DNS name; org.example.NAME unless given.") var id: String?
-  @Option(name: .long, help: "The folder to put its folder into.", completion: .directory) var directory = "."
+  @Argument(help: "The name of the plugin and its folder.") var name: String
+  @Option(name: .long, help: "The language of the plugin: c, cpp, rust or swift.") var language: PluginLanguage
+  @Option(name: .long, help: "The stage of the plugin: graphql, http, cache or parsing.") var stage: PluginStage
+  @Option(name: .long, help: "The id of the plugin, a reverse-DNS name. The default is org.example.NAME.") var id: String?
+  @Option(name: .long, help: "The parent of the new folder.", completion: .directory) var directory = "."
 
   func run() throws {
     do {

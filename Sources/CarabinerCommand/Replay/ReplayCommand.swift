@@ -11,11 +11,11 @@ internal import Foundation
 /// `carabiner replay`: runs recorded operations through another manifest, without a network.
 struct ReplayCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "replay", abstract: "Run recorded operations through another manifest, and show what comes out differently.",
+    commandName: "replay", abstract: "Run recorded operations through another manifest, and show the differences.",
     discussion: """
-      FILE is what carabiner serve --record wrote. Each operation runs through the chain of the manifest, and its requests are answered
-      with what the upstream answered then; no network is used, and plugins that fetch on their own get no answer. Shown are results
-      that differ, and with --requests also requests to the upstream that do.
+      FILE is the output of carabiner serve --record. Each operation runs through the chain of the manifest, and its requests are
+      answered with the recorded responses. The network is not used, so plugins that fetch get no response. The command shows results that differ,
+      and with --requests also requests to the upstream that differ.
 
       Exit status: 0 if nothing differs, 1 if something does, 2 usage, 3 if the manifest or the record is refused.
 
@@ -28,15 +28,15 @@ struct ReplayCommand: AsyncParsableCommand {
 
   @OptionGroup var source: ManifestOptions
 
-  @Flag(name: .long, help: "Compare what is sent to the upstream too.")
+  @Flag(name: .long, help: "Also compare the requests to the upstream.")
   var requests = false
 
   @Option(
     name: .long, parsing: .upToNextOption,
-    help: "Request fields that may differ; those that do each time anyway, such as date, and those the record does not tell.")
+    help: "Request headers that may differ, such as date, which changes each time, or headers that the record does not contain.")
   var ignoreHeader: [String] = ["date", "x-timestamp", "x-request-id", "traceparent", "tracestate"]
 
-  @Option(name: .long, help: "How many differences are shown in full.")
+  @Option(name: .long, help: "The number of differences to show in full.")
   var show = 20
 
   @Option(name: .long, help: "text or json.") var format: Format = .text

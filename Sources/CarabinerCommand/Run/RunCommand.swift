@@ -11,83 +11,85 @@ struct RunCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "run", abstract: "Run an operation through the chain of a manifest.",
     discussion: """
-      Results go to standard output as they come, everything else to standard error.
+      Results go to standard output as they arrive, all messages to standard error.
 
       Example: carabiner run -m chain.yaml --endpoint http://127.0.0.1:8000/graphql --variables '{"id":"1"}' hero.graphql
 
-      Variables that are files are given with --file and read while they are sent:
+      Files are passed as variables with --file. They are read while they are sent:
       carabiner run --endpoint http://127.0.0.1:8000/graphql --file picture=cat.png --file pages.0=a.txt upload.graphql
 
-      Subscriptions go over multipart HTTP, or over a WebSocket where --websocket or the manifest's settings: {websocket: …} name one:
+      Subscriptions use multipart HTTP, or a WebSocket if --websocket or the manifest's settings: {websocket: …} sets one:
       carabiner run --websocket ws://127.0.0.1:8000/graphql --output jsonl countdown.graphql
 
-      --get and --apq ask for what the manifest has as settings: {get-for-queries: true} and
-      built-ins: {persisted-queries: {enabled: true}}; that the hashes go by GET and the documents by POST is
-      built-ins: {persisted-queries: {get-for-hashes: true}} alone.
+      --get and --apq set what the manifest sets as settings: {get-for-queries: true} and
+      built-ins: {persisted-queries: {enabled: true}}. To send hashes by GET and documents by POST, use the manifest's
+      built-ins: {persisted-queries: {get-for-hashes: true}}.
       """)
 
   @OptionGroup var source: ManifestOptions
 
-  @Option(name: .long, help: "Where the GraphQL server is; wins over the manifest's endpoint.")
+  @Option(name: .long, help: "The URL of the GraphQL server. It overrides the manifest's endpoint.")
   var endpoint: String?
 
   @Option(
     name: .long,
     help:
-      "Where subscriptions go over a WebSocket, ws or wss; all operations do if there is no endpoint. Wins over the manifest's."
+      "The WebSocket URL for subscriptions, ws or wss. Without an endpoint, all operations use it. It overrides the manifest's."
   )
   var websocket: String?
 
   @Option(
     name: .long,
-    help: "What is spoken over the WebSocket: \(WebSocketProtocol.allCases.map(\.rawValue).joined(separator: ", ")).")
+    help: "The WebSocket subprotocol: \(WebSocketProtocol.allCases.map(\.rawValue).joined(separator: ", ")).")
   var websocketProtocol: WebSocketProtocol?
 
-  @Option(name: .long, help: ArgumentHelp("Variables as a JSON object, or @FILE to read them.", valueName: "json|@file"))
+  @Option(
+    name: .long, help: ArgumentHelp("The variables as a JSON object, or @FILE to read them from a file.", valueName: "json|@file")
+  )
   var variables: String?
 
-  @Option(name: .long, help: "Which operation of the document to run.")
+  @Option(name: .long, help: "The name of the operation to run, if the document has several.")
   var operationName: String?
 
   @Option(
-    name: .long, help: ArgumentHelp("A header for every request, 'Name: value'; may be repeated.", valueName: "name: value"))
+    name: .long, help: ArgumentHelp("A header for every request, 'Name: value'. May be repeated.", valueName: "name: value"))
   var header: [String] = []
 
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Certificates to trust instead of the system's, in PEM. Wins over the manifest's ca-file and over SSL_CERT_FILE.",
+      "A PEM file with the certificates to trust instead of the system's. It overrides the manifest's ca-file and SSL_CERT_FILE.",
       valueName: "file"))
   var cacert: String?
 
-  @Option(name: .long, help: "How cache and network are asked: \(CachePolicy.allCases.map(\.rawValue).joined(separator: ", ")).")
+  @Option(name: .long, help: "The use of cache and network: \(CachePolicy.allCases.map(\.rawValue).joined(separator: ", ")).")
   var cachePolicy: CachePolicy = .default
 
-  @Option(name: .long, help: "Seconds an attempt may take, interceptors included.")
+  @Option(name: .long, help: "The time limit of one attempt in seconds, including interceptors.")
   var timeout: Double?
 
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "A variable that is a file, as in picture=cat.png or pages.0=a.txt; may be repeated.", valueName: "variable=path"))
+      "A file for a variable, such as picture=cat.png or pages.0=a.txt. May be repeated.", valueName: "variable=path"))
   var file: [FileArgument] = []
 
-  @Flag(name: .long, help: "Send queries with GET; mutations, subscriptions and uploads still go by POST.")
+  @Flag(name: .long, help: "Send queries by GET. Mutations, subscriptions and uploads are still sent by POST.")
   var get = false
 
-  @Flag(name: .long, help: "Send the hash of the document first, and the document if the server asks for it.")
+  @Flag(name: .long, help: "Send the hash of the document first, and the document only if the server does not know it.")
   var apq = false
 
-  @Flag(name: .long, help: "Draw the request's way through the stages on standard error.")
+  @Flag(name: .long, help: "Print the stages that the request passes to standard error.")
   var trace = false
 
-  @Option(name: .long, help: "How results are written: pretty, json, jsonl.")
+  @Option(name: .long, help: "The format of results: pretty, json or jsonl.")
   var output: OutputFormat = .pretty
 
-  @Option(name: .long, help: "Run the operation so many times and print a summary in place of the results.")
+  @Option(name: .long, help: "Run the operation this many times, and print a summary instead of the results.")
   var `repeat`: Int?
 
-  @Option(name: .long, help: "How many requests are under way at once with --repeat.")
+  @Option(name: .long, help: "The number of concurrent requests with --repeat.")
   var concurrency = 1
 
   @Argument(help: ArgumentHelp("The document, or - for standard input.", valueName: "file|-"))

@@ -8,15 +8,15 @@ internal import UnixSignals
 /// `carabiner demo-server`: a GraphQL server to try Carabiner with.
 struct DemoServerCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "demo-server", abstract: "Serve a small GraphQL library on this machine, to try Carabiner with.",
+    commandName: "demo-server", abstract: "Serve a small GraphQL library on this machine, to try Carabiner.",
     discussion: """
-      POST and GET /graphql answer JSON, or CBOR to Accept: application/cbor; queries with @defer in parts to
-      multipart/mixed;deferSpec=20220824, and the subscription countdown to multipart/mixed;subscriptionSpec=1.0.
-      GET is for queries, with the header Apollo-Require-Preflight. A document that came with its SHA-256 is known by it.
-      POST /token gives out tokens (OAuth 2 client credentials), GET /schema shows the schema, GET /counters what happened.
+      POST and GET /graphql answer with JSON, or with CBOR for Accept: application/cbor. Queries with @defer are answered in parts
+      for multipart/mixed;deferSpec=20220824, and the subscription countdown for multipart/mixed;subscriptionSpec=1.0.
+      GET is for queries and needs the header Apollo-Require-Preflight. A document sent with its SHA-256 is stored under this hash.
+      POST /token issues tokens (OAuth 2 client credentials). GET /schema shows the schema, and GET /counters the counters.
 
-      Prints "listening PORT" once it accepts connections, and a line for each request on standard error. SIGTERM and Ctrl-C
-      end it with exit status 0; answers under way may take 3 seconds more.
+      The server prints "listening PORT" when it accepts connections, and a line per request to standard error. SIGTERM and Ctrl-C
+      end it with exit status 0. Running requests have 3 seconds to finish.
 
       Example: carabiner demo-server --port 8000 --require-auth --token-lifetime 60
       """)
@@ -25,49 +25,51 @@ struct DemoServerCommand: AsyncParsableCommand {
   private static let keyVariable = "DEMO_SERVER_HMAC_KEY"
   private static let secretVariable = "DEMO_SERVER_CLIENT_SECRET"
 
-  @Option(name: .long, help: "The port to listen on; 0 takes any free one.")
+  @Option(name: .long, help: "The port to listen on. 0 selects a free port.")
   var port = 0
 
   @Option(name: .long, help: "The address to listen on.")
   var host = "127.0.0.1"
 
-  @Flag(name: .long, help: "Answer 401 at /graphql without a valid token of /token.")
+  @Flag(name: .long, help: "Answer requests to /graphql without a valid token from /token with 401.")
   var requireAuth = false
 
-  @Option(name: .long, help: ArgumentHelp("How long a token is good.", valueName: "seconds"))
+  @Option(name: .long, help: ArgumentHelp("The lifetime of a token.", valueName: "seconds"))
   var tokenLifetime = 3600.0
 
   @Option(
-    name: .long, help: ArgumentHelp("For how many requests a token is good; without it, for any number.", valueName: "count"))
+    name: .long,
+    help: ArgumentHelp("The number of requests that a token is valid for. Without it there is no limit.", valueName: "count"))
   var tokenUses: Int?
 
-  @Option(name: .long, help: "The client_secret /token wants; $\(Self.secretVariable) serves as well. Without it, any will do.")
+  @Option(name: .long, help: "The client_secret that /token requires, or $\(Self.secretVariable). Without it, any is accepted.")
   var clientSecret: String?
 
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Require signed requests, and sign responses, as the plugin hmac-sign does; $\(Self.keyVariable) serves as well.",
+      "Require signed requests, and sign responses, like the plugin hmac-sign. Or set $\(Self.keyVariable).",
       valueName: "key"))
   var hmacKey: String?
 
-  @Option(name: .long, help: ArgumentHelp("How large a request's body may be.", valueName: "bytes"))
+  @Option(name: .long, help: ArgumentHelp("The largest request body.", valueName: "bytes"))
   var maximumBody = 1 << 20
 
-  @Option(name: .long, help: ArgumentHelp("How deep selections may be nested.", valueName: "levels"))
+  @Option(name: .long, help: ArgumentHelp("The deepest nesting of selections.", valueName: "levels"))
   var maximumDepth = 20
 
   @Option(
     name: .long,
-    help: ArgumentHelp("How many fields may be asked for, those of fragments counted wherever they are used.", valueName: "count")
+    help: ArgumentHelp("The most fields of an operation. Fields of fragments count at each use.", valueName: "count")
   )
   var maximumFields = 1000
 
   @Option(
-    name: .long, help: ArgumentHelp("After how long a silence a subscription shows it is alive.", valueName: "seconds"))
+    name: .long,
+    help: ArgumentHelp("The time without results after which a subscription sends a heartbeat.", valueName: "seconds"))
   var heartbeat = 5.0
 
-  @Flag(name: .long, help: "Refuse hashes in place of documents (automatic persisted queries).")
+  @Flag(name: .long, help: "Reject hashes instead of documents (automatic persisted queries).")
   var noPersistedQueries = false
 
   @Flag(name: .long, help: "Do not write a line for each request.")

@@ -12,21 +12,22 @@ internal import UnixSignals
 /// `carabiner serve`: a gateway whose requests pass the chain of a manifest.
 struct ServeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "serve", abstract: "Take GraphQL requests of others and run them through the chain of a manifest.",
+    commandName: "serve", abstract: "Serve GraphQL requests through the chain of a manifest.",
     discussion: """
-      Takes GraphQL over HTTP at --path: POST and GET, results whole, deferred results as multipart/mixed, subscriptions as
-      multipart/mixed or text/event-stream, and graphql-transport-ws over WebSockets. GET /healthz answers ok while it serves.
+      The gateway serves GraphQL over HTTP at --path by POST and GET: single results, deferred results as multipart/mixed,
+      subscriptions as multipart/mixed or text/event-stream, and graphql-transport-ws over WebSockets. GET /healthz answers ok
+      while it serves.
 
-      SIGHUP, `carabiner reload`, or with --watch a change of the files makes a new generation of the manifest: it is read, checked
-      and loaded while the old one serves, and then takes over. What had begun ends in the generation it began in. If anything
-      is wrong, the old generation goes on, and says why. SIGTERM and Ctrl-C let what is under way finish within --drain; a second
-      one ends it at once.
+      SIGHUP, `carabiner reload`, or with --watch a change of the files loads a new generation: the manifest is read, checked
+      and loaded while the old generation serves. Then the new one takes over. Running operations end in the generation in which
+      they started. If the new generation is refused, the old one continues, and the log shows the reason. At SIGTERM or Ctrl-C,
+      running operations have the time of --drain to finish. A second signal ends the process at once.
 
-      What clients send goes no further unless the manifest says so: serve: {forward-headers: [authorization]}, and back
-      serve: {return-headers: [x-cache]}.
+      Headers of clients are sent to the upstream only if the manifest allows them: serve: {forward-headers: [authorization]}.
+      Headers of the upstream are returned to clients only with serve: {return-headers: [x-cache]}.
 
-      Prints "listening ADDRESS" once it accepts connections, or with --log-format json an object with that address. Exit status: 0 after an orderly end, 3 if the manifest or a plugin is
-      refused, 4 if it cannot listen.
+      The gateway prints "listening ADDRESS" when it accepts connections, or with --log-format json an object with the address.
+      Exit status: 0 after a normal end, 3 if the manifest or a plugin is refused, 4 if it cannot listen.
 
       Example: carabiner serve -m chain.yaml --listen 127.0.0.1:4000 --admin unix:/run/carabiner.sock
       """)
@@ -38,57 +39,61 @@ struct ServeCommand: AsyncParsableCommand {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Where to listen: HOST:PORT, unix:PATH or fd:NUMBER; may be repeated. Port 0 takes any free one.", valueName: "address"))
+      "An address to listen on: HOST:PORT, unix:PATH or fd:NUMBER. May be repeated. Port 0 selects a free port.",
+      valueName: "address"))
   var listen: [String] = []
 
-  @Option(name: .long, help: ArgumentHelp("A socket for `carabiner status`, `reload` and the like.", valueName: "unix:path"))
+  @Option(
+    name: .long, help: ArgumentHelp("A socket for `carabiner status`, `reload` and other commands.", valueName: "unix:path"))
   var admin: String?
 
-  @Option(name: .long, help: "Where the GraphQL server is; wins over the manifest's endpoint.")
+  @Option(name: .long, help: "The URL of the GraphQL server. It overrides the manifest's endpoint.")
   var endpoint: String?
 
-  @Option(name: .long, help: "The path operations are taken at.")
+  @Option(name: .long, help: "The path of the GraphQL endpoint.")
   var path = "/graphql"
 
-  @Flag(name: .long, help: "Make a new generation when the manifest, a file it names, or one that a plugin reads has changed.")
+  @Flag(name: .long, help: "Load a new generation when the manifest, a file it names, or a file that a plugin reads changes.")
   var watch = false
 
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Write operations, what the upstream answered and what came of it into a file, for carabiner replay. A file that is there becomes FILE.1, and so on to FILE.9.",
+      "Write operations, responses of the upstream and results to a file, for carabiner replay. An existing file is renamed to FILE.1, and so on to FILE.9.",
       valueName: "file"))
   var record: String?
 
-  @Option(name: .long, help: "How long the record may become, as in 1GiB.", transform: size)
+  @Option(name: .long, help: "The largest size of the record, such as 1GiB.", transform: size)
   var recordLimit = 1 << 30
 
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "A folder for what outlives the process, as which plugins killed it (settings: {crash-loop: …}).", valueName: "dir"))
+      "A folder for data that is kept between runs, such as crashes of plugins (settings: {crash-loop: …}).", valueName: "dir"))
   var state: String?
 
-  @Flag(name: .long, help: "If the manifest or a plugin is refused at the start, serve what served last; needs --state.")
+  @Flag(
+    name: .long, help: "If the manifest or a plugin is refused at the start, serve the last manifest that worked. Needs --state.")
   var startFromLastGood = false
 
-  @Option(name: .long, help: ArgumentHelp("The certificates to show to TLS clients, in PEM; needs --tls-key.", valueName: "file"))
+  @Option(name: .long, help: ArgumentHelp("The certificate chain for TLS clients, in PEM. Needs --tls-key.", valueName: "file"))
   var tlsCertificate: String?
 
   @Option(name: .long, help: ArgumentHelp("The key of the first certificate, in PEM.", valueName: "file"))
   var tlsKey: String?
 
-  @Option(name: .long, help: "How many threads read from clients.")
+  @Option(name: .long, help: "The number of threads that read from clients.")
   var threads = 1
 
   @Option(
-    name: .long, help: ArgumentHelp("How long what is under way may take once it is told to end.", valueName: "duration"),
+    name: .long,
+    help: ArgumentHelp("The time that running operations have to finish after SIGTERM or Ctrl-C.", valueName: "duration"),
     transform: duration)
   var drain: Duration = .seconds(30)
 
   @Option(
     name: .long,
-    help: ArgumentHelp("Of how many operations the stages of one are timed, for /metrics; 0 for none.", valueName: "number"))
+    help: ArgumentHelp("Time the stages of one in this many operations, for /metrics. 0 for none.", valueName: "number"))
   var timeStages = StageTimings.defaultInterval
 
   @OptionGroup var log: LogOptions

@@ -9,109 +9,109 @@ internal import NIOCore
 struct ServeLimits: ParsableArguments {
   private static let defaults = GatewayLimits()
 
-  @Option(name: .long, help: "How large a request's body may be, as in 1MiB; more is answered with 413.", transform: size)
+  @Option(name: .long, help: "The largest request body, such as 1MiB. Larger ones are answered with 413.", transform: size)
   var maximumBody = defaults.maximumBodyBytes
 
-  @Option(name: .long, help: "How large a request's head may be; more is answered with 431.", transform: size)
+  @Option(name: .long, help: "The largest request head. Larger ones are answered with 431.", transform: size)
   var maximumHead = defaults.maximumHeadBytes
 
-  @Option(name: .long, help: "How many header fields a request may have; more are answered with 431.")
+  @Option(name: .long, help: "The most headers of a request. More are answered with 431.")
   var maximumHeadFields = defaults.maximumHeadFields
 
-  @Option(name: .long, help: "How many operations may be under way at once; more wait.")
+  @Option(name: .long, help: "The most concurrent operations. Further ones wait.")
   var maximumOperations = defaults.maximumConcurrentOperations
 
-  @Option(name: .long, help: "How many operations may wait; more are answered with 503.")
+  @Option(name: .long, help: "The most waiting operations. Further ones are answered with 503.")
   var maximumWaiting = defaults.maximumWaitingOperations
 
-  @Option(name: .long, help: "How many operations one address may have under way; more are answered with 429.")
+  @Option(name: .long, help: "The most concurrent operations of one client address. Further ones are answered with 429.")
   var maximumPerClient: Int?
 
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "How many operations a client may send in a second, minute or hour, as in 100/s; more are answered with 429.",
+      "The most operations of a client per second, minute or hour, such as 100/s. Further ones are answered with 429.",
       valueName: "number/s|m|h"), transform: requestRate)
   var rate: RequestRate?
 
-  @Option(name: .long, help: "How many of them may come at once; the number of --rate unless it is given.")
+  @Option(name: .long, help: "The largest burst of operations. The default is the number of --rate.")
   var rateBurst: Int?
 
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "The field of a request that tells clients apart for --rate; take one that whoever stands in front sets, as clients may "
-        + "write what they like. Without it, and in requests that lack it, the address does.", valueName: "header"))
+      "The request header that identifies a client for --rate. Use one that a proxy in front sets, because clients can send any "
+        + "value. Without it, or if a request lacks it, the address identifies the client.", valueName: "header"))
   var rateKey: String?
 
-  @Option(name: .long, help: "How many connections may be open.")
+  @Option(name: .long, help: "The most open connections.")
   var maximumConnections = defaults.maximumConnections
 
-  @Option(name: .long, help: "How many operations one request may hold as a list.")
+  @Option(name: .long, help: "The most operations in one batch request.")
   var maximumBatch = defaults.maximumBatch
 
-  @Option(name: .long, help: "How long a client may take for the head of a request, and for its body.", transform: time)
+  @Option(name: .long, help: "The time limit for receiving the head of a request, and for its body.", transform: time)
   var receiveTimeout = defaults.receiveTimeout
 
   @Option(
-    name: .long, help: "How long a client may take nothing of an answer that waits for it; then its connection is closed.",
+    name: .long, help: "The time after which a connection is closed if the client reads nothing of its response.",
     transform: time)
   var sendTimeout = defaults.sendTimeout
 
   @Option(
     name: .long,
-    help: "How many bytes of answers may wait for one client, as in 32MiB; further answers over HTTP/2 are cancelled.",
+    help: "The most unsent bytes of responses per connection, such as 32MiB. Further responses over HTTP/2 are cancelled.",
     transform: size)
   var maximumUnsentPerConnection = defaults.maximumUnsentPerConnection
 
   @Option(
     name: .long,
-    help: "How many bytes of answers may wait for all clients; beyond that the connection that holds most is closed.",
+    help: "The most unsent bytes of responses of all connections. Above it, the connection with the most is closed.",
     transform: size)
   var maximumUnsent = defaults.maximumUnsent
 
-  @Option(name: .long, help: "How long a connection may stay open with nothing under way.", transform: time)
+  @Option(name: .long, help: "The time after which an idle connection is closed.", transform: time)
   var idleTimeout = defaults.idleTimeout
 
-  @Flag(name: .long, inversion: .prefixedNo, help: "Whether clients may speak graphql-transport-ws over WebSockets.")
+  @Flag(name: .long, inversion: .prefixedNo, help: "Whether clients may use graphql-transport-ws over WebSockets.")
   var websocket = defaults.takesWebSockets
 
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Pages of this origin may connect by WebSocket, as https://example.org, or * for all; may be repeated. Those of the "
-        + "gateway's own host may anyway.", valueName: "origin"))
+      "An origin whose pages may connect by WebSocket, such as https://example.org, or * for all. May be repeated. Pages of the "
+        + "gateway's own host are always allowed.", valueName: "origin"))
   var allowOrigin: [String] = []
 
-  @Option(name: .long, help: "How large a message over a WebSocket may be; after a larger one it is closed.", transform: size)
+  @Option(name: .long, help: "The largest WebSocket message. After a larger one, the WebSocket is closed.", transform: size)
   var maximumMessage = defaults.maximumMessageBytes
 
-  @Option(name: .long, help: "How many operations one WebSocket may have under way.")
+  @Option(name: .long, help: "The most concurrent operations of one WebSocket.")
   var maximumPerSocket = defaults.maximumOperationsPerSocket
 
   @Option(
-    name: .long, help: "How often a WebSocket is pinged; one that gave no sign of life since the last time is closed.",
+    name: .long, help: "The interval of pings over a WebSocket. A client that misses a ping is disconnected.",
     transform: time)
   var keepAlive = defaults.keepAlive
 
   @Option(
-    name: .long, help: "How often a subscription over HTTP gets a sign of life, so that proxies and clients do not give it up.",
+    name: .long, help: "The interval of heartbeats in subscriptions over HTTP, which keep proxies and clients connected.",
     transform: time)
   var heartbeat = defaults.heartbeat
 
   @Flag(
     name: .long,
-    help: "Whether clients may speak HTTP/2: as ALPN agrees on with TLS, and without it those that know that they may.")
+    help: "Whether clients may use HTTP/2: with TLS by ALPN, without TLS clients with prior knowledge (h2c).")
   var http2 = false
 
-  @Option(name: .long, help: "How many requests one connection of HTTP/2 may have under way.")
+  @Option(name: .long, help: "The most concurrent requests of one HTTP/2 connection.")
   var maximumStreams = defaults.maximumStreams
 
   @Option(
-    name: .long, help: "How many requests one connection of HTTP/2 may take back within 30 seconds; after more it is closed.")
+    name: .long, help: "The most requests that one HTTP/2 connection may reset within 30 seconds. After more, it is closed.")
   var maximumResets = defaults.maximumResets
 
-  @Flag(name: .long, help: "Whether browsers that open the path are shown a page to try queries with.")
+  @Flag(name: .long, help: "Whether browsers that open the path get a page to try queries.")
   var queryPage = false
 
   func validate() throws {

@@ -76,7 +76,7 @@ struct AdminOptions: ParsableArguments {
 
   @Option(
     name: .long,
-    help: ArgumentHelp("The admin socket of carabiner serve; $\(Self.variable) serves as well.", valueName: "unix:path"))
+    help: ArgumentHelp("The admin socket of carabiner serve, or $\(Self.variable).", valueName: "unix:path"))
   var admin: String?
 
   @Option(name: .long, help: "text or json.") var format: Format = .text

@@ -4,16 +4,16 @@ internal import CarabinerWire
 /// `carabiner disable`: disables plugins without a reload.
 struct DisableCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "disable", abstract: "Switch plugins of a running gateway off, until they are enabled or it ends.",
+    commandName: "disable", abstract: "Disable plugins of a running gateway, until they are enabled or it ends.",
     discussion: """
-      The next operation passes without them; what is under way keeps its stages. A plugin the manifest marks mandatory cannot be
-      switched off. It stays off in the generations to come. Exit status: 0 if it is done, 3 if it is refused.
+      New operations skip the plugins. Running operations keep their stages. A mandatory plugin cannot be disabled. The plugins stay
+      disabled in later generations. Exit status: 0 if it is done, 3 if it is refused.
 
       Example: carabiner disable ttl-cache --reason "answers are stale, see incident 12"
       """)
 
   @OptionGroup var options: AdminOptions
-  @Option(name: .long, help: "Why, for the log and for whoever asks later.") var reason: String
+  @Option(name: .long, help: "The reason, for the log and for other operators.") var reason: String
   @Argument(help: "A plugin of the manifest, or a pattern with * and ?.") var pattern: String
 
   func run() async throws { try await LiveOverride(pattern: pattern, reason: reason).send("disable", options) }
@@ -22,17 +22,17 @@ struct DisableCommand: AsyncParsableCommand {
 /// `carabiner enable`: enables plugins without a reload.
 struct EnableCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "enable", abstract: "Switch plugins of a running gateway on, or take back what was said of them.",
+    commandName: "enable", abstract: "Enable plugins of a running gateway, or remove an override.",
     discussion: """
-      It wins over the manifest's enabled: false and over CARABINER_DISABLE. A plugin that was off from the start is loaded now.
+      It overrides the manifest's enabled: false and CARABINER_DISABLE. A plugin that was disabled at the start is loaded now.
       Exit status: 0 if it is done, 3 if it is refused.
 
-      Example: carabiner enable ttl-cache --reason "mended"
+      Example: carabiner enable ttl-cache --reason "fixed"
       """)
 
   @OptionGroup var options: AdminOptions
-  @Option(name: .long, help: "Why, for the log and for whoever asks later.") var reason: String?
-  @Flag(name: .long, help: "Take back what enable or disable last said of it; manifest and environment decide again.")
+  @Option(name: .long, help: "The reason, for the log and for other operators.") var reason: String?
+  @Flag(name: .long, help: "Remove the override of an earlier enable or disable; manifest and environment decide again.")
   var reset = false
   @Argument(help: "A plugin of the manifest, or a pattern with * and ?.") var pattern: String
 

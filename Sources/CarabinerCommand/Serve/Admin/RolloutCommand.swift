@@ -5,21 +5,21 @@ internal import CarabinerWire
 /// `carabiner rollout`: ends the trial of a generation.
 struct RolloutCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "rollout", abstract: "Let the generation on trial take over, or call it off.",
+    commandName: "rollout", abstract: "Promote the generation on trial, or end its trial.",
     discussion: """
-      A manifest with serve: {canary: …} or serve: {shadow: …} does not take over at once. A canary takes over, or is rolled back, by
-      itself; a shadow waits for this. Exit status: 0 if it is done, 3 if no generation is on trial.
+      A manifest with serve: {canary: …} or serve: {shadow: …} does not take over at once. A canary takes over, or is rolled back,
+      automatically. A shadow waits for this command. Exit status: 0 if it is done, 3 if no generation is on trial.
       """,
     subcommands: [Promote.self, Abort.self])
 
   struct Promote: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Let the generation on trial take all operations now.")
+    static let configuration = CommandConfiguration(abstract: "Give all operations to the generation on trial now.")
     @OptionGroup var options: AdminOptions
     func run() async throws { try await RolloutCommand.end("promote", options) }
   }
 
   struct Abort: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "End the trial; the old generation goes on.")
+    static let configuration = CommandConfiguration(abstract: "End the trial. The old generation continues.")
     @OptionGroup var options: AdminOptions
     func run() async throws { try await RolloutCommand.end("abort", options) }
   }

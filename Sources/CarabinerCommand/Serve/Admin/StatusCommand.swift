@@ -64,17 +64,17 @@ struct StatusCommand: AsyncParsableCommand {
 /// `carabiner reload`: loads a new generation.
 struct ReloadCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "reload", abstract: "Have a running gateway read its manifest again, and wait until that is done.",
+    commandName: "reload", abstract: "Reload the manifest of a running gateway, and wait until that is done.",
     discussion: """
-      A plugin whose file and configuration are the same keeps its instance; with --force all instances are made anew.
+      A plugin with the same file and configuration keeps its instance. With --force, all instances are created again.
 
-      Exit status: 0 if the new generation serves, 3 if it was refused and the old one goes on.
+      Exit status: 0 if the new generation serves, 3 if it was refused and the old one continues.
 
       Example: carabiner reload --admin unix:/run/carabiner.sock
       """)
 
   @OptionGroup var options: AdminOptions
-  @Flag(name: .long, help: "Make all instances of plugins anew, also those for which nothing has changed.") var force = false
+  @Flag(name: .long, help: "Create all instances of plugins again, including unchanged ones.") var force = false
 
   func run() async throws {
     let (status, json) = try await options.client().json("POST", force ? "/reload?force=true" : "/reload")

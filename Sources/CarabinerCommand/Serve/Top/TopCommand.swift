@@ -11,8 +11,8 @@ struct TopCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "top", abstract: "Show the rates of a running gateway: requests, latencies, plugins, upstream, cache.",
     discussion: """
-      Looks at the metrics every --interval and shows what happened in between. On a terminal it draws in place until q or Ctrl-C; else
-      it prints a block of lines, or with --format json a line, for each look. A gateway that ends is waited for.
+      Reads the metrics every --interval and shows the differences. On a terminal it updates the screen until q or Ctrl-C. Otherwise
+      it prints a block of lines per interval, or with --format json one line. If the gateway ends, it waits for its restart.
 
       Exit status: 0, or 4 if no gateway answers at the start.
 
@@ -23,10 +23,10 @@ struct TopCommand: AsyncParsableCommand {
 
   @OptionGroup var options: AdminOptions
 
-  @Option(name: .long, help: ArgumentHelp("How long to wait between two looks.", valueName: "duration"), transform: duration)
+  @Option(name: .long, help: ArgumentHelp("The time between two samples.", valueName: "duration"), transform: duration)
   var interval: Duration = .seconds(1)
 
-  @Flag(name: .long, help: "Show one interval, and end.") var once = false
+  @Flag(name: .long, help: "Show one interval and exit.") var once = false
 
   func validate() throws {
     guard interval >= Self.shortestInterval else { throw ValidationError("--interval takes at least 10ms") }

@@ -9,16 +9,17 @@ struct TracingOptions: ParsableArguments {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Send traces to a collector that takes OTLP over HTTP, as http://127.0.0.1:4318; wins over OTEL_EXPORTER_OTLP_ENDPOINT.",
-      discussion: "OTEL_EXPORTER_OTLP_HEADERS, OTEL_SERVICE_NAME, OTEL_TRACES_SAMPLER and the like are heeded.", valueName: "url")
+      "Send traces to an OTLP/HTTP collector, such as http://127.0.0.1:4318. It overrides OTEL_EXPORTER_OTLP_ENDPOINT.",
+      discussion: "OTEL_EXPORTER_OTLP_HEADERS, OTEL_SERVICE_NAME, OTEL_TRACES_SAMPLER and similar variables are used.",
+      valueName: "url")
   )
   var otlp: String?
 
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "The share of the requests without a traceparent that is traced, as 1%; wins over OTEL_TRACES_SAMPLER_ARG. With one, the client "
-        + "has decided.", valueName: "share"), transform: share)
+      "The percentage of the requests without traceparent that are traced, such as 1%. It overrides OTEL_TRACES_SAMPLER_ARG. With "
+        + "traceparent, the client decides.", valueName: "share"), transform: share)
   var traceShare: Double?
 
   /// The exporter of traces; nil if no collector is configured.
