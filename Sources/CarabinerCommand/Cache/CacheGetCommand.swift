@@ -14,7 +14,7 @@ struct CacheGetCommand: AsyncParsableCommand {
   func run() async throws {
     try await store.withStore { cache in
       guard let record = try await cache.records(forKeys: [key]).first ?? nil else {
-        Terminal.complain("there is no record \(PrintableText.escaping(key)); carabiner cache ls shows those there are")
+        Terminal.complain("there is no record \(PrintableText.escaping(key)); carabiner cache ls lists the records")
         throw ExitStatus.noSuchRecord
       }
       switch store.format {

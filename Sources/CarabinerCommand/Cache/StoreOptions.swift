@@ -26,7 +26,7 @@ struct StoreOptions: ParsableArguments {
       let path = try path()
       var isFolder: ObjCBool = false
       guard unsafe FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
-        throw StoreError(.database, "there is no store \(path); check the path, or run something that makes it")
+        throw StoreError(.database, "there is no store \(path); check the path, or run an operation that creates it")
       }
       guard !isFolder.boolValue else { throw StoreError(.database, "\(path) is a folder; name the store's file in it") }
       // Root may open the stores of other users.
@@ -44,7 +44,7 @@ struct StoreOptions: ParsableArguments {
   private func path() throws -> String {
     if let store { return store }
     guard let manifest, let file = try Manifest.load(path: manifest).store.file else {
-      throw usageError("the manifest keeps its store in memory; there is no file to look into")
+      throw usageError("the manifest keeps its store in memory; only a store in a file can be read")
     }
     return file
   }

@@ -19,7 +19,7 @@ enum CheckedUser {
       throw usageError("only root can check for another user, and this is \(TrustedPath.userName); run it as \(name)")
     }
     guard unsafe initgroups(user.pointee.pw_name, group) == 0, setgid(group) == 0, setuid(id) == 0 else {
-      throw usageError(unsafe "this process cannot take the place of \(name): \(String(cString: strerror(errno)))")
+      throw usageError(unsafe "this process cannot change its user to \(name): \(String(cString: strerror(errno)))")
     }
   }
 }

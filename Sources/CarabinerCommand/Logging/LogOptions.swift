@@ -17,6 +17,6 @@ struct LogOptions: ParsableArguments {
   /// Waits until all lines are written, and reports dropped ones.
   func finish() {
     let leftOut = LineLogHandler.finish()
-    if leftOut > 0 { Terminal.complain("warning: \(leftOut) requests are not in the log: whoever reads it is too slow") }
+    if leftOut > 0 { Terminal.complain("warning: \(leftOut) requests are not in the log because its reader is too slow") }
   }
 }

@@ -10,18 +10,18 @@ struct NewFolder {
   /// - Throws: ``CommandError`` if the path exists and is not an empty folder, or the parent folder does not exist.
   init(_ name: String, in directory: String) throws {
     guard Self.isFolder(directory) else {
-      throw CommandError(.invalidPath, "there is no folder \(directory); make it first, or correct --directory")
+      throw CommandError(.invalidPath, "there is no folder \(directory); create it first, or correct --directory")
     }
     folder = URL(filePath: directory, directoryHint: .isDirectory).appending(path: name, directoryHint: .notDirectory)
     path = folder.path(percentEncoded: false)
     // Writing to a link would write to its target, so a link counts as existing, even if its target is missing.
     guard (try? FileManager.default.attributesOfItem(atPath: path)) != nil else { return }
     guard Self.isFolder(path), (try? FileManager.default.destinationOfSymbolicLink(atPath: path)) == nil else {
-      throw CommandError(.invalidPath, "\(path) is there already, and no folder; remove it, or choose another name")
+      throw CommandError(.invalidPath, "\(path) is there already and is not a folder; remove it, or choose another name")
     }
     guard (try? FileManager.default.contentsOfDirectory(atPath: path))?.isEmpty == true else {
       throw CommandError(
-        .invalidPath, "the folder \(path) is there already, and not empty; remove it, or choose another name or --directory")
+        .invalidPath, "the folder \(path) is there already and is not empty; remove it, or choose another name or --directory")
     }
   }
 

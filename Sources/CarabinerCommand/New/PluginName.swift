@@ -32,8 +32,7 @@ struct PluginName {
     }
     let taken = StageList.allCases.flatMap(\.builtIns)
     guard !taken.contains(name), !["carabiner", "kit"].contains(name) else {
-      throw CommandError(
-        .invalidName, "\(name) is a name Carabiner has for something of its own; choose another, as in my-\(name)")
+      throw CommandError(.invalidName, "\(name) is a reserved name; choose another, as in my-\(name)")
     }
     let id = id ?? "org.example.\(name)"
     guard PluginNote.isIdentifier(id) else {

@@ -14,8 +14,8 @@ struct ReplayCommand: AsyncParsableCommand {
     commandName: "replay", abstract: "Run recorded operations through another manifest, and show the differences.",
     discussion: """
       FILE is the output of carabiner serve --record. Each operation runs through the chain of the manifest, and its requests are
-      answered with the recorded responses. The network is not used, so plugins that fetch get no response. The command shows results that differ,
-      and with --requests also requests to the upstream that differ.
+      answered with the recorded responses. The network is not used, so plugins that fetch get no response. The command shows results
+      that differ, and with --requests also requests to the upstream that differ.
 
       Exit status: 0 if nothing differs, 1 if something does, 2 usage, 3 if the manifest or the record is refused.
 

@@ -187,7 +187,7 @@ func size(_ text: String) throws -> Int {
 
 private func requestRate(_ text: String) throws -> RequestRate {
   guard let rate = RequestRate(text) else {
-    throw ValidationError("\(text.debugDescription) is no rate; write a number and a unit, as in 100/s, 600/m or 5000/h")
+    throw ValidationError("\(text.debugDescription) is not a rate; write a number and a unit, as in 100/s, 600/m or 5000/h")
   }
   return rate
 }

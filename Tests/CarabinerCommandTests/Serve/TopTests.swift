@@ -70,9 +70,9 @@ struct TopTests {
     let top = try TopProcess(["--admin", gateway.admin, "--interval", "50ms", "--format", "json"])
     #expect(top.waits { !$0.looks.isEmpty })
     #expect(try await offThePool { gateway.end(with: SIGTERM) } == 0)
-    #expect(top.waits { $0.text.contains("no gateway answers; waiting for it to come back") })
+    #expect(top.waits { $0.text.contains("no gateway answers; waiting for its restart") })
     let again = try ServeProcess(folder, endpoint: upstream.endpoint, socket: gateway.socket)
-    #expect(top.waits { $0.looks.contains { $0["restarted"] == true } && $0.text.contains("the gateway was started anew") })
+    #expect(top.waits { $0.looks.contains { $0["restarted"] == true } && $0.text.contains("the gateway was restarted") })
     #expect(top.isRunning)
     withExtendedLifetime(again) {}
   }

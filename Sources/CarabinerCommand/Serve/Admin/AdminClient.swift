@@ -39,7 +39,7 @@ struct AdminClient: Sendable {
   ///
   /// - Throws: ``TransportError``.
   func send(_ method: String, _ target: String, body: JSONValue? = nil) async throws -> (status: Int, body: Data) {
-    guard let url = URL(string: "http://carabiner\(target)") else { throw usageError("\(target) is no target of a request") }
+    guard let url = URL(string: "http://carabiner\(target)") else { throw usageError("\(target) is not a request target") }
     var request = URLRequest(url: url)
     request.httpMethod = method
     request.timeoutInterval = Self.timeout
@@ -59,7 +59,7 @@ struct AdminClient: Sendable {
     do {
       return (status, try JSONValue(parsing: [UInt8](body)))
     } catch {
-      Terminal.complain("error: what answers at \(path) is no gateway of Carabiner")
+      Terminal.complain("error: the server at \(path) is not a Carabiner gateway; check --admin")
       throw ExitStatus.parsing
     }
   }

@@ -55,7 +55,7 @@ private struct LiveOverride {
       "POST", "/plugins/\(what)", body: ["pattern": .string(pattern), "reason": .string(reason)])
     options.show(json) { json in
       if let error = json["error"]?.string { return "error: \(error)" }
-      return what == "reset" ? "\(pattern): as manifest and environment say" : "\(pattern): \(what)d"
+      return what == "reset" ? "\(pattern): manifest and environment decide again" : "\(pattern): \(what)d"
     }
     if status != 200 { throw ExitStatus.refused }
   }

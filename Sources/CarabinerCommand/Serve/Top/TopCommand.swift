@@ -59,7 +59,7 @@ struct TopCommand: AsyncParsableCommand {
     do {
       return try MetricsSample(try await client.ask("GET", "/metrics"))
     } catch let error as CommandError {
-      Terminal.complain("error: what answers there is no gateway of Carabiner: \(error)")
+      Terminal.complain("error: the server at the admin socket is not a Carabiner gateway: \(error)")
       throw ExitStatus.parsing
     }
   }
@@ -72,13 +72,13 @@ struct TopCommand: AsyncParsableCommand {
         let next = try MetricsSample(try await client.send("GET", "/metrics"))
         let figures = TopFigures(from: last, to: next)
         last = next
-        show(figures, figures.isRestarted ? "the gateway was started anew; its figures count from there" : nil, on: screen)
+        show(figures, figures.isRestarted ? "the gateway was restarted; its figures count from the start" : nil, on: screen)
       } catch let error where error is TransportError || error is CommandError {
         if once {
-          Terminal.complain("error: the gateway has gone")
+          Terminal.complain("error: the gateway does not answer any more")
           throw ExitStatus.network
         }
-        show(nil, "no gateway answers; waiting for it to come back", on: screen)
+        show(nil, "no gateway answers; waiting for its restart", on: screen)
       }
       if once { return }
     }

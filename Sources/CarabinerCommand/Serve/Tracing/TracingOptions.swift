@@ -29,7 +29,7 @@ struct TracingOptions: ParsableArguments {
         base: otlp, share: traceShare, environment: ProcessInfo.processInfo.environment,
         warn: { Terminal.complain("warning: \($0)") })
       guard let settings else {
-        if traceShare != nil { throw usageError("--trace-share needs to know where to: give --otlp URL") }
+        if traceShare != nil { throw usageError("--trace-share needs a collector: give --otlp URL") }
         return nil
       }
       return try TraceExport(settings, logger, redact: Terminal.redacted)
