@@ -20,8 +20,7 @@ struct NewFolder {
       throw CommandError(.invalidPath, "\(path) is there already and is not a folder; remove it, or choose another name")
     }
     guard (try? FileManager.default.contentsOfDirectory(atPath: path))?.isEmpty == true else {
-      throw CommandError(
-        .invalidPath, "the folder \(path) is there already and is not empty; remove it, or choose another name or --directory")
+      throw CommandError(.invalidPath, "the folder \(path) is there already and is not empty; remove it, or choose another name")
     }
   }
 
