@@ -1,17 +1,17 @@
-/// A request as the demo site sees it.
+/// A request to the demo site.
 struct DemoRequest: Sendable {
   let method: String
-  /// The path with its query.
+  /// The path with its query string.
   let target: String
-  /// Names in lower case.
+  /// The headers, with names in lower case.
   let headers: [String: String]
   let body: [UInt8]
 
-  /// The path without its query.
+  /// The path without its query string.
   var path: Substring { target.prefix { $0 != "?" } }
 }
 
-/// What the demo site answers.
+/// A response of the demo site.
 struct DemoReply: Sendable {
   enum Body: Sendable {
     case whole([UInt8])

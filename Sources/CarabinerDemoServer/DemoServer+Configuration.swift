@@ -1,28 +1,28 @@
 extension DemoServer {
-  /// Where the demo server listens, and what it asks of clients.
+  /// The address of the demo server, and its requirements on clients.
   package struct Configuration: Sendable {
     package var host = "127.0.0.1"
-    /// The port; 0 takes any free one.
+    /// The port; 0 selects a free one.
     package var port = 0
-    /// How large the body of a request may be, in bytes.
+    /// The largest request body in bytes.
     package var maximumBodyBytes = 1 << 20
     /// Whether requests need a token.
     package var requiresToken = false
-    /// How many seconds a token is good.
+    /// The lifetime of a token in seconds.
     package var tokenLifetime = 3600.0
-    /// For how many requests a token is good; nil for any number.
+    /// The number of requests that a token is valid for; nil for no limit.
     package var tokenUses: Int?
-    /// The secret that clients of `/token` send; nil if any will do.
+    /// The secret that clients send to `/token`; nil to accept any.
     package var clientSecret: String?
-    /// The key that requests and responses are signed with; nil for none.
+    /// The key for signatures of requests and responses; nil for no signatures.
     package var signatureKey: String?
-    /// How deep selections may be nested; nil for the default.
+    /// The deepest nesting of selections; nil for the default.
     package var maximumDepth: Int?
-    /// How many fields a request may select; nil for the default.
+    /// The most fields of an operation; nil for the default.
     package var maximumFields: Int?
-    /// Whether documents are kept by their hashes.
+    /// Whether documents are stored under their hashes.
     package var keepsDocuments = true
-    /// How long a subscription may be silent before it sends a sign of life.
+    /// The time without results after which a subscription sends a heartbeat.
     package var heartbeat = Duration.seconds(5)
 
     package init() {}

@@ -5,12 +5,12 @@ internal import NIOHTTP1
 internal import NIOPosix
 internal import ServiceLifecycle
 
-/// A small GraphQL library over HTTP, on the gateway's own server.
+/// A small GraphQL library over HTTP, served by the gateway's HTTP server.
 package struct DemoServer: Service {
-  /// Gets a line for each request, with the time that its answer took.
+  /// Receives a line for each request, with the time until its response was ready.
   package typealias Note = @Sendable (_ line: String, _ time: Duration) -> Void
 
-  /// How long the answers under way may take once the server is told to stop.
+  /// The time that running requests have to finish when the server stops.
   private static let drainTime = Duration.seconds(3)
 
   private let configuration: Configuration
@@ -20,8 +20,8 @@ package struct DemoServer: Service {
   private let onListening: @Sendable (Int) -> Void
 
   /// - Parameters:
-  ///   - note: Nil to say nothing of requests.
-  ///   - onListening: Gets the port once connections are accepted.
+  ///   - note: Called for each request; nil to log none.
+  ///   - onListening: Called with the port once connections are accepted.
   package init(_ configuration: Configuration, note: Note?, onListening: @escaping @Sendable (_ port: Int) -> Void) {
     let pauses = Pauses()
     self.configuration = configuration
@@ -31,7 +31,7 @@ package struct DemoServer: Service {
     site = DemoSite(settings: DemoSite.Settings(configuration)) { try await pauses.pause($0) }
   }
 
-  /// The schema of the library, in the language of GraphQL schemas.
+  /// The schema of the library in the schema definition language.
   package static var schema: String { Schema.library.description }
 
   /// Serves until the service group shuts down, or the task is cancelled.
@@ -47,7 +47,7 @@ package struct DemoServer: Service {
     onListening(server.address?.port ?? configuration.port)
     try? await gracefulShutdown()
     pauses.end()
-    // A cancelled task cannot wait for the answers under way.
+    // A cancelled task cannot wait for running requests, so a new task does.
     await Task { await server.shutDown(within: Self.drainTime) }.value
   }
 

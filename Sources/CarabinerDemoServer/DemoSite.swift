@@ -2,18 +2,18 @@ internal import CarabinerWire
 internal import Foundation
 internal import Synchronization
 
-/// Everything the demo server answers, without a network.
+/// All responses of the demo server, independent of the network.
 final class DemoSite: Sendable {
-  /// What is asked of clients, and how large their requests may be.
+  /// Requirements on clients, and limits for requests.
   struct Settings: Sendable {
     var requiresToken = false
     var tokens = TokenMint.Terms()
-    /// What clients of /token must know; nil if anything will do.
+    /// The secret that clients of /token must send; nil to accept any.
     var clientSecret: String?
-    /// Requests must be signed with it, and responses are.
+    /// Verifies the signatures of requests and signs responses; nil for no signatures.
     var signature: MessageSignature?
     var limits = RequestLimits()
-    /// Whether documents are kept by their hashes.
+    /// Whether documents are stored under their hashes.
     var keepsDocuments = true
     var heartbeat = Duration.seconds(5)
   }
@@ -31,7 +31,7 @@ final class DemoSite: Sendable {
   private let counters = Mutex(Counters())
   private let pause: @Sendable (Duration) async throws -> Void
 
-  /// - Parameter pause: Waits; throws when the server shuts down.
+  /// - Parameter pause: Waits for a duration; throws when the server shuts down.
   init(
     settings: Settings, pause: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
   ) {
@@ -40,7 +40,7 @@ final class DemoSite: Sendable {
     tokens = TokenMint(terms: settings.tokens)
   }
 
-  /// The answer to a request.
+  /// The response to a request.
   func reply(to request: DemoRequest) async -> DemoReply {
     do {
       return signed(try await route(request))
@@ -49,7 +49,7 @@ final class DemoSite: Sendable {
     }
   }
 
-  /// What is answered when a request is refused.
+  /// The response to a request that is refused.
   func reply(to refusal: RequestRefusal) -> DemoReply {
     let body = GraphQLProblem.response([GraphQLProblem(message: refusal.message, code: refusal.code)]).serialized()
     return signed(DemoReply(refusal.status, ResponseFormat.json.contentType, .whole(body), headers: refusal.headers))
@@ -100,7 +100,7 @@ final class DemoSite: Sendable {
     guard request.method == "GET" else {
       return try GraphQLParameters(body: request.body, contentType: request.headers["content-type"])
     }
-    // A page of any other site can have a browser send a GET, but not with a header of its own unless this server agreed.
+    // Pages of other sites can make a browser send a GET, but a custom header needs a preflight, which this server does not answer.
     guard request.headers["apollo-require-preflight"] != nil else {
       throw RequestRefusal(400, "a GET needs the header Apollo-Require-Preflight, which shows that no other site's page made it")
     }
@@ -124,12 +124,12 @@ final class DemoSite: Sendable {
         signature: request.headers["x-signature"], body: request.body, now: Int64(Date().timeIntervalSince1970))
     } catch {
       counters.withLock { $0.unsigned += 1 }
-      // Not 401: another token would not help.
+      // Not 401, because another token would not help.
       throw RequestRefusal(403, error.message, code: "FORBIDDEN")
     }
   }
 
-  /// What is streamed cannot be signed in a header, for nobody knows it yet.
+  /// Adds the signature. Streamed bodies are not signed, because the header is sent before the body is known.
   private func signed(_ reply: DemoReply) -> DemoReply {
     guard let signature = settings.signature, case .whole(let body) = reply.body else { return reply }
     var reply = reply

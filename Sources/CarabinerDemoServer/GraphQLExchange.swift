@@ -1,6 +1,6 @@
 internal import CarabinerWire
 
-/// One GraphQL request that has passed the door: planned, run, and answered the way the client takes it.
+/// One GraphQL request after authentication: planned, executed, and answered in a format that the client accepts.
 struct GraphQLExchange: Sendable {
   let library: Library
   let acceptance: Acceptance
@@ -57,7 +57,7 @@ struct GraphQLExchange: Sendable {
 }
 
 extension CountdownSchedule {
-  /// The schedule a planned subscription asks for.
+  /// The schedule of a planned subscription.
   ///
   /// - Throws: A ``GraphQLProblem`` if an argument is out of range.
   fileprivate init(_ plan: RequestPlan, heartbeat: Duration) throws(GraphQLProblem) {

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// The pauses of all answers, which end early when the server stops.
+/// The pauses of all requests, which end early when the server stops.
 final class Pauses: Sendable {
   private struct State {
     var isOver = false
@@ -10,7 +10,7 @@ final class Pauses: Sendable {
 
   private let state = Mutex(State())
 
-  /// Waits.
+  /// Waits for a duration.
   ///
   /// - Throws: `CancellationError` when the server stops, or the task is cancelled.
   func pause(_ duration: Duration) async throws {
@@ -33,7 +33,7 @@ final class Pauses: Sendable {
     }
   }
 
-  /// Ends all pauses, and those that would begin later.
+  /// Ends all pauses. Later ones end at once.
   func end() {
     let sleeping = state.withLock { state in
       state.isOver = true

@@ -1,28 +1,28 @@
-/// When a countdown says what: its numbers, and a sign of life whenever it is silent for long.
+/// The events of a countdown: its numbers, and heartbeats between them if the interval is long.
 struct CountdownSchedule: Sequence, IteratorProtocol, Sendable {
   enum Event: Sendable, Hashable {
     case number(Int)
     case heartbeat
-    /// The countdown breaks off.
+    /// The countdown fails.
     case failure
   }
 
-  /// What happens, and how long after what happened before.
+  /// An event, and the time since the previous one.
   struct Step: Sendable, Hashable {
     let pause: Duration
     let event: Event
   }
 
-  /// The highest number a countdown may start with.
+  /// The highest start of a countdown.
   static let highest = 100_000
-  /// The longest time between two numbers, in milliseconds.
+  /// The longest interval between two numbers, in milliseconds.
   static let longestInterval = 60_000
 
   private let interval: Duration
   private let heartbeat: Duration
   private let failAt: Int?
   private var number: Int
-  /// How long the countdown is silent until the next number.
+  /// The time until the next number.
   private var remaining: Duration
 
   init(from: Int, every interval: Duration, failAt: Int?, heartbeat: Duration) {

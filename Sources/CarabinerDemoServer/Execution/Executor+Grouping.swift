@@ -1,15 +1,15 @@
 internal import CarabinerWire
 
 extension Executor {
-  /// What is asked of one object: fields by the name they are answered under, and what may come later.
+  /// The selections for one object: fields by response key, and deferred fragments.
   struct Grouping {
-    /// Fields in the order their names first came; those in a group are answered once.
+    /// Fields in the order in which their response keys first occur. A group is answered once.
     var fields: [[PlannedField]] = []
     var deferred: [PlannedFragment] = []
     fileprivate var positions: [String: Int] = [:]
   }
 
-  /// What selections ask of an object of a type.
+  /// Collects the selections for an object of a type.
   static func grouped(
     _ selections: [PlannedSelection], for type: String, includingDeferred: Bool
   ) -> Grouping {

@@ -1,10 +1,10 @@
 internal import CarabinerWire
 
-/// Runs a plan against the library.
+/// Executes a plan against the library.
 ///
-/// Fields are computed one after the other, in order. What is deferred waits in ``deferred`` until ``nextPart()`` is called.
+/// Fields are computed one after the other, in order. Deferred fragments wait in ``deferred`` until ``nextPart()`` is called.
 struct Executor: Sendable {
-  /// A fragment that comes later, and of what object.
+  /// A fragment that is computed later, with its object.
   struct DeferredFragment: Sendable {
     let fragment: PlannedFragment
     let object: LibraryObject
@@ -14,7 +14,7 @@ struct Executor: Sendable {
   private let library: Library
   private let surroundings: RequestSurroundings
   private let maximumValues: Int
-  /// Whether deferred fragments wait, or are computed where they stand.
+  /// Whether deferred fragments wait. If not, they are computed with the other fields.
   private let defers: Bool
   private var problems: [GraphQLProblem] = []
   private var values = 0
@@ -27,7 +27,7 @@ struct Executor: Sendable {
     maximumValues = limits.values
   }
 
-  /// The result of a plan, or the first part of it.
+  /// The result of a plan, or its first part.
   mutating func result(of plan: RequestPlan, on root: LibraryObject) async -> JSONObject {
     problems = []
     var response = JSONObject()
@@ -60,7 +60,7 @@ struct Executor: Sendable {
     return part
   }
 
-  /// A value that must not be null is, so what holds it is null.
+  /// A non-null value is null, so its parent becomes null.
   private struct Bubble: Error {}
 
   private mutating func object(
@@ -97,7 +97,7 @@ struct Executor: Sendable {
     return try await complete(value, as: type, field, selections, at: path)
   }
 
-  /// The value as the type has it; null stops at the first type around it that may be null.
+  /// The value completed to its type. An error makes the nearest nullable parent null.
   private mutating func complete(
     _ value: FieldValue, as type: GraphQLDocument.TypeReference, _ field: PlannedField, _ selections: [PlannedSelection],
     at path: [JSONValue]
@@ -117,7 +117,7 @@ struct Executor: Sendable {
     do {
       return try await present(value, as: type, field, selections, at: path)
     } catch {
-      // What was to come later for an object that is now null never comes.
+      // The object is null, so its deferred fragments are discarded.
       deferred.removeSubrange(waiting...)
       return .null
     }

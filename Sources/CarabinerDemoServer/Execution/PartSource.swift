@@ -1,17 +1,17 @@
 internal import CarabinerWire
 
-/// The parts of a streamed answer, one after the other.
+/// The parts of a streamed response, in order.
 protocol PartSource: Sendable {
   /// The next part; nil after the last.
   mutating func next() async -> JSONValue?
 }
 
-/// A result whose deferred fragments come later.
+/// A result with deferred fragments.
 struct DeferredParts: PartSource {
   private var first: JSONObject?
   private var executor: Executor
 
-  /// - Parameter executor: Has given `first`, and keeps what is deferred.
+  /// - Parameter executor: The executor that returned `first`, with its deferred fragments.
   init(_ first: JSONObject, _ executor: Executor) {
     self.first = first
     self.executor = executor
@@ -28,7 +28,7 @@ struct DeferredParts: PartSource {
   }
 }
 
-/// The results of a countdown, as its schedule has them.
+/// The results of a countdown, timed by its schedule.
 struct CountdownParts: PartSource {
   let library: Library
   let surroundings: RequestSurroundings
@@ -36,7 +36,7 @@ struct CountdownParts: PartSource {
   var schedule: CountdownSchedule
 
   mutating func next() async -> JSONValue? {
-    // Whoever shuts the server down does not wait for the end of a countdown.
+    // The pause throws when the server shuts down, so the shutdown does not wait for the countdown.
     guard let step = schedule.next(), (try? await surroundings.pause(step.pause)) != nil else { return nil }
     switch step.event {
     case .heartbeat: return [:]

@@ -1,6 +1,6 @@
 internal import CarabinerWire
 
-/// How a whole response is written.
+/// The format of a single response.
 enum ResponseFormat: String, Sendable {
   case json = "application/json"
   case graphQLResponse = "application/graphql-response+json"
@@ -9,7 +9,8 @@ enum ResponseFormat: String, Sendable {
   /// The media type with its parameters.
   var contentType: String { self == .cbor ? rawValue : "\(rawValue); charset=utf-8" }
 
-  /// The status of a response without data: GraphQL over HTTP wants 200 where clients of old take anything else for a proxy's.
+  /// The status of a response without data. GraphQL over HTTP requires 200 for application/json, because older clients take other
+  /// statuses for errors of a proxy.
   var requestErrorStatus: Int { self == .graphQLResponse ? 400 : 200 }
 
   func encode(_ value: JSONValue) throws(CBOREncoder.TooLarge) -> [UInt8] {
@@ -17,15 +18,15 @@ enum ResponseFormat: String, Sendable {
   }
 }
 
-/// What a client takes.
+/// The formats that a client accepts.
 struct Acceptance: Sendable, Hashable {
   let format: ResponseFormat
-  /// Whether it takes deferred parts.
+  /// Whether the client accepts deferred parts.
   let takesDeferred: Bool
-  /// Whether it takes a subscription's results.
+  /// Whether the client accepts subscriptions.
   let takesSubscription: Bool
 
-  /// What an Accept header says; nil if it takes nothing this server has.
+  /// Parses an Accept header; nil if it accepts no format of this server.
   init?(accept: String?) {
     let ranges = MediaRange.list(accept ?? "*/*").filter { $0.quality > 0 }
     takesDeferred = ranges.contains { $0.type == "multipart/mixed" && $0.parameters["deferspec"] == "20220824" }
@@ -33,7 +34,7 @@ struct Acceptance: Sendable, Hashable {
     var best: (format: ResponseFormat, quality: Double)?
     for range in ranges {
       let format = ["*/*", "application/*"].contains(range.type) ? .json : ResponseFormat(rawValue: range.type)
-      // Of equals the first wins.
+      // The first of several equal ranges is used.
       if let format, range.quality > best?.quality ?? 0 { best = (format, range.quality) }
     }
     guard let format = best?.format ?? (takesDeferred || takesSubscription ? .json : nil) else { return nil }

@@ -1,8 +1,8 @@
 internal import CarabinerWire
 
-/// Writes JSON values as CBOR (RFC 8949), each in the shortest form that keeps it.
+/// Encodes JSON values as CBOR (RFC 8949), each in the shortest form without loss.
 enum CBOREncoder {
-  /// A number is larger than CBOR's own numbers.
+  /// A number that CBOR integers and floats cannot represent.
   struct TooLarge: Error, Hashable {
     let lexeme: String
   }
@@ -43,7 +43,7 @@ enum CBOREncoder {
     } else if let value = UInt64(lexeme) {
       appendHead(0, value, to: &bytes)
     } else if lexeme.hasPrefix("-"), let magnitude = UInt64(lexeme.dropFirst()) {
-      // The argument n says -1 - n.
+      // The argument n encodes the integer -1 - n.
       appendHead(1, magnitude - 1, to: &bytes)
     } else if !lexeme.utf8.allSatisfy({ $0 == UInt8(ascii: "-") || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
       number.double.isFinite

@@ -2,16 +2,16 @@ internal import Carabiner
 internal import CarabinerDigest
 internal import CarabinerWire
 
-/// HMAC-SHA256 signatures of requests and responses, as the plugin hmac-sign makes and verifies them.
+/// HMAC-SHA256 signatures of requests and responses, compatible with the plugin hmac-sign.
 struct MessageSignature: Sendable {
-  /// By how many seconds the clocks of client and server may differ.
+  /// The allowed clock difference between client and server in seconds.
   static let tolerance: Int64 = 300
 
   private let key: [UInt8]
 
   init(key: String) { self.key = Array(key.utf8) }
 
-  /// Why a request is refused.
+  /// The reason why a request is refused.
   struct RequestRefusal: Error, Hashable {
     let message: String
   }
@@ -19,8 +19,8 @@ struct MessageSignature: Sendable {
   /// Verifies a request.
   ///
   /// - Parameters:
-  ///   - target: The path with its query.
-  ///   - now: Seconds since 1970.
+  ///   - target: The path with its query string.
+  ///   - now: The current time in seconds since 1970.
   func verify(
     method: String, target: String, timestamp: String?, signature: String?, body: [UInt8], now: Int64
   ) throws(RequestRefusal) {

@@ -1,6 +1,6 @@
 internal import CarabinerWire
 
-/// A multipart body, made as its reader pulls it.
+/// A multipart body that is generated when the reader asks for the next part.
 struct MultipartBody: AsyncSequence, Sendable {
   typealias Element = [UInt8]
 

@@ -4,7 +4,7 @@ internal import CarabinerWire
 internal import Foundation
 internal import Synchronization
 
-/// The documents clients sent with their hashes, so that from then on a hash is enough.
+/// Documents that clients sent with their hashes. Later requests may send only the hash.
 final class PersistedDocuments: Sendable {
   private struct State {
     var documents: [String: String] = [:]
@@ -13,7 +13,7 @@ final class PersistedDocuments: Sendable {
     var bytes = 0
   }
 
-  /// How many bytes of documents are kept unless it is told otherwise; the oldest go first.
+  /// The default limit for all stored documents in bytes. The oldest documents are removed first.
   static let maximumBytes = 16 << 20
 
   private let maximumBytes: Int
@@ -21,10 +21,10 @@ final class PersistedDocuments: Sendable {
 
   init(maximumBytes: Int = PersistedDocuments.maximumBytes) { self.maximumBytes = maximumBytes }
 
-  /// The document a request means.
+  /// The document of a request.
   ///
-  /// - Throws: A ``RequestRefusal``: status 200 and `PERSISTED_QUERY_NOT_FOUND` if only a hash was sent and it is not known, 400 if the
-  ///   hash is not the document's.
+  /// - Throws: A ``RequestRefusal``: status 200 and `PERSISTED_QUERY_NOT_FOUND` if only a hash was sent and it is unknown, 400 if the
+  ///   hash does not match the document.
   func document(for parameters: GraphQLParameters) throws(RequestRefusal) -> String {
     switch (parameters.query, parameters.hash) {
     case (let query?, nil): return query
@@ -42,7 +42,7 @@ final class PersistedDocuments: Sendable {
     }
   }
 
-  /// What keeps a cache on the way from answering the next client with a refusal.
+  /// Headers that prevent proxies from caching the refusal for other clients.
   static let uncached = ["Cache-Control": "private, no-cache, must-revalidate"]
 
   private func keep(_ query: String, _ hash: String) {

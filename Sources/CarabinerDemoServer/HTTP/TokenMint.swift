@@ -1,12 +1,12 @@
 internal import Synchronization
 
-/// Gives out tokens, and knows which are still good.
+/// Issues tokens and checks their validity.
 final class TokenMint: Sendable {
-  /// How long a token is good.
+  /// The validity of a token.
   struct Terms: Sendable {
-    /// In seconds.
+    /// The lifetime in seconds.
     var lifetime = 3600.0
-    /// For so many requests; nil for any number.
+    /// The number of requests; nil for no limit.
     var uses: Int?
   }
 
@@ -20,7 +20,7 @@ final class TokenMint: Sendable {
     var issued = 0
   }
 
-  /// The oldest tokens go when there are more.
+  /// The most stored tokens. Expired ones are removed first, then the oldest.
   private static let maximumTokens = 10_000
 
   let terms: Terms
@@ -28,7 +28,7 @@ final class TokenMint: Sendable {
 
   init(terms: Terms = Terms()) { self.terms = terms }
 
-  /// How many tokens were given out.
+  /// The number of issued tokens.
   var issued: Int { state.withLock { $0.issued } }
 
   /// A new token.
@@ -48,7 +48,7 @@ final class TokenMint: Sendable {
     return token
   }
 
-  /// Takes a token for one request; false if it is unknown, expired or used up.
+  /// Uses a token for one request. Returns false if it is unknown, expired or used up.
   func accept(authorization: String?, at now: ContinuousClock.Instant = .now) -> Bool {
     guard let parts = authorization?.split(separator: " ", omittingEmptySubsequences: true), parts.count == 2,
       parts[0].lowercased() == "bearer"

@@ -1,7 +1,7 @@
-/// A field has no value, and why.
+/// The error of a field without a value.
 struct FieldFailure: Error, Hashable {
   let message: String
-  /// What `extensions.code` says.
+  /// The value of `extensions.code`.
   let code: String
 
   init(_ message: String, code: String) {

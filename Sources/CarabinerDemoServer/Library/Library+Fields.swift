@@ -1,10 +1,10 @@
 internal import CarabinerWire
 
 extension Library {
-  /// How many seconds a request may ask to wait.
+  /// The longest pause that a request may ask for, in seconds.
   static let longestPause = 30.0
 
-  /// What a field of an object is; the arguments have been checked against the schema.
+  /// The value of an object's field. The arguments have been checked against the schema.
   func value(
     of field: String, in object: LibraryObject, arguments: JSONObject, surroundings: RequestSurroundings
   ) async throws(FieldFailure) -> FieldValue {

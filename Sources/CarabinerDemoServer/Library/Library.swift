@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// A book as it is at one moment.
+/// A snapshot of a book.
 struct Book: Sendable, Hashable {
   let id: String
   var title: String
@@ -12,16 +12,16 @@ struct Book: Sendable, Hashable {
   var borrower: String?
 }
 
-/// Somebody who writes books.
+/// An author of books.
 struct Author: Sendable, Hashable {
   let id: String
   let name: String
   let born: Int?
 }
 
-/// The books, and who has borrowed them.
+/// The books and their borrowers.
 final class Library: Sendable {
-  /// How long a title or a name may be, in bytes: what is stored is answered again and again.
+  /// The longest title or name in bytes, because stored texts are returned in many responses.
   static let maximumTextBytes = 1000
 
   let authors = [
@@ -30,7 +30,7 @@ final class Library: Sendable {
   ]
   private let state: Mutex<[Book]>
 
-  /// A library with the books it opens with.
+  /// A library with its initial books.
   init() {
     state = Mutex([
       Book(

@@ -1,6 +1,6 @@
 internal import CarabinerWire
 
-/// What fields are asked of.
+/// An object that has fields.
 enum LibraryObject: Sendable {
   case query
   case mutation
@@ -9,7 +9,7 @@ enum LibraryObject: Sendable {
   case author(Author)
   case shelf
 
-  /// Which object type of the schema it is.
+  /// The object's type in the schema.
   var typeName: String {
     switch self {
     case .query: "Query"
@@ -22,7 +22,7 @@ enum LibraryObject: Sendable {
   }
 }
 
-/// What a field gave, before its own selections are asked of it.
+/// The value of a field, before its selections are applied.
 enum FieldValue: Sendable {
   case leaf(JSONValue)
   case object(LibraryObject)

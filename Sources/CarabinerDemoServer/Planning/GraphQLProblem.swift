@@ -4,15 +4,15 @@ internal import CarabinerWire
 struct GraphQLProblem: Error, Sendable, Hashable {
   let message: String
   var locations: [GraphQLPlaces.Place] = []
-  /// Where in the result it happened; nil for a problem of the request.
+  /// The place in the result; nil for an error of the request.
   var path: [JSONValue]?
-  /// What `extensions.code` says.
+  /// The value of `extensions.code`.
   var code: String
 
-  /// A request may have names of any length, and its answer need not repeat them.
+  /// The longest message. Names in a request can have any length, and the response need not repeat them.
   private static let maximumMessage = 500
 
-  /// The entry as it is sent.
+  /// The entry in the response.
   var json: JSONValue {
     let text = message.count <= Self.maximumMessage ? message : message.prefix(Self.maximumMessage - 1) + "…"
     var entry: JSONObject = ["message": .string(text)]
@@ -25,11 +25,11 @@ struct GraphQLProblem: Error, Sendable, Hashable {
     return .object(entry)
   }
 
-  /// A whole response that says nothing but these.
+  /// A response that contains only errors.
   static func response(_ problems: [GraphQLProblem]) -> JSONValue { ["errors": .array(problems.map(\.json))] }
 }
 
-/// The request cannot be run; all that is wrong with it.
+/// The request cannot be executed. Contains all its problems.
 struct RequestProblems: Error {
   let problems: [GraphQLProblem]
 }

@@ -3,7 +3,7 @@ internal import CarabinerWire
 extension InputCoercion {
   typealias TypeReference = GraphQLDocument.TypeReference
 
-  /// A value as the document writes it.
+  /// The value of a literal in the document.
   ///
   /// - Returns: nil for a variable without a value.
   func coerced(
@@ -35,7 +35,7 @@ extension InputCoercion {
       guard let value = Self.leaf(literal, isEnumeration: isEnumeration(name)) else {
         throw CoercionFault("\(Self.short(literal.description)) is no \(name)")
       }
-      // An integer with a fraction or an exponent is a float in a document, whatever its value.
+      // A number with a fraction or an exponent is a float in a document, even if its value is an integer.
       if case .float = literal, name != "Float" { throw CoercionFault("\(Self.short(literal.description)) is no \(name)") }
       return try coerced(value, to: type)
     }

@@ -1,17 +1,17 @@
 internal import CarabinerWire
 
-/// A value does not fit the type it is for.
+/// A value does not match its type.
 struct CoercionFault: Error {
   let message: String
 
   init(_ message: String) { self.message = message }
 }
 
-/// Makes values what the schema says they are.
+/// Converts input values to the types of the schema.
 struct InputCoercion {
   let schema: Schema
 
-  /// A value of the request's variables.
+  /// The value of a variable of the request.
   func coerced(_ value: JSONValue, to type: GraphQLDocument.TypeReference) throws(CoercionFault) -> JSONValue {
     switch type {
     case .nonNull(let inner):
@@ -34,7 +34,7 @@ struct InputCoercion {
     }
   }
 
-  /// The members of an input object, defaults added.
+  /// The fields of an input object, with default values added.
   func coerced<Value>(
     _ members: [(key: String, value: Value)], to fields: [InputDefinition], of type: String,
     _ coerce: (Value, GraphQLDocument.TypeReference) throws(CoercionFault) -> JSONValue?
@@ -75,6 +75,6 @@ struct InputCoercion {
     return result
   }
 
-  /// What a request said, no longer than a message can bear.
+  /// A text from a request, shortened for a message.
   static func short(_ text: String) -> String { text.count <= 60 ? text : text.prefix(59) + "…" }
 }

@@ -1,6 +1,6 @@
 internal import CarabinerWire
 
-/// A selection and where it stands.
+/// A selection with its place in the document.
 struct LocatedSelection: Sendable {
   let selection: GraphQLDocument.Selection
   let place: GraphQLPlaces.Place
@@ -8,7 +8,7 @@ struct LocatedSelection: Sendable {
 
   /// The selection sets of a document's definitions, each part with its place.
   ///
-  /// Places come in the order of the text, which is the order of this walk.
+  /// The list of places has the order of the text, which is also the order of this walk.
   static func all(in document: GraphQLDocument, _ places: GraphQLPlaces) -> [[LocatedSelection]] {
     var rest = places.selections[...]
     return document.definitions.map { definition in

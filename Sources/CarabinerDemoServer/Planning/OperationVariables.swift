@@ -1,13 +1,13 @@
 internal import CarabinerWire
 
-/// The variables of an operation: what it declares, and what the request gives.
+/// The variables of an operation: its declarations, and the values of the request.
 struct OperationVariables {
   private let definitions: [String: GraphQLDocument.VariableDefinition]
   private let values: JSONObject
 
-  /// Checks the values of a request against what an operation declares.
+  /// Checks the values of a request against the declarations of an operation.
   ///
-  /// - Throws: ``RequestProblems`` with every variable that is wrong.
+  /// - Throws: ``RequestProblems`` with every variable that is not valid.
   init(
     _ operation: GraphQLDocument.OperationDefinition, values given: JSONObject, schema: Schema, place: GraphQLPlaces.Place
   ) throws(RequestProblems) {
@@ -46,19 +46,19 @@ struct OperationVariables {
     self.values = values
   }
 
-  /// No variables at all, for what must be constant.
+  /// No variables, for constant values.
   private init() {
     definitions = [:]
     values = [:]
   }
 
-  /// The value of a variable where a value of some type is expected; nil if it has none.
+  /// The value of a variable at a position with an expected type; nil if the variable has no value.
   func value(
     of name: String, for type: GraphQLDocument.TypeReference, hasDefault: Bool
   ) throws(CoercionFault) -> JSONValue? {
     guard let definition = definitions[name] else { throw CoercionFault("the operation declares no variable $\(name)") }
     var expected = type
-    // A default on either side makes up for a variable that may be left out; null is then found by its value.
+    // With a default on either side, the variable may be omitted. An explicit null is rejected below.
     if case .nonNull(let inner) = type, !definition.type.isNonNull, hasDefault || (definition.defaultValue ?? .null) != .null {
       expected = inner
     }

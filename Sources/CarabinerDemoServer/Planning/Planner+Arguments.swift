@@ -1,6 +1,6 @@
 internal import CarabinerWire
 
-/// What the directives on a selection make of it.
+/// The effect of directives on a selection.
 struct DirectiveEffect {
   var isWanted = true
   var deferral: Deferral?
@@ -12,7 +12,7 @@ extension Planner {
     InputDefinition("if", .boolean.required, default: true), InputDefinition("label", .string),
   ]
 
-  /// The arguments of a field or a directive with their defaults; what is wrong is noted.
+  /// The arguments of a field or a directive with their defaults. Problems are recorded.
   mutating func arguments(
     _ given: [GraphQLDocument.Argument], _ definitions: [InputDefinition], of owner: String, at place: GraphQLPlaces.Place
   ) -> JSONObject {
@@ -47,7 +47,7 @@ extension Planner {
       literal: literal, to: definition.type, hasDefault: definition.defaultValue != nil, variables: variables)
   }
 
-  /// What the directives on a selection make of it; unknown and misplaced ones are noted.
+  /// The effect of the directives on a selection. Unknown and misplaced directives are recorded as problems.
   mutating func directives(
     _ directives: [GraphQLDocument.Directive], allowsDefer: Bool, at place: GraphQLPlaces.Place
   ) -> DirectiveEffect {

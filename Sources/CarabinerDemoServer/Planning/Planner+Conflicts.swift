@@ -1,9 +1,9 @@
 internal import CarabinerWire
 
 extension Planner {
-  /// Notes fields that would write different things under one name.
+  /// Records fields with the same response key that differ in name or arguments.
   ///
-  /// Which fields meet depends on the object: two fragments that never hold for one object cannot conflict.
+  /// The check is per object type: fragments that never apply to the same object cannot conflict.
   mutating func checkConflicts(_ selections: [PlannedSelection], of type: String, depth: Int = 1) {
     for objectType in schema.possibleTypes(of: type) {
       for fields in Executor.grouped(selections, for: objectType, includingDeferred: true).fields {

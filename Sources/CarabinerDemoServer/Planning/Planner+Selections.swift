@@ -1,7 +1,7 @@
 internal import CarabinerWire
 
 extension Planner {
-  /// What is asked of a type, without what is skipped; what is wrong is noted.
+  /// The selections for a type, without skipped ones. Problems are recorded.
   mutating func selections(
     _ located: [LocatedSelection], of type: String, depth: Int
   ) -> [PlannedSelection] {
@@ -13,7 +13,7 @@ extension Planner {
     }
     var planned: [PlannedSelection] = []
     for selection in located {
-      // Fragments count where they are used: without this two lines could ask for a billion fields.
+      // Fragments are counted at each use. Otherwise a few nested fragments could select a billion fields.
       fieldCount += 1
       guard fieldCount <= limits.fields else {
         if fieldCount == limits.fields + 1 {

@@ -1,23 +1,23 @@
 internal import CarabinerWire
 
-/// Checks an operation against the schema and makes a plan of it.
+/// Checks an operation against the schema and builds its plan.
 struct Planner {
   let schema: Schema
   let limits: RequestLimits
   let document: GraphQLDocument
   private let places: GraphQLPlaces
   private let selectionSets: [[LocatedSelection]]
-  /// The fragments by name, with the position of their definition.
+  /// The fragments by name, with the places of their selections.
   private(set) var fragments: [String: (definition: GraphQLDocument.FragmentDefinition, selections: [LocatedSelection])] = [:]
   var variables: OperationVariables?
   var problems: [GraphQLProblem] = []
-  /// The fragments around the current selection, for cycles.
+  /// The fragments around the current selection, to detect cycles.
   var openFragments: [String] = []
   var fieldCount = 0
   var isDeferred = false
   var mayDefer = false
 
-  /// Beyond this many the client has understood.
+  /// The most problems in a response.
   private static let maximumProblems = 20
 
   init(document: GraphQLDocument, places: GraphQLPlaces, schema: Schema, limits: RequestLimits) {
@@ -33,15 +33,15 @@ struct Planner {
     }
   }
 
-  /// The plan of the operation of this name, or of the only one.
+  /// The plan of the operation with this name, or of the only one.
   ///
-  /// - Throws: ``RequestProblems`` with everything that was found wrong.
+  /// - Throws: ``RequestProblems`` with all problems.
   mutating func plan(operationName: String?, variables given: JSONObject) throws(RequestProblems) -> RequestPlan {
     checkNames()
     let (operation, position) = try chosenOperation(operationName)
     let variables = try OperationVariables(operation, values: given, schema: schema, place: places.definitions[position])
     self.variables = variables
-    // What a mutation or a subscription answers comes at once: its parts belong together.
+    // Only queries can be deferred. Mutations and subscriptions return each result as a whole.
     mayDefer = operation.type == .query
     for directive in operation.directives {
       complain("the operation cannot have the directive @\(directive.name)", at: places.definitions[position])
@@ -54,7 +54,7 @@ struct Planner {
     return RequestPlan(type: operation.type, selections: selections, isDeferred: isDeferred)
   }
 
-  /// Notes what is wrong.
+  /// Records a problem.
   mutating func complain(
     _ message: String, at place: GraphQLPlaces.Place, code: String = "GRAPHQL_VALIDATION_FAILED"
   ) {

@@ -1,9 +1,9 @@
 internal import CarabinerWire
 
 extension RequestPlan {
-  /// Reads a document and checks the operation that is meant against the schema.
+  /// Parses a document and checks the selected operation against the schema.
   ///
-  /// - Throws: ``RequestProblems`` with everything that was found wrong.
+  /// - Throws: ``RequestProblems`` with all problems.
   init(
     document text: String, operationName: String?, variables: JSONObject, schema: Schema = .library,
     limits: RequestLimits = RequestLimits()
@@ -11,7 +11,7 @@ extension RequestPlan {
     let document: GraphQLDocument
     let places: GraphQLPlaces
     do {
-      // Brackets are nested in values too, so the text may be deeper than its selections.
+      // Values have brackets too, so the text may be nested deeper than its selections.
       (document, places) = try GraphQLDocument.parsingWithPlaces(text, limits: GraphQLLimits(maximumDepth: 64))
     } catch {
       let place = GraphQLPlaces.Place(line: error.line, column: error.column)

@@ -1,10 +1,10 @@
 internal import CarabinerWire
 
-/// An operation that fits the schema, its fragments in place, its arguments computed, what is skipped left out.
+/// A valid operation with fragments resolved, arguments computed, and skipped selections removed.
 struct RequestPlan: Sendable {
   let type: GraphQLDocument.OperationDefinition.OperationType
   let selections: [PlannedSelection]
-  /// Whether something in it is deferred.
+  /// Whether a part of the operation is deferred.
   let isDeferred: Bool
 }
 
@@ -14,7 +14,7 @@ enum PlannedSelection: Sendable {
   case fragment(PlannedFragment)
 }
 
-/// A field that is asked for.
+/// A selected field.
 struct PlannedField: Sendable {
   let responseKey: String
   let definition: FieldDefinition
@@ -23,11 +23,11 @@ struct PlannedField: Sendable {
   var selections: [PlannedSelection]
 }
 
-/// Selections for objects of some types.
+/// The selections of a fragment, for objects of some types.
 struct PlannedFragment: Sendable {
-  /// The object types they are for.
+  /// The object types that the fragment applies to.
   let types: [String]
-  /// Set if they may come later than the rest.
+  /// The deferral, if the selections may be returned later.
   let deferral: Deferral?
   let selections: [PlannedSelection]
 }
@@ -37,12 +37,12 @@ struct Deferral: Sendable {
   let label: String?
 }
 
-/// How large a request may be.
+/// The limits of a request.
 struct RequestLimits: Sendable {
-  /// How deep selection sets may be nested, fragments included.
+  /// The deepest nesting of selection sets, including fragments.
   var depth = 20
-  /// How many fields may be asked for, those of a fragment counted wherever it is used.
+  /// The most fields and fragments. Those inside a fragment count at each use.
   var fields = 1000
-  /// How many values a result may have.
+  /// The most values of a result.
   var values = 50_000
 }

@@ -1,7 +1,7 @@
 internal import CarabinerWire
 
 extension Schema {
-  /// A small library: enough for every kind of answer a client must understand.
+  /// A small library whose fields cover every kind of response that a client must handle.
   static let library = Schema(
     [
       (

@@ -1,7 +1,7 @@
 internal import CarabinerWire
 
 extension Schema: CustomStringConvertible {
-  /// The schema in the language people write schemas in.
+  /// The schema in the schema definition language.
   var description: String {
     definitions.compactMap { name, type in Self.text(of: type, named: name) }.joined(separator: "\n\n") + "\n"
   }

@@ -2,7 +2,7 @@ internal import CarabinerWire
 
 /// The types of a schema by name.
 struct Schema: Sendable {
-  /// A type and what it is called, in the order the text shows.
+  /// The types with their names, in the order of the schema's text.
   let definitions: [(name: String, type: SchemaType)]
   private let types: [String: SchemaType]
 
@@ -13,7 +13,7 @@ struct Schema: Sendable {
 
   subscript(name: String) -> SchemaType? { types[name] }
 
-  /// The type an operation starts at.
+  /// The root type of an operation.
   func rootType(of operation: GraphQLDocument.OperationDefinition.OperationType) -> String {
     switch operation {
     case .query: "Query"
@@ -22,12 +22,12 @@ struct Schema: Sendable {
     }
   }
 
-  /// A field of a composite type; every one of them has `__typename`.
+  /// A field of a composite type. Every composite type has `__typename`.
   func field(_ name: String, of type: String) -> FieldDefinition? {
     name == "__typename" ? FieldDefinition(name, .string.required) : types[type]?.fields?.first { $0.name == name }
   }
 
-  /// The object types a value of this type may have.
+  /// The object types that a value of this type may have.
   func possibleTypes(of name: String) -> [String] {
     switch types[name] {
     case .object: [name]
@@ -40,7 +40,7 @@ struct Schema: Sendable {
     }
   }
 
-  /// Whether some object is of both types.
+  /// Whether an object type belongs to both types.
   func overlap(_ one: String, _ other: String) -> Bool {
     possibleTypes(of: one).contains(where: possibleTypes(of: other).contains)
   }

@@ -9,7 +9,7 @@ enum SchemaType: Sendable {
   case interface(fields: [FieldDefinition])
   case union(members: [String])
 
-  /// The fields that can be asked of it; nil if it is a leaf or only goes in.
+  /// The fields of the type; empty for a union, nil for a leaf or an input type.
   var fields: [FieldDefinition]? {
     switch self {
     case .object(let fields, _), .interface(let fields): fields
@@ -18,7 +18,7 @@ enum SchemaType: Sendable {
     }
   }
 
-  /// Whether a value of it is asked for field by field.
+  /// Whether values of the type need a selection set.
   var isComposite: Bool { fields != nil }
 }
 
@@ -47,7 +47,7 @@ struct InputDefinition: Sendable {
     defaultValue = value
   }
 
-  /// Whether a request must give it a value.
+  /// Whether a request must set a value.
   var isRequired: Bool { type.isNonNull && defaultValue == nil }
 }
 
@@ -58,12 +58,12 @@ extension GraphQLDocument.TypeReference {
   static let float = Self.named("Float")
   static let boolean = Self.named("Boolean")
 
-  /// The same type without null.
+  /// The non-null variant of the type.
   var required: Self { .nonNull(self) }
 
   var isNonNull: Bool { if case .nonNull = self { true } else { false } }
 
-  /// The name under the lists and exclamation marks.
+  /// The type's name without lists and non-null marks.
   var innermostName: String {
     switch self {
     case .named(let name): name
