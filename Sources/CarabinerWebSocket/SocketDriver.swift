@@ -188,7 +188,7 @@ final class SocketDriver: @unchecked Sendable {
         loop.execute { connection.open(initialPayload: payload) }
       } catch {
         let failure = WebSocketError(
-          .initialisationFailed, "the payload of connection_init could not be created: \(error); check the closure that creates it",
+          .initialisationFailed, "the payload of connection_init could not be created: \(error); check its closure",
           url: opening.endpoint.url.absoluteString)
         loop.execute { connection.report(.failed(failure)) }
       }
