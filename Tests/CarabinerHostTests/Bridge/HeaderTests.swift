@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Plugins change headers")
 struct HeaderTests {
-  /// One request through stages that change headers, outermost first.
+  /// Runs one request through stages that change headers, outermost first.
   private func run(
     _ stages: [(down: String, up: String)], then expect: ([HTTPHeaders.Field], Carabiner.HTTPURLResponse) -> Void
   ) async throws {

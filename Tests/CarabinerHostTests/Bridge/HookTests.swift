@@ -7,7 +7,7 @@ import Synchronization
 import TestTools
 import Testing
 
-/// A transport whose answers the test gives.
+/// A transport whose responses the test defines.
 final class AnsweringTransport: HTTPTransport {
   private let status: Int
   private let body: String

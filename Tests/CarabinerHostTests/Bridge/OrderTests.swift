@@ -6,7 +6,7 @@ import Synchronization
 import TestTools
 import Testing
 
-/// Lines that plugins and interceptors of one test write in the order they are called.
+/// Lines that the plugins and interceptors of one test write in the order of their calls.
 final class JournalFile: Sendable {
   let url: URL
 
@@ -27,7 +27,7 @@ final class JournalFile: Sendable {
   }
 }
 
-/// An interceptor in Swift that writes to the journal on its way down and up.
+/// An interceptor in Swift that writes to the journal on the way down and up.
 private struct NativeStage: GraphQLInterceptor, HTTPInterceptor {
   let name: String
   let journal: JournalFile
@@ -52,7 +52,7 @@ private struct NativeStage: GraphQLInterceptor, HTTPInterceptor {
   }
 }
 
-/// The interceptors of a manifest with others in Swift around each of them.
+/// The interceptors of a manifest, with a Swift interceptor around each of them.
 private struct MixedProvider: InterceptorProvider {
   let hosted: HostedChain
   let journal: JournalFile
@@ -155,7 +155,7 @@ struct OrderTests {
   }
 }
 
-/// A transport that notes when it is asked.
+/// A transport that notes each call in the journal.
 private struct NotingTransport: HTTPTransport {
   let journal: JournalFile
   private let answering = AnsweringTransport()
@@ -168,7 +168,7 @@ private struct NotingTransport: HTTPTransport {
   }
 }
 
-/// Keeps what it is told.
+/// Collects trace events.
 private final class CollectingTracer: ChainTracer {
   private let kept = Mutex<[StageEvent]>([])
 

@@ -74,7 +74,7 @@ struct PartsTests {
         #"{"data":{"seq":1,"next":1,"incremental":1,"path":["hero"],"label":"L"}}"#,
         #"{"data":{"seq":2,"next":0,"incremental":1,"path":null,"label":""}}"#,
       ])
-    // What a plugin puts in a result's place stands where that stood.
+    // A result staged by a plugin takes the place of the one it replaces.
     #expect(found.hasNext == [true, true, false])
   }
 

@@ -6,17 +6,17 @@ import Foundation
 import TestTools
 import Testing
 
-/// Hooks the host went on without, although their plugins still read what they were shown.
+/// Hooks that the host no longer waits for, while their plugins still read the borrowed data.
 @Suite("Hooks whose token was revoked")
 struct RevokedHookTests {
   enum Ending: CaseIterable {
-    /// The hook is pending for longer than its entry allows, and is passed over.
+    /// The hook is pending longer than the timeout of its entry and is skipped.
     case timeout
-    /// The caller goes away, and the plugin takes longer than its grace.
+    /// The caller cancels, and the plugin takes longer than its grace period.
     case cancelled
   }
 
-  /// More than the allocator keeps for itself once it is freed.
+  /// Larger than the blocks that the allocator keeps after they are freed.
   private static let long = String(repeating: "x", count: 900_000)
 
   /// One request through a chain whose plugin is late in one hook.
@@ -30,7 +30,7 @@ struct RevokedHookTests {
       plugins = try HostedPlugins()
       said = try NamedPipe(plugins.folder.file("said").path)
       go = try NamedPipe(plugins.folder.file("go").path)
-      // A file of its own for each test, and so a library whose one worker is its own.
+      // Each test compiles its own file, so its library and the library's only worker belong to it alone.
       let path = try await FixturePlugin.compile(
         "late", defining: ["UNIQUE=\(UInt32.random(in: 1 ... .max))"], into: plugins.folder)
       let timeout = ending == .timeout ? ", timeout: 20ms, on-fault: skip" : ""
@@ -66,7 +66,7 @@ struct RevokedHookTests {
     let request = late.request(status: hook.hasSuffix("on_error") ? 500 : 200)
     #expect(try await late.said.line() == "pending")
     if ending == .cancelled { request.cancel() }
-    // The call is over, and with it all that belongs to it.
+    // The call is over, and everything that belongs to it is released.
     _ = await request.result
     try late.go.send("read")
     let seen = try await late.said.line()

@@ -32,7 +32,7 @@ struct StateTests {
     try #require(await chain(mode, version: version, threads: threads).instance(of: "p"))
   }
 
-  /// What the plugin's stage answers a call with.
+  /// The answer of the plugin's stage to a call.
   private func call(_ chain: HostedChain) async throws -> String {
     let url = try #require(URL(string: "http://127.0.0.1:1/graphql"))
     let client = ApolloClient(
@@ -51,7 +51,7 @@ struct StateTests {
     return number + (name.map { [UInt8($0.utf8.count)] + Array($0.utf8) } ?? [])
   }
 
-  /// What a refusal says.
+  /// The error of a refused operation.
   private func refusal(_ body: () throws -> Void) -> PluginError? {
     do {
       try body()
@@ -68,13 +68,13 @@ struct StateTests {
     #expect(try await call(old) == "2 one")
     let state = try #require(try old.instance(of: "p")?.state())
     #expect(state == PluginState(version: 1, bytes: Self.bytes(2)))
-    // The same version in another file, and a newer one that has learnt to read it.
+    // First the same version in another file, then a newer version that can read the old state.
     for version in [1, 2] {
       let new = try await chain(version: version)
       #expect(try new.instance(of: "p")?.adopt(state: state) == true)
       #expect(try await call(new) == "3 \(version == 1 ? "one" : "two")")
     }
-    // The old one goes on, on its own.
+    // The old instance continues with its own state.
     #expect(try await call(old) == "3 one")
   }
 

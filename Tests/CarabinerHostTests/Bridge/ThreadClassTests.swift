@@ -16,7 +16,7 @@ struct ThreadClassTests {
     journal = try JournalFile(in: folder)
   }
 
-  /// Runs many requests at once through one plugin of a thread class, and brings its journal.
+  /// Runs many simultaneous requests through one plugin of a thread class. Returns its journal.
   private func journal(of threads: String, suspends: Bool = false) async throws -> [String] {
     let path = try await FixturePlugin.compile("journal", defining: ["THREADS=\(threads)"], into: folder)
     let manifest = try Manifest(

@@ -71,7 +71,7 @@ struct CrashLoopTests {
     }
     #expect(mandatory?.problems.first?.message.contains("it is mandatory and is not left out") == true)
 
-    // One crash is no loop, and another file is another plugin.
+    // One crash is below the threshold, and crashes are counted per file digest.
     #expect(
       try HostedChain(manifest(path), crashLoop: CrashLoopGuard(directory: directory, policy: policy(after: 3))).libraries.count
         == 1)

@@ -5,7 +5,7 @@ import Foundation
 import TestTools
 import Testing
 
-/// A plugin that kills the host, and what is told of it.
+/// A plugin that crashes the host, and the expected report.
 struct CrashCase: Codable, Sendable, CustomTestStringConvertible {
   let place: String
   let how: String
@@ -47,7 +47,7 @@ struct CrashReporterTests {
         chain: {graphql: [killer]}
         """)
     _ = try await HostedPlugins.name(HostedChain(manifest, generation: 7))
-    // For what comes later than the answer.
+    // Waits for crashes that come after the response.
     try await Task.sleep(for: .seconds(10))
   }
 

@@ -3,7 +3,7 @@ import FuzzTargets
 import TestTools
 import Testing
 
-/// Every input that ever broke a reader, and the seeds `Scripts/fuzz` begins with.
+/// All inputs that once broke a reader, and the seeds of `Scripts/fuzz`.
 @Suite("The corpora of the fuzzer are read without a finding")
 struct CorpusTests {
   /// An input of a corpus.
@@ -31,7 +31,7 @@ struct CorpusTests {
   func replay(input: Input) throws {
     let bytes = [UInt8](try Data(contentsOf: input.file))
     try input.target.check(bytes)
-    // Long ones are cut at some places only: a few seconds is what all of them may take.
+    // Long inputs are cut at some places only, so that the whole test takes a few seconds.
     for length in stride(from: 0, to: bytes.count, by: max(1, bytes.count / 64)) {
       try input.target.check(Array(bytes[..<length]))
     }

@@ -4,7 +4,7 @@ import CarabinerHost
 import CarabinerManifest
 import Foundation
 
-/// A chain with the fixture of a kit in its lists, over a real network.
+/// A chain with a kit's fixture in its lists, over a real network.
 struct KitChain {
   let client: ApolloClient
   let server: ToyServer
@@ -13,7 +13,7 @@ struct KitChain {
   private static let operation = DynamicOperation(document: "{ hero { name } }", operationName: nil)
   private static let allLists = "graphql: [kit], cache: [kit], http: [kit, response-code], parsing: [kit, json]"
 
-  /// The loop and the transport plugins wait and fetch with.
+  /// The event loop and the transport for plugins that wait and fetch.
   private static let network = Result {
     let transport = try CurlTransport(configuration: CurlTransport.Configuration())
     let environment = HostEnvironment(transport: transport) { [loop = transport.loop] delay, body in
@@ -24,8 +24,8 @@ struct KitChain {
   }
 
   /// - Parameters:
-  ///   - extra: Further lines of the entry.
-  ///   - url: What the fixture is told to fetch; nil for a page of the server's.
+  ///   -   - extra: Additional lines of the manifest entry.
+  ///     - url: The URL that the fixture fetches; nil for a page of the server.
   init(
     _ kit: KitPlugin, _ mode: String = "", status: Int = 200, interceptor: String = "org.carabiner.test.kit", extra: String = "",
     url: String? = nil, journal: String? = nil, lists: String = allLists
@@ -55,7 +55,7 @@ struct KitChain {
         interceptorProvider: chain, endpointURL: endpoint, httpTransport: transport))
   }
 
-  /// The name in the last result, and where it came from; the server ends.
+  /// Runs one request and stops the server. Returns the name in the last result, and the source of the result.
   func run(
     _ policy: CachePolicy = .networkOnly
   ) async throws -> (name: String?, source: GraphQLResponse<DynamicOperation>.Source?) {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import CarabinerHost
 
-/// What `carabiner.h` has beside stages and waiting, in each language.
+/// Features of `carabiner.h` besides stages and waiting, in each language.
 @Suite("Kits for plugin authors: what else there is")
 struct KitFeatureTests {
   @Test("a library registers several interceptors, each with its thread class and its texts", arguments: KitPlugin.allCases)

@@ -2,7 +2,7 @@ import CarabinerHost
 import CarabinerManifest
 import Testing
 
-/// Handing over what was learnt, the same in every language.
+/// State handover works in the same way in every language.
 @Suite("Kits for plugin authors: handing over")
 struct KitHandoverTests {
   private func instance(_ kit: KitPlugin, _ mode: String) async throws -> PluginInstance {

@@ -4,7 +4,7 @@ import Foundation
 import TestTools
 import Testing
 
-/// Where and when what a plugin holds ends: before its instance, and never on a thread of the plugin's own.
+/// The objects of a plugin are destroyed before its instance, and never on a thread of the plugin.
 @Suite("Kits for plugin authors: the end of an instance")
 struct KitLifetimeTests {
   private let folder: FixturePlugin.Folder
@@ -15,13 +15,13 @@ struct KitLifetimeTests {
     journal = try JournalFile(in: folder)
   }
 
-  /// Waits until the journal has lines enough; a plugin that never ends lets this give up.
+  /// Waits until the journal has enough lines. Gives up if the plugin never ends.
   private func lines(_ count: Int) async throws -> [String] {
     for _ in 0..<1_500 where try journal.lines().count < count { try await Task.sleep(for: .milliseconds(20)) }
     return try journal.lines()
   }
 
-  /// Runs one request, which ends as it may, and lets go of the chain.
+  /// Runs one request, ignores its outcome, and releases the chain.
   private func run(_ kit: KitPlugin, _ mode: String, timeout: String) async throws {
     let chain = try await KitChain(
       kit, mode, extra: "timeout: \(timeout)", journal: journal.url.path, lists: "graphql: [kit]")

@@ -2,7 +2,7 @@ import Foundation
 import TestTools
 import Testing
 
-/// The fixture plugin of one kit: the same plugin, written once in each language.
+/// The fixture plugin of a kit: the same plugin, written once in each language.
 enum KitPlugin: String, CaseIterable, Sendable, CustomTestStringConvertible {
   case cpp
   case rust
@@ -10,19 +10,19 @@ enum KitPlugin: String, CaseIterable, Sendable, CustomTestStringConvertible {
 
   var testDescription: String { rawValue }
 
-  /// The built library; built once for all tests, and only what changed.
+  /// The path of the library. It is built once for all tests, incrementally.
   var path: String {
     get async throws { try await Self.builds.build(of: self).value.path }
   }
 
-  /// The file and the interceptor, as a manifest entry in braces has them behind `file:`.
+  /// The file and the interceptor, as the value of `file:` in a manifest entry with braces.
   var entry: String {
     get async throws { "\(try await path), interceptor: org.carabiner.test.kit" }
   }
 
   private static let builds = Builds()
 
-  /// Whoever asks for a plugin first starts its build; the others wait for the same one.
+  /// The first request for a plugin starts its build. Later requests wait for the same build.
   private actor Builds {
     private var tasks: [KitPlugin: Task<URL, any Error>] = [:]
 

@@ -6,7 +6,8 @@ import Testing
 
 @testable import CarabinerHost
 
-/// One plugin with all four stages on each kit, in real chains over a real network: the same expectations for every language.
+/// One plugin with all four stages for each kit, in real chains over a real network. The expectations are the same for every
+/// language.
 @Suite("Kits for plugin authors")
 struct KitTests {
   private typealias Chain = KitChain
@@ -159,7 +160,7 @@ struct KitTests {
     #expect(error?.refusalStatus == 429 && error?.refusalDelay == .milliseconds(1500))
   }
 
-  // Swift's kit has no such token to lose: the work of a suspended hook always ends.
+  // In the Swift kit, no token can be dropped: the work of a suspended hook always ends.
   @Test("a suspended hook nobody will finish fails", arguments: [KitPlugin.cpp, .rust])
   func lettingGo(kit: KitPlugin) async throws {
     let error = await #expect(throws: PluginError.self) { try await Chain(kit, "let go").run() }
@@ -193,6 +194,6 @@ struct KitTests {
 }
 
 extension ResponseParsingError {
-  /// The plugin's error behind it.
+  /// The plugin's error inside this error.
   fileprivate var underlying: PluginError? { cause as? PluginError }
 }

@@ -1,14 +1,15 @@
 import Foundation
 import Synchronization
 
-/// A server on loopback: it answers requests at `/graphql` in the format of the fixtures, `name=server`, and others with text.
+/// A loopback server. It answers requests at `/graphql` in the format of the fixtures, `name=server`, and other requests with
+/// text.
 final class ToyServer: Sendable {
   let port: UInt16
   private let listener: Int32
   private let status: Int
   private let heads = Mutex<[String]>([])
 
-  /// - Parameter status: What requests at `/graphql` are answered with.
+  /// - Parameter status: The HTTP status of responses at `/graphql`.
   init(status: Int = 200) throws {
     self.status = status
     listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)

@@ -6,14 +6,14 @@ import Glibc
 import TestTools
 import Testing
 
-/// Libraries that come from where a plugin says.
+/// Libraries that are found by the search path of a plugin.
 @Suite("Libraries a plugin needs")
 struct DependencyTests {
   private let folder: FixturePlugin.Folder
 
   init() throws { folder = try FixturePlugin.Folder() }
 
-  /// A name no other test's library has: a process has one library of a name.
+  /// A name that differs from other tests, because a process loads a library name only once.
   private let token = UUID().uuidString.filter(\.isHexDigit)
 
   private var libraryName: String { "libfixture\(token).so" }
@@ -24,7 +24,7 @@ struct DependencyTests {
       atPath: librariesPath, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
   }
 
-  /// A library in the folder lib.
+  /// Builds a library in the folder lib.
   private func library(_ number: Int = 7, named soname: String? = nil) async throws -> String {
     try makeFolder()
     let path = try await FixturePlugin.compile(
@@ -33,7 +33,7 @@ struct DependencyTests {
     return path
   }
 
-  /// A plugin that needs the library and works with its version 7 only.
+  /// Builds a plugin that needs the library and works only with its version 7.
   private func plugin(_ linking: [String], needs number: Int = 7, name: String = "plugin.so") async throws -> String {
     try await FixturePlugin.compile("loading", defining: ["NEEDS=\(number)"], into: folder, name: name, linking: linking)
   }
@@ -62,7 +62,7 @@ struct DependencyTests {
     #expect(refused?.message.contains("library-paths: [\"\(librariesPath)\"]") == true, "\(refused?.message ?? "")")
     #expect(refusal(of: path, allowing: ["/elsewhere"])?.code == .unsafeLibrary)
     #expect(refusal(of: path, allowing: [librariesPath]) == nil)
-    // It is loaded now, and all the same no entry gets it that is not allowed to.
+    // The library is loaded now, but an entry without permission is still refused.
     #expect(refusal(of: path)?.code == .unsafeLibrary)
   }
 
@@ -120,7 +120,7 @@ struct DependencyTests {
 
   @Test("a library that is needed by a path is refused by its name, and loads if it is allowed")
   func path() async throws {
-    // Without a SONAME the linker notes the path as it is given.
+    // Without a SONAME, the linker stores the path as it was given.
     let library = try await library(named: "")
     let absolute = try await plugin([library])
     let refused = refusal(of: absolute)
@@ -131,7 +131,7 @@ struct DependencyTests {
 
   @Test("a library in the working folder is refused before anything of it is loaded")
   func workingFolder() async throws {
-    // The linker notes the name of the library as the plugin is to ask for it.
+    // The linker stores the SONAME as the name that the plugin needs.
     _ = try await library(named: "./libcwd.so")
     let path = try await plugin(["\(librariesPath)/\(libraryName)"])
     let refused = refusal(of: path)

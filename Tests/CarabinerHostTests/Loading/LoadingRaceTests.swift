@@ -5,14 +5,14 @@ import Synchronization
 import TestTools
 import Testing
 
-/// Somebody writes to the file while it is loaded.
+/// Another process writes to the file while it is being loaded.
 @Suite("A plugin's file that changes while it is loaded")
 struct LoadingRaceTests {
   private let folder: FixturePlugin.Folder
 
   init() throws { folder = try FixturePlugin.Folder() }
 
-  /// Loads a file over and over while a thread does `change` over and over; how often each outcome came about.
+  /// Loads a file repeatedly while a thread repeats `change`. Returns the number of each outcome.
   private func outcomes(
     of path: String, count: Int, mode: StagedCopy.Mode, while change: @escaping @Sendable () -> Void
   ) -> [String: Int] {
@@ -38,7 +38,7 @@ struct LoadingRaceTests {
   @Test("cut short and filled again: loaded whole or refused, never half", arguments: [StagedCopy.Mode.directory, .memfd])
   func truncated(mode: StagedCopy.Mode) async throws {
     let path = try await FixturePlugin.compile("loading", into: folder)
-    // A digest of its own, or the library another test loaded would be found.
+    // The file needs its own digest. Otherwise the loader finds the library of another test.
     let whole = try Data(contentsOf: URL(filePath: path)) + Data("cut \(mode.rawValue)".utf8)
     try whole.write(to: URL(filePath: path))
     let digest = try PluginNote.inspect(path: path).digest
@@ -73,13 +73,13 @@ struct LoadingRaceTests {
       guard unsafe link(Bool.random() ? second : first, next) == 0 else { return }
       unsafe rename(next, path)
     }
-    // Making a link changes a time of the file it is made of, so one that is not seen to change whole is read again.
+    // Creating a hard link changes the ctime of the file, so a file that seems to change is read again.
     #expect(Set(outcomes.keys).isSubset(of: [digest, "noEntry", "changed", "notFound"]), "\(outcomes)")
     #expect(outcomes.values.reduce(0, +) == 400)
   }
 }
 
-/// A flag one thread sets and another reads.
+/// A flag that one thread sets and another reads.
 private final class Flag: Sendable {
   private let value = Atomic(false)
 

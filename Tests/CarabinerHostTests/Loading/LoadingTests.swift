@@ -21,7 +21,7 @@ struct LoadingTests {
 
   @Test("a good plugin loads from a staged copy and from sealed memory", arguments: [StagedCopy.Mode.directory, .memfd])
   func good(mode: StagedCopy.Mode) async throws {
-    // Two builds, so that the second mode does not find the first one's library.
+    // Two builds, so that the second mode does not find the library of the first.
     let path = try await FixturePlugin.compile("loading", defining: ["MODE_\(mode.rawValue)"], into: folder)
     let handle = try FileHandle(forWritingTo: URL(filePath: path))
     try handle.seekToEnd()
@@ -75,7 +75,7 @@ struct LoadingTests {
     for isOld in [false, true] {
       let definitions = ["ACCEPT=\"\(text)\""] + (isOld ? ["OLD_PARSER"] : [])
       let path = try await FixturePlugin.compile("loading", defining: definitions, into: folder)
-      // A table of an older header ends before the text.
+      // A table of an older header ends before this field.
       guard isTaken || isOld else {
         let refusal = try #require(refusal(of: path) as LoadRefusal?)
         #expect(refusal.code == .badTable && refusal.message.contains("accept"), "\(refusal.message)")
@@ -123,7 +123,7 @@ struct LoadingTests {
     let path = try await FixturePlugin.compile("loading", into: folder)
     let bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
     for length in stride(from: 0, to: bytes.count, by: 61) {
-      // Section headers lie at the end and do not matter to the loader; every PT_LOAD must be there.
+      // Section headers are at the end, and the loader does not need them. Every PT_LOAD must be complete.
       let image = try? ELFImage(Array(bytes[..<length]))
       if let image { #expect(image.segments.filter { $0.type == 1 }.allSatisfy { $0.range.upperBound <= length }) }
     }
@@ -187,7 +187,7 @@ struct LoadingTests {
 
   @Test("a file of another user, or in a folder of one, is refused")
   func owners() async throws {
-    // Only root can give files away.
+    // Only root can change the owner of files.
     guard geteuid() == 0 else { return }
     let path = try await FixturePlugin.compile("loading", into: folder)
     unsafe chown(path, 65_534, 65_534)

@@ -3,14 +3,14 @@ import Foundation
 import TestTools
 import Testing
 
-/// Notes that are there to cost time and memory.
+/// Notes that are made to cost time and memory.
 @Suite("A file whose notes overlap")
 struct OverlappingNoteTests {
   private let folder: FixturePlugin.Folder
 
   init() throws { folder = try FixturePlugin.Folder() }
 
-  /// A shared object of nothing but note segments over the same bytes, which hold empty notes.
+  /// A shared object that contains only note segments over the same bytes, which are empty notes.
   private func object(segments: Int, bytes: Int) -> Data {
     var data = Data([0x7F, 0x45, 0x4C, 0x46, 2, 1, 1] + [UInt8](repeating: 0, count: 9))
     func put(_ value: Int, _ size: Int) { for index in 0..<size { data.append(UInt8(truncatingIfNeeded: value >> (8 * index))) } }

@@ -5,14 +5,14 @@ import Glibc
 import TestTools
 import Testing
 
-/// What is mapped of a plugin, and who could change it.
+/// The mapped copy of a plugin, and the processes that could change it.
 @Suite("The private copy of a plugin")
 struct StagedCopyTests {
   private let folder: FixturePlugin.Folder
 
   init() throws { folder = try FixturePlugin.Folder() }
 
-  /// The descriptors of this process that hold a memory file of this name.
+  /// The descriptors of this process for a memory file of this name.
   private func descriptors(of name: String) throws -> [Int32] {
     try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { Int32($0) }.filter { descriptor in
       let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)")
@@ -20,7 +20,7 @@ struct StagedCopyTests {
     }
   }
 
-  /// A plugin whose bytes no other test has.
+  /// A plugin whose bytes differ from those of other tests.
   private func plugin(_ name: String, _ version: Int = 0, defining definitions: [String] = []) async throws -> String {
     let path = try await FixturePlugin.compile("loading", defining: definitions, into: folder, name: "built.so")
     let target = folder.file(name)

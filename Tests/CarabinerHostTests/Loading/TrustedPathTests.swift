@@ -4,7 +4,7 @@ import Glibc
 import TestTools
 import Testing
 
-/// Who can decide which file a path leads to.
+/// The users who can change the file that a path refers to.
 @Suite("The way to a plugin's file")
 struct TrustedPathTests {
   private let folder: FixturePlugin.Folder
@@ -41,7 +41,7 @@ struct TrustedPathTests {
     let refused = refusal(of: "\(open)/link.so")
     #expect(refused?.code == .unsafeParent)
     #expect(refused?.message.contains("other users may write to the folder \(open)") == true, "\(refused?.message ?? "")")
-    // A way through the folder and back is one it can change as well.
+    // The owner of the folder can also change a path that passes through it and back.
     #expect(refusal(of: "\(open)/../plugin.so")?.code == .unsafeParent)
     unsafe chmod(open, 0o755)
     #expect(refusal(of: "\(open)/link.so") == nil)
@@ -60,7 +60,7 @@ struct TrustedPathTests {
     let link = "\(shared)/link.so"
     try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: plugin)
     #expect(refusal(of: link) == nil)
-    // Only root can make a link of another user.
+    // Only root can create a link that belongs to another user.
     guard geteuid() == 0 else { return }
     unsafe #expect(lchown(link, 65_534, 65_534) == 0)
     let refused = refusal(of: link)

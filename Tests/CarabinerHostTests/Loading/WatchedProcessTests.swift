@@ -28,7 +28,7 @@ struct WatchedProcessTests {
   @Test("it reads nothing, and inherits nothing but its three streams")
   func streams() throws {
     #expect(try run("cat").output.isEmpty)
-    // The listing has a descriptor of its own for the folder.
+    // The listing includes ls's own descriptor for the folder.
     #expect(try run("ls /proc/self/fd").output.split(separator: "\n").count == 4)
   }
 
@@ -97,7 +97,7 @@ struct WatchedProcessTests {
     _ = try run("true")
     let child = try #require(Int32(run("echo $$").output.trimmingCharacters(in: .newlines)))
     #expect(kill(child, 0) == -1)
-    // Other tests open and close files meanwhile, a hundred leaks would stand out all the same.
+    // Other tests open and close files meanwhile, but a hundred leaks would still be visible.
     let before = try descriptors()
     for _ in 0..<100 { _ = try run("true") }
     #expect(try descriptors() < before + 100)
@@ -107,7 +107,7 @@ struct WatchedProcessTests {
     let process = try #require(Int(output.trimmingCharacters(in: .newlines)), sourceLocation: sourceLocation)
     for _ in 0..<200 {
       guard let status = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8) else { return }
-      // One that nobody has waited for yet is gone for all purposes.
+      // A zombie counts as ended.
       if status.split(separator: ")").last?.hasPrefix(" Z") == true { return }
       Thread.sleep(forTimeInterval: 0.01)
     }

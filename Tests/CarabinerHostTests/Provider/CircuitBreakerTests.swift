@@ -8,7 +8,7 @@ import Testing
 
 @testable import CarabinerHost
 
-/// A clock that stands until it is moved.
+/// A clock that only the test advances.
 final class StandingClock: Sendable {
   private let time = Atomic<UInt64>(1_000_000_000)
 
@@ -66,7 +66,7 @@ struct CircuitBreakerTests {
     #expect(try status(chain).coolDownLeft == .seconds(1))
     #expect(try await outcome(chain) == "server")
     clock.advance(1)
-    // The one that tries meets the fourth fault, and does not suffer from it.
+    // The probe request gets the fourth fault and continues without the plugin.
     #expect(try await outcome(chain) == "call 4")
     #expect(try status(chain) == CircuitBreaker.Status(.open, faults: 4, of: 3, left: .seconds(10)))
     #expect(try await outcome(chain) == "server")
@@ -122,7 +122,7 @@ struct CircuitBreakerTests {
     let chain = try await chain(faults: 3, lists: "{parsing: [p]}")
     for _ in 1...3 { #expect(try await outcome(chain) == "fault") }
     clock.advance(10)
-    // No response, so no parser is asked.
+    // There is no response, so no parser runs.
     let cancelled = Task { [chain] in
       try await HostedPlugins.name(chain, AnsweringTransport(delay: .seconds(60)))
     }
@@ -131,7 +131,7 @@ struct CircuitBreakerTests {
     await #expect(throws: CancellationError.self) { try await cancelled.value }
     while try status(chain).phase == .halfOpen { try await Task.sleep(for: .milliseconds(1)) }
     #expect(try status(chain) == CircuitBreaker.Status(.open, faults: 3, of: 3, left: .zero))
-    // It declines, as the fixture's parser does when it is well; nobody else parses.
+    // The fixture's parser declines if it works, and there is no other parser.
     await #expect(throws: ResponseParsingError.self) { try await outcome(chain) }
     #expect(try status(chain).phase == .closed)
   }
@@ -219,7 +219,7 @@ struct CircuitBreakerTests {
     #expect(chain.entries().first?.callsInFlight == 1)
     #expect(try await underWay == "call 1")
     _ = try await HostedPlugins.name(chain)
-    // The last of the call goes with the task that waited for it.
+    // The last count of the call is removed together with the task that waited for it.
     while chain.entries().first?.callsInFlight != 0 { try await Task.sleep(for: .milliseconds(1)) }
     let entries = chain.entries()
     #expect(entries.map(\.name) == ["p", "off", "crc"])

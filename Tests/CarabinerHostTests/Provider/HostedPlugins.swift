@@ -4,7 +4,7 @@ import CarabinerWire
 import Foundation
 import TestTools
 
-/// Chains of compiled fixtures, and clients over them.
+/// Chains of compiled fixtures, and clients that use them.
 struct HostedPlugins {
   let folder: FixturePlugin.Folder
 
@@ -12,7 +12,7 @@ struct HostedPlugins {
 
   static let operation = DynamicOperation(document: "{ hero { name } }", operationName: nil)
 
-  /// A client over a chain and a transport that answers `server`.
+  /// A client with a chain and a transport that answers `server`.
   static func client(
     _ chain: HostedChain, _ transport: AnsweringTransport = AnsweringTransport()
   ) throws -> ApolloClient {
@@ -21,7 +21,7 @@ struct HostedPlugins {
       networkTransport: RequestChainNetworkTransport(interceptorProvider: chain, endpointURL: url, httpTransport: transport))
   }
 
-  /// The name that one request through a chain brings.
+  /// The name that one request through a chain returns.
   static func name(_ chain: HostedChain, _ transport: AnsweringTransport = AnsweringTransport()) async throws -> String? {
     let results = try client(chain, transport).results(of: operation, cachePolicy: .networkOnly)
     var name: String?

@@ -5,13 +5,13 @@ import Foundation
 import TestTools
 import Testing
 
-/// What is said of the plugin `token`, which its entry switches on or off, and who decides.
+/// Settings that switch the plugin `token` on or off, and the expected decision.
 struct OverrideCase: CustomTestStringConvertible, Sendable {
   var entry = true
   var disabled: String?
   var enabled: String?
   var live: [(String, Bool)] = []
-  /// What is said of the decision; nil if nobody had to decide.
+  /// The expected description of the decision; nil if no setting applies.
   let decision: String?
 
   var testDescription: String {

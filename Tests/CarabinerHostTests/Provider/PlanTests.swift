@@ -39,7 +39,7 @@ struct PlanTests {
       chain.compiled("Other", .mutation), chain.compiled("GetOther", .mutation),
     ]
     #expect(Set(plans.map(ObjectIdentifier.init)).count == 4)
-    // The first rule that names a list wins.
+    // The first rule that names a list applies.
     #expect(plans[2] === plans[4])
   }
 

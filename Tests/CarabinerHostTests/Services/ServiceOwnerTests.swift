@@ -7,14 +7,14 @@ import Testing
 
 @testable import CarabinerHost
 
-/// Services belong to the plugin that was granted them, and to the generation it was made in.
+/// Services belong to the plugin and to the generation that they were granted to.
 @Suite("Who may use which service of a host")
 struct ServiceOwnerTests {
   private let plugins: HostedPlugins
 
   init() throws { plugins = try HostedPlugins() }
 
-  /// An environment whose network answers with one text, and whose timers are counted.
+  /// An environment whose network responds with a fixed text, and which counts timers.
   private final class Surroundings: Sendable {
     private let counts = Mutex((armed: 0, cancelled: 0))
 
@@ -30,7 +30,7 @@ struct ServiceOwnerTests {
     }
 
     var armed: Int { counts.withLock(\.armed) }
-    /// How many timers would still keep what they are for.
+    /// The number of timers that were armed and not cancelled.
     var left: Int { counts.withLock { $0.armed - $0.cancelled } }
   }
 
@@ -131,7 +131,7 @@ struct ServiceOwnerTests {
     let chain = try chain(
       entry("p", try await file(), "own-timer", extra: ", timeout: 1h"), "p", environment: surroundings.environment(""))
     for _ in 0..<5 { #expect(try await HostedPlugins.name(chain) == "fired") }
-    // Each timer of the plugin has fired; those of the host are cancelled.
+    // Each timer of the plugin has fired, and those of the host are cancelled.
     #expect(surroundings.left <= 5)
   }
 

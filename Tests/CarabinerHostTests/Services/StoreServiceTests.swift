@@ -32,7 +32,7 @@ struct StoreServiceTests {
     return try await kit.entry
   }
 
-  /// A client whose caches are the plugin, once for each mode.
+  /// A client with the plugin as its caches, once for each mode.
   private func client(
     _ plugin: StorePlugin, caches modes: [String], then rest: String = "", graphql mode: String? = nil, store: ApolloStore?,
     grants: String = "[store]", transport: AnsweringTransport = AnsweringTransport(),
@@ -83,7 +83,7 @@ struct StoreServiceTests {
     let skipper = try await client(plugin, caches: ["store write", "store skip"], store: store, transport: transport)
     let writer = try await client(plugin, caches: ["store write"], store: store, transport: transport)
     await #expect(throws: RequestChainError.self) { try await run(reader, .cacheOnly) }
-    // Written in reverse: the one that drops the write stands behind and keeps it from the one before.
+    // Writes run in reverse order: the last cache drops the write, so the cache before it does not see it.
     #expect(try await run(skipper, .cacheFirst).source == .server)
     #expect(try await stored("Kit:1", in: store) == nil)
     #expect(try await run(writer, .cacheFirst).source == .server)
@@ -215,7 +215,7 @@ struct StoreServiceTests {
   func flood() async throws {
     let store = ApolloStore()
     let client = try await client(.c, caches: [], graphql: "flood", store: store)
-    // Nothing is read while somebody writes.
+    // No read runs while a write transaction is open.
     let text = try await store.withinReadWriteTransaction { _ in
       try await Task.detached { try await run(client).text }.value
     }
