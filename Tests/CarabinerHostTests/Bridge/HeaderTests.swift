@@ -63,7 +63,7 @@ struct HeaderTests {
     }
   }
 
-  @Test("a hook that changes headers without end is told to stop, and what it did before stands")
+  @Test("a hook that changes headers endlessly is stopped, and its earlier changes are kept")
   func limit() async throws {
     try await run([("*X-Many", "*X-Many")]) { sent, head in
       #expect(sent == [field("X-Many", "x")])

@@ -79,7 +79,7 @@ struct HookTests {
   }
 
   @Test(
-    "what breaks the contract is a fault that names plugin and hook",
+    "a violation of the contract is a fault that names plugin and hook",
     arguments: [
       ("unknown-verdict", "99"), ("recover-in-request", "RECOVER"), ("pending-without-token", "PENDING without a token"),
       ("suspend-without-pending", "token was taken"), ("respond-empty", "without a staged result"),
@@ -170,7 +170,7 @@ struct HookTests {
     #expect(transport.requests.isEmpty)
   }
 
-  @Test("an answer that is no JSON is refused")
+  @Test("an answer that is not valid JSON is refused")
   func respondGarbage() async throws {
     await #expect(throws: ResponseParsingError.self) { try await name(["respond-garbage"]) }
   }

@@ -85,7 +85,7 @@ struct PartsTests {
       found.texts == ["true false - -", "true true path L", "false true - -"].map { #"{"data":{"hero":{"name":"\#($0)"}}}"# })
   }
 
-  @Test("F5: the results of a subscription are told one by one, heartbeats are not")
+  @Test("F5: the results of a subscription are reported one by one, heartbeats are not")
   func subscribed() async throws {
     let found = try await results("describe", Self.subscription, type: .subscription)
     #expect(found.texts == (0..<3).map { #"{"data":{"seq":\#($0),"next":1,"incremental":0,"path":null,"label":""}}"# })

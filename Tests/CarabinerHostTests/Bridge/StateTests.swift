@@ -61,7 +61,7 @@ struct StateTests {
     }
   }
 
-  @Test("what one instance counted the next one counts on, with versions of its own")
+  @Test("the next instance continues the count of the previous one, with different versions")
   func handOver() async throws {
     let old = try await chain()
     #expect(try await call(old) == "1 one")
@@ -104,7 +104,7 @@ struct StateTests {
   }
 
   @Test(
-    "bytes that are no state are refused and change nothing",
+    "bytes that are not a valid state are refused and change nothing",
     arguments: [
       (1, []), (1, [1, 2, 3]), (1, bytes(9) + [0]), (2, bytes(9)), (2, bytes(9) + [200]), (2, bytes(9) + [5, 1, 2]),
       (2, bytes(9) + [64] + [UInt8](repeating: 65, count: 64)), (0, bytes(9)), (.max, bytes(9)),
@@ -118,7 +118,7 @@ struct StateTests {
   }
 
   @Test(
-    "what is no state of at most CRB_STATE_MAX_BYTES is a fault of the plugin",
+    "anything but a state of at most CRB_STATE_MAX_BYTES is a fault of the plugin",
     arguments: [
       ("garbage", "never was"), ("released", "never was"), ("length", "more than CRB_STATE_MAX_BYTES"),
       ("large", "more than CRB_STATE_MAX_BYTES"),
@@ -144,7 +144,7 @@ struct StateTests {
     let instance = try await instance(mode)
     let refusal = try #require(refusal { _ = try instance.state() })
     #expect(refusal.code == .failed)
-    #expect(refusal.message.contains(mode == "refuse" ? "a secret-word keeps it from doing so" : "it gave no reason (status"))
+    #expect(refusal.message.contains(mode == "refuse" ? "a secret-word prevents this" : "it gave no reason (status"))
   }
 
   @Test(
@@ -201,6 +201,6 @@ struct StateTests {
     let instance = try PluginInstance(library.interceptor(nil), library: library, options: options)
     let refusal = try #require(refusal { _ = try instance.state() })
     #expect(!refusal.message.contains("secret-word"))
-    #expect(refusal.message.contains("keeps it from doing so"))
+    #expect(refusal.message.contains("prevents this"))
   }
 }

@@ -33,7 +33,7 @@ struct CrashLoopTests {
         """)
   }
 
-  @Test("two crashes of a process are told to the next; what the policy says is done, until they are cleared")
+  @Test("the next process sees two crashes and applies the policy until they are cleared")
   func loop() async throws {
     let path = try await FixturePlugin.compile("crash", into: folder)
     for _ in 1...2 {
@@ -97,7 +97,7 @@ struct CrashLoopTests {
   }
 
   @Test(
-    "what does not look like a crash counts for nothing",
+    "a line that is not a valid crash record is ignored",
     arguments: [
       "", "\0\u{FF}garbage", "1 NOW SIGSEGV DIGEST killer", "2 NOW SIGSEGV DIGEST killer on_request",
       "1 -NOW SIGSEGV DIGEST killer on_request", "1 NOW SEGV DIGEST killer on_request", "1 NOW SIGSEGV 0a0a killer on_request",

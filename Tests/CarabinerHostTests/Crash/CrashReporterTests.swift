@@ -51,7 +51,7 @@ struct CrashReporterTests {
     try await Task.sleep(for: .seconds(10))
   }
 
-  @Test("one line tells plugin, file, hook, call and generation, and the process dies as it would have", arguments: CrashCase.all)
+  @Test("one line reports plugin, file, hook, call and generation, and the process dies as usual", arguments: CrashCase.all)
   func told(_ crash: CrashCase) async throws {
     let path = try await FixturePlugin.compile("crash", defining: crash.definitions, into: folder)
     let result = await #expect(processExitsWith: .signal(crash.signal), observing: [\.standardErrorContent]) {

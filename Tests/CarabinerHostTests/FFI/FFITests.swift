@@ -44,7 +44,7 @@ struct FFITests {
   }
 
   @Test(
-    "what can be checked of a declaration is refused by name",
+    "an invalid declaration is refused with the name of the fault",
     arguments: [
       (#"{"function":"f","returns":"u64","header":"X"}"#, "library"),
       (#"{"library":"l","function":"f","returns":"u65","header":"X"}"#, "u64"),

@@ -7,7 +7,7 @@ import Testing
 @testable import CarabinerHost
 
 /// Features of `carabiner.h` besides stages and waiting, in each language.
-@Suite("Kits for plugin authors: what else there is")
+@Suite("Kits for plugin authors: other features")
 struct KitFeatureTests {
   @Test("a library registers several interceptors, each with its thread class and its texts", arguments: KitPlugin.allCases)
   func interceptors(kit: KitPlugin) async throws {

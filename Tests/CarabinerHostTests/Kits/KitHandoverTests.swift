@@ -15,7 +15,7 @@ struct KitHandoverTests {
     return try #require(HostedChain(manifest).instance(of: "kit"))
   }
 
-  @Test("what an instance has learnt the next one takes over", arguments: KitPlugin.allCases)
+  @Test("the next instance takes over the state", arguments: KitPlugin.allCases)
   func handover(kit: KitPlugin) async throws {
     let state = try #require(try await instance(kit, "first").state())
     #expect(state == PluginState(version: 3, bytes: Array("kit:first".utf8)))
@@ -26,10 +26,10 @@ struct KitHandoverTests {
   }
 
   @Test(
-    "what is no state of its own is refused, and why is said", arguments: KitPlugin.allCases,
+    "state in an unknown format is refused with a reason", arguments: KitPlugin.allCases,
     [
       ("", 4, "kit:x", -3, "a newer version wrote this state: its layout is 4, and 3 is known"),
-      ("", 2, "kit:x", 9, "this is no state of a kit"), ("", 3, "kat:x", 9, "this is no state of a kit"),
+      ("", 2, "kit:x", 9, "this is not a state of a kit"), ("", 3, "kat:x", 9, "this is not a state of a kit"),
       ("throw in adopt", 3, "kit:x", -1, "thrown in adopt"),
     ] as [(String, UInt32, String, Int32, String)])
   func refusedState(

@@ -55,7 +55,7 @@ struct KitTests {
     #expect(unsafe parser.on_error == nil)
   }
 
-  @Test("what a stage answers itself is the answer", arguments: KitPlugin.allCases)
+  @Test("a stage that responds itself provides the result", arguments: KitPlugin.allCases)
   func answers(kit: KitPlugin) async throws {
     let responding = try await Chain(kit, "respond")
     #expect(try await responding.run().name == "plugin")
@@ -99,7 +99,7 @@ struct KitTests {
     #expect(ContinuousClock.now - start < .seconds(10), "the host had to wait for the end of the grace")
   }
 
-  @Test("work that comes after its call is over is told so", arguments: KitPlugin.allCases)
+  @Test("work that runs after its call is over gets a stale status", arguments: KitPlugin.allCases)
   func late(kit: KitPlugin) async throws {
     let chain = try await Chain(kit, "late", extra: "timeout: 20ms")
     let error = await #expect(throws: PluginError.self) { try await chain.pass(.networkOnly) }
@@ -116,7 +116,7 @@ struct KitTests {
   // MARK: Failing
 
   @Test(
-    "what a hook throws fails the call with its message", arguments: KitPlugin.allCases,
+    "an exception in a hook fails the call with its message", arguments: KitPlugin.allCases,
     [
       "graphql.on_request", "graphql.on_result", "http.on_request", "http.on_head", "http.on_chunk", "parser.on_head",
       "parser.on_chunk", "parser.on_end",
@@ -129,7 +129,7 @@ struct KitTests {
     #expect(thrown.message.contains("thrown in \(hook)"), "\(thrown.message)")
   }
 
-  @Test("what on_error throws takes the error's place", arguments: KitPlugin.allCases)
+  @Test("an exception in on_error replaces the error", arguments: KitPlugin.allCases)
   func throwingInError(kit: KitPlugin) async throws {
     let error = await #expect(throws: PluginError.self) {
       try await Chain(kit, "throw in graphql.on_error", status: 503).run()
@@ -161,7 +161,7 @@ struct KitTests {
   }
 
   // In the Swift kit, no token can be dropped: the work of a suspended hook always ends.
-  @Test("a suspended hook nobody will finish fails", arguments: [KitPlugin.cpp, .rust])
+  @Test("a suspended hook that is never finished fails", arguments: [KitPlugin.cpp, .rust])
   func lettingGo(kit: KitPlugin) async throws {
     let error = await #expect(throws: PluginError.self) { try await Chain(kit, "let go").run() }
     #expect(error?.message.contains("dropped a suspended hook") == true)

@@ -4,7 +4,7 @@ import Glibc
 import TestTools
 import Testing
 
-@Suite("Folders of staged copies that nobody uses any more")
+@Suite("Folders of staged copies that are no longer used")
 struct AbandonedStagingTests {
   private let folder: FixturePlugin.Folder
 
@@ -29,7 +29,7 @@ struct AbandonedStagingTests {
     #expect(try names == [])
   }
 
-  @Test("what is in use, holds anything else, or is not a folder of ours by its name stays as it is")
+  @Test("a folder in use, with other files, or with another name is not removed")
   func others() throws {
     let used = try make("carabiner-inUse1", ["0a.so"])
     let lock = unsafe open(used, O_RDONLY | O_DIRECTORY)

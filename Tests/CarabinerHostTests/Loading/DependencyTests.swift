@@ -143,7 +143,7 @@ struct DependencyTests {
     #expect(refusal(of: variable, allowing: ["$ORIGIN/libcwd.so"])?.code == .unsafeLibrary)
   }
 
-  @Test("what a library needs in its turn is looked at in the same way")
+  @Test("the dependencies of a library are checked in the same way")
   func transitive() async throws {
     let inner = folder.file("inner").path
     try FileManager.default.createDirectory(atPath: inner, withIntermediateDirectories: false)

@@ -65,7 +65,7 @@ struct LoadingTests {
   }
 
   @Test(
-    "what a parser adds to Accept is a list of media types",
+    "a parser's addition to Accept is a list of media types",
     arguments: [
       ("application/cbor", true), ("application/cbor;q=0.9, text/*", true), ("", false), ("cbor", false), ("a/b,", false),
       ("a/b\\r\\nX: y", false), ("a/b\\303\\251", false), ("a/" + String(repeating: "b", count: 254), true),
@@ -97,7 +97,7 @@ struct LoadingTests {
     #expect(first.message.contains("ask the plugin's author"))
   }
 
-  @Test("files that are no shared objects are refused")
+  @Test("files that are not shared objects are refused")
   func noSharedObject() throws {
     let text = folder.file("text.so")
     try Data("hello".utf8).write(to: text)
@@ -208,12 +208,12 @@ struct LoadingTests {
     #expect(refusal(of: path)?.code == .tooLarge)
   }
 
-  @Test("a device and a socket are no plugins", arguments: ["/dev/null", "/dev/zero"])
+  @Test("a device and a socket are not valid plugins", arguments: ["/dev/null", "/dev/zero"])
   func devices(path: String) {
     #expect(refusal(of: path)?.code == .notAFile)
   }
 
-  @Test("an empty file is no plugin")
+  @Test("an empty file is not a valid plugin")
   func empty() throws {
     let path = folder.file("empty.so").path
     try Data().write(to: URL(filePath: path))
@@ -230,7 +230,7 @@ struct LoadingTests {
     #expect(wrong?.message.contains(digest) == true)
   }
 
-  @Test("overwriting, truncating or deleting the file of a loaded plugin harms nobody")
+  @Test("overwriting, truncating or deleting the file of a loaded plugin has no effect")
   func fileChangesUnderneath() async throws {
     let path = try await FixturePlugin.compile("loading", defining: ["CHANGED_LATER"], into: folder)
     let library = try PluginLibrary.load(path: path)

@@ -53,7 +53,7 @@ struct StagedCopyTests {
     #expect(try descriptors(of: "grows-copy.so").count == 3)
   }
 
-  @Test("a copy in a folder that was changed since it was written is written anew, and not loaded")
+  @Test("a copy in a folder that was changed since it was written is rewritten, and not loaded")
   func changedCopy() async throws {
     let path = try await plugin("changed-copy.so", defining: ["UNRESOLVED"])
     let digest = try PluginNote.inspect(path: path).digest

@@ -12,7 +12,7 @@ struct WatchedProcessTests {
     return try WatchedProcess.run("/bin/sh", ["-c", script], surroundings, timeout: timeout)
   }
 
-  @Test("what it writes is kept apart, and its status is reported")
+  @Test("stdout and stderr are captured separately, and the status is reported")
   func outcome() throws {
     let outcome = try run("echo $GREETING; echo complaint >&2; exit 3")
     #expect(outcome.end == .exit(3))
@@ -20,7 +20,7 @@ struct WatchedProcessTests {
     #expect(outcome.errors == "complaint\n")
   }
 
-  @Test("a signal is told from a status", arguments: [SIGSEGV, SIGKILL, SIGTERM])
+  @Test("a signal is distinguished from a status", arguments: [SIGSEGV, SIGKILL, SIGTERM])
   func signal(number: Int32) throws {
     #expect(try run("kill -\(number) $$").end == .signal(number))
   }
@@ -32,7 +32,7 @@ struct WatchedProcessTests {
     #expect(try run("ls /proc/self/fd").output.split(separator: "\n").count == 4)
   }
 
-  @Test("output beyond what is kept is dropped, and nobody waits for room in a pipe")
+  @Test("output beyond the limit is dropped, and the process never blocks on a full pipe")
   func flood() throws {
     let outcome = try run("head -c 20000000 /dev/zero | tr '\\0' x; head -c 20000000 /dev/zero | tr '\\0' y >&2; exit 7")
     #expect(outcome.end == .exit(7))
@@ -74,7 +74,7 @@ struct WatchedProcessTests {
     try expectGone(outcome.output)
   }
 
-  @Test("what it leaves running when it ends is killed too, and does not hold up the reading")
+  @Test("processes it leaves running when it ends are killed too, and do not delay the reading")
   func orphans() throws {
     let clock = ContinuousClock()
     var outcome: WatchedProcess.Outcome?

@@ -103,7 +103,7 @@ struct CircuitBreakerTests {
     #expect(try status(chain).phase == .closed)
   }
 
-  @Test("a try that takes longer than the cool-down does not keep others from trying, and decides nothing any more")
+  @Test("a probe that takes longer than the cool-down does not block other probes, and its result is ignored")
   func lateProbe() async throws {
     let chain = try await chain(faults: 3)
     for _ in 1...3 { _ = try await outcome(chain) }
@@ -117,7 +117,7 @@ struct CircuitBreakerTests {
     #expect(try await probe == "call 5")
   }
 
-  @Test("a try that never came to the plugin leaves the next request to try")
+  @Test("a probe that never reached the plugin leaves the next request as the probe")
   func abandoned() async throws {
     let chain = try await chain(faults: 3, lists: "{parsing: [p]}")
     for _ in 1...3 { #expect(try await outcome(chain) == "fault") }
@@ -197,7 +197,7 @@ struct CircuitBreakerTests {
     #expect(try await outcome(chain) == "call 6")
   }
 
-  @Test("what is told of an entry is what it is")
+  @Test("the entries show the state of each plugin")
   func entries() async throws {
     let path = try await FixturePlugin.compile("faults", into: plugins.folder)
     let chain = try HostedChain(

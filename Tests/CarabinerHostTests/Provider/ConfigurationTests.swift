@@ -4,7 +4,7 @@ import CarabinerWire
 import TestTools
 import Testing
 
-@Suite("What a manifest asks of a plugin")
+@Suite("The configuration of a plugin in a manifest")
 struct ConfigurationTests {
   @Test("a configuration that breaks the plugin's schema is refused with the place")
   func configuration() async throws {

@@ -59,7 +59,7 @@ struct OverrideTests {
           """), overrides: overrides)
   }
 
-  @Test("whoever spoke later and more deliberately decides, and it is told who", arguments: OverrideCase.all)
+  @Test("the latest and most specific setting decides, and the decision names it", arguments: OverrideCase.all)
   func decisions(_ said: OverrideCase) throws {
     let manifest = try Manifest(
       text: "{carabiner: 1, plugins: [{name: token, file: /dev/null, enabled: \(said.entry)}], chain: {graphql: [token]}}")
@@ -74,7 +74,7 @@ struct OverrideTests {
     #expect(stage.isActive == said.decision.map { $0.hasPrefix("enabled") } ?? true)
   }
 
-  @Test("what was said live of a pattern is said once, and can be taken back")
+  @Test("a pattern has one live setting, which can be removed")
   func live() {
     var overrides = StageOverrides("audit")
     overrides.override("token", isEnabled: false, reason: "slow")
@@ -85,7 +85,7 @@ struct OverrideTests {
     #expect(overrides == StageOverrides("audit"))
   }
 
-  @Test("a mandatory plugin is switched off by nobody, unless another takes the switch back")
+  @Test("a mandatory plugin cannot be switched off, unless another setting switches it on again")
   func mandatory() throws {
     let manifest = try Manifest(
       text: "{carabiner: 1, plugins: [{name: audit, file: /dev/null, mandatory: true}], chain: {graphql: [audit]}}")
@@ -99,7 +99,7 @@ struct OverrideTests {
     #expect(manifest.refusals(of: StageOverrides("~all~", enabled: "audit")).isEmpty)
   }
 
-  @Test("patterns of the environment that fit nothing are told, each with its variable")
+  @Test("patterns of the environment that match nothing are reported, each with its variable")
   func idle() throws {
     let manifest = try Manifest(text: "{carabiner: 1, plugins: [{name: audit, file: /dev/null}], chain: {graphql: [audit]}}")
     #expect(

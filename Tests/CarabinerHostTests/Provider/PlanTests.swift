@@ -18,7 +18,7 @@ struct PlanTests {
           """))
   }
 
-  @Test("operations that no rule tells apart share one plan, however many names clients choose")
+  @Test("operations that no rule distinguishes share one plan, however many names clients choose")
   func sharedPlans() throws {
     let chain = try chain()
     let (other, get) = (chain.compiled("Other", .query), chain.compiled("GetOther", .query))
@@ -31,7 +31,7 @@ struct PlanTests {
     #expect(chain.compiled(nil, .subscription) === other)
   }
 
-  @Test("operations that a rule tells apart have plans of their own")
+  @Test("operations that a rule distinguishes have separate plans")
   func ownPlans() throws {
     let chain = try chain()
     let plans = [
@@ -43,7 +43,7 @@ struct PlanTests {
     #expect(plans[2] === plans[4])
   }
 
-  @Test("a plan is compiled anew after an override has changed")
+  @Test("a plan is compiled again after an override has changed")
   func changes() throws {
     let chain = try chain()
     let (other, get) = (chain.compiled("Other", .query), chain.compiled("GetOther", .query))

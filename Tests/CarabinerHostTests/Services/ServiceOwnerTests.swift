@@ -8,7 +8,7 @@ import Testing
 @testable import CarabinerHost
 
 /// Services belong to the plugin and to the generation that they were granted to.
-@Suite("Who may use which service of a host")
+@Suite("The owners of a host's services")
 struct ServiceOwnerTests {
   private let plugins: HostedPlugins
 
@@ -59,7 +59,7 @@ struct ServiceOwnerTests {
 
   // MARK: Ids
 
-  @Test("an id cannot be guessed, whoever else was granted the service")
+  @Test("an id cannot be guessed, even if the service was granted to another plugin")
   func guessing() async throws {
     let (granted, other) = try await (file(), file())
     let chain = try chain(
@@ -67,7 +67,7 @@ struct ServiceOwnerTests {
     #expect(try await HostedPlugins.name(chain) == "found 0")
   }
 
-  @Test("an id is of no use in a hook of another library")
+  @Test("an id does not work in a hook of another library")
   func borrowing() async throws {
     let (granted, other) = try await (file(), file())
     let chain = try chain(

@@ -141,7 +141,7 @@ struct StoreServiceTests {
     #expect(try await store.withinReadTransaction { try await $0.keys(matching: "C:*") }.isEmpty)
   }
 
-  @Test("what is published together is one change for those who watch, and references and numbers stay what they are")
+  @Test("records published together are one change for watchers, and references and numbers keep their types")
   func oneChange() async throws {
     let store = ApolloStore()
     let changes = Mutex<[StoreChange]>([])
@@ -167,7 +167,7 @@ struct StoreServiceTests {
   }
 
   @Test(
-    "D4: a plugin that needs the store inside a transaction is told so at once and waits for nothing", .timeLimit(.minutes(2)))
+    "D4: a plugin that needs the store inside a transaction gets an error at once and does not wait", .timeLimit(.minutes(2)))
   func insideTransaction() async throws {
     let (store, log) = (ApolloStore(), CacheFailureLog())
     let client = try await client(.c, caches: ["store read"], store: store, observer: log)
@@ -191,7 +191,7 @@ struct StoreServiceTests {
 
   // MARK: What is refused
 
-  @Test("what breaks a rule of the header is refused with its status, and done is not called for it")
+  @Test("a violation of the header's rules is refused with its status, and done is not called for it")
   func refusals() async throws {
     let store = ApolloStore()
     let client = try await client(.c, caches: [], graphql: "refusals", store: store)

@@ -53,7 +53,7 @@ static crb_status save(void *inst, crb_buf *out, crb_error *why) {
   uint8_t *bytes = NULL;
   uint64_t count = atomic_load(&i->count);
   if (is(i, "refuse")) {
-    why->message = text("a secret-word keeps it from doing so");
+    why->message = text("a secret-word prevents this");
     return CRB_E_STATE;
   }
   if (is(i, "mute")) return CRB_E_UNSUPPORTED;

@@ -66,7 +66,7 @@ class Kit {
 
   void adopt(uint32_t version, std::string_view bytes) {
     throw_in("adopt");
-    if (version != state_version || bytes.substr(0, 4) != "kit:") throw crb::Failure("this is no state of a kit", 9);
+    if (version != state_version || bytes.substr(0, 4) != "kit:") throw crb::Failure("this is not a state of a kit", 9);
     const std::lock_guard lock(mutex_);
     adopted_ = std::string(bytes.substr(4));
   }

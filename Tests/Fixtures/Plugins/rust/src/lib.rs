@@ -105,7 +105,7 @@ impl Handover for Kit {
         let text = bytes.strip_prefix(b"kit:").and_then(|text| std::str::from_utf8(text).ok());
         match text.filter(|_| version == Self::VERSION) {
             Some(text) => *self.adopted.lock().unwrap() = Some(text.to_owned()),
-            None => return Err(Failure::new("this is no state of a kit").with_code(9)),
+            None => return Err(Failure::new("this is not a state of a kit").with_code(9)),
         }
         Ok(())
     }

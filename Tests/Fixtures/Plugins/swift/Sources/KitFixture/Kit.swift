@@ -78,7 +78,7 @@ extension Kit: Handover {
     try throwing(in: "adopt")
     guard version == Self.stateVersion, bytes.starts(with: "kit:".utf8),
       let text = String(validating: bytes.dropFirst(4), as: UTF8.self)
-    else { throw PluginFailure("this is no state of a kit", code: 9) }
+    else { throw PluginFailure("this is not a state of a kit", code: 9) }
     adopted.withLock { $0 = text }
   }
 }
