@@ -2,7 +2,7 @@ import Carabiner
 import FoundationEssentials
 import Synchronization
 
-/// A transport whose answers are given by the test, and which keeps what it was sent.
+/// A transport with the test's responses. It records the requests.
 final class RecordingTransport: HTTPTransport {
   private let answer: @Sendable (URLRequest, Int) async throws -> HTTPResponse
   private let sent = Mutex<[URLRequest]>([])
@@ -11,7 +11,7 @@ final class RecordingTransport: HTTPTransport {
     self.answer = answer
   }
 
-  /// Always the same body.
+  /// Responds with the same body each time.
   convenience init(json: String, status: Int = 200) {
     self.init { request, _ in .json(json, status: status, to: request) }
   }
@@ -36,7 +36,7 @@ extension HTTPResponse {
   }
 }
 
-/// The words a test's stages leave behind, in order.
+/// The entries that a test's stages write, in order.
 final class Journal: Sendable {
   private let words = Mutex<[String]>([])
 
@@ -61,7 +61,7 @@ struct HeroQuery: GraphQLQuery {
 let heroJSON = #"{"data":{"hero":{"name":"R2-D2"}}}"#
 
 extension ApolloClient {
-  /// A client over a chain of these interceptors.
+  /// A client with a chain of these interceptors.
   static func testing(
     _ transport: any HTTPTransport, provider: any InterceptorProvider = DefaultInterceptorProvider.shared,
     store: ApolloStore = ApolloStore(), maximumAttempts: Int = 10, observer: any ChainObserver = CacheFailureLog()
@@ -74,7 +74,7 @@ extension ApolloClient {
   }
 }
 
-/// A provider of fixed lists.
+/// A provider with fixed lists.
 struct ListProvider: InterceptorProvider {
   var graphQL: [any GraphQLInterceptor] = []
   var http: [any HTTPInterceptor] = []

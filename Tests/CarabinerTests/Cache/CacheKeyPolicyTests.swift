@@ -8,7 +8,7 @@ struct CacheKeyPolicyTests {
   private static let data = #"{"hero":{"__typename":"Human","id":"1","name":"Luke"}}"#
   private let hero = DynamicOperation.query("{ hero { __typename id name } }")
 
-  /// A store whose records were received some seconds ago.
+  /// A store whose records were received `age` seconds ago.
   private func store(_ policy: CacheKeyPolicy, age: Double) async throws -> ApolloStore {
     let store = ApolloStore(policy: policy)
     try await store.publish(Self.data, for: hero)

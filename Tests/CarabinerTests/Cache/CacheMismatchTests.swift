@@ -94,7 +94,7 @@ struct CacheMismatchTests {
     #expect(transport.requests.count == 2)
   }
 
-  /// Sets whether results are written, and the variables.
+  /// Sets the request's variables and whether its results are written.
   private struct Deciding: GraphQLInterceptor {
     let writes: Bool
 
@@ -108,7 +108,7 @@ struct CacheMismatchTests {
     }
   }
 
-  /// Keeps what the cache stage was asked to write for.
+  /// Records the write requests to the cache stage.
   private struct WriteJournal: CacheInterceptor {
     let journal: Journal
 

@@ -180,7 +180,7 @@ struct CachePolicyTests {
   }
 }
 
-/// How many connections somebody holds on to.
+/// Counts connections that are open.
 private final class OpenConnections: Sendable {
   private let number = Atomic(0)
 

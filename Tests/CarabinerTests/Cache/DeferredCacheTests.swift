@@ -182,7 +182,7 @@ struct DeferredCacheTests {
   }
 }
 
-/// Starts a request again when it fails.
+/// Retries a failed request.
 private struct FailureRetry: GraphQLInterceptor {
   func intercept<Request: GraphQLRequest>(
     request: Request, next: NextInterceptorFunction<Request>
@@ -195,7 +195,7 @@ private struct RetryingProvider: InterceptorProvider {
   func graphQLInterceptors<Operation: GraphQLOperation>(for operation: Operation) -> [any GraphQLInterceptor] { [FailureRetry()] }
 }
 
-/// The same query as a type, for the calls that take one.
+/// The same query as a generated type.
 private struct HeroesQuery: GraphQLQuery {
   typealias Data = JSONValue
   let query: DynamicOperation

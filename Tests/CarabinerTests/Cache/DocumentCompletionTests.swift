@@ -33,7 +33,7 @@ struct DocumentCompletionTests {
     return try JSONValue(parsing: [UInt8](body))["query"]?.string
   }
 
-  /// The same document with the same white space everywhere.
+  /// The same document with normalized white space.
   private func printed(_ document: String) throws -> String { try GraphQLDocument(parsing: document).description }
 
   @Test(
@@ -54,7 +54,7 @@ struct DocumentCompletionTests {
   func typenames(_ document: String, _ expected: String) async throws {
     let sent = try #require(try await sent(document))
     if document.contains("t: __typename") {
-      // The name is taken by nothing, so the plain field is added beside the alias.
+      // No other field uses this name, so the plain field is added beside the alias.
       #expect(try GraphQLDocument(parsing: sent).description.contains("__typename\n"))
     } else {
       #expect(try printed(sent) == printed(expected))

@@ -3,7 +3,7 @@ import CarabinerWire
 import FoundationEssentials
 import Testing
 
-/// A record is kept as the text of its object if the server wrote it as the store would; nobody may notice.
+/// A record is stored as the text of its object if the server's format is the store's own. Results must not depend on this.
 @Suite("Normalised store: objects kept as the text they came in")
 struct ObjectTextTests {
   private let store = ApolloStore()
@@ -46,7 +46,7 @@ struct ObjectTextTests {
       for: .query("{ other { __typename id title: name price } }"))
     #expect(
       try await store.data(plain) == ["item": ["__typename": "I", "id": 1, "name": "much longer than before", "price": 2]])
-    // And back, by the operation whose text was kept.
+    // And the reverse, with the operation whose text was stored.
     #expect(try await written(#"{"__typename":"I","id":1,"name":"a","price":2}"#).contains(#""name":"a""#))
     #expect(
       try await store.data(.query("{ other { title: name } }")) == ["other": ["title": "a"]])
@@ -97,7 +97,7 @@ struct ObjectTextTests {
   }
 }
 
-/// Random numbers that are the same in each run.
+/// A generator of the same pseudorandom numbers in each run.
 private struct SeededGenerator: RandomNumberGenerator {
   var state: UInt64
 

@@ -25,7 +25,7 @@ struct RootLimitTests {
     #expect(cache.recordCount <= 1 + 2 * 40)
     #expect(try await store.data(.query(Self.hero, ["n": 999]))?["hero"]?["name"] == "999")
     #expect(try await store.data(.query(Self.hero, ["n": 0])) == nil)
-    // A field without arguments is one of few, however old it is.
+    // Fields without arguments are few, so they are kept however old they are.
     #expect(try await store.data(.query("{ version }")) == ["version": 7])
   }
 

@@ -16,7 +16,7 @@ extension ApolloStore {
     if let records = ApolloStore.records(of: body, operation: operation) { try await publish(records: records) }
   }
 
-  /// The data of an operation, as the store has it.
+  /// Reads the data of an operation from the store; nil if some of it is missing.
   func data(_ operation: DynamicOperation) async throws -> JSONValue? {
     try await load(operation)?.data
   }

@@ -100,7 +100,7 @@ struct TransactionTests {
         }
       }
       group.addTask {
-        // The meeting has taken place, so ten readers were inside at the same time.
+        // The barrier has opened, so ten readers were inside at the same time.
         for await _ in gate { break }
         try await store.withinReadWriteTransaction { _ in journal.note("write") }
       }
@@ -185,7 +185,7 @@ struct TransactionTests {
   }
 }
 
-/// Holds those who arrive until all are there.
+/// A barrier: it holds tasks until all of them have arrived.
 private actor Meeting {
   private var missing: Int
   private var waiting: [CheckedContinuation<Void, Never>] = []

@@ -83,11 +83,11 @@ struct TypeEvidenceTests {
         enum Unit { METRE @deprecated FOOT } input Filter { unit: Unit = METRE, names: [String!] } scalar Date
         """)
     let store = ApolloStore(policy: CacheKeyPolicy(schema: schema))
-    // The name stands in the fragment and beside it, so that the fields of the response prove nothing.
+    // The name is selected inside and outside the fragment, so the fields of the response do not show the type.
     let query = DynamicOperation.query("{ a { __typename id name ... on \(condition) { name } } }")
     try await store.publish(#"{"a":{"__typename":"\#(type)","id":1,"name":"N"}}"#, for: query)
     #expect(try await store.record("\(type):1") == ["__typename": .string(type), "id": 1, "name": "N"])
-    // A field that no response has had: it is asked for only if the fragment applies.
+    // No response has contained this field. It is needed only if the fragment applies.
     let other = DynamicOperation.query("{ a { name ... on \(condition) { size } } }")
     #expect(try await (store.data(other) == nil) == applies)
   }

@@ -12,7 +12,7 @@ struct WatcherCauseTests {
 
   @Test("K3: a result that cannot be read back is no reason to ask again, and neither are changes of other fields")
   func notReadBack() async throws {
-    // The server leaves the name out, so the store never has the whole result.
+    // The server omits the name, so the store never has the complete result.
     let transport = RecordingTransport(json: #"{"data":{"hero":{"__typename":"Human","id":1}}}"#)
     let client = try ApolloClient.testing(transport, store: store)
     var results = client.watch(hero).makeAsyncIterator()
@@ -36,7 +36,7 @@ struct WatcherCauseTests {
     #expect(try await results.next()?.data?["hero"]?["id"] == 1)
     try await store.removeObject(for: "Human:1")
     #expect(try await results.next()?.data?["hero"]?["id"] == 2)
-    // The first hero is no part of the last result any more.
+    // The first hero is no longer part of the last result.
     try await store.publish(#"{"x":{"__typename":"Human","id":1,"name":"Old"}}"#, for: .query("{ x { __typename id name } }"))
     try await store.removeObject(for: "Human:2")
     #expect(try await results.next()?.data?["hero"]?["id"] == 3)
@@ -63,7 +63,7 @@ struct WatcherCauseTests {
     let store = store
     let newer = data("Newer")
     let hero = hero
-    // The cache stage writes the result, and then somebody else writes before the caller has it.
+    // The cache stage writes the result. Then another writer changes the store before the caller receives the result.
     struct Meddling: CacheInterceptor {
       let inner = DefaultCacheInterceptor()
       let meddle: @Sendable () async throws -> Void
@@ -102,7 +102,7 @@ struct WatcherCauseTests {
       try await store.publish(text, for: hero)
     }
     var names: [JSONValue?] = []
-    // A null that was there for a moment may be seen or not.
+    // A null between two values may or may not be delivered.
     repeat { names.append(try await results.next()?.data?["hero"]?["name"]) } while names.last != .some("Luke")
     try await writer.value
     #expect(names.allSatisfy { $0 == nil || $0 == "Luke" })

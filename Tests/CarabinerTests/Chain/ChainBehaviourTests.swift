@@ -2,7 +2,7 @@ import Carabiner
 import FoundationEssentials
 import Testing
 
-/// An interceptor made of one closure, for what a single test needs.
+/// An interceptor that runs one closure.
 struct ErrorMapping: GraphQLInterceptor {
   let handler: @Sendable (any Error) throws -> Void
 

@@ -137,7 +137,7 @@ struct ChainOrderTests {
   }
 }
 
-/// Retries after the first result it sees.
+/// Retries once, after the first result.
 final class RetryOnce: GraphQLInterceptor {
   let journal: Journal
   private let position = Journal()

@@ -2,7 +2,7 @@
 import FoundationEssentials
 import Testing
 
-/// A stage that is idle at the attempts it is told.
+/// A stage that is idle for the given attempts.
 private struct IdleAt: GraphQLInterceptor {
   let attempts: ClosedRange<Int>
   let journal: Journal
@@ -17,7 +17,7 @@ private struct IdleAt: GraphQLInterceptor {
   func isIdle<Request: GraphQLRequest>(for request: Request) -> Bool { attempts.contains(request.context.attempt) }
 }
 
-/// A stage that lets pass what has one status, and answers all else itself.
+/// A stage that passes responses with one status and changes the status of all others.
 private struct PassingStatus: HTTPInterceptor {
   let name: String
   let status: Int

@@ -1,7 +1,7 @@
 import Carabiner
 import Testing
 
-/// How traces call the stages that a chain brings along.
+/// The names of a chain's built-in stages in traces.
 @Suite("Names of built-in stages")
 struct StageNameTests {
   @Test("a built-in stage has in traces the name it has in manifests")

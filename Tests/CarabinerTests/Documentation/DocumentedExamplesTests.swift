@@ -3,7 +3,7 @@ import FoundationEssentials
 import Synchronization
 import Testing
 
-/// The interceptors that the documentation of request chains shows, written as its readers would paste them.
+/// The interceptors from the documentation of request chains, as readers copy them.
 @Suite("Interceptors as the documentation of request chains shows them")
 struct DocumentedExamplesTests {
   @Test("a logging interceptor sees the request, the response and errors")
@@ -61,7 +61,7 @@ struct DocumentedExamplesTests {
     let transport = RecordingTransport(json: heroJSON)
     _ = try await ApolloClient.testing(transport, provider: CustomInterceptorProvider()).fetch(query: HeroQuery())
     #expect(transport.requests.first?.value(forHTTPHeaderField: "authorization") == "Bearer secret")
-    // The defaults are still there: a status of 500 is refused.
+    // The default stages are still present: status 500 is an error.
     await #expect(throws: ResponseCodeError.self) {
       try await ApolloClient.testing(RecordingTransport(json: "{}", status: 500), provider: CustomInterceptorProvider())
         .fetch(query: HeroQuery())

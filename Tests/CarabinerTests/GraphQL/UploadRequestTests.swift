@@ -27,7 +27,7 @@ struct UploadRequestTests {
     GraphQLFile(fieldName: fieldName, originalName: name, mimeType: "text/plain", data: Data(text.utf8))
   }
 
-  /// The bytes of a body; files as their paths in brackets.
+  /// The body as text. Files are shown as their paths in brackets.
   private func text(_ request: URLRequest) throws -> String {
     guard case .segmented(let body)? = request.body else { throw CancellationError() }
     return body.segments.map { segment in
@@ -125,7 +125,7 @@ struct UploadRequestTests {
 
   // MARK: Files on disk
 
-  /// A folder of its own for one test.
+  /// Runs a test with a temporary folder.
   private func withFolder(_ body: (String) throws -> Void) throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "carabiner-upload-\(UUID().uuidString)").path
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

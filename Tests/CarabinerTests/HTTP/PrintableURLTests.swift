@@ -33,21 +33,21 @@ struct PrintableURLTests {
 
   // MARK: The source
 
-  /// The files that need the text of a URL for something else than a message, and how often.
+  /// The files that need the full text of a URL for anything but a message, and the number of uses.
   private static let others = [
     "Carabiner/HTTP/PrintableURL.swift": 1, "Carabiner/Transport/RequestLine.swift": 1, "Carabiner/GraphQL/JSONRequest.swift": 1,
-    // A key of a table.
+    // Used as a table key.
     "Carabiner/Interceptors/AutomaticPersistedQueryInterceptor.swift": 1,
-    // Errors make printable what they are given.
+    // Errors convert their URLs to printable text.
     "CarabinerCurl/CurlFailure.swift": 1, "CarabinerCurl/CurlTransport.swift": 1, "CarabinerCurl/Redirects.swift": 1,
     "CarabinerCurl/Transfer.swift": 1, "CarabinerWebSocket/SocketDriver.swift": 2, "CarabinerWebSocket/SocketOpening.swift": 2,
     "CarabinerWebSocket/WebSocketEndpoint.swift": 3, "CarabinerServer/Replay/ReplayRun.swift": 1,
-    // The URL itself and an error.
+    // Used for the URL itself and for an error.
     "CarabinerCurl/EasyHandle.swift": 2,
-    // What plugins read and write.
+    // Read and written by plugins.
     "CarabinerHost/Bridge/Functions/HostFunctions+Message.swift": 1, "CarabinerHost/Bridge/Calls/CallRecord+HTTP.swift": 1,
     "CarabinerHost/Services/PluginFetch.swift": 1,
-    // What is hidden in all messages.
+    // The values that all messages hide.
     "CarabinerServer/Host/ChainRuntime.swift": 2,
   ]
 
@@ -74,7 +74,7 @@ struct PrintableURLTests {
 
   @Test("no message has a URL in it that is not printable")
   func interpolations() throws {
-    // The two errors keep their URL as printable text.
+    // The two errors store their URL as printable text.
     let errors = ["Carabiner/Transport/TransportError.swift", "Carabiner/Transport/WebSocket/WebSocketError.swift"]
     let names =
       #/\\\((?:[\w.?!]+\.)?(?:url|URL|absoluteURL|endpointURL|graphQLEndpoint|location|websocket)(?:\.prefix\(\d+\))?\)/#

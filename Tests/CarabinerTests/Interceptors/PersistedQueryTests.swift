@@ -19,7 +19,7 @@ struct PersistedQueryTests {
   private static let notSupportedByCode =
     #"{"data":null,"errors":[{"message":"?","extensions":{"code":"PERSISTED_QUERY_NOT_SUPPORTED"}}]}"#
 
-  /// What a request was: its method, and which of hash and document it held.
+  /// The kind of a request: its method, and whether it contains the hash and the document.
   private static func shape(_ request: URLRequest) -> String {
     let text = request.httpBody.map { String(decoding: $0, as: UTF8.self) } ?? request.url.absoluteString
     var shape = [request.httpMethod]
@@ -48,7 +48,7 @@ struct PersistedQueryTests {
         wireOptions: WireOptions(usesGETForQueries: getsQueries, persistedQueries: configuration)))
   }
 
-  /// Answers each request with the next of these bodies, and the last of them from then on.
+  /// Answers each request with the next of these bodies. The last body is repeated.
   private func answering(_ bodies: String...) -> RecordingTransport {
     RecordingTransport { request, number in .json(bodies[min(number, bodies.count) - 1], to: request) }
   }

@@ -11,11 +11,11 @@ struct CountSubscription: GraphQLSubscription {
   var document: String { "subscription Count { count }" }
 }
 
-/// A transport that answers with these chunks, and knows how many were asked for.
+/// A transport that responds with these chunks and counts the reads.
 final class ChunkTransport: HTTPTransport {
   private let contentType: String
   private let chunks: [Data]
-  /// What comes instead of an end.
+  /// Further steps after the chunks, instead of the end.
   private let tail: (@Sendable (Int) async throws -> PullStream<Data>.Step)?
   private let asked = Atomic<Int>(0)
 
@@ -28,7 +28,7 @@ final class ChunkTransport: HTTPTransport {
     self.tail = tail
   }
 
-  /// How many chunks were asked for.
+  /// The number of reads.
   var asks: Int { asked.load(ordering: .relaxed) }
 
   func send(_ request: URLRequest) async throws -> HTTPResponse {
@@ -44,14 +44,14 @@ final class ChunkTransport: HTTPTransport {
   static let subscription = "multipart/mixed;boundary=b;subscriptionSpec=1.0"
 }
 
-/// The parts of a body as a server writes them: the boundary comes with the part it ends.
+/// The parts of a body in the form of real servers: the boundary arrives together with the part before it.
 func parts(_ bodies: String..., closed: Bool = true) -> String {
   "--b" + bodies.map { "\r\nContent-Type: application/json; charset=utf-8\r\n\r\n\($0)\r\n--b" }.joined()
     + (closed ? "--\r\n" : "")
 }
 
 extension ApolloClient {
-  /// Everything an operation brings, and the error it ends with.
+  /// All results of an operation, and the error at its end.
   func outcome<Operation: GraphQLOperation>(of operation: Operation) async throws -> Outcome {
     var outcome = Outcome()
     do {

@@ -121,7 +121,7 @@ struct MultipartSubscriptionTests {
     #expect(outcome.results == [data(1)])
     #expect((outcome.error as? RequestChainError)?.code == .idle)
     #expect(ContinuousClock.now - start >= .milliseconds(200))
-    // One part and a sign of life at least; how many more depends on the machine.
+    // At least one part and one heartbeat. The number of further reads depends on the machine.
     #expect(transport.asks >= 2)
   }
 

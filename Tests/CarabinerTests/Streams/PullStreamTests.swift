@@ -7,7 +7,7 @@ import Testing
 struct PullStreamTests {
   private struct Refused: Error {}
 
-  /// What a stream of one element may be made of: the element, a step, or a list.
+  /// The ways to make a stream of one element.
   enum Making: CaseIterable {
     case element
     case step
@@ -30,7 +30,7 @@ struct PullStreamTests {
 
   @Test("maps are passed in the order they were made", arguments: Making.allCases)
   func order(making: Making) async throws {
-    // With its type said: every asynchronous sequence has a map of its own.
+    // The type is explicit, because every asynchronous sequence has its own map.
     let tenfold: PullStream<Int> = making.stream.map { $0 * 10 }
     let more: PullStream<Int> = tenfold.map { $0 + 1 }
     let mapped: PullStream<Int> = more.compactMap { $0 * 2 }

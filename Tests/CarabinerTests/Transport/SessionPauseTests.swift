@@ -34,7 +34,7 @@ struct SessionPauseTests {
     _ = run.words()
     run.session.pause()
     #expect(run.words() == ["1 is reconnecting", "close 1000"])
-    // What the old connection says comes too late.
+    // Messages of the old connection are ignored.
     run.session.opened(initialPayload: nil)
     #expect(run.words().isEmpty)
     run.session.resume()

@@ -2,7 +2,7 @@ import Carabiner
 import CarabinerWire
 import FoundationEssentials
 
-/// A session in the hands of a test: what it asks for, as short words.
+/// A session driven by a test. Its actions are short words.
 struct SessionRun {
   var session: SocketSession
 
@@ -14,7 +14,7 @@ struct SessionRun {
     session = SocketSession(options)
   }
 
-  /// What is asked for since the last call; timers that are stopped are left out.
+  /// The actions since the last call, without stopped timers.
   mutating func words() -> [String] {
     session.takeActions().compactMap { action in
       switch action {
@@ -47,7 +47,7 @@ struct SessionRun {
     session.subscribe(token, type, payload: Array("{}".utf8))
   }
 
-  /// A session whose connection is acknowledged, and what it asked for on the way is forgotten.
+  /// A session with an acknowledged connection. Earlier actions are discarded.
   static func ready(
     _ tokens: [(UInt64, GraphQLOperationType)] = [(1, .subscription)], _ change: (inout SocketSession.Options) -> Void = { _ in }
   ) -> SessionRun {

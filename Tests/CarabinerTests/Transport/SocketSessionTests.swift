@@ -89,7 +89,7 @@ struct SocketSessionTests {
     _ = run.words()
     run.session.fired(.acknowledgement)
     #expect(run.words() == ["close 4504", "1 failed acknowledgementTimeout"])
-    // The next operation tries anew.
+    // The next operation reconnects.
     run.subscribe(2)
     #expect(run.words() == ["connect"])
   }
@@ -137,7 +137,7 @@ struct SocketSessionTests {
         "start stable 10.0 seconds", #"send {"id":"3","payload":{},"type":"subscribe"}"#, "1 is active",
         #"send {"id":"4","payload":{},"type":"subscribe"}"#, "2 is active",
       ])
-    // Results for the ids of the old connection are nobody's.
+    // Results with the ids of the old connection are ignored.
     run.receive(#"{"id":"1","type":"next","payload":{}}"#)
     #expect(run.words() == ["note"])
     run.session.closed(.goingAway, reason: "")

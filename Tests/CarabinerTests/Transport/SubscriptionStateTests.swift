@@ -19,7 +19,7 @@ struct SubscriptionStateTests {
     while try await iterator.next() != nil {}
     #expect(stream.state == .finished)
     #expect(await states.reduce(into: []) { $0.append($1) } == [.pending, .active, .finished])
-    // Whoever comes late hears the end.
+    // A late reader still receives the final state.
     #expect(await stream.states.reduce(into: []) { $0.append($1) } == [.finished])
   }
 
@@ -106,7 +106,7 @@ struct SubscriptionStateTests {
 
 @Suite("A transport that brings results without HTTP")
 struct ResultTransportTests {
-  /// Answers with what it was asked.
+  /// Responds with the content of the request.
   private final class EchoTransport: ResultTransport {
     let journal = Journal()
 
