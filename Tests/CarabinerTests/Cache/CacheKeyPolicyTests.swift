@@ -60,7 +60,7 @@ struct CacheKeyPolicyTests {
     #expect(try await store.load(DynamicOperation.query("{ broken")) == nil)
   }
 
-  @Test("a field policy finds an object that another query brought")
+  @Test("a field policy finds an object from the result of another query")
   func fieldPolicies() async throws {
     let store = ApolloStore(
       policy: CacheKeyPolicy(

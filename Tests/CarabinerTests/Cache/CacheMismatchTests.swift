@@ -32,7 +32,7 @@ struct CacheMismatchTests {
     #expect(transport.requests.count == 1)
   }
 
-  @Test("K4: cacheAndNetwork does not bring what does not fit", arguments: unfit)
+  @Test("K4: cacheAndNetwork does not return data that does not fit", arguments: unfit)
   func cacheAndNetwork(_ cached: String) async throws {
     var sources: [GraphQLResponse<StrictQuery>.Source] = []
     for try await response in try await client(cached, RecordingTransport(json: heroJSON)).fetch(
@@ -55,7 +55,7 @@ struct CacheMismatchTests {
 
   @Test("K4: networkFirst throws the network's error if what is cached does not fit", arguments: unfit)
   func networkFirst(_ cached: String) async throws {
-    let refused = TransportError(.cannotConnect, "nobody there", url: "")
+    let refused = TransportError(.cannotConnect, "connection refused", url: "")
     await #expect(throws: TransportError.self) {
       _ = try await client(cached, RecordingTransport { _, _ in throw refused }).fetch(
         query: StrictQuery(), cachePolicy: .networkFirst)
@@ -75,7 +75,7 @@ struct CacheMismatchTests {
     #expect(try await client.fetch(query: HeroQuery(), cachePolicy: .cacheFirst).source == .server)
   }
 
-  @Test("K6: a retry with the document after the cached result does not bring that a second time")
+  @Test("K6: a retry with the document after the cached result does not return that result again")
   func retryAfterCachedResult() async throws {
     let store = ApolloStore()
     try await store.publish(#"{"hero":{"name":"cached"}}"#, for: .query("{ hero { name } }"))

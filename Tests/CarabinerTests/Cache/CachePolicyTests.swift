@@ -18,7 +18,7 @@ struct CachePolicyTests {
     try .testing(transport, store: store, observer: observer)
   }
 
-  private static let refused = TransportError(.cannotConnect, "nobody there", url: "")
+  private static let refused = TransportError(.cannotConnect, "connection refused", url: "")
 
   @Test("C: cacheFirst asks the network on a miss and only then")
   func cacheFirst() async throws {
@@ -45,7 +45,7 @@ struct CachePolicyTests {
     #expect(error?.code == .cannotConnect)
   }
 
-  @Test("C: cacheOnly brings nil on a miss and never asks the network")
+  @Test("C: cacheOnly returns nil on a miss and never asks the network")
   func cacheOnly() async throws {
     let transport = RecordingTransport(json: heroJSON)
     let response = try await client(transport).fetch(query: HeroQuery(), cachePolicy: .cacheOnly)
@@ -53,7 +53,7 @@ struct CachePolicyTests {
     #expect(transport.requests.isEmpty)
   }
 
-  @Test("C: cacheAndNetwork brings the cached result and then the server's")
+  @Test("C: cacheAndNetwork returns the cached result and then the server's")
   func cacheAndNetwork() async throws {
     try await fill()
     let stream = try await client(RecordingTransport(json: heroJSON)).fetch(query: HeroQuery(), cachePolicy: .cacheAndNetwork)
@@ -115,7 +115,7 @@ struct CachePolicyTests {
     #expect(!stored.hasErrors, "errors belong to a response, not to the records made of it")
   }
 
-  @Test("C3: a fetch of one value brings the first and does not ask for more")
+  @Test("C3: a fetch of one value returns the first and does not ask for more")
   func firstOnly() async throws {
     try await fill()
     let transport = RecordingTransport(json: heroJSON)

@@ -123,7 +123,7 @@ struct DeferredCacheTests {
   ]
 
   @Test(
-    "K10: a policy that may ask the network brings what is there and then the server's results; cacheOnly brings what is there",
+    "K10: a policy that may ask the network returns the cached data and then the server's results; cacheOnly returns the cached data",
     arguments: [
       (CachePolicy.cacheFirst, [true, true, false]), (.cacheAndNetwork, [true, true, false]), (.cacheOnly, [false]),
     ])
@@ -146,7 +146,7 @@ struct DeferredCacheTests {
     }
   }
 
-  @Test("K10: when the network fails, networkFirst brings what is there")
+  @Test("K10: when the network fails, networkFirst returns the cached data")
   func networkFailure() async throws {
     try await store.publish(heroes(hero(1)), for: .query("{ heroes { __typename id name } version }"))
     let transport = RecordingTransport { _, _ in throw TransportError(.cannotConnect, "nothing listens there", url: "") }
@@ -157,7 +157,7 @@ struct DeferredCacheTests {
     #expect(!response.hasNext)
   }
 
-  @Test("K10: a retry after the cached result does not bring it again")
+  @Test("K10: a retry after the cached result does not return it again")
   func retry() async throws {
     try await store.publish(heroes(hero(1)), for: .query("{ heroes { __typename id name } version }"))
     let transport = RecordingTransport { request, number in
@@ -171,7 +171,7 @@ struct DeferredCacheTests {
     #expect(sources == ["cache", "server"])
   }
 
-  @Test("K10: a watcher that only reads the store brings what is there, and the fragment once it is written")
+  @Test("K10: a watcher that only reads the store returns the cached data, and the fragment once it is written")
   func watcher() async throws {
     try await store.publish(heroes(hero(1)), for: .query("{ heroes { __typename id name } version }"))
     var results = store.watch(query).makeAsyncIterator()

@@ -7,7 +7,7 @@ import Testing
 struct NormalisationTests {
   private let store = ApolloStore()
 
-  @Test("D1: an object with an id is one record under its type and id, whoever refers to it")
+  @Test("D1: an object with an id is one record under its type and id, whatever refers to it")
   func objectKeys() async throws {
     let query = DynamicOperation.query("{ hero { __typename id name friends { __typename id name } } }")
     try await store.publish(
@@ -84,7 +84,7 @@ struct NormalisationTests {
     #expect(try await store.record("QUERY_ROOT") == .object([key: 1]))
   }
 
-  @Test("D2: variables and their defaults stand in a key as the values they have")
+  @Test("D2: variables and their defaults are in a key as their values")
   func variables() async throws {
     let document = "query($a: Int = 5, $b: String, $c: In) { f(a: $a, b: $b, c: $c) }"
     try await store.publish(#"{"f":1}"#, for: .query(document))
@@ -137,7 +137,7 @@ struct NormalisationTests {
     #expect(try await store.data(.query(document))?["node"]?["next"]?["next"]?["v"] == 3)
   }
 
-  @Test("two operations of one document are told apart, and variables' order does not matter")
+  @Test("two operations of one document have different records, and variables' order does not matter")
   func operationsOfOneDocument() async throws {
     let document = "query A($x: Int, $y: Int) { f(x: $x, y: $y) } query B { g }"
     try await store.publish(#"{"f":1}"#, for: .query(document, name: "A", ["x": 1, "y": 2]))

@@ -16,7 +16,7 @@ struct ObjectTextTests {
   }
 
   @Test(
-    "whatever the order and the spacing of a response, the store answers in its own",
+    "the store answers in its own format for every order and spacing of a response",
     arguments: [
       #"{"__typename":"I","id":1,"name":"a","price":2.50}"#,
       #"{"__typename":"I","id":1,"name":"a", "price":2.50}"#,

@@ -41,7 +41,7 @@ struct WatchTests {
     subscription.cancel()
   }
 
-  @Test("D5: a watcher gets the stored value and then each change, whoever made it")
+  @Test("D5: a watcher gets the stored value and then each change, whatever its source")
   func watching() async throws {
     try await store.publish(data("Luke"), for: hero)
     var results = store.watch(hero).makeAsyncIterator()
@@ -55,7 +55,7 @@ struct WatchTests {
     #expect(try await results.next()?.data?["hero"]?["name"] == "Han")
   }
 
-  @Test("D5: changes that come together are told once, and a change back is none")
+  @Test("D5: simultaneous changes are reported once, and a change back is not reported")
   func coalescing() async throws {
     try await store.publish(data("Luke"), for: hero)
     var results = store.watch(hero).makeAsyncIterator()

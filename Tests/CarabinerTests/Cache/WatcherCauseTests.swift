@@ -10,7 +10,7 @@ struct WatcherCauseTests {
 
   private func data(_ name: String) -> String { #"{"hero":{"__typename":"Human","id":1,"name":"\#(name)"}}"# }
 
-  @Test("K3: a result that cannot be read back is no reason to ask again, and neither are changes of other fields")
+  @Test("K3: a result that cannot be read back does not cause a request, and neither do changes of other fields")
   func notReadBack() async throws {
     // The server omits the name, so the store never has the complete result.
     let transport = RecordingTransport(json: #"{"data":{"hero":{"__typename":"Human","id":1}}}"#)
@@ -43,7 +43,7 @@ struct WatcherCauseTests {
     #expect(transport.requests.count == 3)
   }
 
-  @Test("K3: the writes of a watcher's own request are no news to it, and those of another watcher are")
+  @Test("K3: a watcher does not report the writes of its own request, but reports those of another watcher")
   func ownWrites() async throws {
     let transport = RecordingTransport { request, number in .json(#"{"data":\#(data("N\(number)"))}"#, to: request) }
     let client = try ApolloClient.testing(transport, store: store)

@@ -241,7 +241,7 @@ struct ChainBehaviourTests {
   }
 
   @Test(
-    "G2: what is no GraphQL response is refused with the head of the body",
+    "G2: a body that is not a GraphQL response is refused with its first bytes",
     arguments: ["[]", "{}", "42", #"{"message":"hello"}"#])
   func notAResponse(body: String) async throws {
     let error = await #expect(throws: ResponseParsingError.self) {

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Declared differences from the original (SEMANTICS K19)")
 struct DeclaredDifferencesTests {
-  @Test("K19: a 200 without a body is no GraphQL response", arguments: ["", " \r\n"])
+  @Test("K19: a 200 without a body is not a GraphQL response", arguments: ["", " \r\n"])
   func emptyBody(_ body: String) async throws {
     for writes in [true, false] {
       let error = await #expect(throws: ResponseParsingError.self) {

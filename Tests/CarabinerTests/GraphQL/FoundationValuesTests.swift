@@ -36,7 +36,7 @@ struct FoundationValuesTests {
   }
 
   @Test(
-    "what is none of them does not fit",
+    "a value of another type is a mismatch",
     arguments: [
       (#""AQID""#, #""*""#), (#""AQID""#, "[1,2]"), (#""https://example.com/a?b=c""#, "1"), ("12345678901234567890.12", #""1""#),
     ])

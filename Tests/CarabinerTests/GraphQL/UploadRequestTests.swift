@@ -74,7 +74,7 @@ struct UploadRequestTests {
   }
 
   @Test(
-    "K17: files with one name are a list, and a placeholder gives way to a file",
+    "K17: files with one name are a list, and a file replaces a placeholder",
     arguments: [
       (["a", "a"], "{}", #"{"a":[null,null]}"#, ["a.0", "a.1"]),
       (["i.l", "b", "i.l"], "{}", #"{"b":null,"i":{"l":[null,null]}}"#, ["i.l.0", "b", "i.l.1"]),
@@ -108,7 +108,7 @@ struct UploadRequestTests {
     #expect(error?.message.contains(fragment) == true, "\(String(describing: error))")
   }
 
-  @Test("E5: a file's name cannot end the line it stands on, and no media type can")
+  @Test("E5: a file's name cannot end its header line, and neither can a media type")
   func hostileNames() throws {
     let sent = try text(request([data("a", name: "a\"; x=\"\r\nX: é")]).toURLRequest())
     #expect(sent.contains(#"filename="a%22; x=%22%0D%0AX: é""#))
@@ -183,7 +183,7 @@ struct UploadRequestTests {
     #expect(try await silent.store.keys().isEmpty)
   }
 
-  @Test("E5: an upload is sent once with its document, and brings its result")
+  @Test("E5: an upload is sent once with its document, and returns its result")
   func throughTheChain() async throws {
     let transport = RecordingTransport(json: #"{"data":{"save":5}}"#)
     let client = ApolloClient(

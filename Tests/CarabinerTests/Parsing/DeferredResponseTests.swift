@@ -2,7 +2,7 @@ import Carabiner
 import FoundationEssentials
 import Testing
 
-@Suite("A response in parts brings its results through the chain (SEMANTICS F)")
+@Suite("A response in parts returns its results through the chain (SEMANTICS F)")
 struct DeferredResponseTests {
   private let first = #"{"data":{"hero":{"name":"R2"}},"hasNext":true}"#
   private let patch =
@@ -44,7 +44,7 @@ struct DeferredResponseTests {
     #expect(outcome.parsingCode == .unsupportedContentType)
   }
 
-  @Test("F4: a last part that only says that it is the last is no result")
+  @Test("F4: a last part that only ends the response is not a result")
   func lastAlone() async throws {
     let outcome = try await outcome([parts(first, #"{"hasNext":false}"#)])
     #expect(outcome.error == nil)

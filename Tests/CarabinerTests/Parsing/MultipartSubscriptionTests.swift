@@ -47,7 +47,7 @@ struct MultipartSubscriptionTests {
   }
 
   @Test(
-    "parts that are no payload are refused",
+    "parts without a valid payload are refused",
     arguments: [#"{"payload":7}"#, #"{"payload":{}}"#, #"{"payload":null,"errors":"x"}"#, "[]", "{", "null"])
   func badParts(part: String) async throws {
     let outcome = try await outcome([parts(payload(1), part)])
@@ -74,7 +74,7 @@ struct MultipartSubscriptionTests {
     #expect(outcome.results == [data(7)])
   }
 
-  @Test("subscribe brings typed results, and asks for parts")
+  @Test("subscribe returns typed results, and asks for parts")
   func typed() async throws {
     let transport = RecordingTransport { request, _ in
       .json(parts(payload(1), payload(2)), headers: ["Content-Type": ChunkTransport.subscription], to: request)
@@ -89,7 +89,7 @@ struct MultipartSubscriptionTests {
     #expect(request.timeoutInterval == .infinity)
   }
 
-  @Test("C: a subscription first brings what the cache has, unless it is told otherwise")
+  @Test("C: a subscription first returns the cached data, unless its policy says otherwise")
   func cacheThenNetwork() async throws {
     let client = try ApolloClient.testing(
       ChunkTransport([parts(payload(1), payload(2))], contentType: ChunkTransport.subscription))

@@ -37,7 +37,7 @@ struct PullStreamTests {
     #expect(try await elements(mapped) == [22])
   }
 
-  @Test("nothing is passed through a map before somebody asks, and then once", arguments: Making.allCases)
+  @Test("a map runs only when an element is read, and once", arguments: Making.allCases)
   func laziness(making: Making) async throws {
     let count = Mutex(0)
     let mapped: PullStream<Int> = making.stream.map { element in
@@ -49,7 +49,7 @@ struct PullStreamTests {
     #expect(count.withLock { $0 } == 1)
   }
 
-  @Test("what a map throws is seen further out, and not further in", arguments: Making.allCases)
+  @Test("an error from a map reaches the outer maps, not the inner ones", arguments: Making.allCases)
   func errors(making: Making) async throws {
     func refusing() -> PullStream<Int> {
       let inner: PullStream<Int> = making.stream.mapErrors { _ in 7 }

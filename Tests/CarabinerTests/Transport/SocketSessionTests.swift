@@ -115,7 +115,7 @@ struct SocketSessionTests {
     let error = WebSocketError.closed(WebSocketCloseCode(rawValue: number), reason: "because", url: "ws://x")
     #expect(error.code == code)
     #expect(error.closeCode?.rawValue == number)
-    #expect(error.message.contains("; "), "what to do next is missing: \(error)")
+    #expect(error.message.contains("; "), "the next step is missing: \(error)")
     if number != 1005, number != 1006 { #expect(error.message.contains(#"\#(number) ("because")"#)) }
   }
 
@@ -241,7 +241,7 @@ struct SocketSessionTests {
     #expect(seen.count > 200)
   }
 
-  @Test("unsubscribing tells the server, in the words of the protocol", arguments: WebSocketProtocol.allCases)
+  @Test("unsubscribing notifies the server, in the words of the protocol", arguments: WebSocketProtocol.allCases)
   func unsubscribing(dialect: WebSocketProtocol) {
     var run = SessionRun.ready([(1, .subscription), (2, .subscription)]) { $0.dialect = dialect }
     run.session.unsubscribe(1)
@@ -275,7 +275,7 @@ struct SocketSessionTests {
   }
 
   @Test(
-    "I1: messages nobody can use end the connection with a clear error",
+    "I1: messages that are not valid end the connection with a clear error",
     arguments: ["", "nonsense", "[]", "{}", #"{"type":"data","id":"1","payload":{}}"#, #"{"type":"next","payload":{}}"#])
   func invalid(text: String) {
     var run = SessionRun.ready()
@@ -348,7 +348,7 @@ struct SocketSessionTests {
     #expect(run.words() == [#"send {"type":"connection_terminate"}"#, "close 1000"])
   }
 
-  @Test("shutting down ends what runs, tells the server, and takes nothing more")
+  @Test("shutting down ends the running operations, notifies the server, and accepts no new ones")
   func shutDown() {
     var run = SessionRun.ready()
     run.session.shutDown()

@@ -104,7 +104,7 @@ struct SubscriptionStateTests {
   }
 }
 
-@Suite("A transport that brings results without HTTP")
+@Suite("A transport that returns results without HTTP")
 struct ResultTransportTests {
   /// Responds with the content of the request.
   private final class EchoTransport: ResultTransport {

@@ -11,9 +11,9 @@ struct TransportErrorTests {
       ("ws://:secret@[::1]:2/", "ws://[::1]:2/"), ("", ""), ("no url at@all", "no url at@all"), ("://@", "://"),
     ])
   func withoutUser(_ url: String, _ shown: String) {
-    let error = TransportError(.cannotConnect, "nobody listens", url: url)
+    let error = TransportError(.cannotConnect, "connection refused", url: url)
     #expect(error.url == shown)
-    #expect("\(WebSocketError(.cannotConnect, "nobody listens", url: url))" == "\(error)")
-    #expect("\(error)" == "nobody listens [cannotConnect, \(shown)]")
+    #expect("\(WebSocketError(.cannotConnect, "connection refused", url: url))" == "\(error)")
+    #expect("\(error)" == "connection refused [cannotConnect, \(shown)]")
   }
 }
