@@ -1,7 +1,7 @@
-/// The four kinds of stages.
+/// The four kinds of stages, in the order of the lists of a manifest.
 public enum StageKind: String, CaseIterable, Sendable {
   case graphQL = "graphql"
-  case http
   case cache
+  case http
   case parsing
 }

@@ -1,4 +1,5 @@
 package import Carabiner
+package import CarabinerABI
 package import CarabinerWire
 
 /// The configuration of a host: its plugins and the order of the stages.
@@ -120,12 +121,12 @@ extension Manifest {
 
   /// The lists of a chain; nil leaves a list to the defaults.
   package struct Lists: Sendable, Hashable {
-    private var entries: [StageList: [Entry]] = [:]
+    private var entries: [StageKind: [Entry]] = [:]
 
     /// No lists.
     package init() {}
 
-    package subscript(list: StageList) -> [Entry]? {
+    package subscript(list: StageKind) -> [Entry]? {
       get { entries[list] }
       set { entries[list] = newValue }
     }

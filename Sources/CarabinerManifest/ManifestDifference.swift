@@ -1,3 +1,4 @@
+internal import CarabinerABI
 package import CarabinerWire
 
 /// The differences between two manifests, for operators who review a reload.
@@ -30,7 +31,7 @@ package struct ManifestDifference: Sendable, Hashable {
       if !changes.isEmpty { lines.append("~ plugin \(plugin.name): \(changes.joined(separator: ", "))") }
     }
     for plugin in old.plugins where new.plugin(named: plugin.name) == nil { lines.append("- plugin \(plugin.name)") }
-    for list in StageList.allCases {
+    for list in StageKind.allCases {
       let (before, after) = (Self.names(old.lists[list]), Self.names(new.lists[list]))
       if before != after { lines.append("~ chain/\(list.rawValue): \(before) becomes \(after)") }
     }

@@ -1,4 +1,5 @@
 import Carabiner
+import CarabinerABI
 import CarabinerManifest
 import CarabinerWire
 import Foundation
@@ -21,7 +22,7 @@ struct ManifestTests {
         """)
     func plan(_ name: String?, _ type: GraphQLOperationType = .query) -> [[String]] {
       let plan = manifest.stagePlan(operationName: name, type: type)
-      return [plan.active(.graphql).map(\.name), plan.active(.http).map(\.name)]
+      return [plan.active(.graphQL).map(\.name), plan.active(.http).map(\.name)]
     }
     #expect(plan("Hero") == [["max-retry"], ["response-code"]])
     #expect(plan("GetHero") == [["max-retry"], []])

@@ -1,4 +1,5 @@
 import Carabiner
+import CarabinerABI
 import CarabinerManifest
 import Testing
 
@@ -45,7 +46,7 @@ struct RuleTests {
     var rules: [Manifest.Rule] = []
     for index in 0..<30 {
       var lists = Manifest.Lists()
-      for list in StageList.allCases where Bool.random(using: &numbers) {
+      for list in StageKind.allCases where Bool.random(using: &numbers) {
         lists[list] = [Manifest.Entry(name: "\(list)-\(index)")]
       }
       var rule = Manifest.Rule(lists: lists)
@@ -60,7 +61,7 @@ struct RuleTests {
     for name in names {
       for type in GraphQLOperationType.allCases {
         let plan = manifest.stagePlan(operationName: name, type: type)
-        for list in StageList.allCases {
+        for list in StageKind.allCases {
           let first = rules.indices.first { rules[$0].matches(name, type) && rules[$0].lists[list] != nil }
           let expected = first.flatMap { rules[$0].lists[list] }?.map(\.name) ?? list.builtIns
           #expect(plan.stages[list].map(\.name) == expected, "\(name) \(type) \(list)")

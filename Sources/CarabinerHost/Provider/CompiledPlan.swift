@@ -37,12 +37,12 @@ final class CompiledPlan: Sendable {
   ///   - passesGraphQLErrors: Whether the built-in `response-code` accepts GraphQL errors with a status of 400 to 499.
   init(
     _ plan: StagePlan, manifest: Manifest, limits: PluginLimits, passesGraphQLErrors: Bool,
-    binding: (String, StageList) -> StageBinding?,
+    binding: (String, StageKind) -> StageBinding?,
     ffi: (String) -> FFIStage?
   ) {
     self.limits = limits
     graphQL = Self.rows(
-      plan.active(.graphql), .graphQL, binding: { binding($0, .graphql) }, plugins: { .plugins($0) },
+      plan.active(.graphQL), .graphQL, binding: { binding($0, .graphQL) }, plugins: { .plugins($0) },
       builtIn: { name in
         switch name {
         case "max-retry": .interceptor(MaxRetryInterceptor(configuration: manifest.maxRetry))
@@ -89,14 +89,14 @@ final class CompiledPlan: Sendable {
       parser: sharedParser ?? JSONResponseParsingInterceptor())
     let keepsState = StageMap { list in
       switch list {
-      case .graphql: sharedGraphQL == nil
+      case .graphQL: sharedGraphQL == nil
       case .cache: sharedCache == nil
       case .http: sharedHTTP == nil
       case .parsing: sharedParser == nil
       }
     }
     self.keepsState = keepsState
-    keepsAnyState = StageList.allCases.contains { keepsState[$0] }
+    keepsAnyState = StageKind.allCases.contains { keepsState[$0] }
   }
 
   /// The interceptors of one request.
@@ -112,7 +112,7 @@ final class CompiledPlan: Sendable {
       context: context, operationName: operation.operationName, operationType: operation.operationType, limits: limits,
       probes: probes)
     var made = shared
-    if keepsState[.graphql] { made.graphQL = graphQL.map { interceptor($0, call) } }
+    if keepsState[.graphQL] { made.graphQL = graphQL.map { interceptor($0, call) } }
     if keepsState[.cache] { made.cache = CachePluginRun(caches, cacheRow, call: call) }
     if keepsState[.http] || isTraced { made.http = http.flatMap { interceptors($0, call) } }
     if keepsState[.parsing] { made.parser = ParserPluginRun(parsers, parserRow, accepting: acceptedMediaTypes, call: call) }

@@ -1,3 +1,4 @@
+package import CarabinerABI
 package import CarabinerManifest
 internal import CarabinerWire
 internal import Synchronization
@@ -14,7 +15,7 @@ package struct EntryStatus: Sendable, Hashable {
   package let id: String?
   package let version: String?
   /// The lists that contain the entry, including those of rules.
-  package let lists: [StageList]
+  package let lists: [StageKind]
   package let isMandatory: Bool
   /// Whether requests pass it, regardless of its circuit breaker.
   package let isEnabled: Bool
@@ -53,7 +54,7 @@ extension HostedChain {
       return EntryStatus(
         name: plugin.name, origin: origin, path: path, digest: library?.digest, id: instance?.id ?? function?.function,
         version: library?.note.version,
-        lists: StageList.allCases.filter { list in lists.contains { $0[list]?.contains { $0.name == plugin.name } ?? false } },
+        lists: StageKind.allCases.filter { list in lists.contains { $0[list]?.contains { $0.name == plugin.name } ?? false } },
         isMandatory: plugin.isMandatory, isEnabled: decision?.isEnabled ?? true, decision: decision,
         breaker: instance?.breaker?.status, faults: instance?.statistics.faults.load(ordering: .relaxed) ?? 0,
         failures: instance?.statistics.failures.load(ordering: .relaxed) ?? 0,

@@ -1,5 +1,6 @@
 internal import CCarabiner
 package import Carabiner
+internal import CarabinerABI
 package import CarabinerManifest
 internal import CarabinerWire
 internal import Synchronization
@@ -127,7 +128,7 @@ package final class HostedChain: InterceptorProvider {
     var broken: Set<String> = []
     var probes: [CircuitBreaker.Probe] = []
     // A request can only probe plugins that it passes.
-    for name in Set(StageList.allCases.flatMap { plan.active($0).map(\.name) }).sorted() {
+    for name in Set(StageKind.allCases.flatMap { plan.active($0).map(\.name) }).sorted() {
       guard let instance = loadedPlugins.instance(name), let breaker = instance.breaker else { continue }
       switch breaker.admission() {
       case .pass: break

@@ -17,7 +17,7 @@ struct LoadedPlugins: Sendable {
 
   private struct Place: Hashable {
     let name: String
-    let list: StageList
+    let list: StageKind
   }
 
   /// Values that all entries of a chain share.
@@ -52,7 +52,7 @@ struct LoadedPlugins: Sendable {
   var watchedFiles: [String] { watched.values.flatMap(\.keys) }
 
   /// The stage of a plugin in a list; nil for any other entry.
-  func binding(_ name: String, _ list: StageList) -> StageBinding? { bindings[Place(name: name, list: list)] }
+  func binding(_ name: String, _ list: StageKind) -> StageBinding? { bindings[Place(name: name, list: list)] }
 
   /// The stage of an `ffi` entry; nil for any other.
   func ffi(_ name: String) -> FFIStage? { if case .ffi(let stage)? = members[name] { stage } else { nil } }
@@ -120,7 +120,7 @@ struct LoadedPlugins: Sendable {
       watched[plugin.name] = files
       libraries[plugin.name] = library
       members[plugin.name] = .plugin(instance)
-      for list in StageList.allCases where interceptor.stages.contains(list.rawValue) {
+      for list in StageKind.allCases where interceptor.stages.contains(list.rawValue) {
         bindings[Place(name: plugin.name, list: list)] = StageBinding(instance, list.kind)
       }
     }
@@ -208,7 +208,7 @@ struct LoadedPlugins: Sendable {
   private func misplaced(_ manifest: Manifest) -> [ManifestProblem] {
     let all = [("chain", manifest.lists)] + manifest.rules.enumerated().map { ("rules/\($0)/chain", $1.lists) }
     return all.flatMap { place, lists in
-      StageList.allCases.flatMap { list in
+      StageKind.allCases.flatMap { list in
         (lists[list] ?? []).enumerated().compactMap { index, entry -> ManifestProblem? in
           let hasStage =
             switch members[entry.name] {
@@ -229,15 +229,4 @@ struct LoadedPlugins: Sendable {
 /// The problems of one plugin's configuration.
 private struct ConfigurationViolations: Error {
   let problems: [ManifestProblem]
-}
-
-extension StageList {
-  fileprivate var kind: StageKind {
-    switch self {
-    case .graphql: .graphQL
-    case .cache: .cache
-    case .http: .http
-    case .parsing: .parsing
-    }
-  }
 }

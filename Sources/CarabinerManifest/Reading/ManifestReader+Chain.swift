@@ -1,18 +1,19 @@
 internal import Carabiner
+internal import CarabinerABI
 internal import CarabinerWire
 
 extension ManifestReader {
   mutating func readLists(_ json: JSONValue, _ pointer: JSONPointer) -> Manifest.Lists {
     var lists = Manifest.Lists()
-    guard let object = object(json, pointer, knowing: StageList.allCases.map(\.rawValue)) else { return lists }
-    for list in StageList.allCases {
+    guard let object = object(json, pointer, knowing: StageKind.allCases.map(\.rawValue)) else { return lists }
+    for list in StageKind.allCases {
       guard let value = object[list.rawValue] else { continue }
       lists[list] = readList(value, list, pointer.appending(list.rawValue))
     }
     return lists
   }
 
-  private mutating func readList(_ json: JSONValue, _ list: StageList, _ pointer: JSONPointer) -> [Manifest.Entry] {
+  private mutating func readList(_ json: JSONValue, _ list: StageKind, _ pointer: JSONPointer) -> [Manifest.Entry] {
     guard case .array(let elements) = json else {
       wrongType(json, pointer, "a list of stages")
       return []
@@ -35,7 +36,7 @@ extension ManifestReader {
     return order.entries.map(\.entry)
   }
 
-  private mutating func readEntry(_ json: JSONValue, _ list: StageList, _ pointer: JSONPointer) -> Manifest.Entry? {
+  private mutating func readEntry(_ json: JSONValue, _ list: StageKind, _ pointer: JSONPointer) -> Manifest.Entry? {
     if json.string != nil { return text(json, pointer).map { Manifest.Entry(name: $0) } }
     guard case .object = json else {
       wrongType(json, pointer, "a stage's name, or {use: name, before: [names], after: [names]}")
@@ -51,9 +52,9 @@ extension ManifestReader {
     return text(use, pointer.appending("use")).map { Manifest.Entry(name: $0, before: before, after: after) }
   }
 
-  private mutating func knows(_ name: String, _ list: StageList, _ pointer: JSONPointer) -> Bool {
+  private mutating func knows(_ name: String, _ list: StageKind, _ pointer: JSONPointer) -> Bool {
     if declared.contains(name) || list.builtIns.contains(name) { return true }
-    if let other = StageList.ofBuiltIn(name) {
+    if let other = StageKind.ofBuiltIn(name) {
       problem(
         .unknownStage, pointer, "\(name) is a stage of the \(other.rawValue) list, and this is the \(list.rawValue) list; move it"
       )

@@ -1,3 +1,4 @@
+internal import CarabinerABI
 internal import CarabinerWire
 
 extension ManifestReader {
@@ -59,7 +60,7 @@ extension ManifestReader {
       problem(.invalidValue, place, "\(name.debugDescription) is not a name; use lower-case letters, digits and -")
       return nil
     }
-    if let list = StageList.ofBuiltIn(name) {
+    if let list = StageKind.ofBuiltIn(name) {
       problem(
         .duplicateName, place, "\(name) is the name of a built-in stage of the \(list.rawValue) list; choose another")
       return nil

@@ -1,4 +1,5 @@
 internal import Carabiner
+internal import CarabinerABI
 internal import CarabinerWire
 
 /// Reads a manifest and collects all its problems.
@@ -93,7 +94,7 @@ struct ManifestReader {
   /// Warns about declarations that have no effect.
   private mutating func warnAboutIdle() {
     let lists = [manifest.lists] + manifest.rules.map(\.lists)
-    let used = Set(lists.flatMap { lists in StageList.allCases.flatMap { lists[$0] ?? [] } }.map(\.name))
+    let used = Set(lists.flatMap { lists in StageKind.allCases.flatMap { lists[$0] ?? [] } }.map(\.name))
     for plugin in manifest.plugins where !used.contains(plugin.name) {
       warn(
         .unusedPlugin, plugin.pointer,

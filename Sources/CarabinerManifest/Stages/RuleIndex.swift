@@ -1,4 +1,5 @@
 package import Carabiner
+internal import CarabinerABI
 
 /// The rules of a manifest, indexed so that an operation is compared with few of them, and the stages of each rule.
 ///
@@ -47,10 +48,10 @@ package struct RuleIndex: Sendable, Equatable {
     var candidates = Candidates(
       named: byName[name] ?? [], lettered: byFirst.isEmpty ? [] : name.unicodeScalars.first.flatMap { byFirst[$0] } ?? [],
       others: others)
-    var missing = StageList.allCases.count
+    var missing = StageKind.allCases.count
     while missing > 0, let index = candidates.next() {
       guard rows[index].rule.matches(name, type) else { continue }
-      for list in StageList.allCases where chosen[list] == nil {
+      for list in StageKind.allCases where chosen[list] == nil {
         guard rows[index].stages[list] != nil else { continue }
         chosen[list] = index
         missing -= 1

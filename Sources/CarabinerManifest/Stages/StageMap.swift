@@ -1,6 +1,8 @@
+public import CarabinerABI
+
 /// A value for each of the four lists.
 ///
-/// It is public, like ``StageList``, so that the compiler can specialise it for the types of the host. Requests read it.
+/// It is public, like ``StageKind``, so that the compiler can specialise it for the types of the host. Requests read it.
 public struct StageMap<Value: Sendable>: Sendable {
   private var graphql: Value
   private var cache: Value
@@ -8,18 +10,18 @@ public struct StageMap<Value: Sendable>: Sendable {
   private var parsing: Value
 
   /// Calls `value` once for each list.
-  public init(_ value: (StageList) throws -> Value) rethrows {
-    graphql = try value(.graphql)
+  public init(_ value: (StageKind) throws -> Value) rethrows {
+    graphql = try value(.graphQL)
     cache = try value(.cache)
     http = try value(.http)
     parsing = try value(.parsing)
   }
 
   /// The value of a list.
-  public subscript(list: StageList) -> Value {
+  public subscript(list: StageKind) -> Value {
     get {
       switch list {
-      case .graphql: graphql
+      case .graphQL: graphql
       case .cache: cache
       case .http: http
       case .parsing: parsing
@@ -27,7 +29,7 @@ public struct StageMap<Value: Sendable>: Sendable {
     }
     set {
       switch list {
-      case .graphql: graphql = newValue
+      case .graphQL: graphql = newValue
       case .cache: cache = newValue
       case .http: http = newValue
       case .parsing: parsing = newValue

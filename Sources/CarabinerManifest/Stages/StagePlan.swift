@@ -1,4 +1,5 @@
 package import Carabiner
+package import CarabinerABI
 
 /// The stages of an operation, in order.
 package struct StagePlan: Sendable, Hashable {
@@ -26,7 +27,7 @@ package struct StagePlan: Sendable, Hashable {
   package fileprivate(set) var stages: StageMap<[Stage]>
 
   /// The enabled stages of a list.
-  package func active(_ list: StageList) -> [Stage] {
+  package func active(_ list: StageKind) -> [Stage] {
     let stages = stages[list]
     return stages.allSatisfy(\.isActive) ? stages : stages.filter(\.isActive)
   }
@@ -49,7 +50,7 @@ extension Manifest {
   ) -> StagePlan {
     var plan = StagePlan(stages: ruleIndex.stages(choice))
     if !overrides.isEmpty || !leftOut.isEmpty || hasDisabledPlugins {
-      for list in StageList.allCases {
+      for list in StageKind.allCases {
         for index in plan.stages[list].indices {
           let name = plan.stages[list][index].name
           plan.stages[list][index].decision = leftOut[name] ?? plugin(named: name).flatMap { overrides.decision(on: $0) }
@@ -58,7 +59,7 @@ extension Manifest {
     }
     // Without a parser every request fails. If all parsers are disabled, the built-in one is used.
     if !plan.stages[.parsing].contains(where: \.isActive) {
-      plan.stages[.parsing] += StageList.parsing.builtIns.map { stage($0, rule: nil) }
+      plan.stages[.parsing] += StageKind.parsing.builtIns.map { stage($0, rule: nil) }
     }
     return plan
   }

@@ -1,4 +1,5 @@
 package import Carabiner
+internal import CarabinerABI
 internal import CarabinerHost
 package import CarabinerManifest
 package import CarabinerWire
@@ -35,7 +36,7 @@ package struct ChainDrawing {
     return http + steps("parsing", .parsing) + graphQL + steps("cache write", .cache)
   }
 
-  private func steps(_ label: String, _ list: StageList) -> [(list: String, name: String)] {
+  private func steps(_ label: String, _ list: StageKind) -> [(list: String, name: String)] {
     plan.active(list).map { (label, $0.name) }
   }
 
@@ -44,7 +45,7 @@ package struct ChainDrawing {
     func lines(_ arrow: String, _ steps: [(list: String, name: String)]) -> [String] {
       steps.map { "\(arrow) \($0.list.padding(toLength: 12, withPad: " ", startingAt: 0))\($0.name)" }
     }
-    let decided = StageList.allCases.flatMap { list in
+    let decided = StageKind.allCases.flatMap { list in
       plan.stages[list].compactMap { stage in
         stage.decision.map { decision in
           "\(decision.isEnabled ? "+" : "-") \(list.rawValue.padding(toLength: 12, withPad: " ", startingAt: 0))\(stage.name) (\(decision))"
@@ -57,7 +58,7 @@ package struct ChainDrawing {
   /// The JSON that Manifest.md documents.
   package var json: JSONValue {
     var lists = JSONObject()
-    for list in StageList.allCases {
+    for list in StageKind.allCases {
       lists[list.rawValue] = .array(
         plan.stages[list].map { stage in
           [

@@ -1,4 +1,5 @@
 internal import Carabiner
+internal import CarabinerABI
 internal import CarabinerGateway
 internal import CarabinerHost
 internal import CarabinerManifest
@@ -16,7 +17,7 @@ struct LiveChain: Sendable {
     let plan = generation.host.chain.plan(operation, type)
     drawing = ChainDrawing(plan, of: operation, type)
     // The entries in the operation's plan, including those that are switched off.
-    let names = Set(StageList.allCases.flatMap { plan.stages[$0].map(\.name) })
+    let names = Set(StageKind.allCases.flatMap { plan.stages[$0].map(\.name) })
     entries = generation.host.chain.entries().filter { names.contains($0.name) }
     self.timings = timings.summaries
   }

@@ -1,4 +1,5 @@
 internal import Carabiner
+internal import CarabinerABI
 internal import CarabinerCurl
 internal import CarabinerDigest
 internal import CarabinerFiles
@@ -119,7 +120,7 @@ struct ChainRuntime: Sendable {
   /// - Throws: A usage error if it does not.
   func requirePersistedQueries(for operation: DynamicOperation) throws {
     let plan = chain.plan(operation.operationName, operation.operationType)
-    guard plan.active(.graphql).contains(where: { $0.name == "persisted-queries" }) else {
+    guard plan.active(.graphQL).contains(where: { $0.name == "persisted-queries" }) else {
       throw ServerError.invalid(
         "--apq needs the stage persisted-queries, which this operation does not pass; put it into the graphql list")
     }

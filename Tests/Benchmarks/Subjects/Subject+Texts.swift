@@ -1,4 +1,5 @@
 internal import Carabiner
+internal import CarabinerABI
 internal import CarabinerHost
 internal import CarabinerManifest
 internal import CarabinerWire
@@ -47,7 +48,7 @@ extension Subject {
       return { count in
         for number in 0..<count {
           let plan = manifest.stagePlan(operationName: "Operation\(number % 1000)", type: .query)
-          guard plan.active(.graphql).count == 1 else { throw SubjectError(description: "the rule was not found") }
+          guard plan.active(.graphQL).count == 1 else { throw SubjectError(description: "the rule was not found") }
         }
       }
     },

@@ -1,4 +1,5 @@
 import Carabiner
+import CarabinerABI
 import CarabinerHost
 import CarabinerManifest
 import CarabinerWire
@@ -65,7 +66,7 @@ struct CrashLoopTests {
     #expect(!entry.isEnabled)
     #expect(entry.decision?.source == .crashLoop(crashes: 2, within: .seconds(600)))
     #expect(entry.digest == nil)
-    #expect(chain.plan(nil, .query).stages[.graphql].first?.isActive == false)
+    #expect(chain.plan(nil, .query).stages[.graphQL].first?.isActive == false)
     let mandatory = #expect(throws: ManifestError.self) {
       try HostedChain(manifest(path, extra: ", mandatory: true"), crashLoop: skipping)
     }

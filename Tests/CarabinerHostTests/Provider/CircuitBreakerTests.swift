@@ -228,7 +228,7 @@ struct CircuitBreakerTests {
     #expect(entries.map(\.id) == ["org.carabiner.test.faults", nil, "crc32"])
     #expect(entries.map(\.version) == ["1.2.3", nil, nil])
     #expect(entries.map { $0.digest?.count } == [64, nil, nil])
-    #expect(entries.map(\.lists) == [[.graphql], [.cache], [.http]])
+    #expect(entries.map(\.lists) == [[.graphQL], [.cache], [.http]])
     #expect(entries.map(\.isEnabled) == [true, false, true])
     #expect(entries.map(\.isMandatory) == [true, false, false])
     #expect(entries.map(\.decision?.source) == [nil, .manifest, nil])

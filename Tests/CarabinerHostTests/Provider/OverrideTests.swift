@@ -1,4 +1,5 @@
 import Carabiner
+import CarabinerABI
 import CarabinerHost
 import CarabinerManifest
 import Foundation
@@ -69,7 +70,7 @@ struct OverrideTests {
         pattern, isEnabled: isEnabled, reason: "a reason", at: Date(timeIntervalSinceReferenceDate: 0))
     }
     let stage = try #require(
-      manifest.stagePlan(operationName: nil, type: .query, overrides: overrides).stages[.graphql].first)
+      manifest.stagePlan(operationName: nil, type: .query, overrides: overrides).stages[.graphQL].first)
     #expect(stage.decision?.description == said.decision)
     #expect(stage.isActive == said.decision.map { $0.hasPrefix("enabled") } ?? true)
   }
@@ -121,7 +122,7 @@ struct OverrideTests {
     try chain.setOverrides(overrides)
     #expect(chain.overrides == overrides)
     #expect(try await HostedPlugins.name(chain) == "server")
-    #expect(chain.plan(nil, .query).active(.graphql).isEmpty)
+    #expect(chain.plan(nil, .query).active(.graphQL).isEmpty)
     #expect(try await underWay == "replaced")
     overrides.override("p0", isEnabled: true, reason: "it was right")
     try chain.setOverrides(overrides)

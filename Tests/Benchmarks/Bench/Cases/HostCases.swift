@@ -1,6 +1,7 @@
 internal import BenchSubjects
 internal import CBenchmark
 internal import Carabiner
+internal import CarabinerABI
 internal import CarabinerCurl
 internal import CarabinerHost
 internal import CarabinerManifest
@@ -15,7 +16,7 @@ extension Benchmark {
         let cost = try await Measurement.of(seconds: surroundings.sampleSeconds) { iterations in
           for iteration in 0..<iterations {
             let plan = manifest.stagePlan(operationName: "Operation\(iteration % count)", type: .query)
-            guard plan.active(.graphql).count == 1 else { throw CancellationError() }
+            guard plan.active(.graphQL).count == 1 else { throw CancellationError() }
           }
         }
         points.append(Figure(count == 1000 ? "route.ns" : "route.ns.at.\(count)", cost.nanoseconds))
