@@ -86,7 +86,7 @@ internal import Synchronization
       defer { state.timers = [:] }
       return (Array(state.timers.values), Array(state.hooks.values))
     }
-    for timer in timers { timer.cancel() }
+    for timer in timers { timer.end() }
     for task in tasks { task.cancel() }
   }
 }

@@ -26,10 +26,10 @@ extension PluginHost {
   }
 
   private func start(
-    after delay: UInt64, every interval: UInt64, _ code: @escaping @Sendable () -> Void
+    after delay: UInt64, every interval: UInt64, onEnd: (@Sendable () -> Void)? = nil, _ code: @escaping @Sendable () -> Void
   ) throws -> PluginTimer {
     guard let service = unsafe timer else { throw PluginFailure("this host has no timers") }
-    let armed = unsafe TimerWork(self, service, every: interval, code)
+    let armed = unsafe TimerWork(self, service, every: interval, onEnd: onEnd, code)
     guard work.add(armed) else { throw PluginFailure("this instance is being destroyed: it starts nothing more") }
     guard armed.arm(after: delay) else {
       work.remove(armed)
@@ -40,10 +40,13 @@ extension PluginHost {
 
   /// Suspends the task, with a timer of the host and without blocking a thread.
   ///
-  /// - Throws: `CancellationError` as soon as the task is cancelled; ``PluginFailure`` if too many timers are armed.
+  /// - Throws: `CancellationError` as soon as the task is cancelled or the instance ends; ``PluginFailure`` if too many timers are
+  ///   armed.
   public func sleep(for delay: Duration) async throws {
     let waiter = Waiter<Void>()
-    let timer = try after(delay) { waiter.finish(.success(())) }
+    let timer = try start(
+      after: delay.clampedNanoseconds, every: 0, onEnd: { waiter.finish(.failure(CancellationError())) },
+      { waiter.finish(.success(())) })
     do {
       try await waiter.value
     } catch {

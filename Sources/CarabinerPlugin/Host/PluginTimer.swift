@@ -36,15 +36,18 @@ public struct PluginTimer: Sendable {
   private let service: UnsafePointer<crb_timer_service>
   /// In nanoseconds; 0 for a timer that fires once.
   private let interval: UInt64
+  /// Called if the instance ends before the timer fires.
+  private let onEnd: (@Sendable () -> Void)?
   private let state: Mutex<State>
 
   init(
     _ host: PluginHost, _ service: UnsafePointer<crb_timer_service>, every interval: UInt64,
-    _ work: @escaping @Sendable () -> Void
+    onEnd: (@Sendable () -> Void)?, _ work: @escaping @Sendable () -> Void
   ) {
     self.host = host
     unsafe self.service = unsafe service
     self.interval = interval
+    self.onEnd = onEnd
     state = Mutex(State(work: work))
   }
 
@@ -92,6 +95,13 @@ public struct PluginTimer: Sendable {
     // Released here, where the lock is not held.
     _ = work
     return isTaken
+  }
+
+  /// Cancels the timer because its instance ends. A task that waits for the timer must not wait for ever: it would keep the
+  /// instance alive.
+  func end() {
+    cancel()
+    onEnd?()
   }
 
   private func run() {

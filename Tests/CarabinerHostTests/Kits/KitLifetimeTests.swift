@@ -34,6 +34,12 @@ struct KitLifetimeTests {
     #expect(try await lines(2) == ["work", "plugin"])
   }
 
+  @Test("a task of the plugin's own that waits for a timer ends with the instance")
+  func waitingElsewhere() async throws {
+    try await run(.swift, "hold elsewhere", timeout: "20ms")
+    #expect(try await lines(1) == ["plugin"])
+  }
+
   @Test("a repeating timer is dropped before its instance", arguments: KitPlugin.allCases)
   func repeating(kit: KitPlugin) async throws {
     try await run(kit, "tick", timeout: "10m")

@@ -44,6 +44,14 @@ extension Kit {
     }
   }
 
+  /// Waits in a task that the kit does not know and cannot cancel.
+  func holdElsewhere() -> Verdict {
+    .later { [self] in
+      await Task.detached { [host] in try? await host.sleep(for: .seconds(600)) }.value
+      return .continue
+    }
+  }
+
   /// Work that goes on when its call is over, and so may be under way when the instance is destroyed.
   func overrun(_ call: GraphQL.Call) -> Verdict {
     .later { [self] in

@@ -114,6 +114,7 @@ extension Kit: GraphQL.Stage, GraphQL.OnResult, GraphQL.OnError {
     case "flags": throw PluginFailure("asleep", flags: [.retryable, .limit], detail: #"{"until":9}"#)
     case "origin": return try call.respond(#"{"data":{"hero":{"name":"\#(origin)"}}}"#)
     case "hold": return hold()
+    case "hold elsewhere": return holdElsewhere()
     case "overrun": return overrun(call)
     case "tick":
       return .later { [host, ticks] in
