@@ -27,6 +27,6 @@ package enum CrashReporter {
       guard file.lock(), file.isLinked else { continue }
       return file.release()
     }
-    throw CrashStateError(.busy, path: path, "somebody else writes to it; give each process a file of its own")
+    throw CrashStateError(.busy, path: path, "another process writes to it; give each process a file of its own")
   }
 }

@@ -24,8 +24,8 @@ struct PrivateFile: ~Copyable {
       close(opened)
       throw CrashStateError(
         .notOurs, path: path,
-        "it is no \(flags & O_DIRECTORY != 0 ? "folder" : "file") of this user that nobody else may write to; remove it, or correct "
-          + "owner and permissions")
+        "it is not a \(flags & O_DIRECTORY != 0 ? "folder" : "regular file") of this user, or others may write to it; remove it, or "
+          + "correct owner and permissions")
     }
     return opened
   }

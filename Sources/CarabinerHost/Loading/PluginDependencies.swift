@@ -38,18 +38,20 @@ struct PluginDependencies {
     for folder in links.searchPaths where !allowed.contains(folder) {
       throw refusal(
         file,
-        "its RPATH or RUNPATH names \(folder.isEmpty ? "the working folder (an empty path)" : folder), where libraries would be taken from "
-          + "unchecked; build it without (in Swift: swift build --disable-local-rpath -Xswiftc -no-toolchain-stdlib-rpath), or allow it "
-          + "with library-paths: [\(folder.debugDescription)] beside file: in the manifest")
+        "its RPATH or RUNPATH names \(folder.isEmpty ? "the working folder (an empty path)" : folder), "
+          + "and libraries would be loaded from there without checks; build the plugin without it (in Swift: swift build "
+          + "--disable-local-rpath -Xswiftc -no-toolchain-stdlib-rpath), or allow it with "
+          + "library-paths: [\(folder.debugDescription)] beside file: in the manifest")
     }
     for library in links.libraries where library.contains("$") {
       throw refusal(
-        file, "it needs the library \(library) by a variable, which does not lead to it from a private copy; link it by its name")
+        file,
+        "it needs the library \(library) by a path with a variable, which does not work in a private copy; link it by its name")
     }
     for library in links.libraries where library.contains("/") && !allowed.contains(library) {
       throw refusal(
         file,
-        "it needs the library \(library) by a path, which would be loaded unchecked; link it by its name, or allow it with "
+        "it needs the library \(library) by a path, which would be loaded without checks; link it by its name, or allow it with "
           + "library-paths: [\(library.debugDescription)] beside file: in the manifest")
     }
     return links
@@ -85,7 +87,7 @@ struct PluginDependencies {
       return (origin.isEmpty ? "/" : origin) + path.dropFirst(token.count)
     }
     guard !path.contains("$") else {
-      throw refusal(file, "the host cannot follow the path \(path); of all variables it knows $ORIGIN")
+      throw refusal(file, "the host cannot resolve the path \(path); it supports the variable $ORIGIN only")
     }
     return path.isEmpty ? "." : path
   }
@@ -121,20 +123,21 @@ struct PluginDependencies {
       guard earlier == library.digest else {
         throw refusal(
           user,
-          "it needs \(path), and another file of the name \(name) is loaded already: a process has one library of a name; give this "
-            + "version a name of its own (SONAME), or start the host anew")
+          "it needs \(path), but another file with the name \(name) is loaded already, and a process can have only one; give this "
+            + "version a name of its own (SONAME), or restart the host")
       }
       return
     }
     guard !users.contains(library.digest), users.count < Self.maximumDepth else {
-      throw refusal(user, "it needs \(name), which needs it in its turn; link one of them into the other")
+      throw refusal(user, "it needs \(name), which itself needs this library; link one of them into the other")
     }
     var inner = self
     inner.users.append(library.digest)
     let links = try inner.check(library)
     guard isPath || links.name == name else {
       throw refusal(
-        user, "it needs \(name), and the SONAME of \(path) is \(links.name ?? "missing"); build that with -Wl,-soname,\(name)")
+        user,
+        "it needs \(name), but the SONAME of \(path) is \(links.name ?? "missing"); build that library with -Wl,-soname,\(name)")
     }
     try inner.load(for: library)
     // The dynamic linker opens a library that is needed by path again by that path. Only root and this user can have changed
@@ -148,7 +151,7 @@ struct PluginDependencies {
     guard let handle = unsafe dlopen(copy, RTLD_NOW | Int32(RTLD_LOCAL) | RTLD_NODELETE) else {
       throw LoadRefusal(
         .openFailed, step: "libraries", path: user.path,
-        "it needs \(library.path), and the dynamic linker refuses that: \(reason())")
+        "it needs \(library.path), which the dynamic linker refuses: \(reason())")
     }
     unsafe CCrash_note_library(handle, "", library.path, library.digest)
   }

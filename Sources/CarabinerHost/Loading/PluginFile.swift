@@ -29,13 +29,13 @@ struct PluginFile {
     guard descriptor >= 0 else {
       throw LoadRefusal(
         .notFound, step: "open", path: path,
-        unsafe "the file cannot be opened: \(String(cString: strerror(errno))); check the path in the manifest and who may read it"
+        unsafe "the file cannot be opened: \(String(cString: strerror(errno))); check the path in the manifest and the file's permissions"
       )
     }
     defer { close(descriptor) }
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-      throw LoadRefusal(.notAFile, step: "open", path: path, "this is no regular file; name the plugin's .so")
+      throw LoadRefusal(.notAFile, step: "open", path: path, "this is not a regular file; name the plugin's .so")
     }
     try Self.checkOwner(status, path: path)
     try Self.checkWay(to: path, status)

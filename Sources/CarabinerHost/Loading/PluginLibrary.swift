@@ -178,7 +178,7 @@ extension LoadRefusal {
   init(_ fault: ELFImage.Fault, path: String) {
     switch fault {
     case .notELF:
-      self.init(.notELF, step: "elf", path: path, "this is no shared object; name the plugin's .so")
+      self.init(.notELF, step: "elf", path: path, "this is not a shared object; name the plugin's .so")
     case .wrongClass:
       self.init(
         .wrongArchitecture, step: "elf", path: path, "this is not a 64-bit little-endian object; build it for this machine")
@@ -188,7 +188,7 @@ extension LoadRefusal {
         "this is for another machine (ELF machine \(machine), this is \(ELFImage.machine)); build it for this one")
     case .wrongType(let type):
       self.init(
-        .wrongType, step: "elf", path: path, "this is no shared object (ELF type \(type)); build it with -shared")
+        .wrongType, step: "elf", path: path, "this is not a shared object (ELF type \(type)); build it with -shared")
     case .truncated(let what):
       self.init(
         .truncated, step: "elf", path: path, "the file is cut short in \(what); copy it again, and put it in place with mv")

@@ -35,7 +35,7 @@ package struct PluginNote: Sendable, Hashable {
     guard let note = notes.first else {
       throw LoadRefusal(
         .noNote, step: "note", path: path,
-        "this is a shared object but no Carabiner plugin: it has no note in .note.crb; declare one with CRB_DECLARE_NOTE")
+        "this shared object is not a Carabiner plugin: it has no note in .note.crb; declare one with CRB_DECLARE_NOTE")
     }
     guard notes.count == 1 else { throw Self.bad(path, "there is more than one") }
     let text = image.contents(note).prefix(Int(CRB_NOTE_MAX)).prefix { $0 != 0 }
@@ -46,7 +46,7 @@ package struct PluginNote: Sendable, Hashable {
     } catch {
       throw Self.bad(path, "its text is not JSON: \(error)")
     }
-    guard let id = json["id"]?.string, Self.isIdentifier(id) else { throw Self.bad(path, "\"id\" is no reverse-DNS name") }
+    guard let id = json["id"]?.string, Self.isIdentifier(id) else { throw Self.bad(path, "\"id\" is not a reverse-DNS name") }
     guard let version = json["version"]?.string, !version.isEmpty else { throw Self.bad(path, "\"version\" is missing") }
     guard let major = json["abi"]?[0]?.int, let minor = json["abi"]?[1]?.int else {
       throw Self.bad(path, "\"abi\" is not [major, minor]")

@@ -69,7 +69,7 @@ internal import CarabinerWire
     }
     let table = unsafe InterceptorTable(item)
     guard let id = unsafe text(table.interceptor.id), PluginNote.isIdentifier(id) else {
-      throw bad("the id of interceptor \(index) is no reverse-DNS name")
+      throw bad("the id of interceptor \(index) is not a reverse-DNS name")
     }
     guard let version = unsafe text(table.interceptor.version), !version.isEmpty else { throw bad("\(id) has no version") }
     guard unsafe (UInt32(CRB_THREADS_PER_CALL)...UInt32(CRB_THREADS_CONCURRENT)).contains(table.interceptor.thread_class) else {
@@ -86,7 +86,7 @@ internal import CarabinerWire
     if let missing = stages.first(where: { $0.1 && !$0.2 }) { throw bad("\(id) leaves the mandatory slot \(missing.0) NULL") }
     let accept = unsafe table.parser?.accept.map { unsafe text($0, limit: Int(CRB_ACCEPT_MAX) + 1) ?? "" }
     guard accept.map(Self.isAccept) ?? true else {
-      throw bad("the text accept of \(id)'s parser is no list of media types, or longer than \(CRB_ACCEPT_MAX) bytes")
+      throw bad("the text accept of \(id)'s parser is not a list of media types, or is longer than \(CRB_ACCEPT_MAX) bytes")
     }
     return unsafe PluginInterceptor(
       id: id, version: version, name: text(table.interceptor.name), vendor: text(table.interceptor.vendor),

@@ -58,7 +58,7 @@ package enum StagedCopy {
   static func failure(_ file: PluginFile, _ what: String) -> LoadRefusal {
     LoadRefusal(
       .stagingFailed, step: "stage", path: file.path,
-      unsafe "\(what): \(String(cString: strerror(errno))); is there space and memory, and may this user do it? settings: {staging: …} "
-        + "in the manifest takes memfd or directory")
+      unsafe "\(what): \(String(cString: strerror(errno))); check free space, memory and permissions, or change settings: {staging: …} in the "
+        + "manifest to memfd or directory")
   }
 }

@@ -63,7 +63,7 @@ package struct LastKnownGood: Sendable {
       let record = try? JSONValue(parsing: text), let original = record["path"]?.string, let document = record["manifest"]
     else {
       throw ManifestError(
-        path: path, problems: [ManifestProblem(.unreadable, "what was kept as last known good cannot be read; remove it")])
+        path: path, problems: [ManifestProblem(.unreadable, "the last known good manifest cannot be read; remove it")])
     }
     let folder = original.lastIndex(of: "/").map { String(original[..<$0]) } ?? "."
     return try Manifest(text: document.description, path: original, format: .json, directory: folder.isEmpty ? "/" : folder)
