@@ -143,7 +143,7 @@ class TTLCache {
     std::memcpy(&value, bytes.data(), sizeof value);
     bytes.remove_prefix(sizeof value);
   }
-  [[noreturn]] static void refuse() { throw crb::Failure("this is nothing that an instance of ttl-cache has saved"); }
+  [[noreturn]] static void refuse() { throw crb::Failure("these bytes are not a state that ttl-cache has saved"); }
 
   /// FNV-1a. It detects damage but not manipulation; the bytes never leave the process.
   static uint64_t checksum(std::string_view bytes) {

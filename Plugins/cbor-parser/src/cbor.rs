@@ -59,7 +59,7 @@ impl<'a> Reader<'a> {
             6 => {
                 let tag = self.number(info)?;
                 if tag == 2 || tag == 3 {
-                    return Err(format!("a big number at byte {start} does not fit JSON that others read exactly"));
+                    return Err(format!("a big number at byte {start} cannot be represented exactly in JSON"));
                 }
                 self.descend(|reader| reader.item(json))?;
             }
@@ -96,7 +96,7 @@ impl<'a> Reader<'a> {
                     json.push(',');
                 }
                 if reader.peek()? >> 5 != 3 {
-                    return Err(format!("a map's key at byte {} is no text", reader.offset));
+                    return Err(format!("a map's key at byte {} is not a text", reader.offset));
                 }
                 reader.item(json)?;
                 json.push(':');
@@ -212,7 +212,7 @@ impl<'a> Reader<'a> {
 
 fn float(value: f64, start: usize, json: &mut String) -> Result<(), String> {
     if !value.is_finite() {
-        return Err(format!("the number at byte {start} is {value}, which JSON cannot say"));
+        return Err(format!("the number at byte {start} is {value}, which JSON cannot represent"));
     }
     let _ = write!(json, "{value:?}");
     Ok(())

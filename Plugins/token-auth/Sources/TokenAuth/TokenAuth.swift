@@ -54,7 +54,9 @@ struct TokenAuth: GraphQL.Stage, GraphQL.OnResult, GraphQL.OnError, Handover {
   private func send(_ token: Token, with call: GraphQL.Call, _ attempt: Attempt) throws {
     attempt.note(token.generation)
     // The token comes from a server and may contain characters that are not allowed in a header.
-    guard token.text.canStandInHeader else { throw PluginFailure("the token server's answer has a token that cannot be sent") }
+    guard token.text.canStandInHeader else {
+      throw PluginFailure("the token from the token server has a character that a header cannot contain")
+    }
     let value = settings.scheme.map { $0.isEmpty ? token.text : "\($0) \(token.text)" } ?? "Bearer \(token.text)"
     try call.setHeader(settings.header ?? "Authorization", to: value)
   }

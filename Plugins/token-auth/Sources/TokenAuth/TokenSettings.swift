@@ -23,9 +23,15 @@ struct TokenSettings: Decodable, Sendable {
   ///
   /// - Throws: ``PluginFailure`` if a text is not allowed in a header.
   func check() throws {
-    if let header, !header.isHeaderName { throw PluginFailure("header is no name of a header; take one such as Authorization") }
-    if let scheme, !scheme.canStandInHeader { throw PluginFailure("scheme cannot stand in a header; take one such as Bearer") }
-    if let token, !token.canStandInHeader { throw PluginFailure("token cannot stand in a header; it has a line break in it") }
+    if let header, !header.isHeaderName {
+      throw PluginFailure("header is not a valid header name; use a name such as Authorization")
+    }
+    if let scheme, !scheme.canStandInHeader {
+      throw PluginFailure("scheme has a character that a header cannot contain; use a scheme such as Bearer")
+    }
+    if let token, !token.canStandInHeader {
+      throw PluginFailure("token has a line break or NUL, which a header cannot contain; remove it")
+    }
   }
 }
 

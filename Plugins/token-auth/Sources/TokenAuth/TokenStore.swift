@@ -111,12 +111,12 @@ final class TokenStore: Sendable {
       saved = try JSONDecoder().decode(Saved.self, from: Data(bytes))
     } catch {
       // The decoding error is not shown: it may contain the token.
-      throw PluginFailure("this is no token that an instance of token-auth has saved")
+      throw PluginFailure("these bytes are not a token that token-auth has saved")
     }
     guard saved.tokenURL == settings.tokenURL, saved.clientID == settings.clientID, saved.scope == settings.scope,
       saved.configured == settings.token, saved.secretMark == settings.clientSecret.mark
-    else { throw PluginFailure("the settings are others than those the token was fetched with; a new one is fetched") }
-    guard saved.text.canStandInHeader else { throw PluginFailure("the token cannot stand in a header") }
+    else { throw PluginFailure("the settings differ from those the token was fetched with; a new token is fetched") }
+    guard saved.text.canStandInHeader else { throw PluginFailure("the token has a character that a header cannot contain") }
     state.withLock { $0.token = Token(text: saved.text, generation: 1, expiry: saved.expiry) }
   }
 
