@@ -107,7 +107,7 @@ extension StageCall {
 
   func stage(_ kind: Int, _ bytes: consuming Buffer, _ flags: Int) throws {
     try PluginFailure.check(
-      unsafe core.host.table.pointee.emit(core.handle, UInt32(kind), bytes.take(), UInt32(flags)), "what is emitted")
+      unsafe core.host.table.pointee.emit(core.handle, UInt32(kind), bytes.take(), UInt32(flags)), "the emitted data")
   }
 
   func again(_ scope: Int, _ delay: Duration) throws -> Verdict {

@@ -308,7 +308,7 @@ class Suspendable : public Watched {
   }
   void drop_header(std::string_view name) { check(table->header_set(handle(), view(name), absent, 0), "the header"); }
   void stage(uint32_t kind, Buffer bytes, uint32_t flags) {
-    check(table->emit(handle(), kind, bytes.take(), flags), "the emitted value");
+    check(table->emit(handle(), kind, bytes.take(), flags), "the emitted data");
   }
   Verdict again(uint32_t scope, std::chrono::nanoseconds delay) {
     check(table->set_retry(handle(), scope, delay.count() > 0 ? static_cast<uint64_t>(delay.count()) : 0), "the retry");

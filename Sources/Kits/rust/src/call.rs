@@ -176,7 +176,7 @@ impl<Kind: 'static> Call<Kind> {
     }
     pub(crate) fn stage(&self, kind: u32, bytes: Buffer, flags: u32) -> Result<(), Failure> {
         // SAFETY: the host takes over the reference.
-        check(unsafe { (host::table().emit)(self.handle, kind, bytes.take(), flags) }, "the emitted value")
+        check(unsafe { (host::table().emit)(self.handle, kind, bytes.take(), flags) }, "the emitted data")
     }
     pub(crate) fn again(&self, scope: u32, delay: Duration) -> Answer {
         let nanoseconds = u64::try_from(delay.as_nanos()).unwrap_or(u64::MAX);
