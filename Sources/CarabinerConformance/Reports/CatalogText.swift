@@ -31,10 +31,10 @@ package enum CatalogText {
     WHY
     \(indented(check.page.reason))
 
-    WHAT BREAKS IT
+    EXAMPLE OF A BREACH
     \(indented(check.page.example))
 
-    WHAT TO DO
+    REMEDY
     \(indented(check.page.remedy))
     """
   }

@@ -8,8 +8,8 @@ extension Check {
       reason: "A process that outlives its host keeps ports, files and memory without an owner.",
       example: "if (fork() == 0) execl(\"/usr/bin/collector\", \"collector\", NULL);",
       remedy: """
-        Start no processes. If you must, declare it, wait for them in destroy(), and tell the kernel to end them with the host
-        (PR_SET_PDEATHSIG).
+        Start no processes. If you must, declare it, wait for them in destroy(), and set PR_SET_PDEATHSIG, so that the kernel ends
+        them with the host.
         """
     ),
     .interceptor { try $0.exercise() })

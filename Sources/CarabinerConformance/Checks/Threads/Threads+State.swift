@@ -19,7 +19,7 @@ extension Check {
         """,
       example: "pthread_create(&thread, NULL, work, instance);  pthread_detach(thread);",
       remedy: """
-        Block all signals around pthread_create(), name the thread, tell it to end in destroy(), and join it there.
+        Block all signals around pthread_create(), name the thread, and signal it to end and join it in destroy().
         """),
     .interceptor { trial in
       CTestHost_watchPool()
