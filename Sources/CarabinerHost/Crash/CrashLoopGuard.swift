@@ -43,7 +43,7 @@ package final class CrashLoopGuard: Sendable {
     _ = unsafe mkdir(directory, 0o700)
     let folder = try PrivateFile(opening: directory, O_RDONLY | O_DIRECTORY)
     guard folder.lock(waiting: true) else {
-      throw CrashStateError(.unreadable, path: directory, "it cannot be locked; does its file system know locks?")
+      throw CrashStateError(.unreadable, path: directory, "it cannot be locked; does its file system support locks?")
     }
     let oldest = now().timeIntervalSince1970 - policy.within.seconds
     let newest = now().timeIntervalSince1970 + Self.clockTolerance
@@ -68,7 +68,7 @@ package final class CrashLoopGuard: Sendable {
   package func clear(_ digest: String? = nil) throws {
     let folder = try PrivateFile(opening: directory, O_RDONLY | O_DIRECTORY)
     guard folder.lock(waiting: true) else {
-      throw CrashStateError(.unreadable, path: directory, "it cannot be locked; does its file system know locks?")
+      throw CrashStateError(.unreadable, path: directory, "it cannot be locked; does its file system support locks?")
     }
     try records.withLock { records in
       records.removeAll { digest == nil || $0.digest == digest }

@@ -16,7 +16,8 @@ package enum CrashReporter {
     let descriptor = try path.map { try open($0) } ?? -1
     guard CCrash_install(descriptor) == 0 else {
       throw CrashStateError(
-        .notInstalled, path: path ?? "", unsafe "the fatal signals cannot be taken over: \(String(cString: strerror(errno)))")
+        .notInstalled, path: path ?? "",
+        unsafe "handlers for the fatal signals cannot be installed: \(String(cString: strerror(errno)))")
     }
   }
 

@@ -36,12 +36,12 @@ internal import Glibc
       let reason = unsafe dlerror().map { unsafe String(cString: $0) } ?? ""
       throw ManifestProblem(
         .invalidValue, at: pointer.appending("library"),
-        "the library cannot be loaded: \(reason); install it, or name its file as ldconfig -p does")
+        "the library cannot be loaded: \(reason); install it, or use a file name that ldconfig -p lists")
     }
     guard let symbol = unsafe dlsym(library, declaration.function) else {
       throw ManifestProblem(
         .invalidValue, at: pointer.appending("function"),
-        "\(declaration.library) has no symbol \(declaration.function); look with nm -D")
+        "\(declaration.library) has no symbol \(declaration.function); nm -D lists its symbols")
     }
     unsafe address = unsafe symbol
     unsafe types = .allocate(capacity: max(declaration.arguments.count, 1))

@@ -20,7 +20,7 @@ extension ELFImage {
   package func dynamicLinks() throws(Fault) -> DynamicLinks {
     // The dynamic linker uses the last PT_DYNAMIC.
     guard let segment = segments.last(where: { $0.type == 2 }) else { return DynamicLinks() }
-    guard let start = offset(of: segment.address) else { throw .badDynamicSection("it lies outside of what is loaded") }
+    guard let start = offset(of: segment.address) else { throw .badDynamicSection("it lies outside of the loaded segments") }
     var entries: [(tag: UInt64, value: UInt64)] = []
     for index in 0..<Self.maximumDynamicEntries {
       guard let tag = number(start + index * 16, 8), let value = number(start + index * 16 + 8, 8) else {

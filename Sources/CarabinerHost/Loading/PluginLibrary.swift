@@ -156,7 +156,7 @@ extension PluginNote {
     guard abi.major == Int(CRB_ABI_MAJOR) else {
       throw LoadRefusal(
         .abiMajor, step: "note", path: file.path,
-        "it speaks ABI \(abi.major), this host speaks \(CRB_ABI_MAJOR); get a build for this host")
+        "it uses ABI \(abi.major), but this host uses \(CRB_ABI_MAJOR); get a build for this host")
     }
     guard abi.minor <= Int(CRB_ABI_MINOR) else {
       throw LoadRefusal(

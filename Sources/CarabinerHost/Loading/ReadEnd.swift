@@ -25,7 +25,7 @@ final class ReadEnd {
 
   static func make(keepingLast lastBytes: Int? = nil) throws(WatchedProcess.Failure) -> ReadEnd {
     var ends: [Int32] = [-1, -1]
-    guard unsafe CLinux_newPipe(&ends) == 0 else { throw WatchedProcess.Failure("no pipe can be made", errno) }
+    guard unsafe CLinux_newPipe(&ends) == 0 else { throw WatchedProcess.Failure("a pipe cannot be created", errno) }
     return ReadEnd(ends[0], ends[1], lastBytes)
   }
 

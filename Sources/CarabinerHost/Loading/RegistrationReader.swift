@@ -25,7 +25,8 @@ internal import CarabinerWire
     let table = unsafe InterceptorTable.copy(pointer, crb_plugin())
     guard unsafe table.abi_major == UInt16(CRB_ABI_MAJOR) else {
       throw LoadRefusal(
-        .abiMajor, step: "negotiate", path: path, unsafe "its table speaks ABI \(table.abi_major), this host \(CRB_ABI_MAJOR)")
+        .abiMajor, step: "negotiate", path: path,
+        unsafe "its table uses ABI \(table.abi_major), but this host uses \(CRB_ABI_MAJOR)")
     }
     guard unsafe table.abi_minor_required <= UInt16(CRB_ABI_MINOR) else {
       throw LoadRefusal(

@@ -142,7 +142,8 @@ struct LoadedPlugins: Sendable {
     do {
       if let state = try earlier.state() { try instance.adopt(state: state) }
     } catch {
-      Self.logger.warning("a state was not handed over", metadata: ["entry": "\(instance.name)", "reason": "\(error)"])
+      Self.logger.warning(
+        "the state of the earlier instance was not handed over", metadata: ["entry": "\(instance.name)", "reason": "\(error)"])
     }
   }
 

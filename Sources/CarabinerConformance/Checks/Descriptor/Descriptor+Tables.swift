@@ -24,7 +24,7 @@ extension Check {
       var review = TableReview(notes: trial.notes)
       unsafe review.size(of: table, atLeast: MemoryLayout<crb_plugin>.offset(of: \.`init`) ?? 0, "the registration table")
       let copy = unsafe InterceptorTable.copy(table, crb_plugin())
-      trial.notes.expect(unsafe copy.abi_major == UInt16(CRB_ABI_MAJOR), unsafe "its table speaks ABI \(copy.abi_major)")
+      trial.notes.expect(unsafe copy.abi_major == UInt16(CRB_ABI_MAJOR), unsafe "its table uses ABI \(copy.abi_major)")
       trial.notes.expect(
         unsafe copy.abi_minor_required <= copy.abi_minor_built,
         unsafe "it requires minor \(copy.abi_minor_required) and was built with \(copy.abi_minor_built)")
