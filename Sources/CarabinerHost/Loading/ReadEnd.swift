@@ -49,7 +49,7 @@ final class ReadEnd {
       if bytes.count < Self.maximumKeptBytes { bytes.append(contentsOf: chunk) } else { isFull = true }
       return
     }
-    // Dropping only after the limit is exceeded twice moves at most as many bytes as arrived.
+    // Bytes are dropped only when twice the limit is reached, so that no more bytes are moved than arrived.
     if bytes.count > 2 * lastBytes { bytes.removeFirst(bytes.count - lastBytes) }
     bytes.append(contentsOf: chunk)
   }
