@@ -30,7 +30,7 @@ struct GraphQLExchange: Sendable {
     do {
       return DemoReply(status, acceptance.format.contentType, .whole(try acceptance.format.encode(value)))
     } catch {
-      throw RequestRefusal(500, "the number \(error.lexeme) cannot be said in CBOR", code: "INTERNAL_SERVER_ERROR")
+      throw RequestRefusal(500, "the number \(error.lexeme) cannot be written in CBOR", code: "INTERNAL_SERVER_ERROR")
     }
   }
 
@@ -62,7 +62,7 @@ extension CountdownSchedule {
   /// - Throws: A ``GraphQLProblem`` if an argument is out of range.
   fileprivate init(_ plan: RequestPlan, heartbeat: Duration) throws(GraphQLProblem) {
     guard let field = Executor.grouped(plan.selections, for: "Subscription", includingDeferred: true).fields.first?.first else {
-      throw GraphQLProblem(message: "the subscription asks for nothing", code: "BAD_USER_INPUT")
+      throw GraphQLProblem(message: "the subscription has no field", code: "BAD_USER_INPUT")
     }
     let from = field.arguments["from"]?.int ?? 0
     let interval = field.arguments["everyMilliseconds"]?.int ?? 0

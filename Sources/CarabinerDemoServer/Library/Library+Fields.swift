@@ -39,7 +39,7 @@ extension Library {
     case "failing": throw FieldFailure("this field always fails", code: "BROKEN")
     case "secret":
       guard surroundings.isAuthenticated else {
-        throw FieldFailure("who are you? Send a token of POST /token", code: "UNAUTHENTICATED")
+        throw FieldFailure("no valid token; send one from POST /token", code: "UNAUTHENTICATED")
       }
       return .leaf("the librarian reads the last page first")
     case "slow":
@@ -117,11 +117,11 @@ extension Library {
     do {
       try await surroundings.pause(.seconds(seconds))
     } catch {
-      throw FieldFailure("the server shuts down, or nobody waits for this any more", code: "CANCELLED")
+      throw FieldFailure("the server shuts down, or the request was cancelled", code: "CANCELLED")
     }
   }
 
   private func unknown(_ field: String) -> FieldFailure {
-    FieldFailure("the library knows nothing of \(field.debugDescription)", code: "INTERNAL_SERVER_ERROR")
+    FieldFailure("the library has no field \(field.debugDescription)", code: "INTERNAL_SERVER_ERROR")
   }
 }

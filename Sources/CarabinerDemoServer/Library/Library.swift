@@ -69,7 +69,7 @@ final class Library: Sendable {
 
   func takeBack(_ id: String) throws(FieldFailure) -> Book {
     try change(id) { (book) throws(FieldFailure) in
-      guard book.borrower != nil else { throw FieldFailure("nobody has borrowed the book", code: "NOT_BORROWED") }
+      guard book.borrower != nil else { throw FieldFailure("the book is not borrowed", code: "NOT_BORROWED") }
       book.borrower = nil
     }
   }

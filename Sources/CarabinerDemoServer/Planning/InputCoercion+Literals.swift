@@ -14,7 +14,7 @@ extension InputCoercion {
     }
     switch type {
     case .nonNull(let inner):
-      guard literal != .null else { throw CoercionFault("null is no \(type)") }
+      guard literal != .null else { throw CoercionFault("null is not of type \(type)") }
       return try coerced(literal: literal, to: inner, variables: variables)
     case _ where literal == .null: return .null
     case .list(let element):
@@ -26,17 +26,21 @@ extension InputCoercion {
       return .array(result)
     case .named(let name):
       if case .input(let fields) = schema[name] {
-        guard case .object(let members) = literal else { throw CoercionFault("\(Self.short(literal.description)) is no \(name)") }
+        guard case .object(let members) = literal else {
+          throw CoercionFault("\(Self.short(literal.description)) is not of type \(name)")
+        }
         return try coerced(members.map { (key: $0.name, value: $0.value) }, to: fields, of: name) {
           (value, type) throws(CoercionFault) in
           try coerced(literal: value, to: type, variables: variables)
         }
       }
       guard let value = Self.leaf(literal, isEnumeration: isEnumeration(name)) else {
-        throw CoercionFault("\(Self.short(literal.description)) is no \(name)")
+        throw CoercionFault("\(Self.short(literal.description)) is not of type \(name)")
       }
       // A number with a fraction or an exponent is a float in a document, even if its value is an integer.
-      if case .float = literal, name != "Float" { throw CoercionFault("\(Self.short(literal.description)) is no \(name)") }
+      if case .float = literal, name != "Float" {
+        throw CoercionFault("\(Self.short(literal.description)) is not of type \(name)")
+      }
       return try coerced(value, to: type)
     }
   }

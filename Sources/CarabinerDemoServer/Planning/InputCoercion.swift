@@ -15,7 +15,7 @@ struct InputCoercion {
   func coerced(_ value: JSONValue, to type: GraphQLDocument.TypeReference) throws(CoercionFault) -> JSONValue {
     switch type {
     case .nonNull(let inner):
-      guard !value.isNull else { throw CoercionFault("null is no \(type)") }
+      guard !value.isNull else { throw CoercionFault("null is not of type \(type)") }
       return try coerced(value, to: inner)
     case _ where value.isNull: return .null
     case .list(let element):
@@ -25,7 +25,7 @@ struct InputCoercion {
       return .array(result)
     case .named(let name):
       if case .input(let fields) = schema[name] {
-        guard let object = value.object else { throw CoercionFault("a \(value.kind) is no \(name)") }
+        guard let object = value.object else { throw CoercionFault("a \(value.kind) is not of type \(name)") }
         return try coerced(object.members, to: fields, of: name) { (value, type) throws(CoercionFault) in
           try coerced(value, to: type)
         }
@@ -71,7 +71,7 @@ struct InputCoercion {
         if case .enumeration(let values) = schema[type], values.contains(text) { value } else { nil }
       default: nil
       }
-    guard let result else { throw CoercionFault("\(Self.short(value.description)) is no \(type)") }
+    guard let result else { throw CoercionFault("\(Self.short(value.description)) is not of type \(type)") }
     return result
   }
 

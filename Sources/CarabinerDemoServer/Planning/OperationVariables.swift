@@ -26,7 +26,7 @@ struct OperationVariables {
       }
       switch schema[definition.type.innermostName] {
       case .scalar, .enumeration, .input: break
-      case .object, .interface, .union: complain("\(definition.type) is no type of a variable")
+      case .object, .interface, .union: complain("\(definition.type) is not an input type")
       case nil: complain("there is no type \(definition.type.innermostName.debugDescription)")
       }
       do {

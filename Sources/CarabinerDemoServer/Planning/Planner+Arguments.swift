@@ -63,7 +63,7 @@ extension Planner {
       case "defer" where allowsDefer:
         let arguments = arguments(directive.arguments, Self.deferArguments, of: owner, at: place)
         if arguments["if"]?.bool == true, mayDefer { effect.deferral = Deferral(label: arguments["label"]?.string) }
-      case "defer": complain("@defer stands on fragments only", at: place)
+      case "defer": complain("@defer is allowed on fragments only", at: place)
       default: complain("there is no \(owner)", at: place)
       }
     }

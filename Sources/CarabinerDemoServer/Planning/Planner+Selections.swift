@@ -87,7 +87,7 @@ extension Planner {
     let isComposite = schema[fieldType]?.isComposite == true
     if isComposite, field.selectionSet.isEmpty {
       complain(
-        "\(field.name.debugDescription) is of type \(definition.type): say which of its fields you want", at: located.place)
+        "\(field.name.debugDescription) is of type \(definition.type): add a selection of its fields", at: located.place)
     } else if !isComposite, !field.selectionSet.isEmpty {
       complain("\(field.name.debugDescription) is of type \(definition.type), which has no fields", at: located.place)
       return nil

@@ -89,7 +89,7 @@ struct Planner {
       let message =
         if let name { "the document has no operation of the name \(InputCoercion.short(name.debugDescription))" } else {
           document.operations.isEmpty
-            ? "the document has no operation" : "the document has several operations; say which in operationName"
+            ? "the document has no operation" : "the document has several operations; set operationName"
         }
       throw RequestProblems(
         problems: problems + [GraphQLProblem(message: message, code: "OPERATION_RESOLUTION_FAILURE")])
