@@ -61,7 +61,7 @@ struct ManifestRefusalTests {
     Refusal("a set", "carabiner: 1\nheaders: !!set {a}", .syntax, "/headers", "tag:yaml.org,2002:set is not supported"),
     Refusal("a merge key", "carabiner: 1\nheaders: &h {a: b}\nsettings: {<<: *h}", .syntax, "/settings", "merge key"),
     Refusal("a number as key", "carabiner: 1\nheaders: {1: a}", .syntax, "/headers", "the key 1 is not a text; put it in quotes"),
-    Refusal("a truth value as key", "carabiner: 1\nheaders: {true: a}", .syntax, "/headers", "the key true is no text"),
+    Refusal("a truth value as key", "carabiner: 1\nheaders: {true: a}", .syntax, "/headers", "the key true is not a text"),
     Refusal("a list as key", "carabiner: 1\nheaders: {[a]: b}", .syntax, "/headers", "a key must be a text"),
     Refusal("a key twice", "carabiner: 1\nheaders: {}\nheaders: {}", .duplicateName, "", "the key headers occurs twice"),
     Refusal("a version that is missing", "plugins: []", .missing, "", "the version is missing; begin with carabiner: 1"),
