@@ -3,7 +3,7 @@ import Testing
 
 @testable import CarabinerDemoServer
 
-/// CBOR as RFC 8949 has it, in the shortest form.
+/// CBOR of RFC 8949 in the shortest form.
 @Suite("Demo server: CBOR")
 struct CBOREncoderTests {
   private func hex(_ json: String) throws -> String {
@@ -27,7 +27,7 @@ struct CBOREncoderTests {
     #expect(try hex(json) == expected)
   }
 
-  @Test("lengths over 23 take a byte of their own")
+  @Test("lengths over 23 have a separate byte")
   func lengths() throws {
     let text = String(repeating: "x", count: 300)
     #expect(try hex("\"\(text)\"").hasPrefix("79012c"))
@@ -35,7 +35,7 @@ struct CBOREncoderTests {
     #expect(try hex(array.description).hasPrefix("9819f6"))
   }
 
-  @Test("a number that fits nothing is refused", arguments: ["18446744073709551616", "-18446744073709551616", "1e999"])
+  @Test("a number that CBOR cannot represent is refused", arguments: ["18446744073709551616", "-18446744073709551616", "1e999"])
   func refused(json: String) throws {
     #expect(throws: CBOREncoder.TooLarge(lexeme: json)) { try hex(json) }
   }

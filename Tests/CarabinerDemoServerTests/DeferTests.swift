@@ -3,7 +3,7 @@ import Testing
 
 @testable import CarabinerDemoServer
 
-/// Answers that come in parts.
+/// Responses in parts.
 @Suite("Demo server: parts")
 struct DeferTests {
   private func parts(_ document: String, _ variables: JSONObject = [:]) async throws -> [String] {
@@ -16,7 +16,7 @@ struct DeferTests {
     return parts
   }
 
-  @Test("a deferred fragment comes later, with path and label")
+  @Test("a deferred fragment is returned later, with path and label")
   func fragment() async throws {
     #expect(
       try await parts("{ book(id: 2) { id ...R @defer(label: \"r\") } } fragment R on Book { author { name } }") == [
@@ -25,7 +25,7 @@ struct DeferTests {
       ])
   }
 
-  @Test("what is deferred in lists and in deferred parts comes in order, the last saying so")
+  @Test("deferred fragments in lists and in deferred parts are returned in order, and the last part has hasNext: false")
   func nested() async throws {
     #expect(
       try await parts("{ books(first: 2) { ... @defer { id author { ... @defer { born } } } } }") == [
@@ -37,7 +37,7 @@ struct DeferTests {
       ])
   }
 
-  @Test("errors in a deferred part are in that part, and null goes no further up than it")
+  @Test("a deferred part has its own errors, and null does not propagate beyond it")
   func errors() async throws {
     #expect(
       try await parts("{ shelf { room ... @defer { label } } ... @defer(if: true) { failing } }") == [
@@ -47,14 +47,14 @@ struct DeferTests {
       ])
   }
 
-  @Test("what was to come for an object that is null never comes, and if: false defers nothing")
+  @Test("deferred fragments of a null object are dropped, and if: false defers nothing")
   func dropped() async throws {
     #expect(try await parts("{ shelf { label ... @defer { room } } }").count == 1)
     let off = "query ($d: Boolean!) { book(id: 1) { ... @defer(if: $d) { id } } }"
     #expect(try await parts(off, ["d": false]) == [#"{"data":{"book":{"id":"1"}},"hasNext":false}"#])
   }
 
-  @Test("multipart bytes are delimited as RFC 2046 has it")
+  @Test("parts are delimited as RFC 2046 requires")
   func bytes() async throws {
     let writer = MultipartWriter(specification: "deferSpec=20220824")
     let plan = try RequestPlan(document: "{ ... @defer { __typename } }", operationName: nil, variables: [:])
@@ -71,7 +71,7 @@ struct DeferTests {
         """)
   }
 
-  @Test("a countdown shows signs of life between its numbers, and may break off")
+  @Test("a countdown sends heartbeats between its numbers, and may fail")
   func schedule() {
     let quiet = CountdownSchedule(from: 1, every: .milliseconds(100), failAt: nil, heartbeat: .milliseconds(100))
     #expect(quiet.map(\.event) == [.number(1), .number(0)])

@@ -3,7 +3,7 @@ import Testing
 
 @testable import CarabinerDemoServer
 
-/// Requests nobody in his right mind sends: answered with a status, never with a crash.
+/// Malformed requests, which are answered with a status and never with a crash.
 @Suite("Demo server: robustness")
 struct DemoSiteRobustnessTests {
   private static let documents = [
@@ -18,7 +18,7 @@ struct DemoSiteRobustnessTests {
     return JSONValue.object(["query": .string(document), "variables": variables]).serialized()
   }
 
-  /// The statuses of all requests; each answer is read to its end.
+  /// The statuses of all requests. Each response is read to its end.
   private func statuses(_ bodies: some Sequence<[UInt8]>, accept: String) async -> Set<Int> {
     let site = DemoSite(settings: DemoSite.Settings(), pause: { _ in })
     var statuses: Set<Int> = []
@@ -29,7 +29,7 @@ struct DemoSiteRobustnessTests {
       if case .streamed(let parts) = reply.body {
         var count = 0
         for await _ in parts { count += 1 }
-        // Opening, one part or more, closing; a countdown may have been made long by a changed digit.
+        // Opening, at least one part, closing. A changed digit may have made a countdown long.
         #expect(count >= 3)
       }
       statuses.insert(reply.status)
@@ -88,7 +88,7 @@ struct DemoSiteRobustnessTests {
   }
 }
 
-/// Random numbers that are the same on every run.
+/// Random numbers that are the same in every run.
 private struct Xorshift: RandomNumberGenerator {
   var state: UInt64
 

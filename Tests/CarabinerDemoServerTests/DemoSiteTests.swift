@@ -31,7 +31,7 @@ struct DemoSiteTests {
     return Answer(status: reply.status, headers: reply.headers, text: String(decoding: bytes, as: UTF8.self))
   }
 
-  /// Asks a site of its own that asks nothing of its clients.
+  /// Sends a request to a new site without requirements on clients.
   private func ask(_ body: String, method: String = "POST", target: String = "/graphql", headers: [String: String] = [:]) async
     -> Answer
   {
@@ -39,7 +39,7 @@ struct DemoSiteTests {
   }
 
   @Test(
-    "what is no GraphQL request is refused with a status and an error",
+    "a request that is not a GraphQL request is refused with a status and an error",
     arguments: [
       ("[1", 400), ("[]", 400), ("1", 400), ("{}", 400), (#"{"query":1}"#, 400), (#"{"query":"{slow}","variables":[]}"#, 400),
       (#"{"query":"{slow}","operationName":1}"#, 400), (#"{"query":"{slow}","extensions":true}"#, 400), ("", 400),
@@ -51,7 +51,7 @@ struct DemoSiteTests {
     #expect(try answer.code() == "BAD_REQUEST")
   }
 
-  @Test("a body nested deeper than it may be is refused")
+  @Test("a body that is nested too deeply is refused")
   func nested() async {
     let deep = String(repeating: "[", count: 100_000)
     #expect(await ask(#"{"variables":"# + deep).status == 400)
@@ -72,7 +72,7 @@ struct DemoSiteTests {
     #expect(try answer.code() != nil)
   }
 
-  @Test("a document that is wrong is 400 to those who take GraphQL responses, and 200 to older clients")
+  @Test("an invalid document is answered with 400 for clients that accept GraphQL responses, and with 200 for older clients")
   func requestErrors() async throws {
     for query in ["{ nothing }", "{", "{ book { id } }"] {
       let body = JSONValue.object(["query": .string(query)]).description
@@ -85,7 +85,7 @@ struct DemoSiteTests {
     #expect(await ask(#"{"query":"{ failing }"}"#, headers: ["accept": "application/graphql-response+json"]).status == 200)
   }
 
-  @Test("who takes nothing the server has gets 406, and nothing is changed")
+  @Test("a client that accepts no format of the server gets 406, and nothing is changed")
   func notAcceptable() async throws {
     let site = DemoSite(settings: DemoSite.Settings())
     let mutation = #"{"query":"mutation { renameBook(id: 1, title: \"X\") { id } }"}"#
@@ -100,7 +100,7 @@ struct DemoSiteTests {
     #expect(try answer.code() == "BAD_USER_INPUT")
   }
 
-  @Test("without its Accept header @defer changes nothing, and a persisted query is not known")
+  @Test("without its Accept header @defer has no effect, and a persisted query is not known")
   func plain() async throws {
     let answer = await ask(#"{"query":"{ ... @defer { __typename } }"}"#)
     #expect(answer.text == #"{"data":{"__typename":"Query"}}"#)
@@ -109,7 +109,7 @@ struct DemoSiteTests {
     #expect(try persisted.code() == "PERSISTED_QUERY_NOT_FOUND")
   }
 
-  @Test("a subscription that breaks off ends with its error")
+  @Test("a subscription that fails ends with its error")
   func brokenSubscription() async throws {
     let answer = await ask(
       #"{"query":"subscription { n: countdown(from: 2, everyMilliseconds: 1, failAt: 1) }"}"#,
@@ -122,7 +122,7 @@ struct DemoSiteTests {
   }
 
   @Test(
-    "the token door speaks OAuth",
+    "/token follows OAuth",
     arguments: [
       ("grant_type=client_credentials&client_id=a&client_secret=right", 200, nil),
       ("grant_type=client_credentials&client_id=a&client_secret=wrong", 401, "invalid_client"),
@@ -144,7 +144,7 @@ struct DemoSiteTests {
     if status == 200 { #expect(value["expires_in"]?.int == 60) }
   }
 
-  @Test("with a token required the door opens to a valid one, and counts")
+  @Test("if tokens are required, only a valid one is accepted, and requests are counted")
   func requiredToken() async throws {
     var settings = DemoSite.Settings()
     settings.requiresToken = true
@@ -164,7 +164,7 @@ struct DemoSiteTests {
     #expect(counters == #"{"graphqlRequests":3,"tokensIssued":1,"refusedForToken":2,"refusedForSignature":0}"#)
   }
 
-  @Test("with a key every whole answer is signed, and what is not signed is refused")
+  @Test("with a key every single response is signed, and an unsigned request is refused")
   func signed() async throws {
     var settings = DemoSite.Settings()
     let signature = MessageSignature(key: "k")
@@ -174,7 +174,7 @@ struct DemoSiteTests {
     #expect(answer.headers["X-Signature"] == signature.signature(ofStatus: 403, body: Array(answer.text.utf8)))
   }
 
-  @Test("the schema is shown as it is checked against")
+  @Test("/schema shows the schema of the server")
   func schema() async {
     let text = await ask("", method: "GET", target: "/schema").text
     for line in [

@@ -3,10 +3,10 @@ import Testing
 
 @testable import CarabinerDemoServer
 
-/// What decides whether a request comes in, and how it is answered.
+/// The checks of a request, and the choice of its response format.
 @Suite("Demo server: tokens, signatures, forms and media types")
 struct DoorTests {
-  @Test("a token is good for its lifetime")
+  @Test("a token is valid for its lifetime")
   func lifetime() {
     let mint = TokenMint(terms: TokenMint.Terms(lifetime: 10))
     let start = ContinuousClock.now
@@ -18,7 +18,7 @@ struct DoorTests {
     #expect(mint.issued == 1)
   }
 
-  @Test("a token is good for so many requests", arguments: [1, 3])
+  @Test("a token is valid for a number of requests", arguments: [1, 3])
   func uses(count: Int) {
     let mint = TokenMint(terms: TokenMint.Terms(uses: count))
     let token = mint.issue()
@@ -26,7 +26,7 @@ struct DoorTests {
     #expect(!mint.accept(authorization: "Bearer \(token)"))
   }
 
-  @Test("anything else is no token", arguments: [nil, "", "Bearer", "Bearer x", "Basic x", "x"] as [String?])
+  @Test("other texts are not tokens", arguments: [nil, "", "Bearer", "Bearer x", "Basic x", "x"] as [String?])
   func noToken(authorization: String?) {
     let mint = TokenMint()
     _ = mint.issue()
@@ -51,7 +51,7 @@ struct DoorTests {
     }
   }
 
-  @Test("a signed request is taken while its clock is about right")
+  @Test("a signed request is accepted while its timestamp is recent")
   func goodSignature() {
     #expect(refusal() == nil)
     #expect(refusal(now: 1_700_000_300) == nil)
@@ -75,7 +75,7 @@ struct DoorTests {
     #expect(refusal(timestamp: nil)?.contains("not signed") == true)
   }
 
-  @Test("forms are read as browsers write them")
+  @Test("forms are parsed as browsers encode them")
   func forms() throws {
     let form = try #require(FormFields(Array("a=1&b=%C3%BC+%2B&c&=d&e=f=g".utf8)))
     #expect(form["a"] == "1")
@@ -86,7 +86,7 @@ struct DoorTests {
     #expect(form["x"] == nil)
   }
 
-  @Test("a malformed form is none", arguments: ["a=%", "a=%2", "a=%GG", "a=%FF", "a=1&a=2", "%=1"])
+  @Test("a malformed form is refused", arguments: ["a=%", "a=%2", "a=%GG", "a=%FF", "a=1&a=2", "%=1"])
   func malformedForms(text: String) {
     #expect(FormFields(Array(text.utf8)) == nil)
   }
@@ -106,7 +106,7 @@ struct DoorTests {
     #expect(Acceptance(accept: accept)?.format == format)
   }
 
-  @Test("parts are sent to those who ask for this version of them")
+  @Test("parts are sent to clients that accept their version")
   func parts() {
     let both = Acceptance(accept: "multipart/mixed; DeferSpec=\"20220824\", multipart/mixed;subscriptionSpec=1.0")
     #expect(both?.takesDeferred == true)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import CarabinerDemoServer
 
-/// What the demo server makes of documents that are right.
+/// The execution of valid documents by the demo server.
 @Suite("Demo server: execution")
 struct ExecutionTests {
   private func run(
@@ -22,7 +22,7 @@ struct ExecutionTests {
   }
 
   @Test(
-    "queries give what they ask for, in the order they ask",
+    "queries return their fields in the order of the document",
     arguments: [
       ("{ book(id: 2) { year title } }", #"{"book":{"year":1961,"title":"Solaris"}}"#),
       ("{ book(id: \"9\") { year } }", #"{"book":null}"#),
@@ -54,7 +54,7 @@ struct ExecutionTests {
     #expect(try await data(document).description == expected)
   }
 
-  @Test("variables take their value, their default, or none; the argument's default is last")
+  @Test("a variable has its value or its default; otherwise the argument's default is used")
   func variables() async throws {
     let document = "query ($f: Int = 2, $i: Boolean! = false) { books(first: $f) { id year @include(if: $i) } }"
     #expect(try await data(document)["books"]?.array?.count == 2)
@@ -75,7 +75,7 @@ struct ExecutionTests {
     )
   }
 
-  @Test("an error where null must not be goes up to the first that may be null")
+  @Test("an error in a non-null field makes its nearest nullable parent null")
   func bubbling() async throws {
     let shelf = try await run("{ shelf { room label } }")
     #expect(shelf["data"]?.description == #"{"shelf":null}"#)
@@ -85,7 +85,7 @@ struct ExecutionTests {
     #expect(whole["errors"]?.array?.count == 1)
   }
 
-  @Test("mutations run in order and stay")
+  @Test("mutations run in order and are kept")
   func mutations() async throws {
     let library = Library()
     let result = try await run(
@@ -104,7 +104,7 @@ struct ExecutionTests {
   }
 
   @Test(
-    "a mutation the library cannot do says why",
+    "a mutation that fails returns the reason",
     arguments: [
       ("renameBook(id: 9, title: \"a\") { id }", "NOT_FOUND"), ("renameBook(id: 1, title: \"\") { id }", "BAD_USER_INPUT"),
       ("returnBook(id: 1) { id }", "NOT_BORROWED"), ("borrowBook(id: 9, by: \"a\") { id }", "NOT_FOUND"),
@@ -116,7 +116,7 @@ struct ExecutionTests {
     #expect(result["errors"]?[0]?["extensions"]?["code"]?.string == code)
   }
 
-  @Test("the secret is for those with a token, and headers are echoed")
+  @Test("the secret needs a token, and headers are echoed")
   func surroundings() async throws {
     let document = "{ secret echoHeader(name: \"X-A\") none: echoHeader(name: \"X-B\") }"
     #expect(try await run(document)["errors"]?[0]?["extensions"]?["code"] == "UNAUTHENTICATED")
@@ -127,7 +127,7 @@ struct ExecutionTests {
     #expect(data?["none"] == .null)
   }
 
-  @Test("slow waits as long as it is told, within limits", arguments: [(0.25, true), (-1, false), (31, false), (1e300, false)])
+  @Test("slow waits for the given time, within limits", arguments: [(0.25, true), (-1, false), (31, false), (1e300, false)])
   func slow(seconds: Double, isGood: Bool) async throws {
     let pauses = Pauses()
     let surroundings = RequestSurroundings(pause: { await pauses.note($0) })
@@ -137,7 +137,7 @@ struct ExecutionTests {
     #expect(await pauses.all == (isGood ? [.seconds(seconds)] : []))
   }
 
-  @Test("a result that grows too large stops")
+  @Test("a result that is too large is cut off")
   func tooLarge() async throws {
     let result = try await run("{ books { author { books { id } } } }", limits: RequestLimits(values: 20))
     #expect(result["data"] == .null)
@@ -146,7 +146,7 @@ struct ExecutionTests {
   }
 }
 
-/// Which pauses were asked for.
+/// The requested pauses.
 actor Pauses {
   private(set) var all: [Duration] = []
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import CarabinerDemoServer
 
-/// Queries by GET and documents by their hashes, without a network (SEMANTICS E2 and E4, the server's side).
+/// Queries by GET and persisted documents, without a network (SEMANTICS E2 and E4, the server's side).
 @Suite("Demo server: GET and persisted queries")
 struct PersistedDocumentsTests {
   private static let query = "query Q { books { title } }"
@@ -77,7 +77,7 @@ struct PersistedDocumentsTests {
     #expect(try await ask(site(), twice).status == 400)
   }
 
-  @Test("E4: a hash nobody sent a document for is not found, then it is, by GET and by POST")
+  @Test("E4: a hash is found only after its document was sent, by GET and by POST")
   func lifeOfAHash() async throws {
     let site = site()
     let hashOnly = #"{"extensions":\#(Self.persisted(Self.hash))}"#
@@ -96,7 +96,7 @@ struct PersistedDocumentsTests {
     #expect(try await get(site, ["extensions": Self.persisted(Self.hash)]).body == first)
   }
 
-  @Test("E4: a hash that is not the document's is refused, and nothing is kept of it")
+  @Test("E4: a hash that does not match the document is refused, and nothing is stored")
   func wrongHash() async throws {
     let site = site()
     let other = Self.sha256("other")
@@ -106,7 +106,7 @@ struct PersistedDocumentsTests {
     #expect(try await post(site, #"{"extensions":\#(Self.persisted(Self.hash, version: "2"))}"#).status == 400)
   }
 
-  @Test("E4: a server that keeps nothing says so, with the hash alone and with the document")
+  @Test("E4: a server that stores nothing reports it, for the hash alone and with the document")
   func notSupported() async throws {
     let site = site(keepsDocuments: false)
     for body in [
@@ -117,7 +117,7 @@ struct PersistedDocumentsTests {
     #expect(try await post(site, #"{"query":"\#(Self.query)"}"#).code == nil)
   }
 
-  @Test("the oldest documents go when there is no room for more")
+  @Test("the oldest documents are removed above the limit")
   func room() throws {
     let documents = PersistedDocuments(maximumBytes: 10)
     func ask(_ query: String?, _ hash: String) throws -> String {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import CarabinerDemoServer
 
-/// What the demo server finds wrong with a document, and where.
+/// The validation errors of the demo server and their places.
 @Suite("Demo server: validation")
 struct PlanTests {
   private func problems(
@@ -18,7 +18,7 @@ struct PlanTests {
   }
 
   @Test(
-    "a document that does not fit the schema is refused, with the place",
+    "a document that does not match the schema is refused, with the place",
     arguments: [
       ("{\n  boks { id }\n}", 2, 3, "Query has no field \"boks\""),
       ("{ book { id } }", 1, 3, "\"id\" of the field \"book\": it is missing"),
@@ -60,19 +60,19 @@ struct PlanTests {
     #expect(problem.locations == [GraphQLPlaces.Place(line: line, column: column)])
   }
 
-  @Test("an answer does not repeat a name of any length")
+  @Test("a response shortens long names")
   func longName() throws {
     let problem = try #require(problems("{ \(String(repeating: "x", count: 100_000)) }").first)
     #expect(problem.json["message"]?.string?.count == 500)
   }
 
-  @Test("all that is wrong is told at once")
+  @Test("all errors are reported at once")
   func several() {
     #expect(problems("{ a b books { c } book { id } }").count == 4)
   }
 
   @Test(
-    "variables must be what the operation declares",
+    "variables must match the declarations of the operation",
     arguments: [
       ("query ($a: Int!) { slow(seconds: 1) }", [:], "needs a value of type Int!"),
       ("query ($a: Int!) { slow }", ["a": nil], "null is not of type Int!"),
@@ -93,7 +93,7 @@ struct PlanTests {
     #expect(problems.contains { $0.message.contains(message) }, "\(problems)")
   }
 
-  @Test("the operation must be clear")
+  @Test("the operation must be unambiguous")
   func operation() {
     #expect(problems("query A { slow } query B { slow }").first?.code == "OPERATION_RESOLUTION_FAILURE")
     #expect(problems("query A { slow }", operation: "B").first?.message.contains("\"B\"") == true)
@@ -101,11 +101,11 @@ struct PlanTests {
     #expect(problems("query A { slow } query B { nothing }", operation: "A").isEmpty)
   }
 
-  @Test("what asks for too much is refused before it is run, and in no time")
+  @Test("a document that selects too much is refused quickly, before it is executed")
   func limits() {
     let deep = String(repeating: "{ author { books ", count: 12) + "{ id }" + String(repeating: " } }", count: 12)
     #expect(problems("{ books \(deep) }").first?.code == "TOO_COMPLEX")
-    // Each fragment doubles the one before: two to the thirtieth fields.
+    // Each fragment doubles the previous one, which makes 2^30 fields.
     let bomb = (0..<15).map { "fragment F\($0) on Query { a: __typename ...F\($0 + 1) ...F\($0 + 1) }" }.joined(separator: "\n")
     #expect(problems("{ ...F0 }\n\(bomb)\nfragment F15 on Query { slow }").contains { $0.code == "TOO_COMPLEX" })
     #expect(problems("{ a: slow b: slow }", limits: RequestLimits(fields: 1)).map(\.code) == ["TOO_COMPLEX"])

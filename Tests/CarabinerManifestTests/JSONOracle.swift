@@ -3,9 +3,9 @@ import Foundation
 import TestTools
 import Testing
 
-/// What Python's jsonschema package says, which had no part in ours.
+/// The verdicts of Python's jsonschema package, as an independent reference.
 enum JSONOracle {
-  /// Whether each value fits the schema.
+  /// Whether each value is valid.
   static func verdicts(_ schema: JSONValue, _ values: [JSONValue], in folder: FixturePlugin.Folder) async throws -> [Bool] {
     let table: JSONValue = [["schema": schema, "cases": .array(values.map { ["value": $0] })]]
     let file = folder.file("table.json")
@@ -13,7 +13,7 @@ enum JSONOracle {
     return try await verdicts(ofTable: file.path)
   }
 
-  /// Whether each value of a table of schemas fits its schema.
+  /// Whether each value in a table of schemas is valid.
   static func verdicts(ofTable path: String) async throws -> [Bool] {
     let run = try await ToolRun(
       Repository.python, [Repository.root.appending(path: "Tests/Peers/schema_verdicts.py").path, path])

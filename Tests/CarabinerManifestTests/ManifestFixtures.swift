@@ -20,10 +20,10 @@ enum ManifestFixtures {
     try Manifest(text: text, format: format, directory: "\(folder)/files")
   }
 
-  /// A manifest as the JSON value it stands for, read by the parser alone.
+  /// A manifest as a JSON value, read only by the parser.
   static func value(_ text: String) throws -> JSONValue { try ManifestDocument(text).value }
 
-  /// What is wrong with a manifest.
+  /// The problems of a manifest.
   static func problems(_ text: String, format: Manifest.Format? = nil) -> [ManifestProblem] {
     do {
       _ = try manifest(text, format: format)

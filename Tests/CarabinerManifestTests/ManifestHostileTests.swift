@@ -4,7 +4,7 @@ import Foundation
 import TestTools
 import Testing
 
-/// Files that are no manifests at all, or were made to do harm.
+/// Files that are not manifests, or are malicious.
 @Suite("A hostile manifest is refused in little time and with little memory")
 struct ManifestHostileTests {
   private let folder: FixturePlugin.Folder
@@ -32,14 +32,14 @@ struct ManifestHostileTests {
     #expect(ManifestFixtures.problems(text).map(\.code) == [.tooLarge])
   }
 
-  @Test("a manifest as large as it may be is read")
+  @Test("a manifest of the largest size is read")
   func justSmallEnough() throws {
     let text = "carabiner: 1 #"
     let filled = text + String(repeating: "x", count: Manifest.maximumFileBytes - text.utf8.count)
     #expect(ManifestFixtures.problems(filled).isEmpty)
   }
 
-  @Test("a folder, a file that is not there and one nobody may read")
+  @Test("a folder, a missing file and an unreadable file")
   func unreadable() throws {
     #expect(try problem(at: folder.url.path).code == .unreadable)
     let absent = try problem(at: folder.file("absent.yaml").path)
@@ -48,7 +48,7 @@ struct ManifestHostileTests {
     let file = folder.file("secret.yaml")
     try Data("carabiner: 1".utf8).write(to: file)
     try FileManager.default.setAttributes([.posixPermissions: 0], ofItemAtPath: file.path)
-    // Root may read everything.
+    // Root can read every file.
     if geteuid() == 0 {
       #expect(try Manifest.load(path: file.path).plugins.isEmpty)
     } else {
@@ -57,7 +57,7 @@ struct ManifestHostileTests {
   }
 
   @Test(
-    "bytes that are no UTF-8",
+    "bytes that are not UTF-8",
     arguments: [[0xFF], [0xC3, 0x28], [0xED, 0xA0, 0x80], [0xC0, 0x80], [0xF4, 0x90, 0x80, 0x80]] as [[UInt8]])
   func noUTF8(bytes: [UInt8]) throws {
     let problem = try problem(Data("carabiner: 1 # ".utf8) + Data(bytes))
@@ -65,7 +65,7 @@ struct ManifestHostileTests {
     #expect(problem.message.contains("not UTF-8"))
   }
 
-  @Test("UTF-16, with and without a mark, is told from UTF-8 or refused by the parser", arguments: [true, false])
+  @Test("UTF-16, with and without a byte order mark, is refused", arguments: [true, false])
   func utf16(hasMark: Bool) throws {
     var bytes = Data(hasMark ? [0xFF, 0xFE] : [])
     for unit in "carabiner: 1".utf16 { bytes.append(contentsOf: [UInt8(unit & 0xFF), UInt8(unit >> 8)]) }
@@ -80,7 +80,7 @@ struct ManifestHostileTests {
     #expect(escaped.map(\.pointer.description) == ["/headers/A"])
   }
 
-  @Test("aliases that multiply each other, as values and as keys")
+  @Test("aliases that expand each other, as values and as keys")
   func aliasBombs() throws {
     func bomb(_ open: String, _ close: String, _ separator: String) -> String {
       var text = "carabiner: 1\na0: &a0 [x, x, x, x, x, x, x, x, x, x]\n"
@@ -96,7 +96,7 @@ struct ManifestHostileTests {
         #expect(ManifestFixtures.problems(text).map(\.code) == [.syntax])
       }
     }
-    // Without the guards this would not end in the life of the machine, so the bound says nothing about speed.
+    // Without the checks this would practically never end. The bound is not a performance requirement.
     #expect(time < .seconds(30))
   }
 
@@ -105,7 +105,7 @@ struct ManifestHostileTests {
     #expect(ManifestFixtures.problems("carabiner: 1\nheaders: &h {a: *h}").map(\.code) == [.syntax])
   }
 
-  @Test("nesting without end", arguments: [65, 1000, 100_000])
+  @Test("very deep nesting", arguments: [65, 1000, 100_000])
   func deep(levels: Int) {
     let json =
       #"{"carabiner": 1, "plugins": "# + String(repeating: "[", count: levels) + String(repeating: "]", count: levels) + "}"
@@ -120,7 +120,7 @@ struct ManifestHostileTests {
   }
 
   @Test(
-    "a key that stands twice in one object, wherever that is",
+    "a key that occurs twice in one object, at any place",
     arguments: [
       ("carabiner: 1\nheaders: {}\nheaders: {}", Manifest.Format.yaml, "headers"),
       ("carabiner: 1\nsettings:\n  timeout: 1s\n  \"timeout\": 2s", .yaml, "timeout"),
@@ -147,7 +147,7 @@ struct ManifestHostileTests {
     #expect(elsewhere.map { $0.position?.description } == ["line 2, column 16"])
   }
 
-  @Test("JSON is JSON: what only YAML allows is refused in a .json file")
+  @Test("syntax that only YAML allows is refused in a .json file")
   func strictJSON() throws {
     for text in ["{carabiner: 1}", #"{"carabiner": 1,}"#, "{\"carabiner\": 1} # note", "carabiner: 1", "{'carabiner': 1}"] {
       let problem = try problem(Data(text.utf8), name: "manifest.json")
@@ -157,7 +157,7 @@ struct ManifestHostileTests {
     }
   }
 
-  @Test("no byte of a manifest, changed, left out or doubled, makes the reader trap")
+  @Test("a manifest with a changed, missing or doubled byte does not crash the reader")
   func mutations() throws {
     let text = try String(contentsOfFile: "\(ManifestFixtures.folder)/accepted/aliases.yaml", encoding: .utf8)
     let bytes = Array(text.utf8)

@@ -2,7 +2,7 @@ import CarabinerManifest
 import CarabinerWire
 import Testing
 
-/// A manifest with one fault, and what must be said about it.
+/// A manifest with one mistake, and the expected problem.
 struct Refusal: CustomTestStringConvertible, Sendable {
   let testDescription: String
   let text: String
@@ -18,21 +18,21 @@ struct Refusal: CustomTestStringConvertible, Sendable {
     self.fragment = fragment
   }
 
-  /// A fault in one plugin.
+  /// A mistake in one plugin.
   static func plugin(
     _ name: String, _ text: String, _ code: ManifestProblem.Code, _ pointer: String, _ fragment: String
   ) -> Refusal {
     Refusal(name, "carabiner: 1\nplugins: [\(text)]\nchain: {http: []}", code, "/plugins/0\(pointer)", fragment)
   }
 
-  /// A fault in a chain of the plugins a, b and c.
+  /// A mistake in a chain of the plugins a, b and c.
   static func chain(
     _ name: String, _ text: String, _ code: ManifestProblem.Code, _ pointer: String, _ fragment: String
   ) -> Refusal {
     Refusal(name, "\(three)\nchain: \(text)", code, "/chain\(pointer)", fragment)
   }
 
-  /// A fault in the one rule.
+  /// A mistake in the only rule.
   static func rule(
     _ name: String, _ text: String, _ code: ManifestProblem.Code, _ pointer: String, _ fragment: String
   ) -> Refusal {
@@ -45,7 +45,7 @@ struct Refusal: CustomTestStringConvertible, Sendable {
     """
 }
 
-@Suite("A manifest with a fault is refused, and the message says where and what to do")
+@Suite("A manifest with a mistake is refused, and the message has the place and the remedy")
 struct ManifestRefusalTests {
   private static let documents: [Refusal] = [
     Refusal("no YAML", "carabiner: [1", .syntax, "", "this is not YAML"),
@@ -112,16 +112,17 @@ struct ManifestRefusalTests {
       "a crash loop as number", "carabiner: 1\nsettings: {crash-loop: 3}", .wrongType, "/settings/crash-loop", "must be an object"
     ),
     Refusal(
-      "no crash at all", "carabiner: 1\nsettings: {crash-loop: {after: 0}}", .invalidValue, "/settings/crash-loop/after",
+      "zero crashes", "carabiner: 1\nsettings: {crash-loop: {after: 0}}", .invalidValue, "/settings/crash-loop/after",
       "from 1 to 1000"),
     Refusal(
-      "crashes within no time", "carabiner: 1\nsettings: {crash-loop: {within: 0s}}", .invalidValue,
+      "crashes within zero seconds", "carabiner: 1\nsettings: {crash-loop: {within: 0s}}", .invalidValue,
       "/settings/crash-loop/within", "is zero"),
     Refusal(
-      "nothing a host could do", "carabiner: 1\nsettings: {crash-loop: {then: ignore}}", .invalidValue,
+      "an unknown reaction to crashes", "carabiner: 1\nsettings: {crash-loop: {then: ignore}}", .invalidValue,
       "/settings/crash-loop/then", "use skip or refuse"),
     Refusal(
-      "a slip about crashes", "carabiner: 1\nsettings: {crash-loop: {window: 1m}}", .unknownKey, "/settings/crash-loop/window",
+      "a typing mistake in crash-loop", "carabiner: 1\nsettings: {crash-loop: {window: 1m}}", .unknownKey,
+      "/settings/crash-loop/window",
       "known are after, within, then"),
     Refusal(
       "GET for mutations too", "carabiner: 1\nsettings: {get-for-queries: all}", .wrongType, "/settings/get-for-queries",
@@ -136,7 +137,7 @@ struct ManifestRefusalTests {
       "an empty version of a client", "carabiner: 1\nsettings: {client-awareness: {version: ''}}", .invalidValue,
       "/settings/client-awareness/version", "this text is empty"),
     Refusal(
-      "an unknown thing about persisted queries", "carabiner: 1\nbuilt-ins: {persisted-queries: {get: true}}", .unknownKey,
+      "an unknown key of persisted queries", "carabiner: 1\nbuilt-ins: {persisted-queries: {get: true}}", .unknownKey,
       "/built-ins/persisted-queries/get", "known are enabled, get-for-hashes"),
     Refusal("no such certificates", "carabiner: 1\nsettings: {ca-file: no.pem}", .missing, "/settings/ca-file", "no file"),
     Refusal(
@@ -217,7 +218,7 @@ struct ManifestRefusalTests {
       "a cycle of three", "{http: [{use: a, after: c}, {use: b, after: a}, {use: c, after: b}]}", .orderCycle, "/http",
       "a before b before c before a is a cycle"),
     .chain(
-      "a slip in an assertion", "{http: [{use: a, after: bb}]}", .orderUnsatisfied, "/http/0",
+      "a typing mistake in a constraint", "{http: [{use: a, after: bb}]}", .orderUnsatisfied, "/http/0",
       "names bb, which is not in this list; add it"),
     .chain("an assertion about nothing", "{http: [{use: a, after: []}]}", .invalidValue, "/http/0/after", "list is empty"),
     .chain("an assertion about a number", "{http: [{use: a, after: [1]}]}", .wrongType, "/http/0/after/0", "a text"),
@@ -231,10 +232,10 @@ struct ManifestRefusalTests {
     .rule("an unknown stage", "{when: {}, chain: {cache: [stor]}}", .unknownStage, "/chain/cache/0", "(did you mean store?)"),
   ]
 
-  /// Every manifest with one fault.
+  /// All manifests with one mistake.
   static let all = documents + settings + others + Refusal.stores + plugins + chains
 
-  @Test("each fault is the only problem reported", arguments: all)
+  @Test("each mistake is reported as the only problem", arguments: all)
   func refusal(_ refusal: Refusal) throws {
     let problems = ManifestFixtures.problems(refusal.text)
     #expect(problems.count == 1, "\(problems)")
@@ -244,13 +245,13 @@ struct ManifestRefusalTests {
     #expect(problem.message.contains(refusal.fragment), "\(problem.message)")
   }
 
-  @Test("all faults are reported at once, in the order of the file and with their lines")
+  @Test("all mistakes are reported at once, in the order of the file and with their lines")
   func everything() {
     let problems = ManifestFixtures.problems(
       """
       carabiner: 1
       chain:
-        http: [nobody]
+        http: [absent]
       settings:
         staging: disk
         timeout: soon
@@ -268,7 +269,7 @@ struct ManifestRefusalTests {
       ])
   }
 
-  @Test("a plugin with a fault is not reported again wherever it is used")
+  @Test("a plugin with a mistake is reported once, although lists use it")
   func noCascade() {
     let problems = ManifestFixtures.problems(
       "{carabiner: 1, plugins: [{name: a, file: absent.so}], chain: {http: [a, {use: response-code, after: a}]}}")

@@ -4,7 +4,7 @@ import Foundation
 import TestTools
 import Testing
 
-/// The published schema and the reader must say the same about what a manifest looks like.
+/// The published schema and the reader must agree about the structure of manifests.
 @Suite("The schema of manifests and their reader agree")
 struct ManifestSchemaTests {
   private let document: JSONValue
@@ -24,7 +24,7 @@ struct ManifestSchemaTests {
     #expect(Self.accepted.count >= 6)
   }
 
-  @Test("every fixture that is accepted fits the schema", arguments: accepted)
+  @Test("every accepted fixture is valid", arguments: accepted)
   func accepts(path: String) throws {
     let manifest = try Manifest.load(path: path)
     #expect(manifest.path == path)
@@ -32,7 +32,7 @@ struct ManifestSchemaTests {
     #expect(schema.violations(in: value).isEmpty, "\(schema.violations(in: value))")
   }
 
-  @Test("the schema names every service that can be granted, and the reader knows every one it names")
+  @Test("the schema and the reader know the same services")
   func grants() throws {
     let named = try #require(
       document["$defs"]?["plugin"]?["properties"]?["grants"]?["items"]?["enum"]?.array as [JSONValue]?)
@@ -45,7 +45,7 @@ struct ManifestSchemaTests {
 
   // MARK: Refusals
 
-  /// Faults of the look of a manifest: the schema refuses them too.
+  /// Mistakes in the structure of a manifest, which the schema must also refuse.
   private static func isStructural(_ refusal: Refusal) -> Bool {
     switch refusal.code {
     case .unknownKey, .wrongType, .unsupportedVersion: true
@@ -55,7 +55,7 @@ struct ManifestSchemaTests {
     }
   }
 
-  /// What the schema has no words for: how much 900 hours are, that a path holds NUL, how many fields another place names.
+  /// Mistakes that a schema cannot describe: a duration above the limit, NUL in a path, a number that depends on another place.
   private static let semantic: Set<String> = [
     "settings: {timeout: 900h}", "NUL in a path", "NUL in the store's file", "a policy with an argument too many",
     "a policy for a type without a key",
@@ -69,12 +69,12 @@ struct ManifestSchemaTests {
     #expect(Self.refusals.count > 60)
   }
 
-  @Test("every manifest refused for its look breaks the schema", arguments: refusals)
+  @Test("every manifest that is refused for its structure violates the schema", arguments: refusals)
   func refuses(refusal: Refusal) throws {
     #expect(!schema.violations(in: try ManifestFixtures.value(refusal.text)).isEmpty)
   }
 
-  @Test("the refusals are those of Python's jsonschema")
+  @Test("Python's jsonschema refuses the same manifests")
   func refusalOracle() async throws {
     let folder = try FixturePlugin.Folder()
     let texts = try Self.accepted.map { try String(contentsOfFile: $0, encoding: .utf8) } + Self.refusals.map(\.text)
@@ -85,7 +85,7 @@ struct ManifestSchemaTests {
 
   // MARK: Mutations
 
-  /// A manifest with everything in it, with one thing changed.
+  /// A manifest that uses every key, with one change.
   private struct Mutation {
     let what: String
     let value: JSONValue
@@ -95,7 +95,7 @@ struct ManifestSchemaTests {
     .null, true, 0, -1, 1.5, 2000, "", "stranger", [], ["stranger"], [1], [:], ["stranger": 1],
   ]
 
-  /// Every place of a value, the free ones inside configs left out.
+  /// Every place of a value, except those inside configs.
   private func places(_ value: JSONValue, _ pointer: JSONPointer = JSONPointer()) -> [JSONPointer] {
     let inner: [JSONPointer] =
       switch value {
@@ -124,7 +124,7 @@ struct ManifestSchemaTests {
     }
   }
 
-  /// Whether the reader has nothing to say about the look of a manifest; what it says of its meaning does not count.
+  /// Whether the reader accepts the structure of a manifest. Problems of its meaning are ignored.
   private func readerAccepts(_ value: JSONValue) -> Bool {
     do {
       let manifest = try Manifest(
@@ -156,7 +156,7 @@ struct ManifestSchemaTests {
     case .duplicateName: !problem.message.contains("is granted already")
     case .unknownStage, .orderCycle, .orderUnsatisfied, .malformedReference: true
     case .missing: problem.message.hasPrefix("there is no file") || problem.message.hasPrefix("there is no folder")
-    // That a constant fits its C type and a header's format its result is meaning.
+    // Whether a constant fits its C type, and a format fits the result, is a matter of meaning.
     case .invalidValue:
       problem.message.contains("does not fit") || problem.message.contains("cannot be passed as")
         || problem.message.contains("a constant cannot have the type") || problem.message.contains("but not its length")
@@ -164,7 +164,7 @@ struct ManifestSchemaTests {
     }
   }
 
-  @Test("whatever is changed in a manifest with everything in it, schema, reader and Python's jsonschema agree")
+  @Test("schema, reader and Python's jsonschema agree about every change of a manifest that uses every key")
   func mutated() async throws {
     let mutations = try mutations()
     #expect(mutations.count > 1000)
@@ -184,7 +184,7 @@ extension JSONPointer {
 }
 
 extension JSONValue {
-  /// The value with another one at a place that is there.
+  /// The value with another one at an existing place.
   fileprivate func replacing(_ pointer: JSONPointer, with value: JSONValue) -> JSONValue {
     guard let first = pointer.components.first else { return value }
     let rest = JSONPointer(components: Array(pointer.components.dropFirst()))

@@ -31,7 +31,7 @@ struct ManifestTests {
     #expect(plan(nil) == [["max-retry"], ["response-code"]])
   }
 
-  @Test("E2, E3, E4: GET, client awareness and persisted queries are what settings and built-ins say")
+  @Test("E2, E3, E4: settings and built-ins set GET, client awareness and persisted queries")
   func wireOptions() throws {
     #expect(try Manifest(text: "carabiner: 1").wireOptions == WireOptions())
     let manifest = try Manifest(
@@ -47,7 +47,7 @@ struct ManifestTests {
           clientAwareness: ClientAwareness(applicationName: "shop", applicationVersion: "3")))
   }
 
-  @Test("D1, D6, D7: the store's file, keys, policies and ages are what built-ins say")
+  @Test("D1, D6, D7: built-ins set the store's file, keys, policies and ages")
   func store() throws {
     #expect(try Manifest(text: "carabiner: 1").store == Manifest.Store())
     let manifest = try Manifest(
@@ -72,7 +72,7 @@ struct ManifestTests {
           keyFields: ["Book": ["isbn"], "Edition": ["isbn", "number"], "Money": []], defaultKeyFields: [],
           fieldPolicies: ["Query.edition": .init(type: "Edition", keyArguments: ["book", "number"])],
           maximumAges: ["Book": 600, "Book.price": 0], defaultMaximumAge: 5400))
-    // A limit for a store in memory means nothing to one in a file.
+    // Limits for a store in memory have no effect on a store in a file.
     #expect(manifest.warnings.map(\.pointer.description) == ["/settings/store-records", "/settings/store-bytes"])
     #expect(manifest.settings.storeBytes == 2 << 20)
     #expect(manifest.settings.storeFields == 7)

@@ -2,13 +2,13 @@ import CarabinerManifest
 import CarabinerWire
 import Testing
 
-@Suite("A manifest says where and how subscriptions go over a WebSocket (SEMANTICS I)")
+@Suite("A manifest configures a WebSocket for subscriptions (SEMANTICS I)")
 struct ManifestWebSocketTests {
   private func manifest(_ webSocket: String) throws -> Manifest {
     try Manifest(text: "carabiner: 1\nsettings:\n  websocket: \(webSocket)")
   }
 
-  @Test("I1, I3: everything that can be said is read")
+  @Test("I1, I3: all keys are read")
   func everything() throws {
     let settings = try #require(
       manifest(
@@ -30,7 +30,7 @@ struct ManifestWebSocketTests {
     #expect(try Manifest(text: "carabiner: 1").settings.webSocket == nil)
   }
 
-  @Test("secrets are filled in late, and what people see has the reference")
+  @Test("secrets are resolved late, and messages show the reference")
   func secrets() throws {
     let manifest = try manifest(
       #"{url: "wss://${env:HOST}/g", connection-init: {token: "Bearer ${env:TOKEN}", list: ["${env:TOKEN}"]}}"#)
@@ -46,7 +46,7 @@ struct ManifestWebSocketTests {
   }
 
   @Test(
-    "what cannot be is refused with its place, by the reader and, but for references, by the schema",
+    "invalid values are refused with their places by the reader and, except for references, by the schema",
     arguments: [
       ("{}", "", "the url is missing", true), ("7", "", "must be an object", true),
       ("{url: http://h}", "/url", "not a WebSocket URL", true),

@@ -17,7 +17,7 @@ struct QuantityTests {
   }
 
   @Test(
-    "what is no duration is refused with what to write",
+    "a text that is not a duration is refused with the notation to use",
     arguments: [
       "", "s", "1", "-1s", "+1s", " 1s", "1 s", "1S", "1sec", "1.s", ".5s", "1..5s", "1.5.1s", "1e3s", "721h", "0.0000001ms",
       "99999999999999999999s", "١s", "１s",
@@ -28,7 +28,7 @@ struct QuantityTests {
   }
 
   @Test(
-    "sizes count in 1024s",
+    "units of size are powers of 1024",
     arguments: [
       ("0", 0, "0B"), ("512", 512, "512B"), ("512B", 512, "512B"), ("1KiB", 1024, "1KiB"), ("1.5KiB", 1536, "1536B"),
       ("1024KiB", 1 << 20, "1MiB"), ("64MiB", 64 << 20, "64MiB"), ("1024GiB", 1 << 40, "1024GiB"),
@@ -40,7 +40,8 @@ struct QuantityTests {
   }
 
   @Test(
-    "what is no size is refused", arguments: ["", "KiB", "1KB", "1kib", "1.1B", "1025GiB", "-1", "1e3", "0x10", "1 KiB", "1."])
+    "a text that is not a size is refused",
+    arguments: ["", "KiB", "1KB", "1kib", "1.1B", "1025GiB", "-1", "1e3", "0x10", "1 KiB", "1."])
   func noSizes(text: String) {
     #expect(throws: MalformedQuantity.self) { try ByteSizeText.parse(text) }
   }

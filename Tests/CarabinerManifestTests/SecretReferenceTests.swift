@@ -16,7 +16,7 @@ struct SecretReferenceTests {
     SecretReferences(directory: folder.url.path) { environment[$0] }
   }
 
-  @Test("are filled in, escapes kept")
+  @Test("references are resolved, and escapes are kept")
   func filled() throws {
     try Data("from the file\n".utf8).write(to: folder.file("secret"))
     let secrets = secrets(["NAME": "value", "EMPTY": ""])
@@ -25,12 +25,12 @@ struct SecretReferenceTests {
     #expect(try secrets.resolve("$${env:NAME}", at: here) == "${env:NAME}")
   }
 
-  @Test("what a secret holds is not looked at again")
+  @Test("references inside a secret are not resolved")
   func onlyOnce() throws {
     #expect(try secrets(["A": "${env:B}", "B": "no"]).resolve("${env:A}", at: here) == "${env:B}")
   }
 
-  @Test("what is missing or broken is named, with the place")
+  @Test("a missing or malformed reference is reported with its place")
   func missing() throws {
     try Data([0xFF]).write(to: folder.file("binary"))
     try Data(repeating: 65, count: SecretReferences.maximumFileBytes + 1).write(to: folder.file("large"))
@@ -45,13 +45,13 @@ struct SecretReferenceTests {
     }
   }
 
-  @Test("a file loses the line end its editor added, and only one", arguments: [("a\n", "a"), ("a\r\n", "a"), ("a\n\n", "a\n")])
+  @Test("one line end is removed from the end of a file", arguments: [("a\n", "a"), ("a\r\n", "a"), ("a\n\n", "a\n")])
   func lineEnd(contents: String, value: String) throws {
     try Data(contents.utf8).write(to: folder.file("secret"))
     #expect(try secrets().resolve("${file:secret}", at: here) == value)
   }
 
-  @Test("all that cannot be filled in are listed, with the line of each in the manifest")
+  @Test("all references that cannot be resolved are reported with their lines")
   func unset() throws {
     let manifest = try Manifest(
       text: """
@@ -68,7 +68,9 @@ struct SecretReferenceTests {
     #expect(manifest.problems(of: secrets(["HOST": "h", "ONE": "1", "TWO": "2"])).isEmpty)
   }
 
-  @Test("a header value with a line end or NUL is refused, named by its reference", arguments: ["\r\n", "\n", "\r", "\u{0}"])
+  @Test(
+    "a header value with a line end or NUL is refused, and the message shows its reference",
+    arguments: ["\r\n", "\n", "\r", "\u{0}"])
   func headerValue(end: String) throws {
     let manifest = try Manifest(text: "carabiner: 1\nheaders: {Authorization: \"Bearer ${env:TOKEN}\"}")
     let secrets = secrets(["TOKEN": "opensesame\(end)X-Injected: 1"])
@@ -80,7 +82,7 @@ struct SecretReferenceTests {
     #expect(!error.description.contains("Injected"))
   }
 
-  @Test("a resolved text shows its reference, however it is printed")
+  @Test("every way to print a resolved text shows its reference")
   func printed() throws {
     let secret = try secrets(["TOKEN": "opensesame"]).secret("Bearer ${env:TOKEN}", at: here)
     #expect(secret.value == "Bearer opensesame")
@@ -92,7 +94,7 @@ struct SecretReferenceTests {
     }
   }
 
-  @Test("a message of a plugin has references where secrets were, the longest first")
+  @Test("secrets in a plugin's message are replaced by references, the longest first")
   func redaction() throws {
     try Data("opensesame-and-more\n".utf8).write(to: folder.file("secret"))
     let redaction = try secrets(["TOKEN": "opensesame", "EMPTY": ""]).redaction(

@@ -2,13 +2,13 @@ import Testing
 
 @testable import CarabinerManifest
 
-@Suite("Secrets that no output may show")
+@Suite("The register of hidden secrets")
 struct SecretRegisterTests {
   private func secrets(_ values: String...) -> SecretRedaction {
     values.reduce(SecretRedaction()) { $0.hiding($1, behind: "${env:\($1.first.map(String.init) ?? "")}") }
   }
 
-  @Test("the same secrets are kept once, however often a manifest is read")
+  @Test("the same secrets are stored once, even if a manifest is read several times")
   func repeated() {
     let register = SecretRegister()
     var hidden: [HiddenSecrets] = []
@@ -19,7 +19,7 @@ struct SecretRegisterTests {
     #expect(register("alpha and beta") == "${env:a} and ${env:b}")
   }
 
-  @Test("secrets that change with each manifest stay hidden for the last manifests, and are forgotten then")
+  @Test("secrets of the last manifests stay hidden, and older ones are forgotten")
   func changing() {
     let register = SecretRegister(former: 3)
     let current = register.hide(secrets("current"))
@@ -30,7 +30,7 @@ struct SecretRegisterTests {
   }
 
   @Test(
-    "a text is shown without secrets, the longest first",
+    "secrets in a text are replaced, the longest first",
     arguments: [
       ("no secret here", "no secret here"), ("", ""), ("abc", "${env:a}"), ("abcdef", "${long}"),
       ("xabcdefabcy", "x${long}${env:a}y"),
@@ -42,7 +42,7 @@ struct SecretRegisterTests {
     #expect(Array(redaction(text).utf8) == Array(shown.utf8))
   }
 
-  @Test("the order in which secrets are named makes no difference")
+  @Test("the order of secrets makes no difference")
   func order() {
     #expect(secrets("alpha", "beta") == secrets("beta", "alpha", "alpha"))
   }

@@ -1,18 +1,18 @@
 import CarabinerManifest
 
 extension Refusal {
-  /// A fault in what is said about the store.
+  /// A mistake in the settings of the store.
   static func store(
     _ name: String, _ text: String, _ code: ManifestProblem.Code, _ pointer: String, _ fragment: String
   ) -> Refusal {
     Refusal(name, "carabiner: 1\nbuilt-ins: {store: \(text)}", code, "/built-ins/store\(pointer)", fragment)
   }
 
-  /// Every fault there can be in what is said about the store.
+  /// All mistakes in the settings of the store.
   static let stores: [Refusal] = [
     .store("a store as text", "cache.sqlite", .wrongType, "", "an object, and is a string"),
     .store(
-      "an unknown thing about the store", "{path: a}", .unknownKey, "/path",
+      "an unknown key of the store", "{path: a}", .unknownKey, "/path",
       "unknown key path; known are file, schema, key-fields"),
     .store("a slip about the store", "{key-field: {}}", .unknownKey, "/key-field", "(did you mean key-fields?)"),
     .store("a number as the store's file", "{file: 1}", .wrongType, "/file", "a text, and is a number"),
@@ -41,7 +41,7 @@ extension Refusal {
       "a policy without arguments", "{field-policies: {Query.book: {type: Book}}}", .missing, "/field-policies/Query.book",
       "write both"),
     .store(
-      "a slip in a policy", "{field-policies: {Query.book: {type: Book, arguments: id, argumens: a}}}", .unknownKey,
+      "a typing mistake in a policy", "{field-policies: {Query.book: {type: Book, arguments: id, argumens: a}}}", .unknownKey,
       "/field-policies/Query.book/argumens", "(did you mean arguments?)"),
     .store(
       "a policy of no arguments", "{field-policies: {Query.book: {type: Book, arguments: []}}}", .invalidValue,

@@ -2,7 +2,7 @@ import CarabinerManifest
 import CarabinerWire
 import Testing
 
-@Suite("A schema says what is wrong")
+@Suite("A violation has a clear message")
 struct SchemaMessageTests {
   private static let messages: [(schema: String, value: String, pointer: String, keyword: String, message: String)] = [
     (
@@ -30,7 +30,7 @@ struct SchemaMessageTests {
     (#"{"contains": {"const": 1}, "minContains": 2}"#, "[1]", "", "contains", "only 1 elements have a form of which 2"),
   ]
 
-  @Test("the place, the keyword and what to do", arguments: messages)
+  @Test("the place, the keyword and the remedy", arguments: messages)
   func message(_ row: (schema: String, value: String, pointer: String, keyword: String, message: String)) throws {
     let (schema, value, pointer, keyword, message) = row
     let violations = try CompiledSchema(JSONValue(parsing: schema)).violations(in: JSONValue(parsing: value))

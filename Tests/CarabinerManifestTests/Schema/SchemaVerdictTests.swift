@@ -3,7 +3,7 @@ import CarabinerWire
 import Foundation
 import Testing
 
-/// A schema of the table, and what it says about some values.
+/// A schema of the table, with verdicts about some values.
 struct SchemaGroup: Sendable, CustomTestStringConvertible {
   let schema: JSONValue
   let cases: [(value: JSONValue, isValid: Bool)]
@@ -24,15 +24,15 @@ struct SchemaGroup: Sendable, CustomTestStringConvertible {
   }()
 }
 
-@Suite("A schema decides as the specification says")
+@Suite("Verdicts follow the specification")
 struct SchemaVerdictTests {
-  @Test("the table is there")
+  @Test("the table exists")
   func table() {
     #expect(SchemaGroup.all.count > 150)
     #expect(SchemaGroup.all.map(\.cases.count).reduce(0, +) > 500)
   }
 
-  @Test("every value gets its verdict", arguments: SchemaGroup.all)
+  @Test("every value has the expected verdict", arguments: SchemaGroup.all)
   func verdicts(group: SchemaGroup) throws {
     let schema = try CompiledSchema(group.schema)
     for (value, isValid) in group.cases {
@@ -41,7 +41,7 @@ struct SchemaVerdictTests {
     }
   }
 
-  @Test("the verdicts are those of Python's jsonschema")
+  @Test("Python's jsonschema has the same verdicts")
   func python() async throws {
     let verdicts = try await JSONOracle.verdicts(ofTable: SchemaGroup.path)
     #expect(verdicts == SchemaGroup.all.flatMap { $0.cases.map(\.isValid) })
