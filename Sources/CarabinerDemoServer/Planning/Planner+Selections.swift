@@ -60,7 +60,7 @@ extension Planner {
       return nil
     }
     guard schema.overlap(condition, type) else {
-      complain("no \(type) is ever a \(condition)", at: place)
+      complain("a \(type) is never a \(condition)", at: place)
       return nil
     }
     let selections = self.selections(children, of: condition, depth: depth + 1)

@@ -104,7 +104,7 @@ struct SchemaPatternParser {
   private mutating func group(depth: Int) throws(SchemaPattern.Fault) -> SchemaPatternPart {
     if skip("?:") {
     } else if ["?=", "?!", "?<=", "?<!"].contains(where: { scalars[position...].starts(with: $0.unicodeScalars) }) {
-      throw Self.fault("looking around, as in (?=…), is not supported; say it with if, not or allOf")
+      throw Self.fault("lookaround, such as (?=…), is not supported; use if, not or allOf")
     } else if skip("?<") {
       guard let end = scalars[position...].firstIndex(of: ">"), end > position else { throw Self.fault("a group has no name") }
       position = end + 1
@@ -160,8 +160,8 @@ struct SchemaPatternParser {
     case "0" where !(next.map { ("0"..."9").contains($0) } ?? false): return ScalarSet("\0")
     case "x": return try hexadecimal(2)
     case "u": return try skip("{") ? hexadecimalInBraces() : hexadecimal(4)
-    case "p", "P": throw Self.fault("Unicode properties, as in \\p{L}, are not supported; write a class")
-    case "0"..."9", "k": throw Self.fault("looking back, as in \\1, is not supported")
+    case "p", "P": throw Self.fault("Unicode properties, such as \\p{L}, are not supported; write a class")
+    case "0"..."9", "k": throw Self.fault("backreferences, such as \\1, are not supported")
     default:
       guard !ScalarSet.word.contains(scalar) else { throw Self.fault("\\\(scalar) is not a known escape") }
       return ScalarSet(scalar)

@@ -18,7 +18,7 @@ struct SchemaVisit {
   mutating func violations(in value: JSONValue) -> [CompiledSchema.Violation] {
     _ = check(value, 0, JSONPointer(), 0)
     guard steps <= Self.maximumSteps else {
-      let message = "this is too much to check; the schema asks for more than \(Self.maximumSteps) steps"
+      let message = "the check takes too long; the schema needs more than \(Self.maximumSteps) steps"
       return [CompiledSchema.Violation(pointer: JSONPointer(), keyword: "$schema", message: message)]
     }
     return found

@@ -19,7 +19,7 @@ extension ManifestReader {
       return []
     }
     if list == .parsing, elements.isEmpty {
-      problem(.invalidValue, pointer, "without a parser no response can be read; name json or a plugin")
+      problem(.invalidValue, pointer, "the list needs a parser; add json or a plugin")
     }
     var order = StageOrder(pointer: pointer)
     var names: Set<String> = []
@@ -46,7 +46,7 @@ extension ManifestReader {
     let before = names(object["before"], pointer.appending("before")).map(\.name)
     let after = names(object["after"], pointer.appending("after")).map(\.name)
     guard let use = object["use"] else {
-      problem(.missing, pointer, "an entry names its stage; write use:")
+      problem(.missing, pointer, "the entry has no stage; write use: with its name")
       return nil
     }
     return text(use, pointer.appending("use")).map { Manifest.Entry(name: $0, before: before, after: after) }

@@ -34,7 +34,7 @@ struct ManifestReader {
     guard version.number?.int == 1 else {
       return problem(
         .unsupportedVersion, root.appending("carabiner"),
-        "version \(version) is not known; this host reads carabiner: 1, use a host that fits or rewrite the manifest")
+        "version \(version) is not known; this host reads carabiner: 1; use a matching host, or rewrite the manifest")
     }
     refuseUnknownKeys(of: top, root, knowing: Self.keys)
     if let schema = top["$schema"] { _ = text(schema, root.appending("$schema")) }

@@ -58,7 +58,7 @@ struct YAMLDocument {
   ) throws(ManifestProblem) -> JSONValue {
     count += 1
     guard count <= maximumValues else {
-      throw problem(.syntax, pointer, node, "there are more than \(maximumValues) values; do aliases multiply each other?")
+      throw problem(.syntax, pointer, node, "there are more than \(maximumValues) values; do aliases expand each other?")
     }
     guard depth < maximumDepth else {
       throw problem(.tooDeep, pointer, node, "this is nested deeper than \(maximumDepth); make it flatter")

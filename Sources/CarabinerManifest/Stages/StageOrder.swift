@@ -38,7 +38,7 @@ struct StageOrder {
       problems.append(
         ManifestProblem(
           .orderCycle, at: pointer,
-          "no order can be right: \((cycle + [cycle[0]]).joined(separator: " before ")) is a cycle; remove one of these assertions"
+          "the order is impossible: \((cycle + [cycle[0]]).joined(separator: " before ")) is a cycle; remove one of these constraints"
         ))
     }
     for assertion in assertions {

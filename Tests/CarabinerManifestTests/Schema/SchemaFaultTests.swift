@@ -43,8 +43,9 @@ struct SchemaFaultTests {
     ("a{2,1}", "is descending"),
     ("a{1001}", "above 1000"), ("((a{1000}){1000})", "longer than 5000 steps"), ("[z-a]", "is not ascending"),
     ("[\\w-z]", "is not ascending"),
-    ("\\", "ends with a backslash"), ("\\y", "\\y is not a known escape"), ("\\1", "looking back"), ("(a)\\k<a>", "looking back"),
-    ("(?=a)", "looking around"), ("(?!a)", "looking around"), ("(?<=a)", "looking around"), ("(?<!a)", "looking around"),
+    ("\\", "ends with a backslash"), ("\\y", "\\y is not a known escape"), ("\\1", "backreferences"),
+    ("(a)\\k<a>", "backreferences"),
+    ("(?=a)", "lookaround"), ("(?!a)", "lookaround"), ("(?<=a)", "lookaround"), ("(?<!a)", "lookaround"),
     ("(?a)", "must be followed by"), ("\\p{L}", "write a class"), ("^*", "an anchor cannot be repeated"),
     ("\\xZZ", "not the number of a character"),
     ("\\uD800", "not the number of a character"), ("\\u{110000}", "not the number of a character"), ("(?<>a)", "has no name"),
@@ -79,7 +80,7 @@ struct SchemaFaultTests {
     #expect(schema.violations(in: "text").isEmpty)
     let violations = schema.violations(in: 1)
     #expect(violations.count == 1)
-    #expect(violations.first?.message.contains("too much to check") == true)
+    #expect(violations.first?.message.contains("the check takes too long") == true)
   }
 
   @Test("four hundred definitions in a row are followed")
