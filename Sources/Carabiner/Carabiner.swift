@@ -1,2 +1,2 @@
-// The values of variables, of dynamic results and of WebSockets live in CarabinerWire. Who imports Carabiner can use them.
+// The types of variables, dynamic results and WebSockets are in CarabinerWire. Programs that import Carabiner can use them.
 @_exported public import CarabinerWire

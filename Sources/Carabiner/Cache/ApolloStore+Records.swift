@@ -17,7 +17,7 @@ extension ApolloStore {
     let type = record["__typename"].map { String(decoding: $0.dropFirst().dropLast(), as: UTF8.self) }
     let name = type ?? RootRecord(rawValue: record.key)?.typeName ?? ""
     return record.names.reduce(into: record) { current, field in
-      // The notes about fragments have no age.
+      // Facts about type conditions do not expire.
       guard !field.hasPrefix("..."), let received = record.received(field),
         let age = policy.maximumAge(of: field.prefix { $0 != "(" }, type: name)
       else { return }

@@ -8,20 +8,20 @@ internal import Synchronization
 /// The key of a record consists of the type and the key fields of its object, so all operations share it. If the type has no key
 /// fields, or the operation does not select them and `__typename`, the key is the path of the object.
 ///
-/// A fragment with a type condition applies to an object if its `__typename` fits. If the type is unknown, it applies if the
-/// response has all fields of the fragment, and the record notes the answer. A response that does not fit its document is kept as
-/// a whole.
+/// A fragment with a type condition applies to an object if the `__typename` of the object matches. If the type is unknown, it
+/// applies if the response has all fields of the fragment, and the record stores this decision. A response that does not match
+/// its document is stored as a whole.
 public final class ApolloStore: Sendable {
   /// The cache that keeps the records.
   public let cache: any NormalizedCache
-  /// The keys of objects, and how long values are valid.
+  /// The keys of objects, and the maximum age of values.
   public let policy: CacheKeyPolicy
   let documents: CompletedDocuments
   private let hasWarned = Atomic<Bool>(false)
   let lock = StoreLock()
   let subscribers = StoreSubscribers()
 
-  /// A store over `cache`.
+  /// Creates a store with a cache.
   public init(cache: any NormalizedCache = InMemoryNormalizedCache(), policy: CacheKeyPolicy = .default) {
     self.cache = cache
     self.policy = policy
@@ -132,7 +132,7 @@ public final class ApolloStore: Sendable {
     ).map { Reading($0) }
   }
 
-  /// The response of an operation that was kept whole.
+  /// The response of an operation that was stored as a whole.
   private func wholeReading<Operation: GraphQLOperation>(
     _ operation: Operation, from cache: any NormalizedCache, now: Int64
   ) async throws -> Reading<Operation>? {

@@ -21,7 +21,7 @@ public struct DefaultCacheInterceptor: CacheInterceptor {
   /// Whether results with GraphQL errors are stored.
   public var storesResultsWithErrors: Bool
 
-  /// A cache step. By default, results with errors are stored.
+  /// Creates a cache step. By default, results with errors are stored.
   public init(storesResultsWithErrors: Bool = true) {
     self.storesResultsWithErrors = storesResultsWithErrors
   }

@@ -1,6 +1,6 @@
 public import CarabinerWire
 
-/// The keys of objects in a store, and how long values are valid.
+/// The keys of objects in a store, and the maximum age of values.
 public struct CacheKeyPolicy: Sendable, Hashable {
   /// How a field finds its object if no response contained the field yet.
   public struct FieldPolicy: Sendable, Hashable {
@@ -10,7 +10,7 @@ public struct CacheKeyPolicy: Sendable, Hashable {
     /// is written as a path, for example `input.name`. If one value is a list, the field has a list of objects.
     public var keyArguments: [String]
 
-    /// A field that returns the object of a type with the key in its arguments.
+    /// Creates a policy for a field that returns the object of a type with the key in its arguments.
     public init(type: String, keyArguments: [String]) {
       self.type = type
       self.keyArguments = keyArguments
@@ -28,14 +28,14 @@ public struct CacheKeyPolicy: Sendable, Hashable {
   public var fieldPolicies: [String: FieldPolicy]
   /// Finds the objects of fields that have no policy; nil for none.
   public var fieldResolver: FieldResolver?
-  /// How long a value is valid in seconds, by `Type.field` or `Type`. `Type.field` wins.
+  /// The maximum age of values in seconds, by `Type.field` or `Type`. `Type.field` takes precedence.
   public var maximumAges: [String: Double]
-  /// How long a value is valid in seconds if ``maximumAges`` has no entry for it; nil for ever.
+  /// The maximum age in seconds of values without an entry in ``maximumAges``; nil for no limit.
   public var defaultMaximumAge: Double?
-  /// The schema of the server, from which the store knows the types of interfaces and unions; nil to learn them from responses.
+  /// The schema of the server, which defines the types of interfaces and unions; nil to learn them from responses.
   public var schema: GraphQLSchemaTypes?
 
-  /// A policy, each value with its default.
+  /// Creates a policy.
   ///
   /// The root types are called `Query`, `Mutation` and `Subscription` here, even if the schema has other names.
   public init(
@@ -57,13 +57,13 @@ public struct CacheKeyPolicy: Sendable, Hashable {
     keyFields.isEmpty ? defaultKeyFields : keyFields[type] ?? defaultKeyFields
   }
 
-  /// Whether a field may find its objects by its arguments.
+  /// Whether fields may find their objects by their arguments.
   var findsObjects: Bool { !fieldPolicies.isEmpty || fieldResolver != nil }
 
   /// Whether all values are valid for ever, so that times need not be checked.
   var isAgeless: Bool { maximumAges.isEmpty && defaultMaximumAge == nil }
 
-  /// How long a field is valid in milliseconds; nil for ever.
+  /// The maximum age of a field in milliseconds; nil for no limit.
   func maximumAge(of field: Substring, type: String) -> Int64? {
     (maximumAges["\(type).\(field)"] ?? maximumAges[type] ?? defaultMaximumAge).map { Int64($0 * 1000) }
   }

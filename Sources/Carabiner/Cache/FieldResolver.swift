@@ -1,6 +1,7 @@
 public import CarabinerWire
 
-/// Finds, by a function, the objects of fields that no response contained yet. Two resolvers are equal if they are copies of one.
+/// Finds the objects of fields that no response has contained yet, with a function. Two resolvers are equal if they are the same
+/// instance.
 public final class FieldResolver: Sendable, Hashable {
   /// A field of an object in the store.
   public struct Field: Sendable, Hashable {
@@ -22,7 +23,7 @@ public final class FieldResolver: Sendable, Hashable {
 
   let resolve: @Sendable (Field) -> Objects?
 
-  /// A function that returns the objects of a field, or nil to fetch them from the server.
+  /// Creates a resolver from a function that returns the objects of a field, or nil to fetch them from the server.
   public init(_ resolve: @escaping @Sendable (Field) -> Objects?) { self.resolve = resolve }
 
   public static func == (left: FieldResolver, right: FieldResolver) -> Bool { left === right }

@@ -1,13 +1,13 @@
 internal import Synchronization
 
-/// A cache in memory that drops its least recently used records when it is full.
+/// A cache in memory that evicts its least recently used records when it is full.
 public final class InMemoryNormalizedCache: NormalizedCache {
   /// The maximal number of fields of a record.
   public static let defaultMaximumFields = 1000
 
   private let state: Mutex<RecordTable>
 
-  /// An empty cache.
+  /// Creates an empty cache.
   ///
   /// - Parameters:
   ///   - maximumRecords: The maximal number of records; nil for no limit.
@@ -63,7 +63,7 @@ public final class InMemoryNormalizedCache: NormalizedCache {
     state.withLock { $0.removeAll() }
   }
 
-  /// How many records there are.
+  /// The number of records.
   public var recordCount: Int { state.withLock { $0.keys.count } }
   /// The size of the records in bytes, approximately.
   public var byteCount: Int { state.withLock { $0.cost } }

@@ -5,7 +5,7 @@ public struct ParsedResult<Operation: GraphQLOperation>: Sendable {
   /// The records for the cache; nil if there are none or if they are not needed.
   public var cacheRecords: RecordSet?
 
-  /// A result made of these parts.
+  /// Creates a result.
   public init(result: GraphQLResponse<Operation>, cacheRecords: RecordSet? = nil) {
     self.result = result
     self.cacheRecords = cacheRecords

@@ -16,7 +16,7 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     case locked
     /// The database cannot be written.
     case readOnly
-    /// The database was made by a newer version.
+    /// The database was created by a newer version.
     case newerVersion
     /// Another user could change the database.
     case unsafe
@@ -28,10 +28,10 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
 
   /// The kind of failure.
   public let code: Code
-  /// What happened and what to do next, for a person.
+  /// The failure and what to do next.
   public let message: String
 
-  /// An error with these parts.
+  /// Creates an error.
   public init(_ code: Code, _ message: String) {
     self.code = code
     self.message = message

@@ -5,8 +5,9 @@ extension ApolloClient {
   ///
   /// - Parameters:
   ///   - operation: A query.
-  ///   - cachePolicy: How the first result is found.
-  ///   - refetchesMissing: Whether the server is asked when a change leaves something missing; else only the store is watched.
+  ///   - cachePolicy: The policy for the first result.
+  ///   - refetchesMissing: Whether the operation is sent to the server again when a change leaves a field missing. If false, only
+  ///     the store is watched.
   ///   - configuration: The options of the requests.
   public func watch<Operation: GraphQLOperation>(
     _ operation: Operation, cachePolicy: CachePolicy = .default, refetchesMissing: Bool = true,

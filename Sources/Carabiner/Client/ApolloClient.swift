@@ -5,13 +5,13 @@ public final class ApolloClient: Sendable {
   /// The store that the cache stage of the transport uses.
   public let store: ApolloStore
 
-  /// A client over a transport.
+  /// Creates a client with a transport and a store.
   public init(networkTransport: any NetworkTransport, store: ApolloStore) {
     self.networkTransport = networkTransport
     self.store = store
   }
 
-  /// A client over a request chain, with the chain's own store.
+  /// Creates a client with a request chain and the chain's own store.
   public convenience init(networkTransport: RequestChainNetworkTransport) {
     self.init(networkTransport: networkTransport, store: networkTransport.store)
   }

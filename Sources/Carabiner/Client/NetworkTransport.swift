@@ -2,7 +2,7 @@
 public protocol NetworkTransport: Sendable {
   /// Runs an operation.
   ///
-  /// - Returns: Its results, which are made when they are read.
+  /// - Returns: The results, which are produced when they are read.
   /// - Throws: ``RequestChainError`` with code `invalidRequest`. All other errors are thrown by the stream.
   func send<Operation: GraphQLOperation>(
     _ operation: Operation, fetchBehavior: FetchBehavior, configuration: RequestConfiguration
@@ -13,7 +13,7 @@ public protocol NetworkTransport: Sendable {
 public protocol UploadingNetworkTransport: NetworkTransport {
   /// Runs an operation whose variables include files.
   ///
-  /// - Returns: Its results, which are made when they are read.
+  /// - Returns: The results, which are produced when they are read.
   func upload<Operation: GraphQLOperation>(
     _ operation: Operation, files: [GraphQLFile], configuration: RequestConfiguration
   ) throws -> PullStream<GraphQLResponse<Operation>>
@@ -21,20 +21,20 @@ public protocol UploadingNetworkTransport: NetworkTransport {
 
 /// The settings of one request.
 public struct RequestConfiguration: Sendable {
-  /// Seconds an attempt may take from the first interceptor on; nil for no limit.
+  /// The timeout of one attempt in seconds, including interceptors; nil for no limit.
   public var requestTimeout: Double?
   /// Whether results from the server are written to the cache.
   public var writeResultsToCache: Bool
   /// Headers of this request. They replace headers of the transport with the same name.
   public var additionalHeaders: HTTPHeaders
-  /// How the operation is written into an HTTP request; nil for the options of the transport.
+  /// The format of the operation in an HTTP request; nil for the options of the transport.
   public var wireOptions: WireOptions?
   /// The tracer that gets an event for each step; nil to trace nothing.
   public var tracer: (any ChainTracer)?
-  /// The state of a subscription, which the chain keeps up to date; the client sets it.
+  /// The state of a subscription, which the chain updates. The client sets it.
   public internal(set) var subscription: SubscriptionProgress?
 
-  /// A configuration, each value with its default.
+  /// Creates a configuration.
   public init(
     requestTimeout: Double? = nil, writeResultsToCache: Bool = true, additionalHeaders: HTTPHeaders = [:],
     wireOptions: WireOptions? = nil, tracer: (any ChainTracer)? = nil

@@ -1,28 +1,28 @@
 public import FoundationEssentials
 
-/// Runs each operation through a request chain of its own.
+/// Runs each operation through its own request chain.
 public struct RequestChainNetworkTransport: UploadingNetworkTransport {
   /// The default of ``maximumAttempts``.
   public static let defaultMaximumAttempts = 10
 
-  /// Makes the interceptors of each operation.
+  /// Creates the interceptors of each operation.
   public let interceptorProvider: any InterceptorProvider
   /// The URL of the server.
   public let endpointURL: URL
   /// Headers of every request.
   public let additionalHeaders: HTTPHeaders
-  /// How operations are written into HTTP requests, unless a request has options of its own.
+  /// The format of operations in HTTP requests, unless a request has its own options.
   public let wireOptions: WireOptions
   private let leg: TransportKind
   /// The store that the cache stage reads and writes.
   public let store: ApolloStore
-  /// How often a request may be sent, retries of the operation and of the HTTP request together. After that it fails with
-  /// ``RequestChainError/Code/retryLimit``.
+  /// The maximum number of attempts of a request, including retries of the operation and of the HTTP request. Above it, the
+  /// request fails with ``RequestChainError/Code/retryLimit``.
   public let maximumAttempts: Int
-  /// Gets the failures and retries that callers do not see.
+  /// Observes the failures and retries that callers do not see.
   public let observer: any ChainObserver
 
-  /// A transport to one endpoint.
+  /// Creates a transport for one endpoint.
   public init(
     interceptorProvider: any InterceptorProvider = DefaultInterceptorProvider.shared, endpointURL: URL,
     httpTransport: any HTTPTransport, store: ApolloStore = ApolloStore(), additionalHeaders: HTTPHeaders = [:],
@@ -34,7 +34,7 @@ public struct RequestChainNetworkTransport: UploadingNetworkTransport {
       additionalHeaders: additionalHeaders, wireOptions: wireOptions, maximumAttempts: maximumAttempts, observer: observer)
   }
 
-  /// A transport to one endpoint that does not use HTTP requests, for example over a WebSocket.
+  /// Creates a transport for one endpoint that does not use HTTP requests, for example over a WebSocket.
   ///
   /// GraphQL interceptors, cache and retries work as with HTTP. HTTP interceptors and the parser are not used.
   public init(
@@ -61,7 +61,7 @@ public struct RequestChainNetworkTransport: UploadingNetworkTransport {
     self.observer = observer
   }
 
-  // The host runs nothing but dynamic operations: with their type known the chain below compiles to plain calls.
+  // The host runs only dynamic operations. With the type known, the chain compiles to direct calls.
   @_specialize(where Operation == DynamicOperation)
   public func send<Operation: GraphQLOperation>(
     _ operation: Operation, fetchBehavior: FetchBehavior, configuration: RequestConfiguration

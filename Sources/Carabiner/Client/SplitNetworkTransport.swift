@@ -5,7 +5,7 @@ public struct SplitNetworkTransport: UploadingNetworkTransport {
   private let subscriptions: any NetworkTransport
   private let others: any NetworkTransport
 
-  /// A transport that consists of two.
+  /// Creates a transport from two others.
   ///
   /// - Parameters:
   ///   - subscriptions: Runs subscriptions.

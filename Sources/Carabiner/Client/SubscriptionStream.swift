@@ -31,10 +31,10 @@ public struct SubscriptionStream<Operation: GraphQLOperation>: AsyncSequence, Se
   /// The current state of the subscription.
   public var state: SubscriptionState { progress.state }
 
-  /// Why the subscription finished; nil until it has.
+  /// The reason why the subscription finished; nil before that.
   public var end: SubscriptionEnd? { progress.end }
 
-  /// The current state and every later one, until the subscription has finished.
+  /// The current state and all later ones, until the subscription has finished.
   public var states: AsyncStream<SubscriptionState> { progress.states }
 
   public func makeAsyncIterator() -> PullStream<GraphQLResponse<Operation>>.Iterator { results.makeAsyncIterator() }

@@ -1,19 +1,19 @@
 public import FoundationEssentials
 
-/// Gets an event for each step of a request. `carabiner run --trace` uses one.
+/// Receives an event for each step of a request. `carabiner run --trace` uses one.
 public protocol ChainTracer: Sendable {
-  /// A stage finished a step.
+  /// Called when a stage has finished a step.
   func record(_ event: StageEvent)
 
-  /// A request is about to be sent over HTTP.
+  /// Called before a request is sent over HTTP.
   ///
   /// - Parameter request: The request. The tracer may add header fields such as `traceparent`.
   /// - Returns: A tracer of the transfer; nil to get an event of the kind ``StageEvent/Kind/transport`` instead.
   func willSend(_ request: inout URLRequest) -> (any TransferTracer)?
 
-  /// An operation is about to be sent over a ``ResultTransport``, for example over a WebSocket.
+  /// Called before an operation is sent over a ``ResultTransport``, for example a WebSocket.
   ///
-  /// The tracer gets events of the kind ``StageEvent/Kind/transport`` in any case.
+  /// The tracer receives events of the kind ``StageEvent/Kind/transport`` in any case.
   ///
   /// - Returns: A tracer that is called when the operation ends; nil for none.
   func willSend(_ operationType: GraphQLOperationType, to endpoint: URL) -> (any TransferTracer)?
@@ -24,13 +24,13 @@ extension ChainTracer {
   public func willSend(_ operationType: GraphQLOperationType, to endpoint: URL) -> (any TransferTracer)? { nil }
 }
 
-/// Gets the events of one transfer.
+/// Receives the events of one transfer.
 ///
 /// If the consumer drops the response before its end, the tracer is released and ``ended(_:)`` is not called.
 public protocol TransferTracer: Sendable {
-  /// The head of a response over HTTP arrived.
+  /// Called when the head of an HTTP response has arrived.
   func received(_ head: HTTPURLResponse)
-  /// The transfer ended: the body or the last result arrived, or it failed with this error.
+  /// Called when the transfer has ended: the body or the last result arrived, or it failed with this error.
   func ended(_ error: (any Error)?)
 }
 
@@ -66,10 +66,10 @@ public struct StageEvent: Sendable {
   public var isFailure: Bool
   /// Whether the stage belongs to a plugin.
   public var isPlugin: Bool
-  /// How long the step took, without the time of inner stages.
+  /// The duration of the step, without the time of inner stages.
   public var duration: Duration
 
-  /// An event of these parts.
+  /// Creates an event.
   public init(
     kind: Kind, stage: String, hook: String, direction: Direction, outcome: String, isFailure: Bool = false,
     isPlugin: Bool = false, duration: Duration

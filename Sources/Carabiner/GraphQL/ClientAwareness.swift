@@ -1,6 +1,6 @@
 internal import CarabinerWire
 
-/// Name and version of the client, for the statistics of servers.
+/// The name and version of the client, for the statistics of servers.
 public struct ClientAwareness: Sendable, Hashable {
   /// The program's name, sent as `apollographql-client-name`; nil to leave it out.
   public var applicationName: String?
@@ -9,7 +9,7 @@ public struct ClientAwareness: Sendable, Hashable {
   /// Whether `extensions.clientLibrary` names this library and its version.
   public var includesLibrary: Bool
 
-  /// The client with this name and version.
+  /// Creates the description of a client.
   public init(applicationName: String? = nil, applicationVersion: String? = nil, includesLibrary: Bool = true) {
     self.applicationName = applicationName
     self.applicationVersion = applicationVersion

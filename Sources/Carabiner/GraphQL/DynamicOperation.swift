@@ -1,6 +1,6 @@
 public import CarabinerWire
 
-/// An operation known only at run time: its results stay JSON.
+/// An operation that is known only at run time. Its results are JSON.
 public struct DynamicOperation: GraphQLOperation {
   public typealias Data = JSONValue
 
@@ -10,12 +10,12 @@ public struct DynamicOperation: GraphQLOperation {
   public var variables: JSONObject
   public var extensions: JSONObject
 
-  /// An operation of a document.
+  /// Creates an operation.
   ///
   /// - Parameters:
   ///   - document: The text of the document.
-  ///   - operationName: Which operation of the document to run; nil if it holds one anonymous operation.
-  ///   - operationType: What kind of operation that is.
+  ///   - operationName: The name of the operation to run; nil if the document has one anonymous operation.
+  ///   - operationType: The type of that operation.
   ///   - variables: The variables, by name.
   ///   - extensions: The member `extensions` of the request.
   public init(

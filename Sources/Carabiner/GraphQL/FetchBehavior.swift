@@ -19,7 +19,7 @@ public struct FetchBehavior: Sendable, Hashable {
   /// When the network is used.
   public var networkFetch: NetworkFetch
 
-  /// A behaviour made of both.
+  /// Creates a behaviour.
   public init(cacheRead: CacheRead, networkFetch: NetworkFetch) {
     self.cacheRead = cacheRead
     self.networkFetch = networkFetch

@@ -1,20 +1,21 @@
 internal import CarabinerWire
 
-/// The variables of an upload: null wherever a file belongs.
+/// The variables of an upload, with null in the place of each file.
 struct FileVariables {
-  /// How long a list may become by an index alone.
+  /// The maximum index of a list element that is created for a file.
   private static let maximumIndex = 9999
 
   /// The variables as JSON.
   private(set) var value: JSONValue
-  /// Where in the variables each file belongs, as in `files.0`.
+  /// The path of each file in the variables, such as `files.0`.
   let places: [String]
 
-  /// Puts null into variables wherever one of these files belongs, in place of any value.
+  /// Sets null in the place of each file. It replaces any value there.
   ///
   /// Files with one name are the elements of a list.
   ///
-  /// - Throws: ``RequestChainError`` with code `invalidRequest` if two files have one place, or one lies in a value without parts.
+  /// - Throws: ``RequestChainError`` with code `invalidRequest` if two files have the same path, or a path leads through a
+  ///   scalar.
   init(_ variables: JSONObject, files: [GraphQLFile]) throws {
     value = .object(variables)
     places = Self.places(of: files)

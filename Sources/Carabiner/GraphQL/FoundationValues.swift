@@ -4,22 +4,22 @@ internal import FoundationEssentials
 extension JSONTape {
   /// Decodes GraphQL data from a text.
   ///
-  /// A server may send an `ID` as an integer, so a number is taken for a string too.
+  /// A server may send an `ID` as an integer, so a number is also accepted as a string.
   ///
   /// - Throws: ``JSONError``, `DecodingError`.
   static func graphQLData<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws -> Value {
     try decode(type, from: bytes, readsNumbersAsStrings: true, foreign: FoundationValues.make)
   }
 
-  /// Decodes GraphQL data at a place of a text.
+  /// Decodes the GraphQL data of an entry.
   func graphQLData<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8], at place: Int) throws -> Value {
     try decode(type, from: bytes, at: place, readsNumbersAsStrings: true, foreign: FoundationValues.make)
   }
 }
 
-/// The types of Foundation that its own JSON decoder reads otherwise than what they say to any decoder.
+/// The Foundation types that Foundation's JSON decoder handles specially.
 enum FoundationValues {
-  /// A value of one of these types: `Data` of base 64, `URL` of a string, `Decimal` of a number; nil for any other type.
+  /// Decodes `Data` from base 64, `URL` from a string and `Decimal` from a number; nil for any other type.
   ///
   /// - Throws: `DecodingError`.
   static func make(_ type: any Decodable.Type, _ decoder: JSONTapeDecoder) throws -> Any? {

@@ -2,7 +2,7 @@ public import FoundationEssentials
 
 /// A file that is uploaded as the value of a variable.
 public struct GraphQLFile: Sendable, Hashable {
-  /// Where the bytes are.
+  /// The source of the bytes.
   public enum Content: Sendable, Hashable {
     /// In memory.
     case data(Data)
@@ -10,19 +10,19 @@ public struct GraphQLFile: Sendable, Hashable {
     case path(String)
   }
 
-  /// The variable, or a place in one: `avatar`, `files.0`, `input.attachments.2`. Several files with one name are a list.
+  /// The variable, or a path in one: `avatar`, `files.0`, `input.attachments.2`. Several files with one name form a list.
   public var fieldName: String
   /// The file name that is sent to the server.
   public var originalName: String
   /// The media type that is sent to the server.
   public var mimeType: String
-  /// Where the bytes are.
+  /// The source of the bytes.
   public var content: Content
 
   /// The media type of bytes of an unknown kind.
   public static let octetStream = "application/octet-stream"
 
-  /// A file whose bytes are at hand.
+  /// Creates a file from bytes in memory.
   public init(fieldName: String, originalName: String, mimeType: String = Self.octetStream, data: Data) {
     self.fieldName = fieldName
     self.originalName = originalName
@@ -30,10 +30,10 @@ public struct GraphQLFile: Sendable, Hashable {
     content = .data(data)
   }
 
-  /// A file on disk.
+  /// Creates a file from a path.
   ///
   /// - Parameters:
-  ///   - fieldName: The variable whose value the file is.
+  ///   - fieldName: The variable for the file.
   ///   - path: The path of the file.
   ///   - originalName: The file name that is sent; nil for the last part of the path.
   ///   - mimeType: The media type that is sent.
@@ -46,7 +46,7 @@ public struct GraphQLFile: Sendable, Hashable {
 
   /// The bytes as a part of a body.
   ///
-  /// - Throws: ``RequestChainError`` with code `invalidRequest` if the file is missing, unreadable or no regular file.
+  /// - Throws: ``RequestChainError`` with code `invalidRequest` if the file is missing, unreadable or not a regular file.
   func segment() throws -> SegmentedBody.Segment {
     switch content {
     case .data(let data): return .data(data)

@@ -1,7 +1,7 @@
 extension GraphQLRequest {
-  /// The operation as one JSON object: `query`, `variables` and the rest, as the body of a POST has it.
+  /// The operation as a JSON object with `query`, `variables` and the other members, as in the body of a POST.
   ///
-  /// - Throws: ``RequestChainError`` with code `invalidRequest` if files travel with the operation: those are no JSON.
+  /// - Throws: ``RequestChainError`` with code `invalidRequest` if the request has files, which cannot be part of the JSON.
   public func operationPayload() throws -> [UInt8] {
     guard !carriesFiles else {
       throw RequestChainError(

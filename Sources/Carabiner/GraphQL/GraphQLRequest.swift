@@ -15,11 +15,11 @@ public protocol GraphQLRequest<Operation>: Sendable {
   var fetchBehavior: FetchBehavior { get set }
   /// Whether results from the server are written to the cache.
   var writeResultsToCache: Bool { get set }
-  /// The limit for one attempt in seconds, interceptors included; nil for no limit.
+  /// The timeout of one attempt in seconds, including interceptors; nil for no limit.
   var requestTimeout: TimeInterval? { get set }
   /// Replacements for the document, variables and extensions of the operation. Interceptors set them.
   var wireOverrides: WireOverrides { get set }
-  /// How the operation is written into an HTTP request. The default implementation returns the default options.
+  /// The format of the operation in an HTTP request. The default implementation returns the default options.
   var wireOptions: WireOptions { get }
   /// Whether the request uploads files. The default implementation returns false.
   var carriesFiles: Bool { get }

@@ -4,19 +4,20 @@ internal import Synchronization
 
 /// One result of an operation.
 ///
-/// It keeps the bytes of the response. `data` is decoded when it is first read, and kept. `errors` is decoded at each read.
+/// It stores the bytes of the response. `data` is decoded when it is first read, and then stored. `errors` is decoded at each
+/// read.
 public struct GraphQLResponse<Operation: GraphQLOperation>: Sendable {
-  /// Where a result came from.
+  /// The source of a result.
   public enum Source: String, Sendable, Hashable {
     case cache
     case server
-    /// An interceptor made it.
+    /// An interceptor created it.
     case interceptor
   }
 
   /// The whole response as JSON bytes, with the places of its members.
   public var body: ResponseBody { content.body }
-  /// Where the result came from.
+  /// The source of the result.
   public var source: Source
   /// The head of the HTTP response; nil if the result did not come over HTTP.
   public var httpResponse: HTTPURLResponse? {
@@ -26,21 +27,21 @@ public struct GraphQLResponse<Operation: GraphQLOperation>: Sendable {
   /// The position of the result in a response that arrives in parts; nil if it arrived whole.
   public var delivery: ResultDelivery?
 
-  /// One reference, because each stage that passes a result on counts its references.
+  /// A single reference, because each stage that passes a result on updates the reference counts.
   private var content: ResponseContent
 
-  /// A response of these bytes.
+  /// Creates a response from its bytes.
   public init(body: ResponseBody, source: Source = .server, httpResponse: HTTPURLResponse? = nil) {
     self.init(body: body, source: source, httpResponse: httpResponse, tape: nil)
   }
 
-  /// A response whose values are located already.
+  /// Creates a response with known places of its values.
   init(body: ResponseBody, source: Source, httpResponse: HTTPURLResponse?, tape: JSONTape?) {
     content = ResponseContent(body: body, httpResponse: httpResponse, tape: tape)
     self.source = source
   }
 
-  /// A response with this JSON.
+  /// Creates a response from JSON.
   ///
   /// - Throws: ``ResponseParsingError`` if `json` is not a GraphQL response.
   public init(json: JSONValue, source: Source = .interceptor) throws {
@@ -86,7 +87,7 @@ public struct GraphQLResponse<Operation: GraphQLOperation>: Sendable {
   /// Whether more results follow. For a subscription, whether more may follow.
   public var hasNext: Bool { delivery?.hasNext ?? false }
 
-  /// The field that did not fit, from the top of the data, and why.
+  /// The path of the field that cannot be decoded, and the reason.
   private static func misfit(_ error: any Error) -> String {
     guard let error = error as? DecodingError else { return "\(error)" }
     switch error {
@@ -118,7 +119,7 @@ public struct GraphQLResponse<Operation: GraphQLOperation>: Sendable {
 }
 
 extension [any CodingKey] {
-  /// Names and indices, as in `hero.friends[1].name`.
+  /// The path as text, such as `hero.friends[1].name`.
   fileprivate var fieldPath: String {
     reduce(into: "") { path, key in
       if let index = key.intValue { path += "[\(index)]" } else { path += path.isEmpty ? key.stringValue : ".\(key.stringValue)" }
@@ -128,7 +129,7 @@ extension [any CodingKey] {
 
 /// The content that all copies of a response share. The data is decoded when it is first read.
 ///
-/// Not generic, because each request makes one, and the metadata of a generic class is looked up each time.
+/// Not generic: each request creates one, and the metadata of a generic class would be looked up each time.
 private final class ResponseContent: Sendable {
   private enum Contents {
     /// Not decoded yet; with the places of the values, if they are known.

@@ -3,12 +3,13 @@ public import FoundationEssentials
 
 /// A request that is sent as GraphQL over HTTP: POST with a JSON body, or GET if the options say so.
 ///
-/// Its parts lie behind one reference: every stage passes the request on, and a copy then counts one reference and not ten.
+/// Its parts are in one class instance: every stage passes the request on, and a copy then updates one reference count instead of
+/// ten.
 public struct JSONRequest<Operation: GraphQLOperation>: GraphQLRequest {
   private var parts: Parts
   public let context: RequestContext
 
-  /// A request to run `operation` at `endpoint`.
+  /// Creates a request that runs `operation` at `endpoint`.
   public init(
     operation: Operation, endpoint: URL, additionalHeaders: HTTPHeaders = [:],
     fetchBehavior: FetchBehavior = .networkOnly, writeResultsToCache: Bool = true, requestTimeout: TimeInterval? = nil,
@@ -61,14 +62,14 @@ public struct JSONRequest<Operation: GraphQLOperation>: GraphQLRequest {
     set { own().wireOptions = newValue }
   }
 
-  /// The parts, belonging to this copy alone.
+  /// The parts, copied first if they are shared.
   private mutating func own() -> Parts {
     if !isKnownUniquelyReferenced(&parts) { parts = Parts(parts) }
     return parts
   }
 
   private final class Parts: @unchecked Sendable {
-    // Written only by the one request that holds it, as every value that is copied when it is written.
+    // Written only when uniquely referenced, as in any copy-on-write type.
 
     var graphQLEndpoint: URL
     var operation: Operation
@@ -105,13 +106,13 @@ public struct JSONRequest<Operation: GraphQLOperation>: GraphQLRequest {
     if operation.operationType == .query, wireOverrides.usesGET ?? wireOptions.usesGETForQueries { return try getRequest() }
     var request = URLRequest(
       url: graphQLEndpoint, httpMethod: "POST", headers: headers(), httpBody: Data(body()),
-      // A subscription has no deadline.
+      // A subscription has no timeout.
       timeoutInterval: operation.operationType == .subscription ? .infinity : requestTimeout ?? 0)
     request.isIdempotent = operation.operationType != .mutation
     return request
   }
 
-  /// The defaults, then name and version of the client, then the headers of the caller.
+  /// The defaults, then the name and version of the client, then the headers of the caller.
   func headers() -> HTTPHeaders {
     var headers = operation.operationType == .subscription ? JSONRequestHeaders.subscription : JSONRequestHeaders.singleResult
     if let client = wireOptions.clientAwareness { headers.replace(with: client.headers) }
@@ -203,7 +204,7 @@ private enum JSONRequestHeaders {
   ]
   static let subscription: HTTPHeaders = [
     "Content-Type": "application/json",
-    // Some servers recognise the type only by this boundary, the others take no notice.
+    // Some servers recognise the type only by this boundary; others ignore it.
     "Accept": "multipart/mixed;boundary=graphql;subscriptionSpec=1.0,application/graphql-response+json,application/json",
   ]
 }

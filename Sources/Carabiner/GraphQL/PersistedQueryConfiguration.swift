@@ -1,4 +1,4 @@
-/// How persisted queries are used.
+/// The settings for persisted queries.
 public struct PersistedQueryConfiguration: Sendable, Hashable {
   /// Whether hashes are sent.
   public var isEnabled: Bool
@@ -7,7 +7,7 @@ public struct PersistedQueryConfiguration: Sendable, Hashable {
   /// The retry with the document uses POST, unless ``WireOptions/usesGETForQueries`` is true.
   public var usesGETForHashes: Bool
 
-  /// A configuration. By default, hashes are not sent.
+  /// Creates a configuration. By default, hashes are not sent.
   public init(isEnabled: Bool = false, usesGETForHashes: Bool = false) {
     self.isEnabled = isEnabled
     self.usesGETForHashes = usesGETForHashes

@@ -1,8 +1,8 @@
 /// The chain could not produce a result.
 public struct RequestChainError: Error, Sendable, CustomStringConvertible {
-  /// What kind of failure it was.
+  /// The kind of failure.
   public enum Code: String, Sendable, Hashable {
-    /// A request cannot be turned into an HTTP request.
+    /// An HTTP request cannot be created for the request.
     case invalidRequest
     /// The stream ended without a result and without an error.
     case noResults
@@ -16,12 +16,12 @@ public struct RequestChainError: Error, Sendable, CustomStringConvertible {
     case concurrentUse
   }
 
-  /// What kind of failure it was.
+  /// The kind of failure.
   public let code: Code
-  /// What happened and what to do next, for a person.
+  /// The failure and what to do next.
   public let message: String
 
-  /// An error with these parts.
+  /// Creates an error.
   public init(_ code: Code, _ message: String) {
     self.code = code
     self.message = message

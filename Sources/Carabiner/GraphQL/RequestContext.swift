@@ -12,7 +12,7 @@ public final class RequestContext: Sendable {
 
   /// The number of this request in logs, unique in the process.
   public let id: UInt64
-  /// The tracer that gets an event for each step; nil if the request is not traced.
+  /// The tracer that receives an event for each step; nil if the request is not traced.
   public let tracer: (any ChainTracer)?
   /// The state of a subscription; nil for other operations, and if the caller does not need it.
   public let subscription: SubscriptionProgress?
@@ -20,7 +20,7 @@ public final class RequestContext: Sendable {
 
   private static let lastID = Atomic<UInt64>(0)
 
-  /// The context of a new request.
+  /// Creates the context of a new request.
   public init(tracer: (any ChainTracer)? = nil, subscription: SubscriptionProgress? = nil) {
     id = Self.lastID.add(1, ordering: .relaxed).newValue
     self.tracer = tracer

@@ -1,19 +1,19 @@
 package import CarabinerWire
 public import FoundationEssentials
 
-/// The bytes of a GraphQL response, checked once and with the members located.
+/// The bytes of a GraphQL response, validated once, with the places of its members.
 public struct ResponseBody: Sendable {
   /// The whole response object.
   public let bytes: Data
   private let dataRange: Range<Int>?
   private let errorsRange: Range<Int>?
   private let extensionsRange: Range<Int>?
-  /// How many member names occur more than once in one object. The last value of each counts.
+  /// The number of repeated member names. If a name is repeated, the last value is used.
   public let duplicateMembers: Int
 
   static let null = Data("null".utf8)
 
-  /// Checks the bytes of a response.
+  /// Validates the bytes of a response.
   ///
   /// - Throws: ``ResponseParsingError``: `invalidJSON` with the place, or `notAGraphQLResponse` with the head of the body.
   public init(_ bytes: Data, limits: ResponseLimits = ResponseLimits()) throws {
@@ -26,7 +26,7 @@ public struct ResponseBody: Sendable {
     try self.init(bytes, members)
   }
 
-  /// Checks the bytes of a response and notes the places of all its values for the store.
+  /// Validates the bytes of a response and records the places of all its values for the store.
   ///
   /// - Throws: As ``init(_:limits:)``.
   package static func scanned(
@@ -55,7 +55,7 @@ public struct ResponseBody: Sendable {
     self.bytes = bytes
   }
 
-  /// What keeps the members from being those of a GraphQL response (October 2021, 7.1); nil if nothing does.
+  /// The reason why the members are not those of a GraphQL response (October 2021, 7.1); nil if they are.
   private static func fault(of bytes: Data, _ data: Range<Int>?, _ errors: Range<Int>?) -> String? {
     func text(_ range: Range<Int>) -> Data {
       bytes[(bytes.startIndex + range.lowerBound)..<(bytes.startIndex + range.upperBound)]
@@ -69,13 +69,13 @@ public struct ResponseBody: Sendable {
     guard let entries = (try? JSONValue(parsing: [UInt8](list)))?.array, entries.allSatisfy({ $0.object != nil }) else {
       return "its errors are not a list of objects"
     }
-    // Servers that send an empty list beside data are many.
+    // An empty list beside data is accepted, because many servers send it.
     return entries.isEmpty && data == nil ? "it has no data, and its list of errors is empty" : nil
   }
 
-  /// A response that is nothing but data, made here and known to be well-formed.
+  /// Creates a response that contains only data and is known to be well-formed.
   ///
-  /// - Parameter data: Where in the bytes the data is.
+  /// - Parameter data: The range of the data in the bytes.
   init(located bytes: Data, data: Range<Int>) {
     self.bytes = bytes
     dataRange = data
@@ -84,7 +84,7 @@ public struct ResponseBody: Sendable {
     duplicateMembers = 0
   }
 
-  /// A response that was put together of checked parts.
+  /// Creates a response from merged, valid parts.
   init(_ merged: MergedResponse) {
     bytes = Data(merged.text)
     dataRange = merged.data
@@ -112,7 +112,7 @@ public struct ResponseBody: Sendable {
   /// Whether `data` is present and not null.
   public var hasData: Bool { data.map { $0 != Self.null } ?? false }
 
-  /// Which entry of the response's tape is the data; nil if that is no object.
+  /// The entry of the data in the response's tape; nil if the data is not an object.
   func dataPlace(on tape: JSONTape) -> Int? {
     guard let dataRange else { return nil }
     var place = 2
@@ -129,36 +129,36 @@ public struct ResponseBody: Sendable {
   }
 }
 
-/// How large and deep a response may be.
+/// The limits for the size and depth of a response.
 public struct ResponseLimits: Sendable, Hashable {
-  /// How deep arrays and objects may be nested.
+  /// The maximum nesting depth of arrays and objects.
   public static let defaultMaximumDepth = 512
-  /// How large a part of a response may be, 64 MiB.
+  /// The default maximum size of a part of a response, 64 MiB.
   public static let defaultMaximumPartBytes = MultipartLimits.defaultMaximumPartBytes
-  /// How large the headers of a part may be, 16 KiB.
+  /// The default maximum size of the headers of a part, 16 KiB.
   public static let defaultMaximumPartHeaderBytes = MultipartLimits.defaultMaximumHeaderBytes
-  /// How large a response may be that is put together of parts, all parts added up, 64 MiB.
+  /// The default maximum total size of the parts of a response, 64 MiB.
   public static let defaultMaximumMergedBytes = IncrementalResponse.defaultMaximumBytes
-  /// How much may follow the last part before the connection is given up, 64 KiB.
+  /// The maximum number of bytes after the last part before the connection is closed, 64 KiB.
   static let maximumEpilogueBytes = 64 << 10
 
-  /// How deep arrays and objects may be nested.
+  /// The maximum nesting depth of arrays and objects.
   public var maximumDepth: Int
-  /// How large a part of a response may be.
+  /// The maximum size of a part of a response, in bytes.
   public var maximumPartBytes: Int
-  /// How large the headers of a part may be.
+  /// The maximum size of the headers of a part, in bytes.
   public var maximumPartHeaderBytes: Int
-  /// How large a response may be that is put together of parts, all parts added up.
+  /// The maximum total size of the parts of a response, in bytes.
   public var maximumMergedBytes: Int
-  /// How long to wait for the next result of a response in parts; nil for as long as it takes.
+  /// The maximum time between two results of a response in parts; nil for no limit.
   ///
-  /// Signs of life are no results, so this ends a subscription of which nothing else comes. Many are silent for hours and well,
-  /// which is why there is no limit unless one is set.
+  /// Heartbeats do not count as results, so this also ends a subscription that sends only heartbeats. Many healthy subscriptions
+  /// send no result for hours, so there is no limit by default.
   public var idleTimeout: Duration?
-  /// How long the server may take to end a response after its last part.
+  /// The time that the server has to end a response after its last part.
   var epilogueTimeout = Duration.milliseconds(100)
 
-  /// Limits, each with its default.
+  /// Creates limits.
   public init(
     maximumDepth: Int = Self.defaultMaximumDepth, maximumPartBytes: Int = Self.defaultMaximumPartBytes,
     maximumPartHeaderBytes: Int = Self.defaultMaximumPartHeaderBytes,
@@ -171,7 +171,7 @@ public struct ResponseLimits: Sendable, Hashable {
     self.idleTimeout = idleTimeout
   }
 
-  /// A response of which nothing came yet, within these limits.
+  /// An empty response in parts with these limits.
   var incrementalResponse: IncrementalResponse { IncrementalResponse(limits: json, maximumBytes: maximumMergedBytes) }
   var json: JSONLimits { JSONLimits(maximumDepth: maximumDepth) }
   var multipart: MultipartLimits {

@@ -3,7 +3,7 @@ internal import FoundationEssentials
 
 /// The response of a server cannot be read as a GraphQL response.
 public struct ResponseParsingError: Error, Sendable, CustomStringConvertible {
-  /// What kind of failure it was.
+  /// The kind of failure.
   public enum Code: String, Sendable, Hashable {
     /// The body is not valid JSON.
     case invalidJSON
@@ -31,14 +31,14 @@ public struct ResponseParsingError: Error, Sendable, CustomStringConvertible {
     case other
   }
 
-  /// What kind of failure it was.
+  /// The kind of failure.
   public let code: Code
-  /// What happened and what to do next, for a person.
+  /// The failure and what to do next.
   public let message: String
   /// The error that caused this one; nil if there is none.
   public let cause: (any Error)?
 
-  /// An error with these parts.
+  /// Creates an error.
   public init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
     self.code = code
     self.message = message
@@ -47,7 +47,7 @@ public struct ResponseParsingError: Error, Sendable, CustomStringConvertible {
 
   public var description: String { "\(message) [\(code.rawValue)]" }
 
-  /// The body of a whole response that is not JSON; one without anything in it is no response at all.
+  /// The error for a body that is not JSON. An empty body is reported as `notAGraphQLResponse`.
   static func unreadable(_ error: JSONError, body: Data) -> Self {
     let isEmpty = body.allSatisfy { $0 == UInt8(ascii: " ") || (0x09...0x0D).contains($0) }
     return isEmpty ? notAGraphQLResponse(body: Data()) : invalidJSON(error, body: body)

@@ -9,7 +9,7 @@ public final class SubscriptionProgress: Sendable {
     var listeners: [Int: AsyncStream<SubscriptionState>.Continuation] = [:]
   }
 
-  /// How many states are kept for a slow listener. The oldest are dropped.
+  /// The number of states that are kept for a slow listener. The oldest are dropped.
   static let keptStates = 16
 
   private let inner = Mutex(Inner())
@@ -19,7 +19,7 @@ public final class SubscriptionProgress: Sendable {
   /// The current state of the subscription.
   public var state: SubscriptionState { inner.withLock { $0.state } }
 
-  /// Why the subscription finished; nil until it has.
+  /// The reason why the subscription finished; nil before that.
   public var end: SubscriptionEnd? { inner.withLock { $0.end } }
 
   /// Finishes the subscription with a reason. Later calls do not change the reason.
@@ -28,7 +28,7 @@ public final class SubscriptionProgress: Sendable {
     advance(to: .finished)
   }
 
-  /// The current state and every later one, until the subscription has finished.
+  /// The current state and all later ones, until the subscription has finished.
   public var states: AsyncStream<SubscriptionState> {
     AsyncStream(bufferingPolicy: .bufferingNewest(Self.keptStates)) { listener in
       let number: Int? = inner.withLock { inner in
@@ -53,7 +53,7 @@ public final class SubscriptionProgress: Sendable {
       defer { inner.listeners = [:] }
       return Array(inner.listeners.values)
     }
-    // The termination handler takes the lock.
+    // Outside the lock, because the termination handler acquires it.
     for listener in over { listener.finish() }
   }
 }

@@ -10,7 +10,7 @@ public enum SubscriptionState: String, Sendable, Hashable, CaseIterable {
   case finished
 }
 
-/// Why a subscription finished.
+/// The reason why a subscription finished.
 public enum SubscriptionEnd: Sendable {
   /// The server ended it.
   case completed

@@ -1,10 +1,10 @@
-/// A URL whose query grows by items.
+/// A URL to which query items are appended.
 struct URLQueryText {
   /// The URL with the items appended so far.
   private(set) var url: String
   private var isFirst: Bool
 
-  /// An endpoint. Its query is kept unchanged. Its fragment is removed, because it is never sent.
+  /// Creates the URL of an endpoint. Its query is kept unchanged. Its fragment is removed, because it is never sent.
   init(endpoint: String) {
     var text = String(endpoint.prefix { $0 != "#" })
     if let mark = text.firstIndex(of: "?") {
@@ -17,7 +17,7 @@ struct URLQueryText {
     url = text
   }
 
-  /// Appends an item; of its value every byte is escaped that could mean anything in a URL or a form.
+  /// Appends an item. All bytes of its value with a special meaning in URLs or forms are percent-encoded.
   mutating func append(_ name: String, _ value: some Sequence<UInt8>) {
     if !isFirst { url.append("&") }
     isFirst = false

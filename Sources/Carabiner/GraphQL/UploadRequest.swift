@@ -1,21 +1,21 @@
 internal import CarabinerWire
 public import FoundationEssentials
 
-/// A request whose files travel with it, by the GraphQL multipart request specification.
+/// A request that uploads files, according to the GraphQL multipart request specification.
 ///
-/// It is never answered from the cache; its results are written there like those of any operation. Persisted queries do not apply to it.
+/// It is never answered from the cache, but its results are stored as for any operation. Persisted queries are not used for it.
 public struct UploadRequest<Operation: GraphQLOperation>: GraphQLRequest {
   private var request: JSONRequest<Operation>
   private let boundary: String
-  /// What is uploaded, each file with the variable it is.
+  /// The uploaded files, each with its variable.
   public var files: [GraphQLFile]
 
-  /// An upload of `files`.
+  /// Creates an upload.
   ///
   /// - Parameters:
-  ///   - request: The operation and how to send it.
-  ///   - files: What is uploaded.
-  ///   - boundary: What separates the parts; it must not occur in any. Random unless given.
+  ///   - request: The operation and its settings.
+  ///   - files: The files to upload.
+  ///   - boundary: The delimiter of the parts, which must not occur in any of them. It is random by default.
   public init(_ request: JSONRequest<Operation>, files: [GraphQLFile], boundary: String = Self.randomBoundary()) {
     self.request = request
     self.files = files
@@ -23,7 +23,7 @@ public struct UploadRequest<Operation: GraphQLOperation>: GraphQLRequest {
     self.request.fetchBehavior = .networkOnly
   }
 
-  /// A random boundary, so that nobody can craft a file that contains it.
+  /// Returns a random boundary, so that a file with the boundary cannot be prepared.
   public static func randomBoundary() -> String {
     var generator = SystemRandomNumberGenerator()
     return "carabiner-" + (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) }.hexDigits
@@ -114,7 +114,7 @@ public struct UploadRequest<Operation: GraphQLOperation>: GraphQLRequest {
       + json + Array("\r\n".utf8)
   }
 
-  /// Which file is which variable.
+  /// The map from files to variables.
   private func map(_ variables: FileVariables) -> [UInt8] {
     let members = variables.places.enumerated().map { (key: "\($0)", value: JSONValue.array([.string("variables.\($1)")])) }
     return JSONValue.object(JSONObject(members)).serialized()
@@ -122,7 +122,7 @@ public struct UploadRequest<Operation: GraphQLOperation>: GraphQLRequest {
 
   private func variables() throws -> FileVariables {
     var variables = operation.variables
-    // An interceptor may have changed them; what it set was checked to be JSON.
+    // An interceptor may have replaced the variables; the replacement is valid JSON.
     if let replaced = wireOverrides.variables { variables = try JSONValue(parsing: replaced.bytes).object ?? [:] }
     return try FileVariables(variables, files: files)
   }

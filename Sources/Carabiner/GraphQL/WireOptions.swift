@@ -1,10 +1,10 @@
-/// How operations are written into HTTP requests.
+/// The format of operations in HTTP requests.
 public struct WireOptions: Sendable, Hashable {
   /// Whether queries are sent with GET, so that HTTP caches can answer them. Mutations, subscriptions and uploads always use POST.
   public var usesGETForQueries: Bool
   /// Whether and how hashes are sent instead of documents.
   public var persistedQueries: PersistedQueryConfiguration
-  /// Name and version of the client for the server; nil to send none.
+  /// The name and version of the client for the server; nil to send none.
   public var clientAwareness: ClientAwareness?
   /// Whether `__typename` and the key fields of the store are added to the documents of typed operations.
   ///
@@ -12,7 +12,7 @@ public struct WireOptions: Sendable, Hashable {
   /// ``DynamicOperation`` is sent unchanged.
   public var completesDocuments: Bool
 
-  /// The options, each with its default: POST with documents, without name and version of the client.
+  /// Creates options. The defaults are POST with documents, without name and version of the client.
   public init(
     usesGETForQueries: Bool = false, persistedQueries: PersistedQueryConfiguration = .init(),
     clientAwareness: ClientAwareness? = nil, completesDocuments: Bool = true

@@ -10,7 +10,7 @@ public enum HTTPBody: Sendable, Hashable {
   /// The bytes, if they are in memory; nil for a body that is read while it is sent.
   public var data: Data? { if case .data(let data) = self { data } else { nil } }
 
-  /// How many bytes the body has.
+  /// The length of the body in bytes.
   public var length: Int {
     switch self {
     case .data(let data): data.count
@@ -21,14 +21,14 @@ public enum HTTPBody: Sendable, Hashable {
 
 /// A body of known length that is never completely in memory.
 public struct SegmentedBody: Sendable, Hashable {
-  /// A part of it.
+  /// A part of the body.
   public enum Segment: Sendable, Hashable {
     /// Bytes in memory.
     case data(Data)
     /// A regular file that must have exactly this many bytes while it is sent.
     case file(path: String, length: Int)
 
-    /// How many bytes the part has.
+    /// The length of the part in bytes.
     public var length: Int {
       switch self {
       case .data(let data): data.count
@@ -39,10 +39,10 @@ public struct SegmentedBody: Sendable, Hashable {
 
   /// The parts, in order.
   public private(set) var segments: [Segment] = []
-  /// How many bytes all parts have together.
+  /// The total length of the parts in bytes.
   public private(set) var length = 0
 
-  /// A body without parts.
+  /// Creates an empty body.
   public init() {}
 
   /// Adds a part at the end.

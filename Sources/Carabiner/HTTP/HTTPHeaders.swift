@@ -1,4 +1,4 @@
-/// Header fields of a request or response: names are case-insensitive, order and duplicates are kept.
+/// The header fields of a request or response. Names are case-insensitive; order and duplicates are kept.
 public struct HTTPHeaders: Sendable, Hashable {
   /// One header field.
   public struct Field: Sendable, Hashable {
@@ -7,7 +7,7 @@ public struct HTTPHeaders: Sendable, Hashable {
     /// The value, without surrounding white space.
     public var value: String
 
-    /// A field of this name and value.
+    /// Creates a field.
     public init(name: String, value: String) {
       self.name = name
       self.value = value
@@ -17,10 +17,10 @@ public struct HTTPHeaders: Sendable, Hashable {
   /// All fields in order.
   public var fields: [Field]
 
-  /// No fields.
+  /// Creates an empty list.
   public init() { fields = [] }
 
-  /// These fields, in this order.
+  /// Creates a list of fields.
   public init(_ fields: [Field]) { self.fields = fields }
 
   /// The first value of a header. Setting it replaces all fields of this name; setting nil removes them.
@@ -83,9 +83,9 @@ extension HTTPHeaders: RandomAccessCollection {
 }
 
 extension String {
-  /// Whether two header names are the same: ASCII letters match in either case.
+  /// Whether two header names are equal, ignoring the case of ASCII letters.
   package func isSameHeaderName(as other: String) -> Bool {
-    // Most equal names are written alike, and most different names differ in length.
+    // Most equal names have the same case, and most different names differ in length.
     if self == other { return true }
     let left = utf8
     let right = other.utf8

@@ -3,7 +3,7 @@ public typealias NextHTTPInterceptorFunction = @Sendable (URLRequest) async thro
 
 /// A step that sees HTTP requests on the way down and heads and body chunks on the way up.
 public protocol HTTPInterceptor: ChainStage {
-  /// Does work before and after the network.
+  /// Intercepts a request and its response.
   ///
   /// Call `next` with the request, changed or not. Its response has the head; use `mapChunks` to see the body. To build and send the
   /// HTTP request again, throw ``HTTPRetry``.
@@ -21,9 +21,9 @@ extension HTTPInterceptor {
 
 /// Makes the chain build and send the HTTP request again, without running the GraphQL interceptors.
 public struct HTTPRetry: ControlFlowError {
-  /// How long the chain waits before the retry.
+  /// The delay before the retry.
   public var delay: Duration
 
-  /// A retry after `delay`.
+  /// Creates a retry.
   public init(after delay: Duration = .zero) { self.delay = delay }
 }

@@ -7,13 +7,13 @@ public struct HTTPResponse: Sendable {
   /// The body in chunks, as they arrive from the network.
   public var chunks: PullStream<Data>
 
-  /// A response with this head and body.
+  /// Creates a response.
   public init(response: HTTPURLResponse, chunks: PullStream<Data>) {
     self.response = response
     self.chunks = chunks
   }
 
-  /// The same response with every chunk passed through `transform`.
+  /// Returns the response with every chunk passed through `transform`.
   public func mapChunks(
     _ transform: @escaping @Sendable (HTTPURLResponse, Data) async throws -> Data
   ) -> HTTPResponse {

@@ -15,12 +15,12 @@ public struct HTTPURLResponse: Sendable, Hashable {
   public var url: URL
   /// The status, 100 to 599.
   public var statusCode: Int
-  /// The header fields in order, duplicates kept.
+  /// The header fields in order, including duplicates.
   public var headers: HTTPHeaders
   /// The version of HTTP.
   public var httpVersion: Version
 
-  /// A head with these parts.
+  /// Creates a head.
   public init(url: URL, statusCode: Int, headers: HTTPHeaders = [:], httpVersion: Version = .http11) {
     self.url = url
     self.statusCode = statusCode

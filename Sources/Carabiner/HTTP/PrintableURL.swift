@@ -1,8 +1,8 @@
 package import FoundationEssentials
 
-/// A URL as messages, logs and traces show it: without the user's name and password.
+/// A URL for messages, logs and traces: without user name and password.
 ///
-/// This is the only code that makes a URL printable. Every message with a URL in it goes through here.
+/// Every message that contains a URL must use this type.
 package struct PrintableURL: Sendable, Hashable, CustomStringConvertible {
   /// The text to show.
   package let description: String
@@ -10,10 +10,10 @@ package struct PrintableURL: Sendable, Hashable, CustomStringConvertible {
   /// A URL that Foundation has parsed.
   package init(_ url: URL) { self.init(url.absoluteString) }
 
-  /// The same without query and fragment.
+  /// The text without query and fragment.
   package var withoutQuery: String { String(description.prefix { $0 != "?" && $0 != "#" }) }
 
-  /// A text that is meant as a URL, valid or not, or a message that quotes one.
+  /// A text that is meant as a URL, valid or not, or a message that quotes a URL.
   package init(_ text: some StringProtocol) {
     guard let slashes = text.firstRange(of: "//") else {
       description = String(text)

@@ -1,18 +1,18 @@
 public import FoundationEssentials
 
-/// An HTTP request on its way to the transport.
+/// An HTTP request for a transport.
 ///
-/// Its members have the names of Foundation's type of the same name. It does not use Foundation's networking.
+/// Its members have the names of Foundation's `URLRequest`, but it does not use Foundation's networking.
 public struct URLRequest: Sendable, Hashable {
   /// The URL, http or https.
   public var url: URL
   /// The method; the default is `POST`.
   public var httpMethod: String
-  /// The header fields in order, duplicates kept.
+  /// The header fields in order, including duplicates.
   public var headers: HTTPHeaders
   /// The body; nil for none.
   public var body: HTTPBody?
-  /// The limit for the whole exchange in seconds; 0 for the limit of the transport.
+  /// The timeout of the whole exchange in seconds; 0 for the timeout of the transport.
   public var timeoutInterval: TimeInterval
   /// Whether sending the request twice has the same effect as sending it once.
   ///
@@ -25,10 +25,10 @@ public struct URLRequest: Sendable, Hashable {
   /// The transport limits the whole body of every other response. The chain sets this for its parser.
   public var takesParts = false
 
-  /// The methods that a server may receive twice (RFC 9110, 9.2.2; QUERY). Any other may have an effect each time.
+  /// The idempotent methods (RFC 9110, 9.2.2; QUERY).
   private static let idempotentMethods: Set = ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE", "QUERY"]
 
-  /// A request to `url`.
+  /// Creates a request.
   public init(
     url: URL, httpMethod: String = "POST", headers: HTTPHeaders = [:], httpBody: Data? = nil,
     timeoutInterval: TimeInterval = 0

@@ -9,7 +9,7 @@ internal import FoundationEssentials
 public final class AutomaticPersistedQueryInterceptor: GraphQLInterceptor {
   public var stageName: String { "persisted-queries" }
 
-  /// How persisted queries are used.
+  /// The settings for persisted queries.
   public typealias Configuration = PersistedQueryConfiguration
 
   private enum Phase: Sendable, RequestContextKey {
@@ -23,11 +23,11 @@ public final class AutomaticPersistedQueryInterceptor: GraphQLInterceptor {
   private let configuration: Configuration?
   private let support: PersistedQuerySupport
 
-  /// An interceptor with this configuration.
+  /// Creates an interceptor.
   ///
   /// - Parameters:
-  ///   - configuration: How persisted queries are used; nil for the ``WireOptions`` of the request.
-  ///   - support: The memory of endpoints that do not support persisted queries.
+  ///   - configuration: The settings for persisted queries; nil for the ``WireOptions`` of the request.
+  ///   - support: The list of endpoints that do not support persisted queries.
   public init(configuration: Configuration? = nil, support: PersistedQuerySupport = .shared) {
     self.configuration = configuration
     self.support = support

@@ -1,4 +1,4 @@
-/// Makes the interceptors of each operation.
+/// Creates the interceptors of each operation.
 ///
 /// Each method has a default implementation that returns the built-in interceptors.
 public protocol InterceptorProvider: Sendable {

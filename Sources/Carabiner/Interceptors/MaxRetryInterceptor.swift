@@ -9,7 +9,7 @@ internal import FoundationEssentials
 public final class MaxRetryInterceptor: GraphQLInterceptor {
   public var stageName: String { "max-retry" }
 
-  /// How often and how fast a request is retried.
+  /// The limits and delays of retries.
   public struct Configuration: Sendable, Hashable {
     /// The maximal number of retries after the first attempt.
     public var maxRetries: Int
@@ -24,7 +24,7 @@ public final class MaxRetryInterceptor: GraphQLInterceptor {
     /// Whether each delay is shortened at random, to between 50 and 100 %.
     public var enableJitter: Bool
 
-    /// A configuration, each value with its default.
+    /// Creates a configuration.
     public init(
       maxRetries: Int = 3, baseDelay: Double = 0.3, multiplier: Double = 2, maxDelay: Double = 20,
       enableExponentialBackoff: Bool = false, enableJitter: Bool = true
@@ -37,7 +37,7 @@ public final class MaxRetryInterceptor: GraphQLInterceptor {
       self.enableJitter = enableJitter
     }
 
-    /// Seconds before retry number `retry`, which starts at 1, without jitter.
+    /// The delay in seconds before retry number `retry`, which starts at 1, without jitter.
     public func delay(beforeRetry retry: Int) -> Double {
       guard enableExponentialBackoff, retry > 0 else { return 0 }
       var delay = baseDelay
@@ -48,12 +48,12 @@ public final class MaxRetryInterceptor: GraphQLInterceptor {
 
   private let configuration: Configuration
 
-  /// An interceptor with this configuration.
+  /// Creates an interceptor.
   public init(configuration: Configuration = Configuration()) {
     self.configuration = configuration
   }
 
-  /// An interceptor that allows this many retries.
+  /// Creates an interceptor that allows this many retries.
   public convenience init(maxRetriesAllowed: Int) {
     self.init(configuration: Configuration(maxRetries: maxRetriesAllowed))
   }
@@ -94,12 +94,12 @@ public final class MaxRetryInterceptor: GraphQLInterceptor {
 
 /// A request used all its retries, and another retry was requested.
 public struct MaxRetriesError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// How many retries were allowed.
+  /// The number of retries that were allowed.
   public let count: Int
-  /// Which operation it was; nil for an anonymous one.
+  /// The name of the operation; nil for an anonymous one.
   public let operationName: String?
 
-  /// An error for this operation after this many retries.
+  /// Creates an error.
   public init(count: Int, operationName: String?) {
     self.count = count
     self.operationName = operationName

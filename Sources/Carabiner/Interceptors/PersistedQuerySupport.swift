@@ -3,9 +3,9 @@ internal import Synchronization
 
 /// Remembers the endpoints that do not support persisted queries.
 ///
-/// Interceptors may live for one request only. This object is shared by all requests.
+/// Interceptors may exist for one request only. This object is shared by all requests.
 public final class PersistedQuerySupport: Sendable {
-  /// The default of interceptors: one memory for the whole process.
+  /// The default of interceptors: one list for the whole process.
   public static let shared = PersistedQuerySupport()
 
   /// The maximal number of endpoints, because their URLs may come from outside.
@@ -13,7 +13,7 @@ public final class PersistedQuerySupport: Sendable {
 
   private let refusing = Mutex<Set<String>>([])
 
-  /// A memory without endpoints.
+  /// Creates an empty list.
   public init() {}
 
   /// Whether this endpoint does not support persisted queries.

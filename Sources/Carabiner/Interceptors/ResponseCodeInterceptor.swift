@@ -10,12 +10,12 @@ public struct ResponseCodeInterceptor: HTTPInterceptor {
   /// The maximal number of bytes of the body in the error.
   public static let bodyPrefixLimit = 4096
 
-  /// Statuses of 400 to 499 that are about the caller and not about the operation. Later stages act on them as errors.
+  /// The statuses of 400 to 499 that concern the caller and not the operation. Later stages handle them as errors.
   private static let callerStatuses: Set<Int> = [401, 403, 407, 408, 429]
 
   private let passesGraphQLErrors: Bool
 
-  /// A step that checks the status.
+  /// Creates a step that checks the status.
   ///
   /// - Parameter passesGraphQLErrors: Whether a response of `application/json` with the status 400 to 499 passes if its body is a
   ///   GraphQL response with errors, as some servers answer an operation that is not valid. 401, 403, 407, 408 and 429 never pass.
@@ -47,7 +47,7 @@ public struct ResponseCodeInterceptor: HTTPInterceptor {
     return HTTPResponse(response: response.response, chunks: PullStream(body))
   }
 
-  /// An error page that breaks off is still worth showing.
+  /// Returns the first bytes of the body. An incomplete error page is also useful in a message.
   private func bodyPrefix(of chunks: PullStream<Data>) async -> Data {
     var prefix = Data()
     var iterator = chunks.makeAsyncIterator()
@@ -65,7 +65,7 @@ public struct ResponseCodeError: Error, Sendable, CustomStringConvertible {
   /// The first bytes of its body, at most ``ResponseCodeInterceptor/bodyPrefixLimit``.
   public let body: Data
 
-  /// An error for this response.
+  /// Creates an error.
   public init(response: HTTPURLResponse, body: Data) {
     self.response = response
     self.body = body

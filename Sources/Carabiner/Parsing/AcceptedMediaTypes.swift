@@ -1,8 +1,8 @@
-/// The media types that a parser reads beside those every request asks for.
+/// The media types that a parser accepts in addition to those of every request.
 public struct AcceptedMediaTypes: Sendable, Hashable {
-  /// Those in front of the request's own, as the field Accept lists them.
+  /// The media types before the request's own ones in the Accept field.
   public var preferred: [String]
-  /// Those behind the request's own.
+  /// The media types after the request's own ones.
   public var further: [String]
 
   /// These media types.

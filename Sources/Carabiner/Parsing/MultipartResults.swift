@@ -8,11 +8,11 @@ final class MultipartResults<Request: GraphQLRequest>: @unchecked Sendable {
   typealias Result = ParsedResult<Request.Operation>
   typealias Step = PullStream<Result>.Step
 
-  /// How parts become results.
+  /// The way in which parts become results.
   private enum Format {
     /// Each part adds to one response.
     case incremental(IncrementalResponse)
-    /// Each part is a response of its own, or a heartbeat.
+    /// Each part is a complete response, or a heartbeat.
     case subscription
   }
 
@@ -26,7 +26,7 @@ final class MultipartResults<Request: GraphQLRequest>: @unchecked Sendable {
   private var failure: SubscriptionError?
   private var areChunksOver = false
 
-  /// - Throws: ``ResponseParsingError`` if the content type names no usable boundary.
+  /// - Throws: ``ResponseParsingError`` if the content type has no valid boundary.
   init(_ response: HTTPResponse, _ contentType: MediaType, request: Request, includesRecords: Bool, limits: ResponseLimits) throws
   {
     do throws(MultipartError) {
@@ -123,7 +123,7 @@ final class MultipartResults<Request: GraphQLRequest>: @unchecked Sendable {
     switch format {
     case .subscription: return try payload(of: part.body)
     case .incremental(var merged):
-      // Taken out while it changes: a second reference would make every change a copy.
+      // Removed from its variable while it changes: a second reference would make every change a copy.
       format = .subscription
       defer { format = .incremental(merged) }
       return try update(&merged, part.body)

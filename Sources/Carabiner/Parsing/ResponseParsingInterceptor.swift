@@ -1,4 +1,4 @@
-/// The step that turns the bytes of a response into results.
+/// The step that converts the bytes of a response to results.
 public protocol ResponseParsingInterceptor: ChainStage {
   /// Reads the chunks of a response and returns its results.
   ///

@@ -3,7 +3,7 @@ public protocol ChainStage: Sendable {
   /// The name of this step in traces. The default implementation returns the name of its type.
   var stageName: String { get }
 
-  /// What the chain may assume about this step. The default implementation returns nothing.
+  /// The properties of this step that the chain may rely on. The default implementation returns none.
   var traits: InterceptorHints { get }
 }
 

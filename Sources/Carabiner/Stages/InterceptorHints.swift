@@ -1,4 +1,4 @@
-/// What a chain may assume about a step, so that it can save work.
+/// The properties of a step that allow the chain to save work.
 ///
 /// The options are for the stages of this package. They are visible with `@_spi(InterceptorHints) import Carabiner`.
 public struct InterceptorHints: OptionSet, Sendable {

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// How far the one consumer of a stream has come.
+/// The position of the single consumer of a stream.
 final class ConsumerPosition: Sendable {
   private let next = Atomic<Int>(0)
 

@@ -1,23 +1,23 @@
 /// The time by which work must end.
 struct Deadline: Sendable {
   private let instant: ContinuousClock.Instant
-  /// How long after its making the deadline passes.
+  /// The time from creation to the deadline.
   let duration: Duration
 
-  /// A deadline this much later than now.
+  /// Creates a deadline after a duration.
   init(after duration: Duration) {
     self.duration = duration
     instant = .now + duration
   }
 
-  /// A deadline this many seconds from now.
+  /// Creates a deadline after a number of seconds.
   init(seconds: Double) {
     self.init(after: .seconds(seconds))
   }
 
   /// Runs `body`; if the deadline passes first, cancels it.
   ///
-  /// - Throws: `late`, or what `body` throws.
+  /// - Throws: `late`, or the error of `body`.
   func bounding<Value: Sendable>(
     _ late: @autoclosure () -> any Error, _ body: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {

@@ -1,7 +1,7 @@
 package import FoundationEssentials
 
 extension PullStream<Data> {
-  /// All chunks as one; a single chunk is not copied.
+  /// All chunks as one value. A single chunk is not copied.
   package func collected() async throws -> Data {
     var all: Data?
     while true {

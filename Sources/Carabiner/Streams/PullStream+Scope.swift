@@ -1,8 +1,8 @@
 extension PullStream {
-  /// Pulls the first element now, inside the task-locals that are bound here, and keeps them for the elements to come.
+  /// Pulls the first element now, within the current task-local values, and keeps these values for later elements.
   ///
-  /// A stream is pulled after the function that made it returned, when the task-locals it bound are gone. Most streams have one
-  /// element, and pulling it here is all it takes; only a longer one needs a task that remembers the scope.
+  /// A stream is pulled after the function that created it has returned, when its task-local values are no longer bound. For most
+  /// streams, which have one element, pulling it here is sufficient. A longer stream needs a task that keeps the values.
   @inline(__always) package func startedInThisScope() async -> Self {
     if case .single = source { return self }
     do {
@@ -43,7 +43,7 @@ extension PullStream {
         switch try await pull() {
         case .element(let element): return .element(element)
         case .last(let element):
-          // A closure kept here that knows the successor would keep both for ever, and what they read from with them.
+          // A stored closure that refers to the successor would retain both streams for ever, with their sources.
           successor.place = .due
           return .element(element)
         case .end: break

@@ -1,4 +1,4 @@
-/// A stream that makes each element when it is read.
+/// A stream that produces each element when it is read.
 ///
 /// Mapping it needs no task and no buffer. Only one task may read it at a time.
 public struct PullStream<Element: Sendable>: Sendable {
@@ -12,7 +12,7 @@ public struct PullStream<Element: Sendable>: Sendable {
     case end
   }
 
-  /// Where the elements come from.
+  /// The source of the elements.
   ///
   /// Most streams have one element, which is usually known when the stream is made. Reading it directly saves an `async` call for
   /// the stream and one for each stage that maps it.
@@ -25,7 +25,7 @@ public struct PullStream<Element: Sendable>: Sendable {
 
   @usableFromInline let source: Source
 
-  /// A stream that calls `pull` for each step.
+  /// Creates a stream that calls `pull` for each step.
   ///
   /// - Parameter pull: Called by one consumer at a time, and not again after `last`, `end` or an error.
   @inlinable public init(pull: @escaping @Sendable () async throws -> Step) {
@@ -34,7 +34,7 @@ public struct PullStream<Element: Sendable>: Sendable {
 
   @inlinable @inline(__always) init(source: Source) { self.source = source }
 
-  /// A stream of exactly one element.
+  /// Creates a stream of one element.
   @inlinable public init(_ element: Element) {
     self.init(source: .single(SingleElement(element)))
   }
@@ -45,7 +45,7 @@ public struct PullStream<Element: Sendable>: Sendable {
   /// A stream that fails at once.
   public static func failing(_ error: any Error) -> Self { Self { throw error } }
 
-  /// A stream of these elements.
+  /// Creates a stream of elements.
   public init(elements: some Sequence<Element>) {
     let elements = Array(elements)
     let position = ConsumerPosition()
@@ -66,11 +66,12 @@ public struct PullStream<Element: Sendable>: Sendable {
 
 // MARK: Stages
 
-// A closure with a list of what it captures runs apart from its caller's isolation: the compiler puts a second one around it, and it
-// changes the executor whenever it is called. So there are none here, nor elsewhere on a request's way.
+// A closure with a capture list does not inherit its caller's isolation: the compiler wraps it in a second closure, which changes
+// the executor at each call. So the code of a request's path has no capture lists.
 extension PullStream {
   /// Passes every element through `transform`.
-  // Inlinable, so that an interceptor, which is compiled for any kind of request, need not look up what the elements are.
+  // Inlinable, so that an interceptor, which is compiled for any type of request, need not look up the metadata of the element
+  // type.
   @inlinable @inline(__always) public func map(_ transform: @escaping @Sendable (Element) async throws -> Element) -> Self {
     if case .single(let single) = source { Self(source: .mapped(single, transform)) } else { mapSteps(transform) }
   }
@@ -142,7 +143,8 @@ extension PullStream: AsyncSequence {
     @inlinable init(_ stream: PullStream) { self.stream = stream }
 
     /// The next element, or nil at the end.
-    // Inlinable, as is all that makes a stream and reads it: elsewhere the type of the element would be looked up at each step.
+    // Inlinable, as is all code that creates and reads a stream: otherwise the metadata of the element type would be looked up at
+    // each step.
     @inlinable public mutating func next() async throws -> Element? { try await next(isolation: #isolation) }
 
     /// The next element, or nil at the end; `for await` calls it.

@@ -1,13 +1,13 @@
 internal import Synchronization
 
-/// Pulls a stream inside the task-locals that were bound where it was made.
+/// Pulls a stream within the task-local values that were bound where it was created.
 ///
-/// A task keeps them. It runs only while an element is awaited, and ends with this object.
+/// A task keeps the values. It runs only while an element is awaited, and ends with this object.
 final class ScopedPuller<Element: Sendable>: Sendable {
   typealias Step = PullStream<Element>.Step
   private typealias Reply = CheckedContinuation<Step, any Error>
 
-  /// The meeting point of the consumer and the task that makes the elements.
+  /// The handover between the consumer and the task that produces the elements.
   private final class MeetingPoint: Sendable {
     private enum State {
       case nobody
@@ -18,7 +18,7 @@ final class ScopedPuller<Element: Sendable>: Sendable {
 
     private let state = Mutex(State.nobody)
 
-    /// Hands a request for an element to the worker.
+    /// Passes a request for an element to the worker.
     func submit(_ reply: Reply) {
       let worker: CheckedContinuation<Reply?, Never>? = state.withLock { state in
         switch state {

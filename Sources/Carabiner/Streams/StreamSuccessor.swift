@@ -5,7 +5,7 @@ final class StreamSuccessor<Element: Sendable>: Sendable {
   enum Place {
     /// In the first stream.
     case here
-    /// After the first stream, before the second is made.
+    /// After the first stream, before the second is created.
     case due
     /// In the second stream.
     case there(PullStream<Element>)

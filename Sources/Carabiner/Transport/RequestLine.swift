@@ -3,7 +3,7 @@ package import FoundationEssentials
 
 /// The valid content of a request line (RFC 9112, 3).
 package enum RequestLine {
-  /// How long a method may be.
+  /// The maximum length of a method, in bytes.
   package static let maximumMethodBytes = 32
 
   /// Whether bytes are a method that a client can send: a token, and not CONNECT, which turns the connection into a tunnel.
@@ -18,13 +18,13 @@ package enum RequestLine {
 extension URLRequest {
   /// Checks the method and the URL. A transport calls this for each request that it sends.
   ///
-  /// A line that a server reads in another way than the client desynchronises the connection: later requests then get the
-  /// responses of earlier ones.
+  /// If a server parses a line differently from the client, the connection is desynchronised: later requests get the responses of
+  /// earlier ones.
   ///
   /// - Throws: ``TransportError`` with the code `unsupportedURL` or `invalidMethod`.
   package func checkLine() throws(TransportError) {
     let text = url.absoluteString
-    // Most URLs begin with such an origin. Foundation's parts of a URL cost more than the rest of the request's way through the
+    // A fast path for most URLs. Foundation's URL components would take longer than the rest of the request's path through the
     // transport.
     guard text.hasPlainWebOrigin || (url.hasWebScheme && url.host()?.isEmpty == false) else {
       throw TransportError(
@@ -41,7 +41,7 @@ extension URLRequest {
         "\(httpMethod.prefix(RequestLine.maximumMethodBytes).debugDescription) is not a method that a request can have; correct "
           + "the stage or the plugin that sets it", url: text)
     }
-    // The response to HEAD has no body, but a client that sends a body with it waits for one.
+    // The response to HEAD has no body, but a client that has sent a body waits for one.
     guard httpMethod != "HEAD" || body == nil else {
       throw TransportError(.invalidMethod, "a HEAD request cannot have a body; remove the body or use another method", url: text)
     }

@@ -11,7 +11,7 @@ public protocol ResultTransport: Sendable {
   ) async throws -> PullStream<GraphQLResponse<Request.Operation>>
 }
 
-/// How a chain reaches the server.
+/// The transport of a chain.
 enum TransportKind: Sendable {
   case http(any HTTPTransport)
   case results(any ResultTransport)

@@ -1,6 +1,6 @@
-/// Why a request could not be sent or its response not be received.
+/// A request could not be sent, or its response not be received.
 public struct TransportError: Error, Sendable, CustomStringConvertible {
-  /// What kind of failure it was.
+  /// The kind of failure.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// The URL has no host, or a scheme other than http and https.
     case unsupportedURL
@@ -8,13 +8,13 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
     case invalidMethod
     /// A header of the request is malformed.
     case invalidHeader
-    /// A file of the body is missing, cannot be read, or is no regular file.
+    /// A file of the body is missing, unreadable or not a regular file.
     case fileUnreadable
-    /// A file of the body became longer or shorter since the request was made.
+    /// The length of a file of the body has changed since the request was created.
     case fileChanged
     /// The host name has no address.
     case nameNotResolved
-    /// Nobody accepted the connection.
+    /// The connection was not accepted.
     case cannotConnect
     /// The proxy refused or failed.
     case proxyFailed
@@ -32,22 +32,22 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
     case bodyTooLarge
     /// More redirects than allowed, or one to a place that is not allowed.
     case redirectRefused
-    /// Anything else libcurl may say.
+    /// Any other error of libcurl.
     case other
   }
 
-  /// What kind of failure it was.
+  /// The kind of failure.
   public var code: Code
-  /// What happened and what to do next, for a person.
+  /// The failure and what to do next.
   public var message: String
-  /// Where the request went, without a user's name and password.
+  /// The URL of the request, without user name and password.
   public var url: String
   /// Whether bytes of the request may have reached the server.
   public var mayHaveBeenSent: Bool
   /// Whether any byte of the response had arrived.
   public var responseBegan: Bool
 
-  /// An error with these parts.
+  /// Creates an error.
   public init(
     _ code: Code, _ message: String, url: String, mayHaveBeenSent: Bool = false, responseBegan: Bool = false
   ) {

@@ -1,8 +1,8 @@
 internal import Synchronization
 
-/// The completed documents of a store, so that each is made once.
+/// The completed documents of a store, so that each is completed only once.
 final class CompletedDocuments: Sendable {
-  /// How many documents are kept. Those of typed operations are part of a program, so they are few.
+  /// The maximum number of stored documents. Documents of typed operations are part of a program, so there are few.
   private static var maximumDocuments: Int { 1000 }
 
   private let policy: CacheKeyPolicy

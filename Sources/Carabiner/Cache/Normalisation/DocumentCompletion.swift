@@ -62,8 +62,8 @@ struct DocumentCompletion {
   ///
   /// - Parameters:
   ///   - type: The type of the objects; nil if it is not known.
-  ///   - isObject: Whether the set is that of a field, and so the place to ask for the type of its objects. A fragment is on the
-  ///     objects of the field it is in.
+  ///   - isObject: Whether the set belongs to a field, so that the type of its objects must be selected here. A fragment belongs
+  ///     to the objects of the surrounding field.
   private mutating func completed(
     _ selections: [GraphQLDocument.Selection], of type: String?, isObject: Bool
   ) -> [GraphQLDocument.Selection] {

@@ -1,9 +1,9 @@
 /// Finds fragments of a selection set that cannot both apply to one object.
 ///
-/// GraphQL allows two fragments to give one name of the response to different fields only if both are on object types. No object
-/// has two types, so one of them does not apply.
+/// GraphQL allows two fragments to use one response name for different fields only if both are on object types. No object has two
+/// types, so one of them does not apply.
 struct FragmentConflicts {
-  /// A field, and the last type condition on the way to it.
+  /// A field, and the innermost type condition around it.
   private struct ConditionalField {
     let field: PlanSource.Field
     let condition: String?
@@ -14,17 +14,17 @@ struct FragmentConflicts {
     let right: Int
   }
 
-  /// How many pairs of fields are compared for a selection set.
+  /// The maximum number of pairs of fields that are compared for a selection set.
   private static var maximumComparisons: Int { 200_000 }
 
   private let source: PlanSource
   private var comparisons = 0
-  /// Whether selection sets were found to be different; those under comparison are not, which ends a recursion of fragments.
+  /// Whether pairs of selection sets are different. Pairs under comparison count as equal, which ends a recursion of fragments.
   private var compared: [Pair: Bool] = [:]
 
   init(_ source: PlanSource) { self.source = source }
 
-  /// For each part the parts it conflicts with, one bit each.
+  /// Returns for each part the parts that it conflicts with, one bit each.
   mutating func rivals(among parts: [SelectionPlan.Part]) throws(PlanError) -> [UInt64] {
     var rivals = [UInt64](repeating: 0, count: parts.count)
     let conditional = parts.indices.map { Self.conditionalPart($0, parts) }
@@ -48,7 +48,7 @@ struct FragmentConflicts {
     return rivals
   }
 
-  /// The part whose type condition a part is under; nil if there is none.
+  /// The part with the innermost type condition around a part; nil if there is none.
   private static func conditionalPart(_ number: Int, _ parts: [SelectionPlan.Part]) -> Int? {
     var place: Int? = number
     while let number = place {
@@ -58,7 +58,7 @@ struct FragmentConflicts {
     return nil
   }
 
-  /// Whether two fields of one name in the response are not the same field, or ask for different fields under one name below.
+  /// Whether two fields with one response name are different fields, or contain different fields with one response name.
   private mutating func areDifferent(_ left: PlanSource.Field, _ right: PlanSource.Field) throws(PlanError) -> Bool {
     comparisons += 1
     guard comparisons <= Self.maximumComparisons else { throw .tooComplex }

@@ -1,7 +1,7 @@
 internal import CarabinerWire
 
 extension Normalizer {
-  /// The key an object's fields give it; nil if they do not.
+  /// The key of an object from its key fields; nil if they are missing.
   mutating func key(_ variant: SelectionVariant, _ base: Int) -> String? {
     guard let typeField = variant.typeField, values[base + typeField] >= 0 else { return nil }
     let type = tape[values[base + typeField]]

@@ -1,7 +1,7 @@
 internal import CarabinerWire
 
 extension Normalizer {
-  /// What an object of a selection set is like.
+  /// The shape of an object of a selection set.
   mutating func shape(of entry: Int, _ plan: SelectionPlan, _ hint: Shape?) throws(PlanError) -> Shape {
     if plan.parts.count == 1, let hint { return hint }
     let choice = plan.parts.count == 1 ? SelectionVariant.Choice() : choice(entry, plan)
@@ -11,9 +11,9 @@ extension Normalizer {
     return Shape(variant: variant, names: names.count - 1)
   }
 
-  /// Which parts apply to an object.
+  /// The parts that apply to an object.
   ///
-  /// The object's type decides where that is possible. Otherwise a fragment applies if the response has all of its fields.
+  /// The object's type decides, if it is known. Otherwise a fragment applies if the response has all of its fields.
   private func choice(_ entry: Int, _ plan: SelectionPlan) -> SelectionVariant.Choice {
     var choice = SelectionVariant.Choice()
     let type = type(of: entry, plan)
@@ -40,10 +40,10 @@ extension Normalizer {
     return nil
   }
 
-  /// Decides about a fragment by its fields.
+  /// Decides whether a fragment applies by the fields of the response.
   ///
-  /// The answer is known if a field is missing, or if one is there that nothing else asked for. Otherwise a fragment whose fields are
-  /// all there is assumed to apply, and the record says nothing about it.
+  /// The decision is certain if a field is missing, or if there is a field that only this fragment selects. A fragment with all
+  /// fields present is otherwise assumed to apply, and the record does not store that.
   private func addByEvidence(_ number: Int, of plan: SelectionPlan, _ entry: Int, to choice: inout SelectionVariant.Choice) {
     let (part, bit) = (plan.parts[number], 1 << UInt64(number) as UInt64)
     guard isPartial ? hasSomeField(of: part, entry) : hasFields(of: part, of: plan, entry) else {

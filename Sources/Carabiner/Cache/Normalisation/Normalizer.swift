@@ -2,8 +2,8 @@ internal import CarabinerWire
 
 /// Normalises a response into records.
 ///
-/// The records share one buffer: the text of the response, followed by the references of the records. The type is not copyable, because
-/// a copy counts ten references, and the compiler would make copies for many calls.
+/// The records share one buffer: the text of the response, followed by the references between the records. The type is not
+/// copyable, because a copy would increment ten reference counts, and the compiler would copy it for many calls.
 struct Normalizer: ~Copyable {
   /// The path of an object that has no key of its own.
   private struct Place {
@@ -79,7 +79,7 @@ struct Normalizer: ~Copyable {
 
   // MARK: Objects
 
-  /// Makes the record of an object and returns its number.
+  /// Creates the record of an object and returns its index.
   private mutating func object(
     _ entry: Int, _ plan: SelectionPlan, _ place: borrowing Place, _ index: Int?, rootKey: String? = nil,
     _ hint: inout Shape?
@@ -91,7 +91,7 @@ struct Normalizer: ~Copyable {
     defer { values.removeSubrange(base...) }
     let key = rootKey ?? key(variant, base) ?? place.text(index)
     let number = records.count
-    // The place is taken before those of the parts, so that the root comes first.
+    // The index is assigned before those of the parts, so that the root is first.
     records.append(
       RecordBatch.Entry(
         key: key, names: shape.names, slots: firstSlot..<slots.count,
@@ -174,7 +174,7 @@ struct Normalizer: ~Copyable {
 
   // MARK: Fields
 
-  /// Notes the places of the values of an object. They are usually in the order of the selection.
+  /// Records the places of the values of an object. They are usually in the order of the selection.
   ///
   /// - Returns: Whether the text of the object is the same as the store would write: all fields, in order, and nothing else.
   private mutating func locate(_ variant: SelectionVariant, _ entry: Int) -> Bool {
@@ -204,16 +204,16 @@ struct Normalizer: ~Copyable {
     return false
   }
 
-  /// Notes the places of the values while the members are in the order of the selection.
+  /// Records the places of the values as long as the members are in the order of the selection.
   ///
-  /// - Returns: The first member that does not, the field that was expected there, and how long the values are together.
+  /// - Returns: The first member out of order, the field that was expected there, and the total length of the values.
   private static func locateInOrder(
     _ variant: SelectionVariant, _ tape: [JSONTape.Entry], _ members: Range<Int>, in text: [UInt8],
     values: inout [Int], _ base: Int, slots: inout [FieldTable.Slot], _ firstSlot: Int
   ) -> (member: Int, expected: Int, length: Int) {
     let labels = variant.labels
     var (member, expected, length) = (members.lowerBound, 0, 0)
-    // An array would check for other references at each write.
+    // An array would check for a unique reference at each write.
     var places = values.mutableSpan
     var slots = slots.mutableSpan
     while member < members.upperBound, expected < labels.count, Self.isLabel(labels[expected], tape[member], in: text.span) {
@@ -232,7 +232,7 @@ struct Normalizer: ~Copyable {
     slots[slot] = self.slot(value.range.lowerBound, value.range.upperBound)
   }
 
-  /// Whether a member's name is that of a label. Behind the text stand constants, so that there are always eight bytes to read.
+  /// Whether a member's name is that of a label. The text is followed by constants, so eight bytes can always be read.
   @inline(always)
   private static func isLabel(_ label: borrowing SelectionVariant.Label, _ name: JSONTape.Entry, in text: Span<UInt8>) -> Bool {
     guard case .string = name.kind, Int(name.end - name.start) == label.count,

@@ -30,7 +30,7 @@ final class OperationPlan: Sendable {
     }
   }
 
-  /// The plan of a fragment on one object. The key of the object is given with each use.
+  /// Creates the plan of a fragment on one object. The key of the object is passed with each use.
   init(document: String, fragmentName: String?) throws {
     let parsed = try GraphQLDocument(parsing: document)
     guard let fragment = fragmentName.map({ parsed.fragment(named: $0) }) ?? parsed.fragments.first else {

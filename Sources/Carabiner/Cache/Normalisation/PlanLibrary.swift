@@ -2,7 +2,7 @@ internal import Synchronization
 
 /// The plans of recently used documents.
 ///
-/// Two generations: what is used moves to the young one, and when that is full the old one is dropped.
+/// The plans are in two generations: a used plan moves to the young one. When the young one is full, the old one is discarded.
 final class PlanLibrary: Sendable {
   /// The plans of all stores.
   static let shared = PlanLibrary()
@@ -15,7 +15,7 @@ final class PlanLibrary: Sendable {
     let document: String
     let operationName: String?
 
-    /// A document is long and its hash would cost more than all else, so only a sample of it is hashed.
+    /// Documents are long, so only a sample of the bytes is hashed.
     func hash(into hasher: inout Hasher) {
       let bytes = document.utf8Span.span
       hasher.combine(bytes.count)
@@ -47,7 +47,7 @@ final class PlanLibrary: Sendable {
 
   /// The plan of a fragment, the first of its document if it has no name; nil if its document cannot have one.
   func fragmentPlan(document: String, name: String?) -> OperationPlan? {
-    // No operation has dots in its name.
+    // The name of an operation cannot contain dots.
     plan(for: Key(document: document, operationName: "...\(name ?? "")")) {
       try OperationPlan(document: document, fragmentName: name)
     }

@@ -56,7 +56,7 @@ struct PlanSource: Sendable {
   private(set) var conditions: [Condition] = []
   private(set) var dynamicKeys: [DynamicKey] = []
   private(set) var deferrals: [Deferral] = []
-  /// Whether objects of a field are asked for without their type.
+  /// Whether there is a field whose objects are selected without their type.
   private(set) var lacksTypes = false
   private var fragments: [String: (set: Int, typeCondition: String)] = [:]
 
@@ -73,7 +73,7 @@ struct PlanSource: Sendable {
     }
   }
 
-  /// Adds a selection set; gives its number.
+  /// Adds a selection set and returns its number.
   mutating func add(_ selections: [GraphQLDocument.Selection]) throws(PlanError) -> Int {
     let nodes = try nodes(selections)
     sets.append(nodes)
@@ -112,7 +112,7 @@ struct PlanSource: Sendable {
     return nodes
   }
 
-  /// Whether a selection set asks for the type; one with fragments may do so there.
+  /// Whether a selection set selects the type. A fragment in it may select the type too.
   private static func mayHaveType(_ selections: [GraphQLDocument.Selection]) -> Bool {
     selections.contains { selection in
       switch selection {
@@ -122,7 +122,7 @@ struct PlanSource: Sendable {
     }
   }
 
-  /// The conditions of a selection; nil if it is left out whatever the variables are.
+  /// The conditions of a selection; nil if it is excluded for all values of the variables.
   private mutating func guards(_ directives: [GraphQLDocument.Directive]) -> [Int]? {
     var guards: [Int] = []
     for directive in directives where directive.name == "include" || directive.name == "skip" {
@@ -166,12 +166,12 @@ struct PlanSource: Sendable {
   }
 }
 
-/// A document cannot drive normalisation.
+/// A document cannot be used for normalisation.
 enum PlanError: Error {
   case unknownFragment(String)
   case noSuchOperation
   case tooComplex
-  /// A response does not have the shape its document asks for.
+  /// A response does not match its document.
   case mismatch
 }
 

@@ -1,6 +1,6 @@
 internal import CarabinerWire
 
-/// How a record names another: `{"$ref":"KEY"}`.
+/// The reference from one record to another: `{"$ref":"KEY"}`.
 enum Reference {
   static let opening = Array(#"{"$ref":"#.utf8)
 

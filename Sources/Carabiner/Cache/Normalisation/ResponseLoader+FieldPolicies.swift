@@ -1,7 +1,7 @@
 internal import CarabinerWire
 
 extension ResponseLoader {
-  /// The references that a policy gives for a field that no response brought.
+  /// The references from a policy for a field that is in no response.
   func reference(_ field: SelectionVariant.Field, _ record: Record) -> [UInt8]? {
     guard policy.findsObjects, field.selection != nil else { return nil }
     let type = typeName(of: record)
@@ -15,7 +15,8 @@ extension ResponseLoader {
     return resolver.resolve(FieldResolver.Field(type: type, name: field.name, arguments: arguments)).map(Self.text)
   }
 
-  /// The value of an argument, or of a member of an input object, as in `input.name`; of a list of objects those of all its elements.
+  /// The value of an argument, or of a member of an input object, such as `input.name`; for a list of objects, the values of all
+  /// elements.
   private static func value(
     at path: String, of arguments: [GraphQLDocument.Argument], _ variables: JSONObject
   ) -> JSONValue? {

@@ -1,13 +1,13 @@
 internal import CarabinerWire
 internal import FoundationEssentials
 
-/// Builds a response from records, level by level, with one read of the cache for each level.
+/// Builds a response from records, level by level, with one cache read per level.
 struct ResponseLoader: ~Copyable {
   /// A response from the cache.
   struct Loaded {
-    /// The response as JSON; its data is all between ``opening`` and the last brace.
+    /// The response as JSON. Its data is between ``opening`` and the last brace.
     let text: [UInt8]
-    /// The fields of the response as `record.field`, missing ones included; empty if they are not wanted.
+    /// The fields of the response as `record.field`, including missing ones; empty if they are not requested.
     var dependentKeys: Set<String>
     /// Whether nothing is missing.
     let isComplete: Bool
@@ -25,7 +25,7 @@ struct ResponseLoader: ~Copyable {
   struct Node {
     let record: Record
     let variant: SelectionVariant
-    /// Where in `places` those of this object's fields begin; nil if the record's buffer is the object.
+    /// The index of this object's first field in `places`; nil if the record's buffer is the object.
     let places: Int?
     /// The node of the first object below this one.
     let firstChild: Int
@@ -54,7 +54,7 @@ struct ResponseLoader: ~Copyable {
   private let isPartial: Bool
   private var isComplete = true
   private(set) var nodes: [Node] = []
-  /// For each field of each node where it is in the record; below 0 the number of a reference a field policy made.
+  /// The position of each field of each node in its record; negative numbers refer to references from field policies.
   private(set) var places: [Int] = []
   private(set) var made: [[UInt8]] = []
   /// The deferred fragments that may be left out; nil if none may.
@@ -171,7 +171,7 @@ struct ResponseLoader: ~Copyable {
     return isPartial || leaveOutFragments(with: field.parts, of: nodes.count - 1)
   }
 
-  /// An empty record in the place of one that is not there; nil if the response cannot do without it.
+  /// An empty record for one that is missing; nil if the response requires it.
   private mutating func replacement(_ pending: Pending) -> Record? {
     isComplete = false
     let canDoWithout =
@@ -195,7 +195,7 @@ struct ResponseLoader: ~Copyable {
     }
   }
 
-  /// The fields that are selected of an object; nil if its type conditions cannot be decided.
+  /// The selected fields of an object; nil if a type condition cannot be decided.
   private mutating func variant(for record: Record, _ plan: SelectionPlan) throws -> SelectionVariant? {
     if plan.parts.count == 1, let lastOfOnePart, lastOfOnePart.plan === plan { return lastOfOnePart.variant }
     guard let choice = choice(record, plan) else { return nil }

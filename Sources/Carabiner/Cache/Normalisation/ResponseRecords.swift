@@ -1,12 +1,12 @@
 package import CarabinerWire
 internal import FoundationEssentials
 
-/// A response on its way into a store, with the operation it answers.
+/// A response that is to be stored, with its operation.
 ///
-/// A class, because results are copied often, and each copy would count all references in here.
+/// A class, because results are copied often, and each copy would increment all reference counts in it.
 package final class ResponseRecords: Sendable {
   private let body: ResponseBody
-  /// Where the values of the body are, if that is known.
+  /// The places of the values of the body; nil if they are not known.
   private let tape: JSONTape?
   private let document: String
   private let operationName: String?
@@ -17,12 +17,12 @@ package final class ResponseRecords: Sendable {
   private let sentVariables: JSONText?
   private let received: Int64
 
-  /// A response that has data.
+  /// Creates the records of a response with data.
   package convenience init(_ body: ResponseBody, _ operation: some GraphQLOperation, tape: JSONTape? = nil) {
     self.init(body, operation, WireOverrides(), tape: tape)
   }
 
-  /// A response that has data, to a request that may have been sent otherwise than its operation says.
+  /// Creates the records of a response with data. The request may have been sent with overrides.
   package convenience init(_ body: ResponseBody, to request: some GraphQLRequest, tape: JSONTape? = nil) {
     self.init(body, request.operation, request.wireOverrides, tape: tape)
   }
@@ -41,8 +41,8 @@ package final class ResponseRecords: Sendable {
 
   /// The records of the response.
   ///
-  /// A document that cannot be read, or a response of another shape than its document asks for, becomes one record that holds
-  /// the whole response, so that the same operation finds it again.
+  /// If the document cannot be parsed, or the response does not match it, one record contains the whole response, so that the
+  /// same operation finds it again.
   func records(policy: CacheKeyPolicy) -> RecordSet {
     let variables = sentVariables.map { (try? JSONValue(parsing: $0.bytes))?.object ?? [:] } ?? variables
     if let plan = PlanLibrary.shared.plan(document: sentDocument ?? document, operationName: operationName),
@@ -63,11 +63,11 @@ package final class ResponseRecords: Sendable {
   }
 }
 
-/// How a response is stored that does not fit its document.
+/// The storage of a response that does not match its document.
 enum WholeResponse {
   static let field = "response"
 
-  /// Equal operations have equal keys; the order of variables does not matter.
+  /// Equal operations have equal keys. The order of variables does not matter.
   static func key(document: String, operationName: String?, variables: JSONObject) -> String {
     var text: [UInt8] = []
     text.reserveCapacity(document.utf8.count + 64)

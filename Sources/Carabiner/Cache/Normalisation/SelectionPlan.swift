@@ -8,7 +8,7 @@ final class SelectionPlan: Sendable {
     let parent: Int?
     let guards: [Int]
     let typeCondition: String?
-    /// The field of a record that says whether its type fits the condition.
+    /// The field of a record that stores whether the object's type satisfies the condition.
     let fact: String?
     /// The number of the `@defer` that the part is under directly; nil if there is none.
     let deferral: Int?
@@ -17,8 +17,8 @@ final class SelectionPlan: Sendable {
     let origin: Int?
     /// The innermost part around the fields, this one included, that may arrive later than the rest of the object; nil if none may.
     fileprivate(set) var latePart: Int?
-    /// The parts, one bit each, that give a name of the response to another field than this part does. GraphQL allows that only
-    /// on two object types.
+    /// The parts, one bit each, that use a response name for another field than this part does. GraphQL allows that only on two
+    /// object types.
     fileprivate(set) var rivals: UInt64 = 0
     fileprivate(set) var fields: [(order: Int, field: PlanSource.Field)] = []
 
@@ -41,7 +41,7 @@ final class SelectionPlan: Sendable {
   let source: PlanSource
   private let variants = Mutex(Variants())
 
-  /// The variants made so far; made only when asked for, as fragments may contain themselves in their fields.
+  /// The variants created so far. They are created on demand, because fragments may contain themselves in their fields.
   private struct Variants {
     var last: (choice: SelectionVariant.Choice, variant: SelectionVariant)?
     var all: [SelectionVariant.Choice: SelectionVariant] = [:]
@@ -80,7 +80,7 @@ final class SelectionPlan: Sendable {
     return labels.subtracting(fields.lazy.filter { $0.name != "__typename" }.map(\.responseKey)).sorted()
   }
 
-  /// The fields of the parts that were chosen, merged.
+  /// The merged fields of the chosen parts.
   func variant(_ choice: SelectionVariant.Choice) throws(PlanError) -> SelectionVariant {
     let known = variants.withLock { variants in
       if let last = variants.last, last.choice == choice { return last.variant as SelectionVariant? }
@@ -104,7 +104,7 @@ final class SelectionPlan: Sendable {
     init(source: PlanSource) { self.source = source }
 
     mutating func flatten(_ set: Int, into part: Int, path: [Int]) throws(PlanError) {
-      // A fragment within itself is no valid document; what stands in it is there already.
+      // A fragment that contains itself is not valid. Its fields have already been added.
       if path.contains(set) { return }
       for node in source.sets[set] {
         count += 1

@@ -1,11 +1,11 @@
 internal import CarabinerWire
 
-/// The fields of an object, once the parts of its selection are chosen.
+/// The fields of an object for a choice of the parts of its selection.
 final class SelectionVariant: Sendable {
   /// The parts that apply, one bit each.
   struct Choice: Hashable, Sendable {
     var applied: UInt64 = 1
-    /// The parts for which that is known and not only assumed.
+    /// The parts for which this is certain, and not only assumed.
     var known: UInt64 = 0
   }
 
@@ -38,7 +38,7 @@ final class SelectionVariant: Sendable {
 
   /// The name of a field for the search in a response, which usually takes one comparison.
   struct Label: Sendable {
-    /// How many bytes it has.
+    /// The number of bytes.
     let count: Int
     /// Its first eight bytes as a little-endian number. Missing bytes are 0.
     let head: UInt64
@@ -57,13 +57,13 @@ final class SelectionVariant: Sendable {
   }
 
   let fields: [Field]
-  /// The notes of a record about type conditions, each `true` or `false`.
+  /// The facts of a record about type conditions, each `true` or `false`.
   let facts: [(name: String, value: Bool)]
   /// The fields' names in a response.
   let labels: [Label]
-  /// How many bytes the names take in a response with their quotes and colons.
+  /// The size of the names in a response with their quotes and colons, in bytes.
   let labelBytes: Int
-  /// Whether objects of this kind have only scalars, and their records have no notes about type conditions.
+  /// Whether objects of this variant have only scalars, and their records have no facts about type conditions.
   let isFlat: Bool
   /// The keys of the fields and the facts; nil if a key depends on variables.
   let constantNames: FieldNames?
@@ -144,7 +144,7 @@ private struct MergedField {
     parts |= 1 << UInt64(part)
     guard let selection else { return }
     if let known = selections.firstIndex(where: { $0.set == selection.set }) {
-      // A set that also comes with the object itself is not late.
+      // A set that also arrives with the object itself is not late.
       if selection.latePart == nil { selections[known] = selection }
     } else {
       selections.append(selection)

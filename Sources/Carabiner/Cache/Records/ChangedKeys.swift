@@ -17,7 +17,7 @@ public struct ChangedKeys: Sendable {
   /// The changed fields by record. A record may occur twice.
   public private(set) var entries: [Entry] = []
 
-  /// Nothing changed.
+  /// Creates an empty set.
   public init() {}
 
   /// Adds fields of a record.

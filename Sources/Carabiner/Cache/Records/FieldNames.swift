@@ -8,8 +8,8 @@ struct FieldNames: Sendable {
 
   private(set) var list: [String]
   private var index: [String: Int]?
-  /// The identity of these names and their copies, so that records of one selection set are recognised as alike without comparing
-  /// names; nil after a name was added or removed.
+  /// The identity of these names and their copies. It shows that two records have the same names without a comparison; nil after
+  /// a name was added or removed.
   private(set) var identity: UInt64?
   /// The size of the names in bytes if no other record shares them; 0 for names with an identity, which are usually shared.
   private(set) var ownBytes = 0
@@ -20,7 +20,7 @@ struct FieldNames: Sendable {
     buildIndex()
   }
 
-  /// No names.
+  /// Creates an empty list.
   init() { list = [] }
 
   /// The position of a name.

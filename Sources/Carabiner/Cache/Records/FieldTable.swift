@@ -14,9 +14,9 @@ package struct FieldTable: Sendable {
     var buffer: [UInt8] = []
     /// The time of receipt of the values in milliseconds since 1970.
     var received: Int64 = 0
-    /// The same for each field; empty while it is the same for all.
+    /// The time of receipt of each field; empty while all are equal.
     var times: [Int64] = []
-    /// How many bytes of the buffer do not belong to a value.
+    /// The number of bytes of the buffer that belong to no value.
     var garbage = 0
     /// Whether the buffer is the text of the object, so that it can be written unchanged.
     var isObjectText = false
@@ -74,7 +74,7 @@ package struct FieldTable: Sendable {
       compact()
     }
 
-    /// Drops the bytes of the buffer that do not belong to a value.
+    /// Removes the bytes of the buffer that belong to no value.
     private mutating func compact() {
       var compacted: [UInt8] = []
       compacted.reserveCapacity(buffer.count - garbage)
@@ -88,14 +88,14 @@ package struct FieldTable: Sendable {
     }
   }
 
-  /// Always one. An array, as records are handed on much and changed little: this is one reference to count, and unlike a class
-  /// it is copied when somebody else has it too, and needs no check for overlapping accesses.
+  /// An array with exactly one element. Records are passed on often and changed rarely: an array is one reference, is copied on
+  /// write when it is shared, and needs no exclusivity checks, unlike a class.
   private var box: [Contents]
 
-  /// No fields.
+  /// Creates an empty table.
   package init() { box = [Contents()] }
 
-  /// The fields of a record of a response.
+  /// Creates the fields of a record of a response.
   init(_ batch: RecordBatch, _ entry: RecordBatch.Entry) {
     var contents = Contents(names: batch.names[entry.names], slots: Array(batch.slots[entry.slots]), received: batch.received)
     let length = contents.slots.reduce(0) { $0 + Int($1.length) }
@@ -115,10 +115,10 @@ package struct FieldTable: Sendable {
     box = [contents]
   }
 
-  /// Where in a buffer the raw JSON of a field stands, and when it was received.
+  /// The range of a field's raw JSON in a buffer, and the time of receipt.
   package typealias Place = (value: Range<Int>, received: Int64)
 
-  /// A table whose values stand in a buffer, for caches that keep them as rows of their own.
+  /// Creates a table with values in a buffer, for caches that store each field in a row.
   package init(names: [String], places: [Place], buffer: [UInt8]) {
     var contents = Contents(
       names: FieldNames(names),
@@ -133,10 +133,10 @@ package struct FieldTable: Sendable {
   /// The names of the fields, in order.
   package var names: [String] { box[0].names.list }
 
-  /// How many fields there are.
+  /// The number of fields.
   package var count: Int { box[0].slots.count }
 
-  /// About how many bytes of memory this takes; names that other records share are not counted.
+  /// The memory size in bytes, approximately. Names that are shared with other records are not counted.
   var cost: Int { box[0].buffer.count + box[0].slots.count * 24 + box[0].times.count * 8 + box[0].names.ownBytes }
 
   /// The bytes for ``range(at:)``.
@@ -178,9 +178,9 @@ package struct FieldTable: Sendable {
     return true
   }
 
-  /// Takes over the fields of a newer table.
+  /// Merges the fields of a newer table.
   ///
-  /// - Returns: The names of those whose value changed.
+  /// - Returns: The names of the fields with a changed value.
   mutating func merge(_ other: FieldTable) -> [String] {
     if count == 0 {
       self = other
@@ -194,9 +194,9 @@ package struct FieldTable: Sendable {
     return changed
   }
 
-  /// Takes over the fields of a record of a response.
+  /// Merges the fields of a record of a response.
   ///
-  /// - Returns: The names of those whose value changed.
+  /// - Returns: The names of the fields with a changed value.
   mutating func merge(_ batch: RecordBatch, _ entry: RecordBatch.Entry) -> [String] {
     guard let identity = box[0].names.identity, identity == batch.names[entry.names].identity else {
       return merge(FieldTable(batch, entry))
@@ -246,7 +246,7 @@ package struct FieldTable: Sendable {
   private static func areSame(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
     let count = left.count
     guard count == right.count else { return false }
-    // Without a way out early, so that the compiler compares many bytes at once; most values are what they were.
+    // Without an early exit, so that the compiler vectorises the loop. Most values are unchanged.
     var difference: UInt8 = 0
     for offset in 0..<count { difference |= left[offset] ^ right[offset] }
     return difference == 0

@@ -13,7 +13,7 @@ public struct Record: Sendable, Hashable {
     self.table = table
   }
 
-  /// A record of these fields.
+  /// Creates a record.
   ///
   /// - Parameters:
   ///   - key: The key of the record.
@@ -52,6 +52,6 @@ public struct Record: Sendable, Hashable {
 
 /// The clock of records.
 public enum StoreClock {
-  /// Now, in milliseconds since 1970.
+  /// The current time, in milliseconds since 1970.
   public static var now: Int64 { Int64(Date().timeIntervalSince1970 * 1000) }
 }

@@ -1,6 +1,6 @@
 /// The records of a response, all in one buffer.
 ///
-/// A cache usually has them already, and compares them in place.
+/// A cache usually contains them already, and compares them in place.
 struct RecordBatch: Sendable {
   /// A record.
   struct Entry: Sendable {
@@ -22,6 +22,6 @@ struct RecordBatch: Sendable {
   /// The time of receipt of the response in milliseconds since 1970.
   let received: Int64
 
-  /// Each record with a buffer of its own.
+  /// The records, each with its own buffer.
   var records: [Record] { entries.map { Record(key: $0.key, table: FieldTable(self, $0)) } }
 }

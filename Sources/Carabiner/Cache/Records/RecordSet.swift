@@ -1,4 +1,4 @@
-/// Records to publish, or a response from which the store makes the records.
+/// Records to publish, or a response from which the store creates the records.
 ///
 /// Only the store knows the key fields, so a parser passes on the response and not its records.
 public struct RecordSet: Sendable, Hashable {
@@ -14,7 +14,7 @@ public struct RecordSet: Sendable, Hashable {
     case batch(RecordBatch)
   }
 
-  /// A set of these records. The fields of records with the same key are merged, and the later value wins.
+  /// Creates a set of records. The fields of records with the same key are merged, and later values replace earlier ones.
   public init(_ records: some Sequence<Record> = []) { list = Array(records) }
 
   package init(response: ResponseRecords) { source = .response(response) }
@@ -24,7 +24,7 @@ public struct RecordSet: Sendable, Hashable {
   /// The records of the response; nil if there is no response, and before ``resolved(by:)``.
   var batch: RecordBatch? { if case .batch(let batch)? = source { batch } else { nil } }
 
-  /// Adds a record. If the key exists, the fields are merged, and the new values win.
+  /// Adds a record. If the key exists, the fields are merged, and new values replace existing ones.
   public mutating func insert(_ record: Record) { list.append(record) }
 
   /// The records by key. Those of a response have the keys of the default policy.

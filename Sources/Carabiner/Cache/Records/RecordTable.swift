@@ -70,7 +70,7 @@ struct RecordTable {
     self = RecordTable(maximumRecords: maximumRecords, maximumBytes: maximumBytes, maximumFields: maximumFields)
   }
 
-  /// Drops the least recently used records until the limits hold.
+  /// Evicts the least recently used records until the limits are met.
   mutating func evict() {
     while oldest != Self.none, places.count > maximumRecords ?? .max || cost > maximumBytes ?? .max {
       remove(entries[oldest].record.key)
@@ -82,7 +82,8 @@ struct RecordTable {
     setCost(of: place)
   }
 
-  /// Drops the oldest fields of a record and the records below them. It drops more than needed, so that not every write has to drop.
+  /// Removes the oldest fields of a record and the records below them. It removes more than necessary, so that this does not
+  /// happen at each write.
   private mutating func limitFields(of place: Int) {
     let key = entries[place].record.key
     for (name, value) in entries[place].record.table.removeOldest(keeping: maximumFields - maximumFields / 8) {

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// The changes of a transaction, in front of the cache. They reach the cache only if the transaction succeeds.
+/// The uncommitted changes of a transaction. They are applied to the cache only if the transaction succeeds.
 final class OverlayCache: NormalizedCache {
   private struct State {
     var removed: Set<String> = []

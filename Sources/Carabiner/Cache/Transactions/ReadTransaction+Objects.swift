@@ -3,7 +3,7 @@ public import CarabinerWire
 extension ReadTransaction {
   /// The object under a key; nil if a field of it is missing or too old.
   ///
-  /// - Throws: What the cache throws; ``StoreError``; ``ResponseParsingError`` if the object does not fit its type.
+  /// - Throws: The error of the cache; ``StoreError``; ``ResponseParsingError`` if the object does not match its type.
   public func readObject<Object: GraphQLFragment>(
     ofType type: Object.Type, withKey key: String, variables: JSONObject = [:]
   ) async throws -> Object? {
@@ -22,9 +22,10 @@ extension ReadTransaction {
     try await objectData(fragment, nil, key, variables, isPartial: false).map { try JSONValue(parsing: $0) }
   }
 
-  /// The JSON of an object; nil if there is nothing of it.
+  /// The JSON of an object; nil if the store has no field of it.
   ///
-  /// - Throws: What the cache throws; ``StoreError``: `transactionEnded`, and `notNormalisable` for a fragment that cannot be read.
+  /// - Throws: The error of the cache; ``StoreError`` with code `transactionEnded`, or with `notNormalisable` for a fragment that
+  ///   cannot be parsed.
   func objectData(
     _ document: String, _ name: String?, _ key: String, _ variables: JSONObject, isPartial: Bool
   ) async throws -> [UInt8]? {

@@ -3,7 +3,8 @@ internal import FoundationEssentials
 
 /// Reads and changes a store. It is valid only inside its closure.
 ///
-/// It sees its own changes at once. When the closure returns, the store takes them over together. If it throws, they are dropped.
+/// It sees its own changes at once. When the closure returns, they are applied to the store together. If it throws, they are
+/// discarded.
 public struct ReadWriteTransaction: Sendable {
   let reader: ReadTransaction
   private let overlay: OverlayCache

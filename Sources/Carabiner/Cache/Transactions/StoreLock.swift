@@ -33,7 +33,7 @@ final class StoreLock: Sendable {
   /// Runs work while holding the lock.
   ///
   /// - Throws: The error of the work; `CancellationError` if the task was cancelled while it waited.
-  // Inlined together with the work: an `async` call that does not wait still costs some hundred instructions.
+  // Inlined with the work: an `async` call that does not wait still costs several hundred instructions.
   @inline(__always) func with<Result>(_ access: Access, _ work: () async throws -> Result) async throws -> Result {
     let isIn = state.withLock { $0.waiting.isEmpty && $0.admits(access) }
     if !isIn { try await wait(for: access) }

@@ -7,11 +7,12 @@ final class StoreWatcher: Sendable {
 
   /// The changes since the watcher last read the store. A separate object, because the store must not retain the watcher.
   private final class Changes: Sendable {
-    /// How many changed fields are kept while it is not known which fields matter. If there are more, all changes matter.
+    /// The maximum number of changed fields that are kept while the relevant fields are unknown. Above it, every change counts as
+    /// relevant.
     static let maximumGathered = 10_000
 
     private struct State {
-      /// The fields that matter; nil for all.
+      /// The relevant fields; nil for all.
       var keys: Set<String>?
       var isAffected = false
       var isGathering = false
@@ -21,7 +22,7 @@ final class StoreWatcher: Sendable {
 
     private let state = Mutex(State())
 
-    /// Notes a change. Returns whether the watcher must read the store.
+    /// Records a change. Returns whether the watcher must read the store.
     func note(_ change: StoreChange) -> Bool {
       state.withLock { state in
         guard state.isGathering else {
@@ -55,7 +56,7 @@ final class StoreWatcher: Sendable {
   private let number: UInt64
   private let subscribers: StoreSubscribers
   private let continuation: AsyncStream<Void>.Continuation
-  /// One signal for any number of changes since the last.
+  /// A signal for one or more changes since the last one.
   let signals: AsyncStream<Void>
 
   init(_ store: ApolloStore) {
@@ -74,12 +75,12 @@ final class StoreWatcher: Sendable {
   /// Whether one of the fields changed since the last ``depend(on:)``.
   var isAffected: Bool { changes.areAffected }
 
-  /// Keeps all changes until ``depend(on:)`` says which fields matter.
+  /// Keeps all changes until ``depend(on:)`` sets the relevant fields.
   func gather() { changes.gather() }
 
-  /// Reports only changes of these fields from now on; nil for all fields. The changes that were kept are checked now.
+  /// Sets the relevant fields; nil for all. The kept changes are checked now.
   ///
-  /// - Returns: Whether one of the kept changes matters.
+  /// - Returns: Whether one of the kept changes is relevant.
   @discardableResult
   func depend(on keys: Set<String>?) -> Bool {
     let isAffected = changes.depend(on: keys)

@@ -82,7 +82,7 @@ public struct WatchedResults<Operation: GraphQLOperation>: AsyncSequence, Sendab
       }
     }
 
-    /// Notes the fields that the last result depends on.
+    /// Stores the fields that the last result depends on.
     private mutating func remember(_ response: GraphQLResponse<Operation>) async {
       let reading = try? await results.store.reading(results.operation)
       // If the result cannot be read back, it depends on the fields that were written.
@@ -115,7 +115,7 @@ public struct WatchedResults<Operation: GraphQLOperation>: AsyncSequence, Sendab
         watcher.depend(on: keys)
         throw error
       }
-      // Pending fragments come from the server, if the server may be asked.
+      // Pending fragments are fetched from the server, if requests are allowed.
       guard let reading, reading.isComplete, !results.refetches || reading.response.pendingFragments.isEmpty else {
         lastData = nil
         guard keys != nil, results.refetches, let fetch = results.fetch else {

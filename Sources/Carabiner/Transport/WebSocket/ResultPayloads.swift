@@ -1,19 +1,19 @@
 internal import CarabinerWire
 package import FoundationEssentials
 
-/// Makes responses of the payloads that come for one operation, deferred ones put together.
+/// Creates responses from the payloads of one operation, and merges deferred parts.
 package struct ResultPayloads<Operation: GraphQLOperation>: Sendable {
   private let isSubscription: Bool
   private let limits: ResponseLimits
   private var merged: IncrementalResponse?
 
-  /// For an operation of this type.
+  /// Creates the state for an operation of this type.
   package init(_ type: GraphQLOperationType, limits: ResponseLimits) {
     isSubscription = type == .subscription
     self.limits = limits
   }
 
-  /// The response a payload makes, and whether it is known to be the last; nil for one that brings nothing new.
+  /// Returns the response for a payload, and whether it is known to be the last; nil if the payload adds nothing.
   ///
   /// - Throws: ``ResponseParsingError``.
   package mutating func response(_ payload: Data) throws -> (GraphQLResponse<Operation>, isLast: Bool)? {
@@ -36,17 +36,17 @@ package struct ResultPayloads<Operation: GraphQLOperation>: Sendable {
     return try merge(payload)
   }
 
-  /// What an operation's errors without a result make: a response that is nothing else.
+  /// Returns a response that contains only errors, for an operation that ended without a result.
   ///
   /// - Throws: ``ResponseParsingError``.
   package func response(errors payload: Data) throws -> GraphQLResponse<Operation> {
-    // The older protocol sends one error and not a list.
+    // The older protocol sends a single error, not a list.
     let isList = payload.first == UInt8(ascii: "[")
     let text = #"{"errors":"# + (isList ? "" : "[") + String(decoding: payload, as: UTF8.self) + (isList ? "}" : "]}")
     return GraphQLResponse(body: try ResponseBody(Data(text.utf8), limits: limits), source: .server)
   }
 
-  /// Checks that nothing is missing when the server says that this was all.
+  /// Checks that the result is complete when the server ends the operation.
   ///
   /// - Throws: ``ResponseParsingError`` with code `incomplete`.
   package func finish() throws {
@@ -58,7 +58,7 @@ package struct ResultPayloads<Operation: GraphQLOperation>: Sendable {
   }
 
   private mutating func merge(_ payload: Data) throws -> (GraphQLResponse<Operation>, isLast: Bool)? {
-    // Taken out while it changes: two of it would make every change a copy.
+    // Removed from its variable while it changes: a second reference would make every change a copy.
     var merging = merged ?? limits.incrementalResponse
     merged = nil
     defer { merged = merging }

@@ -2,26 +2,26 @@ package import CarabinerWire
 package import FoundationEssentials
 
 extension SocketSession {
-  /// Names an operation to whoever holds the session; never sent.
+  /// Identifies an operation to the driver of the session. It is never sent.
   package typealias Token = UInt64
 
-  /// What a session measures time for.
+  /// The timers of a session.
   package enum Timer: Sendable, Hashable, CaseIterable {
     /// Until the server has acknowledged.
     case acknowledgement
-    /// Until the next ping of our own.
+    /// Until the next ping of the client.
     case ping
     /// Until the answer to a ping.
     case pong
     /// Until the next attempt to connect.
     case reconnect
-    /// Until a new connection counts as one that works.
+    /// Until a new connection counts as stable.
     case stable
     /// Until a connection without operations is closed.
     case idle
   }
 
-  /// What whoever holds the session has to do, in order.
+  /// The actions for the driver of the session, in order.
   package enum Action: Sendable, Hashable {
     /// Open a connection.
     case connect

@@ -1,9 +1,9 @@
 package import CarabinerWire
 
 extension WebSocketError {
-  /// The error that a connection closed by the server is.
+  /// The error for a connection that the server closed.
   ///
-  /// - Parameter reason: What the server gave as the reason; may be empty.
+  /// - Parameter reason: The reason of the server; may be empty.
   package static func closed(_ closeCode: WebSocketCloseCode, reason: String, url: String) -> WebSocketError {
     let (code, advice) = meaning(of: closeCode)
     let words = reason.isEmpty ? "" : " (\(reason.prefix(200).debugDescription))"
@@ -34,7 +34,7 @@ extension WebSocketError {
     }
   }
 
-  /// Whether the next connection would end in the same way, so that there is no use in another.
+  /// Whether a new connection would fail in the same way, so that reconnecting is useless.
   var isFatal: Bool {
     switch code {
     case .unsupportedURL, .invalidHeader, .proxyUnsupported, .tls, .invalidUpgrade, .subprotocolRefused, .initialisationFailed,
@@ -47,7 +47,7 @@ extension WebSocketError {
     }
   }
 
-  /// The same, of an operation that is not sent again because it may have been executed.
+  /// The same error for a mutation that is not sent again because it may have been executed.
   func ofSentMutation() -> WebSocketError {
     var error = self
     error.mayHaveBeenSent = true
@@ -55,7 +55,7 @@ extension WebSocketError {
     return error
   }
 
-  /// The same, of an operation that is not sent again because some of its results were delivered.
+  /// The same error for a query that is not sent again because some results were delivered.
   func ofBegunQuery() -> WebSocketError {
     var error = self
     error.mayHaveBeenSent = true
@@ -63,7 +63,7 @@ extension WebSocketError {
     return error
   }
 
-  /// The same, after that many attempts to connect again.
+  /// The same error after a number of reconnection attempts.
   func afterReconnects(_ attempts: Int) -> WebSocketError {
     guard attempts > 0 else { return self }
     var error = self

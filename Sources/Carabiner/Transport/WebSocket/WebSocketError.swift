@@ -2,7 +2,7 @@ public import CarabinerWire
 
 /// An operation over a WebSocket failed.
 public struct WebSocketError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What kind of failure it was.
+  /// The kind of failure.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// The URL has no host, or a scheme other than ws and wss.
     case unsupportedURL
@@ -22,7 +22,7 @@ public struct WebSocketError: Error, Sendable, Hashable, CustomStringConvertible
     case invalidUpgrade
     /// The server does not support the subprotocol; close code 4406.
     case subprotocolRefused
-    /// The payload of `connection_init` could not be made.
+    /// The payload of `connection_init` could not be created.
     case initialisationFailed
     /// The server rejected `connection_init`.
     case initialisationRefused
@@ -58,9 +58,9 @@ public struct WebSocketError: Error, Sendable, Hashable, CustomStringConvertible
     case shutDown
   }
 
-  /// What kind of failure it was.
+  /// The kind of failure.
   public var code: Code
-  /// What happened and what to do next, for a person.
+  /// The failure and what to do next.
   public var message: String
   /// The URL of the connection, without user name and password.
   public var url: String
@@ -71,7 +71,7 @@ public struct WebSocketError: Error, Sendable, Hashable, CustomStringConvertible
   /// Whether the operation may have reached the server.
   public var mayHaveBeenSent: Bool
 
-  /// An error with these parts.
+  /// Creates an error.
   public init(
     _ code: Code, _ message: String, url: String, closeCode: WebSocketCloseCode? = nil, statusCode: Int? = nil,
     mayHaveBeenSent: Bool = false

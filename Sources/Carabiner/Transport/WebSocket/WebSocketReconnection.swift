@@ -1,10 +1,10 @@
-/// How often and how fast a lost WebSocket is opened again.
+/// The number and the delays of attempts to reconnect a lost WebSocket.
 ///
-/// Only a connection that was acknowledged is opened again. If the first attempt fails, its operations fail at once.
+/// Only an acknowledged connection is reconnected. If the first attempt to connect fails, its operations fail at once.
 public struct WebSocketReconnection: Sendable {
   /// The default number of attempts.
   public static let defaultMaximumAttempts = 5
-  /// How long a connection must last until the attempts are counted from 0 again.
+  /// The time after which a connection counts as stable and the attempts are counted from 0 again.
   public static let stableAfter = Duration.seconds(10)
 
   /// The maximal number of attempts before the operations fail; 0 for none.
@@ -20,7 +20,7 @@ public struct WebSocketReconnection: Sendable {
   /// Half of each delay is random, so that the clients of a restarted server do not all reconnect at the same time.
   public var jitter: @Sendable () -> Double
 
-  /// A policy, each value with its default.
+  /// Creates a policy.
   public init(
     maximumAttempts: Int = Self.defaultMaximumAttempts, baseDelay: Duration = .milliseconds(500), multiplier: Double = 2,
     maximumDelay: Duration = .seconds(30), jitter: @escaping @Sendable () -> Double = { Double.random(in: 0...1) }
