@@ -23,7 +23,7 @@ struct FileVariables {
     for (file, text) in zip(files, places) {
       let place = text.split(separator: ".", omittingEmptySubsequences: false)
       guard !place.contains("") else {
-        throw Self.refusal(file, "is no place in the variables; write it like avatar, files.0 or input.picture")
+        throw Self.refusal(file, "is not a path in the variables; write it like avatar, files.0 or input.picture")
       }
       guard taken.insert(place).inserted else { throw Self.refusal(file, "has two files; pass one") }
       value = try Self.placing(file, at: place[...], in: value)
@@ -56,7 +56,7 @@ struct FileVariables {
       return .object([String(step): try placing(file, at: rest, in: nil)])
     // A placeholder for a list of files.
     case .some where index(step) != nil: return try placing(file, at: rest, at: step, in: [])
-    default: throw refusal(file, "lies in a value that has no parts; correct the place or the variables")
+    default: throw refusal(file, "is in a value without members; correct the path or the variables")
     }
   }
 
@@ -64,7 +64,7 @@ struct FileVariables {
     _ file: GraphQLFile, at rest: ArraySlice<Substring>, at step: Substring, in elements: [JSONValue]
   ) throws -> JSONValue {
     guard let index = index(step), index <= maximumIndex else {
-      throw refusal(file, "lies in a list, and \(step) is no index from 0 to \(maximumIndex); correct it")
+      throw refusal(file, "is in a list, and \(step) is not an index from 0 to \(maximumIndex); correct it")
     }
     var elements = elements
     while elements.count <= index { elements.append(.null) }

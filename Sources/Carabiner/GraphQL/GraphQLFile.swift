@@ -59,7 +59,7 @@ public struct GraphQLFile: Sendable, Hashable {
         throw refusal("there is no file \(path)", "correct the path")
       }
       guard attributes[.type] as? FileAttributeType == .typeRegular else {
-        throw refusal("\(path) is no regular file", "copy what is to be sent into one")
+        throw refusal("\(path) is not a regular file", "copy its content into one")
       }
       guard FileManager.default.isReadableFile(atPath: target), let size = attributes[.size] as? UInt64,
         let length = Int(exactly: size)
@@ -69,6 +69,6 @@ public struct GraphQLFile: Sendable, Hashable {
   }
 
   private func refusal(_ fact: String, _ advice: String) -> RequestChainError {
-    RequestChainError(.invalidRequest, "\(fact), which the variable \(fieldName) is to be; \(advice)")
+    RequestChainError(.invalidRequest, "\(fact), the value of the variable \(fieldName); \(advice)")
   }
 }

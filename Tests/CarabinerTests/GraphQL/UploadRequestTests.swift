@@ -95,9 +95,9 @@ struct UploadRequestTests {
     arguments: [
       (["a", "a", "a.0"], "{}", "has two files"),
       (["a", "a.b"], "{}", "is a file and also has members"), (["a.b", "a"], "{}", "is a file and also has members"),
-      (["a.b"], #"{"a":"x"}"#, "no parts"),
-      (["a.x"], #"{"a":[]}"#, "x is no index"), (["a.99999"], "{}", "no index from 0 to 9999"), (["a..b"], "{}", "is no place"),
-      ([""], "{}", "is no place"),
+      (["a.b"], #"{"a":"x"}"#, "without members"),
+      (["a.x"], #"{"a":[]}"#, "x is not an index"), (["a.99999"], "{}", "not an index from 0 to 9999"),
+      (["a..b"], "{}", "is not a path"), ([""], "{}", "is not a path"),
     ])
   func refusedPlaces(files: [String], variables: String, fragment: String) throws {
     let variables = try #require(try JSONValue(parsing: variables).object)
@@ -152,7 +152,7 @@ struct UploadRequestTests {
   func refusedFiles() throws {
     try withFolder { folder in
       for (path, fragment) in [
-        ("\(folder)/none", "there is no file"), (folder, "no regular file"), ("/dev/null", "no regular file"),
+        ("\(folder)/none", "there is no file"), (folder, "not a regular file"), ("/dev/null", "not a regular file"),
       ] {
         let error = #expect(throws: RequestChainError.self) {
           _ = try request([GraphQLFile(fieldName: "a", path: path)]).toURLRequest()

@@ -18,18 +18,18 @@ extension WebSocketError {
 
   private static func meaning(of closeCode: WebSocketCloseCode) -> (Code, advice: String) {
     switch closeCode {
-    case .badRequest: (.badRequest, "it does not understand what was sent; check that both sides speak the same protocol")
+    case .badRequest: (.badRequest, "it does not understand the message; check that both sides speak the same protocol")
     case .unauthorized: (.unauthorized, "it does not know this client; check the payload of connection_init and the headers")
     case .forbidden: (.forbidden, "it refuses this client; check the credentials in connection_init and the headers")
-    case .subprotocolRefused: (.subprotocolRefused, "it speaks another subprotocol; choose the other one")
-    case .initialisationTimeout: (.acknowledgementTimeout, "it waited too long for connection_init; find out what slows the way")
-    case .subscriberExists: (.subscriberExists, "it has an operation of that id already; look at the server's log")
-    case .tooManyInitialisations: (.tooManyInitialisations, "it was asked to begin twice; look for a proxy that repeats messages")
-    case .internalServerError, .serverFailed: (.serverFailed, "it failed; look at the server's log")
-    case .normal, .none: (.connectionLost, "operations were under way; look at the server's log")
-    case .goingAway: (.connectionLost, "it is going away; ask again when it is back")
-    case .abnormal: (.connectionLost, "find out whether the server is up, and what on the way may have cut the connection")
-    case .messageTooLarge: (.closed, "it takes no message of this size; send a shorter document or fewer variables")
+    case .subprotocolRefused: (.subprotocolRefused, "it uses another subprotocol; choose the other one")
+    case .initialisationTimeout: (.acknowledgementTimeout, "it did not receive connection_init in time; check the network")
+    case .subscriberExists: (.subscriberExists, "it already has an operation with that id; check the server's log")
+    case .tooManyInitialisations: (.tooManyInitialisations, "it received connection_init twice; check for a proxy that repeats it")
+    case .internalServerError, .serverFailed: (.serverFailed, "it failed; check the server's log")
+    case .normal, .none: (.connectionLost, "operations were in progress; check the server's log")
+    case .goingAway: (.connectionLost, "it is shutting down; try again later")
+    case .abnormal: (.connectionLost, "check that the server is running, and the network between")
+    case .messageTooLarge: (.closed, "it does not accept messages of this size; send a shorter document or fewer variables")
     default: (.closed, "look up what the server means by that code")
     }
   }
@@ -51,7 +51,7 @@ extension WebSocketError {
   func ofSentMutation() -> WebSocketError {
     var error = self
     error.mayHaveBeenSent = true
-    error.message += "; the mutation may have been executed, so it is not sent again: find out before you repeat it"
+    error.message += "; the mutation may have been executed, so it is not sent again; check that before you repeat it"
     return error
   }
 
@@ -67,7 +67,7 @@ extension WebSocketError {
   func afterReconnects(_ attempts: Int) -> WebSocketError {
     guard attempts > 0 else { return self }
     var error = self
-    error.message += "; connecting again was tried \(attempts == 1 ? "once" : "\(attempts) times")"
+    error.message += "; reconnecting was tried \(attempts == 1 ? "once" : "\(attempts) times")"
     return error
   }
 }
