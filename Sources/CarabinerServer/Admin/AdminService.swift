@@ -32,7 +32,7 @@ struct AdminService: RequestHandler {
     case (.POST, "/plugins/reset"): override(request, reply, isEnabled: nil)
     case (.POST, "/trial/promote"): trial(reply) { reloader.promote($0, trigger: "admin socket") }
     case (.POST, "/trial/abort"):
-      trial(reply) { reloader.rollBack($0, "it was aborted over the admin socket", trigger: "admin socket") }
+      trial(reply) { reloader.rollBack($0, "it was called off over the admin socket", trigger: "admin socket") }
     case (_, "/status"), (_, "/metrics"), (_, "/chain"): refuse(reply, .methodNotAllowed, "ask with GET")
     case (_, "/reload"), (_, "/trial/promote"), (_, "/trial/abort"): refuse(reply, .methodNotAllowed, "ask with POST")
     default:
