@@ -24,7 +24,7 @@ extension WebSocketError {
     case .subprotocolRefused: (.subprotocolRefused, "it uses another subprotocol; choose the other one")
     case .initialisationTimeout: (.acknowledgementTimeout, "it did not receive connection_init in time; check the network")
     case .subscriberExists: (.subscriberExists, "it already has an operation with that id; check the server's log")
-    case .tooManyInitialisations: (.tooManyInitialisations, "it received connection_init twice; check for a proxy that repeats it")
+    case .tooManyInitialisations: (.tooManyInitialisations, "it received connection_init twice; check the proxies between")
     case .internalServerError, .serverFailed: (.serverFailed, "it failed; check the server's log")
     case .normal, .none: (.connectionLost, "operations were in progress; check the server's log")
     case .goingAway: (.connectionLost, "it is shutting down; try again later")
