@@ -62,7 +62,9 @@ let package = Package(
     .target(name: "CarabinerSQLite", dependencies: ["Carabiner", "CarabinerFiles", "CSQLite"], swiftSettings: swiftSettings),
     .target(
       name: "CarabinerManifest",
-      dependencies: ["Carabiner", "CarabinerFiles", "CarabinerWire", .product(name: "Yams", package: "Yams")],
+      dependencies: [
+        "Carabiner", "CarabinerABI", "CarabinerFiles", "CarabinerWire", .product(name: "Yams", package: "Yams"),
+      ],
       swiftSettings: swiftSettings),
     .target(
       name: "CarabinerHost",
@@ -97,7 +99,8 @@ let package = Package(
       path: "Tests/FuzzTargets",
       swiftSettings: swiftSettings),
     .testTarget(
-      name: "CarabinerManifestTests", dependencies: ["CarabinerManifest", "Carabiner", "CarabinerWire", "TestTools"],
+      name: "CarabinerManifestTests",
+      dependencies: ["CarabinerManifest", "Carabiner", "CarabinerABI", "CarabinerWire", "TestTools"],
       swiftSettings: swiftSettings),
     .testTarget(
       name: "CarabinerHostTests",
@@ -129,7 +132,8 @@ if flavor == "bench" || flavor == "bench-own" {
   let bench = Target.executableTarget(
     name: "Bench",
     dependencies: [
-      "BenchSubjects", "CBenchmark", "Carabiner", "CarabinerCurl", "CarabinerHost", "CarabinerManifest", "CarabinerSQLite",
+      "BenchSubjects", "CBenchmark", "Carabiner", "CarabinerABI", "CarabinerCurl", "CarabinerHost", "CarabinerManifest",
+      "CarabinerSQLite",
       "CarabinerWire",
       .product(name: "ArgumentParser", package: "swift-argument-parser"),
     ],
@@ -150,7 +154,8 @@ if flavor == "bench" || flavor == "bench-own" {
       name: "CBenchmark", path: "Tests/Benchmarks/CBenchmark",
       linkerSettings: [.linkedLibrary("curl"), .linkedLibrary("simdjson")]),
     .target(
-      name: "BenchSubjects", dependencies: ["Carabiner", "CarabinerHost", "CarabinerManifest", "CarabinerWire"],
+      name: "BenchSubjects",
+      dependencies: ["Carabiner", "CarabinerABI", "CarabinerHost", "CarabinerManifest", "CarabinerWire"],
       path: "Tests/Benchmarks/Subjects",
       swiftSettings: swiftSettings),
     .executableTarget(
@@ -280,7 +285,7 @@ if !librariesOnly {
     .target(
       name: "CarabinerServer",
       dependencies: [
-        "Carabiner", "CarabinerCurl", "CarabinerDigest", "CarabinerFiles", "CarabinerGateway", "CarabinerHost",
+        "Carabiner", "CarabinerABI", "CarabinerCurl", "CarabinerDigest", "CarabinerFiles", "CarabinerGateway", "CarabinerHost",
         "CarabinerManifest", "CarabinerSQLite", "CarabinerTracing", "CarabinerWebSocket", "CarabinerWire",
         .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "Logging", package: "swift-log"),
@@ -339,7 +344,8 @@ if !librariesOnly {
     .executableTarget(
       name: "CarabinerCommand",
       dependencies: [
-        "Carabiner", "CarabinerConformance", "CarabinerCurl", "CarabinerDemoServer", "CarabinerDigest", "CarabinerFiles",
+        "Carabiner", "CarabinerABI", "CarabinerConformance", "CarabinerCurl", "CarabinerDemoServer", "CarabinerDigest",
+        "CarabinerFiles",
         "CarabinerGateway", "CarabinerHost", "CarabinerManifest", "CarabinerServer",
         "CarabinerSQLite", "CarabinerTracing", "CarabinerWebSocket", "CarabinerWire",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),

@@ -5,12 +5,12 @@ import Glibc
 import ScriptedServer
 import Testing
 
-/// One way to misbehave after a request was read, and what the caller is told.
+/// A kind of misbehaviour after a request was read, and the error that the caller gets.
 struct Misbehaviour: Sendable, CustomTestStringConvertible {
   let testDescription: String
   let code: TransportError.Code
   let message: String
-  /// Whether the caller may learn that bytes of a response were there.
+  /// Whether the error reports that bytes of a response were received.
   var began = true
   var configure: @Sendable (inout CurlTransport.Configuration) -> Void = { _ in }
   let script: @Sendable (Peer) throws -> Void
@@ -160,7 +160,7 @@ struct BadResponseTests {
     "a gibibyte that is read and forgotten takes no memory",
     .disabled(if: MemoryUse.isQuarantined, "the address sanitizer keeps what was freed"))
   func memory() async throws {
-    // Other tests use memory at the same time, so this one has a process of its own.
+    // Other tests use memory at the same time, so this one runs in a separate process.
     await #expect(processExitsWith: .success) {
       let server = try ScriptedServer(otherwise: { _, peer in
         try peer.send("HTTP/1.1 200 OK\r\nContent-Length: \(1 << 30)\r\n\r\n")
@@ -184,7 +184,7 @@ struct BadResponseTests {
   }
 }
 
-/// What the kernel says of this process.
+/// The kernel's figures of this process.
 private enum MemoryUse {
   /// Whether this runs under the address sanitizer.
   static var isQuarantined: Bool { unsafe dlsym(nil, "__asan_init") != nil }

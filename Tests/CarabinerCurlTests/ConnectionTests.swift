@@ -117,7 +117,7 @@ struct ConnectionTests {
     #expect(error.mayHaveBeenSent && !error.responseBegan)
     #expect(server.requests.count == 2)
     #expect(server.requests.allSatisfy { $0.body.count == length })
-    // The handle that sent it is as good as new for the next.
+    // The handle that sent it can be used for the next request.
     #expect(try await transport.send(request(server, isIdempotent: true)).chunks.collected() == Data("good".utf8))
     #expect(server.requests.last?.body == Array("{}".utf8))
   }

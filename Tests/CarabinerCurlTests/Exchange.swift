@@ -13,7 +13,7 @@ struct Answer {
 }
 
 extension CurlTransport {
-  /// Sends one request and reads the whole answer.
+  /// Sends one request and reads the whole response.
   func fetch(
     _ url: String, method: String = "POST", headers: HTTPHeaders = [:], body: String? = "{}", timeout: Double = 60
   ) async throws -> Answer {
@@ -42,7 +42,7 @@ extension CurlTransport {
 }
 
 extension ScriptedServer {
-  /// A server that answers "good" at /good and treats every other request as `script` says.
+  /// A server that answers "good" at /good, and all other requests with `script`.
   convenience init(otherwise script: @escaping @Sendable (ReceivedRequest, Peer) throws -> Void) throws {
     try self.init(
       Self.answering { request, peer in
@@ -51,11 +51,11 @@ extension ScriptedServer {
   }
 }
 
-/// Whether `condition` holds within a minute; the thread is free meanwhile.
+/// Waits up to a minute for `condition` without blocking the thread.
 func eventually(_ condition: () async throws -> Bool) async -> Bool {
   let end = ContinuousClock.now + .seconds(60)
   while true {
-    // Looked at again after the end, for the sleep may have been a long one.
+    // Checked again after the end, because the sleep may have been long.
     let isOver = ContinuousClock.now >= end
     if (try? await condition()) == true { return true }
     if isOver { return false }

@@ -22,7 +22,7 @@ struct FiguresTests {
     _ = try await transport.fetch("\(server.origin)/again")
     #expect(await eventually { transport.figures.requestsEnded == 5 })
     #expect(transport.figures.connectionsOpened == 2 && transport.figures.requestsOnKeptConnections == 3)
-    // One that takes the place of another goes on counting.
+    // A transport that replaces another one continues its counters.
     let next = try CurlTransport(replacing: transport)
     _ = try await next.fetch("\(server.origin)/next")
     #expect(await eventually { next.figures.requestsEnded == 6 })

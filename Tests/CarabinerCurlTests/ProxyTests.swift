@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Proxies")
 struct ProxyTests {
-  /// A proxy that answers by itself, and says what it was asked for.
+  /// A proxy that answers by itself, and returns the request that it received.
   private static func proxy() throws -> ScriptedServer {
     try ScriptedServer(ScriptedServer.answering { request, peer in try peer.respond(body: "proxied \(request.target)") })
   }
@@ -20,7 +20,7 @@ struct ProxyTests {
 
   @Test("the environment names the proxy and who is reached without")
   func environment() async throws {
-    // The environment belongs to the whole process, so this needs one of its own.
+    // The environment is that of the whole process, so this test needs its own process.
     await #expect(processExitsWith: .success) {
       let proxy = try ProxyTests.proxy()
       let server = try ScriptedServer(otherwise: { _, peer in try peer.respond(body: "direct") })

@@ -8,7 +8,7 @@ import Testing
 /// SEMANTICS E6.
 @Suite("Redirects (SEMANTICS E6)")
 struct RedirectTests {
-  /// A server that redirects to `location` with `status`, and says of other requests what it got.
+  /// A server that redirects to `location` with `status`, and returns the fields of all other requests.
   private func redirecting(_ status: Int, to location: String, body: String = "moved") throws -> ScriptedServer {
     try ScriptedServer(otherwise: { request, peer in
       if request.target == "/from" {

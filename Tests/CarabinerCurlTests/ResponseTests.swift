@@ -4,7 +4,7 @@ import Foundation
 import ScriptedServer
 import Testing
 
-/// A response that is unusual and right, and what it is read as.
+/// A response that is unusual but valid, and its parsed form.
 struct UnusualResponse: Sendable, CustomTestStringConvertible {
   let testDescription: String
   let text: String
@@ -92,7 +92,7 @@ struct ResponseTests {
     #expect(server.connections == 2)
   }
 
-  // Only of bytes that come with the response: decision record 5 tells of those that come later.
+  // Only for bytes that arrive with the response. Decision record 5 describes those that arrive later.
   @Test("bytes that follow a response at once are never the answer to the next request", arguments: ["204 No Content", "200 OK"])
   func injected(status: String) async throws {
     let head = "HTTP/1.1 \(status)\r\nContent-Length: 0\r\n\r\n"
@@ -179,7 +179,7 @@ enum Gzip {
   }
 }
 
-/// Work that blocks, on a thread that may.
+/// Runs blocking work on a thread that may block.
 enum Blocking {
   static func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
     try await withCheckedThrowingContinuation { continuation in

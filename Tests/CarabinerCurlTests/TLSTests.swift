@@ -10,7 +10,7 @@ struct TLSTests {
     trusting file: String? = nil, _ change: (inout CurlTransport.Configuration) -> Void = { _ in }
   ) throws -> CurlTransport {
     var configuration = CurlTransport.Configuration()
-    // What a busy machine needs for sixteen megabytes.
+    // Enough time for sixteen megabytes on a busy machine.
     configuration.totalTimeout = 300
     configuration.certificateAuthorityFile = file
     change(&configuration)

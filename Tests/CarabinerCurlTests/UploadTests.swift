@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Bodies that are read while they are sent (SEMANTICS E5)")
 struct UploadTests {
-  /// A folder that is removed with this value.
+  /// A folder that is removed when this value is released.
   private final class Folder: Sendable {
     let path = FileManager.default.temporaryDirectory.appending(path: "carabiner-upload-\(UUID().uuidString)").path
 
@@ -15,13 +15,13 @@ struct UploadTests {
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
-    /// A file in it with these bytes.
+    /// Creates a file with these bytes in the folder.
     func file(_ name: String, _ bytes: Data) throws -> String {
       try bytes.write(to: URL(filePath: "\(path)/\(name)"))
       return "\(path)/\(name)"
     }
 
-    /// A file in it that takes no room.
+    /// Creates a sparse file in the folder.
     func sparse(_ name: String, length: Int) throws -> String {
       let path = try file(name, Data())
       guard unsafe truncate(path, length) == 0 else { throw CocoaError(.fileWriteUnknown) }
@@ -145,7 +145,7 @@ struct UploadTests {
     let file = try folder.sparse("changing", length: length)
     let received = Mutex(0)
     let server = try ScriptedServer { peer in
-      // The client has to wait for room when the file changes: nothing of it was read to its end by then.
+      // The client must be waiting to send when the file changes, so that no file has been read completely.
       guard let first = peer.receive() else { return }
       if String(decoding: first.prefix(10), as: UTF8.self).contains("/good") { return try peer.respond(body: "good") }
       _ = unsafe truncate(file, newLength)
@@ -211,7 +211,7 @@ struct UploadTests {
     try await transport.expectIntact(server)
   }
 
-  /// What the descriptors of this process lead to.
+  /// The targets of the descriptors of this process.
   private static func openFiles() -> [String] {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
     return names.compactMap { try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)") }

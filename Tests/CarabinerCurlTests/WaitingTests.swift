@@ -57,7 +57,7 @@ struct WaitingTests {
   @Test("a place that never accepts is given up after the connect timeout")
   func connect() async throws {
     let listener = try Listener(backlog: 0)
-    // The queue holds one connection more than the backlog says; what comes after it waits.
+    // The queue holds one connection more than the backlog. Further connections wait.
     let fillers = (0..<4).map { _ in Listener.connect(to: listener.port) }
     defer { for filler in fillers { close(filler) } }
     try await Task.sleep(for: .milliseconds(20))
@@ -186,10 +186,10 @@ struct WaitingTests {
     })
     let transport = try CurlTransport()
     var request = Carabiner.URLRequest(url: try #require(URL(string: "\(server.origin)/large")))
-    // A sanitizer on a busy machine takes its time over 40 MiB.
+    // With a sanitizer on a busy machine, 40 MiB take long.
     request.timeoutInterval = 600
     let response = try await transport.send(request)
-    // Once the kernel's buffers are full nothing more leaves the server.
+    // When the kernel's buffers are full, the server can send nothing more.
     var sent = -1
     while server.bytesSent != sent {
       sent = server.bytesSent

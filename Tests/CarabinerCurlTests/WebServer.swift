@@ -2,19 +2,19 @@ import CarabinerCurl
 import Foundation
 import ScriptedServer
 
-/// A real nginx with TLS and HTTP/2 on a port of its own, and certificates made for it.
+/// A real nginx with TLS and HTTP/2 on a free port, with certificates created for it.
 final class WebServer: Sendable {
   struct DidNotStart: Error {
     let output: String
   }
 
-  /// Which certificate a server shows.
+  /// The certificate of a server.
   enum Certificate: String, CaseIterable {
     /// For 127.0.0.1 and localhost.
     case good
     /// For another host.
     case otherHost
-    /// Of the past.
+    /// Expired.
     case expired
   }
 
@@ -25,17 +25,17 @@ final class WebServer: Sendable {
   var origin: String { "https://127.0.0.1:\(port)" }
   /// The certificate of the authority that signed the server's.
   var authorityFile: String { folder.appending(path: "authority.pem").path }
-  /// A file of 16 MiB the server has at /large.
+  /// A file of 16 MiB, which is served at /large.
   static let largeFileBytes = 16 << 20
 
-  /// - Parameter upstream: The port requests for /upstream go on to.
+  /// - Parameter upstream: The port to which requests for /upstream are passed.
   init(_ certificate: Certificate = .good, upstream: Int = 1) async throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "carabiner-nginx-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     self.folder = folder
     try await Blocking.run { try Self.makeCertificates(certificate, in: folder) }
     try Data(count: Self.largeFileBytes).write(to: folder.appending(path: "large"))
-    // Between choosing a free port and listening on it somebody else may take it.
+    // Another process may use the port between its selection and the listen call.
     for attempt in 1... {
       let port = try Listener(backlog: 1).port
       let process = try Self.start(port: port, upstream: upstream, in: folder)
@@ -80,7 +80,7 @@ final class WebServer: Sendable {
 
   private static func answers(_ port: Int) -> Bool { Listener.isListening(port) }
 
-  /// An authority and a certificate it signed.
+  /// Creates an authority and a certificate signed by it.
   private static func makeCertificates(_ certificate: Certificate, in folder: URL) throws {
     let names = certificate == .otherHost ? "DNS:other.test" : "DNS:localhost,IP:127.0.0.1"
     let dates = certificate == .expired ? ("20200101000000Z", "20200201000000Z") : ("20200101000000Z", "20490101000000Z")
@@ -109,9 +109,9 @@ final class WebServer: Sendable {
   }
 }
 
-/// A process that is ended with this value.
+/// A process that ends when this value is released.
 final class ProcessHandle: @unchecked Sendable {
-  // Foundation's Process may be asked and signalled from any thread once it runs.
+  // Foundation's Process may be used from any thread once it runs.
 
   private let process = Process()
 

@@ -4,7 +4,7 @@ import NIOHTTP1
 
 @testable import CarabinerGateway
 
-/// One connection of HTTP/1.1 without a network: a test sends bytes, takes bytes, and turns the clock.
+/// An HTTP/1.1 connection without a network. A test sends and receives bytes, and advances the clock.
 final class EmbeddedGateway {
   let channel = EmbeddedChannel()
   private let outlet = ClientOutlet()
@@ -19,47 +19,47 @@ final class EmbeddedGateway {
 
   deinit { _ = try? channel.finish(acceptAlreadyClosed: true) }
 
-  /// How many bytes of answers wait, those aside that may be forgotten because they are few.
+  /// The number of unsent response bytes, except for small amounts that are not tracked.
   var unsent: Int { connections.unsent.waiting }
-  /// How often the gateway asked for more bytes.
+  /// The number of reads that the gateway requested.
   var reads: Int { outlet.reads }
   var isOpen: Bool { channel.isActive }
 
-  /// Says that the gateway ends.
+  /// Sends the event for a shutdown.
   func drain() { connections.drain() }
 
   func send(_ text: String) throws {
     guard isOpen else { return }
     try channel.writeInbound(ByteBuffer(string: text))
     channel.pipeline.fireChannelReadComplete()
-    // As a channel does that reads on by itself.
+    // As a channel with autoRead does.
     channel.pipeline.read()
     run()
   }
 
-  /// Lets the connection do what it has put off.
+  /// Runs the pending tasks of the connection.
   func run() { channel.embeddedEventLoop.run() }
 
-  /// Says that the client sends nothing more.
+  /// Closes the client's sending side.
   func finish() {
     channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
     run()
   }
 
-  /// Turns the clock.
+  /// Advances the clock.
   func wait(_ time: TimeAmount) { channel.embeddedEventLoop.advanceTime(by: time) }
 
-  /// Takes nothing more, so that what is written waits.
+  /// Stops reading, so that writes wait.
   func stall() {
     outlet.isStalled = true
     channel.isWritable = false
     channel.pipeline.fireChannelWritabilityChanged()
   }
 
-  /// Takes some of the writes that wait.
+  /// Completes some of the pending writes.
   func take(_ count: Int) { outlet.take(count) }
 
-  /// Takes all that waits, and what comes.
+  /// Completes all pending and later writes.
   func takeAll() {
     outlet.isStalled = false
     outlet.take(.max)
@@ -68,7 +68,7 @@ final class EmbeddedGateway {
     run()
   }
 
-  /// What was sent to the client since the last time.
+  /// The bytes sent to the client since the last call.
   func received() throws -> String {
     var text = ""
     while let bytes = try channel.readOutbound(as: ByteBuffer.self) { text += String(buffer: bytes) }
@@ -76,7 +76,7 @@ final class EmbeddedGateway {
   }
 }
 
-/// Stands for a client that reads late.
+/// Simulates a client that reads late.
 private final class ClientOutlet: ChannelDuplexHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundIn = ByteBuffer

@@ -7,12 +7,12 @@ import TestTools
 
 @testable import CarabinerGateway
 
-/// A gateway of this process on a port of its own, for as long as this value lives.
+/// A gateway in this process on a free port, for the lifetime of this value.
 final class LocalGateway: Sendable {
   private let server: GatewayServer
   private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
   let port: Int
-  /// The answers that wait for their clients.
+  /// The unsent response bytes.
   let unsent: UnsentTotal
 
   init(_ handler: any RequestHandler, limits: GatewayLimits = GatewayLimits()) async throws {
@@ -32,14 +32,14 @@ final class LocalGateway: Sendable {
 
   var connectionCount: Int { server.connectionCount }
 
-  /// Ends the gateway; whether all connections ended by themselves.
+  /// Ends the gateway. Returns whether all connections ended by themselves.
   func shutDown(within time: Duration) async -> Bool {
     let cutOff = Atomic(0)
     await server.shutDown(within: time) { cutOff.add($0, ordering: .relaxed) }
     return cutOff.load(ordering: .relaxed) == 0
   }
 
-  /// Sends a text on a connection of its own; gives what comes until the gateway closes.
+  /// Sends a text on a new connection, and returns the bytes received until the gateway closes it.
   func exchange(_ text: String) async throws -> (text: String, isClosed: Bool) {
     try await offThePool { [port] in
       let client = try ClientSocket(port: port)
@@ -49,7 +49,7 @@ final class LocalGateway: Sendable {
   }
 }
 
-/// Answers requests by a closure, and keeps them.
+/// Answers requests with a closure, and records them.
 final class RecordingHandler: RequestHandler {
   private let body: @Sendable (GatewayRequest, GatewayReply) -> Void
   private let received = Mutex<[GatewayRequest]>([])
@@ -69,7 +69,7 @@ final class RecordingHandler: RequestHandler {
   }
 }
 
-/// Keeps replies until a test answers them.
+/// Holds replies until a test answers them.
 final class HeldReplies: Sendable {
   private let replies = Mutex<[GatewayReply]>([])
 
@@ -77,6 +77,6 @@ final class HeldReplies: Sendable {
 
   var count: Int { replies.withLock(\.count) }
 
-  /// The reply that waits longest; nil if none waits.
+  /// The reply that has waited longest; nil if there is none.
   func next() -> GatewayReply? { replies.withLock { $0.isEmpty ? nil : $0.removeFirst() } }
 }

@@ -4,7 +4,7 @@ import CarabinerWire
 import NIOHTTP1
 import Synchronization
 
-/// Runs operations by a script in place of a chain, and notes with which header fields they began.
+/// Runs operations with a script instead of a chain, and records their header fields.
 final class ScriptedRunner: OperationRunner {
   typealias Results = PullStream<GraphQLResponse<DynamicOperation>>
 
@@ -24,14 +24,14 @@ final class ScriptedRunner: OperationRunner {
     self.results = results
   }
 
-  /// A runner whose operations have these results.
+  /// Creates a runner whose operations have these results.
   convenience init(_ texts: String..., connectionInitHeaders: [String] = []) {
     self.init(connectionInitHeaders: connectionInitHeaders) { _ in
       PullStream(elements: try texts.map { try GraphQLResponse(json: JSONValue(parsing: Array($0.utf8))) })
     }
   }
 
-  /// The header fields of the operations that began.
+  /// The header fields of the started operations.
   var headers: [NIOHTTP1.HTTPHeaders] { received.withLock(\.self) }
 
   func begin(

@@ -140,7 +140,7 @@ struct SQLiteCacheTests {
       .appending(path: "StoreWriter")
     let (path, total) = (path, 1_000)
     var (next, kills) = (0, 0)
-    // On a slow machine little is written between two kills, and they come later until it is enough.
+    // On a slow machine little is written between two kills, so the pause grows until it is enough.
     var patience: UInt32 = 1
     while next < total || kills < 5 {
       let pause = patience * UInt32.random(in: 20_000...150_000)
@@ -235,7 +235,7 @@ struct SQLiteCacheTests {
     try FileManager.default.createDirectory(atPath: small, withIntermediateDirectories: true)
     let mounted = try await ToolRun(
       URL(filePath: "/usr/bin/env"), ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", small])
-    // A container may be forbidden to mount.
+    // A container may not be allowed to mount.
     guard mounted.status == 0 else { return }
     let refusal = await code {
       let store = ApolloStore(cache: try SQLiteNormalizedCache(path: small + "/store.sqlite"))

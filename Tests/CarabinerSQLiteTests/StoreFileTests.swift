@@ -4,7 +4,7 @@ import Foundation
 import Glibc
 import Testing
 
-/// Who else could change what is stored.
+/// Checks which other users could change the store.
 @Suite("The file of a store")
 struct StoreFileTests {
   private let folder: TemporaryFolder
@@ -32,14 +32,14 @@ struct StoreFileTests {
     let refused = refusal(of: path, isReadOnly: isReadOnly)
     #expect(refused?.code == .unsafe)
     #expect(refused?.message.contains("mode 666") == true, "\(refused?.message ?? "")")
-    // Group and readers are the owner's own choice.
+    // Permissions of the group and for reading are the owner's choice.
     unsafe chmod(path, 0o664)
     #expect(refusal(of: path, isReadOnly: isReadOnly) == nil)
   }
 
   @Test("a file of another user is refused, unless root looks after it")
   func owner() throws {
-    // Only root can give files away.
+    // Only root can change the owner of a file.
     guard geteuid() == 0 else { return }
     #expect(refusal(of: path) == nil)
     unsafe chown(path, 65_534, 65_534)

@@ -14,7 +14,7 @@ final class StampedChain: Sendable {
   var manifest: String { folder.file("chain.yaml").path }
 
   /// - Parameters:
-  ///   - stamp: What the plugin writes.
+  ///   - stamp: The stamp that the plugin writes.
   ///   - more: Further lines of the manifest.
   init(_ stamp: String, _ more: String = "") async throws {
     folder = try FixturePlugin.Folder()
@@ -34,7 +34,7 @@ final class StampedChain: Sendable {
       """)
   }
 
-  /// Puts another build of the plugin in place.
+  /// Replaces the plugin by another build.
   func build(_ stamp: String) async throws {
     let path = try await FixturePlugin.compile(
       "stamp", defining: ["STAMP=\"\(stamp)\""], into: folder, name: "\(UUID().uuidString).so")

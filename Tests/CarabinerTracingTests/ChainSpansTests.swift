@@ -9,7 +9,7 @@ import Synchronization
 import Testing
 import Tracing
 
-/// Spans of a chain by a tracer that is not ours.
+/// Spans of a chain with an independent tracer.
 @Suite("spans of a chain")
 struct ChainSpansTests {
   private let tracer = InMemoryTracer()
@@ -83,7 +83,7 @@ struct ChainSpansTests {
     #expect(tracer.activeSpans.isEmpty)
   }
 
-  /// Brings two results, and then fails if it is to.
+  /// Returns two results, and then fails if an error is set.
   private struct TwoResults: ResultTransport {
     private final class Countdown: Sendable {
       let value = Atomic(2)

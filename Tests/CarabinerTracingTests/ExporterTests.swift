@@ -9,13 +9,13 @@ import Tracing
 
 @testable import CarabinerTracing
 
-/// Spans on their way to a collector that answers as it likes.
+/// Spans that are exported to a collector with scripted responses.
 @Suite("OTLP exporter")
 struct ExporterTests {
   private static func settings(_ server: ScriptedServer) throws -> OTLPSettings {
     var settings = OTLPSettings(endpoint: try #require(URL(string: "\(server.origin)/v1/traces")))
     settings.pause = .milliseconds(1)
-    // Only what fills a batch is sent before the end.
+    // Only full batches are sent before the end.
     settings.interval = .seconds(600)
     settings.maximumBatch = 1
     return settings

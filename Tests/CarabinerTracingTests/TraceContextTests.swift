@@ -2,7 +2,7 @@ import Testing
 
 @testable import CarabinerTracing
 
-/// W3C Trace Context, as fields of a request have it.
+/// W3C Trace Context in the header fields of a request.
 @Suite("trace context")
 struct TraceContextTests {
   private static let trace = "0af7651916cd43dd8448eb211c80319c"
@@ -92,7 +92,7 @@ struct TraceContextTests {
     let sampler = TraceSampler(share: 0.25)
     let ids = (0..<4000).map { _ in TraceID.random() }
     let recorded = ids.filter(sampler.includes)
-    // Twelve standard deviations off.
+    // A tolerance of twelve standard deviations.
     #expect((650...1350).contains(recorded.count), "\(recorded.count) of 4000")
     #expect(recorded.allSatisfy(TraceSampler(share: 0.5).includes))
   }

@@ -5,12 +5,12 @@ import Foundation
 import ScriptedServer
 import Testing
 
-/// Servers that break the rules: each gets a clear error, and none a hang.
+/// Servers that violate the protocol. Each one causes a clear error, and none a hang.
 @Suite("Bad input over WebSocket (SEMANTICS I1, I2)", .timeLimit(.minutes(2)))
 struct BadSocketTests {
   private typealias Change = (inout WebSocketTransport.Configuration) -> Void
 
-  /// What a subscription brings from a server that does this once it is subscribed to.
+  /// The result of a subscription from a server that does this after `subscribe`.
   private func outcome(
     _ change: Change = { _ in },
     _ script: @escaping @Sendable (SocketPeer, String) throws -> Void
@@ -24,7 +24,7 @@ struct BadSocketTests {
     return (try await ApolloClient.socket(server.socketURL, change).counts(), server)
   }
 
-  /// What a subscription brings from a server that does this with the handshake.
+  /// The result of a subscription from a server that does this in the handshake.
   private func handshake(
     _ change: Change = { _ in },
     _ script: @escaping @Sendable (SocketPeer) throws -> Void

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The guide for embedding the client")
 struct EmbeddingGuideTests {
-  /// The lines of a listing that count: without indentation, blank lines and imports.
+  /// The relevant lines of a listing: without indentation, blank lines and imports.
   private static func lines(_ text: String) -> [String] {
     text.split(separator: "\n").map { String($0.drop { $0 == " " }) }.filter { !$0.isEmpty && !$0.hasPrefix("import ") }
   }

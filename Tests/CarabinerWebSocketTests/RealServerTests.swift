@@ -7,7 +7,7 @@ import Foundation
 import TestTools
 import Testing
 
-/// Against strawberry on uvicorn, in both protocols.
+/// Tests with strawberry on uvicorn, in both protocols.
 @Suite("Subscriptions over WebSocket from a real server (SEMANTICS I1 to I3)", .timeLimit(.minutes(3)))
 struct RealServerTests {
   private func countdown(from start: Int, failingAt: Int? = nil) -> DynamicOperation {
@@ -40,7 +40,7 @@ struct RealServerTests {
     }
   }
 
-  // In the older protocol this server takes nothing but subscriptions.
+  // In the older protocol this server supports only subscriptions.
   @Test("queries and mutations over the socket, with what connection_init said")
   func otherOperations() async throws {
     let server = try await StrawberryServer()

@@ -27,7 +27,7 @@ struct CountMutation: GraphQLMutation {
 }
 
 extension ApolloClient {
-  /// A client of which everything goes over one WebSocket; it does not wait long before it connects again.
+  /// A client that sends all operations over one WebSocket and reconnects quickly.
   static func socket(
     _ url: URL, provider: any InterceptorProvider = DefaultInterceptorProvider.shared, store: ApolloStore = ApolloStore(),
     headers: HTTPHeaders = [:], _ change: (inout WebSocketTransport.Configuration) -> Void = { _ in }
@@ -42,7 +42,7 @@ extension ApolloClient {
       store: store)
   }
 
-  /// What a subscription to a count brings, and how it ends.
+  /// The results of a subscription to a count, and how it ends.
   func counts(cachePolicy: CachePolicy.Subscription = .networkOnly) async -> CountOutcome {
     var outcome = CountOutcome()
     do {
@@ -65,7 +65,7 @@ struct CountOutcome {
   var code: WebSocketError.Code? { (error as? WebSocketError)?.code }
 }
 
-/// The words a test's server and stages leave behind, in order.
+/// The words that a test's server and stages record, in order.
 final class Journal: Sendable {
   private let words = Mutex<[String]>([])
 
@@ -73,7 +73,7 @@ final class Journal: Sendable {
 
   var entries: [String] { words.withLock { $0 } }
 
-  /// Waits until there are that many words.
+  /// Waits until there are this many words.
   func wait(for count: Int) async throws {
     while entries.count < count { try await Task.sleep(for: .milliseconds(2)) }
   }

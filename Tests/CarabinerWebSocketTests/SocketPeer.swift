@@ -3,7 +3,7 @@ import CarabinerWire
 import Foundation
 import ScriptedServer
 
-/// One WebSocket in the hands of a server's script, which may keep the rules or break them.
+/// A WebSocket of a scripted server, which may follow the protocol or violate it.
 final class SocketPeer {
   enum Opcode {
     static let continuation: UInt8 = 0
@@ -24,20 +24,20 @@ final class SocketPeer {
   let request: ReceivedRequest
   private var unread: [UInt8] = []
 
-  /// Reads the request of a handshake; nil if the client has gone.
+  /// Reads the request of a handshake; nil if the client has disconnected.
   init?(_ peer: Peer) throws {
     guard let request = try peer.request() else { return nil }
     self.peer = peer
     self.request = request
   }
 
-  /// What the key of the request has to be answered with.
+  /// The value of Sec-WebSocket-Accept for the key of the request.
   var accept: String {
     let key = request.header("Sec-WebSocket-Key") ?? ""
     return Data(Digest.sha1(Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8))).base64EncodedString()
   }
 
-  /// Agrees; another subprotocol or answer to the key may be given.
+  /// Accepts the handshake. Another subprotocol or key answer may be passed.
   func upgrade(subprotocol: String? = nil, accept: String? = nil, extra: String = "", and frames: [UInt8] = []) throws {
     let chosen = subprotocol ?? request.header("Sec-WebSocket-Protocol") ?? ""
     let head =
@@ -46,7 +46,7 @@ final class SocketPeer {
     try peer.send(Array(head.utf8) + frames)
   }
 
-  /// Agrees, waits for `connection_init` and acknowledges.
+  /// Accepts the handshake, waits for `connection_init` and acknowledges it.
   ///
   /// - Returns: The payload of `connection_init`.
   @discardableResult
@@ -59,7 +59,7 @@ final class SocketPeer {
 
   // MARK: Reading
 
-  /// The next frame; nil if the client has gone.
+  /// The next frame; nil if the client has disconnected.
   func frame() -> Frame? {
     guard let head = take(2) else { return nil }
     var length = Int(head[1] & 0x7F)
@@ -73,7 +73,7 @@ final class SocketPeer {
       opcode: head[0] & 0x0F, isMasked: isMasked, payload: payload.enumerated().map { $1 ^ mask[$0 % 4] })
   }
 
-  /// The next text message; nil if the client closes or has gone.
+  /// The next text message; nil if the client has closed the WebSocket or disconnected.
   func message() throws -> JSONValue? {
     while let frame = frame() {
       switch frame.opcode {
@@ -85,9 +85,9 @@ final class SocketPeer {
     return nil
   }
 
-  /// Reads on until a message of this type comes.
+  /// Reads until a message of this type arrives.
   ///
-  /// - Returns: Its id; nil if the client closes before.
+  /// - Returns: The id of the message; nil if the client closes before.
   func id(of type: String) throws -> String? {
     while let message = try message() {
       if message["type"]?.string == type { return message["id"]?.string }
@@ -95,7 +95,7 @@ final class SocketPeer {
     return nil
   }
 
-  /// The close code of the client; nil if it goes without one.
+  /// The close code of the client; nil if it disconnects without one.
   func closeCode() -> Int? {
     while let frame = frame() {
       guard frame.opcode == Opcode.close else { continue }
@@ -146,7 +146,7 @@ final class SocketPeer {
 }
 
 extension ScriptedServer {
-  /// A server of WebSockets.
+  /// Creates a WebSocket server.
   static func sockets(_ script: @escaping @Sendable (SocketPeer) throws -> Void) throws -> ScriptedServer {
     try ScriptedServer { peer in
       guard let socket = try SocketPeer(peer) else { return }

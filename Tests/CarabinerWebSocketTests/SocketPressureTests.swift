@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Much at once over WebSocket (SEMANTICS I2, A11)", .timeLimit(.minutes(5)))
 struct SocketPressureTests {
-  /// A server that sends so many results as fast as they are taken.
+  /// A server that sends this many results as fast as the client reads them.
   private func server(_ count: Int, padding: Int = 0) throws -> ScriptedServer {
     try ScriptedServer.sockets { socket in
       try socket.begin()
@@ -49,7 +49,7 @@ struct SocketPressureTests {
       Issue.record("no result")
       return
     }
-    // Until the server can send no more.
+    // Waits until the server can send nothing more.
     var sent = -1
     while server.bytesSent != sent {
       sent = server.bytesSent

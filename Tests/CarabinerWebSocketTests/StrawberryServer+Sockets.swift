@@ -8,7 +8,7 @@ extension StrawberryServer {
     return url
   }
 
-  /// How many endless subscriptions run at the server, and how many were ended.
+  /// The numbers of running and ended endless subscriptions at the server.
   func subscriptions() async throws -> (running: Int?, ended: Int?) {
     let asked = try await ToolRun(URL(filePath: "/usr/bin/curl"), ["-sS", "http://127.0.0.1:\(port)/subscriptions"])
     let json = try JSONValue(parsing: asked.output)

@@ -1,4 +1,4 @@
-/// Random numbers that are the same in every run (SplitMix64), so that a failure can be repeated.
+/// Random numbers that are equal in every run (SplitMix64), so that a failure can be reproduced.
 struct SeededGenerator: RandomNumberGenerator {
   private var state: UInt64
 
@@ -12,10 +12,10 @@ struct SeededGenerator: RandomNumberGenerator {
     return mixed ^ mixed >> 31
   }
 
-  /// True once in `odds` times.
+  /// Returns true with a probability of one in `odds`.
   mutating func chance(_ odds: Int) -> Bool { Int.random(in: 0..<odds, using: &self) == 0 }
 
-  /// Changes, removes, adds or doubles a few bytes.
+  /// Changes, removes, adds or duplicates a few bytes.
   mutating func mutate(_ bytes: [UInt8], alphabet: [UInt8]) -> [UInt8] {
     var bytes = bytes
     for _ in 0...Int.random(in: 0..<4, using: &self) {

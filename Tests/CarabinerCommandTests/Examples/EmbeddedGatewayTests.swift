@@ -58,7 +58,7 @@ struct EmbeddedGatewayTests {
     for file in ["Package.swift", "Sources/EmbeddedGateway/EmbeddedGateway.swift", "Sources/EmbeddedGateway/GenerationLog.swift"]
     {
       let source = try String(contentsOf: Repository.root.appending(path: "\(Self.example)/\(file)"), encoding: .utf8)
-      // The guide assumes a checkout beside the package of the reader.
+      // The guide assumes a checkout next to the reader's package.
       let wanted = source.replacing(
         #".package(name: "carabiner", path: "../../..")"#, with: #".package(name: "carabiner", path: "../carabiner")"#)
       #expect(page.contains(wanted), "EmbeddingHost.md lacks \(file) as it is")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import CarabinerGateway
 
-/// How answers are framed, whatever status and version they have.
+/// The framing of responses for all statuses and versions.
 @Suite("The head of an answer")
 struct AnswerHeadTests {
   private func exchange(_ requests: String, _ body: @escaping @Sendable (GatewayReply) -> Void) throws -> (String, isOpen: Bool) {

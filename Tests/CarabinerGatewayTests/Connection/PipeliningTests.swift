@@ -5,7 +5,7 @@ import Testing
 
 @testable import CarabinerGateway
 
-/// Requests that a client sends before it has the answers to the last ones (RFC 9112, 9.3.2).
+/// Requests that a client sends before it has the responses to earlier ones (RFC 9112, 9.3.2).
 @Suite("Pipelined requests")
 struct PipeliningTests {
   private static func get(_ path: String, _ fields: String = "") -> String {
@@ -40,7 +40,7 @@ struct PipeliningTests {
     slow.stall()
     try slow.send(Self.get("/"))
     #expect(slow.unsent == 1 << 20)
-    // The head of the answer.
+    // The head of the response.
     slow.take(1)
     for _ in 0..<8 {
       slow.wait(.seconds(9))

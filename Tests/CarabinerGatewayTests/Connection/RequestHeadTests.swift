@@ -5,7 +5,7 @@ import Testing
 
 @testable import CarabinerGateway
 
-/// The fields of a head that say for which host a request is, and where it ends (RFC 9112, 3 and 6).
+/// The fields of a head that decide which host a request is for and where it ends (RFC 9112, 3 and 6).
 @Suite("The head of a request")
 struct RequestHeadTests {
   private func answer(_ request: String, _ limits: GatewayLimits = GatewayLimits()) throws -> (text: String, uris: [String]) {

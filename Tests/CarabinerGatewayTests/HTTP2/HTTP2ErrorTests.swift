@@ -91,7 +91,7 @@ struct HTTP2ErrorTests {
   func largeHead() async throws {
     let gateway = try await gateway { $0.maximumHeadBytes = 2000 }
     let client = try HTTP2Client(port: gateway.port, of: gateway)
-    // The library reads no more than 16 KiB before the client has agreed to the settings.
+    // The library reads at most 16 KiB before the client has acknowledged the settings.
     try expectServes(client, on: 1)
     let large = [("x", String(repeating: "a", count: 30_000))]
     let many = (0..<101).map { ("x-\($0)", "a") }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import CarabinerGateway
 
-/// Answers that a client of HTTP/2 does not take.
+/// Responses that an HTTP/2 client does not read.
 @Suite("HTTP/2: answers that wait")
 struct HTTP2LimitTests {
   private typealias Kind = HTTP2Client.Kind
@@ -21,7 +21,7 @@ struct HTTP2LimitTests {
     return try await LocalGateway(RecordingHandler(text: String(repeating: "a", count: Self.size)), limits: limits)
   }
 
-  /// Waits until a condition holds; the time is generous, because the machine may be busy.
+  /// Waits until a condition is true. The timeout is long, because the machine may be busy.
   private func wait(until condition: () -> Bool) async throws {
     for _ in 0..<6000 where !condition() { try await Task.sleep(for: .milliseconds(10)) }
     #expect(condition())

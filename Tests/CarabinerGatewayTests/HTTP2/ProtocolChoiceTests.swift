@@ -7,11 +7,11 @@ import Testing
 
 @Suite("The choice between HTTP/1.1 and HTTP/2")
 struct ProtocolChoiceTests {
-  /// Reads again while it handles its first bytes, as a channel does whose flush fails.
+  /// Reads again while the first bytes are handled, as a channel does after a failed flush.
   private final class ReentrantReader: ChannelInboundHandler, Sendable {
     typealias InboundIn = ByteBuffer
 
-    /// For each time it was installed: whether as HTTP/2.
+    /// For each installation: whether it was HTTP/2.
     let installed = Mutex<[Bool]>([])
     let received = Mutex("")
 

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Deferred results in parts (issue 13, item 21)")
 struct DeferredPartsTests {
-  /// The parts that a client gets of the payloads of an upstream.
+  /// The parts that a client gets for the payloads of an upstream.
   private func parts(
     _ payloads: [String], changed: (GraphQLResponse<DynamicOperation>) throws -> GraphQLResponse<DynamicOperation> = { $0 }
   ) throws -> [JSONValue] {
@@ -34,7 +34,7 @@ struct DeferredPartsTests {
         #"{"data":{"l":[{"i":1},{"i":2}]},"hasNext":true}"#,
         #"{"incremental":[{"data":{"x":1},"path":["l",0],"label":"X"},{"data":{"x":2,"y":{"z":3}},"path":["l",1],"label":"Y"},{"data":{"n":null},"path":[],"label":"N"}],"hasNext":false}"#,
       ],
-      // Errors belong to the fragment they came with, and are not repeated.
+      // Errors are sent with their fragment, and not repeated.
       [
         #"{"data":{"a":{}},"errors":[{"message":"0"}],"hasNext":true}"#,
         #"{"incremental":[{"data":{"b":1},"path":["a"],"label":"B","errors":[{"message":"1"}]},{"data":null,"path":["a"],"label":"C","errors":[{"message":"2"},{"message":"3"}]}],"hasNext":true}"#,
@@ -45,7 +45,7 @@ struct DeferredPartsTests {
         #"{"data":{"l":[1]},"hasNext":true}"#, #"{"incremental":[{"items":[2,3],"path":["l",1],"label":"S"}],"hasNext":true}"#,
         #"{"incremental":[{"items":[{"a":4}],"path":["l",3],"label":"S"}],"hasNext":false}"#,
       ],
-      // Extensions that are new.
+      // New extensions.
       [
         #"{"data":{"a":1},"extensions":{"x":1},"hasNext":true}"#,
         #"{"incremental":[{"data":{"b":1},"path":[]}],"hasNext":true}"#,

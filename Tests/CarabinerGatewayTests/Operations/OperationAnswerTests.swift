@@ -8,7 +8,7 @@ import Testing
 
 @testable import CarabinerGateway
 
-/// Runs each operation into the same result, with a status that a stage has set.
+/// Gives each operation the same result, with a status that a stage has set.
 private struct FixedRunner: OperationRunner {
   let status: Int
   let executor: any TaskExecutor = globalConcurrentExecutor
@@ -27,7 +27,7 @@ private struct FixedRunner: OperationRunner {
   func culprit(of error: any Error) -> String? { nil }
 }
 
-/// Answers to operations over a connection of the loopback.
+/// Responses to operations over a loopback connection.
 @Suite("Answers to operations")
 struct OperationAnswerTests {
   private func gateway(status: Int = 200) async throws -> LocalGateway {

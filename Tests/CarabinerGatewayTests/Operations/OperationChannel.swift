@@ -8,9 +8,9 @@ import NIOHTTP1
 
 @testable import CarabinerGateway
 
-/// A connection of the gateway without a network: parts of requests in, parts of answers out.
+/// A connection of the gateway without a network: request parts in, response parts out.
 struct OperationChannel {
-  /// A whole answer.
+  /// A whole response.
   struct Answer {
     let head: HTTPResponseHead
     var body = ""
@@ -50,24 +50,24 @@ struct OperationChannel {
     try await channel.writeInbound(HTTPServerRequestPart.end(nil))
   }
 
-  /// The next part of an answer; waits for it.
+  /// Waits for the next part of a response.
   func part() async throws -> HTTPServerResponsePart {
     try await channel.waitForOutboundWrite(as: HTTPServerResponsePart.self)
   }
 
-  /// The head of an answer.
+  /// The head of a response.
   func head() async throws -> HTTPResponseHead {
     guard case .head(let head) = try await part() else { throw CancellationError() }
     return head
   }
 
-  /// The next piece of an answer's body; nil at its end.
+  /// The next piece of a response's body; nil at its end.
   func piece() async throws -> String? {
     guard case .body(.byteBuffer(let bytes)) = try await part() else { return nil }
     return String(buffer: bytes)
   }
 
-  /// An operation's whole answer.
+  /// The whole response to an operation.
   func answer(_ query: String, accept: String?) async throws -> Answer {
     try await send(query, accept: accept)
     var answer = Answer(head: try await head())
@@ -77,7 +77,7 @@ struct OperationChannel {
 }
 
 extension GraphQLResponse<DynamicOperation> {
-  /// A response with this body, as an upstream answered with this status.
+  /// An upstream's response with this body and status.
   init(_ text: String, status: Int) throws {
     try self.init(json: JSONValue(parsing: Array(text.utf8)), source: .server)
     httpResponse = HTTPURLResponse(url: URL(filePath: "/graphql"), statusCode: status)

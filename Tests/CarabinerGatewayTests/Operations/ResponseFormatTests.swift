@@ -2,7 +2,7 @@ import Testing
 
 @testable import CarabinerGateway
 
-/// The way a client takes results, as its Accept field says it (RFC 9110, 12.5.1).
+/// The response format that an Accept field selects (RFC 9110, 12.5.1).
 @Suite("Accept")
 struct ResponseShapeTests {
   private static let parts = "multipart/mixed;deferSpec=20220824"

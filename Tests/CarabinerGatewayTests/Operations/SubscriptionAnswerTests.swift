@@ -12,7 +12,7 @@ struct SubscriptionAnswerTests {
   private static let multipart = "multipart/mixed;subscriptionSpec=1.0"
   private static let events = "text/event-stream"
 
-  /// Results that come when the test says so.
+  /// Results that the test releases.
   private struct Held {
     let runner: ScriptedRunner
     let results: AsyncStream<String>.Continuation
@@ -49,7 +49,7 @@ struct SubscriptionAnswerTests {
     held.results.finish()
     #expect(try await channel.piece() == (accept == Self.events ? "event: complete\ndata:\n\n" : "--\r\n"))
     #expect(try await channel.piece() == nil)
-    // Nothing follows the end of an answer.
+    // Nothing follows the end of a response.
     await channel.channel.testingEventLoop.advanceTime(by: .seconds(30))
     #expect(try await channel.channel.readOutbound(as: IOData.self) == nil)
   }

@@ -7,7 +7,7 @@ import Testing
 /// The protocols that TLS clients offer (RFC 7301).
 @Suite("ALPN")
 struct ProtocolOfferTests {
-  /// A message as clients send it first, with these protocols; none of them, and it has no such extension.
+  /// A ClientHello that offers these protocols; without the extension if there are none.
   private static func hello(_ protocols: [String], recordSize: Int = 1 << 14) -> [UInt8] {
     func prefixed(_ bytes: [UInt8], _ width: Int) -> [UInt8] {
       (0..<width).reversed().map { UInt8(truncatingIfNeeded: bytes.count >> ($0 * 8)) } + bytes
@@ -23,7 +23,7 @@ struct ProtocolOfferTests {
     }
   }
 
-  /// What passes, and what the client is sent; the bytes come one by one.
+  /// The bytes that are passed on, and the bytes that are sent to the client. The input arrives byte by byte.
   private func exchange(_ bytes: [UInt8]) throws -> (passed: [UInt8], sent: [UInt8], isOpen: Bool) {
     let channel = EmbeddedChannel(handler: ProtocolOffer(["h2", "http/1.1"]))
     try channel.connect(to: SocketAddress(ipAddress: "192.0.2.1", port: 1)).wait()

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Certificates are read again (issue 13, G16)")
 struct ServerCertificateTests {
-  /// Two files that the test changes.
+  /// The certificate and key files, which the test changes.
   private final class Files: Sendable {
     private let contents = Mutex<[String: [UInt8]]>([:])
 

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Header fields of connection_init (issue 13, items 10 and 11)")
 struct ConnectionInitHeadersTests {
-  /// The fields an operation begins with, behind a handshake and a first message.
+  /// The header fields of an operation after a handshake and a first message.
   private func fields(
     _ handshake: HTTPHeaders, _ payload: String, allowed: [String], limits: GatewayLimits = GatewayLimits()
   ) async throws -> HTTPHeaders? {

@@ -33,10 +33,10 @@ struct SocketChannel {
     try await channel.writeInbound(WebSocketFrame(fin: true, opcode: .text, maskKey: key, data: data))
   }
 
-  /// The next frame of the gateway; waits for it.
+  /// Waits for the next frame of the gateway.
   func frame() async throws -> WebSocketFrame { try await channel.waitForOutboundWrite(as: WebSocketFrame.self) }
 
-  /// The next message of the gateway, or the code it closes with.
+  /// Waits for the next message of the gateway, or its close code.
   func message() async throws -> JSONValue {
     let frame = try await frame()
     var data = frame.data

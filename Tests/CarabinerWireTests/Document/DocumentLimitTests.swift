@@ -3,7 +3,7 @@ import Testing
 
 @Suite("How large a document may be is limited")
 struct DocumentLimitTests {
-  /// What opens a level, what stands innermost, what closes a level, and what stands around it all.
+  /// The text that opens a level, the innermost text, the text that closes a level, and the text around all levels.
   static let nestings: [(String, String, String, String, String)] = [
     ("", "{a", "", "}", ""), ("{", "...{", "a", "}", "}"), ("{a(b:", "[", "1", "]", ")}"),
     ("{a(b:", "{c:", "1", "}", ")}"), ("query($a:", "[", "T", "]", "){a}"),

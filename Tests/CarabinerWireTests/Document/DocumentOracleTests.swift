@@ -28,13 +28,13 @@ struct DocumentOracleTests {
     let report = try JSONValue(parsing: Array(run.output.utf8))
     #expect(report["documents"]?.int == lines.count)
     #expect(report["differences"] == [])
-    // Both verdicts must have come up, or the comparison says nothing.
+    // Both verdicts must have occurred, or the comparison is meaningless.
     #expect(report["accepted"]?.int ?? 0 > 1500)
     #expect(report["accepted"]?.int ?? lines.count < lines.count)
   }
 
-  /// Reads lines of a source and of what this project printed for it (null if it refused), and reports where graphql-core
-  /// judges otherwise or sees another structure in the two.
+  /// Reads pairs of a source and of this project's output for it (null if it refused), and reports where graphql-core has another
+  /// verdict or finds different structures in the two.
   private static let oracle = #"""
     import json, sys
     from graphql import GraphQLSyntaxError, parse

@@ -1,7 +1,7 @@
 import CarabinerWire
 import Testing
 
-/// Where the parts of a document stand.
+/// The places of the parts of a document.
 @Suite("Places in documents")
 struct DocumentPlacesTests {
   private func places(_ text: String) throws -> (definitions: [String], selections: [String]) {

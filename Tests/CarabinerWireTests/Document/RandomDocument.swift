@@ -1,4 +1,4 @@
-/// Random executable documents with all that the grammar has, oddly but legally spelt.
+/// Random executable documents with all parts of the grammar, in unusual but valid spelling.
 struct RandomDocument {
   var generator: SeededGenerator
 
@@ -100,7 +100,7 @@ struct RandomDocument {
 
   // MARK: Spelling
 
-  /// A token and something that ends it.
+  /// Returns a token and a text that ends it.
   private mutating func token(_ text: String) -> String { text + gap() }
 
   private mutating func gap() -> String {

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Deferred and streamed parts become whole responses (SEMANTICS F4)")
 struct IncrementalResponseTests {
-  /// Merges parts and gives each result.
+  /// Merges parts and returns each result.
   private func results(_ parts: [String]) throws -> [IncrementalUpdate] {
     var response = IncrementalResponse()
     let updates = try parts.compactMap { try response.merge(Array($0.utf8)) }

@@ -6,7 +6,7 @@ import Testing
 struct ExactNameTests {
   @Test("names that have one normal form have many hashes, so no object of them takes quadratic time")
   func normalForms() {
-    // Each letter in one of two spellings, which `String` takes for the same.
+    // Each letter has one of two encodings, which `String` treats as equal.
     let names = (0..<1024).map { number in
       String(
         String.UnicodeScalarView((0..<10).flatMap { number >> $0 & 1 == 0 ? "\u{E9}".unicodeScalars : "e\u{301}".unicodeScalars })

@@ -94,7 +94,7 @@ struct JSONGrammarTests {
   }
 }
 
-/// Both readers refuse the text for the same reason at the same place.
+/// Checks that both readers refuse the text for the same reason at the same place.
 func expectRefusal(
   of bytes: [UInt8], _ code: JSONError.Code, at offset: Int, limits: JSONLimits = JSONLimits(),
   sourceLocation: SourceLocation = #_sourceLocation

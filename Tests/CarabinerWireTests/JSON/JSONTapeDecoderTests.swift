@@ -26,7 +26,7 @@ struct JSONTapeDecoderTests {
     let date: Date?
   }
 
-  /// What a decoder made of a text: a value, or the kind of an error and where it was.
+  /// The result of decoding a text: a value, or the kind and the place of an error.
   private enum Outcome<Value: Equatable>: Equatable {
     case value(Value)
     case failure(String, [String])
@@ -85,7 +85,7 @@ struct JSONTapeDecoderTests {
     expectSame(Everything.self, text)
   }
 
-  // Foundation does not say where.
+  // Foundation does not report the place.
   @Test(
     "a number that does not fit its type is an error with its place",
     arguments: [

@@ -15,7 +15,7 @@ struct RandomJSON {
     "0", "-0", "1", "-12", "3.25", "1e5", "1E+5", "2.50e-3", "123456789012345678901234567890", "0.1000",
   ]
 
-  /// A value, nested at most `depth` deep.
+  /// Returns a value that is nested at most `depth` deep.
   mutating func value(depth: Int = 5) -> JSONValue {
     switch Int.random(in: 0..<(depth == 0 ? 5 : 8), using: &generator) {
     case 0: return .null
@@ -32,7 +32,7 @@ struct RandomJSON {
     }
   }
 
-  /// A spelling of a value with odd but legal white space and escapes.
+  /// Returns a text for a value, with unusual but valid white space and escapes.
   mutating func text(_ value: JSONValue) -> String {
     let body =
       switch value {

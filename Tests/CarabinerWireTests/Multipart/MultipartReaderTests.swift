@@ -173,7 +173,7 @@ struct MultipartReaderTests {
         }
         count += piece.count
       }
-      // Quadratic time would be many minutes; this is no measurement.
+      // Quadratic time would take many minutes. The limit is not a measurement.
       #expect(ContinuousClock.now - start < .seconds(60))
     }
   }

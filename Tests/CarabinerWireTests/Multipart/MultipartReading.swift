@@ -1,6 +1,6 @@
 import CarabinerWire
 
-/// What a reader made of a body: parts, and the error they ended with.
+/// The result of reading a body: its parts, and the error at the end.
 struct MultipartReading: Equatable {
   var parts: [MultipartPart] = []
   var error: MultipartError.Code?
@@ -33,7 +33,7 @@ struct MultipartReading: Equatable {
     try self.init([Array(text.utf8)[...]], boundary: boundary, partEnd: partEnd, limits: limits)
   }
 
-  /// The same body by another way: all of it at once, line by line, as the grammar of RFC 2046 reads.
+  /// Reads the same body with another algorithm: as a whole, line by line, as in the grammar of RFC 2046.
   init(reference bytes: [UInt8], boundary: String) { error = read(bytes, boundary: boundary) }
 
   private mutating func read(_ bytes: [UInt8], boundary: String) -> MultipartError.Code? {
