@@ -121,7 +121,7 @@ struct LoadedPlugins: Sendable {
       libraries[plugin.name] = library
       members[plugin.name] = .plugin(instance)
       for list in StageKind.allCases where interceptor.stages.contains(list.rawValue) {
-        bindings[Place(name: plugin.name, list: list)] = StageBinding(instance, list.kind)
+        bindings[Place(name: plugin.name, list: list)] = StageBinding(instance, list)
       }
     }
   }

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("A gateway in one's own program")
 struct GatewayTests {
-  /// A gateway on a free port, and its addresses once it listens.
+  /// Starts a gateway on a free port, and returns its addresses once it listens.
   private func gateway(_ host: PluginHost) -> (Gateway, AsyncStream<[String]>) {
     let (addresses, continuation) = AsyncStream.makeStream(of: [String].self)
     var configuration = Gateway.Configuration(address: "127.0.0.1:0")
