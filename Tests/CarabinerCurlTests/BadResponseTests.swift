@@ -37,7 +37,7 @@ struct Misbehaviour: Sendable, CustomTestStringConvertible {
   }
 }
 
-@Suite("What the transport says of a bad response")
+@Suite("Errors of the transport for bad responses")
 struct BadResponseTests {
   private static let connections: [Misbehaviour] = [
     Misbehaviour("closes at once", .connectionLost, "ended in the middle", began: false) { $0.close() },
@@ -114,13 +114,13 @@ struct BadResponseTests {
 
   private static let bodies: [Misbehaviour] = [
     Misbehaviour(
-      "has a chunk size that is no number", .invalidResponse, "as an HTTP server should",
+      "has a chunk size that is not a number", .invalidResponse, "as an HTTP server should",
       sends: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nhello\r\n0\r\n\r\n"),
     Misbehaviour(
-      "sends what is no gzip", .invalidResponse, "as an HTTP server should",
+      "sends bytes that are not gzip", .invalidResponse, "as an HTTP server should",
       sends: "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 12\r\n\r\nnot gzip at"),
     Misbehaviour(
-      "uses an encoding nobody knows", .invalidResponse, "as an HTTP server should",
+      "uses an unknown encoding", .invalidResponse, "as an HTTP server should",
       sends: "HTTP/1.1 200 OK\r\nContent-Encoding: rot13\r\nContent-Length: 5\r\n\r\nuryyb"),
     Misbehaviour("sends a gibibyte", .bodyTooLarge, "longer than 67108864 bytes") { peer in
       try peer.send("HTTP/1.1 200 OK\r\nContent-Length: \(1 << 30)\r\n\r\n")

@@ -122,7 +122,7 @@ struct ConnectionTests {
     #expect(server.requests.last?.body == Array("{}".utf8))
   }
 
-  @Test("H1: a request without body that must not be repeated never meets a kept connection")
+  @Test("H1: a request without a body that must not be repeated never uses a kept connection")
   func emptyOnce() async throws {
     let server = try forgetful()
     let transport = try CurlTransport()

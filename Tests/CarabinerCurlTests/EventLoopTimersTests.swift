@@ -6,7 +6,7 @@ import Testing
 struct EventLoopTimersTests {
   private func timer(_ id: UInt64, due: UInt64) -> EventLoopTimers.Timer { EventLoopTimers.Timer(id: id, due: due) {} }
 
-  @Test("what is cancelled is given back long before its time")
+  @Test("cancelled timers are released long before they are due")
   func cancelled() {
     var timers = EventLoopTimers()
     for id in 1...100_000 as ClosedRange<UInt64> {

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Figures")
 struct FiguresTests {
-  @Test("connections are counted where they open and close, and requests by what they went over")
+  @Test("opened and closed connections are counted, and requests by new or kept connection")
   func counts() async throws {
     let server = try ScriptedServer(otherwise: { request, peer in
       try peer.respond(headers: request.target == "/last" ? "Connection: close\r\n" : "", body: "answer")
@@ -29,7 +29,7 @@ struct FiguresTests {
     #expect(next.figures.connectionsOpened == 3 && next.figures == transport.figures)
   }
 
-  @Test("what is under way is counted until it ends, however it ends")
+  @Test("running requests are counted until they end, however they end")
   func running() async throws {
     let server = try ScriptedServer { peer in
       _ = try peer.request()

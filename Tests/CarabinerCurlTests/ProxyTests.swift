@@ -18,7 +18,7 @@ struct ProxyTests {
     return configuration
   }
 
-  @Test("the environment names the proxy and who is reached without")
+  @Test("the environment names the proxy and the hosts that are reached without it")
   func environment() async throws {
     // The environment is that of the whole process, so this test needs its own process.
     await #expect(processExitsWith: .success) {
@@ -46,7 +46,7 @@ struct ProxyTests {
     #expect(try await transport.transferCount == 0)
   }
 
-  @Test("a proxy nobody listens at is blamed, not the server")
+  @Test("an unreachable proxy is reported, not the server")
   func dead() async throws {
     let transport = try CurlTransport(configuration: Self.configuration(.url("http://127.0.0.1:1")))
     let error = try await transport.failure("http://graphql.test/")

@@ -5,7 +5,7 @@ import ScriptedServer
 import Synchronization
 import Testing
 
-@Suite("What the transport refuses before or without a server")
+@Suite("Refusals of the transport before or without a server")
 struct RefusalTests {
   private func send(_ url: String, headers: HTTPHeaders = [:]) async throws -> TransportError? {
     let transport = try CurlTransport()
@@ -18,7 +18,7 @@ struct RefusalTests {
     }
   }
 
-  @Test("a port nobody listens on is refused with its place")
+  @Test("a port without a listener is refused with its address")
   func refused() async throws {
     let error = try #require(await send("http://127.0.0.1:1/graphql"))
     #expect(error.code == .cannotConnect)

@@ -106,7 +106,7 @@ struct TLSTests {
     #expect(upstream.requests.map(\.body) == [[UInt8](request.httpBody ?? Data())])
   }
 
-  @Test("a stream nobody reads does not stop the others of its connection")
+  @Test("a stream that is not read does not stop the others of its connection")
   func paused() async throws {
     let server = try await WebServer()
     let transport = try transport(trusting: server.authorityFile)

@@ -142,7 +142,7 @@ struct WaitingTests {
     try await transport.expectIntact(server)
   }
 
-  @Test("a body nobody reads is given up with its response", arguments: [0, 1])
+  @Test("a body that is not read is dropped with its response", arguments: [0, 1])
   func dropped(chunksRead: Int) async throws {
     let server = try ScriptedServer(otherwise: { _, peer in
       try peer.send("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nfirst")

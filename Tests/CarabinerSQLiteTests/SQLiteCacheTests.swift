@@ -74,7 +74,7 @@ struct SQLiteCacheTests {
     }
   }
 
-  @Test("D5, D6: values that stay the same are not changed, and are received anew", arguments: [true, false])
+  @Test("D5, D6: equal values are not changed, and their time of receipt is updated", arguments: [true, false])
   func receivedAnew(isWhole: Bool) async throws {
     for cache in [try SQLiteNormalizedCache(path: path), InMemoryNormalizedCache()] as [any NormalizedCache] {
       let fields = ["x": Data("1".utf8), "y": Data("2".utf8), "z": Data("3".utf8)]
@@ -159,7 +159,7 @@ struct SQLiteCacheTests {
       let numbers = Set(records.map { $0?["number"].flatMap { Int(String(decoding: $0, as: UTF8.self)) } })
       #expect(numbers.count == 1, "all ten records have the number of one publish")
       let number = try #require(numbers.first ?? nil)
-      #expect(number >= written ?? next - 1, "what was reported as written is there")
+      #expect(number >= written ?? next - 1, "all writes that were reported are present")
       #expect(Set(records.map { $0?["long"]?.count }) == [1 + number % 500])
       next = number + 1
     }
@@ -170,7 +170,7 @@ struct SQLiteCacheTests {
   // MARK: Bad files
 
   @Test(
-    "D6: a file that is no database, or another program's, is refused and left alone", arguments: ["garbage", "other", "cut"])
+    "D6: a file that is not a database, or another program's, is refused and not changed", arguments: ["garbage", "other", "cut"])
   func notOurs(_ kind: String) async throws {
     let path = path
     switch kind {

@@ -27,7 +27,7 @@ struct ChainSpansTests {
     for try await _ in results {}
   }
 
-  @Test("stages and transfer happen within what the caller is in, and the server is told in the tracer's way")
+  @Test("spans of stages and transfers are children of the caller's span, and the server gets the context")
   func whole() async throws {
     let server = try ScriptedServer(
       ScriptedServer.answering { _, peer in

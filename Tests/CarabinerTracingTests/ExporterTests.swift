@@ -93,7 +93,7 @@ struct ExporterTests {
     #expect(server.requests.count == 6)
     await exporter.shutDown(within: .seconds(60))
     #expect(exporter.counts == OTLPExporter.Counts(failed: 2))
-    #expect(notes.withLock(\.self).count == 1, "what goes on failing is no news")
+    #expect(notes.withLock(\.self).count == 1, "a continued failure is reported once")
     #expect(notes.withLock { $0.first?.contains("status 503") } == true)
   }
 
@@ -117,7 +117,7 @@ struct ExporterTests {
   }
 
   @Test(
-    "what a collector refuses is not sent again, and counted",
+    "spans that a collector rejects are counted, and not sent again",
     arguments: [
       ("400 Bad Request", "", 1), ("200 OK", #"{"partialSuccess":{"rejectedSpans":"1","errorMessage":"too old"}}"#, 1),
       ("200 OK", #"{"partialSuccess":{}}"#, 0), ("200 OK", "garbage", 0),
@@ -132,7 +132,7 @@ struct ExporterTests {
     #expect(server.requests.count == 1)
   }
 
-  @Test("the queue takes as much as it may, and who adds to it never waits")
+  @Test("the queue has a limit, and adding to it never waits")
   func bounded() async throws {
     let server = try ScriptedServer(ScriptedServer.answering { _, peer in try peer.respond(body: "{}") })
     var settings = try Self.settings(server)
@@ -163,7 +163,7 @@ struct ExporterTests {
     #expect(counts.exported == 0 && counts.waiting == 0 && counts.failed + counts.dropped == 3, "\(counts)")
   }
 
-  @Test("a span that nobody records goes nowhere, and those behind it are told")
+  @Test("a span that is not recorded is not exported, and its context says so")
   func unrecorded() async throws {
     let server = try ScriptedServer(ScriptedServer.answering { _, peer in try peer.respond(body: "{}") })
     let exporter = OTLPExporter(try Self.settings(server), version: "1", transport: try CurlTransport(), note: { _ in })

@@ -73,7 +73,7 @@ struct TraceContextTests {
   }
 
   @Test(
-    "who follows the parent records what the parent does, and others what falls into their share",
+    "a sampler follows the parent's decision, or uses its own share",
     arguments: [
       (true, 0, true, true), (true, 1, false, false), (false, 1, false, true), (false, 0, true, false),
     ] as [(Bool, Double, Bool, Bool)])
@@ -85,7 +85,7 @@ struct TraceContextTests {
     #expect(context.map { $0.spanID == Self.parent(true)?.spanID } ?? true)
   }
 
-  @Test("of traces that begin here about the share is recorded, and who knows the id decides alike")
+  @Test("about the share of new traces is recorded, and the decision depends only on the id")
   func share() {
     #expect(TraceSampler(share: 0).context(of: nil, state: { nil }) == nil)
     #expect(TraceSampler(share: 1).context(of: nil, state: { nil }) != nil)

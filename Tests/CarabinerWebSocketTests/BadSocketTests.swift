@@ -71,13 +71,13 @@ struct BadSocketTests {
     #expect(error.message.contains("use graphql-ws if the server supports it"), "\(error)")
   }
 
-  @Test("an extension nobody asked for is refused")
+  @Test("an extension that was not requested is refused")
   func extensions() async throws {
     let error = try await handshake { try $0.upgrade(extra: "Sec-WebSocket-Extensions: permessage-deflate\r\n") }
     #expect(error.code == .invalidUpgrade)
   }
 
-  @Test("an answer that is no HTTP, or none, is refused", arguments: ["nonsense\r\n\r\n", "", "HTTP/1.1 101"])
+  @Test("an answer that is not HTTP, or empty, is refused", arguments: ["nonsense\r\n\r\n", "", "HTTP/1.1 101"])
   func noHTTP(text: String) async throws {
     let server = try ScriptedServer { peer in
       _ = try peer.request()
@@ -94,7 +94,7 @@ struct BadSocketTests {
     #expect(error.code == .connectTimeout)
   }
 
-  @Test("nobody listens")
+  @Test("an address without a listener is reported")
   func nobody() async throws {
     let port = try ScriptedServer { _ in }.port
     let url = try #require(URL(string: "ws://127.0.0.1:\(port)/"))
@@ -212,7 +212,7 @@ struct BadSocketTests {
     #expect(journal.entries == ["4004"])
   }
 
-  @Test("I1: a payload that is no response is the error of that operation alone")
+  @Test("I1: a payload that is not a response fails only its operation")
   func invalidPayload() async throws {
     let (outcome, _) = try await outcome { socket, id in try socket.send(#"{"id":"\#(id)","type":"next","payload":{"a":1}}"#) }
     #expect((outcome.error as? ResponseParsingError)?.code == .notAGraphQLResponse)

@@ -23,7 +23,7 @@ struct RealServerTests {
     return numbers
   }
 
-  @Test("I1, I3: a subscription brings its results and ends", arguments: WebSocketProtocol.allCases)
+  @Test("I1, I3: a subscription returns its results and ends", arguments: WebSocketProtocol.allCases)
   func countdown(dialect: WebSocketProtocol) async throws {
     let server = try await StrawberryServer()
     let client = try ApolloClient.socket(server.url()) { $0.webSocketProtocol = dialect }
@@ -72,7 +72,7 @@ struct RealServerTests {
     #expect(messages.first?.first?.contains("nothing") == true, "\(messages)")
   }
 
-  @Test("I1: a refused connection_init is told with its code, and another payload is accepted")
+  @Test("I1: a refused connection_init is reported with its code, and another payload is accepted")
   func guarded() async throws {
     let server = try await StrawberryServer()
     let refused = try ApolloClient.socket(server.url("/guarded")) { $0.connectionPayload = { ["token": "wrong"] } }

@@ -40,7 +40,7 @@ struct SocketPressureTests {
     #expect(next == 10_000)
   }
 
-  @Test("A11: while nobody takes results nothing more is read than there is room for")
+  @Test("A11: while results are not read, no more input is read than fits into the buffers")
   func slowReader() async throws {
     let server = try server(4000, padding: 10_000)
     let client = try ApolloClient.socket(server.socketURL) { $0.maximumBufferedResults = 8 }
@@ -98,7 +98,7 @@ struct SocketPressureTests {
     withExtendedLifetime(results) {}
   }
 
-  @Test("what one reader leaves lying stops no other for good: leaving the subscription frees the socket")
+  @Test("a slow reader stops others only until it leaves: leaving the subscription frees the socket")
   func leavingFull() async throws {
     let server = try ScriptedServer.sockets { socket in
       try socket.begin()

@@ -39,7 +39,7 @@ struct SocketProtocolTests {
       ])
   }
 
-  @Test("K9: a handshake carries what servers are told about the client, and own headers replace it")
+  @Test("K9: a handshake has the client's name and version, and the caller's headers replace them")
   func clientAwareness() async throws {
     let journal = Journal()
     let server = try ScriptedServer.sockets { socket in
@@ -150,7 +150,7 @@ struct SocketProtocolTests {
     #expect(outcome.counts == [nil])
   }
 
-  @Test("I1: leaving the loop tells the server, and so does cancelling the task")
+  @Test("I1: leaving the loop notifies the server, and so does cancelling the task")
   func leaving() async throws {
     let journal = Journal()
     let server = try ScriptedServer.sockets { socket in

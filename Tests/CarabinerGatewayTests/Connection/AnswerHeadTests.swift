@@ -17,7 +17,7 @@ struct AnswerHeadTests {
   private static let get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 
   @Test(
-    "an answer without a body has none, whoever made it, and the next one begins behind its head", arguments: [204, 205, 304])
+    "a response whose status allows no body has none, and the next one follows its head", arguments: [204, 205, 304])
   func bodiless(_ status: Int) throws {
     let (text, isOpen) = try exchange(Self.get + Self.get) { reply in
       reply.answer(HTTPResponseStatus(statusCode: status), ["Content-Type": "text/plain"], ByteBuffer(string: "HTTP/1.1 200 OK"))

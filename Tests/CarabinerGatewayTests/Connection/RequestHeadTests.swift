@@ -82,7 +82,7 @@ struct RequestHeadTests {
     #expect(uris.isEmpty)
   }
 
-  @Test("a client of HTTP/1.0 is not told to go on, and one of HTTP/1.1 is (RFC 9110, 10.1.1)")
+  @Test("an HTTP/1.0 client gets no 100 Continue, and an HTTP/1.1 client does (RFC 9110, 10.1.1)")
   func expectation() throws {
     let rest = "Host: a\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n"
     #expect(try answer("POST / HTTP/1.1\r\n\(rest)").text == "HTTP/1.1 100 Continue\r\n\r\n")

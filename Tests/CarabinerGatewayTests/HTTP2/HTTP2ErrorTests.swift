@@ -110,7 +110,7 @@ struct HTTP2ErrorTests {
   }
 
   @Test(
-    "what breaks the rules of the connection is answered with GOAWAY, and then with the end (RFC 9113, 5.4.1)",
+    "a connection error is answered with GOAWAY, and the connection is closed (RFC 9113, 5.4.1)",
     arguments: [
       (Kind.data, 0, 1, [1, 2, 3], 1), (Kind.headers, 4, 2, [0x82], 1), (Kind.headers, 4, 1, [0xFF, 0xFF], 9),
       (Kind.ping, 0, 0, [1], 6), (Kind.settings, 0, 0, [1], 6), (Kind.continuation, 4, 1, [0x82], 1),
@@ -141,7 +141,7 @@ struct HTTP2ErrorTests {
     #expect(last?.kind == Kind.goAway && last?.payload.prefix(4) == [0, 0, 0, 3], "\(String(describing: last))")
   }
 
-  @Test("a client that is told that its connection ends, and does not answer, is closed")
+  @Test("the connection of a client that does not answer GOAWAY is closed")
   func silent() async throws {
     let gateway = try await gateway {
       $0.idleTimeout = .milliseconds(200)

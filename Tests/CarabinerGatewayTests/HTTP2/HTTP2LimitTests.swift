@@ -76,7 +76,7 @@ struct HTTP2LimitTests {
     try await wait { gateway.unsent.waiting == 0 }
   }
 
-  @Test("if too much waits for all, the connection that holds most is told so, and closed")
+  @Test("if all unsent bytes exceed the limit, the connection with the most gets GOAWAY and is closed")
   func inAll() async throws {
     let gateway = try await gateway { $0.maximumUnsent = 10 * Self.size }
     let modest = try HTTP2Client(port: gateway.port, of: gateway, window: 0)

@@ -85,7 +85,7 @@ struct OperationAnswerTests {
     #expect(head.hasPrefix("HTTP/1.1 200") && head.hasSuffix("\r\n\r\n") && head.contains("Content-Length: 16\r\n"), "\(head)")
   }
 
-  @Test("a body in a content coding is refused with 415, and told to come without (RFC 9110, 15.5.16)")
+  @Test("a body in a content coding is refused with 415 and a hint to send it without (RFC 9110, 15.5.16)")
   func contentCoding() async throws {
     let gateway = try await gateway()
     let (gzip, _) = try await gateway.exchange(Self.post("Connection: close\r\nContent-Encoding: gzip\r\n"))

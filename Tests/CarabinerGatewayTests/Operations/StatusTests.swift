@@ -52,7 +52,7 @@ struct StatusTests {
     #expect(try await answer("subscription { a }", accept: accept).status == 406)
   }
 
-  @Test("what a server says of the caller with a status that fails the operation reaches the client", arguments: [401, 403, 429])
+  @Test("an upstream status that concerns the caller fails the operation and reaches the client", arguments: [401, 403, 429])
   func callerStatuses(_ status: Int) async throws {
     let body = #"{"data":null,"errors":[{"message":"log in","extensions":{"code":"X"}}]}"#
     let head = HTTPURLResponse(

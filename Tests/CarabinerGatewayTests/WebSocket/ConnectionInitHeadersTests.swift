@@ -64,7 +64,7 @@ struct ConnectionInitHeadersTests {
   }
 
   @Test(
-    "a field that is no text, or none that a head may have, closes the connection",
+    "a field that is not a string, or not valid in a head, closes the connection",
     arguments: [#"{"x":1}"#, #"{"x":null}"#, #"{"x":"a\r\nb: c"}"#, #"{"a b":"c"}"#, #"{"":"c"}"#])
   func malformed(_ headers: String) async throws {
     #expect(try await fields([:], "{\"headers\":\(headers)}", allowed: []) == nil)

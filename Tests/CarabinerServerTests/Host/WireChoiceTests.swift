@@ -4,7 +4,7 @@ import Testing
 
 @testable import CarabinerServer
 
-@Suite("What the command line and the environment add to a manifest")
+@Suite("Settings of the command line and the environment for a manifest")
 struct WireChoiceTests {
   @Test(
     "certificates to trust are those of --cacert, then of the manifest, then of SSL_CERT_FILE",

@@ -1,7 +1,7 @@
 import CarabinerWire
 import Testing
 
-@Suite("What is no executable document is refused, with line and column")
+@Suite("Texts that are not executable documents are refused, with line and column")
 struct DocumentErrorTests {
   @Test(
     "syntax errors",
@@ -74,7 +74,7 @@ struct DocumentErrorTests {
   }
 
   @Test(
-    "malformed UTF-8 is refused wherever it stands",
+    "malformed UTF-8 is refused at any place",
     arguments: [("{a #", "\n}", 4), ("{a(b:\"", "\")}", 6), ("{a(b:\"\"\"", "\"\"\")}", 8), ("{a ", "}", 3)])
   func malformedUTF8(before: String, after: String, offset: Int) throws {
     for malformed: [UInt8] in [[0xFF], [0xC3], [0xED, 0xA0, 0x80], [0xF0, 0x9F, 0x98]] {

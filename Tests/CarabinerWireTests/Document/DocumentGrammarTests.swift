@@ -36,7 +36,7 @@ struct DocumentGrammarTests {
       ])
   }
 
-  @Test("fields, spreads and inline fragments are told apart")
+  @Test("fields, spreads and inline fragments are distinguished")
   func selections() throws {
     let document = try Document(
       parsing: """

@@ -17,7 +17,7 @@ struct SchemaTypesTests {
     #expect(schema.object("B", fits: "X") == nil)
   }
 
-  @Test("fields have their types, and those that need arguments are told apart")
+  @Test("fields have their types, and fields with required arguments are marked")
   func fields() throws {
     let schema = try GraphQLSchemaTypes(
       parsing: #"type T { "one" a(x: Int = 1, y: [Int!] @d): [[B!]!] b(x: Int!): B c(x: Int! = 2): C @deprecated(reason: "x") }"#)
@@ -39,7 +39,7 @@ struct SchemaTypesTests {
   }
 
   @Test(
-    "what is not a schema is refused with its place",
+    "a text that is not a schema is refused with its place",
     arguments: [
       "", "{ a }", "query { a }", "type", "type T {", "type T { a }", "union U =", "\"text\"", "directive @d", "schema { query }",
     ])

@@ -18,7 +18,7 @@ struct JSONMembersTests {
   }
 
   @Test(
-    "what is no object has no members", arguments: ["null", "1", "\"data\"", "[{\"data\":1}]", "[1,[2]]"])
+    "a value that is not an object has no members", arguments: ["null", "1", "\"data\"", "[{\"data\":1}]", "[1,[2]]"])
   func noObject(text: String) throws {
     let members = try JSONMembers(locating: text.utf8Span.span)
     #expect(!members.isObject)

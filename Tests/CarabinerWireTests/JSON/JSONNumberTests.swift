@@ -17,7 +17,7 @@ struct JSONNumberTests {
   }
 
   @Test(
-    "what is no number cannot be made one",
+    "a text that is not a number is refused",
     arguments: [
       "", " 1", "1 ", "01", "+1", ".5", "1.", "1e", "-", "NaN", "0x1", "1,2", "1]", "１", "null", "\"1\"",
     ])
@@ -61,7 +61,7 @@ struct JSONNumberTests {
     #expect(JSONNumber(lexeme: number.lexeme) == number)
   }
 
-  @Test("NaN and infinities are no numbers")
+  @Test("NaN and infinities are not JSON numbers")
   func notFinite() {
     #expect(JSONNumber(.nan) == nil)
     #expect(JSONNumber(.infinity) == nil)

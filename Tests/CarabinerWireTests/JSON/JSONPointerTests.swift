@@ -21,7 +21,7 @@ struct JSONPointerTests {
   }
 
   @Test(
-    "what leads nowhere gives nil",
+    "a pointer to no value returns nil",
     arguments: ["/a/2", "/a/-", "/a/01", "/a/+1", "/a/-0", "/b", "/a/0/x", "/a/1/0"])
   func nowhere(text: String) throws {
     let document: JSONValue = ["a": [1, [:]]]

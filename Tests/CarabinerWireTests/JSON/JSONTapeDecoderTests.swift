@@ -69,7 +69,7 @@ struct JSONTapeDecoderTests {
   }
 
   @Test(
-    "what does not fit is the same error in the same place",
+    "a value that does not match causes the same error at the same place",
     arguments: [
       (#""text":"a"#, #""txet":"a"#), (#""text":"a\n\u00e9""#, #""text":1"#), (#""text":"a\n\u00e9""#, #""text":null"#),
       (#""flag":null"#, #""flag":0"#), (#""flag":null"#, #""flag":"true""#), ("-3", "true"), ("-3", "1e3"),

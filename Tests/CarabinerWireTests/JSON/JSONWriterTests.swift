@@ -22,7 +22,7 @@ struct JSONWriterTests {
     #expect(value.description == #"{"b":[1,2.5,null,true],"a":{},"c":[]}"#)
   }
 
-  @Test("sorted keys stand in the order of their code points, at every level")
+  @Test("sorted keys are in the order of their code points, at every level")
   func sortedKeys() {
     let value: JSONValue = [
       "b": ["z": 1, "Z": 2, "é": 3], "a": 0, "": 1, "aa": 2, "\u{10000}": 4, "\u{ffff}": 5,

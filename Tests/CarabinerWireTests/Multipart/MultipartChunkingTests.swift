@@ -25,14 +25,14 @@ struct MultipartChunkingTests {
     ),
     Document(name: "bare line feeds", boundary: "b", text: "--b\nA: 1\nB : 2\n\n{\"a\":\n1}\n\n--b\n\nsecond\n--b--"),
     Document(
-      name: "what looks like a delimiter", boundary: "bound",
+      name: "text that looks like a delimiter", boundary: "bound",
       text:
         "--bound\r\n\r\n--boundX\r\n--bound x\r\n--boun\r\n --bound\r\n--bound-\r\n--bound--x\r\n-\r\n--\r\n\r\r\n--bound\r\r\r\n--bound\r\n\r\n"
         + "\n--bound--"),
     Document(name: "empty parts", boundary: "b", text: "--b\r\n\r\n--b\r\nA: b\r\n\r\n--b\r\n\r\n\r\n--b\r\n--b--\r\n"),
     Document(name: "a folded header", boundary: "b", text: "--b\r\nA: one\r\n two\r\n\tthree\r\n\r\nx\r\n--b--\r\n"),
     Document(name: "no parts", boundary: "b", text: "--b--"),
-    Document(name: "a line that is no header", boundary: "b", text: "--b\r\nA: b\r\nnothing\r\n\r\nx\r\n--b--\r\n"),
+    Document(name: "a line that is not a header", boundary: "b", text: "--b\r\nA: b\r\nnothing\r\n\r\nx\r\n--b--\r\n"),
     Document(name: "broken off", boundary: "b", text: "--b\r\n\r\n{}\r\n--b\r\n\r\n{\"a\":"),
     Document(name: "nothing", boundary: "b", text: ""),
   ]

@@ -35,7 +35,7 @@ struct MultipartReaderTests {
   }
 
   @Test(
-    "F1: what is no media type is not taken for one",
+    "F1: a text that is not a media type is refused",
     arguments: ["", "multipart", "/", "a/", "/b", "a/b/c", #"multipart/mixed; boundary="a"#, #"multipart/mixed; boundary="a"b"#])
   func noMediaType(text: String) {
     #expect(MediaType(text) == nil)
@@ -72,7 +72,7 @@ struct MultipartReaderTests {
     }
   }
 
-  @Test("F2: a line that goes on behind the boundary is no delimiter; padding is allowed up to a limit")
+  @Test("F2: a line with text after the boundary is not a delimiter; padding is allowed up to a limit")
   func notADelimiter() throws {
     let padding = String(repeating: " ", count: MultipartLimits.maximumPaddingBytes)
     #expect(
@@ -148,7 +148,7 @@ struct MultipartReaderTests {
     #expect(try MultipartReading("--b\r\nA: " + String(repeating: "b", count: limit)).error == .headerTooLarge)
   }
 
-  @Test("F6: a part has a size limit, and so has what stands before the first")
+  @Test("F6: a part has a size limit, and so has the preamble")
   func partLimit() throws {
     let limits = MultipartLimits(maximumPartBytes: 10)
     #expect(try MultipartReading("--b\r\n\r\n0123456789\r\n--b--", limits: limits).bodies == ["0123456789"])

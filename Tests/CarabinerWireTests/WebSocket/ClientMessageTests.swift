@@ -9,7 +9,7 @@ struct ClientMessageTests {
   }
 
   @Test(
-    "what a client writes a server reads",
+    "a server reads the messages that a client writes",
     arguments: [
       .initialise(payload: nil), .initialise(payload: Array(#"{"a":[1]}"#.utf8)), .ping(payload: nil),
       .ping(payload: Array(#"{"x":1}"#.utf8)), .pong(payload: nil),
@@ -20,7 +20,7 @@ struct ClientMessageTests {
     #expect(try read(String(decoding: text, as: UTF8.self)) == message)
   }
 
-  @Test("null in place of a payload is none, and members nobody knows are passed over")
+  @Test("null counts as no payload, and unknown members are ignored")
   func tolerance() throws {
     #expect(try read(#"{ "payload" : null, "more": {}, "type" : "connection_init" }"#) == .initialise(payload: nil))
     #expect(try read(#"{"type":"ping","payload":{"x":1}}"#) == .ping(payload: Array(#"{"x":1}"#.utf8)))
@@ -33,7 +33,7 @@ struct ClientMessageTests {
   }
 
   @Test(
-    "what is JSON and no message is refused",
+    "JSON that is not a message is refused",
     arguments: [
       "[]", "7", "{}", #"{"type":7}"#, #"{"type":"subscribe","id":"1"}"#, #"{"type":"subscribe","id":"1","payload":null}"#,
       #"{"type":"subscribe","payload":{}}"#, #"{"type":"subscribe","id":"","payload":{}}"#,
@@ -52,7 +52,7 @@ struct ClientMessageTests {
     try ServerMessage(reading: text.span, .graphQLTransportWS)
   }
 
-  @Test("what a server writes a client reads")
+  @Test("a client reads the messages that a server writes")
   func serverMessages() throws {
     let text = ServerMessage.next(id: "é\"", payload: Array(#"{"data":{"a":1}}"#.utf8))
     let message = try readAsClient(text)
