@@ -34,7 +34,7 @@ struct RedirectTests {
     try await transport.expectIntact(server)
   }
 
-  @Test("E6: HEAD and GET stay what they are", arguments: ["GET", "HEAD"])
+  @Test("E6: HEAD and GET keep their method", arguments: ["GET", "HEAD"])
   func safeMethod(method: String) async throws {
     let server = try redirecting(302, to: "/to")
     let transport = try CurlTransport()

@@ -64,7 +64,7 @@ struct ResponseTests {
       headers: ["Content-Length": "1"]),
   ]
 
-  @Test("a right response is read as it is, and its connection is kept", arguments: rightResponses)
+  @Test("a valid response is read, and its connection is kept", arguments: rightResponses)
   func kept(_ response: UnusualResponse) async throws {
     let server = try ScriptedServer(otherwise: { _, peer in try peer.send(response.text) })
     let transport = try CurlTransport()

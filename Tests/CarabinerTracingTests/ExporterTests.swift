@@ -97,7 +97,7 @@ struct ExporterTests {
     #expect(notes.withLock { $0.first?.contains("status 503") } == true)
   }
 
-  @Test("a collector that comes back gets what it could not take before")
+  @Test("a collector that is available again gets the spans that it could not accept before")
   func recovery() async throws {
     let answers = Mutex(0)
     let server = try ScriptedServer(

@@ -33,7 +33,7 @@ struct TraceContextTests {
     ])
   func malformed(_ text: String) { #expect(TraceParent(text) == nil) }
 
-  @Test("the notes of others are joined and passed on as they are")
+  @Test("entries of tracestate are joined and passed on unchanged")
   func state() throws {
     #expect(TraceState(["a=1, b@c=x y", "", "\td/e=!"])?.text == "a=1,b@c=x y,d/e=!")
     for malformed in ["a", "=1", "A=1", "a=", "a=1=2", "a=é", "a=1,b", "\(String(repeating: "k", count: 257))=1"] {
@@ -44,7 +44,7 @@ struct TraceContextTests {
     #expect(TraceState([(0..<33).map { "k\($0)=v" }.joined(separator: ",")]) == nil)
   }
 
-  @Test("of notes that are too long the longest are left out, then the last")
+  @Test("if tracestate is too long, long entries are dropped first, then the last ones")
   func longState() throws {
     let long = "long=\(String(repeating: "x", count: 200))"
     let short = (0..<30).map { "k\($0)=\(String(repeating: "v", count: 10))" }

@@ -179,7 +179,7 @@ struct BadSocketTests {
     #expect(error.closeCode?.rawValue == number)
   }
 
-  @Test("I2: unknown ids and a second acknowledgement are passed over")
+  @Test("I2: unknown ids and a second acknowledgement are ignored")
   func oddities() async throws {
     let (outcome, _) = try await outcome { socket, id in
       try socket.send(#"{"type":"connection_ack"}"#)

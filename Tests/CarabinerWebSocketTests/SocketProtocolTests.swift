@@ -202,7 +202,7 @@ struct SocketProtocolTests {
       ])
   }
 
-  @Test("I2: attempts to connect again are bounded, and the error says how many there were")
+  @Test("I2: reconnection attempts are limited, and the error has their number")
   func givingUp() async throws {
     let server = try ScriptedServer.sockets { socket in
       guard socket.peer.number == 1 else { return }

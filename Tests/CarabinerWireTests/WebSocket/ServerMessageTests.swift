@@ -62,7 +62,7 @@ struct ServerMessageTests {
     }
   }
 
-  @Test("I1: a text that is not JSON is refused with the place", arguments: ["", "{", #"{"type":"complete","id":"1"} x"#, "\u{FEFF}{}"])
+  @Test("I1: invalid JSON is refused with the place", arguments: ["", "{", #"{"type":"complete","id":"1"} x"#, "\u{FEFF}{}"])
   func invalid(text: String) {
     #expect {
       try read(text)
