@@ -146,7 +146,7 @@ final class Transfer: @unchecked Sendable {
     failure(
       .connectionLost,
       "the connection to \(request.url.host() ?? "?"):\(request.url.effectivePort) ended in the middle of the response's head; "
-        + "look at the server's log")
+        + "check the server's log")
   }
 
   func aborted() {

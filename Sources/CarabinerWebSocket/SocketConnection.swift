@@ -158,7 +158,7 @@ final class SocketConnection: @unchecked Sendable {
     observer(self, event)
   }
 
-  // MARK: What is asked of it
+  // MARK: Commands
 
   func send(_ text: [UInt8]) {
     guard isOpen, !isOver, let channel else { return }

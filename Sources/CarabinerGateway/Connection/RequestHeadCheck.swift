@@ -64,10 +64,10 @@ struct RequestHeadCheck: Sendable {
   /// Requires exactly one valid Host field; HTTP/1.0 requests may omit it (RFC 9112, 3.2).
   private func checkHost(_ version: HTTPVersion) throws(Refusal) {
     guard hosts.count == 1 || hosts.isEmpty && version.minor == 0 else {
-      throw Refusal(status: .badRequest, message: "a request has one Host field, and this one has \(hosts.count)")
+      throw Refusal(status: .badRequest, message: "a request needs exactly one Host field, and this one has \(hosts.count)")
     }
     guard hosts.allSatisfy(Authority.isValid) else {
-      throw Refusal(status: .badRequest, message: "the Host field does not hold a host and a port")
+      throw Refusal(status: .badRequest, message: "the Host field does not contain a host and an optional port")
     }
   }
 
@@ -84,7 +84,7 @@ struct RequestHeadCheck: Sendable {
     let rest = head.uri.dropFirst(scheme.count)
     let authority = rest.prefix { $0 != "/" && $0 != "?" }
     guard Authority.isValid(String(authority)) else {
-      throw Refusal(status: .badRequest, message: "the URL of the request does not hold a host and a port")
+      throw Refusal(status: .badRequest, message: "the URL of the request does not contain a host and an optional port")
     }
     let path = rest.dropFirst(authority.count)
     head.headers.replaceOrAdd(name: "Host", value: String(authority))

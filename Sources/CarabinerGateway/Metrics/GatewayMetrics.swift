@@ -52,7 +52,7 @@ package final class GatewayMetrics: Sendable {
       text.sample("carabiner_requests_total", [("status", String(status))], Double(count))
     }
     text.single(
-      "carabiner_requests_cancelled_total", .counter, "Requests whose client went before the answer was complete.",
+      "carabiner_requests_cancelled_total", .counter, "Requests whose client disconnected before the response was complete.",
       cancellations.value)
     text.single(
       "carabiner_requests_rate_limited_total", .counter, "Requests refused because their client sent too many.", limited.value)

@@ -92,7 +92,7 @@ extension RequestRefusal {
   static func overloaded(_ limits: GatewayLimits) -> RequestRefusal {
     RequestRefusal(
       503,
-      "\(limits.maximumConcurrentOperations) operations are under way and \(limits.maximumWaitingOperations) wait; try again",
+      "\(limits.maximumConcurrentOperations) operations are in progress and \(limits.maximumWaitingOperations) wait; try again later",
       code: "OVERLOADED", headers: ["Retry-After": "1"])
   }
 

@@ -19,7 +19,7 @@ struct CertificatePair: Sendable {
   /// Parses certificates and key. The key must match the first certificate.
   init(_ contents: Contents, protocols: [String]) throws {
     let certificates = try NIOSSLCertificate.fromPEMBytes(contents.certificates)
-    guard let leaf = certificates.first else { throw GatewayError(.invalidCertificate, "the file holds no certificate") }
+    guard let leaf = certificates.first else { throw GatewayError(.invalidCertificate, "the file contains no certificate") }
     self.leaf = leaf
     var configuration = TLSConfiguration.makeServerConfiguration(
       certificateChain: certificates.map { .certificate($0) },

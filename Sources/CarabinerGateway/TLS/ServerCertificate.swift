@@ -99,7 +99,7 @@ package final class ServerCertificate: Sendable {
     }
     guard !isKnown else { return }
     logger.error(
-      "the changed TLS certificate is not used, and the earlier one stays; put a certificate and its key in place, in PEM",
+      "the changed TLS certificate is not used, and the current one is kept; provide a certificate and its key in PEM",
       metadata: ["file": "\(files.certificates)", "key": "\(files.key)", "error": "\(error)"])
   }
 

@@ -27,14 +27,14 @@ struct FrameAssembly {
     guard frame.reservedBits.isEmpty else { return .violation(.protocolError, reason: "no extension was negotiated") }
     switch frame.opcode {
     case .text:
-      guard message == nil else { return .violation(.protocolError, reason: "a message began inside of another") }
+      guard message == nil else { return .violation(.protocolError, reason: "a message began before the last one ended") }
       return add(frame, to: ByteBuffer())
     case .continuation:
       guard let message else { return .violation(.protocolError, reason: "a continuation frame without a message") }
       // A second reference to the buffer would make each append copy it.
       self.message = nil
       return add(frame, to: message)
-    case .binary: return .violation(.unacceptableData, reason: "messages are text")
+    case .binary: return .violation(.unacceptableData, reason: "only text messages are supported")
     case .ping: return .ping(frame.unmaskedData)
     case .pong: return .nothing
     case .connectionClose: return closing(frame.unmaskedData)

@@ -76,7 +76,7 @@ final class SocketHandler: ChannelDuplexHandler {
     switch error {
     case NIOWebSocketError.invalidFrameLength:
       close(.messageTooLarge, "a message has at most \(maximumMessageBytes) bytes")
-    case is NIOWebSocketError: close(.protocolError, "a control frame is short and in one piece")
+    case is NIOWebSocketError: close(.protocolError, "a control frame is too long or fragmented")
     default: context.close(promise: nil)
     }
   }

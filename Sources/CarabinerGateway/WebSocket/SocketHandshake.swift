@@ -23,7 +23,7 @@ struct SocketHandshake: Sendable {
   /// - Throws: A refusal with the status 400, 403 or 426.
   init(_ head: HTTPRequestHead, origins: OriginRule) throws(RequestRefusal) {
     guard head.headers[canonicalForm: "connection"].contains(where: { $0.lowercased() == "upgrade" }) else {
-      throw RequestRefusal(400, "a request for a WebSocket says Connection: Upgrade", code: "BAD_HANDSHAKE")
+      throw RequestRefusal(400, "a WebSocket request needs Connection: Upgrade", code: "BAD_HANDSHAKE")
     }
     guard head.headers["sec-websocket-version"] == ["13"] else {
       throw RequestRefusal(
@@ -31,7 +31,7 @@ struct SocketHandshake: Sendable {
     }
     let keys = head.headers["sec-websocket-key"]
     guard keys.count == 1, let key = keys.first, Data(base64Encoded: key)?.count == 16 else {
-      throw RequestRefusal(400, "Sec-WebSocket-Key holds 16 bytes in base 64", code: "BAD_HANDSHAKE")
+      throw RequestRefusal(400, "Sec-WebSocket-Key must be 16 bytes in base 64", code: "BAD_HANDSHAKE")
     }
     guard head.headers[canonicalForm: "sec-websocket-protocol"].contains(where: { $0 == Self.subprotocol }) else {
       throw RequestRefusal(

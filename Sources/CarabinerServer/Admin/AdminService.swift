@@ -33,12 +33,12 @@ struct AdminService: RequestHandler {
     case (.POST, "/trial/promote"): trial(reply) { reloader.promote($0, trigger: "admin socket") }
     case (.POST, "/trial/abort"):
       trial(reply) { reloader.rollBack($0, "it was called off over the admin socket", trigger: "admin socket") }
-    case (_, "/status"), (_, "/metrics"), (_, "/chain"): refuse(reply, .methodNotAllowed, "ask with GET")
-    case (_, "/reload"), (_, "/trial/promote"), (_, "/trial/abort"): refuse(reply, .methodNotAllowed, "ask with POST")
+    case (_, "/status"), (_, "/metrics"), (_, "/chain"): refuse(reply, .methodNotAllowed, "use GET")
+    case (_, "/reload"), (_, "/trial/promote"), (_, "/trial/abort"): refuse(reply, .methodNotAllowed, "use POST")
     default:
       refuse(
         reply, .notFound,
-        "there is GET /status, /chain and /metrics, and POST /reload, /plugins/{enable,disable,reset} and /trial/{promote,abort}")
+        "not found; use GET /status, /chain, /metrics, or POST /reload, /plugins/{enable,disable,reset}, /trial/{promote,abort}")
     }
   }
 
@@ -104,17 +104,17 @@ struct AdminService: RequestHandler {
 
   private func chain(_ request: GatewayRequest, _ reply: GatewayReply) {
     guard let fields = FormFields(Array(request.query.utf8)) else {
-      return refuse(reply, .badRequest, "the URL's query is malformed; ask for ?operation=NAME&type=query")
+      return refuse(reply, .badRequest, "the URL's query is malformed; use ?operation=NAME&type=query")
     }
     guard let type = GraphQLOperationType(rawValue: fields["type"] ?? "query") else {
-      return refuse(reply, .badRequest, "the type is query, mutation or subscription")
+      return refuse(reply, .badRequest, "the type must be query, mutation or subscription")
     }
     let chain = LiveChain(live.current, of: fields["operation"], type, live.timings)
     switch ChainDrawing.Format(rawValue: fields["format"] ?? "json") {
     case .json: answer(reply, .ok, chain.json)
     case .text: answer(reply, chain.text)
     case .dot: answer(reply, chain.dot)
-    case nil: refuse(reply, .badRequest, "the format is json, text or dot")
+    case nil: refuse(reply, .badRequest, "the format must be json, text or dot")
     }
   }
 }

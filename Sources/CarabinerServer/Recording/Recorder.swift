@@ -36,7 +36,7 @@ final class Recorder: Sendable {
     let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else {
       throw ServerError.invalid(
-        unsafe "the record \(path) cannot be made: \(String(cString: strerror(errno))); --record takes a file in a folder that may be written"
+        unsafe "the record \(path) cannot be made: \(String(cString: strerror(errno))); --record takes a file in a writable folder"
       )
     }
     self.init(FileHandle(fileDescriptor: descriptor, closeOnDealloc: true), maximumBytes: maximumBytes, output: output)

@@ -103,11 +103,11 @@ final class UpstreamReplay: Sendable {
     }
     guard let exchange else {
       throw TransportError(
-        .other, "the original made \(exchanges.count) requests and this is one more; there is no answer to it in the record",
+        .other, "the original made \(exchanges.count) requests, and this is an additional one without a recorded response",
         url: asked.url)
     }
     guard exchange.status > 0 else {
-      throw TransportError(.cannotConnect, "the original had no answer to this request either", url: asked.url)
+      throw TransportError(.cannotConnect, "the original got no response to this request either", url: asked.url)
     }
     return HTTPResponse(
       response: HTTPURLResponse(url: request.url, statusCode: exchange.status, headers: exchange.responseHeaders),

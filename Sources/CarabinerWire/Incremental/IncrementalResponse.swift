@@ -70,7 +70,7 @@ public struct IncrementalResponse: Sendable {
       .incomplete,
       hasBegun
         ? "the server ended the response although its last part has hasNext true; the result is incomplete"
-        : "the server sent no part at all; look at its log")
+        : "the server sent no parts; check its log")
   }
 
   // MARK: Parts

@@ -112,10 +112,10 @@ public struct MultipartReader: Sendable {
     case .preamble:
       throw MultipartError(
         .truncated,
-        "the body ended, and the boundary its Content-Type names never came; the server writes another boundary, or sent no parts"
+        "the body ended, and the boundary of its Content-Type never came; the server uses another boundary, or sent no parts"
       )
     default:
-      throw MultipartError(.truncated, "the body ended without the close delimiter; the server or something on the way broke off")
+      throw MultipartError(.truncated, "the body ended without the close delimiter; the server or a proxy closed the connection")
     }
   }
 
@@ -158,7 +158,7 @@ public struct MultipartReader: Sendable {
     case .text:
       throw MultipartError(
         .malformedDelimiter,
-        "something follows the boundary in its line; the server must send a boundary its parts do not contain")
+        "text follows the boundary in its line; the server must use a boundary that its parts do not contain")
     }
     return true
   }
