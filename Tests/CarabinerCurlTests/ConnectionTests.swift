@@ -27,7 +27,7 @@ struct ConnectionTests {
     try await transport.expectIntact(server)
   }
 
-  @Test("two hundred at once all get their own answer")
+  @Test("two hundred concurrent requests all get their own response")
   func many() async throws {
     let server = try ScriptedServer(otherwise: { request, peer in
       try peer.respond(body: String(decoding: request.body, as: UTF8.self))
@@ -47,7 +47,7 @@ struct ConnectionTests {
     try await transport.expectIntact(server)
   }
 
-  @Test("a first request whose answer takes its time holds up no other")
+  @Test("a slow first response does not delay other connections")
   func slowFirst() async throws {
     let server = try ScriptedServer { peer in
       guard peer.number == 1 else { return try ScriptedServer.answering { _, peer in try peer.respond(body: "good") }(peer) }
@@ -148,7 +148,7 @@ struct ConnectionTests {
     #expect(server.requests.count == 3)
   }
 
-  @Test("lengths an interceptor left behind are not sent, and a body without type is not called a form")
+  @Test("stale lengths of an interceptor are not sent, and a body without a type is not labelled as a form")
   func staleHeaders() async throws {
     let server = try ScriptedServer(otherwise: { _, peer in try peer.respond() })
     let transport = try CurlTransport()

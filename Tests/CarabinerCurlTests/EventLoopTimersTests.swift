@@ -16,7 +16,7 @@ struct EventLoopTimersTests {
     #expect(timers.count <= 100)
   }
 
-  @Test("those that are left come up, and no other")
+  @Test("only the timers that were not cancelled fire")
   func left() {
     var timers = EventLoopTimers()
     for id in 1...1000 as ClosedRange<UInt64> { timers.apply(.arm(timer(id, due: id % 7))) }

@@ -26,7 +26,7 @@ struct RefusalTests {
     #expect(!error.mayHaveBeenSent)
   }
 
-  @Test("only http and https are spoken", arguments: ["file:///etc/passwd", "ftp://127.0.0.1/x", "gopher://127.0.0.1/"])
+  @Test("only http and https are supported", arguments: ["file:///etc/passwd", "ftp://127.0.0.1/x", "gopher://127.0.0.1/"])
   func schemes(url: String) async throws {
     #expect(try await send(url)?.code == .unsupportedURL)
   }

@@ -52,7 +52,7 @@ struct TLSTests {
     #expect(error.message.contains("check that ca-file"), "\(error)")
   }
 
-  @Test("a server that speaks no TLS is refused")
+  @Test("a server without TLS is refused")
   func noTLS() async throws {
     let server = try ScriptedServer { peer in
       _ = peer.receive()

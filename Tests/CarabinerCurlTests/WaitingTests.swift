@@ -160,7 +160,7 @@ struct WaitingTests {
     try await transport.expectIntact(server)
   }
 
-  @Test("a transport that is dropped fails what is under way, and says so")
+  @Test("a transport that is released fails the running operations with an error")
   func shutDown() async throws {
     let server = try ScriptedServer(otherwise: { _, peer in
       try peer.send("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")

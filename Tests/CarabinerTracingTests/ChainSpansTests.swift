@@ -55,7 +55,7 @@ struct ChainSpansTests {
     #expect(stages.contains { $0.attributes.get("carabiner.kind") == .string("parsing") })
   }
 
-  @Test("each attempt has a transfer of its own, and the failed one says so")
+  @Test("each attempt has its own transfer span, and failed ones are marked")
   func attempts() async throws {
     let server = try ScriptedServer(
       ScriptedServer.answering { _, peer in
@@ -134,7 +134,7 @@ struct ChainSpansTests {
     #expect(!tracer.finishedSpans.contains { $0.attributes.get("carabiner.kind") == .string("transport") })
   }
 
-  @Test("spans beyond those allowed are left out, but the transfer's")
+  @Test("spans above the limit are dropped, except for transfers")
   func limit() async throws {
     let server = try ScriptedServer(
       ScriptedServer.answering { _, peer in

@@ -283,7 +283,7 @@ struct BadSocketTests {
     #expect(journal.entries == ["1009"])
   }
 
-  @Test("a frame that claims to be huge is refused before it comes")
+  @Test("a frame that declares a huge length is refused before it arrives")
   func hugeClaim() async throws {
     let (outcome, _) = try await outcome { socket, _ in
       try socket.peer.send([0x81, 127, 0x7F, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 1, 2, 3])

@@ -137,7 +137,7 @@ struct RealServerTests {
     #expect(titles == ["The Left Hand of Darkness", "A"])
   }
 
-  @Test("wss: an unknown authority is refused with what to do, and accepted once it is named")
+  @Test("wss: an unknown authority is refused with a hint, and accepted once it is configured")
   func tls() async throws {
     let folder = try FixturePlugin.Folder()
     let certificate = folder.file("certificate.pem").path

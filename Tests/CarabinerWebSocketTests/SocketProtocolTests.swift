@@ -173,7 +173,7 @@ struct SocketProtocolTests {
     #expect(journal.entries == ["subscribe 1", "complete 1", "subscribe 2", "complete 2"])
   }
 
-  @Test("I2: a server that goes in the middle and comes back is subscribed to again, with a new id")
+  @Test("I2: after a lost connection the client subscribes again, with a new id")
   func reconnecting() async throws {
     let journal = Journal()
     let server = try ScriptedServer.sockets { socket in

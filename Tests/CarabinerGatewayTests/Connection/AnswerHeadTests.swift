@@ -30,7 +30,7 @@ struct AnswerHeadTests {
     #expect(isOpen)
   }
 
-  @Test("a number that is not the status of an answer becomes 500", arguments: [0, 42, 100, 101, 199, 600, 999, 1000, 99_999])
+  @Test("a number that is not a final status becomes 500", arguments: [0, 42, 100, 101, 199, 600, 999, 1000, 99_999])
   func noStatus(_ status: Int) throws {
     let (text, _) = try exchange(Self.get) { $0.answer(HTTPResponseStatus(statusCode: status), [:], ByteBuffer(string: "a")) }
     #expect(text.hasPrefix("HTTP/1.1 500 Internal Server Error\r\n") && text.hasSuffix("\r\n\r\na"), "\(text)")

@@ -14,7 +14,7 @@ struct PipeliningTests {
 
   private static let bad = "\u{0}\u{1}\r\n\r\n"
 
-  @Test("a client that takes nothing is served one request, and nothing more is read from it")
+  @Test("a client that does not read is served one request, and no more input is read from it")
   func unreadAnswers() throws {
     let handler = RecordingHandler(text: String(repeating: "a", count: 100))
     let gateway = try EmbeddedGateway(handler)
@@ -31,7 +31,7 @@ struct PipeliningTests {
     #expect(try gateway.received().matches(of: /HTTP\/1.1 200/).count == 52)
   }
 
-  @Test("a client that takes nothing of its answer is closed after a time, one that takes a little is not")
+  @Test("a client that does not read its response is disconnected after a timeout, and one that reads a little is not")
   func sendDeadline() throws {
     var limits = GatewayLimits()
     limits.sendTimeout = .seconds(10)
@@ -80,7 +80,7 @@ struct PipeliningTests {
     #expect(!gateway.isOpen)
   }
 
-  @Test("a request that is being served is answered, and the bad bytes behind it are refused after that")
+  @Test("a request in progress is answered before the invalid bytes after it are refused")
   func badBytes() throws {
     let replies = HeldReplies()
     let gateway = try EmbeddedGateway(RecordingHandler { _, reply in replies.add(reply) })
@@ -96,7 +96,7 @@ struct PipeliningTests {
     #expect(answers.first?.hasSuffix("first") == true && answers.dropFirst().first?.hasSuffix("second") == true, "\(text)")
   }
 
-  @Test("behind the last request of a connection nothing is read, and so nothing is refused (RFC 9112, 9.6)")
+  @Test("input after the last request of a connection is ignored, also if it is invalid (RFC 9112, 9.6)")
   func badBytesBehindClose() throws {
     let replies = HeldReplies()
     let gateway = try EmbeddedGateway(RecordingHandler { _, reply in replies.add(reply) })
@@ -125,7 +125,7 @@ struct PipeliningTests {
     #expect(!gateway.isOpen)
   }
 
-  @Test("a gateway that ends lets its clients take the answers that are written")
+  @Test("a gateway that shuts down lets its clients read the responses that are written")
   func drain() throws {
     let gateway = try EmbeddedGateway(RecordingHandler(text: String(repeating: "a", count: 1 << 20)))
     gateway.stall()

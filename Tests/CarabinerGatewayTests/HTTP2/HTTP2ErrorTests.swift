@@ -87,7 +87,7 @@ struct HTTP2ErrorTests {
     try expectServes(client, on: 3, resets: [1: 5])
   }
 
-  @Test("a head that is larger than allowed, or has more fields, is answered with 431, and the connection serves on")
+  @Test("a head above the limits is answered with 431, and the connection continues to serve")
   func largeHead() async throws {
     let gateway = try await gateway { $0.maximumHeadBytes = 2000 }
     let client = try HTTP2Client(port: gateway.port, of: gateway)
@@ -125,7 +125,7 @@ struct HTTP2ErrorTests {
     #expect(last?.kind == Kind.goAway && last?.errorCode == code, "\(String(describing: last))")
   }
 
-  @Test("a gateway that cuts connections off says so, and which requests it may have served (RFC 9113, 6.8)")
+  @Test("a gateway that closes connections sends GOAWAY with the last request that it may have served (RFC 9113, 6.8)")
   func cutOff() async throws {
     var limits = GatewayLimits()
     limits.takesHTTP2 = true

@@ -27,7 +27,7 @@ struct HTTP2LimitTests {
     #expect(condition())
   }
 
-  @Test("an answer that its client does not take is given up after a time, and the connection serves on")
+  @Test("a response that its client does not read is cancelled after a timeout, and the connection continues to serve")
   func deadline() async throws {
     let gateway = try await gateway { $0.sendTimeout = .milliseconds(300) }
     let client = try HTTP2Client(port: gateway.port, of: gateway, window: 0)
@@ -44,7 +44,7 @@ struct HTTP2LimitTests {
     #expect(frame.kind == Kind.headers && frame.stream == 7)
   }
 
-  @Test("a client that takes its answer slowly gets all of it")
+  @Test("a client that reads its response slowly gets all of it")
   func slow() async throws {
     let gateway = try await gateway { _ in }
     let client = try HTTP2Client(port: gateway.port, of: gateway, window: 0)
@@ -63,7 +63,7 @@ struct HTTP2LimitTests {
     try await wait { gateway.unsent.waiting == 0 }
   }
 
-  @Test("a connection for which enough waits gets no further answer, and what it asks for is cancelled")
+  @Test("a connection with too many unsent bytes gets no further responses, and its requests are cancelled")
   func perConnection() async throws {
     let gateway = try await gateway { $0.maximumUnsentPerConnection = 2 * Self.size }
     let client = try HTTP2Client(port: gateway.port, of: gateway, window: 0)

@@ -83,7 +83,7 @@ struct DeferredPartsTests {
     #expect(parts.dropFirst().allSatisfy { $0.description.utf8.count < 100 })
   }
 
-  @Test("a part has what a plugin made of it on the way")
+  @Test("a part contains the changes of a plugin")
   func changed() throws {
     let payloads = [
       #"{"data":{"a":{"id":1}},"hasNext":true}"#,

@@ -18,7 +18,7 @@ struct FailureAnswerTests {
     return try JSONValue(parsing: answer.json)["errors"]?[0]
   }
 
-  @Test("without words for clients they get those of the gateway")
+  @Test("without a message for clients, the gateway's own message is sent")
   func none() throws {
     #expect(
       try error(Refused()) == ["message": "the gateway refuses this", "extensions": ["code": "FORBIDDEN"]])

@@ -47,7 +47,7 @@ struct StatusTests {
     }
   }
 
-  @Test("a subscription whose results the client cannot take is 406", arguments: [older, newer])
+  @Test("a subscription without an accepted format is answered with 406", arguments: [older, newer])
   func subscription(_ accept: String) async throws {
     #expect(try await answer("subscription { a }", accept: accept).status == 406)
   }
@@ -63,7 +63,7 @@ struct StatusTests {
     #expect(answer.json == ["errors": [["message": "log in", "extensions": ["code": "X"]]]])
   }
 
-  @Test("all answers say that their type is not to be guessed", arguments: ["{ a }", "{ a"])
+  @Test("all responses have X-Content-Type-Options: nosniff", arguments: ["{ a }", "{ a"])
   func typeIsNotGuessed(_ query: String) async throws {
     #expect(try await answer(query, accept: nil).head.headers["x-content-type-options"] == ["nosniff"])
   }

@@ -30,7 +30,7 @@ struct SubscriptionAnswerTests {
     }
   }
 
-  @Test("the head goes out before the first result, and signs of life until there is one", arguments: [multipart, events])
+  @Test("the head is sent before the first result, followed by heartbeats", arguments: [multipart, events])
   func heartbeats(_ accept: String) async throws {
     let held = Held()
     var limits = GatewayLimits()
@@ -54,7 +54,7 @@ struct SubscriptionAnswerTests {
     #expect(try await channel.channel.readOutbound(as: IOData.self) == nil)
   }
 
-  @Test("the default time between signs of life is 12 s")
+  @Test("the default heartbeat interval is 12 s")
   func defaultInterval() { #expect(GatewayLimits().heartbeat == .seconds(12)) }
 
   @Test("a subscription without results is a success", arguments: [multipart, events])
@@ -73,7 +73,7 @@ struct SubscriptionAnswerTests {
     #expect(try await socket.message() == ["type": "complete", "id": "1"])
   }
 
-  @Test("a subscription that fails says so in its last piece", arguments: [multipart, events])
+  @Test("a subscription that fails sends the error as its last piece", arguments: [multipart, events])
   func failure(_ accept: String) async throws {
     let runner = ScriptedRunner { _ in .failing(TransportError(.cannotConnect, "refused", url: "http://127.0.0.1:9/")) }
     let answer = try await OperationChannel(runner).answer("subscription { a }", accept: accept)
@@ -82,7 +82,7 @@ struct SubscriptionAnswerTests {
     #expect(answer.body.hasSuffix(accept == Self.events ? "event: complete\ndata:\n\n" : "--\r\n"))
   }
 
-  @Test("clients that take only events get the result of a query as an event")
+  @Test("clients that accept only events get the result of a query as an event")
   func query() async throws {
     let answer = try await OperationChannel(ScriptedRunner(#"{"data":{"a":1}}"#)).answer("{ a }", accept: Self.events)
     #expect(answer.status == 200)
@@ -90,7 +90,7 @@ struct SubscriptionAnswerTests {
     #expect(answer.body == "event: next\ndata: {\"data\":{\"a\":1}}\n\nevent: complete\ndata:\n\n")
   }
 
-  @Test("clients that take only events get a refusal as an event")
+  @Test("clients that accept only events get a refusal as an event")
   func refusal() async throws {
     let answer = try await OperationChannel(ScriptedRunner()).answer("{ a", accept: Self.events)
     #expect(answer.status == 200)
@@ -99,7 +99,7 @@ struct SubscriptionAnswerTests {
     #expect(answer.body.hasSuffix("event: complete\ndata:\n\n"))
   }
 
-  @Test("clients that take JSON as well get the result of a query as JSON", arguments: ["application/json, text/event-stream"])
+  @Test("clients that also accept JSON get the result of a query as JSON", arguments: ["application/json, text/event-stream"])
   func both(_ accept: String) async throws {
     let answer = try await OperationChannel(ScriptedRunner(#"{"data":{"a":1}}"#)).answer("{ a }", accept: accept)
     #expect(answer.contentType == "application/json; charset=utf-8")

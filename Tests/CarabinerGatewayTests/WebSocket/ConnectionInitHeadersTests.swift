@@ -46,7 +46,7 @@ struct ConnectionInitHeadersTests {
     #expect(fields?["x-user"] == ["first"])
   }
 
-  @Test("more names than a head may have close the connection", arguments: [101, 80_000])
+  @Test("more names than the limit of a head close the connection", arguments: [101, 80_000])
   func many(_ count: Int) async throws {
     let names = (0..<count).map { #""x\#($0)":"""# }.joined(separator: ",")
     #expect(try await fields([:], "{\"headers\":{\(names)}}", allowed: ["x*"]) == nil)

@@ -18,7 +18,7 @@ struct LatencyHistogramTests {
     #expect(histogram.count == 1_000)
   }
 
-  @Test("an empty histogram answers zero, and the longest and shortest latencies there are have a place")
+  @Test("an empty histogram returns zero, and the shortest and longest possible latencies are recorded")
   func extremes() {
     var histogram = LatencyHistogram()
     #expect(histogram.percentile(0.99) == 0)

@@ -30,7 +30,7 @@ struct DocumentLimitTests {
     #expect(GraphQLLimits(maximumDepth: .max).maximumDepth == GraphQLLimits.highestMaximumDepth)
   }
 
-  @Test("10,000 levels are refused and no stack is lost", arguments: nestings)
+  @Test("10,000 levels are refused without a stack overflow", arguments: nestings)
   func hostileDepth(before: String, open: String, inner: String, close: String, after: String) throws {
     let text = before + String(repeating: open, count: 10_000)
     let error = try #require(throws: GraphQLSyntaxError.self) {

@@ -15,7 +15,7 @@ struct DocumentRobustnessTests {
     }
   }
 
-  @Test("printing is laid out for people")
+  @Test("printed documents are indented")
   func layout() throws {
     let text = """
       query Q($a: [Int!]! = [1], $b: T = {c: "\\"\\n"} @d) @live {

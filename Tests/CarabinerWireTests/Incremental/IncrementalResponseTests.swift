@@ -44,7 +44,7 @@ struct IncrementalResponseTests {
     #expect(updates[1].patches.map(\.path.description) == [#"["hero","friends",1]"#, #"["hero"]"#])
   }
 
-  @Test("parts may have so many bytes together; signs of life do not count")
+  @Test("the total size of parts is limited; heartbeats do not count")
   func maximumBytes() throws {
     let first = #"{"data":{"list":[]},"hasNext":true}"#
     let items = #"{"incremental":[{"path":["list",0],"items":[0,0,0,0,0,0,0,0,0,0]}],"hasNext":true}"#

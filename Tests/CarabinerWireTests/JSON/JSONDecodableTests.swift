@@ -19,7 +19,7 @@ struct JSONDecodableTests {
     #expect(typed.missing == nil)
   }
 
-  @Test("single values decode too", arguments: ["null", "false", "7", "0.25", #""s""#, "[]", "{}"])
+  @Test("single values can be decoded", arguments: ["null", "false", "7", "0.25", #""s""#, "[]", "{}"])
   func single(text: String) throws {
     #expect(try JSONDecoder().decode(JSONValue.self, from: Data(text.utf8)) == JSONValue(parsing: text))
   }

@@ -33,7 +33,7 @@ struct JSONMembersTests {
     #expect(members.names.isEmpty)
   }
 
-  @Test("located ranges are what the tree says, in 2,000 random texts")
+  @Test("located ranges match the tree, in 2,000 random texts")
   func agreesWithTree() throws {
     var random = RandomJSON(seed: 7)
     for _ in 0..<2000 {

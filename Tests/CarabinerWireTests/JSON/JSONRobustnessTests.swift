@@ -46,7 +46,7 @@ struct JSONRobustnessTests {
     #expect(accepted > 100)
   }
 
-  @Test("random values survive writing and reading, however they are spelt")
+  @Test("random values are equal after writing and reading, in any spelling")
   func roundTrip() throws {
     var random = RandomJSON(seed: 11)
     for _ in 0..<2000 {

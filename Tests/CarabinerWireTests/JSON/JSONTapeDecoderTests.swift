@@ -135,7 +135,7 @@ struct JSONTapeDecoderTests {
     }
   }
 
-  @Test("containers asked for by hand")
+  @Test("containers that a type requests explicitly")
   func byHand() {
     expectSame(ByHand.self, #"{"list":[{"b":"x"},[4,5],null,true,null],"a":null,"c":1}"#)
     expectSame(ByHand.self, #"{"list":[{"b":"x"},[4,5],null,true],"a":null,"b":1}"#)

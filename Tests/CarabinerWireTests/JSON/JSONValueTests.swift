@@ -3,7 +3,7 @@ import Testing
 
 @Suite("JSON values answer what they are")
 struct JSONValueTests {
-  @Test("each kind answers for itself and for nothing else")
+  @Test("each accessor returns a value only for its own kind")
   func kinds() {
     let values: [JSONValue] = [nil, true, 1, "s", [0], ["k": 0]]
     #expect(values.map(\.kind) == ["null", "boolean", "number", "string", "array", "object"])
@@ -17,7 +17,7 @@ struct JSONValueTests {
     #expect(Set(values).count == values.count)
   }
 
-  @Test("subscripts lead into values and never trap")
+  @Test("subscripts return inner values and never trap")
   func subscripts() {
     let value: JSONValue = ["a": [10, ["b": 1.5]]]
     #expect(value["a"]?[1]?["b"]?.double == 1.5)

@@ -71,7 +71,7 @@ struct ServerMessageTests {
     }
   }
 
-  @Test("any cut of a message is a fault and never a message")
+  @Test("no prefix of a message is accepted as a message")
   func cuts() {
     let text = #"{"id":"12","type":"next","payload":{"data":{"a":[1,"é"]}}}"#
     for length in 0..<text.utf8.count {
