@@ -36,7 +36,7 @@ struct ProtocolOfferTests {
     return (passed, sent, channel.isActive)
   }
 
-  @Test("an offer with a supported protocol is accepted, and so is no offer", arguments: [["h2"], ["x", "http/1.1"], []])
+  @Test("an offer with a supported protocol is accepted, and so is a missing offer", arguments: [["h2"], ["x", "http/1.1"], []])
   func passes(_ protocols: [String]) throws {
     for size in [1 << 14, 50] {
       let bytes = Self.hello(protocols, recordSize: size)
