@@ -26,7 +26,7 @@ FAMILIES = {
     "clients": hostile_clients.ATTACKS, "http2": hostile_http2.ATTACKS, "sockets": hostile_sockets.ATTACKS,
     "upstreams": hostile_upstreams.ATTACKS, "plugins": list(hostile_plugins.ATTACKS), "files": [hostile_files.damaged],
 }
-# What a gateway may keep after clients without a window: the allocator gives back little of what answers took for a while.
+# The additional growth that is allowed for clients without a window: the allocator returns little memory for a while.
 ALLOWED = {"http2": 192}
 OPTIONS = [
     "--http2", "--maximum-body", "4MiB", "--receive-timeout", "20s", "--maximum-unsent", "64MiB", "--maximum-unsent-per-connection",
@@ -98,7 +98,7 @@ def plugin_family(report, machine, options, attacks, seconds):
          REPOSITORY / "Tests/Attacks/plugins/hostile.c"], check=True)
     for attack in attacks:
         mode, grants, allowed = hostile_plugins.ATTACKS[attack]
-        # The warm-up of a scene asks without the plugin's harm where that would refuse it.
+        # Only this mode answers ordinary requests, so only it can have a warm-up.
         try:
             scene = Scene(
                 machine, options.carabiner, options.folder / f"plugins-{attack.__name__}", hostile_plugins.manifest(mode, grants), OPTIONS,

@@ -11,7 +11,7 @@ HIDDEN = request_bytes("hidden", "query Smuggled { tag }")
 HEAD = b"POST /graphql HTTP/1.1\r\nHost: gateway\r\nContent-Type: application/json\r\n"
 BODY = json.dumps({"query": QUERY, "variables": {"tag": "seen"}}).encode()
 
-# Requests whose end two parsers could see in two places. What is hidden behind them must never run.
+# Requests with an ambiguous end. The request hidden behind it must never run.
 SMUGGLING = [
     HEAD + b"Content-Length: %d\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" % (len(HIDDEN) + 5),
     HEAD + b"Content-Length: 5\r\nContent-Length: %d\r\n\r\n" % len(BODY) + BODY,
@@ -138,7 +138,7 @@ def large_heads(scene, until):
         for shape in shapes:
             with Wire(scene.port) as wire:
                 wire.send_unread(shape, 5)
-                # A backlog of closed connections would only measure how fast this machine is.
+                # A backlog of closed connections would only measure the speed of this machine.
                 wire.rest(2)
             rounds += 1
     return f"{rounds} connections"

@@ -123,7 +123,7 @@ def bomb(scene, until):
     return f"{rounds} heads"
 
 
-# Each breaks a rule of RFC 9113; the connection may end, the gateway may not.
+# Each breaks a rule of RFC 9113. The connection may end, but the gateway must not.
 BROKEN = [
     frame(DATA, END_STREAM, 1, b"x"),
     frame(HEADERS, END_HEADERS, 2, post_fields()),

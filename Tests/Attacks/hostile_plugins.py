@@ -11,7 +11,7 @@ import time
 
 from scene import Broken, QUERY, Wire, request_bytes
 
-# A second plugin holds the right that the first one tries to steal.
+# A second plugin has the grant that the first one tries to use.
 MANIFEST = """carabiner: 1
 serve: {forward-headers: [x-user]}
 plugins:
@@ -124,7 +124,7 @@ def odd_statuses(scene, until):
     rounds = 0
     while rounds < 10 or time.monotonic() < until:
         with Wire(scene.port, timeout=10) as wire:
-            # One after the other over one connection: a body nobody expects would be taken for the next answer.
+            # Sent one after another over one connection: an unexpected body would be read as the next response.
             for n in range(5):
                 if not wire.send(request_bytes(f"odd-{n}")):
                     break
@@ -154,7 +154,7 @@ def pend_for_ever(scene, until):
     return f"{16 * rounds} hooks"
 
 
-# Each with its mode, its grants, and how many megabytes it may cost: memory of abandoned calls is kept for a minute on purpose.
+# Each attack with its mode, its grants, and its limit in megabytes: memory of abandoned calls is kept for a minute on purpose.
 ATTACKS = {
     pend_and_read: ("pend-and-read", "", 600), hoard: ("hoard", "", 600), steal: ("steal", "", 96),
     forge_handles: ("forge-handles", "", 96), arm_and_cancel: ("arm-and-cancel", "", 96),

@@ -7,7 +7,7 @@ import time
 from scene import Broken, Wire, request_bytes
 from upstream import MISBEHAVIOURS
 
-# Answers that flood; each is asked for on its own, so the memory it takes can be seen.
+# Behaviours that flood the gateway. Each runs alone, so that its memory use is visible.
 FLOODS = [name for name in MISBEHAVIOURS if name in (
     "endless_head", "interim_flood", "endless_body", "bomb", "growing_parts", "endless_part", "part_headers")]
 SHORT = [name for name in MISBEHAVIOURS if name not in FLOODS]
@@ -39,7 +39,7 @@ def short_misbehaviour(scene, until):
             break
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
             list(pool.map(lambda _: ask(scene, behaviour, 5), range(4)))
-        # Whatever was left on a pooled connection would be the answer to these.
+        # Bytes left on a pooled connection would be read as the responses to these.
         for n in range(8):
             scene.ask(f"after-{behaviour}-{rounds}-{n}")
         rounds += 1

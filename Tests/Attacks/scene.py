@@ -16,10 +16,10 @@ sys.path.insert(0, str(HERE.parent / "Benchmarks" / "Gateway"))
 
 import rig  # noqa: E402
 
-# How many seconds a client waits for an answer while an attack is under way. An idle gateway takes milliseconds; a debug build on a
-# busy machine takes a thousand times as long.
+# The time limit of a response during an attack, in seconds. An idle gateway takes milliseconds; a debug build on a busy machine
+# takes a thousand times as long.
 PATIENCE = 60
-# What the gateway may grow by during one attack, beside what an attack itself allows.
+# The growth that is allowed for the gateway in one attack, in MB, in addition to the attack's own limit.
 MEGABYTES = 96
 QUERY = "query Honest($tag: String) { tag }"
 

@@ -20,7 +20,7 @@ import re
 import zlib
 
 SEEN = {"operations": {}, "users": {}, "paths": {}}
-# What one answer sends at most where a behaviour has no end of its own. A gateway has to stop reading long before.
+# The maximum size of a response that has no end of its own. A gateway must stop reading long before.
 MOST_BYTES = 256 << 20
 PIECE = 1 << 16
 HONEST_TYPE = b"application/graphql-response+json"
@@ -72,7 +72,7 @@ class Exchange:
             part = b"\r\n---\r\nContent-Type: application/json\r\n\r\n" + piece
             await self.send(b"%x\r\n%s\r\n" % (len(part), part))
 
-    # Each behaviour answers False if the connection has to end after it.
+    # Each behaviour returns False if the connection must be closed after it.
 
     async def closes_at_once(self):
         return False

@@ -10,11 +10,11 @@ import subprocess
 import sys
 
 WIDTH, ROW, TOP, FONT = 1200, 17, 34, 11
-# What is narrower than this cannot be seen.
+# Narrower frames are not visible.
 LEAST = 0.9
-# What every stack has below the program's own code, and says nothing.
+# Frames below the program's own code. All stacks have them.
 BELOW = re.compile(r"^(start_thread|_dispatch|_pthread|clone|\[unknown\]|swift_job_run|swift::runJob|main|_start|__libc)")
-# The pieces of an async function are one function.
+# The parts of an async function are shown as one function.
 PIECE = re.compile(r"^(\(\d+\) )?(await|suspend) resume partial function for ")
 WRAPPERS = re.compile(
     r"(partial apply forwarder for |function signature specialization <.*?> of |generic specialization <.*?> of "

@@ -15,11 +15,11 @@ import subprocess
 import sys
 
 GUARDS = pathlib.Path(__file__).with_name("guards.json")
-# How much more instructions are no error: a compiler or a library moves some without anybody's doing.
+# The allowed increase in instructions: compilers and libraries change some of them.
 TOLERANCE = 0.02
-# Long ones, of which a few runs are enough.
+# Long-running subjects, for which a few runs are enough.
 FEW = {"json.parse", "json.locate", "multipart", "cache.write100k", "cache.read100k"}
-# Features of a processor by which libraries choose how they copy, compare and search.
+# Processor features that libraries use to choose their copy, compare and search functions.
 FEATURES = "sse4_2 avx avx2 bmi1 bmi2 erms fsrm abm movbe rtm avx512f avx512bw avx512vl asimd sve sve2 mops"
 
 
@@ -48,7 +48,7 @@ def machine():
 def count(folder, subject):
     """The instructions and allocations of one piece of work."""
     times = 4 if subject in FEW else 100
-    # The same hashes and no helper threads, so that each run does the same.
+    # Deterministic hashes and no helper threads, so that all runs are equal.
     environment = {"PATH": os.environ["PATH"], "SWIFT_DETERMINISTIC_HASHING": "1", "HOME": folder}
     command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/{subject}.out", "--toggle-collect=*runCounted*"]
     done = subprocess.run(

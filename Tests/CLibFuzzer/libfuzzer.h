@@ -1,4 +1,4 @@
-/* What libFuzzer, which has no header of its own, offers to programs with a main function of their own. */
+/* Declares libFuzzer's functions for programs with their own main function, because libFuzzer has no header. */
 #include <stddef.h>
 #include <stdint.h>
 

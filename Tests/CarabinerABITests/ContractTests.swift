@@ -4,7 +4,7 @@ import Foundation
 import TestTools
 import Testing
 
-/// The tables that host and harness use, against those in `carabiner.h` that authors read.
+/// Compares the tables that host and harness use with those in `carabiner.h`.
 @Suite("The contract in Swift and in the header")
 struct ContractTests {
   private let lines: [String]
@@ -14,7 +14,7 @@ struct ContractTests {
     lines = try String(contentsOf: path, encoding: .utf8).components(separatedBy: "\n")
   }
 
-  /// The lines between the first that holds one text and the next that holds another.
+  /// The lines between the first line that contains one text and the next line that contains another.
   private func section(from start: String, to end: String) throws -> [String] {
     let first = try #require(lines.firstIndex { $0.contains(start) })
     let last = try #require(lines[first...].firstIndex { $0.contains(end) })
@@ -29,7 +29,7 @@ struct ContractTests {
     "CHUNK": .chunk,
   ]
 
-  /// The hooks that a column is about, by its two lines of heading.
+  /// The hooks of a column, given its two heading lines.
   private func hooks(_ kind: String, _ hook: String) throws -> [(Hook, StageKind)] {
     switch (kind, hook) {
     case ("graphql", "on_request"): [(.onRequest, .graphQL)]
@@ -60,7 +60,7 @@ struct ContractTests {
   @Test("each cell of the matrix of parts and hooks is what host and harness do")
   func parts() throws {
     let matrix = try section(from: "part             | graphql", to: "(1) the response's headers")
-    // A column begins where its kind stands.
+    // A column begins at the position of its kind.
     let heading = Array(matrix[0])
     let starts = heading.indices.filter { index in
       index > 20 && heading[index].isLetter && !heading[index - 1].isLetter
@@ -117,7 +117,7 @@ struct ContractTests {
           let end = place + 1 < starts.count ? starts[place + 1] : Int.max
           let isMarked = Array(row).enumerated().contains { $0.offset >= start && $0.offset < end && $0.element == "x" }
           let verdict = crb_verdict(place)
-          // What the matrix has for any stage, the lines below it leave to some.
+          // The lines below the matrix restrict some of its rows to some stages.
           let isOnlyForSome =
             hook == .onError && kind != .graphQL
             && (verdict == Verdict.recover || verdict == Verdict.drop || verdict == Verdict.retry && kind != .http)

@@ -5,7 +5,7 @@ internal import Glibc
 /// libFuzzer on one of the targets: `carabiner-fuzz TARGET [LIBFUZZER-ARGUMENT…]`; without arguments it prints the targets.
 @main
 enum Fuzz {
-  /// Which target runs; set once before libFuzzer starts.
+  /// The selected target. It is set once, before libFuzzer starts.
   nonisolated(unsafe) fileprivate static var target = FuzzTarget.json
 
   static func main() {
@@ -25,7 +25,7 @@ enum Fuzz {
   }
 }
 
-/// What libFuzzer calls with each input; a finding ends the process as a crash does.
+/// The function that libFuzzer calls with each input. A finding ends the process like a crash.
 @c(LLVMFuzzerTestOneInput)
 public func testOneInput(_ data: UnsafePointer<UInt8>?, _ size: Int) -> Int32 {
   let bytes = unsafe Array(UnsafeBufferPointer(start: data, count: size))

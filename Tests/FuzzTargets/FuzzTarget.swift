@@ -3,25 +3,25 @@ internal import CarabinerManifest
 internal import CarabinerWire
 internal import FoundationEssentials
 
-/// What is checked of any bytes whatever: no reader crashes or hangs, and what it accepts, it can write and read again.
+/// The checks for arbitrary bytes: no reader crashes or hangs, and accepted input can be written and read again.
 ///
-/// Each case has seeds and every input that ever broke it under `Tests/Fixtures/Corpus`, in a folder of its name. A new reader
-/// needs a case here and such a folder: `Scripts/fuzz` and the replay of the corpora go by them.
+/// For each case, the folder of its name under `Tests/Fixtures/Corpus` contains seeds and all inputs that once broke the reader.
+/// A new reader needs a case here and such a folder: `Scripts/fuzz` and the replay of the corpora use them.
 package enum FuzzTarget: String, CaseIterable, Sendable {
-  /// The JSON scanner with all that is built on it.
+  /// The JSON scanner and the functions built on it.
   case json
   /// Parser and printer of GraphQL documents.
   case document
   /// The reader of manifests, as YAML and as JSON.
   case manifest
-  /// The reader of multipart bodies, and what puts deferred parts together.
+  /// The reader of multipart bodies and the merging of deferred parts.
   case multipart
-  /// What servers say over WebSocket, in both protocols.
+  /// Messages of servers over WebSocket, in both protocols.
   case websocket
 
   /// Checks an input.
   ///
-  /// - Throws: ``FuzzFinding`` if some property does not hold; a crash needs no words.
+  /// - Throws: ``FuzzFinding`` if a property does not hold.
   package func check(_ bytes: [UInt8]) throws {
     switch self {
     case .json: try checkJSON(bytes)
@@ -101,7 +101,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
 
   // MARK: Multipart
 
-  /// The boundary of every input.
+  /// The boundary in every input.
   private static let boundary = "-"
 
   private func checkMultipart(_ bytes: [UInt8]) throws {
@@ -128,7 +128,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
   private static func read(
     _ bytes: [UInt8], _ boundary: MultipartBoundary, _ partEnd: MultipartReader.PartEnd, chunk: Int
   ) -> Reading {
-    // Small, so that inputs can be larger.
+    // Small limits, so that inputs can exceed them.
     let limits = MultipartLimits(maximumPartBytes: 2000, maximumHeaderBytes: 200)
     var reader = MultipartReader(boundary: boundary, partEnd: partEnd, limits: limits)
     var reading = Reading()
@@ -189,7 +189,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     }
   }
 
-  /// What is read of a client and written again says the same.
+  /// A message of a client that is read and written again is unchanged.
   private func checkClientMessage(_ bytes: [UInt8]) throws {
     let message: ClientMessage
     do {
@@ -208,7 +208,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
 
 /// A property that does not hold for some input.
 package struct FuzzFinding: Error, Sendable, CustomStringConvertible {
-  /// What is wrong.
+  /// A description of the finding.
   package let description: String
 
   init(_ description: String) { self.description = description }

@@ -22,7 +22,7 @@ with tempfile.TemporaryDirectory() as folder:
     def hand_over():
         os.dup2(listener.fileno(), 3)
 
-    # The number is the child's own, so a shell that becomes the command fills it in.
+    # LISTEN_PID must be the number of the child, so a shell sets it before it executes the command.
     environment = dict(os.environ, NOTIFY_SOCKET=f"{folder}/notify", LISTEN_FDS="1")
     process = subprocess.Popen(
         ["/bin/sh", "-c", 'LISTEN_PID=$$ exec "$@"', "sh", *sys.argv[1:]],

@@ -282,7 +282,7 @@ def main() -> None:
     router = GraphQLRouter(schema, multipart_uploads_enabled=True, subscription_protocols=protocols)
     app.include_router(router, prefix="/graphql")
     app.include_router(Guarded(schema, subscription_protocols=protocols), prefix="/guarded")
-    # It still wants the context that newer extensions are given later.
+    # The extension requires the execution context here. Newer extensions receive it later.
     persisted_queries = functools.partial(PersistedQueriesExtension(), execution_context=None)
     persisted = strawberry.Schema(query=Query, extensions=[persisted_queries])
     app.include_router(GraphQLRouter(persisted, context_getter=persisted_context), prefix="/persisted")

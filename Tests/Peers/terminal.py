@@ -14,17 +14,17 @@ import struct
 import sys
 import termios
 
-# The number of a terminal, which this Python's termios has no name for.
+# The ioctl that reads the number of the terminal. Python's termios does not define it.
 TIOCGPTN = 0x80045430
 
 text, key, *command = sys.argv[1:]
 child, terminal = pty.fork()
 if child == 0:
-    # Only once its size is set and its settings are noted.
+    # Waits until the size is set and the settings are saved.
     sys.stdin.readline()
     os.execv(command[0], command)
 fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 12, 60, 0, 0))
-# Another end that stays open: the settings can be read after the child has gone.
+# A second open end, so that the settings can be read after the child has ended.
 number = struct.unpack("I", fcntl.ioctl(terminal, TIOCGPTN, b"0000"))[0]
 end = os.open(f"/dev/pts/{number}", os.O_RDWR | os.O_NOCTTY)
 before = termios.tcgetattr(end)

@@ -15,7 +15,7 @@ async def main(url: str, query: str) -> None:
         print("protocol", socket.subprotocol)
         await socket.send(json.dumps({"type": "connection_init", "payload": {"any": "thing"}}))
         print(json.loads(await socket.recv())["type"])
-        # A ping frame, which the library waits to see answered, and one of the protocol's own.
+        # A ping frame, whose pong the library waits for, and a ping message of the protocol.
         await (await socket.ping())
         await socket.send(json.dumps({"type": "ping"}))
         print(json.loads(await socket.recv())["type"])

@@ -1,9 +1,9 @@
-/* Tells the thread sanitizer what Swift's Mutex does when it is contended.
+/* Reports the synchronization of Swift's contended Mutex to the thread sanitizer.
  *
- * The slow paths of Synchronization.Mutex live in a library of the toolchain that is not instrumented: one thread hands the
+ * The slow paths of Synchronization.Mutex are in a library of the toolchain that is not instrumented: one thread hands the
  * mutex to another by an atomic or by the kernel, and the sanitizer sees neither. It then reports two bodies of withLock on one
- * mutex as a race. Preloaded, this library stands before exactly these functions and adds the edge they stand for; the real
- * ones do the work. Nothing else is changed, so every other race is still reported. Without the sanitizer it does nothing.
+ * mutex as a race. Preloaded, this library intercepts exactly these functions and adds the missing edge; the real
+ * functions do the work. Nothing else is changed, so every other race is still reported. Without the sanitizer it does nothing.
  *
  * Built and preloaded by Scripts/test. See the decision record 4.
  */
@@ -18,7 +18,7 @@
 void __tsan_acquire(void *address) __attribute__((weak));
 void __tsan_release(void *address) __attribute__((weak));
 
-/* Looked up anew each time: this path is slow already, and a cache would itself need an order. */
+/* Looked up each time: this path is slow already, and a cache would need its own synchronization. */
 static void *real(const char *name) { return dlsym(RTLD_NEXT, name); }
 
 #define LOCK "$s15Synchronization12_MutexHandleV9_lockSlowyys6UInt32VF"

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import Synchronization
 
-/// A client that sends what it likes, HTTP or not.
+/// A client that sends arbitrary bytes.
 public final class ClientSocket: Sendable {
   private let descriptor: Mutex<Int32>
 
@@ -13,7 +13,7 @@ public final class ClientSocket: Sendable {
       close(descriptor)
       throw SocketFailure("connect", errno)
     }
-    // From here on it may block.
+    // From here on, calls on the socket can block.
     let flags = fcntl(descriptor, F_GETFL)
     _ = fcntl(descriptor, F_SETFL, flags & ~O_NONBLOCK)
     self.descriptor = Mutex(descriptor)
@@ -21,11 +21,11 @@ public final class ClientSocket: Sendable {
 
   deinit { hangUp() }
 
-  /// Sends a text; false if the other side has gone.
+  /// Sends a text. Returns false if the other side has closed the connection.
   @discardableResult
   public func send(_ text: String) -> Bool { send(Array(text.utf8)) }
 
-  /// Sends bytes; false if the other side has gone.
+  /// Sends bytes. Returns false if the other side has closed the connection.
   @discardableResult
   public func send(_ bytes: [UInt8]) -> Bool {
     descriptor.withLock { descriptor in
@@ -41,10 +41,10 @@ public final class ClientSocket: Sendable {
     }
   }
 
-  /// Says that nothing more will be sent.
+  /// Closes the sending direction.
   public func finish() { descriptor.withLock { _ = shutdown($0, Int32(SHUT_WR)) } }
 
-  /// Goes away with a reset, whatever is still to be read or sent.
+  /// Resets the connection and discards unread and unsent data.
   public func reset() {
     var linger = linger(l_onoff: 1, l_linger: 0)
     descriptor.withLock { descriptor in
@@ -53,7 +53,7 @@ public final class ClientSocket: Sendable {
     hangUp()
   }
 
-  /// Goes away at once; what was under way is reset.
+  /// Closes the connection at once. Data in transit causes a reset.
   public func hangUp() {
     descriptor.withLock { descriptor in
       if descriptor >= 0 { close(descriptor) }
@@ -61,7 +61,7 @@ public final class ClientSocket: Sendable {
     }
   }
 
-  /// What comes until the other side closes, until `isEnough` says so, or nothing comes for a while.
+  /// Reads until the other side closes, `isEnough` returns true, or nothing arrives for a while.
   ///
   /// - Returns: The text, and whether the other side has closed.
   public func read(
@@ -76,7 +76,7 @@ public final class ClientSocket: Sendable {
     return (String(decoding: bytes, as: UTF8.self), false)
   }
 
-  /// What comes next: nothing if the other side has closed, nil if nothing comes for a while.
+  /// The next bytes; empty if the other side has closed, nil if nothing arrives within the time limit.
   public func receive(patience milliseconds: Int32 = 10_000) -> [UInt8]? {
     let descriptor = descriptor.withLock(\.self)
     var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)

@@ -1,4 +1,4 @@
-/// A connection of HTTP/2 in the hands of a test, which may keep the rules or break them.
+/// An HTTP/2 client for tests, which can follow the protocol or break it.
 public final class HTTP2Client {
   public struct Frame: Sendable, Hashable {
     public let kind: UInt8
@@ -7,7 +7,7 @@ public final class HTTP2Client {
     public let payload: [UInt8]
 
     public var endsStream: Bool { (kind == Kind.data || kind == Kind.headers) && flags & 0x1 != 0 }
-    /// The error code at the end of RST_STREAM, and behind the stream's number in GOAWAY.
+    /// The error code: the last byte of RST_STREAM, or the byte after the stream's number in GOAWAY.
     public var errorCode: UInt8? { kind == Kind.goAway ? payload.dropFirst(7).first : payload.last }
   }
 
@@ -22,16 +22,16 @@ public final class HTTP2Client {
     public static let continuation: UInt8 = 9
   }
 
-  /// Lives as long as the connection.
+  /// Kept alive as long as the connection.
   private let server: AnyObject?
   private let socket: ClientSocket
   private var unread: [UInt8] = []
 
   private static let frameSize = 16 << 10
 
-  /// Connects, and says that it speaks HTTP/2.
+  /// Connects with prior knowledge of HTTP/2.
   ///
-  /// - Parameter window: How much of an answer the server may send before it is told to go on; nil for the protocol's 65,535.
+  /// - Parameter window: The initial window for responses, in bytes; nil for the protocol's 65,535.
   public init(port: Int, of server: AnyObject? = nil, window: UInt8? = nil) throws {
     self.server = server
     socket = try ClientSocket(port: port)
@@ -47,7 +47,7 @@ public final class HTTP2Client {
         + (0..<4).reversed().map { UInt8(truncatingIfNeeded: stream >> ($0 * 8)) } + payload)
   }
 
-  /// Sends the head of a POST to the path of operations, and its body if there is one.
+  /// Sends the head of a POST to the GraphQL endpoint, and its body if there is one.
   public func post(_ stream: UInt32, _ body: String?, headers: [(String, String)] = []) {
     head(
       stream,
@@ -58,13 +58,13 @@ public final class HTTP2Client {
 
   /// Sends the head of a request.
   public func head(_ stream: UInt32, _ fields: [(String, String)], ends: Bool = false) {
-    // Literals without an index, not compressed (RFC 7541, 6.2.2).
+    // Literal fields without indexing and compression (RFC 7541, 6.2.2).
     let block = fields.flatMap { name, value in
       [0] + [UInt8(name.utf8.count)] + name.utf8 + Self.length(value.utf8.count) + value.utf8
     }
     let flags: UInt8 = ends ? 0x1 : 0
     var rest = block[...]
-    // Beyond the size a frame may have a head goes on in CONTINUATION (RFC 9113, 6.10).
+    // A head larger than a frame continues in CONTINUATION frames (RFC 9113, 6.10).
     repeat {
       let part = rest.prefix(Self.frameSize)
       rest = rest.dropFirst(part.count)
@@ -84,13 +84,13 @@ public final class HTTP2Client {
     return bytes + [UInt8(rest)]
   }
 
-  /// Takes a request back.
+  /// Cancels a request.
   @discardableResult
   public func reset(_ stream: UInt32) -> Bool { send(Kind.reset, 0, stream, [0, 0, 0, 8]) }
 
   public func hangUp() { socket.hangUp() }
 
-  /// The next frame that is not about the connection's settings and windows; nil once the other side has closed.
+  /// The next frame, except for settings and window updates; nil if the other side has closed the connection.
   public func next() -> Frame? {
     while true {
       guard let head = take(9), let payload = take(Int(head[0]) << 16 | Int(head[1]) << 8 | Int(head[2])) else { return nil }

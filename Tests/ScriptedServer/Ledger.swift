@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// What all connections of a server have done so far.
+/// The combined record of all connections of a server.
 final class Ledger: Sendable {
   private struct State {
     var accepted = 0
@@ -19,7 +19,7 @@ final class Ledger: Sendable {
   var bytesSent: Int { state.withLock { $0.bytesSent } }
   var hangUps: Int { state.withLock { $0.hangUps } }
 
-  /// False if the server has been dropped meanwhile.
+  /// Registers a connection. False if the server was dropped meanwhile.
   func opened(_ peer: Peer) -> Bool {
     state.withLock { state in
       guard !state.isOver else { return false }
@@ -34,7 +34,7 @@ final class Ledger: Sendable {
   func sent(_ count: Int) { state.withLock { $0.bytesSent += count } }
   func sawHangUp() { state.withLock { $0.hangUps += 1 } }
 
-  /// Lets every script still at work fail at its next read or write.
+  /// Makes every running script fail at its next read or write.
   func hangUp() {
     let peers = state.withLock { state in
       state.isOver = true

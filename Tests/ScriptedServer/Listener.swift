@@ -3,13 +3,13 @@ internal import Synchronization
 
 /// A listening socket on a free port of 127.0.0.1.
 public final class Listener: Sendable {
-  /// The port it got.
+  /// The assigned port.
   public let port: Int
   private let descriptor: Int32
 
-  /// A listener for which nobody needs to accept: with a small `backlog` it becomes a place where connecting never ends.
+  /// A listener that need not accept connections: with a small `backlog`, connecting to it never completes.
   ///
-  /// - Parameter isOpen: Whether it listens at once; until ``open(backlog:)`` its port is taken and who connects is refused.
+  /// - Parameter isOpen: Whether it listens at once. Until ``open(backlog:)``, its port is reserved and connections are refused.
   /// - Throws: ``SocketFailure`` if there is no descriptor or port left.
   public init(backlog: Int32, isOpen: Bool = true) throws {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
@@ -33,19 +33,19 @@ public final class Listener: Sendable {
 
   deinit { Glibc.close(descriptor) }
 
-  /// Begins to listen.
+  /// Starts listening.
   ///
-  /// - Throws: ``SocketFailure`` if the system does not want to.
+  /// - Throws: ``SocketFailure`` if the system refuses.
   func open(backlog: Int32) throws {
     guard listen(descriptor, backlog) == 0 else { throw SocketFailure("listen", errno) }
   }
 
-  /// The next connection; nil once the listener was stopped.
+  /// The next connection; nil after the listener was stopped.
   func accept() -> Int32? {
     while true {
       let connection = Glibc.accept(descriptor, nil, nil)
       if connection >= 0 {
-        // Processes other tests start must not keep it open.
+        // Child processes of other tests must not inherit the connection.
         _ = fcntl(connection, F_SETFD, FD_CLOEXEC)
         return connection
       }
@@ -53,10 +53,10 @@ public final class Listener: Sendable {
     }
   }
 
-  /// Lets the thread that waits in `accept` go on.
+  /// Wakes the thread that waits in `accept`.
   func stop() { _ = shutdown(descriptor, Int32(SHUT_RDWR)) }
 
-  /// Opens a connection to `port` and leaves it alone; it counts against the backlog while nobody accepts it.
+  /// Opens a connection to `port` and leaves it unused. It counts against the backlog until it is accepted.
   ///
   /// - Returns: The descriptor, which the caller closes.
   public static func connect(to port: Int) -> Int32 {
@@ -71,7 +71,7 @@ public final class Listener: Sendable {
     return descriptor
   }
 
-  /// Whether somebody accepts connections at `port`.
+  /// Whether connections to `port` are accepted.
   public static func isListening(_ port: Int) -> Bool {
     let descriptor = connect(to: port)
     defer { Glibc.close(descriptor) }

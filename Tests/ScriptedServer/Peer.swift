@@ -1,19 +1,19 @@
 internal import Glibc
 internal import Synchronization
 
-/// One accepted connection, in the hands of its script.
+/// An accepted connection, controlled by its script.
 public final class Peer: Sendable {
   private struct State {
     var descriptor: Int32
     var unread: [UInt8] = []
   }
 
-  /// No script waits longer than this for a client: a test that hangs is a test that fails.
+  /// The time limit for a script that waits for a client, in seconds. A test that hangs fails.
   private static let patienceSeconds = 90
 
   private let state: Mutex<State>
   private let ledger: Ledger
-  /// Which connection of its server this is, from 1.
+  /// The number of the connection within its server, from 1.
   public let number: Int
 
   init(_ descriptor: Int32, _ ledger: Ledger) {
@@ -60,7 +60,7 @@ public final class Peer: Sendable {
     ledger.sawHangUp()
   }
 
-  /// What arrives next, or nil if the client has closed.
+  /// The next bytes, or nil if the client has closed.
   public func receive() -> [UInt8]? {
     let descriptor = state.withLock { $0.descriptor }
     var buffer = [UInt8](repeating: 0, count: 65536)
@@ -70,14 +70,14 @@ public final class Peer: Sendable {
 
   // MARK: Writing
 
-  /// Sends text as it is.
+  /// Sends text unchanged.
   ///
-  /// - Throws: ``SocketFailure`` if the client has gone.
+  /// - Throws: ``SocketFailure`` if the client has closed the connection.
   public func send(_ text: String) throws { try send(Array(text.utf8)) }
 
-  /// Sends bytes as they are.
+  /// Sends bytes unchanged.
   ///
-  /// - Throws: ``SocketFailure`` if the client has gone.
+  /// - Throws: ``SocketFailure`` if the client has closed the connection.
   public func send(_ bytes: [UInt8]) throws {
     let descriptor = state.withLock { $0.descriptor }
     var rest = bytes[...]
@@ -89,24 +89,24 @@ public final class Peer: Sendable {
     }
   }
 
-  /// Sends a whole response with its length.
+  /// Sends a whole response with a Content-Length.
   public func respond(_ status: String = "200 OK", headers: String = "", body: String = "") throws {
     try send("HTTP/1.1 \(status)\r\n\(headers)Content-Length: \(body.utf8.count)\r\n\r\n\(body)")
   }
 
-  /// Waits; the client sees silence.
+  /// Waits without sending.
   public func pause(milliseconds: Int) { usleep(UInt32(milliseconds) * 1000) }
 
-  /// Keeps the kernel from taking much more than the client reads.
+  /// Limits the data that the kernel buffers for a client that does not read.
   public func limitSendBuffer(to bytes: Int32) {
     var bytes = bytes
     unsafe setsockopt(
       state.withLock { $0.descriptor }, SOL_SOCKET, SO_SNDBUF, &bytes, socklen_t(MemoryLayout<Int32>.size))
   }
 
-  /// Passes bytes to and from another server until either side closes.
+  /// Forwards bytes to and from another server until either side closes.
   ///
-  /// - Throws: ``SocketFailure`` if the other server cannot be reached or one side breaks.
+  /// - Throws: ``SocketFailure`` if the other server cannot be reached or a connection fails.
   public func relay(to port: Int) throws {
     let other = Listener.connect(to: port)
     defer { _ = Glibc.close(other) }
@@ -128,7 +128,7 @@ public final class Peer: Sendable {
 
   // MARK: Ending
 
-  /// Closes with a reset, as a server that crashes does.
+  /// Closes with a reset, like a server that crashes.
   public func reset() {
     var linger = linger(l_onoff: 1, l_linger: 0)
     unsafe setsockopt(
@@ -136,7 +136,7 @@ public final class Peer: Sendable {
     close()
   }
 
-  /// Closes; bytes already sent still arrive.
+  /// Closes the connection. Bytes already sent still arrive.
   public func close() {
     let descriptor = state.withLock { state in
       defer { state.descriptor = -1 }
@@ -147,14 +147,14 @@ public final class Peer: Sendable {
     _ = Glibc.close(descriptor)
   }
 
-  /// Ends both directions from another thread, and leaves closing to the script's.
+  /// Shuts down both directions from another thread. The script's thread closes the socket.
   func shutDown() {
     state.withLock { state in
       if state.descriptor >= 0 { _ = shutdown(state.descriptor, Int32(SHUT_RDWR)) }
     }
   }
 
-  // MARK: Bytes not yet used
+  // MARK: Unread bytes
 
   private func takeUnread() -> [UInt8] {
     state.withLock { state in

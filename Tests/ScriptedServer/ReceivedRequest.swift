@@ -1,12 +1,12 @@
-/// A request as it arrived.
+/// A received request.
 public struct ReceivedRequest: Sendable {
-  /// "POST"
+  /// The method, for example "POST".
   public let method: String
-  /// The target of the request line, "/graphql" or, at a proxy, a whole URL.
+  /// The request target: "/graphql" or, at a proxy, a whole URL.
   public let target: String
   /// The header fields in order.
   public let headers: [(name: String, value: String)]
-  /// The body, by its Content-Length.
+  /// The body, read by its Content-Length.
   public let body: [UInt8]
 
   init(head: String, body: [UInt8]) {
@@ -18,7 +18,7 @@ public struct ReceivedRequest: Sendable {
     self.body = body
   }
 
-  /// The first value of a header, by its name in any case.
+  /// The first value of a header, by case-insensitive name.
   public func header(_ name: String) -> String? {
     headers.first { $0.name.lowercased() == name.lowercased() }?.value
   }

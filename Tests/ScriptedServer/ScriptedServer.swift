@@ -1,11 +1,11 @@
 internal import Glibc
 internal import Synchronization
 
-/// A TCP server on 127.0.0.1 that treats every connection as its script says, well or badly, each on a thread of its own.
+/// A TCP server on 127.0.0.1 that runs a script for every connection, each on its own thread.
 ///
-/// Tests of the transport and of the command need a server that breaks the rules on purpose, which no real one does.
+/// Tests of the transport and the command need a server that breaks the protocol on purpose.
 public final class ScriptedServer: Sendable {
-  /// What happens on one connection; the connection is closed when it returns or throws.
+  /// The code that runs for one connection. The connection is closed when it returns or throws.
   public typealias Script = @Sendable (Peer) throws -> Void
 
   /// The port it listens on.
@@ -18,7 +18,7 @@ public final class ScriptedServer: Sendable {
 
   /// A server that runs `script` for each connection.
   ///
-  /// - Parameter isOpen: Whether it is there at once; until ``open()`` who connects is refused.
+  /// - Parameter isOpen: Whether it listens at once. Until ``open()``, connections are refused.
   /// - Throws: ``SocketFailure`` if there is no descriptor, port or thread left.
   public init(isOpen: Bool = true, _ script: @escaping Script) throws {
     listener = try Listener(backlog: Self.backlog, isOpen: isOpen)
@@ -27,7 +27,7 @@ public final class ScriptedServer: Sendable {
     if isOpen { try accept() }
   }
 
-  /// Begins to listen, if it did not at once.
+  /// Starts listening, if it did not at once.
   ///
   /// - Throws: ``SocketFailure`` if there is no thread left.
   public func open() throws {
@@ -58,22 +58,22 @@ public final class ScriptedServer: Sendable {
   /// "http://127.0.0.1:PORT"
   public var origin: String { "http://127.0.0.1:\(port)" }
 
-  /// How many connections were accepted so far.
+  /// The number of accepted connections.
   public var connections: Int { ledger.accepted }
 
-  /// How many connections are open at this moment.
+  /// The number of open connections.
   public var openConnections: Int { ledger.open }
 
-  /// The requests read so far, in the order their reading ended.
+  /// The requests read so far, in the order of completion.
   public var requests: [ReceivedRequest] { ledger.requests }
 
-  /// Bytes the kernel took for sending, over all connections.
+  /// The number of bytes accepted by the kernel for sending, over all connections.
   public var bytesSent: Int { ledger.bytesSent }
 
-  /// How many connections the client closed while a script waited for that.
+  /// The number of connections that the client closed while a script waited for it.
   public var hangUps: Int { ledger.hangUps }
 
-  /// A script that answers every request of a connection in the same way.
+  /// A script that handles every request of a connection in the same way.
   public static func answering(_ answer: @escaping @Sendable (ReceivedRequest, Peer) throws -> Void) -> Script {
     { peer in
       while let request = try peer.request() { try answer(request, peer) }

@@ -1,6 +1,6 @@
 /// A system call of the test server failed.
 public struct SocketFailure: Error, Sendable {
-  /// Which call.
+  /// The name of the call.
   public let call: String
   /// Its errno.
   public let code: Int32

@@ -1,13 +1,13 @@
 internal import Glibc
 
-/// A thread that blocks in system calls, which Swift's own threads must not.
+/// A thread for blocking system calls, which must not run on Swift's own threads.
 enum Thread {
   private final class Body {
     let run: () -> Void
     init(_ run: @escaping () -> Void) { self.run = run }
   }
 
-  /// - Throws: ``SocketFailure`` if the system has no thread left.
+  /// - Throws: ``SocketFailure`` if the system cannot start a thread.
   static func start(_ body: @escaping @Sendable () -> Void) throws {
     var thread = pthread_t()
     let box = unsafe Unmanaged.passRetained(Body(body))

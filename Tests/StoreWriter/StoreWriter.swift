@@ -2,7 +2,7 @@ import Carabiner
 import CarabinerSQLite
 import Foundation
 
-/// Writes the same number into ten records, then the next number, until it is killed.
+/// Writes a number into ten records, then the next number, and so on until it is killed.
 @main
 enum StoreWriter {
   static func main() async throws {

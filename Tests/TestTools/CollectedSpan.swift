@@ -1,45 +1,45 @@
 internal import Foundation
 
-/// A span as a collector gets it, read by OpenTelemetry's own messages.
+/// A span as received by a collector, decoded with OpenTelemetry's own messages.
 public struct CollectedSpan: Sendable, Decodable {
-  /// What was said of whoever made it.
+  /// The attributes of the resource.
   public let resource: [String: String]
-  /// Who made it, within that.
+  /// The name of the instrumentation scope.
   public let scope: String
-  /// The id of its trace, with hexadecimal digits.
+  /// The trace id, in hexadecimal digits.
   public let trace: String
-  /// Its id, with hexadecimal digits.
+  /// The span id, in hexadecimal digits.
   public let id: String
-  /// The id of the span it happened within; empty if there is none.
+  /// The id of the parent span; empty if there is none.
   public let parent: String
-  /// What other tracing systems noted.
+  /// The trace state of other tracing systems.
   public let state: String
-  /// What it is called.
+  /// The name of the span.
   public let name: String
   /// `SPAN_KIND_SERVER` and the like.
   public let kind: String
-  /// The flags of its trace and of its parent.
+  /// The trace flags of the span and of its parent.
   public let flags: Int
-  /// The time it began, in nanoseconds.
+  /// The start time, in nanoseconds.
   public let start: String
-  /// The time it ended, in nanoseconds.
+  /// The end time, in nanoseconds.
   public let end: String
-  /// Its attributes that are no lists, each as text.
+  /// The attributes; a value is text or a list of texts.
   public let attributes: [String: Value]
   /// `STATUS_CODE_ERROR` and the like.
   public let status: String
-  /// What is said with the status.
+  /// The message of the status.
   public let message: String
-  /// What happened within it.
+  /// The events of the span.
   public let events: [Event]
-  /// The ids of spans it has to do with.
+  /// The ids of linked spans.
   public let links: [String]
 
   /// An attribute's value.
   public enum Value: Sendable, Hashable, Decodable, ExpressibleByStringLiteral {
-    /// One value, as text.
+    /// A single value, as text.
     case text(String)
-    /// Several, each as text.
+    /// A list of values, each as text.
     case list([String])
 
     public init(stringLiteral text: String) { self = .text(text) }
@@ -50,15 +50,15 @@ public struct CollectedSpan: Sendable, Decodable {
     }
   }
 
-  /// Something that happened at one moment.
+  /// An event within a span.
   public struct Event: Sendable, Decodable {
-    /// What it is called.
+    /// The name of the event.
     public let name: String
-    /// Its attributes.
+    /// The attributes of the event.
     public let attributes: [String: Value]
   }
 
-  /// Whether it began and ended within another.
+  /// Whether this span began and ended during another.
   public func lies(within outer: CollectedSpan) -> Bool {
     guard let start = UInt64(start), let end = UInt64(end), let from = UInt64(outer.start), let to = UInt64(outer.end) else {
       return false
@@ -66,9 +66,9 @@ public struct CollectedSpan: Sendable, Decodable {
     return from <= start && start <= end && end <= to
   }
 
-  /// The spans in bodies of OTLP requests.
+  /// Decodes the spans in bodies of OTLP requests.
   ///
-  /// - Throws: ``Unreadable`` if one of them is none.
+  /// - Throws: ``Unreadable`` if a body is not valid.
   public static func read(_ bodies: [[UInt8]]) async throws -> [CollectedSpan] {
     let input = bodies.map { String(decoding: $0, as: UTF8.self) + "\n" }.joined()
     let run = try await ToolRun(
@@ -79,9 +79,9 @@ public struct CollectedSpan: Sendable, Decodable {
     }
   }
 
-  /// A body is no request of OTLP.
+  /// A body is not a valid OTLP request.
   public struct Unreadable: Error {
-    /// What OpenTelemetry's messages say.
+    /// The errors of OpenTelemetry's decoder.
     public let errors: String
   }
 }

@@ -2,9 +2,9 @@ public import Foundation
 internal import Glibc
 
 extension FileHandle {
-  /// The next line, without its end; what there is of it if no more comes.
+  /// The next line without its line break, or the rest of the data before the end.
   ///
-  /// `availableData` is empty when a signal ends the waiting, as it is at the end, and a child's death is a signal.
+  /// `availableData` is empty at the end and also when a signal interrupts the read. The death of a child is a signal.
   public func line() -> String {
     var line: [UInt8] = []
     var byte: UInt8 = 0

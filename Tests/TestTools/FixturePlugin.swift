@@ -1,22 +1,22 @@
 public import Foundation
 
-/// Plugins compiled for a test from one C file.
+/// Compiles C fixtures as plugins.
 public enum FixturePlugin {
   /// The compiler refused a fixture.
   public struct CompilerFailure: Error {
-    /// What it said.
+    /// The output of the compiler.
     public let output: String
 
-    /// A failure with the compiler's words.
+    /// A failure with the compiler's output.
     public init(output: String) { self.output = output }
   }
 
-  /// A private folder for one test; it is removed with the value.
+  /// A private folder for one test. It is removed with this value.
   public final class Folder: Sendable {
-    /// Where the folder is.
+    /// The URL of the folder.
     public let url: URL
 
-    /// An empty folder only we may write to.
+    /// Creates an empty folder that only this user can write to.
     public init() throws {
       url = FileManager.default.temporaryDirectory.appending(path: "carabiner-test-\(UUID().uuidString)")
       try FileManager.default.createDirectory(
@@ -25,13 +25,13 @@ public enum FixturePlugin {
 
     deinit { try? FileManager.default.removeItem(at: url) }
 
-    /// The place of a file in it.
+    /// The URL of a file in the folder.
     public func file(_ name: String) -> URL { url.appending(path: name) }
   }
 
   /// Compiles Tests/Fixtures/Plugins/`source`.c into `folder`.
   ///
-  /// - Parameter linking: What the linker is told beside.
+  /// - Parameter linking: Additional arguments of the linker.
   /// - Returns: The path of the plugin.
   public static func compile(
     _ source: String, defining definitions: [String] = [], into folder: Folder, name: String = "plugin.so",

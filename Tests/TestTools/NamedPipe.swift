@@ -1,15 +1,15 @@
 internal import Foundation
 internal import Glibc
 
-/// A pipe with a name, over which a test and a plugin it loaded talk in lines.
+/// A named pipe for lines between a test and a plugin that it loaded.
 public final class NamedPipe: Sendable {
-  /// Where it is; it goes with its folder.
+  /// The path of the pipe. It is removed with its folder.
   public let path: String
   private let end: FileHandle
 
   /// The pipe could not be made.
   public struct Failure: Error {
-    /// The system's number of the reason.
+    /// The `errno` of the failure.
     public let number: Int32
   }
 
@@ -17,7 +17,7 @@ public final class NamedPipe: Sendable {
   public init(_ path: String) throws {
     self.path = path
     guard unsafe mkfifo(path, 0o600) == 0 else { throw Failure(number: errno) }
-    // Opened for both, neither side waits for the other to open it.
+    // Opened for reading and writing, so that neither side waits for the other to open it.
     let descriptor = unsafe open(path, O_RDWR | O_CLOEXEC)
     guard descriptor >= 0 else { throw Failure(number: errno) }
     end = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
@@ -26,7 +26,7 @@ public final class NamedPipe: Sendable {
   /// Writes a line.
   public func send(_ line: String) throws { try end.write(contentsOf: Data("\(line)\n".utf8)) }
 
-  /// Waits for a line the other side writes.
+  /// Waits for a line from the other side.
   public func line() async throws -> String {
     let end = end
     return try await offThePool { end.line() }

@@ -1,16 +1,16 @@
 internal import Foundation
 internal import Synchronization
 
-/// A real GraphQL server of Tests/Peers, on a port of its own, for as long as this value lives.
+/// A GraphQL server of Tests/Peers on its own port, running as long as this value lives.
 public class PeerServer: @unchecked Sendable {
-  // Immutable but for a mutex; a class with subclasses cannot say so otherwise.
+  // Immutable except for a mutex. A class with subclasses cannot be checked as Sendable.
 
-  /// What it said instead of its port.
+  /// The output of the server instead of its port.
   public struct DidNotStart: Error {
     public let output: String
   }
 
-  /// Where it listens, on loopback.
+  /// The port on loopback.
   public let port: Int
   private let processID: Int32
   private let isEnded = Mutex(false)
@@ -35,10 +35,10 @@ public class PeerServer: @unchecked Sendable {
     return (port, process.processIdentifier)
   }
 
-  /// Ends it at once; whoever asks from then on finds nobody.
+  /// Kills the server at once. Later requests find no server.
   public func end() {
     isEnded.withLock { isEnded in
-      // The number may be another's by then.
+      // The process id may belong to another process by then.
       if !isEnded { kill(processID, SIGKILL) }
       isEnded = true
     }
@@ -49,7 +49,7 @@ public class PeerServer: @unchecked Sendable {
 
 /// Strawberry on uvicorn.
 public final class StrawberryServer: PeerServer, @unchecked Sendable {
-  /// Where it takes requests.
+  /// The URL of its GraphQL endpoint.
   public var endpoint: String { "http://127.0.0.1:\(port)/graphql" }
 
   public init(_ arguments: [String] = []) async throws { try await super.init(script: "strawberry_server.py", arguments) }
@@ -57,7 +57,7 @@ public final class StrawberryServer: PeerServer, @unchecked Sendable {
 
 /// Ariadne on hypercorn.
 public final class AriadneServer: PeerServer, @unchecked Sendable {
-  /// Where it takes requests.
+  /// The URL of its GraphQL endpoint.
   public var endpoint: String { "http://127.0.0.1:\(port)/" }
 
   public init(_ arguments: [String] = []) async throws { try await super.init(script: "ariadne_server.py", arguments) }

@@ -1,25 +1,25 @@
 public import Foundation
 
-/// A program that was run to its end.
+/// A program that has run to its end.
 ///
-/// It waits on threads of its own: tests share two or three threads, and one that waits for a compiler on them holds up all others.
+/// It waits on separate threads: tests share two or three threads, and a test that blocks one of them delays all others.
 public struct ToolRun: Sendable {
-  /// The exit status; the number of the signal, negative, if one ended it.
+  /// The exit status, or the negative number of the signal that ended it.
   public let status: Int32
-  /// What it wrote to standard output.
+  /// The contents of standard output.
   public let output: String
-  /// What it wrote to standard error.
+  /// The contents of standard error.
   public let errors: String
 
-  /// How many programs run at once; more would only get in each other's way.
+  /// The maximum number of programs at the same time. With more, each would be slower.
   private static let slots = DispatchSemaphore(value: 4)
 
   /// Runs a program.
   ///
   /// - Parameters:
-  ///   - environment: What is added to the environment of the tests.
-  ///   - directory: Where it runs; the tests' own directory if nil.
-  ///   - meanwhile: Called with the process's number once it has its input.
+  ///   -   - environment: Variables added to the environment of the tests.
+  ///     - directory: The working directory; that of the tests if nil.
+  ///     - meanwhile: Called with the process id after the input was written.
   public init(
     _ executable: URL, _ arguments: [String], input: String = "", environment: [String: String] = [:], in directory: URL? = nil,
     meanwhile: @escaping @Sendable (Int32) -> Void = { _ in }
@@ -46,7 +46,7 @@ public struct ToolRun: Sendable {
     process.standardInput = standardInput
     process.standardOutput = standardOutput
     process.standardError = standardError
-    // Both ends are drained, so that a full pipe stops neither side.
+    // Both pipes are read to the end, so that a full pipe blocks neither side.
     let errors = Drain(standardError.fileHandleForReading)
     try process.run()
     try? standardInput.fileHandleForWriting.write(contentsOf: input)
@@ -59,16 +59,16 @@ public struct ToolRun: Sendable {
   }
 }
 
-/// Runs what blocks on a thread of its own, and waits for it without blocking.
+/// Runs blocking code on a separate thread, and waits for it without blocking.
 public func offThePool<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
   try await withCheckedThrowingContinuation { continuation in
     Thread.detachNewThread { continuation.resume(with: Result { try body() }) }
   }
 }
 
-/// Reads a pipe to its end on a thread of its own.
+/// Reads a pipe to its end on a separate thread.
 private final class Drain: @unchecked Sendable {
-  // The text is written before the semaphore is signalled and read after it was waited for.
+  // The text is written before the semaphore is signalled, and read after the wait.
 
   private let done = DispatchSemaphore(value: 0)
   private var contents = ""

@@ -1,4 +1,4 @@
-/* A plugin that attacks its host in the way its configuration names: {"mode": "..."}. */
+/* A plugin that attacks its host. Its configuration selects the attack: {"mode": "..."}. */
 #define _GNU_SOURCE
 #include <carabiner.h>
 #include <pthread.h>
@@ -28,7 +28,7 @@ static crb_verdict refuse(crb_call call, const char *message) {
   return CRB_FAIL;
 }
 
-/* -- a thread that reads a body after its hook's time was over -- */
+/* -- a thread that reads a body after the timeout of its hook -- */
 
 typedef struct reader {
   crb_token token;
@@ -61,7 +61,7 @@ static crb_verdict pend_and_read(crb_call call) {
   return CRB_PENDING;
 }
 
-/* -- buffers without end -- */
+/* -- an endless number of buffers -- */
 
 static crb_verdict hoard(const instance *i, crb_call call) {
   uint8_t *bytes = NULL;
@@ -72,7 +72,7 @@ static crb_verdict hoard(const instance *i, crb_call call) {
   return refuse(call, "memory was given without a limit");
 }
 
-/* -- other plugins' rights -- */
+/* -- services granted to other plugins -- */
 
 static crb_verdict steal(const instance *i, crb_call call) {
   int found = 0;
@@ -134,7 +134,7 @@ static crb_verdict arm_and_cancel(const instance *i) {
   return CRB_CONTINUE;
 }
 
-/* -- a request whose method holds a whole other request -- */
+/* -- a request whose method contains a whole second request -- */
 
 static void fetched(void *user, const crb_head *head, crb_view body, const crb_error *error) {
   (void)head; (void)body; (void)error;
@@ -196,7 +196,7 @@ static const crb_http_stage stage = {
     .size = sizeof stage, .needs = CRB_PART_BODY | CRB_PART_HEADERS, .mutates = CRB_PART_HEADERS, .on_request = on_request,
     .on_head = on_head};
 
-/* Copies the text of a member of the configuration; it is JSON this test has written. */
+/* Copies the text of a member of the configuration; this test has written the JSON. */
 static void member(crb_view json, const char *name, char *out, size_t size) {
   char quoted[80];
   snprintf(quoted, sizeof quoted, "\"%s\":\"", name);

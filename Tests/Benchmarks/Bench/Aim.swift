@@ -1,26 +1,26 @@
-/// What we want to reach.
+/// The target ranges of figures.
 enum Aim {
-  /// Between what a figure should be.
+  /// The allowed range of each figure, by name.
   static let all: [String: ClosedRange<Double>] = [
     "stage.c.noop.ns": 0...10, "stage.native.map.ns": 0...150, "stage.http.chunk.ns": 0...10, "stage.pending.us": 0...3,
     "chain.mock.us": 0...3, "chain.mock.allocs": 0...10, "chain.mock.typed.us": 0...3, "chain.mock.plain.us": 0...1,
     "fetch.c32.per_libcurl": 0...1.25, "cache.write_and_read1k.us": 0...10, "cache.write_and_read100k.us": 0...1000,
     "json.locate.per_simdjson": 0...1.5, "multipart.per_memchr": 0...2,
-    // Judged by instructions, which are exact. Times of the same are shown beside them.
+    // Compared by instructions, which are exact. The report shows the times of the same work.
     "chain.stages.linear": 0.95...1.05, "chain.loaded.flat": 0.95...1.05, "chain.rules.flat": 0.95...1.05,
     "chain.retired.flat": 0.95...1.05,
   ]
 }
 
-/// A figure made of others of the same run.
+/// A figure computed from other figures of the same run.
 struct DerivedFigure: Sendable {
   let name: String
-  /// The figures it is made of; without one of them there is none.
+  /// The figures it is computed from. If one of them is missing, the result is omitted.
   let parts: [String]
   let value: @Sendable ([Double]) -> Double
 
   static let all = [
-    // Beside peers.
+    // MARK: Compared with other clients
     ratio("fetch.c32.per_libcurl", "fetch.c32.us", "libcurl.c32.us"),
     ratio("fetch.c1.per_libcurl", "fetch.c1.us", "libcurl.c1.us"),
     ratio("transport.c32.per_libcurl", "transport.c32.us", "libcurl.c32.us"),
@@ -28,10 +28,10 @@ struct DerivedFigure: Sendable {
     ratio("json.parse.per_foundation", "json.parse.ns_per_byte", "json.parse.foundation.ns_per_byte"),
     ratio("json.locate.per_simdjson", "json.locate.ns_per_byte", "json.locate.simdjson.ns_per_byte"),
     ratio("multipart.per_memchr", "multipart.ns_per_byte", "multipart.memchr.ns_per_byte"),
-    // What a further stage costs late in a long chain beside what it costs early.
+    // The cost of an additional stage in a long chain, divided by its cost in a short one.
     linear("stage.c.noop.linear", "stage.c.noop.ns.at", 10, 50, 200),
     linear("chain.stages.linear", "chain.stages", 1, 11, 200, ".instructions"),
-    // What should not be felt.
+    // Factors that should not affect the cost of a request.
     ratio("curve.loaded.flat", "curve.loaded.us.at.200", "curve.loaded.us.at.1"),
     ratio("curve.rules.flat", "curve.rules.us.at.1000", "curve.rules.us.at.1"),
     ratio("curve.retired.flat", "curve.retired.us.at.300", "curve.retired.us.at.0"),
@@ -44,7 +44,7 @@ struct DerivedFigure: Sendable {
     DerivedFigure(name: name, parts: [above, below]) { $0[0] / $0[1] }
   }
 
-  /// The slope between the later two of three points beside the slope between the earlier two.
+  /// The slope between the last two of three points, divided by the slope between the first two.
   private static func linear(
     _ name: String, _ curve: String, _ first: Int, _ second: Int, _ third: Int, _ unit: String = ""
   ) -> DerivedFigure {

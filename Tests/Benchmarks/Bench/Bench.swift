@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Foundation
 
-/// The program behind `Scripts/bench`.
+/// The program that `Scripts/bench` runs.
 @main
 struct Bench: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -9,7 +9,7 @@ struct Bench: AsyncParsableCommand {
     subcommands: [Run.self, Measure.self, List.self, Host.self], defaultSubcommand: Run.self)
 }
 
-/// What both `run` and `measure` are told.
+/// Options of both `run` and `measure`.
 struct SurroundingsOptions: ParsableArguments {
   @Option(help: "Where the plugins of the benchmarks lie.")
   var plugins: String
@@ -50,7 +50,7 @@ struct Measure: AsyncParsableCommand {
       throw ValidationError("there is no case \(name); carabiner-bench list shows them")
     }
     let surroundings = options.surroundings
-    // Off the main thread, as in a host.
+    // Not on the main thread, as in a host.
     let figures = try await Task.detached { try await benchmark.measure(surroundings) }.value
     print(String(decoding: try JSONEncoder().encode(figures), as: UTF8.self))
   }
@@ -98,7 +98,7 @@ struct Run: AsyncParsableCommand {
     if !report.failures.isEmpty { throw ExitCode.failure }
   }
 
-  /// The figures of a case, measured by a process of its own.
+  /// The figures of a case, measured in a separate process.
   private func measured(_ benchmark: Benchmark) throws -> [Figure] {
     let process = Process()
     process.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()

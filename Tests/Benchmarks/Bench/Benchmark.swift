@@ -1,21 +1,21 @@
-/// A case: what it measures, and how.
+/// A benchmark case.
 struct Benchmark: Sendable {
-  /// The beginning of its figures' names.
+  /// The prefix of its figures' names.
   let name: String
-  /// What is measured, in a line.
+  /// One line that describes the measured work.
   let summary: String
-  /// Runs it once, warm-up included.
+  /// Runs the case once, including its warm-up.
   let measure: @Sendable (Surroundings) async throws -> [Figure]
 
-  /// All cases, in the order they are run and shown.
+  /// All cases, in the order of execution and display.
   static let all = stages + chains + fetches + otherClients + texts + caches + hosts + generations + curves
 }
 
 /// A named number.
 struct Figure: Sendable, Codable {
-  /// As the documentation calls it; its last component is the unit.
+  /// The name in the documentation. Its last component is the unit.
   let name: String
-  /// The number, in the unit of the name.
+  /// The value, in the unit of the name.
   let value: Double
 
   init(_ name: String, _ value: Double) {
@@ -24,18 +24,18 @@ struct Figure: Sendable, Codable {
   }
 }
 
-/// What cases are given from outside.
+/// The inputs of a case.
 struct Surroundings: Sendable {
-  /// Where plugins of the benchmarks lie.
+  /// The folder of the benchmark plugins.
   let plugins: String
-  /// A server that answers every POST with 1 KB of JSON.
+  /// The URL of a server that answers every POST with 1 KB of JSON.
   let server: String?
   /// A folder for files.
   let scratch: String
-  /// How long each sample should take, in seconds.
+  /// The duration of each sample, in seconds.
   let sampleSeconds: Double
 
-  /// Something a case needs is missing.
+  /// A requirement of a case is missing.
   struct Missing: Error, CustomStringConvertible {
     let description: String
   }

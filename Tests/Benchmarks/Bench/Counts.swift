@@ -1,7 +1,7 @@
 internal import BenchSubjects
 internal import Foundation
 
-/// What `Scripts/guard --json` counted.
+/// The output of `Scripts/guard --json`.
 struct Counts: Decodable {
   /// The cost of one piece of work.
   struct Count: Decodable {
@@ -16,7 +16,7 @@ struct Counts: Decodable {
     self = try JSONDecoder().decode(Counts.self, from: Data(contentsOf: URL(filePath: path)))
   }
 
-  /// The instructions of every subject, and the allocations of those that no case of the report has measured.
+  /// The instructions of every subject, and the allocations of subjects that are not in the report.
   func figures(besides report: Report) -> [Figure] {
     Subject.all.flatMap { subject -> [Figure] in
       guard let count = subjects[subject.name] else { return [] }

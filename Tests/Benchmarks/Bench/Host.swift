@@ -5,12 +5,12 @@ internal import CarabinerHost
 internal import CarabinerManifest
 internal import Foundation
 
-/// `carabiner-bench host MANIFEST`: brings up what serves requests, says so, and ends.
+/// `carabiner-bench host MANIFEST`: starts the host of a manifest, reports that it is ready, and ends.
 struct Host: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Bring up the host of a manifest, say that it could serve, and end.", shouldDisplay: false)
 
-  /// What it says when it could serve.
+  /// The output of a host that is ready.
   static let readiness = Data("ready\n".utf8)
 
   @Argument(help: "The manifest.")

@@ -1,15 +1,15 @@
 internal import CBenchmark
 
-/// Time and allocations of a piece of work.
+/// The time and the allocations of a piece of work.
 struct Measurement: Sendable {
   /// CPU time of the whole process for one iteration, in nanoseconds.
   var nanoseconds: Double
-  /// The time that passed, in nanoseconds.
+  /// Elapsed time of one iteration, in nanoseconds.
   var wallNanoseconds: Double
   /// Allocations for one iteration.
   var allocations: Double
 
-  /// All of it as figures, times in microseconds.
+  /// All values as figures, with times in microseconds.
   func figures(_ name: String) -> [Figure] { times(name) + [Figure("\(name).allocs", allocations)] }
 
   /// The times as figures, in microseconds.
@@ -17,10 +17,10 @@ struct Measurement: Sendable {
     [Figure("\(name).us", nanoseconds / 1000), Figure("\(name).wall.us", wallNanoseconds / 1000)]
   }
 
-  /// Samples of one measurement; odd, so that the median is one of them.
+  /// The number of samples of a measurement. It is odd, so that the median is one of them.
   static let samples = 5
 
-  /// Measures `body`, which runs the work as often as it is told.
+  /// Measures `body`, which runs the work as often as its argument says.
   ///
   /// - Returns: The median of several samples, each about `seconds` long.
   static func of(seconds: Double, _ body: (Int) async throws -> Void) async throws -> Measurement {
@@ -30,7 +30,7 @@ struct Measurement: Sendable {
     return taken.median
   }
 
-  /// Measures several pieces of work in turns, so that the machine's moods fall on all of them.
+  /// Measures several pieces of work alternately, so that changes of the machine's speed affect all of them.
   static func inTurns(seconds: Double, _ bodies: [(Int) async throws -> Void]) async throws -> [Measurement] {
     var iterations: [Int] = []
     for body in bodies { iterations.append(try await calibrated(seconds, body)) }
@@ -54,7 +54,7 @@ struct Measurement: Sendable {
       allocations: Double(bench_allocations() - allocations) / Double(iterations))
   }
 
-  /// How many iterations take about this long; runs some, which warms caches up.
+  /// The number of iterations that take about this long. It runs some, which also warms up caches.
   static func calibrated(_ seconds: Double, _ body: (Int) async throws -> Void) async throws -> Int {
     var iterations = 1
     while true {
@@ -68,7 +68,7 @@ struct Measurement: Sendable {
 }
 
 extension [Measurement] {
-  /// The middle one of each number.
+  /// The median of each value.
   var median: Measurement {
     Measurement(
       nanoseconds: map(\.nanoseconds).median, wallNanoseconds: map(\.wallNanoseconds).median,
@@ -77,7 +77,7 @@ extension [Measurement] {
 }
 
 extension [Double] {
-  /// The middle one.
+  /// The median.
   var median: Double {
     let sorted = sorted()
     guard !sorted.isEmpty else { return .nan }
@@ -86,14 +86,14 @@ extension [Double] {
   }
 }
 
-/// What a further one of something costs: the slope of cost over number.
+/// The cost of one additional item: the slope of cost over number.
 struct Slope: Sendable {
-  /// Cost of one more.
+  /// The cost of one additional item.
   let each: Double
-  /// The costs it was made of, by number.
+  /// The measured costs, by number of items.
   let points: [(count: Int, cost: Double)]
 
-  /// The line of least squares through the points.
+  /// Fits a least-squares line through the points.
   init(points: [(count: Int, cost: Double)]) {
     self.points = points
     let number = Double(points.count)
@@ -104,7 +104,7 @@ struct Slope: Sendable {
     each = below > 0 ? above / below : 0
   }
 
-  /// The figure, and the points as figures of their own.
+  /// The slope and the points as figures.
   func figures(_ name: String) -> [Figure] {
     [Figure(name, each)] + points.map { Figure("\(name).at.\($0.count)", $0.cost) }
   }

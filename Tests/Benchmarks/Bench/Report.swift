@@ -1,10 +1,10 @@
 internal import Foundation
 
-/// What all rounds brought, and how it is shown.
+/// The results of all rounds, and their output.
 struct Report {
   private var order: [String] = []
   private var values: [String: [Double]] = [:]
-  /// Cases that did not run to their end, with the reason.
+  /// Cases that failed, with the reason.
   private(set) var failures: [String: String] = [:]
 
   mutating func add(_ figures: [Figure]) {
@@ -16,10 +16,10 @@ struct Report {
 
   mutating func fail(_ name: String, _ reason: String) { failures[name] = reason }
 
-  /// Whether there is a figure of this name.
+  /// Whether there is a figure with this name.
   func contains(_ name: String) -> Bool { values[name] != nil }
 
-  /// Figures made of the medians of others.
+  /// Figures computed from the medians of others.
   private var derived: [Figure] {
     DerivedFigure.all.compactMap { figure in
       let parts = figure.parts.compactMap { values[$0]?.median }
@@ -63,7 +63,7 @@ struct Report {
     let median: Double
     let least: Double
     let most: Double
-    /// The least and the most it should be.
+    /// The allowed range.
     let aim: ClosedRange<Double>?
   }
 

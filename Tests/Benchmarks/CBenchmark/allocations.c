@@ -1,5 +1,5 @@
-/* Counts allocations by standing in front of the C library's own functions. Plain loads and stores: what is measured runs on one
- * thread at a time, and an atomic addition would cost more than a small allocation. */
+/* Counts allocations by replacing the C library's functions. The counter is not atomic: the measured code runs on one
+ * thread at a time, and an atomic addition costs more than a small allocation. */
 #define _GNU_SOURCE
 #include "carabiner_benchmark.h"
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* The plain C client the transport is measured beside: libcurl's multi interface on one thread, as its own examples use it. */
+/* A plain C client for comparison with the transport: libcurl's multi interface on one thread, used as in its examples. */
 #include "carabiner_benchmark.h"
 #include <curl/curl.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* What the process has used of the machine. */
+/* The resources that the process has used. */
 #define _GNU_SOURCE
 #include "carabiner_benchmark.h"
 #include <stdio.h>

@@ -1,4 +1,4 @@
-// The fastest known JSON reader, as a measure for ours.
+// The fastest known JSON reader, for comparison with ours.
 #include "carabiner_benchmark.h"
 #include <cstring>
 #include <simdjson.h>

@@ -3,10 +3,10 @@ internal import CBenchmark
 internal import Foundation
 internal import Synchronization
 
-// Runs a subject so many times and once more on this one thread, for a tool that counts the instructions of `runCounted`, and prints
-// how many allocations each of them took. Without a name it prints the names.
+// Runs a subject N times and once more on this thread, for a tool that counts the instructions of `runCounted`. Prints the number
+// of allocations of each run. Without a name it prints the names.
 
-/// Runs jobs in the order they come, on the thread that asks it to: valgrind cannot run the threads of libdispatch.
+/// Runs jobs in order on the calling thread: valgrind cannot run the threads of libdispatch.
 final class ThisThread: TaskExecutor {
   private final class Outcome<Value: Sendable>: Sendable {
     let value = Mutex<Result<Value, any Error>?>(nil)
@@ -19,7 +19,7 @@ final class ThisThread: TaskExecutor {
     jobs.withLock { $0.append(job) }
   }
 
-  /// Runs a task to its end.
+  /// Runs a task until it ends.
   func run<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) throws -> Value {
     let outcome = Outcome<Value>()
     Task(executorPreference: self) {
@@ -40,7 +40,7 @@ final class ThisThread: TaskExecutor {
     }
   }
 
-  /// Runs a task to its end; known by its name to the tool that counts.
+  /// Runs a task until it ends. The counting tool finds this function by its name.
   @inline(never) func runCounted(_ body: @escaping @Sendable () async throws -> UInt64) throws -> UInt64 { try run(body) }
 }
 
@@ -52,12 +52,12 @@ if arguments.isEmpty {
   do {
     let work = try thread.run {
       let work = try await Subject.work(name, plugins: plugins)
-      // What is made once is not what is counted.
+      // A warm-up: one-time allocations are not counted.
       try await work(10)
       return work
     }
     let allocations = try thread.runCounted {
-      // A new task takes memory of its own the first time it needs some.
+      // A new task allocates memory at its first use.
       try await work(1)
       let before = bench_allocations()
       try await work(count)

@@ -16,7 +16,7 @@ import rig
 
 STAGES = [f"stage-{number}" for number in range(1, 11)]
 ENVOY_TYPES = "type.googleapis.com/envoy.extensions.filters"
-# The aim: at most half of what Envoy takes with ten filters that do the same.
+# The target: at most half the cost of Envoy with ten filters that do the same.
 OURS, THEIRS, AIM = "carabiner, ten C stages", "Envoy, ten dynamic modules", 0.5
 
 

@@ -15,7 +15,7 @@ import urllib.request
 HERE = pathlib.Path(__file__).parent
 TICKS = os.sysconf("SC_CLK_TCK")
 CONNECTIONS = 32
-# What clients ask: about 150 bytes.
+# The request of the clients, about 150 bytes.
 QUERY = json.dumps(
     {"query": "query Items($first: Int!) { items(first: $first) { id name price inStock tags } }", "operationName": "Items",
      "variables": {"first": 10}}, separators=(",", ":"))

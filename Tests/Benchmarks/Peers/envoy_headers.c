@@ -1,7 +1,7 @@
-/* What Plugins/headers.c does, as a filter for Envoy 1.40: each adds one header to requests and one to responses, under its name.
+/* Plugins/headers.c as a filter for Envoy 1.40: each filter adds a header with its name to requests and to responses.
  *
- * Only what is used of Envoy's interface for dynamic modules is declared here. The functions it calls are found by their names when
- * it loads the file; the ones called here are its own. */
+ * Declares only the used part of Envoy's interface for dynamic modules. Envoy finds the exported functions by name when it loads
+ * the file, and provides the functions that are called here. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@ typedef struct text {
 } text;
 
 enum { REQUEST_HEADER = 0, RESPONSE_HEADER = 2 };
-/* The same number for heads, bodies and trailers. */
+/* The value is the same for heads, bodies and trailers. */
 enum { CONTINUE = 0 };
 
 bool envoy_dynamic_module_callback_http_add_header(void *filter, int type, text name, text value);
@@ -28,7 +28,7 @@ typedef struct stage {
 
 static const text value = {"one", 3};
 
-/* The version of the interface, as Envoy 1.40 has it. */
+/* The version of the interface, as in Envoy 1.40. */
 EXPORT const char *envoy_dynamic_module_on_program_init(void) { return "v0.2.0"; }
 
 EXPORT const void *envoy_dynamic_module_on_http_filter_config_new(void *envoy, text name, text config) {
@@ -44,7 +44,7 @@ EXPORT const void *envoy_dynamic_module_on_http_filter_config_new(void *envoy, t
 
 EXPORT void envoy_dynamic_module_on_http_filter_config_destroy(void *s) { free(s); }
 
-/* A filter has nothing of its own: what it needs is in its configuration. */
+/* A filter has no data of its own: everything is in its configuration. */
 EXPORT const void *envoy_dynamic_module_on_http_filter_new(const void *s, void *filter) {
   (void)filter;
   return s;
@@ -62,7 +62,7 @@ EXPORT int envoy_dynamic_module_on_http_filter_response_headers(void *filter, co
   return CONTINUE;
 }
 
-/* Envoy loads no module without these. */
+/* Envoy does not load a module without these functions. */
 EXPORT int envoy_dynamic_module_on_http_filter_request_body(void) { return CONTINUE; }
 EXPORT int envoy_dynamic_module_on_http_filter_request_trailers(void) { return CONTINUE; }
 EXPORT int envoy_dynamic_module_on_http_filter_response_body(void) { return CONTINUE; }

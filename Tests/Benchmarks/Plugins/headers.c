@@ -1,5 +1,5 @@
-/* Adds one header to each request and one to each response, under the name of its entry in the manifest. Peers/envoy_headers.c is
- * the same for Envoy. */
+/* Adds a header with the name of its manifest entry to each request and each response. Peers/envoy_headers.c does
+ * the same in Envoy. */
 #include <carabiner.h>
 #include <stdio.h>
 #include <stdlib.h>

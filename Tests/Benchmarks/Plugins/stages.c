@@ -1,5 +1,5 @@
-/* The stages of the benchmarks that Plugins/noop does not have: one that sees every chunk, and one that is resumed from a thread
- * of its own. */
+/* Stages for the benchmarks in addition to Plugins/noop: one that receives every chunk, and one that is resumed from its own
+ * thread. */
 #include <carabiner.h>
 #include <pthread.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@ CRB_DECLARE_NOTE("{\"id\":\"org.carabiner.bench.pending\",\"version\":\"1.0.0\",
 
 static const crb_host *host;
 
-/* A mailbox of one token, and the thread that empties it. */
+/* A mailbox of one token, and the thread that reads it. */
 typedef struct resumer {
   pthread_mutex_t lock;
   pthread_cond_t filled;

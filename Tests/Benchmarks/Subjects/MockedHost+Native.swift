@@ -1,6 +1,6 @@
 internal import Carabiner
 
-/// An interceptor of the program itself that looks at every result.
+/// An interceptor of the host program that maps every result.
 private struct NativeMap: GraphQLInterceptor {
   func intercept<Request: GraphQLRequest>(
     request: Request, next: NextInterceptorFunction<Request>
@@ -9,7 +9,7 @@ private struct NativeMap: GraphQLInterceptor {
   }
 }
 
-/// Interceptors of the program itself behind the first of the usual ones.
+/// Interceptors of the host program after the first default interceptor.
 private struct NativeProvider: InterceptorProvider {
   private let interceptors: [any GraphQLInterceptor]
 
@@ -19,6 +19,6 @@ private struct NativeProvider: InterceptorProvider {
 }
 
 extension MockedHost {
-  /// A client whose chain has `count` interceptors of the program itself, each of which maps the results.
+  /// A client whose chain has `count` interceptors of the host program. Each of them maps the results.
   package init(mapping count: Int) throws { try self.init(NativeProvider(count: count)) }
 }

@@ -4,7 +4,7 @@ internal import CarabinerManifest
 internal import CarabinerWire
 internal import Foundation
 
-/// A transport that has the answer already.
+/// A transport with a constant response.
 struct CannedTransport: HTTPTransport {
   let head: HTTPURLResponse
   let body: Data
@@ -21,7 +21,7 @@ struct CannedTransport: HTTPTransport {
   }
 }
 
-/// A client over a chain whose network is a constant.
+/// A client with a chain and a transport with a constant response.
 package struct MockedHost: Sendable {
   package let client: ApolloClient
   package let operation = DynamicOperation(document: Samples.itemsDocument, operationName: "Items")
@@ -33,7 +33,7 @@ package struct MockedHost: Sendable {
         interceptorProvider: provider, endpointURL: url, httpTransport: try CannedTransport(Samples.response(items: items))))
   }
 
-  /// Over a manifest with `count` entries of one plugin in a list.
+  /// A client with a manifest that has `count` entries of one plugin in a list.
   package init(_ count: Int, of plugin: String, interceptor: String? = nil, in list: String) throws {
     let identity = interceptor.map { ", interceptor: \($0)" } ?? ""
     let names = (0..<count).map { "p\($0)" }
@@ -48,7 +48,7 @@ package struct MockedHost: Sendable {
     try self.init(HostedChain(Manifest(text: text)))
   }
 
-  /// Runs the operation `count` times, each to its end.
+  /// Runs the operation `count` times, one after another.
   package func run(_ count: Int) async throws {
     for _ in 0..<count {
       for try await response in try client.results(of: operation, cachePolicy: .networkOnly) where response.hasErrors {

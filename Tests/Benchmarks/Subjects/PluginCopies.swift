@@ -1,10 +1,10 @@
 internal import Foundation
 internal import Synchronization
 
-/// Files with the code of one plugin, each a library of its own.
+/// Copies of one plugin's file, each loaded as a separate library.
 ///
-/// A file is loaded once however often manifests name it, so a host that is to load many needs files that differ: a number
-/// behind the end of the code is enough.
+/// A host loads a file once, even if several manifests name it. To load many libraries, the files must differ: a number after the
+/// end of the code is enough.
 package final class PluginCopies: Sendable {
   private let folder: URL
   private let code: Data
@@ -14,14 +14,14 @@ package final class PluginCopies: Sendable {
   package init(of path: String) throws {
     code = try Data(contentsOf: URL(filePath: path))
     folder = FileManager.default.temporaryDirectory.appending(path: "carabiner-copies-\(UUID().uuidString)")
-    // A host takes no plugins from where others may write.
+    // A host does not load plugins from a folder that other users can write to.
     try FileManager.default.createDirectory(
       at: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
   }
 
   deinit { try? FileManager.default.removeItem(at: folder) }
 
-  /// A file that differs from all before it.
+  /// Writes a file that differs from all earlier ones. Returns its path.
   package func next() throws -> String {
     let number = count.add(1, ordering: .relaxed).newValue
     let file = folder.appending(path: "\(number).so")
@@ -30,7 +30,8 @@ package final class PluginCopies: Sendable {
     return file.path
   }
 
-  /// A manifest in a file, with entries `p0`, `p1` and so on that are libraries of their own, all of them in the `graphql` list.
+  /// Writes a manifest with entries `p0`, `p1` and so on, all in the `graphql` list. Each entry is a separate library. Returns
+  /// the path.
   package func manifest(plugins count: Int) throws -> String {
     let file = folder.appending(path: "manifest.yaml")
     try Data(Samples.manifest(plugins: (0..<count).map { _ in try next() }).utf8).write(to: file)

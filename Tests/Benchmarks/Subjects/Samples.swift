@@ -1,8 +1,8 @@
 internal import CarabinerWire
 
-/// Texts that cases work on.
+/// Input texts of the cases.
 package enum Samples {
-  /// A response to ``document``: 9 items make 1 KB and 10 records with the root.
+  /// A response to ``document``. With 9 items it has 1 KB and 10 records, including the root.
   package static func response(items: Int) -> [UInt8] {
     let list = (0..<items).map { number in
       #"{"__typename":"Item","id":"\#(number)","name":"Item number \#(number)","price":\#(number).5,"inStock":true,"#
@@ -26,7 +26,7 @@ package enum Samples {
   /// The document for ``large()``.
   package static let largeDocument = "query Rows { rows { __typename id title count ratio isOpen note } }"
 
-  /// A document of about 2 KB with everything documents have.
+  /// A document of about 2 KB that uses every feature of the syntax.
   package static let longDocument: String = {
     var text = """
       query Catalog($first: Int = 20, $after: String, $filter: Filter = {states: [OPEN, HELD], near: {lat: 47.1, lon: 8.5}}) {
@@ -42,7 +42,7 @@ package enum Samples {
     return text + "}\n"
   }()
 
-  /// What separates ``parts()``.
+  /// The boundary of ``parts()``.
   package static let boundary = "b"
 
   /// 16 parts of 64 KB.
@@ -55,7 +55,7 @@ package enum Samples {
     return body + Array("--\(boundary)--\r\n".utf8)
   }
 
-  /// A manifest with so many rules, none of them for the operation of the mock.
+  /// A manifest with `count` rules. None of them applies to the mock's operation.
   package static func rules(_ count: Int, plugins: [String] = []) -> String {
     let rules = (0..<count).map { "  - {when: {operation: Operation\($0)}, chain: {graphql: [max-retry]}}\n" }.joined()
     return manifest(plugins: plugins) + "rules:\n\(rules)"

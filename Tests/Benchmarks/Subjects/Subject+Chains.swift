@@ -1,7 +1,7 @@
 internal import Carabiner
 internal import Foundation
 
-/// The items of the mock response as a typed operation.
+/// The operation of the mock response as a generated type.
 private struct ItemsQuery: GraphQLQuery {
   struct Data: Decodable, Sendable {
     struct Item: Decodable, Sendable {
@@ -19,7 +19,7 @@ private struct ItemsQuery: GraphQLQuery {
   var document: String { Samples.itemsDocument }
 }
 
-/// A parser that knows the result before it sees the response.
+/// A parser with a constant result.
 private struct ConstantParser: ResponseParsingInterceptor {
   let body: ResponseBody
 
@@ -64,12 +64,12 @@ extension Subject {
     Subject("chain.stages.1") { plugins in try uncached(MockedHost(1, of: "\(plugins)/noop.so", in: "graphql")) },
     Subject("chain.stages.11") { plugins in try uncached(MockedHost(11, of: "\(plugins)/noop.so", in: "graphql")) },
     Subject("chain.stages.200") { plugins in try uncached(MockedHost(200, of: "\(plugins)/noop.so", in: "graphql")) },
-    // Each adds a header to the request and one to the response.
+    // Each stage adds a header to the request and one to the response.
     Subject("chain.headers.1") { plugins in try uncached(MockedHost(1, of: "\(plugins)/headers.so", in: "http")) },
     Subject("chain.headers.11") { plugins in try uncached(MockedHost(11, of: "\(plugins)/headers.so", in: "http")) },
     Subject("chain.native.1") { _ in try uncached(MockedHost(mapping: 1)) },
     Subject("chain.native.11") { _ in try uncached(MockedHost(mapping: 11)) },
-    // What grows here must not be felt: each of these should cost what one stage costs.
+    // The cost must not depend on the number here: each should cost as much as one stage.
     Subject("chain.loaded.200") { plugins in try uncached(MockedHost(loaded: 200, plugins: plugins)) },
     Subject("chain.rules.1000") { plugins in try uncached(MockedHost(rules: 1000, plugins: plugins)) },
     Subject("chain.retired.300") { plugins in

@@ -14,15 +14,15 @@ extension Subject {
   }
 }
 
-/// A response written to a store and read back.
+/// Writes a response to a store and reads it back.
 package struct StoreWork: Sendable {
   private let store: ApolloStore
   private let operation: DynamicOperation
   private let body: Data
 
-  /// A store over a cache.
+  /// A store with a cache.
   ///
-  /// - Parameter isSmall: 1 KB (10 records) and not 100 KB (1,001 records).
+  /// - Parameter isSmall: 1 KB (10 records) instead of 100 KB (1,001 records).
   package init(_ cache: any NormalizedCache, isSmall: Bool) {
     store = ApolloStore(cache: cache)
     operation =
@@ -32,7 +32,7 @@ package struct StoreWork: Sendable {
     body = Data(isSmall ? Samples.response(items: 9) : Samples.large())
   }
 
-  /// Checks the response, takes it apart and publishes it.
+  /// Validates the response, splits it into records and publishes them.
   package func write(_ count: Int) async throws {
     for _ in 0..<count {
       let (response, tape) = try ResponseBody.scanned(body)
@@ -43,7 +43,7 @@ package struct StoreWork: Sendable {
     }
   }
 
-  /// Puts the response together.
+  /// Assembles the response from its records.
   package func read(_ count: Int) async throws {
     for _ in 0..<count {
       guard try await store.load(operation)?.body.hasData == true else {

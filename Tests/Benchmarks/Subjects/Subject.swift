@@ -1,11 +1,11 @@
-/// A piece of work that benchmarks time and whose instructions and allocations are guarded.
+/// A piece of work that benchmarks measure. Its instructions and allocations have limits.
 package struct Subject: Sendable {
-  /// Runs the work so many times.
+  /// Runs the work the given number of times.
   package typealias Work = @Sendable (Int) async throws -> Void
 
-  /// What it is called.
+  /// The name in reports.
   package let name: String
-  /// Makes the work ready, given where the plugins of the benchmarks lie.
+  /// Prepares the work. Its argument is the folder of the benchmark plugins.
   package let prepare: @Sendable (_ plugins: String) async throws -> Work
 
   init(_ name: String, _ prepare: @escaping @Sendable (_ plugins: String) async throws -> Work) {
@@ -13,10 +13,10 @@ package struct Subject: Sendable {
     self.prepare = prepare
   }
 
-  /// All of them.
+  /// All subjects.
   package static let all = chains + stores + texts
 
-  /// The work of the subject of this name.
+  /// The prepared work of the subject with this name.
   package static func work(_ name: String, plugins: String) async throws -> Work {
     guard let subject = all.first(where: { $0.name == name }) else {
       throw SubjectError(description: "there is no subject \(name); there are \(all.map(\.name).joined(separator: ", "))")
@@ -25,7 +25,7 @@ package struct Subject: Sendable {
   }
 }
 
-/// A piece of work cannot be done.
+/// A piece of work failed.
 package struct SubjectError: Error, CustomStringConvertible {
   package let description: String
 }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import CarabinerConformance
 
-/// Cases that are made of a seed and a number.
+/// Cases that are generated from a seed and a number.
 @Suite("Fuzzed cases")
 struct FuzzCaseTests {
   @Test("a name is the same case on every thread")

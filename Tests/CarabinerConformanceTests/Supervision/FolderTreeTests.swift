@@ -3,7 +3,7 @@ import Testing
 
 @testable import CarabinerConformance
 
-/// Folders that were filled to be hard to remove.
+/// Folders with contents that are hard to remove.
 @Suite("Folders of children")
 struct FolderTreeTests {
   @Test("a folder goes with its value, whatever is in it")

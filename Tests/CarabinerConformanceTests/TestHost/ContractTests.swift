@@ -5,7 +5,7 @@ import Testing
 @testable import CarabinerConformance
 @testable import CarabinerHost
 
-/// The test host and the host answer alike where the header leaves no choice.
+/// The test host and the host give the same answers where the header allows only one.
 @Suite("The test host and the host")
 struct ContractTests {
   @Test(
@@ -33,7 +33,7 @@ struct ContractTests {
       (.graphQL, request.union(results).union(.operationName), request.union(results)),
       (.cache, request.union(results).union(.operationName), results),
       (.http, http, http),
-      // A parser makes results of chunks; it cannot pass changed chunks on.
+      // A parser makes results from chunks. It cannot pass on changed chunks.
       (.parsing, results.union([.headers, .operationName, .chunk]), results),
     ]
     for (kind, readable, writable) in expected {

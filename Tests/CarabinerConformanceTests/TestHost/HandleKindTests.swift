@@ -2,7 +2,7 @@ import Testing
 
 @testable import CarabinerConformance
 
-/// Numbers the test host hands out.
+/// The numbers that the test host uses as handles.
 @Suite("Handles of the test host")
 struct HandleKindTests {
   @Test("handles of one kind are never those of another, and look as a host's do: place and generation")

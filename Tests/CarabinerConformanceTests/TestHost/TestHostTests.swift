@@ -6,10 +6,10 @@ import Testing
 
 @testable import CarabinerConformance
 
-/// Runs the test host with a stage of this process on many threads, also for the sanitizers.
+/// Runs the test host with a stage of this process on many threads, also under the sanitizers.
 @Suite("The test host", .serialized)
 struct TestHostTests {
-  /// A GraphQL stage that counts its hooks, holds a state from its first to its last, and emits what it gets.
+  /// A GraphQL stage that counts its hooks, keeps a state from its first hook to its last, and emits each result.
   private static func stage() -> StageHooks {
     var stage = crb_graphql_stage()
     stage.size = UInt32(MemoryLayout<crb_graphql_stage>.size)
@@ -111,7 +111,7 @@ struct TestHostTests {
   @Test("every order of the events of a waiting hook exists once")
   func schedules() {
     #expect(Set(Schedule.all).count == Schedule.all.count)
-    // 3 orders of one event with 2 places for the return, 6 of two with 3, 6 of three with 4.
+    // 3 orders of one event with 2 positions of the return, 6 of two with 3, 6 of three with 4.
     #expect(Schedule.all.count == 3 * 2 + 6 * 3 + 6 * 4)
   }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import CarabinerConformance
 
-/// The configurations plugins are created with.
+/// The configurations that plugins are created with.
 @Suite("Configurations for a trial")
 struct ConfigurationTests {
   static let schemas = [

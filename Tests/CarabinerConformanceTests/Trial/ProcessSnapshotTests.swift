@@ -46,7 +46,7 @@ struct ProcessSnapshotTests {
   func descriptors() throws {
     let (file, other) = unsafe (open("/dev/null", O_RDONLY | O_CLOEXEC), open("/dev/zero", O_RDONLY | O_CLOEXEC))
     defer { for descriptor in [file, other] { close(descriptor) } }
-    // Other tests take the lowest free number, so none of them takes this one.
+    // Other tests use the lowest free number, so none of them uses this one.
     let number = fcntl(file, F_DUPFD_CLOEXEC, 900)
     try #require(number >= 900)
     func lost(since before: ProcessSnapshot) -> [String] {

@@ -53,7 +53,7 @@ struct SecretSearchTests {
     for words in [Array(Self.secret.utf8), Self.secret.utf8.reversed(), Self.secret.utf8.map { $0 ^ 0x77 }] {
       #expect(found(base64(prefix + words + [0, 0]))?.contains("base64") == true)
       #expect(found(hexadecimal(prefix + words))?.contains("hexadecimal") == true)
-      // Digits of another text may come first.
+      // Digits of another text can come first.
       #expect(found(prefix + base64(words + [0, 0])) != nil)
       #expect(found(prefix + hexadecimal(words)) != nil)
     }

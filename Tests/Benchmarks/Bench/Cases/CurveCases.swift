@@ -4,7 +4,8 @@ internal import CarabinerHost
 internal import CarabinerManifest
 
 extension Benchmark {
-  /// What a request costs when one thing about it or its host grows. The first should rise, the others should not.
+  /// The cost of a request as one property of the request or its host grows. The first curve should rise; the others should be
+  /// flat.
   static let curves: [Benchmark] = [
     curve("curve.body.us", "the default chain over answers of growing size", [1, 9, 90, 900]) { items, _ in
       try MockedHost(items: items)
@@ -22,7 +23,7 @@ extension Benchmark {
         let host = try await MockedHost(retired: count - retired, copies)
         let measured = try await Measurement.of(seconds: surroundings.sampleSeconds) { try await host.run($0) }
         figures.append(Figure("curve.retired.us.at.\(count)", measured.nanoseconds / 1000))
-        // This one is dropped too, before the next is made.
+        // This generation is dropped too, before the next is made.
         retired = count + 1
       }
       return figures

@@ -80,7 +80,7 @@ extension Benchmark {
     }
   }
 
-  /// What one run of `work` costs, with so many running at once.
+  /// The cost of one run of `work` at a given concurrency.
   static func cost(
     _ concurrency: Int, on executor: any TaskExecutor, _ work: @escaping @Sendable () async throws -> Void
   ) async throws -> Measurement {
@@ -98,7 +98,7 @@ extension Benchmark {
   }
 }
 
-/// Counts what several tasks do together.
+/// A counter shared by several tasks.
 private final class Counter: Sendable {
   private let value = Atomic(0)
 

@@ -6,7 +6,7 @@ internal import CarabinerManifest
 internal import Foundation
 
 extension Benchmark {
-  /// How many plugins are in the manifests of these cases, each a library of its own.
+  /// The number of plugins in the manifests of these cases. Each is a separate library.
   private static let plugins = 20
 
   static let generations: [Benchmark] = [
@@ -26,7 +26,7 @@ extension Benchmark {
       return try repeated("reload", manifest) { manifest in
         let (wall, cpu) = (bench_wall_ns(), bench_cpu_ns())
         let next = try HostedChain(Manifest.load(path: manifest))
-        // A plan is made when the first request of its kind comes.
+        // A plan is made by the first request of its kind.
         _ = try next.interceptors(for: operation, context: RequestContext())
         current = next
         return (bench_wall_ns() - wall, bench_cpu_ns() - cpu)
@@ -34,7 +34,7 @@ extension Benchmark {
     },
   ]
 
-  /// The times of something that is done once with each of some manifests, the first of which warms up.
+  /// The times of an operation that runs once for each manifest. The first manifest is the warm-up.
   private static func repeated(
     _ name: String, _ manifest: (Int) throws -> String, _ body: (String) throws -> (wall: UInt64, cpu: UInt64)
   ) throws -> [Figure] {
@@ -44,9 +44,8 @@ extension Benchmark {
     return [Figure("\(name).ms", wall / 1e6), Figure("\(name).cpu.ms", cpu / 1e6)]
   }
 
-  /// Runs a host until it says that it could serve.
-  ///
-  /// - Returns: How long that took, in nanoseconds.
+  /// Runs a host until it reports that it is ready to serve.
+  /// - Returns: The time until then, in nanoseconds.
   private static func started(_ manifest: String) throws -> UInt64 {
     let process = Process()
     process.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()

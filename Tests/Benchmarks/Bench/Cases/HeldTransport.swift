@@ -1,11 +1,11 @@
 internal import Carabiner
 internal import Synchronization
 
-/// A transport that answers nobody; it says how many wait.
+/// A transport that never responds and counts the waiting requests.
 final class HeldTransport: HTTPTransport {
   private let waiting = Atomic(0)
 
-  /// How many requests wait.
+  /// The number of waiting requests.
   var count: Int { waiting.load(ordering: .relaxed) }
 
   func send(_ request: URLRequest) async throws -> HTTPResponse {

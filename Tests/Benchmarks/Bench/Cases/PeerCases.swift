@@ -5,7 +5,7 @@
   internal import NIOHTTP1
 
   extension Benchmark {
-    /// Clients of others, as far as they were built in.
+    /// Other GraphQL clients, if they are built in.
     static let otherClients: [Benchmark] = [
       Benchmark(name: "asynchttpclient.c32.us", summary: "peer: AsyncHTTPClient with JSON decoding, 32 at once") { surroundings in
         let server = try surroundings.requireServer()
@@ -26,7 +26,7 @@
       }
     ]
 
-    /// What every response of the server has.
+    /// The fields of every response of the server.
     private struct Answer: Decodable {
       struct Contents: Decodable {}
 
@@ -35,7 +35,7 @@
   }
 #else
   extension Benchmark {
-    /// Built without the clients of others.
+    /// The build does not include other clients.
     static let otherClients: [Benchmark] = []
   }
 #endif

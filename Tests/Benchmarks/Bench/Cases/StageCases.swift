@@ -3,7 +3,7 @@ internal import CarabinerHost
 internal import CarabinerManifest
 
 extension Benchmark {
-  /// What one more stage costs: the slope over chains of these lengths.
+  /// The chain lengths whose slope is the cost of one additional stage.
   private static let lengths = [0, 10, 50, 200]
 
   static let stages: [Benchmark] = [
@@ -54,16 +54,16 @@ extension Benchmark {
   ) -> Benchmark {
     Benchmark(name: name, summary: summary) { surroundings in
       let measured = try await measured(lengths, surroundings) { try host($0, surroundings) }
-      // The slope has a step in it: the first stage makes what all of them share.
+      // The first stage also allocates data that all stages share, so the slope begins after it.
       let further = Slope(points: measured.time.points.filter { $0.count > 0 })
       let base = String(name.dropLast(3))
-      // Exact on any machine: a further stage that lets everything pass allocates nothing.
+      // Exact on any machine: an additional stage that changes nothing does not allocate.
       let allocations = measured.allocations.points.map { Figure("\(base).allocs.at.\($0.count)", $0.cost) }
       return measured.time.figures(name) + [Figure("\(base).further.ns", further.each)] + allocations
     }
   }
 
-  /// Chains of several lengths, measured in turns.
+  /// Chains of several lengths, measured alternately.
   private static func measured(
     _ lengths: [Int], _ surroundings: Surroundings, _ host: (Int) throws -> MockedHost
   ) async throws -> (time: Slope, allocations: Slope) {

@@ -1,4 +1,4 @@
-/* What benchmarks need of C: a count of allocations, and the peers that are C libraries. */
+/* C functions for benchmarks: a count of allocations, and C libraries for comparison. */
 #ifndef CARABINER_BENCHMARK_H
 #define CARABINER_BENCHMARK_H
 
@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-/* How often malloc, calloc, realloc and their aligned kin were called by this process. Exact while one thread runs at a time. */
+/* The number of calls of malloc, calloc, realloc and their aligned variants in this process. Exact while one thread runs at a time. */
 uint64_t bench_allocations(void);
 
 /* CPU time of this process in nanoseconds. */
@@ -21,19 +21,19 @@ uint64_t bench_children_cpu_ns(void);
 /* A clock that only goes forward, in nanoseconds. */
 uint64_t bench_wall_ns(void);
 
-/* Resident memory of this process in bytes; 0 if the system does not tell. */
+/* Resident memory of this process in bytes; 0 if unknown. */
 uint64_t bench_rss_bytes(void);
 
 /* Sends `total` POSTs of `body` to `url` with libcurl's multi interface on this thread, `concurrency` at a time.
- * Returns how many failed. */
+ * Returns the number of failed requests. */
 long bench_libcurl(const char *url, const char *body, long total, long concurrency);
 
-/* Walks a JSON text with simdjson: `on_demand` reads the values under "data" only, else the whole text becomes a tree.
- * Returns the number of values seen, or -1 if the text is no JSON. The text needs bench_json_padding bytes behind it. */
+/* Walks a JSON text with simdjson: `on_demand` reads only the values under "data"; otherwise the whole text is parsed.
+ * Returns the number of values seen, or -1 if the text is not valid JSON. bench_json_padding readable bytes must follow it. */
 long bench_simdjson(const char *text, size_t length, int on_demand);
 extern const size_t bench_json_padding;
 
-/* How often the byte occurs, found with memchr. */
+/* The number of occurrences of the byte, found with memchr. */
 size_t bench_memchr(const void *bytes, size_t length, int byte);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-//! The cheapest stage there can be on the Rust kit.
+//! The smallest possible stage on the Rust kit.
 use carabiner::{graphql, Answer, Failure, Plugin, ResultEvent, Setup, Verdict};
 
 struct Noop;

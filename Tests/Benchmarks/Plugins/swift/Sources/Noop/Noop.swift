@@ -2,7 +2,7 @@ public import CCarabiner
 internal import CarabinerPlugin
 internal import Note
 
-/// The cheapest stage there can be on the Swift kit.
+/// The smallest possible stage on the Swift kit.
 struct Noop: GraphQL.Stage, GraphQL.OnResult {
   static let identity = PluginIdentity(id: "org.carabiner.bench.noop.swift", version: "1.0.0")
   static let graphQL = StageParts()
@@ -14,7 +14,7 @@ struct Noop: GraphQL.Stage, GraphQL.OnResult {
   func onResult(_ call: GraphQL.Call, _ result: borrowing ResultEvent, _ state: inout NoState) throws -> Verdict { .continue }
 }
 
-/// The one symbol of the contract. Public, or it vanishes in a release build.
+/// The only exported symbol of the contract. It must be public: otherwise a release build removes it.
 @c(crb_entry_v1)
 public func entry(_ host: UnsafePointer<crb_host>?) -> UnsafePointer<crb_plugin>? {
   noop_note_is_linked()
