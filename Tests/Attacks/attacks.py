@@ -1,4 +1,4 @@
-"""Attacks a gateway, its host and its loader in every way this folder knows, and looks whether they hold.
+"""Attacks a gateway, its host and its loader with every attack in this folder, and checks that they withstand them.
 
 usage: attacks.py CARABINER FOLDER [--seconds N] [--only FAMILY[/NAME]] [--list] [--json FILE]
 
@@ -35,7 +35,7 @@ REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 
 
 class Report:
-    """A line for each attack, as it ends."""
+    """Prints a line for each attack when it ends."""
 
     def __init__(self):
         self.rows = []
@@ -54,7 +54,7 @@ class Report:
 
 
 def run(report, scene, name, attack, seconds, allowed=MEGABYTES, honest=True):
-    """One attack in a scene; False if the gateway did not survive it."""
+    """Runs one attack in a scene. Returns False if the gateway did not survive."""
     clients = [HonestClient(scene.port, f"{attack.__name__}-{n}") for n in range(2)] if honest else []
     for client in clients:
         client.start()

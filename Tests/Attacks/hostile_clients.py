@@ -1,4 +1,4 @@
-"""Clients over HTTP/1.1 that send what no client should, or never finish what they began."""
+"""Clients over HTTP/1.1 that send malformed requests or never finish them."""
 
 import json
 import random
@@ -43,7 +43,7 @@ SMUGGLING = [
 
 
 def smuggling(scene, until):
-    """A request with two possible ends hides another one, which must not run."""
+    """A request with an ambiguous end hides another one, which must not run."""
     rounds = 0
     while rounds == 0 or time.monotonic() < until:
         for shape in SMUGGLING:
@@ -58,7 +58,7 @@ def smuggling(scene, until):
 
 
 def unread_answers(scene, until):
-    """Pipelined requests by a client that reads no answer: the gateway must stop reading, not hoard."""
+    """Pipelined requests by a client that reads no responses: the gateway must stop reading instead of buffering."""
     block = request_bytes("unread", size=20_000) * 200
     sent = 0
     wires = [Wire(scene.port) for _ in range(4)]
@@ -73,7 +73,7 @@ def unread_answers(scene, until):
 
 
 def bad_byte_behind(scene, until):
-    """A request that is whole is answered, whatever comes behind it."""
+    """A complete request is answered, whatever bytes follow it."""
     rounds = 0
     while rounds == 0 or time.monotonic() < until:
         for garbage in (b"\x00", b"\xff\xfe\r\n\r\n", b"POST /graphql HTTP/1.1\r\nHost :x\r\n\r\n", b"\x16\x03\x01\x02\x00"):
@@ -92,7 +92,7 @@ def bad_byte_behind(scene, until):
 
 
 def resets(scene, until):
-    """Connections that are reset at every moment of an exchange."""
+    """Connections that are reset at any moment of an exchange."""
     rounds, question = 0, request_bytes("reset", delay=0.05, size=100_000)
     chance = random.Random(7)
     while time.monotonic() < until:
@@ -107,7 +107,7 @@ def resets(scene, until):
 
 
 def slow_bytes(scene, until):
-    """Many connections that send one byte now and then."""
+    """Many connections that send single bytes slowly."""
     text = request_bytes("slow")
     wires = [Wire(scene.port) for _ in range(200)]
     position = 0
@@ -122,7 +122,7 @@ def slow_bytes(scene, until):
 
 
 def large_heads(scene, until):
-    """Heads and bodies past their limits, in size and in number."""
+    """Heads and bodies above their limits, in size and in number."""
     shapes = [
         HEAD + b"X-Large: " + b"a" * (1 << 20),
         HEAD + b"".join(b"X-%d: b\r\n" % n for n in range(100_000)),
@@ -145,7 +145,7 @@ def large_heads(scene, until):
 
 
 def packed_bodies(scene, until):
-    """A body that is small on the wire and 256 MiB when it is unpacked."""
+    """A body that is small on the wire and 256 MiB when decompressed."""
     packer = zlib.compressobj(9, zlib.DEFLATED, 31)
     packed = packer.compress(b'{"query":"') + b"".join(packer.compress(b" " * (1 << 20)) for _ in range(256)) + packer.flush()
     rounds = 0
@@ -160,7 +160,7 @@ def packed_bodies(scene, until):
 
 
 def odd_operations(scene, until):
-    """Documents and bodies that are deep, wide, cyclic, or no text at all."""
+    """Documents and bodies that are deep, wide, cyclic, or not text."""
     texts = [
         "{" + "a{" * 100_000,
         "query " + "(" * 100_000,
@@ -191,7 +191,7 @@ def odd_operations(scene, until):
 
 
 def many_names(scene, until):
-    """Operation names without end, none of them seen before: they must neither fill memory nor slow others down."""
+    """An endless series of new operation names: they must neither fill memory nor slow down other clients."""
     count = 0
     with Wire(scene.port) as wire:
         while time.monotonic() < until:

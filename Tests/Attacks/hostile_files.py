@@ -1,4 +1,4 @@
-"""ELF files that are damaged in every way: inspecting one neither crashes, nor hangs, nor takes much memory."""
+"""ELF files with all kinds of damage: inspecting one must not crash, hang or use much memory."""
 
 import os
 import random
@@ -14,7 +14,7 @@ MEGABYTES = 300
 
 
 def inspected(carabiner, path):
-    """Runs `carabiner inspect` on a file: the exit status, and the most memory it had in MB.
+    """Runs `carabiner inspect` on a file. Returns the exit status and the peak memory in MB.
 
     The kernel counts the memory of this process too, at the moment of the fork, so attacks keep no large texts.
     """
@@ -34,7 +34,7 @@ def inspected(carabiner, path):
 
 
 def flipped(data, chance):
-    """Some bytes changed, most of them where the tables are."""
+    """Changes some bytes, most of them in the tables."""
     data = bytearray(data)
     for _ in range(chance.choice([1, 2, 8, 64])):
         where = chance.randrange(64 if chance.random() < 0.3 else min(len(data), 4096) if chance.random() < 0.7 else len(data))
@@ -47,7 +47,7 @@ def cut(data, chance):
 
 
 def grown(data, chance):
-    """A number in the header or a program header becomes very large, or one that overflows."""
+    """Replaces a number in the header or a program header with a very large or overflowing one."""
     data = bytearray(data)
     headers = struct.unpack_from("<Q", data, 32)[0]
     count = struct.unpack_from("<H", data, 56)[0]
@@ -75,7 +75,7 @@ KINDS = [flipped, cut, grown, flipped, grown]
 
 
 def damaged(carabiner, folder, plugin, until):
-    """Mutations of a good plugin, each made of its number alone."""
+    """Mutations of a good plugin. Each is determined by its number."""
     data = plugin.read_bytes()
     count, refused = 0, 0
     target = folder / "damaged.so"

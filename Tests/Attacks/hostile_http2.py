@@ -1,4 +1,4 @@
-"""Clients over HTTP/2 (with prior knowledge) that hoard, flood and break its rules."""
+"""Clients over HTTP/2 (with prior knowledge) that consume memory, flood, and break the protocol."""
 
 import json
 import struct
@@ -16,7 +16,7 @@ def frame(kind, flags=0, stream=0, payload=b""):
 
 
 def field(name, value):
-    """A field without compression (RFC 7541, 6.2.2); lengths below 127 in one byte."""
+    """An uncompressed field (RFC 7541, 6.2.2). Lengths below 127 take one byte."""
     def text(part):
         return bytes([len(part)]) + part if len(part) < 127 else bytes([127]) + varint(len(part) - 127) + part
     return b"\0" + text(name) + text(value)
@@ -49,7 +49,7 @@ def opened(scene, window=65535):
 
 
 def still_speaks(scene):
-    """A new connection gets its answer."""
+    """A request over a new connection is answered."""
     with opened(scene) as wire:
         wire.send(post(1, "honest-http2"))
         received = b""
@@ -61,7 +61,7 @@ def still_speaks(scene):
 
 
 def no_window(scene, until):
-    """Answers that the client gives no window for: they must not be hoarded without a bound or for ever."""
+    """Responses without a flow-control window: the gateway must limit the memory and time it spends on them."""
     wires, asked = [], 0
     while time.monotonic() < until and len(wires) < 20:
         wire = opened(scene, window=0)
@@ -95,7 +95,7 @@ def taken_back(scene, until):
 
 
 def floods(scene, until):
-    """Frames without end that ask for an answer each, or carry nothing."""
+    """An endless series of frames that require a response each, or are empty."""
     ping, settings = frame(PING, payload=b"12345678"), frame(SETTINGS, payload=struct.pack(">HI", 4, 65535))
     empty = frame(HEADERS, END_HEADERS, 1, post_fields()) + frame(DATA, 0, 1) * 2000
     endless = frame(HEADERS, 0, 1, post_fields()) + b"".join(
@@ -110,7 +110,7 @@ def floods(scene, until):
 
 
 def bomb(scene, until):
-    """One field in the dynamic table, referred to again and again: small on the wire, large when it is unpacked."""
+    """One field in the dynamic table that is referenced repeatedly: small on the wire, large when decompressed."""
     large = b"\x40" + bytes([6]) + b"x-bomb" + bytes([127]) + varint(3800 - 127) + b"b" * 3800
     rounds = 0
     while rounds == 0 or time.monotonic() < until:
@@ -153,7 +153,7 @@ BROKEN = [
 
 
 def broken_frames(scene, until):
-    """Every kind of malformed frame, behind a stream that is under way."""
+    """Every kind of malformed frame, after the start of a stream."""
     rounds = 0
     while rounds == 0 or time.monotonic() < until:
         for piece in BROKEN:

@@ -1,4 +1,4 @@
-"""Plugins that attack the host in the way that only code in the same process can, short of a crash of their own.
+"""Plugins that attack the host from inside its process, without crashing themselves.
 
 Each attack has a gateway of its own, because a plugin's harm stays with its process.
 """
@@ -26,7 +26,7 @@ def manifest(mode, grants=""):
 
 
 def answer(scene, tag, size=0, timeout=20):
-    """What the gateway answers to one question: status and text."""
+    """The status and the text of the gateway's response to one request."""
     connection = http.client.HTTPConnection("127.0.0.1", scene.port, timeout=timeout)
     try:
         body = json.dumps({"query": QUERY, "variables": {"tag": tag, "filler": "f" * size}})
@@ -38,7 +38,7 @@ def answer(scene, tag, size=0, timeout=20):
 
 
 def pend_and_read(scene, until):
-    """A hook reads its body long after its timeout, and after its client has gone."""
+    """A hook reads its body long after its timeout, and after the client has disconnected."""
     rounds = 0
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
         while rounds == 0 or time.monotonic() < until:
@@ -59,7 +59,7 @@ def pend_and_read(scene, until):
 
 
 def hoard(scene, until):
-    """Buffers without end, while the process may have 3 GiB more of addresses."""
+    """An endless number of buffers, with a limit of 3 GiB of additional address space."""
     used = int(open(f"/proc/{scene.gateway.pid}/statm").read().split()[0]) * resource.getpagesize()
     resource.prlimit(scene.gateway.pid, resource.RLIMIT_AS, (used + (3 << 30), resource.RLIM_INFINITY))
     for n in range(3):
@@ -74,7 +74,7 @@ def hoard(scene, until):
 
 
 def steal(scene, until):
-    """The service of another plugin, by guessing who it is."""
+    """Using the service of another plugin by guessing its id."""
     status, text = answer(scene, "steal", timeout=120)
     log = scene.log()
     found = "stolen 0" in text + log
@@ -84,7 +84,7 @@ def steal(scene, until):
 
 
 def forge_handles(scene, until):
-    """Handles that were never given, from four threads at once."""
+    """Handles that were never issued, from four threads at once."""
     rounds = 0
     while rounds == 0 or time.monotonic() < until:
         status, text = answer(scene, f"forge-{rounds}", timeout=120)
@@ -95,7 +95,7 @@ def forge_handles(scene, until):
 
 
 def arm_and_cancel(scene, until):
-    """Timers that are armed for an hour and cancelled at once leave nothing behind."""
+    """Timers that are armed for an hour and cancelled at once must not leave memory behind."""
     rounds = 0
     while rounds < 10 or time.monotonic() < until:
         answer(scene, "timer", timeout=60)
@@ -107,7 +107,7 @@ def arm_and_cancel(scene, until):
 
 
 def split_request(scene, until):
-    """A method that holds a second request must not reach a connection others use."""
+    """A method that contains a second request must not reach a shared connection."""
     rounds = 0
     while rounds < 14 or time.monotonic() < until:
         status, text = answer(scene, f"split-{rounds}")
@@ -120,7 +120,7 @@ def split_request(scene, until):
 
 
 def odd_statuses(scene, until):
-    """Statuses that have no body, or are none: the connection of the client stays in step."""
+    """Statuses without a body and invalid statuses: the client's connection must stay in sync."""
     rounds = 0
     while rounds < 10 or time.monotonic() < until:
         with Wire(scene.port, timeout=10) as wire:
@@ -143,7 +143,7 @@ def odd_statuses(scene, until):
 
 
 def pend_for_ever(scene, until):
-    """Hooks that never resume hold neither their requests nor much memory."""
+    """Hooks that never resume must not hold their requests or much memory."""
     rounds = 0
     with concurrent.futures.ThreadPoolExecutor(16) as pool:
         while rounds == 0 or time.monotonic() < until:

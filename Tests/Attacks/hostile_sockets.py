@@ -65,7 +65,7 @@ def subscribe(number, tag, **variables):
 
 
 def forged_fields(scene, until):
-    """Fields of connection_init must not replace those a proxy in front has set in the handshake."""
+    """Fields of connection_init must not replace those that a proxy has set in the handshake."""
     rounds = 0
     while rounds == 0 or time.monotonic() < until:
         with opened(scene, b"X-User: from-the-proxy\r\n") as wire:
@@ -84,7 +84,7 @@ def forged_fields(scene, until):
 
 
 def many_fields(scene, until):
-    """A connection_init of 1 MiB whose object has 100,000 names must not hold up others."""
+    """A connection_init of 1 MiB whose object has 100,000 names must not delay other clients."""
     payload = {"headers": {f"n{n}": "" for n in range(60_000)}}
     rounds, longest = 0, 0.0
     while rounds == 0 or time.monotonic() < until:
@@ -100,7 +100,7 @@ def many_fields(scene, until):
 
 
 def broken_frames(scene, until):
-    """Frames and messages that break a rule; each connection is closed and nothing else happens."""
+    """Frames and messages that break a rule: the connection is closed, and there is no other effect."""
     init = text({"type": "connection_init"})
     shapes = [
         frame(1, b"\xff\xfe"), frame(1, b"\xc3", final=False) + frame(0, b"("), frame(8, b"\x03\xe8\xff"), frame(8, b"\x03"),
@@ -122,7 +122,7 @@ def broken_frames(scene, until):
 
 
 def unread(scene, until):
-    """Pings, operations and fragments without end by clients that read nothing."""
+    """An endless series of pings, operations and fragments by clients that read nothing."""
     init = text({"type": "connection_init"})
     floods = [
         frame(9, b"p" * 125) * 2000, b"".join(subscribe(n, "unread", size=20_000) for n in range(1000)),
@@ -140,7 +140,7 @@ def unread(scene, until):
 
 
 def repeated_identifiers(scene, until):
-    """Identifiers of operations that are under way, and ends of operations that are not."""
+    """Ids of running operations are reused, and unknown operations are completed."""
     rounds = 0
     while rounds == 0 or time.monotonic() < until:
         with opened(scene) as wire:

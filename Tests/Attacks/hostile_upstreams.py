@@ -1,4 +1,4 @@
-"""Upstreams that misbehave, while honest clients share the connections of the gateway with their victims."""
+"""Upstreams that misbehave, while honest clients share the gateway's connections with the affected ones."""
 
 import concurrent.futures
 import itertools
@@ -15,7 +15,7 @@ TYPES = b"Accept: multipart/mixed;deferSpec=20220824, application/graphql-respon
 
 
 def ask(scene, behaviour, seconds=10):
-    """Asks for a misbehaviour and drops what comes of it. The answer must not be another request's."""
+    """Requests a misbehaviour and discards the response, which must not belong to another request."""
     with Wire(scene.port, timeout=seconds) as wire:
         wire.send(request_bytes("victim", fields=TYPES + b"Connection: close\r\n", behaviour=behaviour))
         end, kept = time.monotonic() + seconds, b""
@@ -28,11 +28,11 @@ def ask(scene, behaviour, seconds=10):
         except OSError:
             pass
     if b"poison" in kept:
-        raise Broken(f"{behaviour}: an answer nobody asked for was passed on")
+        raise Broken(f"{behaviour}: an unsolicited response was forwarded")
 
 
 def short_misbehaviour(scene, until):
-    """Early ends, bad framing, answers nobody asked for, redirects: the next request gets its own answer."""
+    """Early ends, bad framing, unsolicited responses, redirects: the next request gets its own response."""
     rounds = 0
     for behaviour in itertools.cycle(SHORT):
         if rounds >= len(SHORT) and time.monotonic() > until:
@@ -50,7 +50,7 @@ def short_misbehaviour(scene, until):
 
 
 def floods(scene, until):
-    """Answers without end: the gateway stops reading, and gives back what it has read."""
+    """Endless responses: the gateway must stop reading and release the memory."""
     rounds = 0
     for behaviour in itertools.cycle(FLOODS):
         if rounds >= len(FLOODS) and time.monotonic() > until:
@@ -70,7 +70,7 @@ def floods(scene, until):
 
 
 def abandoned(scene, until):
-    """Clients that go away while a flood comes in for them."""
+    """Clients that disconnect while a flood arrives for them."""
     rounds = 0
     while time.monotonic() < until:
         wires = []

@@ -1,4 +1,4 @@
-"""Where an attack takes place: an upstream, a gateway under attack, and honest clients beside the hostile ones."""
+"""The scene of an attack: an upstream, a gateway under attack, and honest clients beside the hostile ones."""
 
 import http.client
 import json
@@ -25,18 +25,18 @@ QUERY = "query Honest($tag: String) { tag }"
 
 
 class Broken(Exception):
-    """The gateway did what it must not do."""
+    """The gateway violated an expectation."""
 
 
 def request_bytes(tag, query=QUERY, fields=b"", **variables):
-    """A whole POST with one operation."""
+    """A complete POST with one operation."""
     body = json.dumps({"query": query, "variables": {"tag": tag, **variables}}).encode()
     return (b"POST /graphql HTTP/1.1\r\nHost: gateway\r\nContent-Type: application/json\r\n" + fields
             + b"Content-Length: %d\r\n\r\n" % len(body) + body)
 
 
 class Wire:
-    """A connection whose bytes are ours to choose."""
+    """A connection for arbitrary bytes."""
 
     def __init__(self, port, timeout=PATIENCE):
         self.socket = socket.create_connection(("127.0.0.1", port), timeout)
@@ -57,7 +57,7 @@ class Wire:
             return False
 
     def send_unread(self, data, seconds):
-        """Sends for as long as the other side takes it, and answers how much it took."""
+        """Sends as long as the other side reads. Returns the number of sent bytes."""
         taken, end = 0, time.monotonic() + seconds
         self.socket.settimeout(0.3)
         try:
@@ -68,7 +68,7 @@ class Wire:
         return taken
 
     def receive(self):
-        """What arrives next; empty at the end of the connection."""
+        """The next bytes; empty at the end of the connection."""
         try:
             return self.socket.recv(1 << 16)
         except ConnectionError:
@@ -81,7 +81,7 @@ class Wire:
         self.buffer += piece
 
     def response(self):
-        """One response: its status and body. EOFError where the connection ends before."""
+        """One response: its status and body. EOFError if the connection ends first."""
         while b"\r\n\r\n" not in self.buffer:
             self.more()
         text, _, self.buffer = self.buffer.partition(b"\r\n\r\n")
@@ -94,7 +94,7 @@ class Wire:
         return int(line.split()[1]), body
 
     def rest(self, seconds):
-        """Everything up to the end of the connection, or up to a silence of some seconds."""
+        """All bytes until the end of the connection, or until nothing arrives for some seconds."""
         self.socket.settimeout(seconds)
         try:
             while True:
@@ -106,13 +106,13 @@ class Wire:
             return self.buffer
 
     def reset(self):
-        """Ends the connection without a goodbye."""
+        """Resets the connection."""
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.socket.close()
 
 
 class HonestClient(threading.Thread):
-    """Asks one question after the other over a kept connection, and looks whether each answer is its own."""
+    """Sends requests one after another over a persistent connection, and checks that each response is its own."""
 
     def __init__(self, port, name):
         super().__init__(daemon=True)
@@ -150,7 +150,7 @@ class HonestClient(threading.Thread):
 
 
 class Scene:
-    """A gateway with its upstream, for the attacks of one family."""
+    """A gateway and its upstream, for the attacks of one family."""
 
     def __init__(self, machine, carabiner, folder, manifest="", options=(), warm_up=True, **environment):
         self.machine, self.folder = machine, pathlib.Path(folder)
@@ -173,19 +173,19 @@ class Scene:
         self.baseline = self.megabytes()
 
     def log(self):
-        """What the gateway has logged: the first lines of it and the last, where a crash is reported."""
+        """The first lines of the gateway's log, and the last ones, where a crash is reported."""
         lines = (self.folder / "gateway.log").read_text(errors="replace").splitlines()
         return "\n".join(lines[:3] + lines[3:][-10:])[:4000]
 
     def megabytes(self):
-        """The memory the gateway has. A process that has crashed has none, even before its end can be waited for."""
+        """The memory of the gateway in MB. A crashed process has none, even before it is waited for."""
         try:
             return rig.resident_kb(self.gateway) >> 10
         except (OSError, TypeError):
             raise Broken(f"the gateway has ended:\n{self.log()}") from None
 
     def ask(self, tag, **variables):
-        """One honest question over a connection of its own."""
+        """One honest request over a new connection."""
         with Wire(self.port) as wire:
             wire.send(request_bytes(tag, **variables))
             status, body = wire.response()
@@ -193,7 +193,7 @@ class Scene:
                 raise Broken(f"asked for {tag}, the gateway answered {status}: {body[:300]}")
 
     def seen(self):
-        """What has reached the upstream."""
+        """The requests that have reached the upstream."""
         connection = http.client.HTTPConnection("127.0.0.1", self.upstream_port, timeout=PATIENCE)
         connection.request("GET", "/seen")
         seen = json.loads(connection.getresponse().read())
@@ -205,7 +205,7 @@ class Scene:
 
 
 class Machine(rig.Rig):
-    """Processes that end with the run, and whose first line can be read."""
+    """Processes that end with the run. Their first line of output can be read."""
 
     def start_piped(self, command, log, **environment):
         process = subprocess.Popen(
@@ -216,7 +216,7 @@ class Machine(rig.Rig):
         return process
 
     def end(self, *processes):
-        """Ends processes before the run ends."""
+        """Ends processes early."""
         for process in processes:
             process.terminate()
         for process in processes:

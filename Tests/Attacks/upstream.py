@@ -1,10 +1,10 @@
-"""An upstream for the attacks: answers honestly, or misbehaves as a request asks, and reports what it has seen.
+"""An upstream for the attacks: responds honestly or misbehaves as the request asks, and reports the requests it received.
 
 usage: upstream.py
 
 It prints the port it listens on. A GraphQL request says in its variables what the answer is:
 
-  tag        a text that comes back under data.tag, so a client can tell its own answer from another one
+  tag        a text that is returned in data.tag, so that a client can identify its own response
   behaviour  the name of a way to misbehave, see MISBEHAVIOURS; without it the answer is honest
   size       bytes of padding in an honest answer
   delay      seconds before an honest answer
@@ -28,7 +28,7 @@ PART_TYPE = b'multipart/mixed;boundary="-";deferSpec=20220824'
 
 
 def note(kind, value):
-    """Counts a value, for a bounded number of them."""
+    """Counts a value, up to a maximum number of different values."""
     counts = SEEN[kind]
     if value in counts or len(counts) < 1000:
         counts[value] = counts.get(value, 0) + 1
@@ -48,7 +48,7 @@ def honest(variables, user):
 
 
 class Exchange:
-    """One request, and the connection to misbehave on."""
+    """One request, and the connection for its response."""
 
     def __init__(self, writer, variables, user, other_origin):
         self.writer, self.variables, self.user, self.other_origin = writer, variables, user, other_origin
@@ -66,7 +66,7 @@ class Exchange:
             sent += len(piece)
 
     async def parts(self, pieces):
-        """A multipart answer without its end; each piece is the JSON of one part."""
+        """A multipart response without its end. Each piece is the JSON of one part."""
         await self.send(head(b"200 OK", b"Content-Type: " + PART_TYPE, b"Transfer-Encoding: chunked"))
         for piece in pieces:
             part = b"\r\n---\r\nContent-Type: application/json\r\n\r\n" + piece
@@ -86,7 +86,7 @@ class Exchange:
         return False
 
     async def adds_an_answer(self):
-        """A second answer that nobody asked for lies ready on a connection that looks reusable."""
+        """A second, unsolicited response waits on a connection that looks reusable."""
         poison = json.dumps({"data": {"tag": "poison"}}).encode()
         await self.send(whole(self.body) + whole(poison))
         return True
@@ -132,7 +132,7 @@ class Exchange:
         return True
 
     async def redirects_away(self):
-        """Another origin, which must not be shown what the client said of itself."""
+        """A redirect to another origin, which must not receive the client's own headers."""
         location = b"Location: http://127.0.0.1:%d/elsewhere" % self.other_origin
         await self.send(head(b"307 Temporary Redirect", location, b"Content-Length: 0"))
         return True
@@ -193,7 +193,7 @@ async def read_request(reader):
 
 
 async def websocket_flood(writer, headers):
-    """Pings without end, of the largest size there is, to a client that has to answer each."""
+    """An endless series of maximum-size pings to a client that must answer each."""
     key = headers.get("sec-websocket-key", "").encode() + b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
     accept = base64.b64encode(hashlib.sha1(key).digest())
     writer.write(head(

@@ -1,4 +1,4 @@
-"""Draws what `perf script` prints as a flame graph.
+"""Draws the output of `perf script` as a flame graph.
 
 usage: perf script | flame.py TITLE > graph.svg
 """
@@ -37,7 +37,7 @@ def stacks(lines):
 
 
 def named(counts):
-    """The same stacks with names for people."""
+    """The same stacks with readable names."""
     raw = sorted({frame for stack in counts for frame in stack})
     demangled = subprocess.run(
         ["swift", "demangle", "--simplified", "--compact"], input="\n".join(raw), capture_output=True, text=True, check=True
@@ -67,7 +67,7 @@ class Node:
 
 
 def color(name):
-    """Warm for the program's code, cool for the runtime's and the system's."""
+    """Warm colours for the program's code, cool ones for the runtime and the system."""
     shade = sum(name.encode()) % 40
     if name.startswith(("swift_", "swift::", "_swift", "__swift")):
         return f"rgb({110 + shade},{150 + shade},{215})"

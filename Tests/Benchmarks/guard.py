@@ -24,7 +24,7 @@ FEATURES = "sse4_2 avx avx2 bmi1 bmi2 erms fsrm abm movbe rtm avx512f avx512bw a
 
 
 def said(*command):
-    """What a command prints, or nothing if it is not there."""
+    """The output of a command; empty if the command does not exist."""
     try:
         return subprocess.run(command, capture_output=True, text=True).stdout.strip()
     except OSError:
@@ -32,7 +32,7 @@ def said(*command):
 
 
 def machine():
-    """What instruction counts depend on beside our code."""
+    """The environment that instruction counts depend on, besides our code."""
     processor = pathlib.Path("/proc/cpuinfo").read_text()
     names = re.findall(r"^(?:model name|CPU part)\s*: (.*)", processor, re.M)
     flags = set((re.findall(r"^(?:flags|Features)\s*: (.*)", processor, re.M) or [""])[0].split())
@@ -60,7 +60,7 @@ def count(folder, subject):
 
 
 def compare(counted, before, is_same_machine):
-    """Prints a table. Returns what got worse."""
+    """Prints a table. Returns the subjects that got worse."""
     worse = []
     print(f"{'subject':20}{'allocations':>12}{'before':>9}{'instructions':>14}{'before':>14}{'change':>9}")
     for name, now in counted.items():

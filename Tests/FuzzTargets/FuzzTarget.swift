@@ -42,12 +42,12 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
       tree = try JSONTree(parsing: bytes.span)
     } catch {
       try require(error.offset <= bytes.count, "the fault lies beyond the text")
-      try require((try? JSONMembers(locating: bytes.span)) == nil, "members are found in what is no JSON")
+      try require((try? JSONMembers(locating: bytes.span)) == nil, "members are found in invalid JSON")
       return
     }
     for sorted in [false, true] {
       let again = try? JSONValue(parsing: tree.value.serialized(sortedKeys: sorted, pretty: sorted))
-      try require(again == tree.value, "what was written is read as something else")
+      try require(again == tree.value, "the written text is read as a different value")
     }
     let members = try JSONMembers(locating: bytes.span)
     try require(members.isObject == (tree.value.object != nil), "tree and members do not agree")
@@ -75,9 +75,9 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     do {
       again = try GraphQLDocument(parsing: printed)
     } catch {
-      throw FuzzFinding("what was printed cannot be read: \(error): \(printed)")
+      throw FuzzFinding("the printed document cannot be read: \(error): \(printed)")
     }
-    try require(again == document, "what was printed is read as something else: \(printed)")
+    try require(again == document, "the printed text is read as a different document: \(printed)")
     try require(again.description == printed, "printing twice gives two texts")
   }
 
@@ -154,7 +154,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
       do {
         guard let update = try merged.merge(part.body) else { continue }
         let text = update.response.text
-        try require((try? JSONValue(parsing: Array(text))) != nil, "merged parts are no JSON")
+        try require((try? JSONValue(parsing: Array(text))) != nil, "merged parts are not valid JSON")
         try require(update.hasNext == merged.hasNext, "the parts disagree about their end")
       } catch is JSONError {
         return

@@ -1,4 +1,4 @@
-"""A GraphQL server of another family for the tests: ariadne, which is schema first, on hypercorn, which speaks HTTP/2 as well.
+"""A second GraphQL server for the tests: ariadne, which is schema first, on hypercorn, which also supports HTTP/2.
 
 Prints "listening PORT" once it accepts connections. Its errors, its uploads and both WebSocket protocols are its own.
 --legacy-websocket speaks graphql-ws in place of graphql-transport-ws; --tls-certificate and --tls-key serve HTTPS and wss.

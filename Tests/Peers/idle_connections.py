@@ -1,4 +1,4 @@
-"""Opens connections to a port of this machine and holds them until its input ends. Says how many there are, in a line.
+"""Opens connections to a port of this machine and holds them until its input ends. Prints their number in a line.
 
 They come from several addresses of the loopback, so that no address runs out of ports.
 """

@@ -1,6 +1,6 @@
-"""Reads bodies of OTLP requests, one a line, as OpenTelemetry's own messages, and prints every span in them, one a line of JSON.
+"""Decodes bodies of OTLP requests, one per line, with OpenTelemetry's own messages, and prints every span as a line of JSON.
 
-Whatever the messages do not know is an error.
+Fields that the messages do not define are errors.
 """
 import base64
 import json
@@ -16,7 +16,7 @@ IDS = {"traceId", "spanId", "parentSpanId"}
 
 
 def with_ids(value):
-    """OTLP writes ids with hexadecimal digits, where protobuf's JSON has base 64."""
+    """OTLP writes ids as hexadecimal digits, protobuf's JSON as base 64."""
     if isinstance(value, dict):
         return {
             key: base64.b64encode(bytes.fromhex(inner)).decode() if key in IDS else with_ids(inner)
@@ -26,7 +26,7 @@ def with_ids(value):
 
 
 def plain(value):
-    """What is in a value of whatever kind."""
+    """The content of a value of any type."""
     kind = value.WhichOneof("value")
     inner = getattr(value, kind) if kind else None
     return [plain(element) for element in inner.values] if kind == "array_value" else str(inner)

@@ -1,4 +1,4 @@
-"""Reads metrics from standard input with Prometheus' own parser, and says what is in them as JSON.
+"""Reads metrics from standard input with Prometheus' own parser, and prints their content as JSON.
 
 Beside what the parser refuses, what it lets pass and a server would not: samples outside of their family, a series that comes
 twice, histograms whose buckets fall or do not end with their count, and names against the conventions.

@@ -1,4 +1,4 @@
-"""Prints for every case of a table of schemas whether the jsonschema package finds it valid, one word a line."""
+"""Validates every case of a table of schemas with the jsonschema package, and prints one word per line."""
 import json
 import sys
 

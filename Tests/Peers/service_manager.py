@@ -1,4 +1,4 @@
-"""Does for a program what systemd does: listens for it and for its notifications. Prints what it says, and what it answers, a line each.
+"""Acts as systemd for a program: provides its socket and receives its notifications. Prints notifications and responses, one per line.
 
 usage: service_manager.py COMMAND ARGUMENT...
 """

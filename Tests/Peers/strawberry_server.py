@@ -2,8 +2,8 @@
 
 Prints "listening PORT" once it accepts connections. --require-auth makes /graphql answer 401 without a token of /token;
 --token-uses N makes a token good for N requests. /persisted is the same with automatic persisted queries. /graphql also speaks both
-protocols of GraphQL over WebSocket; /guarded does so for those whose connection_init has the token "open sesame". --tls-certificate and
---tls-key make it speak TLS.
+protocols of GraphQL over WebSocket; /guarded requires the token "open sesame" in connection_init. --tls-certificate and
+--tls-key enable TLS.
 """
 
 import argparse
@@ -164,7 +164,7 @@ class Subscription:
 
 
 class Ends:
-    """How many endless subscriptions run, and how many were ended."""
+    """Counts running and ended endless subscriptions."""
 
     def __init__(self) -> None:
         self.running = 0
@@ -184,7 +184,7 @@ class Guarded(GraphQLRouter):
 
 
 class Tokens:
-    """Tokens and how many requests each is still good for."""
+    """The tokens, with the number of requests left for each."""
 
     def __init__(self) -> None:
         self.left: dict[str, int] = {}
@@ -229,7 +229,7 @@ def tokens_issued() -> int:
 
 
 class PersistedContext(BaseContext):
-    """What the persisted-queries extension, written for Django, looks into: a request with its body as bytes."""
+    """A request with its body as bytes, as the persisted-queries extension, written for Django, expects it."""
 
     def __init__(self, body: bytes) -> None:
         super().__init__()
@@ -241,7 +241,7 @@ class PersistedContext(BaseContext):
 
     @request.setter
     def request(self, request) -> None:
-        """The router puts its own here, which has no bytes."""
+        """The router sets its own request here, which has no bytes."""
 
 
 async def persisted_context(request: Request) -> PersistedContext:

@@ -1,8 +1,8 @@
-"""Runs a command on a terminal of 60 columns and 12 rows, types a key once a text has been shown, and says what came of it.
+"""Runs a command on a terminal of 60 columns and 12 rows, types a key after a text was shown, and prints the result.
 
 usage: terminal.py TEXT KEY COMMAND…
 
-Prints {"exit", "restored", "output"} as JSON; "restored" tells whether the terminal's settings are what they were.
+Prints {"exit", "restored", "output"} as JSON; "restored" is true if the terminal has its former settings.
 """
 
 import fcntl

@@ -1,4 +1,4 @@
-"""Subscribes over graphql-transport-ws with the library websockets, and prints what the server says, a line each.
+"""Subscribes over graphql-transport-ws with the library websockets, and prints the server's messages, one per line.
 
 usage: websocket_client.py URL QUERY
 """

@@ -67,7 +67,7 @@ struct Run: AsyncParsableCommand {
   var filter: String?
   @Option(help: "Also write all figures to this file, as JSON.")
   var json: String?
-  @Option(help: "What Scripts/guard counted, as JSON, to be shown too.")
+  @Option(help: "The JSON output of Scripts/guard, to include in the report.")
   var counts: String?
   @OptionGroup var options: SurroundingsOptions
 

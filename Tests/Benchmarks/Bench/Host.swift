@@ -8,7 +8,7 @@ internal import Foundation
 /// `carabiner-bench host MANIFEST`: starts the host of a manifest, reports that it is ready, and ends.
 struct Host: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Bring up the host of a manifest, say that it could serve, and end.", shouldDisplay: false)
+    abstract: "Start the host of a manifest, report that it is ready, and end.", shouldDisplay: false)
 
   /// The output of a host that is ready.
   static let readiness = Data("ready\n".utf8)

@@ -1,4 +1,4 @@
-"""Measures the processor time a request costs in carabiner serve, nginx and Envoy, each on a core of its own, in turns.
+"""Measures the processor time of a request in carabiner serve, nginx and Envoy, each on its own core, alternately.
 
 usage: costs.py CARABINER ENVOY FOLDER --plugins DIR [--seconds N] [--rounds N] [--only NAME] [--json FILE]
 
@@ -21,7 +21,7 @@ OURS, THEIRS, AIM = "carabiner, ten C stages", "Envoy, ten dynamic modules", 0.5
 
 
 def carabiner(machine, options, name, stages, port, upstream, core):
-    """The gateway; its other built-in stages are the default ones."""
+    """The gateway. Its other built-in stages have default settings."""
     manifest = machine.folder / f"{name}.yaml"
     plugins = "".join(f"  - {{name: {stage}, file: {options.plugins.resolve()}/headers.so}}\n" for stage in stages)
     manifest.write_text(
@@ -34,7 +34,7 @@ def carabiner(machine, options, name, stages, port, upstream, core):
 
 
 def nginx(machine, name, port, upstream, core):
-    """nginx as a proxy that keeps its connections."""
+    """nginx as a proxy with persistent connections."""
     conf = machine.folder / f"{name}.conf"
     conf.write_text(f"""
 daemon off; worker_processes 1; pid {machine.folder}/{name}.pid; error_log {machine.folder}/{name}.error;
@@ -53,7 +53,7 @@ http {{
 
 
 def envoy(machine, options, name, filters, port, upstream, core):
-    """Envoy with one worker; what it does beside proxying is off where it can be."""
+    """Envoy with one worker. Features besides proxying are off where possible."""
     def address(number):
         return {"socket_address": {"address": "127.0.0.1", "port_value": number}}
 
@@ -84,7 +84,7 @@ def envoy(machine, options, name, filters, port, upstream, core):
 
 
 def check(name, url, stages):
-    """Ends the run if a subject does not do what is measured."""
+    """Ends the run if a subject does not do the measured work."""
     head, text = rig.answer(url)
     up = [stage for stage in STAGES if head.get(f"x-{stage}-up") == "one"]
     seen = head.get("x-seen", "")

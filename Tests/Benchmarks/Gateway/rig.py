@@ -1,4 +1,4 @@
-"""What the measurements of carabiner serve share: an upstream, processes that end with the run, and wrk."""
+"""Shared parts of the measurements of carabiner serve: an upstream, processes that end with the run, and wrk."""
 
 import json
 import os
@@ -33,7 +33,7 @@ def body():
 
 
 def free_ports(count):
-    """Ports nobody listens at. They are taken only for a moment, so somebody else may still be faster, and is told so."""
+    """Free ports. They are reserved only for a moment: if another process takes one first, the caller gets an error."""
     sockets = [socket.socket() for _ in range(count)]
     for one in sockets:
         one.bind(("127.0.0.1", 0))
@@ -44,7 +44,7 @@ def free_ports(count):
 
 
 class Rig:
-    """A folder, and processes that end with the run whatever ends it."""
+    """A folder, and processes that end with the run in every case."""
 
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
@@ -65,7 +65,7 @@ class Rig:
                 process.wait()
 
     def start(self, name, command, core=None, **environment):
-        """Starts a process; what it says is in a file of its name."""
+        """Starts a process. Its output goes to a file with its name."""
         pin = [] if core is None else ["taskset", "-c", str(core)]
         with open(self.folder / f"{name}.log", "wb") as log:
             process = subprocess.Popen(
@@ -76,7 +76,7 @@ class Rig:
         return process
 
     def wait_for(self, process, port, path="/"):
-        """Waits until a process answers."""
+        """Waits until a process responds."""
         for _ in range(200):
             if process.poll() is not None:
                 break
@@ -89,7 +89,7 @@ class Rig:
         sys.exit(f"{process.name} did not start:\n{(self.folder / (process.name + '.log')).read_text()[-2000:]}")
 
     def upstream(self, port, core=None):
-        """A server that answers everything with the same body, and tells which headers of the stages it has seen."""
+        """A server that answers everything with the same body, and reports which of the stages' headers it received."""
         conf = self.folder / "upstream.conf"
         conf.write_text(f"""
 daemon off; worker_processes 1; pid {self.folder}/upstream.pid; error_log {self.folder}/upstream.error;
@@ -110,7 +110,7 @@ http {{
 
 
 def wrk(url, seconds, core=None, timeout=5):
-    """Asks one question after the other over all connections; what came of it."""
+    """Sends requests one after another over all connections. Returns the results."""
     pin = [] if core is None else ["taskset", "-c", str(core)]
     done = subprocess.run(
         pin + ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds}s", f"--timeout={timeout}s", "-s", str(HERE / "query.lua"), url],
@@ -124,14 +124,14 @@ def wrk(url, seconds, core=None, timeout=5):
 
 
 def answer(url):
-    """The head and the body of one answer."""
+    """The head and the body of one response."""
     request = urllib.request.Request(url, data=QUERY.encode(), headers={"Content-Type": "application/json"})
     with urllib.request.urlopen(request, timeout=10) as response:
         return {name.lower(): value for name, value in response.getheaders()}, response.read().decode()
 
 
 def cpu_seconds(process):
-    """What a process and its children have used so far of a processor, in the program and in the system."""
+    """The processor time that a process and its children have used so far, in user and system mode."""
     children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
     ticks = 0
     for pid in [str(process.pid)] + children:
@@ -141,5 +141,5 @@ def cpu_seconds(process):
 
 
 def resident_kb(process):
-    """The memory a process has at this moment."""
+    """The current resident memory of a process."""
     return int(re.search(r"VmRSS:\s*(\d+) kB", pathlib.Path(f"/proc/{process.pid}/status").read_text())[1])

@@ -1,4 +1,4 @@
-"""Drives carabiner serve at full speed while its manifest is reloaded and its plugin overwritten, and counts what was lost.
+"""Drives carabiner serve at full speed while its manifest is reloaded and its plugin overwritten, and counts lost requests.
 
 usage: storm.py CARABINER FOLDER --builds A B [--seconds N] [--reload-every SECONDS] [--overwrite-every SECONDS] [--json FILE]
 
@@ -54,14 +54,14 @@ class Admin(http.client.HTTPConnection):
         return json.loads(self.ask("GET", "/status")[1])
 
     def counts(self):
-        """How many requests were answered, answered with 200, and given up by their clients."""
+        """The number of responses, of responses with status 200, and of requests that clients cancelled."""
         text = self.ask("GET", "/metrics")[1]
         answers = {int(status): int(count) for status, count in re.findall(r'requests_total\{status="(\d+)"\} (\d+)', text)}
         cancelled = int(re.search(r"^carabiner_requests_cancelled_total (\d+)", text, re.M)[1])
         return {"answered": sum(answers.values()), "good": answers.get(200, 0), "cancelled": cancelled}
 
     def settled(self):
-        """The status once nothing is under way any more, or after 10 seconds."""
+        """The status when no operation is running, or after 10 seconds."""
         for _ in range(100):
             status = self.status()
             if not status["operations"]["running"] and not status["operations"]["waiting"] and not status["retired"]:
@@ -71,7 +71,7 @@ class Admin(http.client.HTTPConnection):
 
 
 class Storm:
-    """Reloads and overwrites until it is told to end."""
+    """Reloads and overwrites until it is stopped."""
 
     def __init__(self, admin_path, plugin, builds, reload_every, overwrite_every):
         self.over = threading.Event()
@@ -126,7 +126,7 @@ class Storm:
 
 
 def measured(admin, url, seconds, size):
-    """One run of wrk, with what the gateway says of it."""
+    """One run of wrk, with the gateway's own counts."""
     before = admin.counts()
     result = rig.wrk(url, seconds)
     status = admin.settled()
@@ -142,7 +142,7 @@ def measured(admin, url, seconds, size):
 
 
 def answer_size(port):
-    """How many bytes an answer has, its head included."""
+    """The size of a response in bytes, including its head."""
     with socket.create_connection(("127.0.0.1", port)) as connection:
         question = b'{"query":"{ items { id } }"}'
         connection.sendall(
