@@ -79,7 +79,7 @@ struct ConnectionTests {
     #expect(server.requests.count == 30)
   }
 
-  /// SEMANTICS H1: answers the first request of each connection, and closes when the second has arrived.
+  /// SEMANTICS H1: answers the first request of each connection, and closes when the second one arrives.
   private func forgetful() throws -> ScriptedServer {
     try ScriptedServer { peer in
       guard try peer.request() != nil else { return }

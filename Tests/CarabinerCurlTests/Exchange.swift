@@ -33,7 +33,7 @@ extension CurlTransport {
     }
   }
 
-  /// Checks that no transfer is left behind and that the next request is answered.
+  /// Checks that no transfer is left and that the next request is answered.
   func expectIntact(_ server: ScriptedServer, sourceLocation: SourceLocation = #_sourceLocation) async throws {
     #expect(await eventually { try await self.transferCount == 0 }, sourceLocation: sourceLocation)
     #expect(try await fetch("\(server.origin)/good").text == "good", sourceLocation: sourceLocation)

@@ -29,7 +29,7 @@ struct UploadTests {
     }
   }
 
-  // Not a stored `Data`: it keeps its address where the leak sanitizer does not recognise one.
+  // Not a stored `Data`: the leak sanitizer does not recognise where it keeps its address.
   private static let bytes = (0..<200_003).map { UInt8(truncatingIfNeeded: $0 &* 31) }
   private static var pattern: Data { Data(bytes) }
 
@@ -84,7 +84,7 @@ struct UploadTests {
     try await transport.expectIntact(server)
   }
 
-  // MARK: Files that are not what they were
+  // MARK: Changed files
 
   @Test("E5: a file that is missing, a folder or a pipe is an error before anything is sent")
   func unreadable() async throws {

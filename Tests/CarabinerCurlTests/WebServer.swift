@@ -23,7 +23,7 @@ final class WebServer: Sendable {
   private let process: ProcessHandle
 
   var origin: String { "https://127.0.0.1:\(port)" }
-  /// The certificate of the authority that signed the server's.
+  /// The certificate of the authority that signed the server's certificate.
   var authorityFile: String { folder.appending(path: "authority.pem").path }
   /// A file of 16 MiB, which is served at /large.
   static let largeFileBytes = 16 << 20

@@ -15,7 +15,7 @@ enum ManifestFixtures {
     return names.map { "\(folder)/\(name)/\($0)" }
   }
 
-  /// A manifest from YAML, in the folder with the files.
+  /// A manifest from YAML, in the fixture folder.
   static func manifest(_ text: String, format: Manifest.Format? = nil) throws -> Manifest {
     try Manifest(text: text, format: format, directory: "\(folder)/files")
   }

@@ -49,7 +49,7 @@ final class StampedChain: Sendable {
 }
 
 extension ApolloClient {
-  /// The stamp that the upstream saw.
+  /// The stamp that the upstream received.
   func stamp() async throws -> String {
     var text = ""
     for try await response in try results(of: StampedChain.operation, cachePolicy: .networkOnly) {
@@ -59,7 +59,7 @@ extension ApolloClient {
   }
 }
 
-/// The response with a stamp.
+/// The response that contains a stamp.
 func stamped(_ stamp: String) -> String { #"{"data":{"stamp":"\#(stamp)"}}"# }
 
 /// Asks a gateway for the stamp of its chain.

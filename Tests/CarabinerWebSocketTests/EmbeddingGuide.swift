@@ -41,7 +41,7 @@ enum EmbeddingGuide {
     }
   }
 
-  // The operations that the page uses without showing them.
+  // Operations that the page uses but does not show.
 
   struct CountSubscription: GraphQLSubscription {
     struct Data: Decodable, Sendable { let count: Int }

@@ -28,7 +28,7 @@ struct RealServerTests {
     let server = try await StrawberryServer()
     let client = try ApolloClient.socket(server.url()) { $0.webSocketProtocol = dialect }
     #expect(try await numbers(client.results(of: countdown(from: 5))) == [5, 4, 3, 2, 1, 0])
-    // And again over the same connection, several at once.
+    // The same over the same connection, several at once.
     try await withThrowingTaskGroup(of: Void.self) { group in
       for start in 1...5 {
         group.addTask {

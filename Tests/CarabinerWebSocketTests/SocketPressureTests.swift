@@ -74,7 +74,7 @@ struct SocketPressureTests {
       try socket.begin()
       guard let id = try socket.id(of: "subscribe") else { return }
       for number in 1...count { try socket.send(#"{"type":"ping","payload":{"n":\#(number),"x":"\#(filler)"}}"#) }
-      // The client has seen all pings when it gets this.
+      // When the client receives this, it has received all pings.
       try socket.next(id, 1)
       while let message = try socket.message() {
         guard message["type"]?.string == "pong", let number = message["payload"]?["n"]?.int else { continue }
@@ -89,7 +89,7 @@ struct SocketPressureTests {
       Issue.record("no result")
       return
     }
-    // The server may read before the client has read all pings, so only the last answer is certain.
+    // The server can read before the client has read all pings, so only the last pong is certain.
     var numbers: [Int] = []
     for await number in answers { numbers.append(number) }
     #expect(numbers.last == count)

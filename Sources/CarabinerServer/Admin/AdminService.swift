@@ -1,4 +1,5 @@
 internal import Carabiner
+internal import CarabinerABI
 internal import CarabinerGateway
 internal import CarabinerHost
 internal import CarabinerManifest

@@ -26,13 +26,13 @@ package struct ChainDrawing {
 
   /// The steps on the way down. The cache is read after the GraphQL stages.
   private var down: [(list: String, name: String)] {
-    steps("graphql", .graphql) + steps("cache read", .cache) + [("", Self.fixed.request)] + steps("http", .http)
+    steps("graphql", .graphQL) + steps("cache read", .cache) + [("", Self.fixed.request)] + steps("http", .http)
       + [("", Self.fixed.transport)]
   }
 
   private var up: [(list: String, name: String)] {
     let http = Array(steps("http", .http).reversed())
-    let graphQL = Array(steps("graphql", .graphql).reversed())
+    let graphQL = Array(steps("graphql", .graphQL).reversed())
     return http + steps("parsing", .parsing) + graphQL + steps("cache write", .cache)
   }
 

@@ -29,7 +29,7 @@ struct DeferredPartsTests {
         #"{"incremental":[{"data":{"c":{"d":[1,2]}},"path":["a"],"label":"C"}],"hasNext":true}"#,
         #"{"incremental":[{"data":{"e":3},"path":[]}],"hasNext":false}"#,
       ],
-      // Two fragments in one part, for the same place and others.
+      // Two fragments in one part, for the same path and for others.
       [
         #"{"data":{"l":[{"i":1},{"i":2}]},"hasNext":true}"#,
         #"{"incremental":[{"data":{"x":1},"path":["l",0],"label":"X"},{"data":{"x":2,"y":{"z":3}},"path":["l",1],"label":"Y"},{"data":{"n":null},"path":[],"label":"N"}],"hasNext":false}"#,

@@ -25,7 +25,7 @@ struct SocketChannel {
     }
   }
 
-  /// Sends a message as a client does, masked.
+  /// Sends a masked message, like a client.
   func send(_ text: String) async throws {
     let key: WebSocketMaskingKey = [1, 2, 3, 4]
     var data = ByteBuffer(string: text)
