@@ -70,7 +70,7 @@ class Query:
     @strawberry.field
     def secret(self, info: strawberry.Info) -> str:
         if not tokens.accept(info.context["request"].headers.get("authorization", "")):
-            raise GraphQLError("who are you?", extensions={"code": "UNAUTHENTICATED"})
+            raise GraphQLError("a token is required", extensions={"code": "UNAUTHENTICATED"})
         return "the cake is real"
 
     @strawberry.field
@@ -179,7 +179,7 @@ class Guarded(GraphQLRouter):
 
     async def on_ws_connect(self, context):
         if (context.get("connection_params") or {}).get("token") != "open sesame":
-            raise ConnectionRejectionError({"reason": "who are you?"})
+            raise ConnectionRejectionError({"reason": "a token is required"})
         return await super().on_ws_connect(context)
 
 

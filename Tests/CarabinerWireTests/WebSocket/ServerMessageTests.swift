@@ -48,7 +48,7 @@ struct ServerMessageTests {
   }
 
   @Test(
-    "I1: what is JSON and no message is refused",
+    "I1: JSON that is not a message is refused",
     arguments: [
       "[]", "7", "{}", #"{"type":7}"#, #"{"type":"next"}"#, #"{"type":"next","id":"1"}"#, #"{"type":"next","id":1,"payload":{}}"#,
       #"{"type":"next","id":"1","payload":[]}"#, #"{"type":"error","id":"1","payload":{}}"#, #"{"type":"error","id":"1"}"#,
