@@ -1,4 +1,4 @@
-/* A plugin that kills the process where and how its configuration says. {"where": "on_request", "how": "segv"} */
+/* A plugin that crashes the process. Its configuration selects the hook and the signal. {"where": "on_request", "how": "segv"} */
 #include <carabiner.h>
 #include <pthread.h>
 #include <signal.h>

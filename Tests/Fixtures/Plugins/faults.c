@@ -1,5 +1,5 @@
-/* A plugin that breaks the contract so many times and then keeps it, for tests of what the host makes of that.
- * {"faults": 3, "kind": "verdict" | "hang" | "fail"}; each result says how often the plugin was asked. */
+/* A plugin that breaks the contract a number of times and then works, for tests of the breaker.
+ * {"faults": 3, "kind": "verdict" | "hang" | "fail"}; each result contains the number of calls. */
 #define _GNU_SOURCE
 #include <carabiner.h>
 #include <stdatomic.h>
@@ -18,7 +18,7 @@ typedef struct instance {
   atomic_int calls;
 } instance;
 
-/* What the next call comes to: CONTINUE once there were faults enough. */
+/* The verdict of the next call: `good` after the configured number of faults. */
 static crb_verdict next(instance *i, crb_call call, crb_verdict good) {
   if (atomic_fetch_add(&i->calls, 1) >= i->faults) return good;
   switch (i->kind) {

@@ -1,6 +1,6 @@
-/* Changes the headers of requests (config "down") and responses ("up") as it is told, one word a change:
- *   =Name:value sets, +Name:value adds, -Name removes, ?Name copies what header_get says to X-Read (or "none"), #Name copies how many fields
- *   of that name headers() has to X-Count, !207 stages a new head with one header, *Name sets it until the host has enough of it. */
+/* Changes the headers of requests (configuration "down") and responses ("up"). Each word is a change:
+ *   =Name:value sets, +Name:value adds, -Name removes, ?Name copies the result of header_get to X-Read (or "none"), #Name copies the number of
+ *   fields with that name in headers() to X-Count, !207 stages a new head with one header, *Name sets it until the host refuses. */
 #include <carabiner.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
-/* Writes a line to a file for every hook the host calls, so that a test sees the order of a chain nobody traces.
+/* Writes a line to a file for every hook the host calls, so that a test sees the order in a chain without tracing.
  *
- * {"file": "...", "suspend": "yes"|"no"}. -DTHREADS=... chooses the thread class. A hook that finds another one of its instance at
- * work writes "overlap", and an instance that is called for a second request writes "shared". */
+ * {"file": "...", "suspend": "yes"|"no"}. -DTHREADS=... chooses the thread class. A hook that overlaps with another hook of its
+ * instance writes "overlap", and an instance that is called for a second request writes "shared". */
 #include <carabiner.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -71,7 +71,7 @@ static const crb_http_stage http = {
     .size = sizeof http, .on_request = h_request, .on_head = h_head, .on_chunk = h_chunk, .on_end = h_end};
 static const crb_cache_stage cache = {.size = sizeof cache, .on_read = c_read, .on_write = c_write};
 
-/* The host hands over compact JSON it made itself: {"file":"...","suspend":"..."}. */
+/* The host passes compact JSON that it has written itself: {"file":"...","suspend":"..."}. */
 static crb_status create(const crb_host *h, const crb_create_info *info, void **inst, crb_error *why) {
   (void)h;
   char path[1024] = "", suspend[8] = "", text[1200] = "";

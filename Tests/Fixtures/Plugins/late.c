@@ -1,8 +1,8 @@
-/* Its hook stays pending beyond all limits, and then reads what it was shown, as rule R3 lets it do until it resumes.
+/* Its hook stays pending beyond all limits, and then reads its views, which rule R3 allows until it resumes.
  * {"hook":"graphql.on_request","folder":"/where/the/pipes/are"}
  *
  * It writes "pending" to the pipe `said` once it waits.  For each line it reads from the pipe `go` it writes one: first whether
- * what it was shown is the same as before, and then what resume() answered.  It does so once in the life of the process. */
+ * the views are unchanged, and then the result of resume().  It does so once in the life of the process. */
 #define _GNU_SOURCE
 #include <carabiner.h>
 #include <fcntl.h>
@@ -53,7 +53,7 @@ static void note(work *w, const char *name, const void *at, size_t count) {
 
 static void note_view(work *w, const char *name, crb_view v) { note(w, name, v.ptr, v.len); }
 
-/* Asks the system for the bytes, so that what is gone is no crash. */
+/* Reads the bytes by a system call, so that unmapped memory does not cause a crash. */
 static const char *state_of(const piece *p) {
   void *now = malloc(p->count);
   struct iovec to = {now, p->count}, from = {(void *)p->at, p->count};
@@ -101,7 +101,7 @@ static work *begin(const instance *i) {
 
 static crb_verdict wait_in(work *w, crb_call call) {
   pthread_t thread;
-  /* One piece of scratch memory, which lives until the call is over. */
+  /* Scratch memory, which lives until the call is over. */
   char *scratch = host->scratch(call, 5000, 8);
   memset(scratch, 's', 5000);
   note(w, "scratch", scratch, 5000);
@@ -248,7 +248,7 @@ static crb_status create(const crb_host *h, const crb_create_info *info, void **
   return CRB_OK;
 }
 
-/* Its instance is kept: a thread of its own may be at work. */
+/* The instance is never freed, because its thread may still be running. */
 static const crb_interceptor interceptor = {.size = sizeof interceptor,
                                             .thread_class = CRB_THREADS_CONCURRENT,
                                             .id = "org.carabiner.test.late",

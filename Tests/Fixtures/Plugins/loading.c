@@ -24,7 +24,7 @@ CRB_DECLARE_NOTE("{\"id\":\"org.carabiner.test.loading\",\"version\":\"1.0.0\",\
 void nobody_defines_this(void);
 #endif
 #ifdef NEEDS
-/* Of library.c: the plugin refuses to work with another version than this. */
+/* From library.c. The plugin refuses to work with other versions. */
 int fixture_number(void);
 #endif
 
@@ -169,7 +169,7 @@ CRB_EXPORT const crb_plugin *crb_entry_v1(const crb_host *host) {
 #elif defined(ENTRY_HANGS)
   for (volatile int i = 0;; i++) {}
 #elif defined(ENTRY_FORKS)
-  /* A child that ignores what is polite, holds the pipes open and leaves its number in a file. */
+  /* A child that ignores signals, holds the pipes open and writes its process id to a file. */
   pid_t child = fork();
   if (child == 0) {
     signal(SIGTERM, SIG_IGN);

@@ -1,4 +1,4 @@
-/* A plugin that does what its configuration says, most of it forbidden. {"mode": "..."} */
+/* A plugin whose configuration selects an action. Most of them are forbidden. {"mode": "..."} */
 #include <carabiner.h>
 #include <pthread.h>
 #include <stdio.h>

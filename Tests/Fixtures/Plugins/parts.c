@@ -1,4 +1,4 @@
-/* Looks at the results of a response in parts, drops or ends them, or makes such a response itself. {"mode": "..."} */
+/* Reads, drops or ends the results of a response in parts, or makes such a response. {"mode": "..."} */
 #include <carabiner.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,7 +44,7 @@ static crb_verdict on_result(void *inst, crb_call call, void *state, const crb_r
   return emit(i, call, text, 0) == CRB_OK ? CRB_CONTINUE : CRB_FAIL;
 }
 
-/* As a parser it takes any response, and makes a result of each byte it sees. */
+/* As a parser it takes any response, and makes a result from each byte. */
 static crb_verdict on_head(void *inst, crb_call call, void **state, const crb_head *head) {
   (void)call, (void)head;
   *state = inst;

@@ -1,13 +1,13 @@
-/* Uses the services of its host as its configuration says: {"mode": "...", "url": "..."}
+/* Uses the services of its host. The configuration selects the test: {"mode": "...", "url": "..."}
  *
  *   fetch        answers with the body of `url`
- *   guess        answers with how many of the first 100,000 numbers, and of those near its own, are ids it may fetch with
+ *   guess        answers with the number of ids that allow a fetch, among the first 100,000 numbers and those near its own
  *   lend         puts its own id into the baggage
- *   borrow       answers with what it may do with the id another plugin lent
- *   timers       arms and cancels ten thousand timers that are far away
- *   own-timer    answers whether a timer of its own fires
- *   memory       takes all the memory of the process, and asks the host for more
- *   quota        answers with how many bytes in buffers of 1 MiB it gets, and whether it gets them again */
+ *   borrow       answers with the services that work with another plugin's id
+ *   timers       arms and cancels ten thousand timers that are due much later
+ *   own-timer    answers whether its own timer fires
+ *   memory       uses all memory of the process, and asks the host for more
+ *   quota        answers with the number of bytes it gets in buffers of 1 MiB, and whether it gets them again */
 #define _GNU_SOURCE
 #include <carabiner.h>
 #include <stdio.h>
@@ -39,7 +39,7 @@ typedef struct pending {
 
 static crb_view text(const char *s) { return (crb_view){(const uint8_t *)s, strlen(s)}; }
 
-/* The answer of the whole operation: a name. */
+/* Responds to the operation with a name. */
 static crb_verdict say(const instance *i, crb_call call, const char *name) {
   char json[512];
   uint8_t *bytes = NULL;
@@ -128,7 +128,7 @@ static crb_verdict own_timer(const instance *i, crb_call call) {
   return timers->arm(i->self, 1000, fired, p) ? CRB_PENDING : CRB_FAIL;
 }
 
-/* How much address space the process has. */
+/* The size of the process's address space. */
 static size_t address_space(void) {
   unsigned long pages = 0;
   FILE *file = fopen("/proc/self/statm", "r");
@@ -142,7 +142,7 @@ static crb_verdict exhaust(const instance *i, crb_call call) {
   uint8_t *bytes = NULL;
   unsigned got = 0;
   char name[64];
-  /* What is asked for is twice what there is; what the process needs for itself is in between. */
+  /* The request is twice the available memory. The process's own needs are in between. */
   uint8_t *given = NULL;
   crb_buf large = host->buf_alloc(i->self, 96u << 20, &given);
   if (!large) return CRB_FAIL;
@@ -152,7 +152,7 @@ static crb_verdict exhaust(const instance *i, crb_call call) {
   tight.rlim_cur = address_space() + (48u << 20);
   if (setrlimit(RLIMIT_AS, &tight)) abort();
   got += host->buf_alloc(i->self, 128u << 20, &bytes) != 0;
-  /* The copy that emit() makes has no room either. */
+  /* The copy that emit() makes does not fit either. */
   crb_status emitted = host->emit(call, CRB_EMIT_RESULT, large, 0);
   if (setrlimit(RLIMIT_AS, &before)) abort();
   snprintf(name, sizeof name, "got %u, emit %d", got, emitted);

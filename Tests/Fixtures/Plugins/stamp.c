@@ -1,4 +1,4 @@
-/* Stamps requests and responses with STAMP, which tells one build from another; -DNAME makes one that cannot be brought up. */
+/* Stamps requests and responses with STAMP, which identifies the build. Options -DNAME make builds that cannot be started. */
 #define _GNU_SOURCE
 #include <carabiner.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ static crb_verdict stamp(void *inst, crb_call call, const char *name) {
 }
 
 #ifdef STAMP_FILE
-/* The first line of the file that the configuration names, as it is when the instance is made. */
+/* The first line of the file in the configuration, read when the instance is created. */
 static char *stamp_of(crb_view config) {
   char path[512] = "", *line = calloc(1, 64);
   const char *start = memmem(config.ptr, config.len, "\"/", 2);

@@ -1,7 +1,7 @@
-/* Counts its calls and hands the count over (crb.state/1), or does so in one of the ways that are wrong.
- * {"mode": "..."} chooses the way; -DSTATE_VERSION is the version it writes, -DTHREADS its thread class.
+/* Counts its calls and hands the count over (crb.state/1), or does so incorrectly.
+ * {"mode": "..."} selects the fault; -DSTATE_VERSION is the version it writes, -DTHREADS its thread class.
  *
- * Version 1 is the count alone, 8 bytes; version 2 is that and a name, its length before it. */
+ * Version 1 is the count alone, 8 bytes; version 2 adds a name with its length before it. */
 #define _GNU_SOURCE
 #include <carabiner.h>
 #include <stdatomic.h>
@@ -32,7 +32,7 @@ static crb_view text(const char *s) { return (crb_view){(const uint8_t *)s, strl
 static int is(const instance *i, const char *mode) { return strcmp(i->mode, mode) == 0; }
 static void drop(void *user) { (void)user; }
 
-/* The count is the answer. */
+/* Responds with the count. */
 static crb_verdict on_request(void *inst, crb_call call, void **state) {
   instance *i = inst;
   char json[128];
@@ -64,7 +64,7 @@ static crb_status save(void *inst, crb_buf *out, crb_error *why) {
     host->buf_release(*out);
     return CRB_OK;
   }
-  /* More than is there: whoever believes it reads what is not theirs. */
+  /* The length is too large: a host that trusts it reads beyond the buffer. */
   if (is(i, "length")) return *out = host->buf_adopt(i->self, some, SIZE_MAX / 2, drop, NULL), CRB_OK;
   if (is(i, "large")) return *out = host->buf_alloc(i->self, CRB_STATE_MAX_BYTES + 1, &bytes), CRB_OK;
   if (is(i, "full")) {
@@ -75,7 +75,7 @@ static crb_status save(void *inst, crb_buf *out, crb_error *why) {
   if (is(i, "empty")) return *out = host->buf_alloc(i->self, 0, &bytes), CRB_OK;
   if (is(i, "none")) return *out = host->buf_adopt(i->self, NULL, 0, drop, NULL), CRB_OK;
   if (is(i, "failing")) return *out = host->buf_alloc(i->self, 8, &bytes), CRB_E_NOMEM;
-  /* Anybody beside it is seen. */
+  /* Detects a concurrent call. */
   if (THREADS == CRB_THREADS_SERIAL && atomic_fetch_add(&i->inside, 1) != 0) return CRB_E_THREAD;
   if (THREADS == CRB_THREADS_SERIAL) usleep(2000);
   uint8_t length = (uint8_t)strlen(i->name);
@@ -117,7 +117,7 @@ static crb_status adopt(void *inst, uint32_t version, crb_view bytes, crb_error 
 }
 
 static const crb_state whole = {.size = sizeof whole, .version = STATE_VERSION, .save = save, .adopt = adopt};
-/* As a plugin has it that was built before adopt() was thought of. */
+/* The table of a plugin that was built before adopt() existed. */
 static const crb_state shorter = {.size = offsetof(crb_state, adopt), .version = STATE_VERSION, .save = save, .adopt = adopt};
 
 static const void *extension(void *inst, const char *id) {

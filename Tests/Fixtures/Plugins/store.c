@@ -1,4 +1,4 @@
-/* A cache that keeps its results in the store of the host, and one that does all that the store's service refuses.
+/* A cache that keeps its results in the host's store, and one that makes invalid requests to the store.
  * {"mode": "..."} */
 #include <carabiner.h>
 #include <stdatomic.h>
@@ -83,7 +83,7 @@ static void done(void *user, const crb_store_answer *answer, const crb_error *er
   finish(w, error ? fail(w->call, error->message) : CRB_CONTINUE);
 }
 
-/* Publishes, loads and removes one record after the other, each from the outcome of the one before. */
+/* Publishes, loads and removes records one after another. Each operation starts in the callback of the one before. */
 static void chained(void *user, const crb_store_answer *answer, const crb_error *error) {
   waiting *w = user;
   const crb_store_service *store = w->owner->store;
@@ -146,7 +146,7 @@ static crb_verdict on_write(void *inst, crb_call call, void *state, const crb_re
   return CRB_CONTINUE;
 }
 
-/* -- what is refused -- */
+/* -- refused operations -- */
 
 static void never(void *user, const crb_store_answer *answer, const crb_error *error) {
   (void)user, (void)answer, (void)error;
@@ -164,7 +164,7 @@ static int refusals(instance *i, char *target, size_t size) {
   crb_self self = i->self;
   crb_view a = text("a"), empty = {(const uint8_t *)"", 0}, absent = {NULL, 0}, bad = {(const uint8_t *)"\xFF", 1};
   crb_view cut = {(const uint8_t *)"\xC3", 1};
-  /* Whatever is said to be so large is not looked at. */
+  /* The host must not read values with such lengths. */
   crb_view large = {(const uint8_t *)"{}", (size_t)CRB_STORE_MAX_BYTES + 1}, endless = {(const uint8_t *)"{}", SIZE_MAX};
   uint8_t *letters = malloc(CRB_STORE_MAX_KEY_BYTES + 1);
   if (!letters) return 0;
@@ -214,7 +214,7 @@ static crb_verdict on_request(void *inst, crb_call call, void **state) {
   }
   if (is(i, "answers")) n = snprintf(answer, sizeof answer, "{\"data\":{\"answers\":%d}}", atomic_load(&i->answers));
   if (n == 0) return CRB_CONTINUE;
-  /* The next request hears how many of these were answered. */
+  /* The next request is answered with the number of completed operations. */
   strcpy(i->mode, "answers");
   return emit(i, call, (const uint8_t *)answer, (size_t)n) == CRB_OK ? CRB_RESPOND : CRB_FAIL;
 }

@@ -1,4 +1,4 @@
-/* Replaces every error by none. */
+/* Fails in on_error without setting an error. */
 #include <carabiner.h>
 
 static crb_verdict on_error(void *inst, crb_call call, void *state, const crb_error *error) {

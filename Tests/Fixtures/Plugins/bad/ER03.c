@@ -1,4 +1,4 @@
-/* Is lost at the third attempt. */
+/* Crashes at the third attempt. */
 /* STATUS: CRASH */
 #include <carabiner.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Comes back at once, whatever the server asks. */
+/* Retries at once, without the delay that the server requests. */
 /* STATUS: WARN */
 #include <carabiner.h>
 

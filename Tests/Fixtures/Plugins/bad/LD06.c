@@ -1,4 +1,4 @@
-/* Takes its time to be loaded. */
+/* Takes long to load. */
 /* STATUS: WARN */
 #include <carabiner.h>
 #include <unistd.h>

@@ -17,7 +17,7 @@ unsafe extern "C" fn on_result(_: *mut c_void, _: u64, state: *mut c_void, resul
 }
 unsafe extern "C" fn on_end(_: *mut c_void, _: u64, state: *mut c_void) -> i32 {
     let data = *state.cast::<&'static [u8]>();
-    // Read, and not answered with: what stands there by then may be anything.
+    // The value is read but not used in an answer, because the memory may have any content by then.
     std::hint::black_box(data.first().copied());
     0
 }

@@ -14,7 +14,7 @@ static crb_verdict on_request(void *inst, crb_call call, void **state) {
     return CRB_FAIL;
   }
   memcpy(value, "1", 1);
-  /* What cannot be in a header is another rule's. */
+  /* Characters that a header cannot contain are another rule's. */
   for (size_t i = 1; i < 64; i++) {
     if (value[i] == 0 || value[i] == '\r' || value[i] == '\n') value[i] = ' ';
   }

@@ -1,4 +1,4 @@
-/* Brings a test along that it fails. */
+/* Contains a self-test that fails. */
 #include <carabiner.h>
 #include <string.h>
 static const char *test_name(uint32_t n) { return n == 0 ? "one and one are two" : "two and two are five"; }

@@ -10,7 +10,7 @@ static crb_status create(const crb_host *h, const crb_create_info *info, void **
   (void)h, (void)info, (void)why;
   static int done;
   struct itimerval hour = {.it_value = {.tv_sec = 3600}};
-  /* Not by setitimer(), whose import is another rule's. */
+  /* Not by setitimer(), because another rule checks its import. */
   if (!done++) syscall(SYS_setitimer, ITIMER_REAL, &hour, NULL);
   return (*inst = malloc(1)) ? CRB_OK : CRB_E_NOMEM;
 }

@@ -1,4 +1,4 @@
-/* `host` and `self` for a fixture that calls the host, and what most of those do with it.  A fixture includes it after carabiner.h;
+/* `host` and `self` for a fixture that calls the host, and common helper functions.  A fixture includes it after carabiner.h;
  * the entry function of sound.h sets both. */
 #ifndef HAS_HOST
 #define HAS_HOST

@@ -1,5 +1,5 @@
-/* A cache with one entry for each instance, as sound as a fixture leaves it: KEY_PART is the part of the operation that is its key, and
- * KEEPS(call, result) says whether it keeps a result. */
+/* A cache with one entry for each instance, correct except for the fixture's fault: KEY_PART is the part of the operation that is its
+ * key, and KEEPS(call, result) says whether it keeps a result. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>

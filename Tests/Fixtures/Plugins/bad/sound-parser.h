@@ -1,5 +1,5 @@
-/* A parser that takes JSON bodies and emits how long they are, as sound as a fixture leaves it: AT_SEAM(reading, chunk) is done before
- * a chunk is added, and CUT_SHORT(reading) when the body ends where its first object does not. */
+/* A parser that takes JSON bodies and emits how long they are, correct except for the fixture's fault: AT_SEAM(reading, chunk)
+ * runs before a chunk is added, and CUT_SHORT(reading) when the body does not end with its first object. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-/* The rest of a plugin: what a fixture does not define it gets from here, and that is sound.
+/* The rest of a plugin: correct versions of everything that a fixture does not define.
  *
- * A fixture includes carabiner.h, writes the one thing it does wrong, names it with a #define, and includes this file last:
+ * A fixture includes carabiner.h, defines its one fault, names it with a #define, and includes this file last:
  *
  *     #include <carabiner.h>
  *     static crb_verdict on_end(void *inst, crb_call call, void *state) { return CRB_RETRY; }
@@ -36,7 +36,7 @@ static crb_verdict sound_on_request(void *inst, crb_call call, void **state) {
   if (!*state) *state = malloc(1);
   return *state ? CRB_CONTINUE : CRB_FAIL;
 }
-/* The sound parser leaves every response to the next one: it knows no content. */
+/* The correct parser leaves every response to the next one. */
 static crb_verdict sound_on_parser_head(void *inst, crb_call call, void **state, const crb_head *head) {
   (void)inst, (void)call, (void)state, (void)head;
   return CRB_DROP;
@@ -73,7 +73,7 @@ static crb_status sound_create(const crb_host *h, const crb_create_info *info, v
 }
 static void sound_destroy(void *inst) { free(inst); }
 
-/* Every one of them may go unused. */
+/* Each of them can be unused. */
 static void *const sound_functions[] __attribute__((unused)) = {
     (void *)sound_on_request, (void *)sound_on_parser_head, (void *)sound_on_result, (void *)sound_on_head,
     (void *)sound_on_chunk,   (void *)sound_on_error,       (void *)sound_on_end,    (void *)sound_on_cancel,

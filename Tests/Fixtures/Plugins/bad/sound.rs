@@ -1,5 +1,5 @@
-// The rest of a plugin in Rust that speaks with the host itself, without the kit's guards: a fixture gives its GraphQL stage, names what
-// it does wrong, and takes the rest from here, which is sound.
+// The rest of a plugin in Rust that calls the host itself, without the kit's checks. A fixture defines its GraphQL stage with one fault
+// and takes the rest, which is correct, from here.
 //
 //     include!("sound.rs");
 //     unsafe extern "C" fn on_end(_: *mut c_void, _: u64, _: *mut c_void) -> i32 { 7 }
@@ -80,7 +80,7 @@ macro_rules! plugin {
             deinit: None,
         });
 
-        /// The one symbol of the contract.
+        /// The only exported symbol of the contract.
         #[no_mangle]
         pub extern "C" fn crb_entry_v1(host: *const Host) -> *const Plugin {
             HOST.store(host.cast_mut(), Ordering::Relaxed);

@@ -1,5 +1,5 @@
-// All four stages on the C++ kit, and what can go wrong in them: the mode of the configuration says which.
-// The fixtures in Rust and Swift do the same, and one table of expectations holds for all three.
+// All four stages on the C++ kit, and their possible failures: the mode in the configuration selects one. The fixtures in
+// Rust and Swift do the same, and share one table of expectations.
 #include <carabiner.hpp>
 
 #include <map>
@@ -13,7 +13,7 @@ namespace {
 using crb::Verdict;
 using namespace std::chrono_literals;
 
-/// What the GraphQL stage knows of a call between its hooks.
+/// The state of the GraphQL stage between the hooks of a call.
 struct Pass {
   int passes = 0;
   std::mutex mutex;
@@ -35,7 +35,7 @@ class Kit {
   static constexpr crb::Parts parser{CRB_PART_HEADERS | CRB_PART_CHUNK};
   static constexpr const char *accept = "text/x-kit";
 
-  /// How the one record begins that this cache keeps in the host's store.
+  /// The beginning of the only record that this cache keeps in the host's store.
   static constexpr std::string_view opening = R"({"Kit:1":{"answer":)";
 
   explicit Kit(const crb::Setup &setup)
@@ -53,7 +53,7 @@ class Kit {
     if (config.text("mode") == "refuse") throw crb::Failure("this configuration is refused");
   }
 
-  // Beside the stages
+  // Extensions
 
   static constexpr uint32_t state_version = 3;
 
@@ -244,7 +244,7 @@ class Kit {
     const std::string_view body = *call.state<std::string>();
     if (body.substr(0, 5) != "name=") throw crb::Failure("the body has no name");
     if (is("many")) {
-      // One result for each letter, as a response in parts would bring them.
+      // One result for each letter, like a response in parts.
       for (size_t place = 5; place < body.size(); ++place) {
         uint32_t flags = 0;
         if (place > 5) flags |= CRB_RESULT_INCREMENTAL;
@@ -262,7 +262,7 @@ class Kit {
     if (mode_ == std::string("throw in ") + hook) throw std::runtime_error(std::string("thrown in ") + hook);
   }
 
-  /// The call is over by now: what the host says is told to the next.
+  /// The call is over by now. The next call reports the host's error.
   void try_late(crb::graphql::Call &call) {
     try {
       call.set_header("X-Kit-Late", "yes");
@@ -272,7 +272,7 @@ class Kit {
     }
   }
 
-  /// At the third tick a call goes on.
+  /// The third tick resumes a call.
   void tick() {
     std::optional<crb::Later<crb::graphql::Call>> later;
     {
@@ -284,7 +284,7 @@ class Kit {
     later->finish([](crb::graphql::Call &call) { call.set_header("X-Kit-Ticks", "3"); });
   }
 
-  /// Work on a thread of its own that goes on when its call is over, and so may be under way when the instance is destroyed.
+  /// Work on its own thread that continues after its call is over, so it can be running when the instance is destroyed.
   Verdict overrun(crb::graphql::Call &call) {
     call.make_state<Pass>().witness.emplace(journal_, "state");
     return call.later([this](auto later) {

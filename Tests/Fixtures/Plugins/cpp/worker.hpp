@@ -1,4 +1,4 @@
-// What ends, and where: on a thread of the host, or on the thread that the plugin has made.
+// Objects that note their end and their thread: a host thread or the plugin's own.
 #ifndef KIT_WORKER_HPP
 #define KIT_WORKER_HPP
 
@@ -13,7 +13,7 @@
 /// Whether this is the plugin's own thread.
 inline thread_local bool on_worker = false;
 
-/// Notes in a file that something ends.
+/// Notes the end of an object in a file.
 inline void note_end(const std::string &journal, const std::string &what) {
   if (!journal.empty()) std::ofstream(journal, std::ios::app) << what << (on_worker ? " on its own worker\n" : "\n");
 }
@@ -30,7 +30,7 @@ class Witness {
   const std::string name_;
 };
 
-/// A thread that runs jobs, and keeps them until it ends.
+/// A thread that runs jobs and holds them until it ends.
 class Worker {
  public:
   Worker() : thread_([this] { run(); }) {}

@@ -1,12 +1,12 @@
-/* What the fixtures of this folder have in common.  Each is a table of things a plugin might try to get out of its process, or to reach
- * what is not its own.  Compiled as a library it is a plugin that tries all of them: in a constructor, in create(), and in a thread.
- * Compiled with PROGRAM it is a program that tries them without any confinement, which shows that they are real.
+/* Shared code of the fixtures of this folder.  Each is a table of attempts of a plugin to affect something outside its process.
+ * Compiled as a library, it is a plugin that makes all attempts: in a constructor, in create(), and in a thread.
+ * Compiled with PROGRAM, it is a program that makes them without confinement, which shows that they can succeed.
  *
- * No attempt does harm where it succeeds: signals are number 0, what is set is what was there, files are those of a folder the test
- * made.  OUTSIDE is that folder; it holds file-N and folder-N for each number N.  TARGET is the process that must not be reached: the
- * supervisor for a plugin, and a child made for it for the program.
+ * Successful attempts do no harm: signals have number 0, settings keep their values, and files are in a folder that the test has
+ * made.  OUTSIDE is that folder; it holds file-N and folder-N for each number N.  TARGET is the process that is attacked: the
+ * supervisor for a plugin, a child process for the program.
  *
- * It writes a line to standard error for each attempt that succeeded, and then how many there were. */
+ * It writes a line to standard error for each successful attempt, and then their number. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -38,7 +38,7 @@ struct escape {
 static pid_t target;
 static int current;
 
-/* A path of the attempt's own in the folder outside. */
+/* A path in the folder outside, for this attempt only. */
 static const char *mine(const char *what) {
   static char path[4096];
   snprintf(path, sizeof path, "%s/%s-%d", OUTSIDE, what, current);
@@ -57,7 +57,7 @@ static int opens(const char *path, int flags) {
   return file >= 0;
 }
 
-/* Opens a file and gets a byte of it, or an entry of a folder. */
+/* Reads a byte of a file or an entry of a folder. */
 static int reads(const char *path) {
   char text[4096];
   int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -141,7 +141,7 @@ static crb_status create(const crb_host *h, const crb_create_info *info, void **
 
 #endif
 
-/* Last in each fixture: the table. */
+/* The table, at the end of each fixture. */
 #define ESCAPES(...)                            \
   const struct escape escapes[] = {__VA_ARGS__}; \
   const size_t escape_count = sizeof escapes / sizeof *escapes;

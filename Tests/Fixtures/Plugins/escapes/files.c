@@ -1,4 +1,4 @@
-/* Changes and reads files that are not its own. */
+/* Changes and reads files of other owners. */
 #include "escape.h"
 
 #include <sys/inotify.h>

@@ -1,4 +1,4 @@
-/* Changes the machine, takes other rights, or more of the machine than its limits give. */
+/* Changes the machine, or gains rights or resources beyond its limits. */
 #include "escape.h"
 
 #include <grp.h>
@@ -42,7 +42,7 @@ static int mounts(void) {
   umount2(mine("folder"), MNT_DETACH);
   return 1;
 }
-/* Nothing is mounted there: a process with the right to ask gets another error. */
+/* Nothing is mounted there, so a process with the right to unmount gets EINVAL. */
 static int unmounts(void) { return umount2(mine("folder"), 0) == 0 || errno == EINVAL; }
 static int pivots(void) { return syscall(SYS_pivot_root, mine("folder"), mine("folder")) == 0 || errno == EINVAL || errno == EBUSY; }
 static int opens_filesystem(void) { return syscall(SYS_fsopen, "tmpfs", 0) >= 0; }
@@ -79,7 +79,7 @@ static int reads_whole_log(void) {
   char text[256];
   return klogctl(3 /* SYSLOG_ACTION_READ_ALL */, text, sizeof text) >= 0;
 }
-/* Numbers that mean nothing: a process that may restart the machine gets another error. */
+/* The numbers are invalid, so a process with the right to restart the machine gets EINVAL. */
 static int restarts(void) { return syscall(SYS_reboot, 0, 0, 0, NULL) == 0 || errno == EINVAL; }
 static int removes_module(void) { return syscall(SYS_delete_module, "carabiner_no_such_module", O_NONBLOCK) == 0 || errno == ENOENT; }
 static int inserts_module(void) { return syscall(SYS_init_module, NULL, 0ul, "") == 0 || errno == EFAULT || errno == ENOEXEC; }

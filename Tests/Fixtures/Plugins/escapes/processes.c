@@ -1,4 +1,4 @@
-/* Reaches other processes: with signals, by looking into them, by changing how they run; and starts processes. */
+/* Affects other processes with signals, by reading their memory and by changing their scheduling, and starts processes. */
 #include "escape.h"
 
 #include <linux/ioprio.h>
@@ -13,7 +13,7 @@
 
 static int kills(void) { return kill(target, 0) == 0; }
 static int kills_group(void) { return kill(-getpgid(target), 0) == 0; }
-/* Process 1 is of root, and there is one. */
+/* Process 1 exists and belongs to root. */
 static int kills_first(void) { return kill(1, 0) == 0; }
 static int tkills(void) { return syscall(SYS_tkill, target, 0) == 0; }
 static int tgkills(void) { return syscall(SYS_tgkill, target, target, 0) == 0; }
@@ -49,7 +49,7 @@ static char byte = 'b';
 static int reads_memory(void) {
   char copy;
   struct iovec here = {&copy, 1}, there = {&byte, 1};
-  /* In another program the address may be unmapped: that it says so is a success as well. */
+  /* In another program the address may be unmapped. EFAULT is a success too. */
   return process_vm_readv(target, &here, 1, &there, 1, 0) == 1 || errno == EFAULT;
 }
 static int writes_memory(void) {

@@ -1,4 +1,4 @@
-/* Reaches others by sockets, io_uring and all else of the kernel that carries bytes between processes. */
+/* Reaches other processes by sockets, io_uring and other kernel interfaces for communication. */
 #include "escape.h"
 
 #include <arpa/inet.h>
@@ -34,7 +34,7 @@ static int binds_abstract(void) {
   snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "carabiner-escape-%d", (int)getpid());
   return local >= 0 && bind(local, (struct sockaddr *)&name, sizeof name) == 0;
 }
-/* With a listener or without: an answer of either kind comes from outside. */
+/* Success and a refused connection both mean that the outside was reached. */
 static int connects_to(int domain, const void *address, socklen_t length) {
   int out = socket(domain, SOCK_STREAM | SOCK_NONBLOCK, 0);
   return out >= 0 && (connect(out, address, length) == 0 || errno == ECONNREFUSED || errno == EINPROGRESS);
@@ -66,7 +66,7 @@ static int sets_up_ring(void) {
   struct io_uring_params parameters = {0};
   return syscall(SYS_io_uring_setup, 4, &parameters) >= 0;
 }
-/* No ring is needed to ask: anything but "no such call" comes from io_uring. */
+/* This needs no ring: every error except "no such call" comes from io_uring. */
 static int registers_ring(void) { return syscall(SYS_io_uring_register, -1, 0, NULL, 0) >= 0 || errno == EBADF || errno == EINVAL; }
 static int enters_ring(void) { return syscall(SYS_io_uring_enter, -1, 0, 0, 0, NULL, 0) >= 0 || errno == EBADF || errno == EINVAL; }
 static int queues_messages(void) {
@@ -104,7 +104,7 @@ static int names_memory(void) {
   shm_unlink(name);
   return 1;
 }
-/* By the number another machine, or x32, has for socket(): it may not exist here, so it is no proof where nothing is confined. */
+/* Uses the number of socket() on x32 or another architecture. It may not exist here, so its failure without confinement proves nothing. */
 static int socket_of_x32(void) { return syscall(0x40000000 + 41, AF_UNIX, SOCK_STREAM, 0) >= 0; }
 static int socket_of_i386(void) {
 #if defined(__x86_64__)

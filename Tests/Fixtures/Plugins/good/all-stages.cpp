@@ -1,4 +1,4 @@
-// All four stages on the C++ kit, each as it should be, and what a plugin may have beside them.
+// All four stages on the C++ kit, without faults, and the optional extensions of a plugin.
 #include <carabiner.hpp>
 
 #include <map>
@@ -99,7 +99,8 @@ class AllStages {
 
   explicit AllStages(const crb::Setup &setup) : host_(setup.host) {}
 
-  // Beside the stages: how many results were kept, which the next instance counts on; and whether CBOR is read as the standard says.
+  // Extensions: the number of stored results, which the next instance continues, and a test that CBOR is read as the standard
+  // requires.
 
   static constexpr uint32_t state_version = 1;
   std::optional<std::string> save() {
@@ -124,7 +125,7 @@ class AllStages {
     };
   }
 
-  // GraphQL: tells the server whether the operation has a name, and counts what failed.
+  // GraphQL: sends the server whether the operation has a name, and counts failures.
 
   Verdict on_request(crb::graphql::Call &call) {
     call.make_state<Failures>() = {};
@@ -142,7 +143,7 @@ class AllStages {
     if (call.state<Failures>()->count > 0) host_.log(crb::Level::Debug, "some results have errors");
   }
 
-  // HTTP: says which attempt this is, and measures the body.
+  // HTTP: sends the number of the attempt, and measures the body.
 
   Verdict on_request(crb::http::Call &call) {
     call.make_state<Length>() = {};
@@ -152,7 +153,7 @@ class AllStages {
   void on_head(crb::http::Call &call, const crb::Head &head) { call.set_header("X-Seen-Status", std::to_string(head.status)); }
   void on_chunk(crb::http::Call &call, const crb::Chunk &chunk) { call.state<Length>()->bytes += chunk.bytes.size(); }
 
-  // Cache: the last results, some of them.
+  // Cache: some of the last results.
 
   Verdict on_read(crb::cache::Call &call) {
     const std::string key = key_of(call);

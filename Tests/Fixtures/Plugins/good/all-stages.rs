@@ -1,4 +1,4 @@
-//! All four stages on the Rust kit, each as it should be, and what a plugin may have beside them.
+//! All four stages on the Rust kit, without faults, and the optional extensions of a plugin.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
@@ -22,7 +22,8 @@ impl Plugin for AllStages {
     }
 }
 
-// How many results were kept, which the next instance counts on; and whether CBOR is read as the standard says.
+// The number of stored results, which the next instance continues, and a test that CBOR is read as the standard
+// requires.
 
 impl Handover for AllStages {
     const VERSION: u32 = 1;
@@ -56,10 +57,10 @@ impl SelfTests for AllStages {
     ];
 }
 
-// GraphQL: tells the server whether the operation has a name, and counts what failed.
+// GraphQL: sends the server whether the operation has a name, and counts failures.
 
 impl graphql::Stage for AllStages {
-    /// How many results and attempts failed.
+    /// The number of failed results and attempts.
     type State = u32;
     const NEEDS: Parts = Parts::OPERATION_NAME.and(Parts::ERRORS);
     const MUTATES: Parts = Parts::HEADERS;
@@ -94,10 +95,10 @@ impl graphql::OnEnd for AllStages {
     }
 }
 
-// HTTP: says which attempt this is, and measures the body.
+// HTTP: sends the number of the attempt, and measures the body.
 
 impl http::Stage for AllStages {
-    /// How many bytes the body has so far.
+    /// The number of bytes of the body so far.
     type State = usize;
     const NEEDS: Parts = Parts::HEADERS.and(Parts::CHUNK);
     const MUTATES: Parts = Parts::HEADERS;
@@ -123,7 +124,7 @@ impl http::OnChunk for AllStages {
     }
 }
 
-// Cache: the last results, some of them.
+// Cache: some of the last results.
 
 fn key_of(call: &cache::Call) -> Result<String, Failure> {
     let mut key = String::new();
@@ -211,7 +212,7 @@ impl<'a> Reader<'a> {
         Ok(*first)
     }
 
-    /// What comes, and its number.
+    /// The kind and the number of the next item.
     fn head(&mut self) -> Result<(u8, usize), Failure> {
         let first = self.byte()?;
         match first & 31 {

@@ -2,7 +2,7 @@ public import CCarabiner
 internal import CarabinerPlugin
 internal import Synchronization
 
-/// All four stages on the Swift kit, each as it should be, and what a plugin may have beside them.
+/// All four stages on the Swift kit, without faults, and the optional extensions of a plugin.
 final class AllStages: Plugin {
   static let identity = PluginIdentity(id: "org.carabiner.test.good-swift", version: "1.0.0")
 
@@ -12,7 +12,7 @@ final class AllStages: Plugin {
   init(configuration: PluginConfiguration, host: PluginHost) {}
 }
 
-/// How many results were kept, which the next instance counts on.
+/// The number of stored results, which the next instance continues.
 extension AllStages: Handover {
   static let stateVersion: UInt32 = 1
 
@@ -27,7 +27,7 @@ extension AllStages: Handover {
   }
 }
 
-/// Whether CBOR is read as the standard says.
+/// A test that CBOR is read as the standard requires.
 extension AllStages: SelfTesting {
   static var selfTests: [SelfTest<AllStages>] {
     [
@@ -42,12 +42,12 @@ extension AllStages: SelfTesting {
   }
 }
 
-/// How many results and attempts failed.
+/// The number of failed results and attempts.
 struct Failures: CallState {
   var count = 0
 }
 
-/// Tells the server whether the operation has a name, and counts what failed.
+/// Sends the server whether the operation has a name, and counts failures.
 extension AllStages: GraphQL.Stage, GraphQL.OnResult, GraphQL.OnError, GraphQL.OnEnd {
   static var graphQL: StageParts { StageParts(needs: [.operationName, .errors], mutates: .headers) }
 
@@ -73,12 +73,12 @@ extension AllStages: GraphQL.Stage, GraphQL.OnResult, GraphQL.OnError, GraphQL.O
   }
 }
 
-/// How many bytes a body has so far.
+/// The number of bytes of a body so far.
 struct Length: CallState {
   var bytes = 0
 }
 
-/// Says which attempt this is, and measures the body.
+/// Sends the number of the attempt, and measures the body.
 extension AllStages: HTTP.Stage, HTTP.OnHead, HTTP.OnChunk {
   static var http: StageParts { StageParts(needs: [.headers, .chunk], mutates: .headers) }
 
@@ -99,7 +99,7 @@ extension AllStages: HTTP.Stage, HTTP.OnHead, HTTP.OnChunk {
   }
 }
 
-/// Keeps the last results, some of them.
+/// Stores some of the last results.
 extension AllStages: Cache.Stage, Cache.OnWrite {
   static var cache: StageParts { StageParts(needs: [.operationName, .document, .variables, .json, .errors]) }
 
@@ -122,13 +122,13 @@ extension AllStages: Cache.Stage, Cache.OnWrite {
       if kept.count >= 32 { kept.removeAll() }
       kept[key] = json
     }
-    // What was adopted may be any number.
+    // Wrapping, because the adopted number can be any value.
     count.wrappingAdd(1, ordering: .relaxed)
     return .continue
   }
 }
 
-/// A body, as it comes.
+/// The body so far.
 struct Body: CallState {
   var bytes: [UInt8] = []
 }
@@ -166,7 +166,7 @@ private struct Reader {
     return first
   }
 
-  /// What comes, and its number.
+  /// The kind and the number of the next item.
   private mutating func head() throws -> (kind: UInt8, number: Int) {
     let first = try byte()
     guard first & 31 <= 24 else { throw PluginFailure("the response holds what this parser does not know") }
@@ -216,7 +216,7 @@ private struct Reader {
   }
 }
 
-/// The one symbol of the contract. Public, or it vanishes in a release build.
+/// The only exported symbol of the contract. It must be public: otherwise a release build removes it.
 @c(crb_entry_v1)
 public func entry(_ host: UnsafePointer<crb_host>?) -> UnsafePointer<crb_plugin>? {
   unsafe PluginExport.table(for: AllStages.self, host: host)

@@ -1,4 +1,4 @@
-/* Counts its calls, and hands the count over. */
+/* Counts its calls and hands the count over to the next instance. */
 #include <carabiner.h>
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-//! Waits in every hook that may, for a timer or a request, and leaves it to the kit to end that when the call is cancelled.
+//! Waits in every hook for a timer or a request. The kit must finish the hook when the call is cancelled.
 
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
 public import CCarabiner
 internal import CarabinerPlugin
 
-/// Waits in every hook that may, for a timer or a request, and leaves it to the kit to end that when the call is cancelled.
+/// Waits in every hook for a timer or a request. The kit must finish the hook when the call is cancelled.
 struct Waiting: GraphQL.Stage, GraphQL.OnResult, GraphQL.OnError, GraphQL.OnEnd {
   static let identity = PluginIdentity(id: "org.carabiner.test.waiting", version: "1.0.0")
 

@@ -1,5 +1,5 @@
-//! All four stages on the Rust kit, and what can go wrong in them: the mode of the configuration says which.
-//! The fixtures in C++ and Swift do the same, and one table of expectations holds for all three.
+//! All four stages on the Rust kit, and their possible failures: the mode in the configuration selects one. The fixtures in C++ and Swift
+//! do the same, and share one table of expectations.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -18,7 +18,7 @@ use second::Second;
 use ticks::Ticks;
 use worker::{note_end, Witness, Worker};
 
-/// How the one record begins that this cache keeps in the host's store.
+/// The beginning of the only record that this cache keeps in the host's store.
 const OPENING: &str = r#"{"Kit:1":{"answer":"#;
 
 struct Kit {
@@ -129,7 +129,7 @@ impl SelfTests for Kit {
 }
 
 impl graphql::Stage for Kit {
-    /// How often the request passed.
+    /// The number of times the request passed.
     type State = u32;
     const NEEDS: Parts = Parts::HEADERS.and(Parts::JSON);
     const MUTATES: Parts = Parts::HEADERS.and(Parts::JSON);
@@ -156,7 +156,7 @@ impl graphql::Stage for Kit {
             }
             "overrun" => {
                 let Some(worker) = self.worker.clone() else { return Ok(Verdict::CONTINUE) };
-                // Work on a thread of its own that goes on when its call is over, and so may be under way when the instance is destroyed.
+                // Work on its own thread that continues after its call is over, so it can be running when the instance is destroyed.
                 return call.later(move |later| {
                     let held = Arc::clone(&worker);
                     worker.push(move || {
@@ -215,7 +215,7 @@ impl graphql::Stage for Kit {
                     call.set_header("X-Kit-Late", &told)?;
                     return Ok(Verdict::CONTINUE);
                 }
-                // The call will be over by then: what the host says is told to the next.
+                // The call will be over by then. The next call reports the host's error.
                 let late = Arc::clone(&self.late);
                 return call.after(Duration::from_secs(2), move |call| {
                     if let Err(failure) = call.set_header("X-Kit-Late", "yes") {

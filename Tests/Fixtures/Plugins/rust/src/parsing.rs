@@ -4,7 +4,7 @@ use carabiner::{parser, Answer, Chunk, Head, Parts, Verdict};
 
 use crate::Kit;
 
-/// Responses of the form name=NAME.
+/// Parses responses of the form name=NAME.
 impl parser::Stage for Kit {
     type State = Vec<u8>;
     const ACCEPT: Option<&'static std::ffi::CStr> = Some(c"text/x-kit");
@@ -29,7 +29,7 @@ impl parser::OnEnd for Kit {
         self.panic_in("parser.on_end");
         let name = body.strip_prefix(b"name=").ok_or("the body has no name")?;
         if self.mode == "many" {
-            // One result for each letter, as a response in parts would bring them.
+            // One result for each letter, like a response in parts.
             for (place, letter) in name.iter().enumerate() {
                 let json = format!(r#"{{"data":{{"hero":{{"name":"{}"}}}}}}"#, *letter as char);
                 call.emit_part(&json, place > 0, place + 1 < name.len())?;

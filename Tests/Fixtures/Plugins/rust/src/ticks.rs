@@ -1,10 +1,10 @@
-//! What a repeating timer does.
+//! The state of a repeating timer.
 
 use std::sync::Mutex;
 
 use carabiner::{graphql, Later, Verdict};
 
-/// At the third tick a call goes on.
+/// The third tick resumes a call.
 #[derive(Default)]
 pub struct Ticks {
     pub count: Mutex<u32>,

@@ -1,4 +1,4 @@
-//! What ends, and where: on a thread of the host, or on the thread that the plugin has made.
+//! Objects that note their end and their thread: a host thread or the plugin's own.
 
 use std::cell::Cell;
 use std::fs::OpenOptions;
@@ -11,7 +11,7 @@ thread_local! {
     static ON_WORKER: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Notes in a file that something ends.
+/// Notes the end of an object in a file.
 pub fn note_end(journal: &str, what: &str) {
     if journal.is_empty() {
         return;

@@ -2,7 +2,7 @@ internal import CarabinerPlugin
 internal import Glibc
 internal import Synchronization
 
-/// Notes in a file that something ends.
+/// Notes the end of an object in a file.
 func noteEnd(_ journal: String, _ what: String) {
   guard !journal.isEmpty else { return }
   let file = unsafe open(journal, O_WRONLY | O_APPEND | O_CREAT, 0o600)
@@ -25,7 +25,7 @@ final class Witness: Sendable {
   deinit { noteEnd(journal, name) }
 }
 
-/// Counts.
+/// A counter.
 final class Ticks: Sendable {
   private let counted = Mutex(0)
 
@@ -35,7 +35,7 @@ final class Ticks: Sendable {
 }
 
 extension Kit {
-  /// Waits for so long that the instance ends before.
+  /// Waits until after the end of the instance.
   func hold() -> Verdict {
     .later { [host, witness = Witness(journal, "work")] in
       try await host.sleep(for: .seconds(600))
@@ -55,7 +55,7 @@ extension Kit {
   /// Work that goes on when its call is over, and so may be under way when the instance is destroyed.
   func overrun(_ call: GraphQL.Call) -> Verdict {
     .later { [self] in
-      // Whatever cancels this task, it goes on.
+      // Detached, so it continues if this task is cancelled.
       await Task.detached {
         while !call.isCancelled { try? await Task.sleep(for: .milliseconds(1)) }
         try? await Task.sleep(for: .milliseconds(50))

@@ -1,9 +1,8 @@
 internal import CarabinerPlugin
 internal import Synchronization
 
-/// All four stages on the Swift kit, and what can go wrong in them: the mode of the configuration says which.
-///
-/// The fixtures in C++ and Rust do the same, and one table of expectations holds for all three.
+/// All four stages on the Swift kit, and their possible failures: the mode in the configuration selects one.
+/// The fixtures in C++ and Rust do the same, and share one table of expectations.
 final class Kit: Plugin, Validating {
   static let identity = PluginIdentity(
     id: "org.carabiner.test.kit", version: "1.0.0",
@@ -19,7 +18,7 @@ final class Kit: Plugin, Validating {
     let journal: String?
   }
 
-  /// How the one record begins that this cache keeps in the host's store.
+  /// The beginning of the only record that this cache keeps in the host's store.
   static let opening = #"{"Kit:1":{"answer":"#
 
   let mode: String
@@ -31,7 +30,7 @@ final class Kit: Plugin, Validating {
   let journal: String
   let origin: String
   let ticks = Ticks()
-  /// The task of work that goes on when its call is over.
+  /// The task of work that continues after its call is over.
   let lateTask = Mutex<Int?>(nil)
   private let adopted = Mutex<String?>(nil)
 
@@ -98,7 +97,7 @@ extension Kit: SelfTesting {
   }
 }
 
-/// How often the request passed.
+/// The number of times the request passed.
 struct Passes: CallState {
   var count = 0
 }
@@ -162,7 +161,7 @@ extension Kit: GraphQL.Stage, GraphQL.OnResult, GraphQL.OnError {
     return .continue
   }
 
-  /// The call will be over by the time this tries to change it: what the host says is told to the next.
+  /// The call will be over when this tries to change it. The next call reports the host's error.
   private func onLate(_ call: GraphQL.Call) throws -> Verdict {
     let told = late.withLock { $0 }
     guard told.isEmpty else {
@@ -170,7 +169,7 @@ extension Kit: GraphQL.Stage, GraphQL.OnResult, GraphQL.OnError {
       return .continue
     }
     return .later { [self] in
-      // Whatever cancels this task, it comes late.
+      // Detached, so it runs late even if this task is cancelled.
       await Task.detached { [host] in try? await host.sleep(for: .seconds(2)) }.value
       do {
         try call.setHeader("X-Kit-Late", to: "yes")
@@ -269,12 +268,12 @@ extension Kit: Cache.Stage, Cache.OnWrite {
   }
 }
 
-/// The body of a response, as it comes.
+/// The body of a response so far.
 struct Body: CallState {
   var bytes: [UInt8] = []
 }
 
-/// Responses of the form name=NAME.
+/// Parses responses of the form name=NAME.
 extension Kit: Parser.Stage, Parser.OnChunk, Parser.OnEnd {
   static var parser: StageParts { StageParts(needs: [.headers, .chunk]) }
   static var accept: StaticString? { "text/x-kit" }
@@ -295,7 +294,7 @@ extension Kit: Parser.Stage, Parser.OnChunk, Parser.OnEnd {
     let text = String(decoding: body.bytes, as: UTF8.self)
     guard text.hasPrefix("name=") else { throw PluginFailure("the body has no name") }
     if mode == "many" {
-      // One result for each letter, as a response in parts would bring them.
+      // One result for each letter, like a response in parts.
       let letters = Array(text.dropFirst(5))
       for (place, letter) in letters.enumerated() {
         try call.emit(
