@@ -74,7 +74,7 @@ class Kit {
   static auto self_tests() {
     return std::array{
         crb::SelfTest<Kit>{"a record begins as the store writes it", [](Kit &) { return opening.size() == 19; }},
-        crb::SelfTest<Kit>{"what a kit hands over it takes", [](Kit &kit) {
+        crb::SelfTest<Kit>{"a kit adopts its own state", [](Kit &kit) {
           kit.adopt(state_version, "kit:of a test");
           if (kit.save() != "kit:of a test") throw crb::Failure("it says " + kit.save().value_or("nothing"));
           return true;

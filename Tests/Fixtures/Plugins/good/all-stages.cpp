@@ -60,8 +60,8 @@ class Reader {
     for (size_t i = 0; i < count; i++) {
       if (i > 0) out_ += ',';
       const Head name = head();
-      if (name.kind != 3) throw crb::Failure("a name is no text");
-      if (!names.insert(text(name.number)).second) throw crb::Failure("a name stands twice in a map");
+      if (name.kind != 3) throw crb::Failure("a name is not a text");
+      if (!names.insert(text(name.number)).second) throw crb::Failure("a map contains a name twice");
       out_ += ':';
       value(depth - 1);
     }
@@ -109,7 +109,7 @@ class AllStages {
     return std::string(reinterpret_cast<const char *>(&count_), sizeof count_);
   }
   void adopt(uint32_t version, std::string_view bytes) {
-    if (version != state_version || bytes.size() != sizeof count_) throw crb::Failure("this is no count");
+    if (version != state_version || bytes.size() != sizeof count_) throw crb::Failure("this is not a count");
     const std::lock_guard lock(mutex_);
     std::memcpy(&count_, bytes.data(), sizeof count_);
   }

@@ -34,7 +34,7 @@ impl Handover for AllStages {
     }
 
     fn adopt(&self, version: u32, bytes: &[u8]) -> Result<(), Failure> {
-        let count = bytes.try_into().ok().filter(|_| version == Self::VERSION).ok_or("this is no count")?;
+        let count = bytes.try_into().ok().filter(|_| version == Self::VERSION).ok_or("this is not a count")?;
         self.count.store(u64::from_le_bytes(count), Ordering::Relaxed);
         Ok(())
     }
@@ -242,9 +242,9 @@ impl<'a> Reader<'a> {
                 self.out.push('{');
                 for index in 0..count {
                     self.comma(index);
-                    let (3, length) = self.head()? else { return Err("a name is no text".into()) };
+                    let (3, length) = self.head()? else { return Err("a name is not a text".into()) };
                     if !names.insert(self.text(length)?) {
-                        return Err("a name stands twice in a map".into());
+                        return Err("a map contains a name twice".into());
                     }
                     self.out.push(':');
                     self.value(deeper)?;
@@ -265,7 +265,7 @@ impl<'a> Reader<'a> {
     fn text(&mut self, length: usize) -> Result<&'a str, Failure> {
         let (bytes, rest) = self.rest.split_at_checked(length).ok_or("the response ends too early")?;
         self.rest = rest;
-        let text = std::str::from_utf8(bytes).map_err(|_| "a text is no UTF-8")?;
+        let text = std::str::from_utf8(bytes).map_err(|_| "a text is not UTF-8")?;
         self.out.push('"');
         for letter in text.chars() {
             match letter {

@@ -22,7 +22,7 @@ extension AllStages: Handover {
   }
 
   func adopt(_ bytes: [UInt8], version: UInt32) throws {
-    guard version == Self.stateVersion, bytes.count == 8 else { throw PluginFailure("this is no count") }
+    guard version == Self.stateVersion, bytes.count == 8 else { throw PluginFailure("this is not a count") }
     count.store(bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) }, ordering: .relaxed)
   }
 }
@@ -190,8 +190,8 @@ private struct Reader {
       json += "{"
       for index in 0..<count {
         if index > 0 { json += "," }
-        guard case (3, let length) = try head() else { throw PluginFailure("a name is no text") }
-        guard names.insert(try text(length)).inserted else { throw PluginFailure("a name stands twice in a map") }
+        guard case (3, let length) = try head() else { throw PluginFailure("a name is not a text") }
+        guard names.insert(try text(length)).inserted else { throw PluginFailure("a map contains a name twice") }
         json += ":"
         try value(depth - 1)
       }
@@ -203,7 +203,7 @@ private struct Reader {
   @discardableResult
   private mutating func text(_ length: Int) throws -> String {
     guard length <= rest.count else { throw PluginFailure("the response ends too early") }
-    guard let text = String(validating: rest.prefix(length), as: UTF8.self) else { throw PluginFailure("a text is no UTF-8") }
+    guard let text = String(validating: rest.prefix(length), as: UTF8.self) else { throw PluginFailure("a text is not UTF-8") }
     rest.removeFirst(length)
     json += "\""
     for letter in text.unicodeScalars {

@@ -115,7 +115,7 @@ impl SelfTests for Kit {
     const TESTS: &'static [SelfTest<Self>] = &[
         SelfTest { name: c"a record begins as the store writes it", run: |_| Ok(OPENING.len() == 19) },
         SelfTest {
-            name: c"what a kit hands over it takes",
+            name: c"a kit adopts its own state",
             run: |kit| {
                 kit.adopt(Self::VERSION, b"kit:of a test")?;
                 match kit.save()? {

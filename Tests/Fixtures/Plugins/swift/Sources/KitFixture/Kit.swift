@@ -86,7 +86,7 @@ extension Kit: SelfTesting {
   static var selfTests: [SelfTest<Kit>] {
     [
       SelfTest("a record begins as the store writes it") { _ in opening.utf8.count == 19 },
-      SelfTest("what a kit hands over it takes") { kit in
+      SelfTest("a kit adopts its own state") { kit in
         try kit.adopt(Array("kit:of a test".utf8), version: stateVersion)
         let saved = String(decoding: try kit.save() ?? [], as: UTF8.self)
         guard saved == "kit:of a test" else { throw PluginFailure("it says \(saved)") }
