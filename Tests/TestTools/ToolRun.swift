@@ -17,7 +17,7 @@ public struct ToolRun: Sendable {
   /// Runs a program.
   ///
   /// - Parameters:
-  ///   -   - environment: Variables added to the environment of the tests.
+  ///   - environment: Variables added to the environment of the tests.
   ///     - directory: The working directory; that of the tests if nil.
   ///     - meanwhile: Called with the process id after the input was written.
   public init(

@@ -26,7 +26,7 @@ final class ServeProcess: Sendable {
   var errors: String { (try? String(contentsOfFile: log, encoding: .utf8)) ?? "" }
 
   /// - Parameters:
-  ///   -   - folder: The folder of the manifest and the admin socket.
+  ///   - folder: The folder of the manifest and the admin socket.
   ///     - endpoint: The URL of the upstream; nil for the one in the manifest.
   ///     - socket: Another path for the admin socket.
   init(
