@@ -18,8 +18,8 @@ public struct ToolRun: Sendable {
   ///
   /// - Parameters:
   ///   - environment: Variables added to the environment of the tests.
-  ///     - directory: The working directory; that of the tests if nil.
-  ///     - meanwhile: Called with the process id after the input was written.
+  ///   - directory: The working directory; that of the tests if nil.
+  ///   - meanwhile: Called with the process id after the input was written.
   public init(
     _ executable: URL, _ arguments: [String], input: String = "", environment: [String: String] = [:], in directory: URL? = nil,
     meanwhile: @escaping @Sendable (Int32) -> Void = { _ in }

@@ -27,8 +27,8 @@ final class ServeProcess: Sendable {
 
   /// - Parameters:
   ///   - folder: The folder of the manifest and the admin socket.
-  ///     - endpoint: The URL of the upstream; nil for the one in the manifest.
-  ///     - socket: Another path for the admin socket.
+  ///   - endpoint: The URL of the upstream; nil for the one in the manifest.
+  ///   - socket: Another path for the admin socket.
   init(
     _ folder: StoreFolder, manifest: String = "chain.yaml", endpoint: String?, _ arguments: [String] = [],
     environment: [String: String] = [:], socket: String? = nil

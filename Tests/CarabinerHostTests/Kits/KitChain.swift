@@ -25,7 +25,7 @@ struct KitChain {
 
   /// - Parameters:
   ///   - extra: Additional lines of the manifest entry.
-  ///     - url: The URL that the fixture fetches; nil for a page of the server.
+  ///   - url: The URL that the fixture fetches; nil for a page of the server.
   init(
     _ kit: KitPlugin, _ mode: String = "", status: Int = 200, interceptor: String = "org.carabiner.test.kit", extra: String = "",
     url: String? = nil, journal: String? = nil, lists: String = allLists
