@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The tables of an interceptor")
 struct InterceptorTableTests {
-  @Test("a table of an older plugin is read as far as its size says, and what lies beyond is absent")
+  @Test("a table of an older plugin is read up to its size, and later fields are absent")
   func olderTable() throws {
     var stage = crb_http_stage()
     stage.size = UInt32(try #require(MemoryLayout<crb_http_stage>.offset(of: \.mutates)))

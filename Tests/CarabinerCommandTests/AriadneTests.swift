@@ -19,7 +19,7 @@ struct AriadneTests {
     fragment Name on Room { name }
     """
 
-  @Test("E1, E2: unions and fragments come back, by POST and by GET", arguments: [[], ["--get"]])
+  @Test("E1, E2: unions and fragments are returned, by POST and by GET", arguments: [[], ["--get"]])
   func things(arguments: [String]) async throws {
     let server = try await AriadneServer()
     let run = try await CommandRun(

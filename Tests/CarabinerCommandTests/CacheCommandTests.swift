@@ -80,7 +80,7 @@ struct CacheCommandTests {
     #expect(absent.errors.contains("the manifest cannot be read"))
   }
 
-  @Test("get prints the fields of a record, and a key that is not there is exit status 1")
+  @Test("get prints the fields of a record, and a missing key is exit status 1")
   func get() async throws {
     try await fill()
     let json = try JSONValue(parsing: await cache("get", "Book:2", "--format", "json").output)
@@ -108,7 +108,7 @@ struct CacheCommandTests {
     #expect(try await cache("get", "Book:\u{1b}[2J\n").output.contains("a\\u{7}"))
   }
 
-  @Test("stats counts records, bytes and types, and says how old they are")
+  @Test("stats prints the numbers of records, bytes and types, and their age")
   func statistics() async throws {
     try await fill()
     _ = try await sqlite("INSERT INTO fields VALUES ('QUERY_ROOT.a', 'x', '12', 86400000);")
@@ -149,7 +149,7 @@ struct CacheCommandTests {
     return (numbers[0], numbers[1])
   }
 
-  @Test("a listing of many records is whole, and its process stays small")
+  @Test("a listing of many records is complete and uses little memory")
   func longListing() async throws {
     try await fill()
     // Their keys alone are 30 MB.
@@ -169,7 +169,7 @@ struct CacheCommandTests {
 
   // MARK: Removing
 
-  @Test("rm removes records by key, by pattern or all, and says how many there were")
+  @Test("rm removes records by key, by pattern or all, and prints their number")
   func remove() async throws {
     try await fill()
     let keys = try await cache("rm", "Book:1", "Book:1", "Book:99", "Author:a1")
@@ -265,7 +265,7 @@ struct CacheCommandTests {
     #expect(try await cache("rm", "--all").output == "removed 10 records\n")
   }
 
-  @Test("on a file system that cannot be written, or is full, the commands say so", .enabled(if: getuid() == 0))
+  @Test("a read-only or full file system is reported", .enabled(if: getuid() == 0))
   func readOnlyAndFull() async throws {
     try await fill()
     let small = folder.file("small")

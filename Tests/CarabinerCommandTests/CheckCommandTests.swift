@@ -6,7 +6,7 @@ import Testing
 struct CheckCommandTests {
   private static let noop = CommandRun.root.appending(path: "Plugins/noop/build/noop.so").path
 
-  @Test("a good manifest is said to be good, and nothing else is said")
+  @Test("a valid manifest is reported as valid, without other output")
   func good() async throws {
     let manifest = try TemporaryFile(
       "{carabiner: 1, plugins: [{name: n, file: \(Self.noop)}], chain: {graphql: [n]}}")
@@ -67,7 +67,7 @@ struct CheckCommandTests {
     #expect(warned["warnings"]?[0]?["line"]?.int == 1)
   }
 
-  @Test("each plugin that is refused is reported at the key that is to blame, and so is what is wrong beside")
+  @Test("each refused plugin is reported at the faulty key, together with other problems")
   func severalPlugins() async throws {
     let crashes = try await CompiledFixture("loading", defining: ["ENTRY_CRASHES"])
     let refuses = try await CompiledFixture("misbehave")
@@ -170,7 +170,7 @@ struct CheckCommandTests {
     return false
   }
 
-  @Test("an override that would switch off a mandatory plugin is a problem, one that fits nothing a warning")
+  @Test("an override that switches off a mandatory plugin is a problem, one that matches nothing is a warning")
   func overrides() async throws {
     let manifest = try TemporaryFile(
       "{carabiner: 1, plugins: [{name: audit, file: \(Self.noop), mandatory: true}], chain: {graphql: [audit]}}")
@@ -205,7 +205,7 @@ struct CheckCommandTests {
     #expect(run.output.isEmpty)
   }
 
-  @Test("a file that cannot be a manifest is refused, and so is one that is not there")
+  @Test("a file that cannot be a manifest is refused, and so is a missing file")
   func files() async throws {
     for path in ["/no/such/manifest.yaml", "/", "/dev/zero"] {
       let run = try await CommandRun(["check", "-m", path])

@@ -5,7 +5,7 @@ import Testing
 /// Manifest entries without an effect, and missing entries that something else needs.
 @Suite("carabiner check: warnings")
 struct CheckWarningTests {
-  @Test("a service a plugin asks for and is not granted is a warning, and none once it is granted", arguments: [false, true])
+  @Test("a service that a plugin uses without a grant is a warning", arguments: [false, true])
   func grants(isGranted: Bool) async throws {
     let plugin = try await CompiledFixture("store")
     let grants = isGranted ? ", grants: [store]" : ""
@@ -21,7 +21,7 @@ struct CheckWarningTests {
   }
 
   @Test(
-    "max-retry is said to do nothing where no stage asks for retries",
+    "max-retry without a stage that retries is a warning",
     arguments: [
       ("built-ins: {max-retry: {maximum-retries: 5}}", true),
       ("built-ins: {max-retry: {maximum-retries: 5}, persisted-queries: {enabled: true}}", false),

@@ -19,7 +19,7 @@ struct InspectCommandTests {
     #expect(report["sha256"]?.string?.count == 64)
   }
 
-  @Test("a plugin whose entry crashes has an identity all the same, and cannot be loaded")
+  @Test("a plugin whose entry crashes has an identity, but cannot be loaded")
   func crashing() async throws {
     let plugin = try await CompiledFixture("loading", defining: ["ENTRY_CRASHES"])
     let note = try await CommandRun(["inspect", plugin.path])

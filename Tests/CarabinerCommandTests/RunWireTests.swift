@@ -15,7 +15,7 @@ struct RunWireTests {
 
   // MARK: GET and persisted queries
 
-  @Test("E2: --get asks a real server by GET, also with what has a meaning in URLs")
+  @Test("E2: --get sends GET to a real server, also with characters that are special in URLs")
   func get() async throws {
     let server = try await StrawberryServer()
     let text = "a+b;c&d#e=f%20 ü"
@@ -30,7 +30,7 @@ struct RunWireTests {
   }
 
   @Test(
-    "E4: --apq sends the hash, then the document once, and from then on the hash alone",
+    "E4: --apq sends the hash, then the document once, and then only the hash",
     arguments: [[], ["--get"]])
   func persistedQueries(options: [String]) async throws {
     let server = try DemoServerProcess()
@@ -71,7 +71,7 @@ struct RunWireTests {
     #expect(try requests(server) == 2)
   }
 
-  @Test("E4: a server that refuses hashes is asked with documents from then on")
+  @Test("E4: a server that refuses hashes gets documents from then on")
   func refused() async throws {
     let server = try DemoServerProcess(["--no-persisted-queries"])
     let run = try await CommandRun(
@@ -139,7 +139,7 @@ struct RunWireTests {
     #expect(run.output.isEmpty)
   }
 
-  @Test("E5: a plugin that needs the body of an upload refuses it, and says what to do")
+  @Test("E5: a plugin that needs the body of an upload refuses it, with a hint")
   func signing() async throws {
     let server = try await StrawberryServer()
     let folder = try TemporaryFolder()

@@ -5,7 +5,7 @@ import Testing
 /// A process with a memory limit.
 @Suite("carabiner run where memory is limited")
 struct ScarceMemoryTests {
-  @Test("a plugin that asks for more than there is gets none, and the request goes on")
+  @Test("a plugin that requests too much memory gets none, and the request continues")
   func exhausted() async throws {
     let plugin = try await CompiledFixture("services")
     let manifest = try TemporaryFile(

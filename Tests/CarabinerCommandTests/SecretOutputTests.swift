@@ -65,7 +65,7 @@ struct SecretOutputTests {
     withExtendedLifetime(plugin) {}
   }
 
-  @Test("nor by the error of a request whose endpoint and headers hold one")
+  @Test("not by the error of a request whose endpoint and headers contain one")
   func network() async throws {
     let (file, plugin) = try await manifest("nothing", more: "headers: {X-Key: \"${env:TEST_SECRET}\"}")
     let run = try await CommandRun(

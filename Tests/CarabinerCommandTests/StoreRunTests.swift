@@ -39,7 +39,7 @@ struct StoreRunTests {
     #expect(fallback.output == first.output)
   }
 
-  @Test("D1: a field policy of the manifest answers a query from the objects another one stored")
+  @Test("D1: a field policy of the manifest answers a query from objects that another query stored")
   func fieldPolicy() async throws {
     let plain = try manifest("{file: cache.sqlite}")
     let server = try DemoServerProcess()

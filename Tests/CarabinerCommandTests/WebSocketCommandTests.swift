@@ -60,7 +60,7 @@ struct WebSocketCommandTests {
     #expect(refused.run.output.contains("subscriptions are forbidden"), "\(refused.run.output)\(refused.run.errors)")
   }
 
-  @Test("I1: the manifest says where subscriptions go, with secrets in connection_init; all else goes over HTTP")
+  @Test("I1: the manifest sets the URL of subscriptions, with secrets in connection_init; other operations use HTTP")
   func manifest() async throws {
     let server = try await StrawberryServer()
     let manifest = try TemporaryFile(

@@ -94,7 +94,7 @@ struct ConnectionTests {
     return request
   }
 
-  @Test("H1: a query whose kept connection dies before the answer is sent again")
+  @Test("H1: a query is sent again if its kept connection dies before the response")
   func queryAgain() async throws {
     let server = try forgetful()
     let transport = try CurlTransport()
@@ -105,7 +105,7 @@ struct ConnectionTests {
     #expect(server.connections == 2)
   }
 
-  @Test("H1: a mutation whose kept connection dies before the answer is not", arguments: [2, 100_000])
+  @Test("H1: a mutation is not sent again if its kept connection dies before the response", arguments: [2, 100_000])
   func mutationOnce(length: Int) async throws {
     let server = try forgetful()
     let transport = try CurlTransport()

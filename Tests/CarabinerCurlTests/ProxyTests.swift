@@ -55,7 +55,7 @@ struct ProxyTests {
     #expect(!error.mayHaveBeenSent)
   }
 
-  @Test("https goes through a tunnel, whose own head is not the answer's")
+  @Test("https uses a tunnel, whose response head is not part of the response")
   func tunnel() async throws {
     let server = try await WebServer()
     let proxy = try ScriptedServer { peer in

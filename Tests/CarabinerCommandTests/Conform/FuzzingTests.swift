@@ -54,7 +54,7 @@ struct FuzzingTests {
   }
 
   @Test(
-    "a name that is none, ingredients there are not, and counts out of range are usage errors",
+    "invalid names, unknown ingredients and counts out of range are usage errors",
     arguments: [
       (["--reproduce", "17"], "SEED:CASE"), (["--reproduce", "1:-1"], "SEED:CASE"),
       (["--reproduce", "1:99999999999999999999"], "SEED:CASE"), (["--reproduce", "1:1", "--keep", "99"], "has the ingredients"),

@@ -6,7 +6,7 @@ import Testing
 /// A plugin cannot harm the harness or the machine.
 @Suite("The worst plugins", .serialized)
 struct WorstPluginTests {
-  @Test("none of them leaves a process or a file, or takes more of the harness than it has")
+  @Test("no plugin leaves a process or a file behind, or exhausts the harness")
   func harmless() async throws {
     let mark = "carabiner-worst-\(UUID().uuidString)"
     let folder = try FixturePlugin.Folder()

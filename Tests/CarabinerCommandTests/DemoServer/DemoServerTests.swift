@@ -60,7 +60,7 @@ struct DemoServerTests {
     #expect(trace.contains { $0.contains("▲") && $0.contains("cbor-parser") && $0.contains("on_end") }, "\(run.errors)")
   }
 
-  @Test("a token that is used up is renewed and the request goes on, once for all who wait")
+  @Test("a used token is renewed once for all waiting requests, which then continue")
   func tokenUsedUp() async throws {
     let server = try DemoServerProcess(["--require-auth", "--token-uses", "20", "--hmac-key", "k"])
     let manifest = try manifest(server)
@@ -173,7 +173,7 @@ struct DemoServerTests {
     #expect(try RawAnswer(server.endpoint, body: #"{"query":"{ __typename }"}"#).text == #"{"data":{"__typename":"Query"}}"#)
   }
 
-  @Test("a body larger than the limit is 413, and the server goes on")
+  @Test("a body larger than the limit is 413, and the server continues")
   func largeBody() throws {
     let server = try DemoServerProcess(["--maximum-body", "1000"])
     let large = try RawAnswer(server.endpoint, body: #"{"query":""# + String(repeating: "#", count: 200_000) + #""}"#)
@@ -214,7 +214,7 @@ struct DemoServerTests {
     #expect(half.answer().status != 200)
   }
 
-  @Test("a port that is taken is exit status 4 and says what to do")
+  @Test("a port in use is exit status 4, with a hint")
   func takenPort() async throws {
     let server = try DemoServerProcess()
     let run = try await CommandRun(["demo-server", "--port", "\(server.port)"])

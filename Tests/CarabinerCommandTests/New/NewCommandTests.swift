@@ -60,7 +60,7 @@ struct NewCommandTests {
     #expect(run.output.contains("make conform") && run.output.contains("carabiner run"))
   }
 
-  @Test("the manifest is one, with the plugin in the list of its stage", arguments: stages)
+  @Test("the manifest is valid, with the plugin in the list of its stage", arguments: stages)
   func manifest(_ stage: String) async throws {
     let folder = try FixturePlugin.Folder()
     #expect(try await new("word-count", "c", stage, in: folder.url).status == 0)
@@ -78,7 +78,7 @@ struct NewCommandTests {
     #expect(names?.contains("word-count") == true, "\(chain.output)")
   }
 
-  @Test("an id of one's own is in the note and in the table, and a Swift module is named after the plugin")
+  @Test("a given id is in the note and in the table, and a Swift module is named after the plugin")
   func names() async throws {
     let folder = try FixturePlugin.Folder()
     // Text that looks like a name of the template is not a placeholder inside an id.
@@ -169,7 +169,7 @@ struct NewCommandTests {
     #expect(try files(of: folder.file("word-count")).keys.contains("plugin.c"))
   }
 
-  @Test("a folder that is not there, and one that cannot be written, are refused")
+  @Test("a missing folder and a read-only folder are refused")
   func unwritable() async throws {
     let folder = try FixturePlugin.Folder()
     let missing = try await new("word-count", "c", "http", in: folder.file("nowhere"))

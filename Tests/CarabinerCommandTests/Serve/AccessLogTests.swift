@@ -81,7 +81,7 @@ struct AccessLogTests {
     #expect(quiet.errors == "")
   }
 
-  @Test("the request id is forwarded if the manifest allows the header, the client's or a new one, and never a malformed one")
+  @Test("the client's or a new request id is forwarded if the manifest allows it, and never a malformed one")
   func forwarding() throws {
     let upstream = try DemoServerProcess()
     let folder = try StoreFolder()

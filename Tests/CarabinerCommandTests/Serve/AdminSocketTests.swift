@@ -26,7 +26,7 @@ struct AdminSocketTests {
     return try ServeProcess(folder, endpoint: upstream.endpoint, ["--time-stages", "1"])
   }
 
-  @Test("two clients at once both get whole answers, while plugins go off and on")
+  @Test("two simultaneous clients get complete responses while plugins are switched off and on")
   func twoClients() async throws {
     let gateway = try await gateway()
     try await withThrowingTaskGroup(of: Void.self) { group in

@@ -30,7 +30,7 @@ struct CertificateReloadTests {
     try ServeProcess(folder, endpoint: endpoint, ["--tls-certificate", certificate, "--tls-key", key])
   }
 
-  @Test("a reload shows new TLS clients the certificate that is in place now, and a wrong one changes nothing")
+  @Test("after a reload, new TLS clients get the new certificate; an invalid one changes nothing")
   func newCertificate() async throws {
     let first = try await make()
     let gateway = try gateway("http://127.0.0.1:9/graphql")

@@ -61,7 +61,7 @@ struct DrainingTests {
     #expect(try await gateway.status()["retired"] == [])
   }
 
-  @Test("SIGTERM lets what is under way finish, and takes no more connections and no reload")
+  @Test("SIGTERM lets running operations finish, and accepts no new connections and no reload")
   func ending() async throws {
     try await build("one")
     let gateway = try ServeProcess(folder, endpoint: upstream.endpoint)

@@ -36,7 +36,7 @@ struct HostileClientTests {
   private func expectServes() throws { #expect(try gateway.query("{ __typename }").text == Self.answer) }
 
   @Test(
-    "a request with two ends is refused, and nothing behind it is taken for another",
+    "a request with an ambiguous end is refused, and the bytes after it are not read as a request",
     arguments: [
       post("Content-Length: 26\r\nTransfer-Encoding: chunked\r\n", "0\r\n\r\n"),
       post("Content-Length: 26\r\nContent-Length: 5\r\n"),
@@ -80,7 +80,7 @@ struct HostileClientTests {
     try expectServes()
   }
 
-  @Test("a body that is too large is answered with 413, whether its length was said or not")
+  @Test("a body that is too large is answered with 413, with or without a Content-Length")
   func largeBody() throws {
     let said = try exchange(Self.post("Content-Length: 5000\r\n", ""))
     #expect(said.text.hasPrefix("HTTP/1.1 413"), "\(said.text)")
@@ -107,7 +107,7 @@ struct HostileClientTests {
     try expectServes()
   }
 
-  @Test("a client that has said all it has to say is answered all the same")
+  @Test("a client that closes its sending direction is still answered")
   func halfClosed() throws {
     let client = try ClientSocket(port: gateway.port)
     client.send(Self.post("Content-Length: \(Self.query.utf8.count)\r\n"))
@@ -131,7 +131,7 @@ struct HostileClientTests {
     #expect(answers.dropFirst().first?.contains(Self.answer) == true, "\(text)")
   }
 
-  @Test("a client that offers another protocol is answered in this one, and its connection closed")
+  @Test("a client that offers another protocol is answered in HTTP/1.1, and its connection is closed")
   func upgrade() throws {
     let (text, isClosed) = try exchange(
       Self.post("Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nContent-Length: \(Self.query.utf8.count)\r\n"))

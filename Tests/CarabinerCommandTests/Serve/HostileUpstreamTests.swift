@@ -48,7 +48,7 @@ struct HostileUpstreamTests {
     #expect(try await gateway.status()["operations"] == ["running": 0, "waiting": 0])
   }
 
-  @Test("one that breaks off, or speaks no HTTP, is answered for with 502")
+  @Test("an upstream that breaks off, or does not use HTTP, is a 502")
   func broken() async throws {
     let scripts: [String: @Sendable (Peer) throws -> Void] = [
       "Reset": { $0.reset() },
@@ -88,7 +88,7 @@ struct HostileUpstreamTests {
     try await expectServes(gateway)
   }
 
-  @Test("one that is slow, wherever it stops, is answered for with 504 once the time is over")
+  @Test("an upstream that is slow at any point is a 504 after the timeout")
   func slow() async throws {
     let scripts: [String: @Sendable (Peer) throws -> Void] = [
       "Silent": { $0.waitForHangUp() },
@@ -121,7 +121,7 @@ struct HostileUpstreamTests {
     #expect(upstream.hangUps == 3)
   }
 
-  @Test("one that is gone is answered for with 502, and served from again once it is back")
+  @Test("an upstream that is down is a 502, and is used again when it is back")
   func goneAndBack() async throws {
     let upstream = try ScriptedServer(
       isOpen: false, ScriptedServer.answering { _, peer in try peer.respond(headers: Self.json, body: Self.answer) })
@@ -170,7 +170,7 @@ struct HostileUpstreamTests {
     }
   }
 
-  @Test("one that takes few connections gets no more than the manifest says, and the others wait")
+  @Test("an upstream gets no more connections than the manifest allows, and other requests wait")
   func fewConnections() async throws {
     let open = Mutex((now: 0, most: 0))
     let upstream = try ScriptedServer { peer in
@@ -223,7 +223,7 @@ struct HostileUpstreamTests {
   }
 
   @Test(
-    "a plugin that refuses a call says with which status, if it is one for refusals, and when to come again",
+    "a plugin that refuses a call sets the status, from 400 to 599, and the retry delay",
     arguments: [
       (401, 0, 401, "UNAUTHENTICATED", nil), (418, 0, 418, "REFUSED", nil),
       (429, 1_500_000_000, 429, "TOO_MANY_REQUESTS", "2"), (503, UInt64.max, 503, "UNAVAILABLE", "86400"),

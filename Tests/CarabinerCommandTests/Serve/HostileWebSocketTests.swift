@@ -52,7 +52,7 @@ struct HostileWebSocketTests {
     try expectServes(gateway)
   }
 
-  @Test("where WebSockets are not taken, and at another path, a handshake is a request like any other")
+  @Test("without WebSockets, or at another path, a handshake is an ordinary request")
   func notTaken() throws {
     let without = try gateway(["--no-websocket"])
     let closed = try ClientSocket(port: without.port)

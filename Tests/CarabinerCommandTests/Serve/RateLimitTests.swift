@@ -33,7 +33,7 @@ struct RateLimitTests {
     }
   }
 
-  @Test("as many at once as the burst, then one for each that has been earned, and the time to wait is exact")
+  @Test("a burst is allowed, then requests at the rate, and the reported wait is exact")
   func bucket() throws {
     let stand = try Stand("10/s", burst: 3)
     let limiter = stand.limiter()

@@ -90,7 +90,7 @@ struct ReloadTests {
   }
 
   @Test(
-    "a manifest that is wrong leaves the old generation as it is, and says where",
+    "an invalid manifest keeps the old generation, and the error shows the place",
     arguments: [
       ("carabiner: 1\nplugins: [", "syntax"), ("carabiner: 1\nplugin: []\n", "unknown key plugin"),
       (manifest.replacing("file: stamp.so", with: "file: none.so"), "there is no file"),
@@ -209,7 +209,7 @@ struct ReloadTests {
     #expect(try await CommandRun(["status"]).status == 2)
   }
 
-  @Test("the admin socket is for its owner, answers several at once, and takes no nonsense")
+  @Test("the admin socket is for its owner, serves several clients at once, and refuses invalid requests")
   func adminSocket() async throws {
     let path = gateway.socket
     let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int

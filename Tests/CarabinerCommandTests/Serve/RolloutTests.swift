@@ -78,7 +78,7 @@ struct RolloutTests {
     #expect(try await gateway.status()["trial"] == .null)
   }
 
-  @Test("a canary whose operations fail is rolled back by itself, and why is said")
+  @Test("a canary whose operations fail is rolled back automatically, with the reason")
   func rollBack() async throws {
     let gateway = try gateway()
     try next("bad", "canary: {share: 50%, for: 1h, key: x-user, minimum-operations: 4}, ")

@@ -66,7 +66,7 @@ struct ServeCommandTests {
     #expect(answer.text == #"{"data":{"__typename":"Query"}}"#)
   }
 
-  @Test("headers go on and come back only if the manifest names them")
+  @Test("headers are forwarded and returned only if the manifest names them")
   func headers() throws {
     let upstream = try DemoServerProcess()
     let query = #"{ named: echoHeader(name: "x-tenant") other: echoHeader(name: "x-other") }"#
@@ -116,7 +116,7 @@ struct ServeCommandTests {
     #expect(bad.text.contains("the countdown broke off"), "\(bad.text)")
   }
 
-  @Test("lists of operations are taken where they are allowed, up to their limit")
+  @Test("lists of operations are accepted where they are allowed, up to their limit")
   func batches() throws {
     let upstream = try DemoServerProcess()
     let gateway = try gateway(upstream, ["--maximum-batch", "2"])
@@ -169,7 +169,7 @@ struct ServeCommandTests {
     #expect(upstream.requests.count == 1)
   }
 
-  @Test("a field of the upstream that must not be sent on is left out, whatever the manifest says")
+  @Test("a connection-specific field of the upstream is not forwarded, whatever the manifest says")
   func malformedField() throws {
     let upstream = try ScriptedServer(
       ScriptedServer.answering { _, peer in

@@ -75,7 +75,7 @@ struct ServeHTTP2Tests {
     #expect(events.hasSuffix("event: complete\ndata:\n\n\n2 200"), "\(events)")
   }
 
-  @Test("without TLS a client that knows may speak it: whole results, parts, and refusals with their status")
+  @Test("h2c with prior knowledge: whole results, parts, and refusals with their status")
   func clear() async throws {
     let gateway = try gateway(["--maximum-body", "1000B"])
     try await expectServes(gateway)
@@ -118,7 +118,7 @@ struct ServeHTTP2Tests {
     #expect(next.kind == Kind.headers && next.stream == 3, "\(next)")
   }
 
-  @Test("requests of one connection run side by side, and one that is taken back ends upstream")
+  @Test("requests of one connection run concurrently, and a cancelled one ends upstream")
   func streams() async throws {
     let gateway = try gateway()
     let client = try HTTP2Client(gateway)
@@ -156,7 +156,7 @@ struct ServeHTTP2Tests {
     try await expectServes(gateway)
   }
 
-  @Test("a client that takes back what it asks for, over and over, is cut off, and costs the others nothing")
+  @Test("a client that cancels its requests repeatedly is disconnected, and others are not affected")
   func rapidReset() async throws {
     let gateway = try gateway(["--maximum-resets", "50"])
     let client = try HTTP2Client(gateway)
@@ -214,7 +214,7 @@ struct ServeHTTP2Tests {
     while try await gateway.status()["connections"] != 0 {}
   }
 
-  @Test("SIGTERM lets what is under way finish, and takes nothing new")
+  @Test("SIGTERM lets running operations finish, and accepts no new ones")
   func drain() async throws {
     let mayAnswer = DispatchSemaphore(value: 0)
     let held = try ScriptedServer { peer in

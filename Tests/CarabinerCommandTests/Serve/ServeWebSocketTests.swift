@@ -147,7 +147,7 @@ struct ServeWebSocketTests {
     while try await gateway.status()["operations"]?["running"]?.int != 0 {}
   }
 
-  @Test("a reload leaves a subscription in the generation it began in, and what comes next goes through the new one")
+  @Test("after a reload, subscriptions stay in their generation, and new operations use the new one")
   func reload() async throws {
     let gateway = try gateway()
     let client = try WebSocketClient(initialised: gateway, ["X-Tenant": "t"])
@@ -164,7 +164,7 @@ struct ServeWebSocketTests {
     while try await gateway.status()["retired"]?.array?.isEmpty == false {}
   }
 
-  @Test("SIGTERM lets queries end, ends subscriptions, and says that the server goes")
+  @Test("SIGTERM lets queries finish, ends subscriptions, and closes with 1001")
   func drain() async throws {
     let mayAnswer = DispatchSemaphore(value: 0)
     let held = try ScriptedServer { peer in
@@ -238,7 +238,7 @@ struct ServeWebSocketTests {
     ] { #expect(after.contains("\n\(line)\n"), "\(line) is not in \(after)") }
   }
 
-  @Test("our own client and one of another family get along with it")
+  @Test("it works with our client and with an independent one")
   func realClients() async throws {
     let gateway = try gateway()
     let own = try await CommandRun(

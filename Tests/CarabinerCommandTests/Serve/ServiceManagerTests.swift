@@ -5,7 +5,7 @@ import Testing
 /// Notifications to systemd, and sockets from it.
 @Suite("carabiner serve: as a service")
 struct ServiceManagerTests {
-  @Test("it takes the socket it is given, and says when it is ready, reloads and ends")
+  @Test("it uses the inherited socket, and notifies systemd when it is ready, reloads and ends")
   func notifications() async throws {
     let folder = try StoreFolder()
     let manifest = try folder.write("carabiner: 1\n", to: "chain.yaml")

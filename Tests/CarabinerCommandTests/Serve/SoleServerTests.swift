@@ -81,7 +81,7 @@ struct SoleServerTests {
     #expect(try await second(["--state", file]).status == 2)
   }
 
-  @Test("a record that is there is kept under the next number, ten files in all, each of them whole")
+  @Test("an existing record is renamed with the next number; ten complete files are kept")
   func records() async throws {
     let record = folder.file("traffic.jsonl")
     for start in 1...12 {

@@ -102,7 +102,7 @@ struct TopTests {
     }
   }
 
-  @Test("where no gateway is, and where something else is, it says so at once")
+  @Test("a missing gateway, or another server, is reported at once")
   func refusals() async throws {
     let folder = try StoreFolder()
     let none = try await CommandRun(["top", "--admin", "unix:\(folder.file("none.sock"))", "--once"])
@@ -131,7 +131,7 @@ struct TopTests {
     ] as [(Double?, String)])
   func times(_ seconds: Double?, _ text: String) { #expect(ShortTime.text(seconds) == text) }
 
-  @Test("metrics with odd labels are read back as they were, and what is none is refused")
+  @Test("metrics with unusual labels are parsed unchanged, and invalid text is refused")
   func parsing() throws {
     let sample = try MetricsSample(parsing: "# HELP a b\na{b=\"c\\\"\\\\\\n}\",d=\"\"} 1.5\nb +Inf\n")
     #expect(sample.value("a", ["b": "c\"\\\n}", "d": ""]) == 1.5)

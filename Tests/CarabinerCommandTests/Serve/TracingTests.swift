@@ -161,7 +161,7 @@ struct TracingTests {
   // MARK: Not recorded
 
   @Test(
-    "a request that is not recorded sends nothing, and its trace goes on as one that is not",
+    "a request that is not recorded exports no spans, and its trace continues unsampled",
     arguments: [
       (["--otlp", "collector"], "01", "always_off", "00"), (["--otlp", "collector"], "00", "", "00"),
       (["--otlp", "collector"], "zz", "", nil), ([], "01", "", nil),
@@ -180,7 +180,7 @@ struct TracingTests {
     #expect(sent.count == 2 && sent.last?.header("traceparent") == nil)
   }
 
-  @Test("a collector that does not answer costs spans, which are counted, and no request")
+  @Test("if a collector does not answer, spans are dropped and counted, and no request fails")
   func lostCollector() async throws {
     let silent = try ScriptedServer { peer in
       _ = try peer.request()

@@ -5,7 +5,7 @@ import Testing
 /// The numbers that the test host uses as handles.
 @Suite("Handles of the test host")
 struct HandleKindTests {
-  @Test("handles of one kind are never those of another, and look as a host's do: place and generation")
+  @Test("handles of different kinds never collide, and have a host's format: place and generation")
   func kinds() {
     var seen: Set<UInt64> = []
     for kind in [HandleKind.call, .token, .buffer] {

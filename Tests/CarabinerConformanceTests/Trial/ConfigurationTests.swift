@@ -29,6 +29,6 @@ struct ConfigurationTests {
     )
   }
 
-  @Test("a schema that is none, or has no end, makes the empty one", arguments: ["", "[]", "{", "true", "{\"type\":\"string\"}"])
+  @Test("an invalid or endless schema counts as the empty one", arguments: ["", "[]", "{", "true", "{\"type\":\"string\"}"])
   func useless(_ schema: String) { #expect(SampleConfiguration.text(for: schema) == "{}") }
 }
