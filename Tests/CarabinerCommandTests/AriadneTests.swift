@@ -3,7 +3,7 @@ import Foundation
 import TestTools
 import Testing
 
-@Suite("carabiner run against a server of another family")
+@Suite("carabiner run against a second server implementation")
 struct AriadneTests {
   private func run(_ server: AriadneServer, _ document: String, _ arguments: String...) async throws -> CommandRun {
     try await CommandRun(

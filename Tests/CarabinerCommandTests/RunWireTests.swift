@@ -129,7 +129,7 @@ struct RunWireTests {
   }
 
   @Test(
-    "E5: what cannot be uploaded is a mistake on the command line",
+    "E5: a file that cannot be uploaded is an error of the command line",
     arguments: ["nonsense", "=x", "a=", "file=/no/such/file", "file=/"])
   func mistakes(file: String) async throws {
     let run = try await CommandRun(

@@ -51,7 +51,7 @@ struct StoreRunTests {
     #expect(found.output == "{\"data\":{\"book\":{\"title\":\"Solaris\"}}}\n", "\(found.errors)")
   }
 
-  @Test("D7: what is older than the manifest allows is not answered from the store")
+  @Test("D7: data older than the manifest allows is not answered from the store")
   func maximumAge() async throws {
     let server = try DemoServerProcess()
     let stored = try manifest("{file: cache.sqlite, maximum-ages: {Book.title: 1h}}")

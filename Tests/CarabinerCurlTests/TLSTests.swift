@@ -32,7 +32,7 @@ struct TLSTests {
   }
 
   @Test(
-    "a certificate that is trusted and still wrong is refused with what to do",
+    "a trusted but invalid certificate is refused with a hint",
     arguments: [(WebServer.Certificate.otherHost, "for another host"), (.expired, "not valid at this time")])
   func wrong(certificate: WebServer.Certificate, message: String) async throws {
     let server = try await WebServer(certificate)

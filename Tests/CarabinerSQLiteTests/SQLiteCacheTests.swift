@@ -229,7 +229,7 @@ struct SQLiteCacheTests {
     #expect(await code { _ = try SQLiteNormalizedCache(path: folder.file("no/such/folder")) } == .database)
   }
 
-  @Test("D6: a full disk is an error, changes nothing, and what was there is still read", .enabled(if: getuid() == 0))
+  @Test("D6: a full disk is an error, changes nothing, and existing data can still be read", .enabled(if: getuid() == 0))
   func diskFull() async throws {
     let small = folder.file("small")
     try FileManager.default.createDirectory(atPath: small, withIntermediateDirectories: true)

@@ -104,7 +104,7 @@ struct ChainSpansTests {
   }
 
   @Test(
-    "an operation over a WebSocket is one transfer, from its beginning to its last result or to what went wrong",
+    "an operation over a WebSocket is one transfer, from its beginning to its last result or error",
     arguments: [GraphQLOperationType.query, .subscription], [nil, WebSocketError(.connectionLost, "it is gone", url: "")])
   func socket(_ type: GraphQLOperationType, _ failure: WebSocketError?) async throws {
     let url = try #require(URL(string: "wss://user:secret@example.org/graphql?key=hidden"))

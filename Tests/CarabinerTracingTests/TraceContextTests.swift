@@ -9,7 +9,7 @@ struct TraceContextTests {
   private static let span = "b7ad6b7169203331"
 
   @Test(
-    "a field is read, of versions to come what this one knows",
+    "a field is read, and of later versions the parts that this version defines",
     arguments: [
       ("00-\(trace)-\(span)-01", true), ("00-\(trace)-\(span)-00", false), ("00-\(trace)-\(span)-03", true),
       ("cc-\(trace)-\(span)-01", true), ("cc-\(trace)-\(span)-00-what-comes", false),

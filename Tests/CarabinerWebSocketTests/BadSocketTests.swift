@@ -41,7 +41,7 @@ struct BadSocketTests {
   // MARK: Handshake
 
   @Test(
-    "another answer than 101 is an error with the status and what to do",
+    "a response other than 101 is an error with the status and a hint",
     arguments: [
       (401, "Unauthorized", "check the headers"), (404, "Not Found", "check the path"),
       (500, "Oops", "check the log of the server"),
@@ -144,7 +144,7 @@ struct BadSocketTests {
   }
 
   @Test(
-    "I1: each close code after the handshake is an error of its own",
+    "I1: each close code after the handshake is a separate error",
     arguments: [
       (4400, WebSocketError.Code.badRequest), (4401, .unauthorized), (4403, .forbidden), (4406, .subprotocolRefused),
       (4409, .subscriberExists), (4429, .tooManyInitialisations), (4500, .serverFailed),

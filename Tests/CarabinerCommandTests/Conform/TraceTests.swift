@@ -47,7 +47,7 @@ struct TraceTests {
   }
 
   @Test(
-    "a plugin that writes into the trace's memory or cuts it spoils its own events and nothing else",
+    "a plugin that overwrites or truncates the trace damages only its own events",
     arguments: [
       "char junk[4096]; memset(junk, 0xFF, sizeof junk); for (int i = 0; i < 300; i++) if (write(4, junk, sizeof junk) < 0) break;",
       "if (ftruncate(4, 0) == 0) abort();",

@@ -91,7 +91,7 @@ struct NewCommandTests {
   }
 
   @Test(
-    "a name that does not fit everywhere is refused, with what is allowed",
+    "a name that is not valid everywhere is refused, with the allowed form",
     arguments: [
       "", "A", "1a", "-a", "a-", "a--b", "a_b", "a b", "ä", "a/b", "..", "a.b", "a\n", String(repeating: "a", count: 65),
     ])
@@ -104,7 +104,7 @@ struct NewCommandTests {
   }
 
   @Test(
-    "names of what Carabiner has itself are refused",
+    "names that Carabiner uses itself are refused",
     arguments: ["json", "store", "response-code", "max-retry", "carabiner", "kit"])
   func takenName(_ name: String) async throws {
     let folder = try FixturePlugin.Folder()

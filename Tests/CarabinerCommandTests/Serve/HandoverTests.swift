@@ -4,7 +4,7 @@ import TestTools
 import Testing
 
 /// The state that this repository's plugins hand over to a new generation.
-@Suite("carabiner serve: what plugins have learnt outlives a reload")
+@Suite("carabiner serve: plugin state outlives a reload")
 struct HandoverTests {
   private let server: StrawberryServer
   private let folder: StoreFolder

@@ -108,7 +108,7 @@ struct HookTests {
   }
 
   @Test(
-    "host functions refuse what they must",
+    "host functions refuse invalid calls",
     arguments: [
       ("header-crlf", "status -1"), ("undeclared-edit", "status -9"), ("undeclared-read", "status -5"),
       ("stale-handle", "status -4"),
@@ -130,7 +130,7 @@ struct HookTests {
   }
 
   @Test(
-    "a suspended hook goes on when it is resumed",
+    "a suspended hook continues when it is resumed",
     arguments: ["resume-before-return", "resume-later", "resume-twice", "two-tokens"])
   func suspended(mode: String) async throws {
     #expect(try await name([mode]) == "server")

@@ -56,7 +56,7 @@ struct RevokedHookTests {
   }
 
   @Test(
-    "the plugin of a revoked hook reads what it was shown until it resumes",
+    "the plugin of a revoked hook can read its views until it resumes",
     arguments: [
       "graphql.on_request", "http.on_request", "http.on_head", "http.on_chunk", "parser.on_head", "parser.on_chunk",
       "cache.on_write", "graphql.on_result", "graphql.on_error",

@@ -161,7 +161,7 @@ struct CircuitBreakerTests {
   }
 
   @Test(
-    "a hook that takes too long is a fault, and what is skipped on fault is passed over for it",
+    "a hook that takes too long is a fault, and a stage that is skipped on fault is skipped",
     arguments: ["skip", "open-after-1"])
   func timeouts(policy: String) async throws {
     let chain = try await chain(faults: 1, kind: "hang", onFault: policy, extra: ", timeout: 20ms")

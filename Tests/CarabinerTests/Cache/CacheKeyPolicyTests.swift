@@ -37,7 +37,7 @@ struct CacheKeyPolicyTests {
     Case(ages: ["Human": 0], age: 0, isHit: false),
   ]
 
-  @Test("D7: what is older than its type or field may be is a miss", arguments: cases)
+  @Test("D7: data older than the limit of its type or field is a miss", arguments: cases)
   func maximumAges(_ example: Case) async throws {
     let store = try await store(
       CacheKeyPolicy(maximumAges: example.ages, defaultMaximumAge: example.fallback), age: example.age)
@@ -81,7 +81,7 @@ struct CacheKeyPolicyTests {
     #expect(try await store.data(.query(#"{ book(isbn: 7, shelf: "a+") { isbn } }"#)) == ["book": ["isbn": 7]])
   }
 
-  @Test("D6: a cache with a limit of bytes keeps what was used last")
+  @Test("D6: a cache with a limit of bytes keeps the records used last")
   func byteLimit() async throws {
     let cache = InMemoryNormalizedCache(maximumBytes: 20_000)
     let value = Data(repeating: UInt8(ascii: "1"), count: 1000)

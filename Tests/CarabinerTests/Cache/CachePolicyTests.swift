@@ -124,7 +124,7 @@ struct CachePolicyTests {
     #expect(transport.requests.isEmpty)
   }
 
-  @Test("C3: what a server goes on sending after the first result is let go")
+  @Test("C3: further results of a server after the first one are discarded")
   func restIsLetGo() async throws {
     let open = OpenConnections()
     let transport = RecordingTransport { request, _ in

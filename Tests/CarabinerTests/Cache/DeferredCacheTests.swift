@@ -66,7 +66,7 @@ struct DeferredCacheTests {
   }
 
   @Test(
-    "K10: what a deferred fragment adds to a field of the rest is pending alone",
+    "K10: only the fields that a deferred fragment adds to a field are pending",
     arguments: [
       "{ hero { id friends { id } ... @defer(label: \"more\") { friends { name } } } }",
       "{ hero { id ... @defer(label: \"more\") { friends { name } } friends { id } } }",

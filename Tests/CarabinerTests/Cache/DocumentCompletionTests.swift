@@ -3,7 +3,7 @@ import CarabinerWire
 import FoundationEssentials
 import Testing
 
-@Suite("Documents of typed operations ask for what the store needs (SEMANTICS K14)")
+@Suite("Documents of typed operations include the fields that the store needs (SEMANTICS K14)")
 struct DocumentCompletionTests {
   private struct AnyQuery: GraphQLQuery {
     struct Data: Decodable, Sendable {}
@@ -87,7 +87,7 @@ struct DocumentCompletionTests {
   }
 
   @Test(
-    "K14: what lacks nothing, cannot be read, or is not to be changed is sent as it was written",
+    "K14: a document that is complete, invalid or must not be changed is sent unchanged",
     arguments: [("{ a  }", true), ("{ a { __typename   b } }", true), ("{ broken", true), ("{ a {b} }", false)])
   func untouched(_ document: String, _ completes: Bool) async throws {
     #expect(try await sent(document, wireOptions: WireOptions(completesDocuments: completes)) == document)

@@ -57,7 +57,7 @@ struct LoadTests {
     #expect(try await store.data(.query("{ hero { name mass } }")) == ["hero": ["name": "new", "mass": 3]])
   }
 
-  @Test("D3: an object whose record is gone is a miss")
+  @Test("D3: an object whose record was removed is a miss")
   func danglingReference() async throws {
     let query = DynamicOperation.query("{ hero { __typename id } }")
     try await store.publish(#"{"hero":{"__typename":"H","id":1}}"#, for: query)

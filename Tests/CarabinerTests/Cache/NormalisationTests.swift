@@ -129,7 +129,7 @@ struct NormalisationTests {
     #expect(try await store.data(.query(document)) == json(data))
   }
 
-  @Test("D2: a fragment in its own fields goes as deep as the response, one within itself ends")
+  @Test("D2: a recursive fragment goes as deep as the response, and one directly within itself ends")
   func recursiveFragments() async throws {
     let document = "{ node { ...N } } fragment N on Node { v next { ...N } ...N }"
     try await store.publish(#"{"node":{"v":1,"next":{"v":2,"next":{"v":3,"next":null}}}}"#, for: .query(document))

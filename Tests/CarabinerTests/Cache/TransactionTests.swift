@@ -173,7 +173,7 @@ struct TransactionTests {
   }
 
   @Test(
-    "patterns: * stands for any text and nothing else is special",
+    "patterns: * matches any text, and no other character is special",
     arguments: [
       ("*", "a", true), ("A:*", "A:", true), ("A:*", "B:1", false), ("*:1", "A:1", true), ("A*1*2", "A112", true),
       ("A*1*2", "A12", true), ("A*2*2", "A2", false), ("A.?", "A.b", false), ("", "", true), ("", "a", false), ("**", "", true),

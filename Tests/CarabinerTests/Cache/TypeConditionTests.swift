@@ -44,7 +44,7 @@ struct TypeConditionTests {
         == ["name": "R2", "function": "x", "... on Human": false, "... on Droid": true])
   }
 
-  @Test("D2: a fragment that asks for nothing of its own is assumed to apply and claims nothing")
+  @Test("D2: a fragment without fields of its own is assumed to apply, and proves no type")
   func undecided() async throws {
     let query = DynamicOperation.query("{ hero { __typename id name ... on Droid { name } } }")
     let data = #"{"hero":{"__typename":"Human","id":1,"name":"L"}}"#

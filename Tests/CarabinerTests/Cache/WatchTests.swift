@@ -68,7 +68,7 @@ struct WatchTests {
     #expect(try await results.next()?.data?["hero"]?["name"] == "E")
   }
 
-  @Test("D5: what was removed or cleared is fetched again", arguments: [true, false])
+  @Test("D5: removed or cleared data is fetched again", arguments: [true, false])
   func refetch(_ isCleared: Bool) async throws {
     let transport = RecordingTransport { request, number in
       .json(#"{"data":{"hero":{"__typename":"Human","id":1,"name":"N\#(number)"}}}"#, to: request)

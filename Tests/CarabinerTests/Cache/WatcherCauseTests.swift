@@ -3,7 +3,7 @@ import CarabinerWire
 import FoundationEssentials
 import Testing
 
-@Suite("Normalised store: what makes a watcher ask again (SEMANTICS K3)", .timeLimit(.minutes(1)))
+@Suite("Normalised store: changes that make a watcher fetch again (SEMANTICS K3)", .timeLimit(.minutes(1)))
 struct WatcherCauseTests {
   private let store = ApolloStore()
   private let hero = DynamicOperation.query("{ hero { __typename id name } }")

@@ -192,7 +192,7 @@ struct DocumentedExamplesTests {
     #expect(Tracing.correlationId == nil)
   }
 
-  @Test("A14: such a task-local is there for every result of a stream, and gone outside it")
+  @Test("A14: the task-local is set for every result of a stream, and not outside it")
   func taskLocalOfStream() async throws {
     struct TracingInterceptor: GraphQLInterceptor {
       func intercept<Request: GraphQLRequest>(

@@ -63,7 +63,7 @@ struct RequestWireTests {
   }
 
   @Test(
-    "E2: what has a meaning in URLs or forms is escaped",
+    "E2: characters that are special in URLs or forms are escaped",
     arguments: [
       ("a+b", "a%2Bb"), ("a;b", "a%3Bb"), ("a&b", "a%26b"), ("a#b", "a%23b"), ("a=b", "a%3Db"), ("a%b", "a%25b"),
       ("a b", "a%20b"), ("é", "%C3%A9"), ("🪝", "%F0%9F%AA%9D"), ("~-._", "~-._"),
@@ -74,7 +74,7 @@ struct RequestWireTests {
   }
 
   @Test(
-    "E2: the first item follows what the endpoint ends with",
+    "E2: the first item follows the endpoint's own query",
     arguments: [("/g", "/g?"), ("/g?", "/g?"), ("/g?a=1&", "/g?a=1&"), ("/g?a", "/g?a&"), ("/g#f?x", "/g?")])
   func joining(endpoint: String, begin: String) throws {
     let sent = try request(endpoint: "http://127.0.0.1:1\(endpoint)", options: WireOptions(usesGETForQueries: true))

@@ -119,7 +119,7 @@ struct DeferredResponseTests {
   }
 
   @Test(
-    "bad parts are refused with what is wrong",
+    "invalid parts are refused with the reason",
     arguments: [
       (#"{"incremental":[{"path":["villain"],"data":{}}],"hasNext":true}"#, ResponseParsingError.Code.invalidPatch),
       (

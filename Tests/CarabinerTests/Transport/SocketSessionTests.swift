@@ -95,7 +95,7 @@ struct SocketSessionTests {
   }
 
   @Test(
-    "I1: each close code is an error of its own, and only those that would come again are final",
+    "I1: each close code is a separate error, and only those that a retry would repeat are final",
     arguments: [
       (4400, WebSocketError.Code.badRequest, true), (4401, .unauthorized, true), (4403, .forbidden, true),
       (4406, .subprotocolRefused, true), (4408, .acknowledgementTimeout, false), (4409, .subscriberExists, true),

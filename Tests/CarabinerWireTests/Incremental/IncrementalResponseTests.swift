@@ -139,7 +139,7 @@ struct IncrementalResponseTests {
   static let initial = #"{"data":{"a":{"l":[1],"s":"x"},"n":null},"pending":[{"id":"0","path":["a"]}],"hasNext":true}"#
 
   @Test(
-    "F4: a patch that does not fit is refused with what is wrong",
+    "F4: a patch that does not fit is refused with the reason",
     arguments: [
       (#"{"incremental":[{"path":["b"],"data":{}}],"hasNext":true}"#, IncrementalError.Code.unknownPath),
       (#"{"incremental":[{"path":["n"],"data":{}}],"hasNext":true}"#, .unknownPath),

@@ -1,7 +1,7 @@
 import CarabinerWire
 import Testing
 
-@Suite("JSON values answer what they are")
+@Suite("The types of JSON values")
 struct JSONValueTests {
   @Test("each accessor returns a value only for its own kind")
   func kinds() {

@@ -81,7 +81,7 @@ struct ServerMessageTests {
   }
 
   @Test(
-    "I1, I3: what a client says, in both protocols",
+    "I1, I3: the messages of a client, in both protocols",
     arguments: [
       (ClientMessage.initialise(payload: nil), #"{"type":"connection_init"}"#, #"{"type":"connection_init"}"#),
       (
