@@ -175,7 +175,7 @@ impl<'a> ErrorEvent<'a> {
     pub fn retry_after_ns(&self) -> u64 {
         self.0.retry_after_ns
     }
-    /// The component that defines the code.
+    /// The namespace of the code, in reverse DNS form.
     pub fn domain(&self) -> &'a str {
         unsafe { text(self.0.domain) }.unwrap_or("")
     }
