@@ -68,6 +68,8 @@ package struct ManifestDifference: Sendable, Hashable {
     compare("library-paths", \.libraryPaths)
     compare("on-fault", \.onFault)
     compare("timeout", \.timeout)
+    compare("messages-to-clients", \.sendsMessagesToClients)
+    compare("maximum-buffers", \.maximumBufferBytes)
     compare("mandatory", \.isMandatory)
     compare("enabled", \.isEnabled)
     return changes
