@@ -318,7 +318,7 @@ if !librariesOnly {
     .testTarget(
       name: "CarabinerServerTests",
       dependencies: [
-        "CarabinerServer", "Carabiner", "CarabinerCurl", "CarabinerHost", "ScriptedServer", "TestTools",
+        "CarabinerServer", "Carabiner", "CarabinerCurl", "CarabinerGateway", "CarabinerHost", "ScriptedServer", "TestTools",
         .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
         .product(name: "MetricsTestKit", package: "swift-metrics"),

@@ -1,4 +1,5 @@
 import Carabiner
+import CarabinerGateway
 import CoreMetrics
 import Foundation
 import MetricsTestKit
