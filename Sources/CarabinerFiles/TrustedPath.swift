@@ -112,7 +112,7 @@ package enum TrustedPath {
       guard !isForeign(status) else {
         throw .unsafe(
           "the folder \(name) belongs to user \(status.st_uid), who could replace the file; it must belong to root or to "
-            + "\(userName), who runs this, or the file must be elsewhere")
+            + "the user of this process, \(userName), or the file must be elsewhere")
       }
       let isWritable = status.st_mode & 0o022 != 0
       guard !isWritable || status.st_mode & UInt32(S_ISVTX) != 0 else {

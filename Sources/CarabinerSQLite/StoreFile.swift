@@ -47,7 +47,7 @@ struct StoreFile {
         throw StoreError(
           .unsafe,
           "\(path)\(suffix) belongs to user \(status.st_uid), who could change what is stored; let it belong to "
-            + "\(TrustedPath.userName), who runs this, or use another file")
+            + "the user of this process, \(TrustedPath.userName), or use another file")
       }
       // The database does not follow links for these files, and rejects folders and devices itself.
       guard suffix.isEmpty || status.st_mode & S_IFMT != S_IFLNK else {

@@ -29,7 +29,7 @@ struct CheckedUserTests {
     unsafe chown(plugin.folder.path, 65_534, 65_534)
     let asRoot = try await CommandRun(["check", "-m", manifest.path])
     #expect(asRoot.status == 3)
-    #expect(asRoot.errors.contains("who runs this"), "\(asRoot.errors)")
+    #expect(asRoot.errors.contains("the user of this process"), "\(asRoot.errors)")
     #expect(asRoot.errors.contains("carabiner check --user NAME"), "\(asRoot.errors)")
     for user in ["nobody", "65534"] {
       let asUser = try await CommandRun(["check", "-m", manifest.path, "--user", user])

@@ -68,7 +68,7 @@ struct EmbeddedGatewayTests {
   @Test("the listing of a provider of one's own is the code of a test")
   func providerListing() throws {
     func code(_ text: some StringProtocol) -> String {
-      text.split(separator: "\n").map { $0.drop { $0 == " " }.replacing("private ", with: "") }.joined(separator: "\n")
+      text.split(separator: "\n").map { String($0.drop { $0 == " " }).replacing("private ", with: "") }.joined(separator: "\n")
     }
     let page = try String(
       contentsOf: Repository.root.appending(path: "Sources/Carabiner/Documentation.docc/EmbeddingHost.md"), encoding: .utf8)

@@ -85,7 +85,7 @@ struct TrustedPathTests {
     try FileManager.default.copyItem(atPath: plugin, toPath: "\(open)/plugin.so")
     unsafe chown(open, 65_534, 65_534)
     let refused = refusal(of: "\(open)/plugin.so")
-    #expect(refused?.message.contains("user 0 (root), who runs this") == true, "\(refused?.message ?? "")")
+    #expect(refused?.message.contains("the user of this process, user 0 (root)") == true, "\(refused?.message ?? "")")
     #expect(refused?.message.contains("carabiner check --user") == true)
   }
 }
