@@ -4,12 +4,12 @@ import Testing
 @Suite("Differences between two manifests")
 struct ManifestDifferenceTests {
   private func manifest(_ more: String = "") throws -> Manifest {
-    try Manifest(
-      text: """
+    try ManifestFixtures.manifest(
+      """
         carabiner: 1
         plugins:
           - name: a
-            file: a.so
+            file: present.plugin
             \(more)
         """)
   }
@@ -17,7 +17,7 @@ struct ManifestDifferenceTests {
   @Test(
     "name each key of a plugin that has changed",
     arguments: [
-      ("sha256", "\"5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03\""), ("interceptor", "org.example.a"),
+      ("sha256", "\"de184c31976dcc4674a902b8952831f3d368c51c7e7eea87c6a0ce200fe4415c\""), ("interceptor", "org.example.a"),
       ("config", "{limit: 1}"), ("grants", "[fetch]"),
       ("library-paths", "[$ORIGIN]"), ("on-fault", "skip"), ("timeout", "5s"), ("messages-to-clients", "true"),
       ("maximum-buffers", "64MiB"), ("mandatory", "true"), ("enabled", "false"),

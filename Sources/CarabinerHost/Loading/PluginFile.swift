@@ -95,8 +95,8 @@ struct PluginFile {
     guard !TrustedPath.isForeign(status) else {
       throw LoadRefusal(
         .unsafeOwner, step: "owner", path: path,
-        "the file belongs to user \(status.st_uid), who could change it; let it belong to root or to \(TrustedPath.userName), who runs "
-          + "this\(userAdvice)")
+        "the file belongs to user \(status.st_uid), who could change it; let it belong to root or to the user of this "
+          + "process, \(TrustedPath.userName)\(userAdvice)")
     }
     guard status.st_mode & 0o022 == 0 else {
       throw LoadRefusal(

@@ -30,8 +30,9 @@ struct EmbeddedGatewayTests {
     process.standardError = FileHandle.nullDevice
     try process.run()
     defer { process.terminate() }
-    #expect(output.fileHandleForReading.line() == #"{"data":{"__typename":"Query"}}"#)
-    let listening = output.fileHandleForReading.line()
+    let lines = output.fileHandleForReading
+    #expect(try await offThePool { lines.line() } == #"{"data":{"__typename":"Query"}}"#)
+    let listening = try await offThePool { lines.line() }
     let address = try #require(listening.wholeMatch(of: /listening (127\.0\.0\.1:\d+)/)?.1)
 
     var request = URLRequest(url: try #require(URL(string: "http://\(address)/graphql")))
@@ -45,7 +46,7 @@ struct EmbeddedGatewayTests {
 
     try Data((text + "settings: {timeout: 30s}\n").utf8).write(to: manifest)
     kill(process.processIdentifier, SIGHUP)
-    #expect(output.fileHandleForReading.line().contains("timeout"))
+    #expect(try await offThePool { lines.line() }.contains("timeout"))
     kill(process.processIdentifier, SIGTERM)
     process.waitUntilExit()
     #expect(process.terminationStatus == 0)

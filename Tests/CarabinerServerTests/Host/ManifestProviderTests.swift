@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The interceptors of a manifest among one's own")
 struct ManifestProviderTests {
-  /// Adds a header that is not in the manifest.
+  /// Adds a header that no manifest names.
   private struct OwnHeader: HTTPInterceptor {
     func intercept(request: URLRequest, next: NextHTTPInterceptorFunction) async throws -> HTTPResponse {
       var request = request

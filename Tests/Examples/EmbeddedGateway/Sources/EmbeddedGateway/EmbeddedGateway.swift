@@ -20,11 +20,11 @@ struct EmbeddedGateway {
 
     let client = ApolloClient(networkTransport: host.transport)
     for try await response in try client.results(of: DynamicOperation(document: "{ __typename }")) {
-      print(String(decoding: response.body.bytes, as: UTF8.self))
+      show(String(decoding: response.body.bytes, as: UTF8.self))
     }
 
     var configuration = Gateway.Configuration(address: CommandLine.arguments[2])
-    configuration.onListening = { addresses in print("listening \(addresses.joined(separator: " "))") }
+    configuration.onListening = { addresses in show("listening \(addresses.joined(separator: " "))") }
     let gateway = Gateway(host: host, configuration: configuration)
     let services = ServiceGroup(
       configuration: .init(
@@ -33,7 +33,7 @@ struct EmbeddedGateway {
     let reloads = Task {
       for await _ in await UnixSignalsSequence(trapping: .sighup) {
         do {
-          print(try await host.reload().changes.joined(separator: "\n"))
+          show(try await host.reload().changes.joined(separator: "\n"))
         } catch {
           logger.error("\(error)")
         }
@@ -43,4 +43,7 @@ struct EmbeddedGateway {
     reloads.cancel()
     await host.shutDown()
   }
+
+  /// Writes a line at once. `print` waits for a full buffer if the output is a pipe.
+  private static func show(_ line: String) { FileHandle.standardOutput.write(Data("\(line)\n".utf8)) }
 }

@@ -13,7 +13,9 @@ struct NativeInterceptor {
       FileHandle.standardError.write(Data("usage: NativeInterceptor MANIFEST ENDPOINT\n".utf8))
       exit(2)
     }
-    let host = try await PluginHost(manifest: CommandLine.arguments[1])
+    var configuration = PluginHost.Configuration()
+    configuration.endpoint = CommandLine.arguments[2]
+    let host = try await PluginHost(manifest: CommandLine.arguments[1], configuration: configuration)
     let client = ApolloClient(
       networkTransport: RequestChainNetworkTransport(
         interceptorProvider: OwnAndManifestProvider(manifest: ManifestProvider(host)), endpointURL: endpoint,

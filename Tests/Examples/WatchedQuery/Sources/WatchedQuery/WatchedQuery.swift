@@ -12,8 +12,10 @@ struct WatchedQuery {
       FileHandle.standardError.write(Data("usage: WatchedQuery ENDPOINT\n".utf8))
       exit(2)
     }
+    // Objects with keys are stored once, so every operation that returns a book changes the same object.
+    let store = ApolloStore(policy: CacheKeyPolicy(keyFields: ["Book": ["id"]]))
     let client = ApolloClient(
-      networkTransport: RequestChainNetworkTransport(endpointURL: endpoint, httpTransport: try CurlTransport()))
+      networkTransport: RequestChainNetworkTransport(endpointURL: endpoint, httpTransport: try CurlTransport(), store: store))
 
     let title = "Solaris, revised"
     for try await response in client.watch(BookQuery(id: "2")) {
