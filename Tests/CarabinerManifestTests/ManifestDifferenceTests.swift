@@ -6,12 +6,12 @@ struct ManifestDifferenceTests {
   private func manifest(_ more: String = "") throws -> Manifest {
     try ManifestFixtures.manifest(
       """
-        carabiner: 1
-        plugins:
-          - name: a
-            file: present.plugin
-            \(more)
-        """)
+      carabiner: 1
+      plugins:
+        - name: a
+          file: present.plugin
+          \(more)
+      """)
   }
 
   @Test(

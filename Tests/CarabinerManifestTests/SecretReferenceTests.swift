@@ -97,10 +97,19 @@ struct SecretReferenceTests {
   @Test("secrets in a plugin's message are replaced by references, the longest first")
   func redaction() throws {
     try Data("opensesame-and-more\n".utf8).write(to: folder.file("secret"))
-    let redaction = try secrets(["TOKEN": "opensesame", "EMPTY": ""]).redaction(
-      of: ["a": "Bearer ${env:TOKEN}", "b": ["${file:secret}", "${env:EMPTY}", "plain"]], at: here)
+    let redaction = secrets(["TOKEN": "opensesame", "EMPTY": ""]).redaction(
+      of: ["a": "Bearer ${env:TOKEN}", "b": ["${file:secret}", "${env:EMPTY}", "plain"]])
     #expect(
       redaction("bad opensesame-and-more or opensesame, plain")
         == "bad ${file:secret} or ${env:TOKEN}, plain")
+  }
+
+  @Test("a reference that cannot be resolved does not keep the others of its configuration readable")
+  func partialRedaction() throws {
+    let manifest = try Manifest(
+      text: "carabiner: 1\nheaders: {X-Token: 'Bearer ${env:TOKEN} ${env:ABSENT}'}\nendpoint: 'http://${env:ABSENT}@${env:HOST}/'"
+    )
+    let redaction = manifest.redaction(secrets(["TOKEN": "opensesame", "HOST": "secret.example"]))
+    #expect(redaction("opensesame at secret.example") == "${env:TOKEN} at ${env:HOST}")
   }
 }

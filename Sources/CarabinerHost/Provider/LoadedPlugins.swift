@@ -170,7 +170,7 @@ struct LoadedPlugins: Sendable {
     var options = PluginInstance.Options(name: plugin.name)
     // Secrets are resolved after the check, so that no message can contain one.
     options.configuration = try secrets.resolve(plugin.configuration, at: pointer).description
-    options.redaction = try secrets.redaction(of: plugin.configuration, at: pointer)
+    options.redaction = secrets.redaction(of: plugin.configuration)
     options.grants = plugin.grants
     options.onFault = plugin.onFault
     options.isMandatory = plugin.isMandatory

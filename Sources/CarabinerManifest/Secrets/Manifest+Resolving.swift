@@ -49,12 +49,12 @@ extension Manifest {
     return resolved
   }
 
-  /// Hides the values of all references of the manifest. A configuration with a reference that cannot be resolved is ignored.
+  /// Hides the values of all references of the manifest that can be resolved.
   package func redaction(_ secrets: SecretReferences) -> SecretRedaction {
     let places = [endpoint, settings.webSocket?.url].compactMap { $0.map { JSONValue.string($0) } }
     let texts = places + [settings.webSocket?.connectionInit].compactMap(\.self) + headers.fields.map { .string($0.value) }
     return (texts + plugins.map(\.configuration)).reduce(SecretRedaction()) { redaction, value in
-      (try? secrets.redaction(of: value, at: JSONPointer())).map { redaction.joined(with: $0) } ?? redaction
+      redaction.joined(with: secrets.redaction(of: value))
     }
   }
 

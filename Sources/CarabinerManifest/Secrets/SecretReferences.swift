@@ -78,23 +78,19 @@ package struct SecretReferences: Sendable {
     return value
   }
 
-  /// Hides the values of all references in a value.
-  ///
-  /// - Throws: ``ManifestProblem`` with the place of a reference that cannot be resolved.
-  package func redaction(of value: JSONValue, at pointer: JSONPointer) throws(ManifestProblem) -> SecretRedaction {
-    var pairs: [SecretRedaction.Pair] = []
-    for (place, text) in value.texts(at: pointer) {
-      for part in try ReferencePart.parts(of: text, at: place) {
+  /// Hides the values of all references in a value. References that cannot be resolved have no value to hide.
+  package func redaction(of value: JSONValue) -> SecretRedaction {
+    let parts = value.texts(at: JSONPointer()).flatMap { place, text in (try? ReferencePart.parts(of: text, at: place)) ?? [] }
+    return SecretRedaction(
+      parts.compactMap { part in
         switch part {
-        case .text: break
+        case .text: nil
         case .environment(let name):
-          pairs.append(SecretRedaction.Pair(value: try variable(name, at: place), reference: "${env:\(name)}"))
+          (try? variable(name, at: JSONPointer())).map { SecretRedaction.Pair(value: $0, reference: "${env:\(name)}") }
         case .file(let path):
-          pairs.append(SecretRedaction.Pair(value: try contents(of: path, at: place), reference: "${file:\(path)}"))
+          (try? contents(of: path, at: JSONPointer())).map { SecretRedaction.Pair(value: $0, reference: "${file:\(path)}") }
         }
-      }
-    }
-    return SecretRedaction(pairs)
+      })
   }
 
   /// Every reference in `value` that cannot be resolved now.

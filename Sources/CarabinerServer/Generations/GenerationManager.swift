@@ -189,10 +189,19 @@ final class GenerationManager: OperationRunner {
     return isGivenUp
   }
 
+  /// Runs a change of generations and notes its report. Generations that the change replaces end after the event of the report.
+  func change<Report>(_ body: () -> Report) -> Report {
+    retirement.suspend()
+    defer { retirement.resume() }
+    return body()
+  }
+
   func note(_ report: ReloadReport) {
     events.send(GenerationEvent(report, redact: output.redacted))
     state.withLock { state in
       state.lastReload = report
+      // The end of a trial is not a reload: the trial began with one.
+      guard report.isReload else { return }
       state.reloads += 1
       if !report.isAccepted { state.refusedReloads += 1 }
     }

@@ -39,6 +39,14 @@ package struct ReloadReport: Sendable {
     }
   }
 
+  /// Whether a manifest was read, in contrast to the end of a trial.
+  package var isReload: Bool {
+    switch outcome {
+    case .accepted, .onTrial, .refused: true
+    case .promoted, .rolledBack: false
+    }
+  }
+
   private var name: String {
     switch outcome {
     case .accepted: "accepted"

@@ -62,8 +62,11 @@ final class Reloader: Sendable {
       defer { waiting = Waiting() }
       return waiting
     }
-    let report = reload(group.triggers, anew: group.anew)
-    note(report)
+    let report = live.change {
+      let report = reload(group.triggers, anew: group.anew)
+      note(report)
+      return report
+    }
     for continuation in group.continuations { continuation.resume(returning: report) }
   }
 
@@ -120,14 +123,16 @@ final class Reloader: Sendable {
   ///
   /// - Returns: Nil if the trial is over already.
   func promote(_ trial: GenerationTrial, trigger: String, _ difference: ManifestDifference? = nil) -> ReloadReport? {
-    guard live.trial === trial else { return nil }
-    live.swap(to: trial.generation)
-    keep(trial.generation)
-    let report = ReloadReport(
-      outcome: .promoted, trigger: trigger, generation: live.current.number, difference: difference,
-      duration: .now - trial.start)
-    note(report)
-    return report
+    live.change {
+      guard live.trial === trial else { return nil }
+      live.swap(to: trial.generation)
+      keep(trial.generation)
+      let report = ReloadReport(
+        outcome: .promoted, trigger: trigger, generation: live.current.number, difference: difference,
+        duration: .now - trial.start)
+      note(report)
+      return report
+    }
   }
 
   /// Ends a trial; the current generation continues to serve.
@@ -136,12 +141,14 @@ final class Reloader: Sendable {
   func rollBack(
     _ trial: GenerationTrial, _ reason: String, trigger: String, _ difference: ManifestDifference? = nil
   ) -> ReloadReport? {
-    guard live.giveUp(trial) else { return nil }
-    let report = ReloadReport(
-      outcome: .rolledBack(reason), trigger: trigger, generation: live.current.number, difference: difference,
-      duration: .now - trial.start)
-    note(report)
-    return report
+    live.change {
+      guard live.giveUp(trial) else { return nil }
+      let report = ReloadReport(
+        outcome: .rolledBack(reason), trigger: trigger, generation: live.current.number, difference: difference,
+        duration: .now - trial.start)
+      note(report)
+      return report
+    }
   }
 
   /// Judges a canary at an interval until its trial is over.

@@ -139,6 +139,7 @@ public final class PluginHost: Sendable {
   public func shutDown() async {
     stopReloading()
     await live.current.host.shutDown()
+    await live.trial?.generation.host.shutDown()
     recorder?.finish()
     live.events.finish()
     reporting?.cancel()

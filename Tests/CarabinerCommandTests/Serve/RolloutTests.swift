@@ -75,7 +75,9 @@ struct RolloutTests {
     for _ in 0..<3 { _ = try stamp(gateway, user: "a") }
     let report = try await outcome("promoted", of: gateway)
     #expect(report?["outcome"] == "promoted" && report?["generation"] == 2, "\(report?.description ?? "none")")
-    #expect(try await gateway.status()["trial"] == .null)
+    let status = try await gateway.status()
+    #expect(status["trial"] == .null)
+    #expect(status["reloads"] == ["all": 1, "refused": 0])
   }
 
   @Test("a canary whose operations fail is rolled back automatically, with the reason")
