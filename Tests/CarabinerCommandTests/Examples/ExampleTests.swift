@@ -23,14 +23,6 @@ struct ExampleTests {
     #expect(lines[4] == "HTTP error: status 404")
   }
 
-  @Test("a watched query returns the new title after a mutation of the same client")
-  func watch() async throws {
-    let server = try DemoServerProcess()
-    let example = try await run("WatchedQuery", server.endpoint)
-    #expect(example.status == 0, "\(example.errors)")
-    #expect(example.output == "Solaris\nSolaris, revised\n")
-  }
-
   @Test("native interceptors run around the stages of a manifest")
   func nativeInterceptor() async throws {
     let server = try DemoServerProcess()
@@ -47,7 +39,7 @@ struct ExampleTests {
   @Test(
     "an example without arguments shows its usage and ends with status 2",
     arguments: [
-      "EmbeddedClient", "EmbeddedGateway", "NativeInterceptor", "WatchedQuery",
+      "EmbeddedClient", "EmbeddedGateway", "NativeInterceptor",
     ])
   func usage(_ name: String) async throws {
     let example = try await run(name)
@@ -58,7 +50,7 @@ struct ExampleTests {
   @Test(
     "the target of an example has the dependencies that its package declares",
     arguments: [
-      "EmbeddedClient", "EmbeddedGateway", "NativeInterceptor", "WatchedQuery",
+      "EmbeddedClient", "EmbeddedGateway", "NativeInterceptor",
     ])
   func dependencies(_ name: String) throws {
     let package = try String(

@@ -1,5 +1,6 @@
 import Carabiner
 import CarabinerWire
+import FoundationEssentials
 import Synchronization
 import Testing
 
@@ -85,13 +86,18 @@ struct WatchTests {
     #expect(transport.requests.count == 2)
   }
 
-  @Test("D5: a mutation of the client changes what a watcher sees")
-  func mutation() async throws {
+  @Test(
+    "D5: a mutation of the client changes what a watcher sees, even before the end of the watched request was read",
+    arguments: [true, false])
+  func mutation(endsWithItsOnlyChunk: Bool) async throws {
     let transport = RecordingTransport { request, number in
-      .json(
+      let body =
         number == 1
-          ? #"{"data":{"hero":{"__typename":"Human","id":1,"name":"Luke"}}}"#
-          : #"{"data":{"rename":{"__typename":"Human","id":1,"name":"Leia"}}}"#, to: request)
+        ? #"{"data":{"hero":{"__typename":"Human","id":1,"name":"Luke"}}}"#
+        : #"{"data":{"rename":{"__typename":"Human","id":1,"name":"Leia"}}}"#
+      var response = HTTPResponse.json(body, to: request)
+      if !endsWithItsOnlyChunk { response.chunks = PullStream(elements: [Data(body.utf8)]) }
+      return response
     }
     let client = try ApolloClient.testing(transport, store: store)
     var results = client.watch(hero).makeAsyncIterator()

@@ -40,10 +40,11 @@ final class StoreWatcher: Sendable {
 
     func gather() { state.withLock { $0.isGathering = true } }
 
-    func depend(on keys: Set<String>?) -> Bool {
+    func depend(on keys: Set<String>?, keepingEarlier: Bool) -> Bool {
       state.withLock { state in
         let isAffected =
-          state.gatheredAll || (keys.map { !state.gathered.isDisjoint(with: $0) } ?? !state.gathered.isEmpty)
+          keepingEarlier && state.isAffected || state.gatheredAll
+          || (keys.map { !state.gathered.isDisjoint(with: $0) } ?? !state.gathered.isEmpty)
         state = State(keys: keys, isAffected: isAffected)
         return isAffected
       }
@@ -80,10 +81,11 @@ final class StoreWatcher: Sendable {
 
   /// Sets the relevant fields; nil for all. The kept changes are checked now.
   ///
-  /// - Returns: Whether one of the kept changes is relevant.
+  /// - Parameter keepingEarlier: Whether relevant changes from before ``gather()`` still count, because the store was not read since.
+  /// - Returns: Whether a relevant change is to be read.
   @discardableResult
-  func depend(on keys: Set<String>?) -> Bool {
-    let isAffected = changes.depend(on: keys)
+  func depend(on keys: Set<String>?, keepingEarlier: Bool = false) -> Bool {
+    let isAffected = changes.depend(on: keys, keepingEarlier: keepingEarlier)
     if isAffected { continuation.yield() }
     return isAffected
   }

@@ -68,14 +68,14 @@ public struct WatchedResults<Operation: GraphQLOperation>: AsyncSequence, Sendab
           response = next
         case .end:
           fetching = nil
-          watcher.depend(on: keys)
+          watcher.depend(on: keys, keepingEarlier: true)
           return nil
         }
         await remember(response)
         return response
       } catch {
         fetching = nil
-        watcher.depend(on: keys)
+        watcher.depend(on: keys, keepingEarlier: true)
         // The store may have the result later.
         if !results.refetches, (error as? RequestChainError)?.code == .noResults { return nil }
         throw error
