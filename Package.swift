@@ -301,6 +301,9 @@ if !librariesOnly {
       name: "EmbeddedClient", dependencies: ["Carabiner", "CarabinerCurl"],
       path: "Tests/Examples/EmbeddedClient/Sources/EmbeddedClient"),
     .executableTarget(
+      name: "WatchedQuery", dependencies: ["Carabiner", "CarabinerCurl"],
+      path: "Tests/Examples/WatchedQuery/Sources/WatchedQuery"),
+    .executableTarget(
       name: "NativeInterceptor", dependencies: ["Carabiner", "CarabinerCurl", "CarabinerServer"],
       path: "Tests/Examples/NativeInterceptor/Sources/NativeInterceptor"),
     .executableTarget(
@@ -359,7 +362,7 @@ if !librariesOnly {
       dependencies: [
         "Carabiner", "CarabinerCommand", "CarabinerCurl", "CarabinerDigest", "CarabinerGateway", "CarabinerHost",
         "CarabinerManifest", "CarabinerServer", "CarabinerWire", "EmbeddedClient", "EmbeddedGateway", "NativeInterceptor",
-        "ScriptedServer", "TestTools",
+        "ScriptedServer", "TestTools", "WatchedQuery",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),

@@ -23,6 +23,14 @@ struct ExampleTests {
     #expect(lines[4] == "HTTP error: status 404")
   }
 
+  @Test("a watched query returns the new title after a mutation of the same client", .timeLimit(.minutes(10)))
+  func watch() async throws {
+    let server = try DemoServerProcess()
+    let example = try await run("WatchedQuery", server.endpoint)
+    #expect(example.status == 0, "\(example.errors)")
+    #expect(example.output == "Solaris\nSolaris, revised\n")
+  }
+
   @Test("native interceptors run around the stages of a manifest")
   func nativeInterceptor() async throws {
     let server = try DemoServerProcess()
@@ -39,7 +47,7 @@ struct ExampleTests {
   @Test(
     "an example without arguments shows its usage and ends with status 2",
     arguments: [
-      "EmbeddedClient", "EmbeddedGateway", "NativeInterceptor",
+      "EmbeddedClient", "EmbeddedGateway", "NativeInterceptor", "WatchedQuery",
     ])
   func usage(_ name: String) async throws {
     let example = try await run(name)
@@ -50,7 +58,7 @@ struct ExampleTests {
   @Test(
     "the target of an example has the dependencies that its package declares",
     arguments: [
-      "EmbeddedClient", "EmbeddedGateway", "NativeInterceptor",
+      "EmbeddedClient", "EmbeddedGateway", "NativeInterceptor", "WatchedQuery",
     ])
   func dependencies(_ name: String) throws {
     let package = try String(
