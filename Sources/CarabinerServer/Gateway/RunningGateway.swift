@@ -40,7 +40,7 @@ package final class RunningGateway: Sendable {
     let group = MultiThreadedEventLoopGroup(numberOfThreads: configuration.threads)
     var servers: [GatewayServer] = []
     var adminServer: GatewayServer?
-    let all: ServerMetrics
+    let reported: ServerMetrics
     do {
       let unsent = UnsentTotal(limits)
       for address in addresses {
@@ -49,10 +49,10 @@ package final class RunningGateway: Sendable {
             address, group: group, tls: certificate, limits: limits, unsent: unsent, handler: operations))
       }
       let listening = servers
-      all = ServerMetrics(
+      reported = ServerMetrics(
         host: host.metrics, operations: operations, gateway: metrics, traces: configuration.traces, certificate: certificate,
         connectionCount: { listening.reduce(0) { $0 + $1.connectionCount } })
-      let admin = AdminService(live: host.live, reloader: host.reloader, operations: operations, metrics: all)
+      let admin = AdminService(live: host.live, reloader: host.reloader, operations: operations, metrics: reported)
       if let path = configuration.adminSocket {
         adminServer = try await GatewayServer(.unix(path: path), group: group, isForOwnerOnly: true, handler: admin)
       }
@@ -67,7 +67,6 @@ package final class RunningGateway: Sendable {
     self.servers = servers
     self.adminServer = adminServer
     self.certificate = certificate
-    let reported = all
     metricsReport = host.reporter?.start { reported.write(to: &$0) }
     self.group = group
     if let certificate { host.reloader.add(certificate) }

@@ -57,7 +57,7 @@ extension PluginHost {
     /// The backend of swift-metrics for the figures of the host, and of a ``Gateway`` over it; nil, the default, for none. They have the
     /// names and labels of the gateway's Prometheus metrics.
     public var metrics: (any MetricsFactory)?
-    /// The time between two reports to ``metrics``. The last report is made when the host shuts down.
+    /// The time between two reports to ``metrics``, at least 100 ms. The last report is made when the host shuts down.
     public var metricsInterval: Duration = .seconds(10)
 
     package var wire = WireChoice()

@@ -1,23 +1,24 @@
 internal import CarabinerGateway
 internal import CoreMetrics
-internal import Synchronization
 
 /// Reports metrics to a backend of swift-metrics at an interval.
 final class MetricsReporter: Sendable {
+  /// A shorter interval would keep a core busy.
+  static let minimumInterval = Duration.milliseconds(100)
+
   private let factory: any MetricsFactory
   private let interval: Duration
 
-  /// - Parameter interval: The time between two reports.
+  /// - Parameter interval: The time between two reports; at least ``minimumInterval`` is used.
   init(_ factory: any MetricsFactory, interval: Duration) {
     self.factory = factory
-    self.interval = interval
+    self.interval = max(interval, Self.minimumInterval)
   }
 
   /// Reports now and then at each interval. When the task is cancelled, it reports once more and ends.
   func start(_ write: @escaping @Sendable (inout MetricSamples) -> Void) -> Task<Void, Never> {
-    let series = ReportedSeries(factory)
-    let interval = interval
-    return Task {
+    Task { [factory, interval] in
+      var series = ReportedSeries(factory)
       var isRunning = true
       while isRunning {
         isRunning = !Task.isCancelled
@@ -61,53 +62,48 @@ struct MetricSamples: MetricSink, Sendable {
 }
 
 /// The metrics that a backend has, with the values last reported.
-final class ReportedSeries: Sendable {
-  private struct State {
-    var counters: [MetricSamples.Series: (counter: FloatingPointCounter, value: Double)] = [:]
-    var meters: [MetricSamples.Series: Meter] = [:]
-  }
-
+struct ReportedSeries {
   private let factory: any MetricsFactory
-  private let state = Mutex(State())
+  private var counters: [MetricSamples.Series: (counter: FloatingPointCounter, value: Double)] = [:]
+  private var meters: [MetricSamples.Series: Meter] = [:]
 
   init(_ factory: any MetricsFactory) { self.factory = factory }
 
-  func report(_ samples: MetricSamples) {
-    let factory = factory
-    state.withLock { state in
-      for (series, value) in samples.values {
-        if series.isCounter {
-          let (counter, last) =
-            state.counters[series] ?? (
-              FloatingPointCounter(label: series.name, dimensions: series.dimensions, factory: factory), 0
-            )
-          // A count below the last one has restarted at zero: a plugin was loaded again.
-          let growth = value < last ? value : value - last
-          if growth > 0 { counter.increment(by: growth) }
-          state.counters[series] = (counter, value)
-        } else {
-          let meter = state.meters[series] ?? Meter(label: series.name, dimensions: series.dimensions, factory: factory)
-          meter.set(value)
-          state.meters[series] = meter
-        }
-      }
-      // Plugins that a reload removed have no series any more.
-      for (series, entry) in state.counters where samples.values[series] == nil {
-        entry.counter.destroy()
-        state.counters[series] = nil
-      }
-      for (series, meter) in state.meters where samples.values[series] == nil {
-        meter.destroy()
-        state.meters[series] = nil
-      }
+  mutating func report(_ samples: MetricSamples) {
+    for (series, value) in samples.values {
+      if series.isCounter { count(series, value) } else { set(series, value) }
+    }
+    // Plugins that a reload removed have no series any more.
+    for (series, entry) in counters where samples.values[series] == nil {
+      entry.counter.destroy()
+      counters[series] = nil
+    }
+    for (series, meter) in meters where samples.values[series] == nil {
+      meter.destroy()
+      meters[series] = nil
     }
   }
 
+  private mutating func count(_ series: MetricSamples.Series, _ value: Double) {
+    let known = counters[series]
+    let counter =
+      known?.counter ?? FloatingPointCounter(label: series.name, dimensions: series.dimensions, factory: factory)
+    let last = known?.value ?? 0
+    // A count below the last one has restarted at zero: a plugin was loaded again.
+    let growth = value < last ? value : value - last
+    if growth > 0 { counter.increment(by: growth) }
+    counters[series] = (counter, value)
+  }
+
+  private mutating func set(_ series: MetricSamples.Series, _ value: Double) {
+    let meter = meters[series] ?? Meter(label: series.name, dimensions: series.dimensions, factory: factory)
+    meter.set(value)
+    meters[series] = meter
+  }
+
   /// Removes the gauges: their values do not hold any longer. Counters keep their totals.
-  func end() {
-    state.withLock { state in
-      for meter in state.meters.values { meter.destroy() }
-      state.meters = [:]
-    }
+  mutating func end() {
+    for meter in meters.values { meter.destroy() }
+    meters = [:]
   }
 }

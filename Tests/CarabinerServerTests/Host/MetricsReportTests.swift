@@ -21,7 +21,7 @@ struct MetricsReportTests {
   @Test("a counter grows by the difference, a counter that restarted grows by its value, and a gauge is set")
   func reports() throws {
     let metrics = TestMetrics()
-    let series = ReportedSeries(metrics)
+    var series = ReportedSeries(metrics)
     for (count, gauge) in [(5.0, 1.0), (5, 3), (12, 2), (4, 0)] { series.report(samples(count, gauge: gauge)) }
     #expect(try metrics.expectCounter("calls_total", [("plugin", "a")]).values == [5, 7, 4])
     #expect(try metrics.expectMeter("running").values == [1, 3, 2, 0])
@@ -30,7 +30,7 @@ struct MetricsReportTests {
   @Test("a series that is not reported any more is removed, and so are all gauges at the end")
   func removal() throws {
     let metrics = TestMetrics()
-    let series = ReportedSeries(metrics)
+    var series = ReportedSeries(metrics)
     series.report(samples(5, gauge: 1))
     series.report(samples(nil, gauge: 1))
     #expect(metrics.counters.isEmpty && metrics.meters.count == 1)

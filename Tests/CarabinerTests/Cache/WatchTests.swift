@@ -86,7 +86,7 @@ struct WatchTests {
     #expect(transport.requests.count == 2)
   }
 
-  @Test("D5: a change before the end of the watched request was read is not lost", .timeLimit(.minutes(10)))
+  @Test("D5: a change before the end of the watched request was read is not lost")
   func changeBeforeTheEnd() async throws {
     try await store.publish(data("Luke"), for: hero)
     let response = try GraphQLResponse<DynamicOperation>(json: JSONValue(parsing: #"{"data":\#(data("Luke"))}"#))
