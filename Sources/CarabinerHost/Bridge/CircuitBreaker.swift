@@ -1,21 +1,21 @@
 internal import Logging
 internal import Synchronization
 
-/// Passes an entry over for a while once it has broken the contract several times in a row.
+/// Leaves an entry out for a while after it has broken the contract several times in a row.
 ///
-/// Closed, it only counts. Open, requests go without the entry until a cool-down is over; then one request at a time tries it, and what
-/// becomes of that one closes the breaker or opens it again. A healthy plugin costs one load at the end of a request.
+/// A closed breaker only counts. While it is open, requests pass without the entry. After a cool-down, one request at a time tries the
+/// entry, and its result closes the breaker or opens it again. A healthy plugin costs one load at the end of a request.
 package final class CircuitBreaker: Sendable {
-  /// What a breaker does with requests.
+  /// The state of a breaker.
   package enum Phase: String, Sendable, Hashable {
     case closed
     case open
     case halfOpen = "half-open"
   }
 
-  /// What people are told of a breaker.
+  /// The status of a breaker for operators.
   package struct Status: Sendable, Hashable {
-    /// What it does with requests.
+    /// The state.
     package let phase: Phase
     /// How many faults there were in a row.
     package let consecutiveFaults: Int
@@ -33,7 +33,7 @@ package final class CircuitBreaker: Sendable {
     }
   }
 
-  /// What becomes of a request.
+  /// The decision about a request.
   enum Admission {
     case pass
     case passOver
@@ -54,13 +54,13 @@ package final class CircuitBreaker: Sendable {
   private let coolDown: UInt64
   private let board: BreakerRegistry
   private let circuit = Mutex(Circuit())
-  /// Whether there is anything a good call would change.
+  /// Whether a successful call would change anything.
   private let isTroubled = Atomic<Bool>(false)
   private static let logger = Logger(label: "carabiner.host")
 
   /// - Parameters:
   ///   - threshold: How many faults in a row open it.
-  ///   - board: Where it tells that it is not closed, and what time it is.
+  ///   - board: It knows the time, and counts the breakers that are not closed.
   init(entry: String, threshold: Int, coolDown: Duration, board: BreakerRegistry) {
     self.entry = entry
     self.threshold = threshold
@@ -88,7 +88,7 @@ package final class CircuitBreaker: Sendable {
     let now = board.now()
     return circuit.withLock { circuit in
       guard circuit.phase != .closed else { return .pass }
-      // A probe that takes longer than the cool-down, as a subscription may, does not keep others from trying.
+      // A probe may take longer than the cool-down, for example a subscription. Others may try meanwhile.
       guard now >= circuit.since + coolDown else { return .passOver }
       circuit.phase = .halfOpen
       circuit.since = now
@@ -127,7 +127,7 @@ package final class CircuitBreaker: Sendable {
       metadata: ["entry": "\(entry)", "cool-down": "\(Duration.nanoseconds(Int64(clamping: coolDown)))"])
   }
 
-  /// Takes note of a call in which the plugin kept the contract.
+  /// Records a call in which the plugin kept the contract.
   func noteSuccess(_ probe: Probe?) {
     guard isTroubled.load(ordering: .relaxed) else { return }
     let hasClosed: Bool = circuit.withLock { circuit in
@@ -147,7 +147,7 @@ package final class CircuitBreaker: Sendable {
     if hasClosed { Self.logger.notice("circuit breaker closed: the plugin works again", metadata: ["entry": "\(entry)"]) }
   }
 
-  /// A probe ended and nothing was learnt: the next request may try.
+  /// A probe ended without a result: the next request may try.
   fileprivate func abandon(_ number: UInt64) {
     circuit.withLock { circuit in
       guard circuit.phase == .halfOpen, circuit.probe == number else { return }
@@ -156,7 +156,7 @@ package final class CircuitBreaker: Sendable {
     }
   }
 
-  /// A request that tries an entry whose breaker is open; gone, it stands in nobody's way.
+  /// A request that tries an entry whose breaker is open. When it is released, the next request may try.
   final class Probe: Sendable {
     let breaker: CircuitBreaker
     fileprivate let number: UInt64
@@ -170,9 +170,9 @@ package final class CircuitBreaker: Sendable {
   }
 }
 
-/// What the breakers of a chain share.
+/// The values that the breakers of a chain share.
 final class BreakerRegistry: Sendable {
-  /// What time it is, in nanoseconds of a clock that never goes back.
+  /// The time, in nanoseconds of a clock that never goes back.
   let now: @Sendable () -> UInt64
   private let count = Atomic<Int>(0)
 

@@ -4,7 +4,7 @@ internal import CarabinerABI
 
 /// A plugin failed a call, or broke a rule of the contract.
 package struct PluginError: Error, Sendable, CustomStringConvertible {
-  /// What kind of failure it was.
+  /// The kind of failure.
   package enum Code: String, Sendable {
     /// The plugin answered FAIL.
     case failed
@@ -18,13 +18,13 @@ package struct PluginError: Error, Sendable, CustomStringConvertible {
     case circuitOpen
   }
 
-  /// What kind of failure it was.
+  /// The kind of failure.
   package let code: Code
   /// The manifest entry.
   package let entry: String
   /// The hook it happened in.
   package let hook: String
-  /// What happened and what to do next, for a person.
+  /// The cause, and the next step for an operator.
   package let message: String
   /// The plugin's own code.
   package var pluginCode: Int32 = 0
@@ -51,14 +51,14 @@ package struct PluginError: Error, Sendable, CustomStringConvertible {
     PluginError(
       code: .circuitOpen, entry: entry, hook: "",
       message: "its circuit breaker is open after too many faults, and a mandatory plugin is not passed over; it is tried again "
-        + "after breaker-cool-down, look for its faults in the log and mend or replace it",
+        + "after breaker-cool-down, look for its faults in the log and fix or replace it",
       flags: UInt32(CRB_ERROR_PLUGIN_FAULT))
   }
 
   static func fault(_ entry: String, _ hook: Hook, _ message: String) -> PluginError {
     PluginError(
       code: .fault, entry: entry, hook: hook.name,
-      message: "\(message); this breaks the contract in carabiner.h, so disable the plugin until its author has mended it",
+      message: "\(message); this breaks the contract in carabiner.h, so disable the plugin until its author has fixed it",
       flags: UInt32(CRB_ERROR_PLUGIN_FAULT))
   }
 }

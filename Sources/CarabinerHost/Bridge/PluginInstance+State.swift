@@ -7,11 +7,11 @@ extension PluginInstance {
   private static let save = "save"
   private static let adopt = "adopt"
 
-  /// What the plugin hands over to the instance that follows this one; nil if it has nothing.
+  /// The state that the plugin hands over to the next instance; nil if it has none.
   ///
   /// Calls may be under way meanwhile.
   ///
-  /// - Throws: ``PluginError`` if the plugin refuses, or hands over what is no state.
+  /// - Throws: ``PluginError`` if the plugin refuses, or if its state is not valid.
   package func state() throws -> PluginState? {
     guard let table = stateTable, let save = unsafe table.save else { return nil }
     var buffer: crb_buf = 0
@@ -19,7 +19,7 @@ extension PluginInstance {
     unsafe why.size = UInt32(MemoryLayout<crb_error>.size)
     let ask = { unsafe save(self.instance, &buffer, &why) }
     let status = threadClass == UInt32(CRB_THREADS_SERIAL) ? alone(ask) : ask()
-    // Whatever was stored is the host's, also if the plugin then thought better of it.
+    // The host owns a stored buffer, also if the plugin then refuses.
     defer { if buffer != 0 { _ = BufferTable.shared.release(buffer) } }
     guard status == Status.ok else { throw unsafe refusal(Self.save, "does not hand over its state", why, status) }
     guard buffer != 0 else { return nil }

@@ -8,29 +8,29 @@ internal import Synchronization
 @safe package final class PluginInstance: @unchecked Sendable {
   // Immutable after `init`; `instance` belongs to the plugin, which promised its thread class, and `serial` keeps that promise.
 
-  /// What the manifest says about an entry beside its file.
+  /// The options of an entry in the manifest.
   package struct Options: Sendable {
     /// The entry's name.
     package var name: String
     /// The plugin's configuration as JSON text.
     package var configuration: String = "{}"
-    /// What of the configuration no message may show.
+    /// The secrets in the configuration. No message may show them.
     package var redaction = SecretRedaction()
     /// The services it may ask for.
     package var grants: Set<String> = []
-    /// The store of the chain it stands in.
+    /// The store of its chain.
     package var store: ApolloStore?
     /// Time and network of its generation.
     package var environment = HostEnvironment.withoutLoop
     /// How many bytes of buffers it may hold at once.
     package var maximumBufferBytes = Manifest.Plugin.defaultBufferBytes
-    /// What becomes of a call in which this plugin broke the contract.
+    /// The policy for a call in which this plugin broke the contract.
     package var onFault = FaultPolicy.fail
     /// Whether it may never be passed over by its circuit breaker.
     package var isMandatory = false
     /// How long its circuit breaker stays open.
     package var breakerCoolDown = Manifest.Settings.defaultBreakerCoolDown
-    /// What its circuit breaker shares with those of the other entries.
+    /// The values that the circuit breakers of all entries share.
     var board = BreakerRegistry { MonotonicClock.nanoseconds }
     /// How long one hook may stay pending; nil for no limit beside the request's own.
     package var hookTimeout: Duration?
@@ -55,16 +55,16 @@ internal import Synchronization
   let options: Options
   let id: String
   let threadClass: UInt32
-  /// What its parser adds to the field Accept.
+  /// The media types that its parser adds to the field Accept.
   let accept: String?
   let table: InterceptorTable
   let instance: UnsafeMutableRawPointer?
   private let host: UnsafePointer<crb_host>
-  /// Who is named if the process dies of it.
+  /// Identifies the plugin in a crash report.
   let subject: CrashSubject
   private let serial = Mutex(())
   let statistics = PluginStatistics()
-  /// What passes it over after faults; nil unless its entry asks for one.
+  /// The breaker that leaves it out after faults; nil unless its entry asks for one.
   let breaker: CircuitBreaker?
 
   var name: String { options.name }
@@ -134,7 +134,7 @@ internal import Synchronization
     let reason = unsafe why.message.isAbsent ? "it gave no reason (status \(status))" : unsafe why.message.text
     return LoadRefusal(
       .configurationRefused, step: "create", path: origin,
-      "the plugin of entry \(options.name) \(what): \(options.redaction(reason)); mend its config in the manifest")
+      "the plugin of entry \(options.name) \(what): \(options.redaction(reason)); correct its config in the manifest")
   }
 
   /// Runs a hook while no other hook of this instance runs: what a SERIAL plugin asked for.

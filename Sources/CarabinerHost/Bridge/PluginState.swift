@@ -1,6 +1,6 @@
 internal import CCarabiner
 
-/// What an instance of a plugin hands over to the one that follows it.
+/// The state that an instance of a plugin hands over to the next one.
 package struct PluginState: Sendable, Hashable {
   /// How many bytes there may be.
   package static let maximumBytes = Int(CRB_STATE_MAX_BYTES)

@@ -1,10 +1,10 @@
 internal import Synchronization
 
-/// What is counted of one entry.
+/// The counts of one entry.
 final class PluginStatistics: Sendable {
   private struct State {
-    var rows: [ObjectIdentifier: CallTally] = [:]
-    /// The calls of rows that are gone.
+    var groups: [ObjectIdentifier: CallTally] = [:]
+    /// The calls of groups that have ended.
     var earlier = 0
   }
 
@@ -16,29 +16,29 @@ final class PluginStatistics: Sendable {
   let retries = Atomic<Int>(0)
   private let state = Mutex(State())
 
-  /// How many ways through a row the entry stands in have begun, and how many are under way.
+  /// How many calls through groups with the entry have begun, and how many are under way.
   var calls: (begun: Int, inFlight: Int) {
     state.withLock { state in
       // Ends before beginnings: what ends in between was under way.
-      let ended = state.rows.values.reduce(0) { $0 + $1.ended.load(ordering: .acquiring) }
-      let begun = state.rows.values.reduce(0) { $0 + $1.begun.load(ordering: .relaxed) }
+      let ended = state.groups.values.reduce(0) { $0 + $1.ended.load(ordering: .acquiring) }
+      let begun = state.groups.values.reduce(0) { $0 + $1.begun.load(ordering: .relaxed) }
       return (state.earlier + begun, begun - ended)
     }
   }
 
-  /// Counts what passes a row from now on.
-  func join(_ tally: CallTally) { state.withLock { $0.rows[ObjectIdentifier(tally)] = tally } }
+  /// Counts the calls through a group from now on.
+  func join(_ tally: CallTally) { state.withLock { $0.groups[ObjectIdentifier(tally)] = tally } }
 
-  /// The row is gone, and so is every call in it.
+  /// The group has ended, and so have all its calls.
   func leave(_ tally: CallTally) {
     state.withLock { state in
-      guard state.rows.removeValue(forKey: ObjectIdentifier(tally)) != nil else { return }
+      guard state.groups.removeValue(forKey: ObjectIdentifier(tally)) != nil else { return }
       state.earlier += tally.begun.load(ordering: .relaxed)
     }
   }
 }
 
-/// The calls that pass one row, counted once for all its entries.
+/// The calls through one group, counted once for all its entries.
 final class CallTally: Sendable {
   let begun = Atomic<Int>(0)
   let ended = Atomic<Int>(0)

@@ -187,7 +187,7 @@ struct CircuitBreakerTests {
     let error = await #expect(throws: PluginError.self) { try await HostedPlugins.name(chain, transport) }
     #expect(error?.code == .circuitOpen)
     #expect(error?.entry == "p")
-    #expect(error?.message.contains("look for its faults in the log and mend or replace it") == true)
+    #expect(error?.message.contains("look for its faults in the log and fix or replace it") == true)
     #expect(transport.requests.isEmpty)
     clock.advance(10)
     #expect(try await outcome(chain) == "fault")

@@ -1,7 +1,7 @@
 internal import CCarabiner
 internal import Glibc
 
-/// Memory that is given out piece by piece and taken back all at once.
+/// Memory that is given out piece by piece and taken back at once.
 @safe struct Arena {
   private var blocks: [UnsafeMutableRawBufferPointer] = unsafe []
   private var used = 0
@@ -34,7 +34,7 @@ internal import Glibc
 
   /// Bytes at the start of a new block.
   private mutating func allocate(inBlockOf size: Int, _ count: Int, _ alignment: Int) -> UnsafeMutableRawPointer? {
-    // Not Swift's own allocation, which ends the process where there is no memory. Where the system zeroes the memory, nobody else has to.
+    // Not Swift's own allocation, which ends the process if there is no memory. calloc need not zero memory that the system has zeroed.
     guard let base = unsafe calloc(1, size) else { return nil }
     unsafe blocks.append(UnsafeMutableRawBufferPointer(start: base, count: size))
     total += size
@@ -72,7 +72,7 @@ internal import Glibc
   mutating func reset() {
     guard used > 0 || total > Self.firstBlock, let first = unsafe blocks.first else { return }
     guard first.count <= Self.largestKept else { return deallocate() }
-    // What is given out next must be zero again; in a single block nothing beyond `used` was given out.
+    // The next pieces must be zero again. In a single block, no byte beyond `used` was given out.
     var dirty = used
     if unsafe blocks.count > 1 {
       for index in unsafe blocks.indices.dropFirst() { unsafe free(blocks[index].baseAddress) }

@@ -5,12 +5,12 @@ internal import Synchronization
 
 /// The counted buffers plugins hold, by handle.
 final class BufferTable: Sendable {
-  /// Bytes that live as long as somebody holds a reference.
+  /// Bytes that live as long as there is a reference to them.
   @safe final class Storage: @unchecked Sendable {
-    // Written by its maker before anybody else has the handle; read-only from then on.
+    // Its maker writes the bytes before any other thread has the handle. After that they are read-only.
 
     let bytes: UnsafeRawBufferPointer
-    /// Whose buffers its handles count as.
+    /// The account of the plugin whose buffers its handles are.
     let account: BufferAccount
     /// How many bytes the host keeps for it.
     private let charge: Int
@@ -29,7 +29,7 @@ final class BufferTable: Sendable {
     }
   }
 
-  /// What becomes of a handle's bytes.
+  /// The result of taking a handle's bytes.
   enum Consumption {
     case data(Data)
     /// There is no such buffer.
@@ -52,7 +52,7 @@ final class BufferTable: Sendable {
 
   /// How many buffers plugins may hold at once.
   static let maximumBuffers = 1 << 20
-  /// What each handle counts for beside its bytes, so that one plugin cannot take all there are.
+  /// The bytes that each handle counts for in addition to its buffer, so that one plugin cannot take all handles.
   static let handleCharge = 1024
 
   private let state = Mutex(State())

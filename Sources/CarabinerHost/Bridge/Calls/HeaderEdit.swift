@@ -10,7 +10,7 @@ struct HeaderEdit {
 }
 
 extension HTTPHeaders {
-  /// Makes a staged change.
+  /// Applies a staged change.
   mutating func apply(_ edit: HeaderEdit) {
     if edit.keepsOthers, let value = edit.value {
       add(name: edit.name, value: value)

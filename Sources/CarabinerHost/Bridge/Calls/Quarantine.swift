@@ -2,10 +2,10 @@ internal import CCarabiner
 internal import FoundationEssentials
 internal import Synchronization
 
-/// Memory that plugins may still read although the host has gone on without them.
+/// Memory that plugins may still read after the host has continued without them.
 ///
 /// Rule R3 lets a plugin read its views until it resumes its token. The host may revoke the token before: the hook took too long, or
-/// the client went away. The plugin learns of that when it resumes, so its memory is kept until then, at most for ``readingTime``.
+/// the client left. The plugin notices that when it resumes, so its memory is kept until then, at most for ``readingTime``.
 final class Quarantine: Sendable {
   /// How long a plugin whose token was revoked may read what it was shown.
   static let readingTime = Duration.seconds(60)
@@ -30,7 +30,7 @@ final class Quarantine: Sendable {
     var nextPiece = 0
     var isSweepDue = false
 
-    /// Ends a reader; what nobody else reads is added to `freed`, to be released outside of the lock.
+    /// Ends a reader. Memory without other readers is added to `freed`, to be released outside of the lock.
     mutating func end(_ token: crb_token, _ freed: inout [KeptMemory]) {
       for number in readers.removeValue(forKey: token)?.pieces ?? [] {
         pieces[number]?.readers -= 1
@@ -61,7 +61,7 @@ final class Quarantine: Sendable {
   /// How many plugins may still read what they were shown.
   var readerCount: Int { state.withLock(\.readers.count) }
 
-  /// Takes note of a token that was revoked.
+  /// Records a token that was revoked.
   ///
   /// - Parameter environment: Has the clock by which overdue memory is released.
   func add(_ token: crb_token, on environment: HostEnvironment) {
@@ -78,7 +78,7 @@ final class Quarantine: Sendable {
     if needsSweep { sweep(after: Self.readingTime, on: environment) }
   }
 
-  /// Those of some tokens whose plugins may still read.
+  /// The tokens whose plugins may still read.
   func current(_ tokens: [crb_token]) -> [crb_token] { state.withLock { state in tokens.filter { state.readers[$0] != nil } } }
 
   /// Keeps memory for as long as the plugins of these tokens may read it.
@@ -94,14 +94,14 @@ final class Quarantine: Sendable {
     }
   }
 
-  /// The plugin resumed a token that was revoked: it reads no more.
+  /// The plugin resumed a token that was revoked: it no longer reads.
   func noteResumed(_ token: crb_token) {
     var freed: [KeptMemory] = []
     state.withLock { $0.end(token, &freed) }
     release(freed)
   }
 
-  /// Releases what is overdue, and comes back for the rest.
+  /// Releases overdue memory, and schedules itself for the rest.
   private func sweep(on environment: HostEnvironment) {
     let now = ContinuousClock.now
     var freed: [KeptMemory] = []
@@ -124,7 +124,7 @@ final class Quarantine: Sendable {
   }
 }
 
-/// What hooks of a call were shown, or got as scratch memory.
+/// Memory of a call that its hooks have seen or used as scratch memory.
 @safe final class KeptMemory: @unchecked Sendable {
   // The host only counts and frees it.
 

@@ -2,7 +2,7 @@ internal import Carabiner
 internal import CarabinerABI
 internal import FoundationEssentials
 
-/// What a hook staged; it takes effect with the verdict.
+/// The effects that a hook staged. They are applied with the verdict.
 struct StagedEffects {
   struct Element {
     let kind: Int32
@@ -10,7 +10,7 @@ struct StagedEffects {
     let flags: UInt32
   }
 
-  /// What most hooks have none of; behind a pointer, for each stage hands its answer on several times.
+  /// Behind a reference, because most hooks stage nothing and the value is passed on several times.
   private final class Contents {
     // Changed by the owner of the call while the hook is open, and only read afterwards.
     @safe @exclusivity(unchecked) var elements: [Element] = []
@@ -30,7 +30,7 @@ struct StagedEffects {
   /// Whether anything was staged.
   var isTouched: Bool { contents != nil }
 
-  /// What `emit` staged.
+  /// The elements that `emit` staged.
   var elements: [Element] { contents?.elements ?? [] }
   var error: PluginError? { contents?.error }
   var retryScope: UInt32? { contents?.retryScope }
@@ -62,8 +62,8 @@ struct StagedEffects {
     contents.elementBytes += element.bytes.count
   }
 
-  /// Stages a change of the headers, of ``head`` if there is one. Not the changed headers: to copy them for each stage costs more than all
-  /// else a hook does.
+  /// Stages a change of the headers, of ``head`` if there is one. The change is stored and not the changed headers: to copy these for
+  /// each stage would cost more than the rest of a hook.
   mutating func add(_ edit: HeaderEdit) {
     let contents = touched()
     if contents.firstEdit == nil { contents.firstEdit = edit } else { contents.otherEdits.append(edit) }
@@ -76,7 +76,7 @@ struct StagedEffects {
     touched().retryDelay = delay
   }
 
-  /// Sets a head; one of a response has none of the headers that were changed before.
+  /// Sets a head. The head of a response discards earlier changes of headers.
   mutating func set(_ head: HTTPURLResponse, isResponse: Bool) {
     touched().head = head
     guard isResponse else { return }
@@ -88,14 +88,14 @@ struct StagedEffects {
 
   // MARK: Taking effect
 
-  /// Makes the staged changes of headers, in their order.
+  /// Applies the staged changes of headers, in their order.
   fileprivate func edit(_ headers: inout HTTPHeaders) {
     guard let contents, let first = contents.firstEdit else { return }
     headers.apply(first)
     for edit in contents.otherEdits { headers.apply(edit) }
   }
 
-  /// Takes everything out.
+  /// Takes all effects.
   mutating func take() -> StagedEffects {
     var taken = StagedEffects()
     swap(&taken, &self)
@@ -104,6 +104,6 @@ struct StagedEffects {
 }
 
 extension HTTPHeaders {
-  /// Makes the changes a hook staged.
-  mutating func apply(_ answer: StagedEffects) { answer.edit(&self) }
+  /// Applies the changes that a hook staged.
+  mutating func apply(_ effects: StagedEffects) { effects.edit(&self) }
 }

@@ -68,7 +68,7 @@ internal import Synchronization
     }
   }
 
-  /// The verdict of a token that was resumed before anybody waited for it; nil if there is none.
+  /// The verdict of a token that was resumed before the host waited for it; nil if there is none.
   func takeVerdict() -> crb_verdict? {
     let old = word.load(ordering: .acquiring)
     let (generation, verdict, state) = Self.unpack(old)
@@ -127,7 +127,7 @@ internal import Synchronization
     second?()
   }
 
-  /// What a wait brings when the token was revoked; no verdict has this value.
+  /// The result of a wait whose token was revoked. It is not a valid verdict.
   static let revoked = crb_verdict(Int16.max)
 
   private func wake(_ verdict: crb_verdict) {

@@ -1,6 +1,6 @@
 package import Carabiner
 
-/// What the host lends to the plugins of one generation: time and the network.
+/// The time and the network that the host offers to the plugins of one generation.
 ///
 /// Each instance keeps the environment of the generation it was made in, so the settings of another one never reach it.
 package final class HostEnvironment: Sendable {

@@ -4,15 +4,15 @@ internal import CarabinerManifest
 internal import Logging
 internal import Synchronization
 
-/// Who a `crb_self` is: for logs, grants and counts.
+/// The plugin that a `crb_self` refers to: for logs, grants and counts.
 ///
-/// An id is a random number that nobody can guess, with the number of its slot in the last bits.
+/// An id is a random number that cannot be guessed, with the number of its slot in the last bits.
 final class PluginRegistry: Sendable {
   struct Member: Sendable {
     let name: String
     let grants: Set<String>
     let logger: Logger
-    /// What no line of its log may show.
+    /// The secrets that no line of its log may show.
     let redaction: SecretRedaction
     /// Counts the buffers it holds.
     let account: BufferAccount
@@ -20,7 +20,7 @@ final class PluginRegistry: Sendable {
     fileprivate let subject: CrashSubject
     /// The digest of the library that was given the id.
     fileprivate let library: String
-    /// The store of the chain it stands in.
+    /// The store of its chain.
     fileprivate(set) var store: ApolloStore?
     /// Time and network of its generation; nil once its instance is gone.
     fileprivate(set) var environment: HostEnvironment?
@@ -58,7 +58,7 @@ final class PluginRegistry: Sendable {
       name: options.name, grants: options.grants, logger: Logger(label: "carabiner.plugin.\(options.name)"),
       redaction: options.redaction, account: BufferAccount(limit: options.maximumBufferBytes), subject: subject,
       library: library, store: options.store, environment: options.environment)
-    // The generator of the system, which nobody can foresee.
+    // The system's generator cannot be predicted.
     let secret = crb_self.random(in: 1..<1 << (64 - Self.slotBits)) << Self.slotBits
     return state.withLock { state in
       let isFull = state.slots.count == Self.maximumMembers
@@ -72,7 +72,7 @@ final class PluginRegistry: Sendable {
     }
   }
 
-  /// Lets go of what belongs to the chain of an instance that is gone; its name stays for late lines of its log.
+  /// Releases the values of an ended instance that belong to its chain. The name is kept for late lines of its log.
   func retire(_ id: crb_self) {
     state.withLock { state in
       guard let index = Self.index(of: id, in: state) else { return }
@@ -82,9 +82,9 @@ final class PluginRegistry: Sendable {
     }
   }
 
-  /// Whose id this is, if the code that uses it is of the library that was given it; nil otherwise.
+  /// The plugin with this id, if the code that uses it belongs to the library that received it; nil otherwise.
   ///
-  /// On a plugin's own threads no code of another library can be told from its own; there the id alone has to do.
+  /// On a plugin's own threads, code of another library cannot be distinguished from its own. There only the id is checked.
   func caller(_ id: crb_self) -> Member? {
     let member = state.withLock { state in Self.index(of: id, in: state).map { state.slots[$0].member } }
     guard let member else { return nil }
