@@ -192,6 +192,20 @@ struct HookTests {
     #expect(dropped?.code == .noResults)
   }
 
+  @Test("a failure after a recovery reaches the caller as the error of its plugin")
+  func failureAfterRecovery() async throws {
+    let failing = AnsweringTransport(status: 500, body: "")
+    #expect(try await error(["fail-in-result", "recover"], failing)?.message == "not this one")
+    #expect(try await name(["recover", "fail-in-result", "recover"], failing) == "recovered")
+  }
+
+  @Test("stages further out see the error of a stage that asked for too many retries")
+  func exhaustedRetries() async throws {
+    let failing = AnsweringTransport(status: 500, body: "")
+    #expect(try await error(["retry-in-error"], failing)?.code == .retryLimit)
+    #expect(try await error(["replace-error", "retry-in-error"], failing)?.message == "it was something else")
+  }
+
   @Test("a stage's own failure does not come back to it")
   func ownFailure() async throws {
     #expect(try await error(["fail-in-result"])?.message == "not this one")

@@ -1,4 +1,4 @@
-import Carabiner
+@_spi(InterceptorHints) import Carabiner
 import CarabinerHost
 import CarabinerManifest
 import Foundation
@@ -75,6 +75,33 @@ private struct MixedProvider: InterceptorProvider {
   }
 }
 
+/// The interceptors of a manifest behind one that starts the rest of the chain twice, and reads the second stream first.
+private struct DoublingProvider: InterceptorProvider {
+  private struct Doubling: GraphQLInterceptor {
+    // The chain then reads nothing of the first stream before the second begins.
+    var traits: InterceptorHints { [.bindsNoTaskLocals] }
+
+    func intercept<Request: GraphQLRequest>(
+      request: Request, next: NextInterceptorFunction<Request>
+    ) async throws -> InterceptorResultStream<Request> {
+      let first = await next(request)
+      let second = await next(request)
+      for try await _ in second {}
+      return first
+    }
+  }
+
+  let hosted: HostedChain
+
+  func interceptors<Operation: GraphQLOperation>(
+    for operation: Operation, context: RequestContext
+  ) throws -> RequestInterceptors {
+    var interceptors = try hosted.interceptors(for: operation, context: context)
+    interceptors.graphQL.insert(Doubling(), at: 0)
+    return interceptors
+  }
+}
+
 @Suite("The order of plugin stages, alone and among interceptors in Swift")
 struct OrderTests {
   private let folder: FixturePlugin.Folder
@@ -129,6 +156,31 @@ struct OrderTests {
     let lines = try journal.lines().filter { !$0.hasSuffix("create") && !$0.hasSuffix("release") }
     #expect(lines == Self.expected)
     #expect(tracer.map { $0.events.contains { $0.stage == "b" && $0.hook == "on_result" && $0.direction == .up } } != false)
+  }
+
+  @Test("two passes at once have a call each, and each call ends every stage once")
+  func passesAtOnce() async throws {
+    let path = try await FixturePlugin.compile("journal", into: folder)
+    let manifest = try Manifest(
+      text: """
+        carabiner: 1
+        plugins:
+          - {name: a, file: \(path), config: {file: \(journal.url.path), suspend: "no"}}
+        chain: {graphql: [a], cache: []}
+        """)
+    let url = try #require(URL(string: "http://127.0.0.1:1/graphql"))
+    do {
+      let client = ApolloClient(
+        networkTransport: RequestChainNetworkTransport(
+          interceptorProvider: DoublingProvider(hosted: try HostedChain(manifest)), endpointURL: url,
+          httpTransport: AnsweringTransport()))
+      for try await _ in try client.results(of: DynamicOperation(document: "{ hero { name } }"), cachePolicy: .networkOnly) {}
+    }
+    let lines = try journal.lines()
+    for hook in ["on_request", "on_result", "on_end", "release"] {
+      #expect(lines.count { $0 == "a graphql.\(hook)" } == 2, "\(lines)")
+    }
+    #expect(lines.last == "a destroy")
   }
 
   @Test("state that a stage set is released once, after everything else")

@@ -45,7 +45,7 @@ struct PrintableURLTests {
     // Used for the URL itself and for an error.
     "CarabinerCurl/EasyHandle.swift": 2,
     // Read and written by plugins.
-    "CarabinerHost/Bridge/Functions/HostFunctions+Message.swift": 1, "CarabinerHost/Bridge/Calls/CallRecord+HTTP.swift": 1,
+    "CarabinerHost/Bridge/Stages/HTTPMessage.swift": 1, "CarabinerHost/Bridge/Calls/GroupCall+HTTP.swift": 1,
     "CarabinerHost/Services/PluginFetch.swift": 1,
     // The values that all messages hide.
     "CarabinerServer/Host/ChainRuntime.swift": 2,

@@ -167,6 +167,7 @@ static crb_verdict on_error(void *inst, crb_call call, void *state, const crb_er
   (void)state;
   if (is(i, "recover")) return emit(i, call, "{\"data\":{\"hero\":{\"name\":\"recovered\"}}}") == CRB_OK ? CRB_RECOVER : CRB_FAIL;
   if (is(i, "drop-error")) return CRB_DROP;
+  if (is(i, "retry-in-error")) return CRB_RETRY;
   if (is(i, "replace-error")) return fail(call, error->http_status == 500 ? "it was a 500" : "it was something else");
   return CRB_CONTINUE;
 }

@@ -9,7 +9,7 @@ extension HostFunctions {
   /// How long a header's name and value may be together, 64 KiB.
   static let maximumHeaderBytes = 64 << 10
 
-  /// Gives a view out; what is there and has none found no memory.
+  /// Returns a view. If it is absent, there was no memory for it.
   static func show(_ view: crb_view, _ out: UnsafeMutablePointer<crb_view>) -> crb_status {
     guard unsafe !view.isAbsent else { return Status.noMemory }
     unsafe out.pointee = unsafe view
@@ -22,11 +22,11 @@ extension HostFunctions {
     _ call: crb_call, _ out: UnsafeMutablePointer<UnsafePointer<crb_header>?>?, _ count: UnsafeMutablePointer<Int>?
   ) -> crb_status {
     guard let out = unsafe out, let count = unsafe count else { return Status.invalid }
-    return CallTable.shared.enter(call) { record, hook, stage in
-      guard stage.needs.contains(.headers), let headers = record.visibleHeaders(in: hook, of: stage.kind) else {
+    return CallTable.shared.enter(call) { call, hook, stage in
+      guard stage.needs.contains(.headers), let headers = call.visibleHeaders(in: hook, of: stage.kind) else {
         return Status.state
       }
-      guard let array = unsafe record.headerArray(headers) else { return Status.noMemory }
+      guard let array = unsafe call.headerArray(headers) else { return Status.noMemory }
       unsafe out.pointee = unsafe UnsafePointer(array)
       unsafe count.pointee = headers.count
       return Status.ok
@@ -35,12 +35,12 @@ extension HostFunctions {
 
   static func headerGet(_ call: crb_call, _ name: crb_view, _ out: UnsafeMutablePointer<crb_view>?) -> crb_status {
     guard let out = unsafe out, unsafe name.isHeaderName else { return Status.invalid }
-    return CallTable.shared.enter(call) { record, hook, stage in
-      guard stage.needs.contains(.headers), let headers = record.visibleHeaders(in: hook, of: stage.kind) else {
+    return CallTable.shared.enter(call) { call, hook, stage in
+      guard stage.needs.contains(.headers), let headers = call.visibleHeaders(in: hook, of: stage.kind) else {
         return Status.state
       }
       guard let value = unsafe headers[name.text] else { return Status.notFound }
-      return unsafe show(record.view(of: value), out)
+      return unsafe show(call.view(of: value), out)
     }
   }
 
@@ -50,12 +50,12 @@ extension HostFunctions {
     else {
       return Status.invalid
     }
-    return CallTable.shared.enter(call) { record, hook, stage in
-      guard Contract.rights(.headers, in: hook, of: stage.kind).contains(.write), record.hasHeaders(in: hook, of: stage.kind)
+    return CallTable.shared.enter(call) { call, hook, stage in
+      guard Contract.rights(.headers, in: hook, of: stage.kind).contains(.write), call.hasHeaders(in: hook, of: stage.kind)
       else { return Status.state }
       guard stage.mutates.contains(.headers) else { return Status.readOnly }
-      guard record.staged.headerEditCount < maximumHeaders else { return Status.limit }
-      record.staged.add(
+      guard call.staged.headerEditCount < maximumHeaders else { return Status.limit }
+      call.staged.add(
         unsafe HeaderEdit(
           name: name.text, value: value.isAbsent ? nil : value.text, keepsOthers: flags & UInt32(CRB_HEADER_APPEND) != 0))
       return Status.ok
@@ -66,16 +66,16 @@ extension HostFunctions {
 
   static func fieldGet(_ call: crb_call, _ part: UInt32, _ out: UnsafeMutablePointer<crb_view>?) -> crb_status {
     guard let out = unsafe out, part.nonzeroBitCount == 1 else { return Status.invalid }
-    return CallTable.shared.enter(call) { record, hook, stage in
+    return CallTable.shared.enter(call) { call, hook, stage in
       let parts = Parts(rawValue: part)
       guard stage.needs.contains(parts), Contract.rights(parts, in: hook, of: stage.kind).contains(.read) else {
         return Status.state
       }
-      if let staged = record.staged.fields[part] {
+      if let staged = call.staged.fields[part] {
         guard let staged else { return Status.notFound }
-        return unsafe show(record.view(of: staged), out)
+        return unsafe show(call.view(of: staged), out)
       }
-      return unsafe record.field(parts, out)
+      return unsafe call.field(parts, out)
     }
   }
 
@@ -91,13 +91,13 @@ extension HostFunctions {
     guard part.nonzeroBitCount == 1 else {
       return CallTable.shared.find(call) == nil ? Status.stale : Status.invalid
     }
-    return CallTable.shared.enter(call) { record, hook, stage in
+    return CallTable.shared.enter(call) { call, hook, stage in
       let part = Parts(rawValue: part)
       // Headers have a function of their own.
       guard part != .headers, Contract.rights(part, in: hook, of: stage.kind).contains(.write) else { return Status.state }
       guard stage.mutates.contains(part) else { return Status.readOnly }
       guard isAcceptable(bytes, as: part) else { return Status.invalid }
-      record.staged.set(bytes, of: part)
+      call.staged.set(bytes, of: part)
       return Status.ok
     }
   }
@@ -116,19 +116,11 @@ extension HostFunctions {
   }
 }
 
-extension CallRecord {
+extension GroupCall {
   /// The headers a hook of this call sees, staged edits included; nil if there are none to see yet.
   func visibleHeaders(in hook: Hook, of kind: StageKind) -> HTTPHeaders? {
-    let current: HTTPHeaders? =
-      switch message {
-      case .none: nil
-      case .graphQL(let message): message.headers
-      case .http(let message):
-        switch Contract.headerSource(in: hook, of: kind) {
-        case .request: message.request.headers
-        case .response: (staged.head ?? message.response)?.headers
-        }
-      }
+    let source = Contract.headerSource(in: hook, of: kind)
+    let current = source == .response ? staged.head?.headers ?? message?.headers(of: source) : message?.headers(of: source)
     guard staged.headerEditCount > 0, var headers = current else { return current }
     headers.apply(staged)
     return headers
@@ -136,11 +128,8 @@ extension CallRecord {
 
   /// Whether a hook of this call sees any headers.
   func hasHeaders(in hook: Hook, of kind: StageKind) -> Bool {
-    switch message {
-    case .none: false
-    case .graphQL: true
-    case .http(let message): Contract.headerSource(in: hook, of: kind) == .request || message.response != nil
-    }
+    guard let message else { return false }
+    return Contract.headerSource(in: hook, of: kind) == .request || message.headers(of: .response) != nil
   }
 
   func headerArray(_ headers: HTTPHeaders) -> UnsafeMutablePointer<crb_header>? {
@@ -157,27 +146,19 @@ extension CallRecord {
     return unsafe array
   }
 
+  /// The content of one part of the request, without staged edits.
   func field(_ part: Parts, _ out: UnsafeMutablePointer<crb_view>) -> crb_status {
-    switch (message, part) {
-    case (.graphQL(let message), .document): return unsafe HostFunctions.show(view(of: message.document), out)
-    case (.graphQL(let message), .variables): return unsafe HostFunctions.show(view(of: message.variables), out)
-    case (.graphQL(let message), .extensions): return unsafe HostFunctions.show(view(of: message.extensions), out)
-    case (.graphQL(let message), .operationName): return unsafe show(operationName: message.operationName, out)
-    case (.http(let message), .url): return unsafe HostFunctions.show(view(of: message.request.url.absoluteString), out)
-    case (.http(let message), .method): return unsafe HostFunctions.show(view(of: message.request.httpMethod), out)
-    case (.http(let message), .body):
-      guard let body = message.request.body else { return Status.notFound }
-      // An upload is never wholly in memory.
-      guard let bytes = body.data else { return Status.unsupported }
-      return unsafe HostFunctions.show(view(of: bytes), out)
-    case (_, .operationName): return unsafe show(operationName: call?.operationName, out)
-    default: return Status.state
+    switch message?.content(of: part) ?? .unknown {
+    case .text(let text): return unsafe HostFunctions.show(view(of: text), out)
+    case .bytes(let bytes): return unsafe HostFunctions.show(view(of: bytes), out)
+    case .data(let data): return unsafe HostFunctions.show(view(of: data), out)
+    case .absent: return Status.notFound
+    case .streamed: return Status.unsupported
+    case .unknown:
+      guard part == .operationName else { return Status.state }
+      guard let name = shared?.operationName else { return Status.notFound }
+      return unsafe HostFunctions.show(view(of: name), out)
     }
-  }
-
-  private func show(operationName: String?, _ out: UnsafeMutablePointer<crb_view>) -> crb_status {
-    guard let operationName else { return Status.notFound }
-    return unsafe HostFunctions.show(view(of: operationName), out)
   }
 
   /// A baggage value as C sees it.
@@ -208,7 +189,7 @@ extension CallRecord {
 }
 
 extension crb_value {
-  /// The value in Swift; nil if its type is unknown. NONE is no value.
+  /// The value in Swift; nil if its type is unknown. NONE is the absence of a value.
   var decoded: (value: Baggage.Value?, Void)? {
     switch unsafe Int(type) {
     case CRB_VALUE_NONE: (nil, ())
@@ -236,6 +217,6 @@ extension crb_view {
     unsafe len > 0 && ptr != nil && bytes.allSatisfy(\.isTokenByte)
   }
 
-  /// Nothing that ends the line the value stands on.
+  /// Whether it contains no byte that ends a line.
   package var isHeaderValue: Bool { unsafe len >= 0 && !bytes.contains { $0 == 0 || $0 == 10 || $0 == 13 } }
 }

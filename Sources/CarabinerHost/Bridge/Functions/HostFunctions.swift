@@ -25,8 +25,8 @@ enum HostFunctions {
     guard alignment > 0, alignment & (alignment - 1) == 0, count >= 0, count <= maximumScratchBytes, alignment <= 4096
     else { return nil }
     var memory: UnsafeMutableRawPointer?
-    _ = CallTable.shared.enter(call) { record, _, _ in
-      unsafe memory = unsafe record.scratch.allocate(max(count, 1), alignment: alignment, limit: maximumScratchBytes)
+    _ = CallTable.shared.enter(call) { call, _, _ in
+      unsafe memory = unsafe call.scratch.allocate(max(count, 1), alignment: alignment, limit: maximumScratchBytes)
       return Status.ok
     }
     return unsafe memory
@@ -36,9 +36,9 @@ enum HostFunctions {
 
   static func suspend(_ call: crb_call) -> crb_token {
     var token: crb_token = 0
-    _ = CallTable.shared.enter(call) { record, _, _ in
-      guard let generation = record.suspended.arm() else { return Status.state }
-      token = record.token(generation)
+    _ = CallTable.shared.enter(call) { call, _, _ in
+      guard let generation = call.suspended.arm() else { return Status.state }
+      token = call.token(generation)
       return Status.ok
     }
     return token
@@ -47,15 +47,15 @@ enum HostFunctions {
   static func resume(_ token: crb_token, _ verdict: crb_verdict) -> crb_status {
     // Verdicts beyond 15 bits do not exist; they are made illegal ones, and the host will say so.
     let verdict = Int16(exactly: verdict).map(crb_verdict.init) ?? (verdict < 0 ? -1 : crb_verdict(Int16.max) - 1)
-    guard let record = CallTable.shared.record(at: Int(token >> 32) - 1) else { return Status.invalid }
-    if record.suspended.resume(generation: UInt32(truncatingIfNeeded: token), verdict: verdict) { return Status.ok }
+    guard let call = CallTable.shared.call(at: Int(token >> 32) - 1) else { return Status.invalid }
+    if call.suspended.resume(generation: UInt32(truncatingIfNeeded: token), verdict: verdict) { return Status.ok }
     Quarantine.shared.noteResumed(token)
     return Status.stale
   }
 
   static func attempt(_ call: crb_call) -> UInt32 {
-    guard let record = CallTable.shared.find(call) else { return 0 }
-    return record.attempt.load(ordering: .relaxed)
+    guard let call = CallTable.shared.find(call) else { return 0 }
+    return call.attempt.load(ordering: .relaxed)
   }
 
   // MARK: Answering
@@ -67,22 +67,22 @@ enum HostFunctions {
     case .stale: return CallTable.shared.find(call) == nil ? Status.stale : Status.invalid
     case .noMemory: return Status.noMemory
     }
-    return CallTable.shared.enter(call) { record, hook, stage in
+    return CallTable.shared.enter(call) { call, hook, stage in
       guard kind == UInt32(CRB_EMIT_RESULT) || kind == UInt32(CRB_EMIT_CHUNK),
         Contract.emits(results: kind == UInt32(CRB_EMIT_RESULT), in: hook, of: stage.kind)
       else { return Status.state }
       if let part = Contract.replaced(in: hook, of: stage.kind), !stage.mutates.contains(part) { return Status.readOnly }
-      guard record.staged.elements.count < maximumStagedElements,
-        bytes.count <= maximumStagedBytes - record.staged.elementBytes
+      guard call.staged.elements.count < maximumStagedElements,
+        bytes.count <= maximumStagedBytes - call.staged.elementBytes
       else { return Status.limit }
-      record.staged.add(StagedEffects.Element(kind: Int32(bitPattern: kind), bytes: bytes, flags: flags))
+      call.staged.add(StagedEffects.Element(kind: Int32(bitPattern: kind), bytes: bytes, flags: flags))
       return Status.ok
     }
   }
 
   static func setError(_ call: crb_call, _ error: UnsafePointer<crb_error>?) -> crb_status {
     guard let error = unsafe error else { return Status.invalid }
-    return CallTable.shared.enter(call) { record, hook, stage in
+    return CallTable.shared.enter(call) { call, hook, stage in
       let copy = unsafe InterceptorTable.copy(error, crb_error())
       let message = unsafe stage.plugin.options.redaction(copy.message.text)
       var staged = unsafe PluginError(
@@ -96,25 +96,25 @@ enum HostFunctions {
           staged.detail = unsafe String(decoding: detail, as: UTF8.self)
         }
       }
-      record.staged.set(staged)
+      call.staged.set(staged)
       return Status.ok
     }
   }
 
   static func setRetry(_ call: crb_call, _ scope: UInt32, _ delay: UInt64) -> crb_status {
-    CallTable.shared.enter(call) { record, _, stage in
+    CallTable.shared.enter(call) { call, _, stage in
       let wanted = stage.kind == .http ? CRB_RETRY_STAGE : CRB_RETRY_CHAIN
       guard scope == UInt32(CRB_RETRY_STAGE) || scope == UInt32(CRB_RETRY_CHAIN) else { return Status.invalid }
       guard scope == UInt32(wanted), stage.kind == .http || stage.kind == .graphQL else { return Status.state }
-      record.staged.setRetry(scope: scope, delay: delay)
+      call.staged.setRetry(scope: scope, delay: delay)
       return Status.ok
     }
   }
 
   static func setHead(_ call: crb_call, _ head: UnsafePointer<crb_head>?) -> crb_status {
     guard let head = unsafe head else { return Status.invalid }
-    return CallTable.shared.enter(call) { record, hook, stage in
-      guard case .http(let message) = record.message, Contract.setsHead(in: hook, of: stage.kind) else { return Status.state }
+    return CallTable.shared.enter(call) { call, hook, stage in
+      guard let url = call.message?.responseURL, Contract.setsHead(in: hook, of: stage.kind) else { return Status.state }
       guard hook == .onRequest || stage.mutates.contains(.headers) else { return Status.readOnly }
       let copy = unsafe InterceptorTable.copy(head, crb_head())
       guard unsafe (100...599).contains(copy.status), unsafe (0...maximumHeaders).contains(copy.header_count),
@@ -130,8 +130,8 @@ enum HostFunctions {
         unsafe headers.add(name: header.name.text, value: header.value.text)
       }
       let head = unsafe HTTPURLResponse(
-        url: message.response?.url ?? message.request.url, statusCode: Int(copy.status), headers: headers)
-      record.staged.set(head, isResponse: hook == .onHead)
+        url: url, statusCode: Int(copy.status), headers: headers)
+      call.staged.set(head, isResponse: hook == .onHead)
       return Status.ok
     }
   }
@@ -146,18 +146,18 @@ enum HostFunctions {
   }
 
   static func requestID(_ call: crb_call) -> UInt64 {
-    CallTable.shared.find(call)?.request.load(ordering: .relaxed) ?? 0
+    CallTable.shared.find(call)?.requestID.load(ordering: .relaxed) ?? 0
   }
 
   // MARK: Baggage
 
   static func baggageGet(_ call: crb_call, _ key: crb_key, _ out: UnsafeMutablePointer<crb_value>?) -> crb_status {
     guard let out = unsafe out, let name = BaggageKeys.name(of: key) else { return Status.invalid }
-    return CallTable.shared.enter(call) { record, _, _ in
-      guard let value = record.innerBaggage[name] ?? record.scopeBaggage[name] ?? record.call?.baggage[name] else {
+    return CallTable.shared.enter(call) { call, _, _ in
+      guard let value = call.innerBaggage[name] ?? call.scopeBaggage[name] ?? call.shared?.baggage[name] else {
         return Status.notFound
       }
-      unsafe out.pointee = unsafe record.encode(value)
+      unsafe out.pointee = unsafe call.encode(value)
       return Status.ok
     }
   }
@@ -168,13 +168,13 @@ enum HostFunctions {
     guard let value = unsafe value, let name = BaggageKeys.name(of: key), let decoded = unsafe value.pointee.decoded else {
       return Status.invalid
     }
-    return CallTable.shared.enter(call) { record, hook, _ in
+    return CallTable.shared.enter(call) { call, hook, _ in
       switch scope {
       case UInt32(CRB_SCOPE_INNER):
         guard hook == .onRequest || hook == .onRead else { return Status.state }
-        record.innerBaggage[name] = decoded.value
+        call.innerBaggage[name] = decoded.value
       case UInt32(CRB_SCOPE_CALL):
-        record.call?.setBaggage(name, decoded.value)
+        call.shared?.setBaggage(name, decoded.value)
       default:
         return Status.invalid
       }
@@ -198,7 +198,7 @@ enum HostFunctions {
     let bytes = unsafe UnsafeRawBufferPointer(rebasing: message.bytes.prefix(maximumLogBytes))
     // A plugin's text must not forge another line or drive the terminal.
     let text = unsafe String(decoding: bytes.map { $0 < 0x20 || $0 == 0x7F ? 0x20 : $0 }, as: UTF8.self)
-    let request = CallTable.shared.find(call)?.request.load(ordering: .relaxed)
+    let request = CallTable.shared.find(call)?.requestID.load(ordering: .relaxed)
     member.logger.log(level: level, "\(member.redaction(text))", metadata: request.map { ["request": "\($0)"] })
   }
 }

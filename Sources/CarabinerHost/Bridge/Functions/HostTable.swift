@@ -62,8 +62,8 @@ enum HostTable {
     unsafe table.pointee.suspend = { HostFunctions.suspend($0) }
     unsafe table.pointee.resume = { HostFunctions.resume($0, $1) }
     unsafe table.pointee.cancelled = { call in
-      guard let record = CallTable.shared.find(call) else { return Status.stale }
-      return record.isCancelled.load(ordering: .acquiring) ? 1 : 0
+      guard let call = CallTable.shared.find(call) else { return Status.stale }
+      return call.isCancelled.load(ordering: .acquiring) ? 1 : 0
     }
     unsafe table.pointee.deadline_ns = { CallTable.shared.find($0)?.deadline.load(ordering: .relaxed) ?? .max }
     unsafe table.pointee.attempt = { HostFunctions.attempt($0) }

@@ -6,19 +6,21 @@ internal import FoundationEssentials
 
 /// The caches of a manifest, one after the other: plugins, and the host's own store where the manifest puts it.
 struct CachePluginRun: CacheInterceptor {
-  /// A place in the list.
+  /// One place in the list.
   enum Entry: Sendable {
-    /// A plugin, by its number in the row.
+    /// A plugin, by its number in the group.
     case plugin(Int)
     case store(DefaultCacheInterceptor)
   }
 
   private let entries: [Entry]
-  private let lanes: CallStatePool
+  private let group: PluginStageGroup
+  private let call: PluginCall
 
-  init(_ entries: [Entry], _ row: PluginStageGroup, call: PluginCall) {
+  init(_ entries: [Entry], _ group: PluginStageGroup, call: PluginCall) {
     self.entries = entries
-    lanes = CallStatePool(row, call: call)
+    self.group = group
+    self.call = call
   }
 
   var stageName: String { "caches" }
@@ -28,11 +30,10 @@ struct CachePluginRun: CacheInterceptor {
   func readCacheData<Request: GraphQLRequest>(
     from store: ApolloStore, request: Request
   ) async throws -> GraphQLResponse<Request.Operation>? {
-    let pass = try lanes.beginPass(timeout: request.requestTimeout)
-    let lane = pass.lane
-    let record = lane.record
-    record.message = .graphQL(GraphQLRequestMessage(request))
-    defer { record.endStep() }
+    let pass = try PluginPass(GraphQLRequestMessage(request), through: group, self.call, timeout: request.requestTimeout)
+    let call = pass.call
+    call.beginStep(pass)
+    defer { call.endStep() }
     for entry in entries {
       switch entry {
       case .store(let cache):
@@ -42,18 +43,18 @@ struct CachePluginRun: CacheInterceptor {
         }
         trace("store", "read", .down, "miss")
       case .plugin(let index):
-        guard let onRead = unsafe lane.row.onRequest[index] else { continue }
-        let made = lane.invoke(.onRead, at: index) { unsafe onRead(lane.instance(index), record.handle, lane.states + index) }
+        guard let onRead = unsafe group.onRequest[index] else { continue }
+        let made = call.invoke(.onRead, at: index) { unsafe onRead(call.instance(index), call.handle, call.states + index) }
         if made.hasPassed {
-          lane.noteReach(index + 1)
+          call.noteReach(index + 1)
           continue
         }
-        let (verdict, answer) = try await lane.outcome(of: made, .down)
+        let (verdict, effects) = try await call.outcome(of: made, .down)
         switch verdict {
         case Verdict.respond:
-          guard let element = answer.elements.first else { continue }
+          guard let element = effects.elements.first else { continue }
           return GraphQLResponse(body: try ResponseBody(element.bytes), source: .cache)
-        case Verdict.fail: throw lane.failure(answer, .onRead, at: index)
+        case Verdict.fail: throw call.failure(effects, .onRead, at: index)
         default: break
         }
       }
@@ -66,34 +67,33 @@ struct CachePluginRun: CacheInterceptor {
   func writeCacheData<Request: GraphQLRequest>(
     to store: ApolloStore, request: Request, response: ParsedResult<Request.Operation>
   ) async throws {
-    let pass = try lanes.beginPass(timeout: request.requestTimeout)
-    let lane = pass.lane
-    let record = lane.record
-    record.message = .graphQL(GraphQLRequestMessage(request))
-    defer { record.endStep() }
-    let whole = unsafe record.view(of: response.result.body, lane.row.shown)
+    let pass = try PluginPass(GraphQLRequestMessage(request), through: group, self.call, timeout: request.requestTimeout)
+    let call = pass.call
+    call.beginStep(pass)
+    defer { call.endStep() }
+    let whole = unsafe call.view(of: response.result.body, group.shown)
     for entry in entries.reversed() {
       switch entry {
       case .store(let cache):
         try await cache.writeCacheData(to: store, request: request, response: response)
         trace("store", "write", .up, "written")
       case .plugin(let index):
-        guard let onWrite = unsafe lane.row.onResult[index] else { continue }
-        let event = unsafe record.keep(whole.restricted(to: lane.row.shownTo[index]))
+        guard let onWrite = unsafe group.onResult[index] else { continue }
+        let event = unsafe call.keep(whole.restricted(to: group.shownTo[index]))
         unsafe event.pointee.http_status = Int32(response.result.httpResponse?.statusCode ?? 0)
-        let made = lane.invoke(.onWrite, at: index) {
-          unsafe onWrite(lane.instance(index), record.handle, lane.states[index], event)
+        let made = call.invoke(.onWrite, at: index) {
+          unsafe onWrite(call.instance(index), call.handle, call.states[index], event)
         }
         if made.hasPassed { continue }
-        let (verdict, answer) = try await lane.outcome(of: made, .up)
-        if verdict == Verdict.fail { throw lane.failure(answer, .onWrite, at: index) }
+        let (verdict, effects) = try await call.outcome(of: made, .up)
+        if verdict == Verdict.fail { throw call.failure(effects, .onWrite, at: index) }
         if verdict == Verdict.drop { return }
       }
     }
   }
 
   private func trace(_ stage: String, _ hook: String, _ direction: StageEvent.Direction, _ outcome: String) {
-    lanes.call.context.tracer?.record(
+    call.context.tracer?.record(
       StageEvent(kind: .cache, stage: stage, hook: hook, direction: direction, outcome: outcome, duration: .zero))
   }
 }

@@ -3,37 +3,39 @@ internal import CCarabiner
 internal import CarabinerABI
 internal import FoundationEssentials
 
-/// The parsers of a manifest, asked in order: the first that takes the response parses it.
+/// The parsers of a manifest, tried in order. The first that takes the response parses it.
 struct ParserPluginRun: ResponseParsingInterceptor {
-  /// A place in the list.
+  /// One place in the list.
   enum Entry: Sendable {
-    /// A plugin, by its number in the row.
+    /// A plugin, by its number in the group.
     case plugin(Int)
     case json(JSONResponseParsingInterceptor)
   }
 
   private let entries: [Entry]
-  private let lanes: CallStatePool
+  private let group: PluginStageGroup
+  private let call: PluginCall
   let acceptedMediaTypes: AcceptedMediaTypes?
 
-  init(_ entries: [Entry], _ row: PluginStageGroup, accepting types: AcceptedMediaTypes?, call: PluginCall) {
+  init(_ entries: [Entry], _ group: PluginStageGroup, accepting types: AcceptedMediaTypes?, call: PluginCall) {
     self.entries = entries
+    self.group = group
+    self.call = call
     acceptedMediaTypes = types
-    lanes = CallStatePool(row, call: call)
   }
 
   var stageName: String { "parsers" }
   var traits: InterceptorHints { [.tracesItself, .bindsNoTaskLocals] }
 
-  /// What the parsers of a list read beside JSON: those before the built-in parser in front, the others behind.
-  static func acceptedMediaTypes(of entries: [Entry], _ row: PluginStageGroup) -> AcceptedMediaTypes? {
+  /// The media types that the parsers of a list read in addition to JSON. Types of parsers before the built-in parser come first.
+  static func acceptedMediaTypes(of entries: [Entry], _ group: PluginStageGroup) -> AcceptedMediaTypes? {
     var types = AcceptedMediaTypes()
     var isBehindJSON = false
     for entry in entries {
       switch entry {
       case .json: isBehindJSON = true
       case .plugin(let index):
-        guard let accept = row.stages[index].plugin.accept else { continue }
+        guard let accept = group.stages[index].plugin.accept else { continue }
         if isBehindJSON { types.further.append(accept) } else { types.preferred.append(accept) }
       }
     }
@@ -44,38 +46,16 @@ struct ParserPluginRun: ResponseParsingInterceptor {
   func parse<Request: GraphQLRequest>(
     response: HTTPResponse, for request: Request, includeCacheRecords: Bool
   ) async throws -> InterceptorResultStream<Request> {
-    let pass = try lanes.beginPass(timeout: request.requestTimeout)
-    let lane = pass.lane
-    let record = lane.record
-    let message = HTTPMessage(request: URLRequest(url: response.response.url))
-    message.response = response.response
-    record.message = .http(message)
-    defer { record.endStep() }
+    let parsing = try PluginParsing(
+      response, for: request, through: group, call, includesRecords: includeCacheRecords)
     for entry in entries {
       switch entry {
       case .json(let parser):
-        lanes.call.context.tracer?.record(
+        call.context.tracer?.record(
           StageEvent(kind: .parsing, stage: "json", hook: "parse", direction: .up, outcome: "taken", duration: .zero))
         return try await parser.parse(response: response, for: request, includeCacheRecords: includeCacheRecords)
       case .plugin(let index):
-        guard let onHead = unsafe lane.row.stages[index].plugin.table.parser?.on_head else { continue }
-        record.endStep()
-        let event = unsafe record.keep(record.view(ofHead: response.response, lane.row.shownTo[index]))
-        let made = lane.invoke(.onHead, at: index) {
-          unsafe onHead(lane.instance(index), record.handle, lane.states + index, event)
-        }
-        let (verdict, answer) =
-          made.hasPassed ? (Verdict.continue, StagedEffects()) : try await lane.outcome(of: made, .up)
-        switch verdict {
-        case Verdict.drop: continue
-        case Verdict.fail: throw lane.failure(answer, .onHead, at: index)
-        default:
-          lane.open(index)
-          let parsing = PluginParsing(
-            pass: pass, position: index, response: response, request: request, includesRecords: includeCacheRecords)
-          try parsing.take(answer)
-          return PullStream { try await parsing.next() }
-        }
+        if try await parsing.begin(at: index) { return PullStream { try await parsing.next() } }
       }
     }
     throw ResponseParsingError(
@@ -85,29 +65,51 @@ struct ParserPluginRun: ResponseParsingInterceptor {
   }
 }
 
-/// A parser plugin at work on one response.
-final class PluginParsing<Request: GraphQLRequest>: @unchecked Sendable {
-  // Pulled by one consumer at a time, as every stream of the chain is.
-
+/// The pass of one response through a parser plugin.
+final class PluginParsing<Request: GraphQLRequest>: PluginPass<HTTPMessage>, @unchecked Sendable {
   typealias Result = ParsedResult<Request.Operation>
 
-  private let lane: PluginCallState
-  private let pass: CallLease
-  private let position: Int
   private let response: HTTPResponse
   private let request: Request
   private let includesRecords: Bool
+  /// The stage that parses the response.
+  private var position = 0
   private var ready = PendingElements<Result>()
   private var isOver = false
   private var sequence: UInt64 = 0
 
-  init(pass: consuming CallLease, position: Int, response: HTTPResponse, request: Request, includesRecords: Bool) {
-    lane = pass.lane
-    self.pass = pass
-    self.position = position
+  init(
+    _ response: HTTPResponse, for request: Request, through group: PluginStageGroup, _ shared: PluginCall, includesRecords: Bool
+  ) throws {
     self.response = response
     self.request = request
     self.includesRecords = includesRecords
+    try super.init(
+      HTTPMessage(request: URLRequest(url: response.response.url), response: response.response), through: group, shared,
+      timeout: request.requestTimeout)
+  }
+
+  /// Offers the response to the parser at a place in the group.
+  ///
+  /// - Returns: Whether it parses the response.
+  func begin(at index: Int) async throws -> Bool {
+    guard let onHead = unsafe call.group.stages[index].plugin.table.parser?.on_head else { return false }
+    call.beginStep(self)
+    defer { call.endStep() }
+    let event = unsafe call.keep(call.view(ofHead: response.response, call.group.shownTo[index]))
+    let made = call.invoke(.onHead, at: index) {
+      unsafe onHead(call.instance(index), call.handle, call.states + index, event)
+    }
+    let (verdict, effects) = made.hasPassed ? (Verdict.continue, StagedEffects()) : try await call.outcome(of: made, .up)
+    switch verdict {
+    case Verdict.drop: return false
+    case Verdict.fail: throw call.failure(effects, .onHead, at: index)
+    default:
+      call.openStage(index)
+      position = index
+      try take(effects)
+      return true
+    }
   }
 
   func next() async throws -> PullStream<Result>.Step {
@@ -115,7 +117,7 @@ final class PluginParsing<Request: GraphQLRequest>: @unchecked Sendable {
       while ready.isEmpty, !isOver { try await pullOnce() }
     } catch {
       isOver = true
-      if error.isChainControl { lane.cancelOpenStages() } else { lane.close(position) }
+      if error.isChainControl { call.cancelOpenStages() } else { call.closeStage(position) }
       throw error
     }
     guard let result = ready.popFirst() else { return .end }
@@ -134,36 +136,38 @@ final class PluginParsing<Request: GraphQLRequest>: @unchecked Sendable {
     }
   }
 
-  /// Hands a chunk to the plugin; true if it wants no more.
+  /// Passes a chunk to the plugin.
+  ///
+  /// - Returns: Whether the plugin has finished.
   private func parse(_ chunk: Data) async throws -> Bool {
-    let record = lane.record
-    guard let onChunk = unsafe lane.row.onChunk[position] else { return false }
-    record.endStep()
-    defer { record.endStep() }
-    let event = unsafe record.keep(record.view(ofChunk: chunk, sequence: sequence))
+    guard let onChunk = unsafe call.group.onChunk[position] else { return false }
+    call.beginStep(self)
+    defer { call.endStep() }
+    let event = unsafe call.keep(call.view(ofChunk: chunk, sequence: sequence))
     sequence += 1
-    let made = lane.invoke(.onChunk, at: position) {
-      unsafe onChunk(lane.instance(position), record.handle, lane.states[position], event)
+    let made = call.invoke(.onChunk, at: position) {
+      unsafe onChunk(call.instance(position), call.handle, call.states[position], event)
     }
     if made.hasPassed { return false }
-    let (verdict, answer) = try await lane.outcome(of: made, .up)
-    guard verdict != Verdict.fail else { throw parsingError(lane.failure(answer, .onChunk, at: position)) }
-    try take(answer)
+    let (verdict, effects) = try await call.outcome(of: made, .up)
+    guard verdict != Verdict.fail else { throw parsingError(call.failure(effects, .onChunk, at: position)) }
+    try take(effects)
     return verdict == Verdict.finish
   }
 
   private func finish() async throws {
     isOver = true
-    defer { lane.record.endStep() }
+    call.beginStep(self)
+    defer { call.endStep() }
     do {
-      try take(try await lane.end(position))
+      try take(try await call.end(position))
     } catch let error as PluginError where error.code == .failed {
       throw parsingError(error)
     }
   }
 
-  fileprivate func take(_ answer: StagedEffects) throws {
-    for element in answer.elements {
+  private func take(_ effects: StagedEffects) throws {
+    for element in effects.elements {
       let body = try ResponseBody(element.bytes)
       var parsed = GraphQLResponse<Request.Operation>(body: body, source: .server, httpResponse: response.response)
       parsed.delivery = ResultDelivery(flags: element.flags)
@@ -174,7 +178,7 @@ final class PluginParsing<Request: GraphQLRequest>: @unchecked Sendable {
     }
   }
 
-  /// What a parser fails with is that the response cannot be parsed.
+  /// The error of a parser, as an error of parsing.
   private func parsingError(_ error: PluginError) -> ResponseParsingError {
     ResponseParsingError(.other, "\(error.entry) cannot parse the response: \(error.message)", cause: error)
   }

@@ -1,13 +1,26 @@
 internal import CCarabiner
+internal import CCrash
 internal import Carabiner
 internal import CarabinerManifest
 internal import Synchronization
 
-/// What the plugin stages of one request share, whatever their kind.
+/// The values that all plugin stages of one request share, and the request's calls through groups of stages.
 package final class PluginCall: Sendable {
   private struct State {
     var baggage = Baggage()
     var retries = 0
+    /// The calls that are kept for later passes, the latest first: at most one a group.
+    var calls: GroupCall?
+
+    /// The call of a group; nil before its first pass.
+    func kept(_ group: PluginStageGroup) -> GroupCall? {
+      var next = calls
+      while let call = next {
+        if call.group === group { return call }
+        next = call.next
+      }
+      return nil
+    }
   }
 
   let context: RequestContext
@@ -15,7 +28,7 @@ package final class PluginCall: Sendable {
   let operationName: String?
   let operationType: GraphQLOperationType
   let limits: PluginLimits
-  /// What it tries although a circuit breaker is open.
+  /// The plugins that the request tries although their circuit breaker is open.
   private let probes: [CircuitBreaker.Probe]
   private let state = Mutex(State())
   private let delivery = Atomic<Bool>(false)
@@ -32,14 +45,68 @@ package final class PluginCall: Sendable {
     self.limits = limits
   }
 
-  /// The probe of this breaker that the request is; nil if it is none.
+  // Nothing else refers to the request, so no pass is under way. The innermost group ends first.
+  deinit {
+    var next = state.withLock { $0.calls }
+    while let call = next {
+      next = call.next
+      call.next = nil
+      call.isKept = false
+      call.end(self)
+    }
+  }
+
+  // MARK: Passes
+
+  /// Begins a pass through a group. Every pass uses the same call, so stages keep their state over retries. If an interceptor calls
+  /// `next` while a pass is under way, that pass gets a call of its own.
+  ///
+  /// - Throws: ``PluginError`` if there are too many calls, or if an instance cannot be made.
+  func beginPass(through group: PluginStageGroup, timeout: Double?) throws -> GroupCall {
+    CCrash_prepare_thread()
+    let call = try freeCall(of: group) ?? newCall(of: group)
+    call.beginPass(self, deadline: MonotonicClock.deadline(inSeconds: timeout))
+    return call
+  }
+
+  private func freeCall(of group: PluginStageGroup) -> GroupCall? {
+    state.withLock { state in
+      guard let call = state.kept(group), !call.isInUse else { return nil }
+      call.isInUse = true
+      return call
+    }
+  }
+
+  private func newCall(of group: PluginStageGroup) throws -> GroupCall {
+    // Outside of the lock, because a plugin may make an instance for the call.
+    let call = try GroupCall.begin(group, for: self)
+    state.withLock { state in
+      guard state.kept(group) == nil else { return }
+      call.isKept = true
+      call.isInUse = true
+      call.next = state.calls
+      state.calls = call
+    }
+    return call
+  }
+
+  /// Ends a pass.
+  func endPass(_ call: GroupCall) {
+    call.endPass()
+    guard call.isKept else { return call.end(self) }
+    state.withLock { _ in call.isInUse = false }
+  }
+
+  // MARK: Shared values
+
+  /// The request's own probe of this breaker; nil if it has none.
   func probe(of breaker: CircuitBreaker?) -> CircuitBreaker.Probe? { probes.first { $0.breaker === breaker } }
 
   var baggage: Baggage { state.withLock { $0.baggage } }
 
   func setBaggage(_ name: String, _ value: Baggage.Value?) { state.withLock { $0.baggage[name] = value } }
 
-  /// Counts a retry a plugin asked for; false if there were enough.
+  /// Counts a retry that a plugin asked for; false if the limit is reached.
   func mayRetry() -> Bool {
     state.withLock { state in
       guard state.retries < limits.maximumRetries else { return false }
@@ -48,7 +115,7 @@ package final class PluginCall: Sendable {
     }
   }
 
-  /// Whether a result has gone outward; what the caller has seen cannot be started over.
+  /// Whether a result has gone outward. After that, the request is not started again.
   var wasDelivered: Bool { delivery.load(ordering: .relaxed) }
 
   func noteDelivery() { delivery.store(true, ordering: .relaxed) }
@@ -62,7 +129,7 @@ package final class PluginCall: Sendable {
   }
 }
 
-/// What plugins may ask of one request.
+/// The limits of plugins within one request.
 package struct PluginLimits: Sendable, Hashable {
   /// How many retries all plugins together may ask for.
   package var maximumRetries = 3

@@ -1,12 +1,12 @@
 internal import CCarabiner
 internal import CarabinerABI
 
-/// Plugin stages of one kind that stand side by side in a plan, laid out so that a pass touches as little as it can.
+/// Consecutive plugin stages of one kind in a plan, in a layout that lets a pass read as little memory as possible.
 ///
-/// Each hook has a table of its own, one slot a stage, and a pass walks one table from end to end: that counts no references,
-/// checks no bounds and reads nothing a hook does not need.
+/// Each hook has a table of its own with one slot per stage. A pass reads one table from end to end. That counts no references, checks
+/// no bounds and reads nothing that the hook does not need.
 @safe final class PluginStageGroup: @unchecked Sendable {
-  // Written in `init` and never after; the functions are static code of libraries that are never unmapped.
+  // Written only in `init`. The functions are static code of libraries that are never unmapped.
 
   typealias Memory = UnsafeMutableRawPointer
   typealias OnRequest = @convention(c) (Memory?, crb_call, UnsafeMutablePointer<Memory?>?) -> crb_verdict
@@ -25,22 +25,25 @@ internal import CarabinerABI
   let kind: StageKind
   let stages: [StageBinding]
   let count: Int
-  /// What of the events any of the stages wants to see.
+  /// The parts of events that any of the stages asked for.
   let shown: Parts
-  /// Whether any of the stages looks at heads.
+  /// Whether any of the stages reads heads.
   let seesHeads: Bool
-  /// Whether some stage wants to know of a good end.
+  /// Whether any of the stages has `on_end`.
   let hasEnds: Bool
-  /// Whether some stage has to be given its state back.
+  /// Whether any of the stages has `release`.
   let hasReleases: Bool
-  /// Whether some plugin wants to be called by one thread at a time.
+  /// Whether a plugin is called by one thread at a time.
   let hasSerialPlugins: Bool
-  /// Whether some plugin wants an instance of its own for each call.
+  /// Whether a plugin has an instance for each call.
   let hasInstancesPerCall: Bool
   /// The stages with a circuit breaker.
   let guarded: [Int]
-  /// The calls that pass the row.
+  /// The calls that pass the group.
   let tally = CallTally()
+
+  /// The group of a call that is not in use.
+  static let empty = PluginStageGroup(.graphQL, [])
 
   // MARK: One slot a stage
 
@@ -53,13 +56,13 @@ internal import CarabinerABI
   /// `on_chunk` of HTTP stages and parsers.
   let onChunk: UnsafePointer<OnChunk?>
   let tails: UnsafePointer<Tail>
-  /// What of the events the stage wants to see.
+  /// The parts of events that the stage asked for.
   let shownTo: UnsafePointer<Parts>
   /// Whether no two hooks of the stage's instance may run at once.
   let isSerial: UnsafePointer<Bool>
   /// The shared instances.
   let instances: UnsafePointer<Memory?>
-  /// Whose code the hooks are.
+  /// Identifies the code of the hooks for a crash report.
   let subjects: UnsafePointer<UInt>
 
   init(_ kind: StageKind, _ stages: [StageBinding]) {

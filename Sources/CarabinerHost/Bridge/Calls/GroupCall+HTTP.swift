@@ -4,7 +4,7 @@ internal import CarabinerABI
 internal import FoundationEssentials
 internal import Synchronization
 
-extension CallRecord {
+extension GroupCall {
   /// A response's head as a plugin sees it.
   func view(ofHead response: HTTPURLResponse, _ needs: Parts) -> crb_head {
     var head = unsafe crb_head()

@@ -4,35 +4,35 @@ internal import CarabinerABI
 internal import Glibc
 internal import Synchronization
 
-/// Hooks that answered PENDING.
-extension PluginCallState {
+/// Hooks that returned PENDING.
+extension GroupCall {
   /// Waits for the verdict of a pending hook.
   ///
   /// - Throws: ``PluginError`` if the plugin broke a rule or took too long; `CancellationError`.
   func completion(_ hook: Hook, at index: Int) async throws -> crb_verdict {
-    // One that was resumed before its hook returned is as good as an answer: it needs no timer and no place to wait.
-    let early = record.suspended.takeVerdict()
+    // If the token was resumed before the hook returned, no timer and no wait is necessary.
+    let early = suspended.takeVerdict()
     let verdict = if let early { early } else { try await awaitedVerdict(hook, at: index) }
     guard verdict != Verdict.pending else {
-      _ = record.takeAnswer()
+      _ = takeEffects()
       throw PluginError.fault(name(index), hook, "resume() with PENDING")
     }
     return verdict
   }
 
-  /// How often the processor is offered to others before a pending hook is waited for; a few microseconds at most if nobody takes it.
+  /// How often the thread yields before it waits for a pending hook. If no other thread is ready, that takes a few microseconds.
   private static var yieldsBeforeSleep: Int { 10 }
 
   private func awaitedVerdict(_ hook: Hook, at index: Int) async throws -> crb_verdict {
-    let suspended = record.suspended
+    let suspended = suspended
     let generation = suspended.generation
-    // Asked before anything can revoke the token, which a short limit may do before this comes to wait.
+    // Checked before a timer can revoke the token: a short limit may do so before the wait begins.
     guard suspended.isArmed else {
-      _ = record.takeAnswer()
+      _ = takeEffects()
       throw PluginError.fault(name(index), hook, "PENDING without a token from suspend()")
     }
-    // Most that wait for another thread need it for a moment. To let it run costs less than to sleep and be woken, which takes the
-    // system two calls, and the executor as many hops.
+    // Most plugins that wait for another thread need it for a moment. To yield costs less than to sleep and be woken, which takes two
+    // system calls and two hops of the executor.
     for _ in 0..<Self.yieldsBeforeSleep {
       sched_yield()
       if let soon = suspended.takeVerdict() { return soon }
@@ -47,7 +47,7 @@ extension PluginCallState {
     if Task.isCancelled { unproven.append(index) }
     guard verdict != SuspendedHook.revoked else {
       noteRevoked(index)
-      _ = record.takeAnswer()
+      _ = takeEffects()
       try Task.checkCancellation()
       throw PluginError(
         code: .timedOut, entry: name(index), hook: hook.name,
@@ -55,34 +55,34 @@ extension PluginCallState {
         flags: UInt32(CRB_ERROR_TIMEOUT))
     }
     if Task.isCancelled {
-      _ = record.takeAnswer()
+      _ = takeEffects()
       throw CancellationError()
     }
     return verdict
   }
 
-  /// Takes note that the newest token was revoked, so that what its plugin may still read is kept.
+  /// Records that the newest token was revoked. The memory that its plugin may still read is kept.
   func noteRevoked(_ index: Int) {
     isContested = true
     isPlain = false
-    record.noteRevoked(record.suspended.generation, on: environment(index))
+    noteRevoked(suspended.generation, on: environment(index))
   }
 
-  private func environment(_ index: Int) -> HostEnvironment { row.stages[index].plugin.options.environment }
+  private func environment(_ index: Int) -> HostEnvironment { group.stages[index].plugin.options.environment }
 
-  /// How long the hook may stay pending: what the manifest allows, and never beyond the request's deadline.
+  /// How long the hook may stay pending: the limit of the manifest, and at most until the request's deadline.
   private func pendingLimit(_ index: Int) -> Duration? {
-    let limit = row.stages[index].plugin.options.hookTimeout
-    let deadline = record.deadline.load(ordering: .relaxed)
+    let limit = group.stages[index].plugin.options.hookTimeout
+    let deadline = deadline.load(ordering: .relaxed)
     guard deadline != .max else { return limit }
     let untilDeadline = Duration.nanoseconds(Int64(clamping: deadline) - Int64(clamping: MonotonicClock.nanoseconds))
     return limit.map { min($0, untilDeadline) } ?? untilDeadline
   }
 
-  /// The caller went away while a hook is pending: the plugin is told, and gets a grace to finish.
+  /// The caller left while a hook is pending. The plugin gets `on_cancel` and a grace to finish.
   private func cancel(_ index: Int, _ generation: UInt32) {
     cancelHook(index)
-    let suspended = record.suspended
-    suspended.revoke(generation, after: call.limits.cancelGrace, on: environment(index))
+    let suspended = suspended
+    suspended.revoke(generation, after: limits.cancelGrace, on: environment(index))
   }
 }

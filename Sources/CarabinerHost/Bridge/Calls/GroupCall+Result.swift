@@ -2,7 +2,7 @@ internal import CCarabiner
 internal import Carabiner
 internal import CarabinerABI
 
-extension CallRecord {
+extension GroupCall {
   /// The parts of a response that are asked for, as a plugin sees them.
   func view(of body: ResponseBody, _ needs: Parts) -> crb_result {
     var event = unsafe crb_result()
@@ -17,8 +17,8 @@ extension CallRecord {
   }
 }
 
-extension CallRecord {
-  /// Says where a result stands in a response that comes in parts.
+extension GroupCall {
+  /// Adds the position of a result in a response that comes in parts.
   func show(_ delivery: ResultDelivery, in event: inout crb_result) {
     if delivery.hasNext { unsafe event.flags |= UInt32(CRB_RESULT_HAS_NEXT) }
     if delivery.isIncremental { unsafe event.flags |= UInt32(CRB_RESULT_INCREMENTAL) }
@@ -28,7 +28,7 @@ extension CallRecord {
 }
 
 extension ResultDelivery {
-  /// The place a plugin gives a result it makes; nil if it says nothing about it.
+  /// The position that a plugin gives a result of its own; nil if it gives none.
   convenience init?(flags: UInt32) {
     let (hasNext, isIncremental) = (flags & UInt32(CRB_RESULT_HAS_NEXT) != 0, flags & UInt32(CRB_RESULT_INCREMENTAL) != 0)
     guard hasNext || isIncremental else { return nil }
@@ -37,7 +37,7 @@ extension ResultDelivery {
 }
 
 extension crb_result {
-  /// The same result without the parts a stage did not ask for (rule R11).
+  /// The same result without the parts that a stage did not ask for (rule R11).
   func restricted(to needs: Parts) -> crb_result {
     var event = unsafe self
     if !needs.contains(.json) {

@@ -1,7 +1,7 @@
 internal import CCarabiner
 internal import Carabiner
 
-extension CallRecord {
+extension GroupCall {
   /// An error of the chain as a plugin sees it.
   func view(of error: any Error) -> crb_error {
     var event = unsafe crb_error()

@@ -1,0 +1,70 @@
+internal import CCarabiner
+internal import CarabinerABI
+
+/// The way through the hooks of a group for as long as they let the message pass.
+///
+/// These are plain loops over plain memory. They are outside of `async` functions, whose variables would be in memory. A stage that
+/// lets everything pass costs little more than the calls of its hooks.
+extension GroupCall {
+  /// Opens the stages from number `first` inward by their `on_request`.
+  ///
+  /// - Returns: The first hook with an outcome, for ``outcome(of:_:)``; nil if every stage let the request pass.
+  func descend(from first: Int) -> HookInvocation? {
+    // The loops read locals. After each call of a hook the compiler must assume that an object has changed.
+    let (hooks, count) = unsafe (group.onRequest, group.count)
+    let (instances, states, isStageOpen, handle) = (self.instances, self.states, self.isStageOpen, handle)
+    var index = first
+    defer { noteOpen(before: index) }
+    while index < count {
+      if let onRequest = unsafe hooks[index] {
+        if let made = pass(.onRequest, at: index, { unsafe onRequest(instances[index], handle, states + index) }) { return made }
+        unsafe isStageOpen[index] = true
+      }
+      index += 1
+    }
+    return nil
+  }
+
+  /// Takes a result through the stages from number `last` outward.
+  ///
+  /// - Parameter whole: The parts that any stage asked for. Each stage sees only the parts that it asked for itself (rule R11).
+  func ascend(_ whole: UnsafePointer<crb_result>, from last: Int) -> HookInvocation? {
+    let (hooks, instances, states, handle) = unsafe (group.onResult, self.instances, self.states, handle)
+    let (shown, shownTo) = unsafe (group.shown, group.shownTo)
+    for index in stride(from: last, through: 0, by: -1) {
+      guard let onResult = unsafe hooks[index] else { continue }
+      let needs = unsafe shownTo[index]
+      let event = unsafe needs == shown ? whole : UnsafePointer(keep(whole.pointee.restricted(to: needs)))
+      let made = pass(.onResult, at: index) { unsafe onResult(instances[index], handle, states[index], event) }
+      guard made == nil else { return made }
+    }
+    return nil
+  }
+
+  /// Takes a head through the stages from number `last` outward.
+  ///
+  /// - Parameter whole: The parts that any stage asked for. Each stage sees only the parts that it asked for itself (rule R11).
+  func ascend(_ whole: UnsafePointer<crb_head>, from last: Int) -> HookInvocation? {
+    let (hooks, instances, states, handle) = unsafe (group.onHead, self.instances, self.states, handle)
+    let (shown, shownTo) = unsafe (group.shown, group.shownTo)
+    for index in stride(from: last, through: 0, by: -1) {
+      guard let onHead = unsafe hooks[index] else { continue }
+      let needs = unsafe shownTo[index]
+      let event = unsafe needs == shown ? whole : UnsafePointer(keep(whole.pointee.restricted(to: needs)))
+      let made = pass(.onHead, at: index) { unsafe onHead(instances[index], handle, states[index], event) }
+      guard made == nil else { return made }
+    }
+    return nil
+  }
+
+  /// Takes a piece of a body through the stages from number `last` outward.
+  func ascend(_ chunk: UnsafePointer<crb_chunk>, from last: Int) -> HookInvocation? {
+    let (hooks, instances, states, handle) = unsafe (group.onChunk, self.instances, self.states, handle)
+    for index in stride(from: last, through: 0, by: -1) {
+      guard let onChunk = unsafe hooks[index] else { continue }
+      let made = pass(.onChunk, at: index) { unsafe onChunk(instances[index], handle, states[index], chunk) }
+      guard made == nil else { return made }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,34 @@
+internal import CCarabiner
+internal import Carabiner
+internal import CarabinerABI
+internal import FoundationEssentials
+
+/// The head of an HTTP response, which goes outward before the pieces of the body.
+extension ResponsePipeline where Message == HTTPMessage {
+  /// Takes a response's head outward. The body follows when it is read.
+  func ascend(_ response: HTTPResponse) async throws -> HTTPResponse {
+    message.response = response.response
+    defer { call.endStep() }
+    var next = call.group.seesHeads ? depth - 1 : -1
+    while next >= 0 {
+      // Once for all stages, and again only after one has changed the head.
+      call.beginStep(self)
+      let event = unsafe call.keep(call.view(ofHead: message.response ?? response.response, call.group.shown))
+      guard let made = unsafe call.ascend(UnsafePointer(event), from: next) else { break }
+      let index = made.index
+      next = index - 1
+      let (verdict, effects) = try await atStage(index) { try await call.outcome(of: made, .up) }
+      switch verdict {
+      case Verdict.retry: try await retryIfPossible(effects, at: index, .onHead)
+      case Verdict.fail: throw StageFailure(error: call.failure(effects, .onHead, at: index), depth: index)
+      default:
+        if let staged = effects.head { message.response = staged }
+        message.response?.headers.apply(effects)
+      }
+    }
+    let head = message.response ?? response.response
+    guard (0..<depth).contains(where: { call.isOpen($0) }) else { return HTTPResponse(response: head, chunks: response.chunks) }
+    inner = response.chunks
+    return HTTPResponse(response: head, chunks: PullStream { try await self.next() })
+  }
+}
