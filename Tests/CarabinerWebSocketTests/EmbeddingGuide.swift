@@ -93,6 +93,12 @@ enum EmbeddingGuide {
     return ApolloClient(networkTransport: transport)
   }
 
+  static func keyedByFunction() -> CacheKeyPolicy {
+    let policy = CacheKeyPolicy(
+      objectKey: ObjectKeyFunction { object in object["isbn"]?.string.map { "book-\($0)" } })
+    return policy
+  }
+
   static func upload(_ client: ApolloClient) async throws -> Bool? {
     let options = WireOptions(
       usesGETForQueries: true, persistedQueries: .init(isEnabled: true),

@@ -6,7 +6,8 @@ internal import Synchronization
 /// The normalised store that the cache stage reads and writes: one record for each object, in a ``NormalizedCache``.
 ///
 /// The key of a record consists of the type and the key fields of its object, so all operations share it. If the type has no key
-/// fields, or the operation does not select them and `__typename`, the key is the path of the object.
+/// fields, or the operation does not select them and `__typename`, the key is that of ``CacheKeyPolicy/objectKey``, or else the path
+/// of the object.
 ///
 /// A fragment with a type condition applies to an object if the `__typename` of the object matches. If the type is unknown, it
 /// applies if the response has all fields of the fragment, and the record stores this decision. A response that does not match
@@ -49,7 +50,7 @@ public final class ApolloStore: Sendable {
   @inline(__always) package func merge(_ records: RecordSet) async throws -> ChangedKeys {
     try TransactionScope.checkOutside(self)
     let records = records.resolved(by: policy)
-    if records.lacksTypes { warnAboutTypes() }
+    if records.lacksTypes, policy.objectKey == nil { warnAboutTypes() }
     let changed = try await lock.with(.write) { try await self.cache.merge(records: records) }
     subscribers.notify(changed, of: self)
     return changed

@@ -24,6 +24,8 @@ public struct CacheKeyPolicy: Sendable, Hashable {
   public var keyFields: [String: [String]]
   /// The key fields of all other types; empty for none.
   public var defaultKeyFields: [String]
+  /// Gives a key to objects that have none by their key fields; nil for none.
+  public var objectKey: ObjectKeyFunction?
   /// Field policies by `Type.field`.
   public var fieldPolicies: [String: FieldPolicy]
   /// Finds the objects of fields that have no policy; nil for none.
@@ -41,7 +43,7 @@ public struct CacheKeyPolicy: Sendable, Hashable {
   public init(
     keyFields: [String: [String]] = [:], defaultKeyFields: [String] = ["id"], fieldPolicies: [String: FieldPolicy] = [:],
     maximumAges: [String: Double] = [:], defaultMaximumAge: Double? = nil, schema: GraphQLSchemaTypes? = nil,
-    fieldResolver: FieldResolver? = nil
+    fieldResolver: FieldResolver? = nil, objectKey: ObjectKeyFunction? = nil
   ) {
     self.keyFields = keyFields
     self.defaultKeyFields = defaultKeyFields
@@ -50,6 +52,7 @@ public struct CacheKeyPolicy: Sendable, Hashable {
     self.defaultMaximumAge = defaultMaximumAge
     self.schema = schema
     self.fieldResolver = fieldResolver
+    self.objectKey = objectKey
   }
 
   /// The key fields of a type.

@@ -27,6 +27,14 @@ extension Normalizer {
     return String(decoding: key, as: UTF8.self)
   }
 
+  /// The key that the function of the policy gives an object; nil if it gives none.
+  mutating func keyByFunction(_ entry: Int) -> String? {
+    guard let function = policy.objectKey else { return nil }
+    let known = tree ?? ResponseTree(tape, root: root, in: buffer.span)
+    tree = known
+    return known.object(at: entry).flatMap(function.key)
+  }
+
   private func appendKeyPart(_ value: Int, isOnlyOne: Bool, to key: inout [UInt8]) -> Bool {
     guard value >= 0 else { return false }
     let entry = tape[value]

@@ -21,6 +21,8 @@ struct Normalizer: ~Copyable {
   }
 
   let tape: [JSONTape.Entry]
+  /// The place of the object that is normalised.
+  let root: Int
   let call: PlanCall
   let policy: CacheKeyPolicy
   let idKeys: Bool
@@ -35,6 +37,8 @@ struct Normalizer: ~Copyable {
   /// For each field of the current objects, the place of its value on the tape; -1 if it is missing.
   var values: [Int] = []
   var keyText: [UInt8] = []
+  /// The values for the function that gives keys, once it was called.
+  var tree: ResponseTree?
 
   /// The records of an object.
   ///
@@ -49,7 +53,8 @@ struct Normalizer: ~Copyable {
     of text: some Collection<UInt8>, _ tape: JSONTape, root: Int, _ plan: OperationPlan, _ call: PlanCall,
     policy: CacheKeyPolicy, received: Int64, rootKey: String? = nil, isPartial: Bool = false
   ) throws(PlanError) -> RecordBatch {
-    var normalizer = Normalizer(text: text, tape: tape.entries, call: call, policy: policy, isPartial: isPartial)
+    var normalizer = Normalizer(
+      text: text, tape: tape.entries, root: root, call: call, policy: policy, isPartial: isPartial)
     var shape: Shape?
     let rootKey = rootKey ?? plan.rootKey
     _ = try normalizer.object(root, plan.root, Place(base: rootKey, field: nil), nil, rootKey: rootKey, &shape)
@@ -58,8 +63,11 @@ struct Normalizer: ~Copyable {
       received: received)
   }
 
-  private init(text: some Collection<UInt8>, tape: [JSONTape.Entry], call: PlanCall, policy: CacheKeyPolicy, isPartial: Bool) {
+  private init(
+    text: some Collection<UInt8>, tape: [JSONTape.Entry], root: Int, call: PlanCall, policy: CacheKeyPolicy, isPartial: Bool
+  ) {
     self.tape = tape
+    self.root = root
     self.isPartial = isPartial
     self.call = call
     self.policy = policy
@@ -89,7 +97,7 @@ struct Normalizer: ~Copyable {
     let (variant, base, firstSlot) = (shape.variant, values.count, slots.count)
     let isAsked = locate(variant, entry)
     defer { values.removeSubrange(base...) }
-    let key = rootKey ?? key(variant, base) ?? place.text(index)
+    let key = rootKey ?? key(variant, base) ?? keyByFunction(entry) ?? place.text(index)
     let number = records.count
     // The index is assigned before those of the parts, so that the root is first.
     records.append(
