@@ -99,6 +99,15 @@ enum EmbeddingGuide {
     return policy
   }
 
+  static func publish(_ records: RecordSet, to store: ApolloStore) async throws -> StoreSubscription {
+    let origin = PublishOrigin()
+    let subscription = store.subscribe { _, change in
+      if PublishOrigin.current != origin { print("changed by another writer: \(change)") }
+    }
+    try await PublishOrigin.$current.withValue(origin) { try await store.publish(records: records) }
+    return subscription
+  }
+
   static func upload(_ client: ApolloClient) async throws -> Bool? {
     let options = WireOptions(
       usesGETForQueries: true, persistedQueries: .init(isEnabled: true),

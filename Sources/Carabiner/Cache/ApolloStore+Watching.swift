@@ -1,6 +1,8 @@
 extension ApolloStore {
   /// Calls `callback` after each change. It is called outside the lock of the store, so it may use the store.
   ///
+  /// The call is in the task of the writer, where ``PublishOrigin/current`` identifies it.
+  ///
   /// - Returns: The subscription, which ends when it is released.
   public func subscribe(_ callback: @escaping @Sendable (ApolloStore, StoreChange) -> Void) -> StoreSubscription {
     StoreSubscription(subscribers, subscribers.add(callback))

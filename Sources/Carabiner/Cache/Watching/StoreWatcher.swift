@@ -2,9 +2,6 @@ internal import Synchronization
 
 /// Waits until another writer changes a field of a result.
 final class StoreWatcher: Sendable {
-  /// The watcher for which this task runs a request. The watcher ignores the writes of the request.
-  @TaskLocal static var asking: ObjectIdentifier?
-
   /// The changes since the watcher last read the store. A separate object, because the store must not retain the watcher.
   private final class Changes: Sendable {
     /// The maximum number of changed fields that are kept while the relevant fields are unknown. Above it, every change counts as
@@ -54,6 +51,8 @@ final class StoreWatcher: Sendable {
   }
 
   private let changes = Changes()
+  /// The origin of the writes of this watcher's own requests, which it ignores.
+  private let origin = PublishOrigin()
   private let number: UInt64
   private let subscribers: StoreSubscribers
   private let continuation: AsyncStream<Void>.Continuation
@@ -65,9 +64,8 @@ final class StoreWatcher: Sendable {
     self.signals = signals
     self.continuation = continuation
     subscribers = store.subscribers
-    let identity = ObjectIdentifier(changes)
-    number = store.subscribers.add { [changes] _, change in
-      if Self.asking != identity, changes.note(change) { continuation.yield() }
+    number = store.subscribers.add { [changes, origin] _, change in
+      if PublishOrigin.current != origin, changes.note(change) { continuation.yield() }
     }
   }
 
@@ -92,6 +90,6 @@ final class StoreWatcher: Sendable {
 
   /// Runs work whose writes this watcher ignores.
   func asking<Result>(_ work: () async throws -> Result) async throws -> Result {
-    try await Self.$asking.withValue(ObjectIdentifier(changes), operation: work)
+    try await PublishOrigin.$current.withValue(origin, operation: work)
   }
 }
