@@ -34,7 +34,7 @@ extension CurlTransport {
     public var maximumIdleHandles = 256
     /// Whether HTTP/2 is used if a TLS server offers it.
     public var allowsHTTP2 = true
-    /// Whether compressed responses are requested.
+    /// Whether compressed responses are requested, unless ``Carabiner/URLRequest/decodesContent`` of a request is false.
     public var acceptsCompression = true
     /// The path of a PEM file with the certificate authorities to trust; nil for those of the system.
     public var certificateAuthorityFile: String?

@@ -15,6 +15,10 @@ internal import Glibc
   private var opensSockets = false
   private var lastHeaders: HTTPHeaders?
   private var lastURL = ""
+  /// Whether responses are decompressed if the request leaves it to the transport.
+  private let acceptsCompression: Bool
+  /// Whether libcurl asks for compressed responses and decompresses them.
+  private var decodesContent = false
   /// The remaining bytes of a body that libcurl can read only once.
   private var upload = Data()
   /// The reader of a body that is read while it is sent.
@@ -27,6 +31,7 @@ internal import Glibc
     unsafe handle = easy
     unsafe errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
     unsafe errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+    acceptsCompression = configuration.acceptsCompression
     setConstants(configuration)
   }
 
@@ -45,7 +50,6 @@ internal import Glibc
     set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
     set(CURLOPT_CONNECTTIMEOUT_MS, Self.milliseconds(configuration.connectTimeout))
     set(CURLOPT_HTTP_VERSION, Int(configuration.allowsHTTP2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
-    if configuration.acceptsCompression { set(CURLOPT_ACCEPT_ENCODING, "") }
     if let file = configuration.certificateAuthorityFile { set(CURLOPT_CAINFO, file) }
     if let file = configuration.clientCertificateFile { set(CURLOPT_SSLCERT, file) }
     if let file = configuration.clientKeyFile { set(CURLOPT_SSLKEY, file) }
@@ -121,6 +125,7 @@ internal import Glibc
       lastURL = url
     }
     set(CURLOPT_TIMEOUT_MS, timeout.isFinite ? Self.milliseconds(timeout) : 0)
+    setDecoding(acceptsCompression && request.decodesContent)
     try setHeaders(request)
     let body = request.body
     // libcurl repeats a request if a kept connection closes before the response, unless it cannot read the body again. A request
@@ -181,6 +186,13 @@ internal import Glibc
     _ = unsafe upload.prefix(count).copyBytes(to: buffer)
     upload = upload.dropFirst(count)
     return count
+  }
+
+  private func setDecoding(_ decodes: Bool) {
+    guard decodes != decodesContent else { return }
+    decodesContent = decodes
+    // The empty text means every compression that libcurl knows, and no text means that it leaves bodies as they are.
+    if decodes { set(CURLOPT_ACCEPT_ENCODING, "") } else { _ = unsafe CCurl_setPointer(handle, CURLOPT_ACCEPT_ENCODING, nil) }
   }
 
   private func setHeaders(_ request: URLRequest) throws {

@@ -123,6 +123,43 @@ struct ResponseTests {
     #expect(server.requests[1].header("Accept-Encoding") == nil)
   }
 
+  @Test("J0.13: a request may ask for the body as it was sent, and the next one over the same handle is decompressed again")
+  func undecoded() async throws {
+    let packed = try await Gzip.compress(Data("plain".utf8))
+    let server = try ScriptedServer(otherwise: { _, peer in
+      try peer.send("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: \(packed.count)\r\n\r\n")
+      try peer.send([UInt8](packed))
+    })
+    let transport = try CurlTransport()
+    for (decodes, encoding) in [(true, nil), (false, nil), (false, "gzip;q=0.5"), (true, nil)] as [(Bool, String?)] {
+      var request = Carabiner.URLRequest(url: try #require(URL(string: "\(server.origin)/")), httpMethod: "GET")
+      request.decodesContent = decodes
+      request.headers["Accept-Encoding"] = encoding
+      let response = try await transport.send(request)
+      #expect(response.response.headers["Content-Encoding"] == "gzip")
+      #expect(try await response.chunks.collected() == (decodes ? Data("plain".utf8) : packed))
+      let accepted = server.requests.last?.header("Accept-Encoding")
+      #expect(decodes ? accepted?.contains("gzip") == true : accepted == encoding)
+    }
+    #expect(server.connections == 1)
+    try await transport.expectIntact(server)
+  }
+
+  @Test("J0.13: a redirect is followed without decompression as well")
+  func undecodedAfterRedirect() async throws {
+    let packed = try await Gzip.compress(Data("plain".utf8))
+    let server = try ScriptedServer(otherwise: { request, peer in
+      guard request.target == "/there" else { return try peer.respond("307 Elsewhere", headers: "Location: /there\r\n") }
+      try peer.send("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: \(packed.count)\r\n\r\n")
+      try peer.send([UInt8](packed))
+    })
+    let transport = try CurlTransport()
+    var request = Carabiner.URLRequest(url: try #require(URL(string: "\(server.origin)/")), httpMethod: "GET")
+    request.decodesContent = false
+    #expect(try await transport.send(request).chunks.collected() == packed)
+    try await transport.expectIntact(server)
+  }
+
   @Test("the limit for a body counts what a compressed one becomes, whether it is read fast or late", arguments: [0, 200])
   func bomb(delay: Int) async throws {
     let packed = try await Gzip.compress(Data(count: 50_000_000))

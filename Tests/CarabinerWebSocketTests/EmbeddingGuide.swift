@@ -108,6 +108,14 @@ enum EmbeddingGuide {
     return subscription
   }
 
+  static func download(_ url: URL, over transport: CurlTransport) async throws {
+    var request = URLRequest(url: url, httpMethod: "GET")
+    request.decodesContent = false
+    let response = try await transport.send(request)
+    print(response.response.statusCode)
+    for try await chunk in response.chunks { print(chunk.count) }
+  }
+
   static func upload(_ client: ApolloClient) async throws -> Bool? {
     let options = WireOptions(
       usesGETForQueries: true, persistedQueries: .init(isEnabled: true),

@@ -24,6 +24,11 @@ public struct URLRequest: Sendable, Hashable {
   ///
   /// The transport limits the whole body of every other response. The chain sets this for its parser.
   public var takesParts = false
+  /// Whether the transport asks for a compressed response and decompresses its body; the default is true.
+  ///
+  /// If false, the body has the bytes that the server sent, and the transport adds no `Accept-Encoding`. The JSON parser reads
+  /// uncompressed bodies only.
+  public var decodesContent = true
 
   /// The idempotent methods (RFC 9110, 9.2.2; QUERY).
   private static let idempotentMethods: Set = ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE", "QUERY"]
