@@ -193,51 +193,30 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
     return made
   }
 
-  /// The HTTP interceptors from `start` on, then the transport.
-  ///
-  /// Interceptors that see only heads are skipped on the way down and called on the way up.
-  private func passHTTP(_ request: URLRequest, from start: Int) async throws -> HTTPResponse {
-    var index = start
-    while index < interceptors.http.count, interceptors.http[index].traits.contains(.seesOnlyHeads) { index += 1 }
-    var response = index < interceptors.http.count ? try await intercept(request, at: index) : try await send(request)
-    while index > start {
-      index -= 1
-      guard !interceptors.http[index].passes(response.response) else { continue }
-      let refused = response
-      response = try await interceptors.http[index].intercept(request: request) { _ in refused }
-    }
-    return response
-  }
-
-  private func intercept(_ request: URLRequest, at index: Int) async throws -> HTTPResponse {
-    try await interceptors.http[index].intercept(request: request) { request in
-      try await self.passHTTP(request, from: index + 1)
-    }
-  }
-
-  @inline(__always) private func send(_ request: URLRequest) async throws -> HTTPResponse {
-    guard case .http(let transport) = leg else {
-      throw RequestChainError(.invalidRequest, "this chain has no HTTP transport; send operations through its result transport")
-    }
-    var request = request
-    request.takesParts = true
-    return try await transport.send(request)
-  }
-
   // MARK: Attempts
 
   /// Counts a retry of the operation or of the HTTP request.
   func beginAttempt(of request: Request) throws {
     remember(nil)
-    let attempts = request.context.beginAttempt()
-    guard attempts < maximumAttempts else {
-      throw RequestChainError(
-        .retryLimit,
-        "\(request.operation.displayName) was started \(attempts) times without success; check which interceptor requests the "
-          + "retries, or raise maximumAttempts of the transport")
-    }
-    observer.operationIsRetried()
+    try request.context.beginAttempt(of: request.operation.displayName, maximum: maximumAttempts, observer: observer)
   }
+}
+
+extension RequestChain: HTTPLegParts {
+  var httpInterceptors: [any HTTPInterceptor] { interceptors.http }
+
+  var httpTransport: any HTTPTransport {
+    get throws {
+      guard case .http(let transport) = leg else {
+        throw RequestChainError(
+          .invalidRequest, "this chain has no HTTP transport; send operations through its result transport")
+      }
+      return transport
+    }
+  }
+
+  /// The parser limits the parts.
+  var takesParts: Bool { true }
 }
 
 extension GraphQLOperation {

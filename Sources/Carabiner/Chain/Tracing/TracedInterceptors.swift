@@ -4,9 +4,16 @@ extension RequestInterceptors {
     RequestInterceptors(
       graphQL: graphQL.map { $0.traits.contains(.tracesItself) ? $0 : TracedGraphQLInterceptor(interceptor: $0, tracer: tracer) },
       cache: cache.traits.contains(.tracesItself) ? cache : TracedCacheInterceptor(interceptor: cache, tracer: tracer),
-      http: http.map { $0.traits.contains(.tracesItself) ? $0 : TracedHTTPInterceptor(interceptor: $0, tracer: tracer) },
+      http: http.traced(by: tracer),
       parser: parser.traits.contains(.tracesItself) ? parser : TracedParser(interceptor: parser, tracer: tracer),
       additionalError: additionalError)
+  }
+}
+
+extension [any HTTPInterceptor] {
+  /// The same interceptors, each inside one that reports to a tracer; those that report themselves stay as they are.
+  func traced(by tracer: any ChainTracer) -> [any HTTPInterceptor] {
+    map { $0.traits.contains(.tracesItself) ? $0 : TracedHTTPInterceptor(interceptor: $0, tracer: tracer) }
   }
 }
 

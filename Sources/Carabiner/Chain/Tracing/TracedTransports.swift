@@ -11,7 +11,7 @@ extension TransportKind {
 }
 
 /// Reports how each transfer goes, to the end of its body.
-private struct TracedHTTPTransport: HTTPTransport {
+struct TracedHTTPTransport: HTTPTransport {
   let transport: any HTTPTransport
   let tracer: any ChainTracer
 
