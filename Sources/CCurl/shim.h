@@ -26,6 +26,13 @@ static inline CURLcode CCurl_setReadFunction(CURL *easy, CCurl_writeFunction fun
   return code == CURLE_OK ? curl_easy_setopt(easy, CURLOPT_READDATA, context) : code;
 }
 
+/* Called before each time that libcurl sends the request of a transfer. */
+typedef int (*CCurl_beginFunction)(void *context, char *address, char *localAddress, int port, int localPort);
+static inline void CCurl_setBeginFunction(CURL *easy, CCurl_beginFunction function, void *context) {
+  curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, function);
+  curl_easy_setopt(easy, CURLOPT_PREREQDATA, context);
+}
+
 typedef curl_socket_t (*CCurl_openFunction)(void *context, curlsocktype purpose, struct curl_sockaddr *address);
 typedef int (*CCurl_closeFunction)(void *context, curl_socket_t socket);
 static inline void CCurl_setSocketFunctions(CURL *easy, CCurl_openFunction open, CCurl_closeFunction close, void *context) {

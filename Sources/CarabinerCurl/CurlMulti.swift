@@ -20,6 +20,8 @@ internal import Glibc
   private var due: UInt64?
   /// The running transfers. Each knows its index.
   private var transfers: [Transfer] = []
+  /// Those of them that send a stream.
+  private var streams: [ObjectIdentifier: Transfer] = [:]
 
   /// Creates a handle that registers libcurl's sockets with `poll`.
   init(poll: Poll, maximumConnectionsPerHost: Int, counters: TransportCounters) throws {
@@ -34,9 +36,9 @@ internal import Glibc
     unsafe CCurl_setMultiLong(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
     unsafe CCurl_setMultiFunctions(
       handle,
-      { _, socket, action, context, _ in
+      { easy, socket, action, context, _ in
         guard let context = unsafe context else { return 0 }
-        unsafe Unmanaged<CurlMulti>.fromOpaque(context).takeUnretainedValue().socketChanged(socket, action)
+        unsafe Unmanaged<CurlMulti>.fromOpaque(context).takeUnretainedValue().socketChanged(easy, socket, action)
         return 0
       },
       { _, milliseconds, context in
@@ -55,6 +57,7 @@ internal import Glibc
     counters.requestBegan()
     transfer.place = transfers.count
     transfers.append(transfer)
+    if transfer.easy.feed != nil { streams[ObjectIdentifier(transfer)] = transfer }
     unsafe transfer.easy.setContext(Unmanaged.passUnretained(transfer).toOpaque())
     transfer.easy.openSockets(with: poll)
     guard unsafe curl_multi_add_handle(handle, transfer.easy.handle) == CURLM_OK else {
@@ -75,15 +78,33 @@ internal import Glibc
   func resume(_ transfer: Transfer) {
     // A transfer that has ended has released its handle.
     guard transfer.place != nil else { return }
-    let code = transfer.resumeReceiving()
-    // If a callback refuses the held bytes, the transfer ends here: libcurl would continue without those bytes.
+    end(transfer, with: transfer.resumeReceiving())
+  }
+
+  /// Resumes a transfer that was paused because the stream of its body had no chunk.
+  func resumeSending(_ transfer: Transfer) {
+    guard transfer.place != nil else { return }
+    end(transfer, with: transfer.resumeSending())
+  }
+
+  /// Ends a transfer if resuming it failed.
+  ///
+  /// If a callback refuses the held bytes, the transfer ends here: libcurl would continue without those bytes.
+  private func end(_ transfer: Transfer, with code: CURLcode) {
     guard code != CURLE_OK, transfer.place != nil else { return }
     unsafe curl_multi_remove_handle(handle, transfer.easy.handle)
     remove(transfer)
     transfer.finish(code)
   }
 
+  /// Ends the streams of transfers whose server wants no more of them.
+  func endUnwantedStreams() {
+    guard !streams.isEmpty else { return }
+    for transfer in streams.values.filter({ $0.endsStream() }) { resumeSending(transfer) }
+  }
+
   func abortAll(_ error: TransportError) {
+    streams = [:]
     while let transfer = transfers.popLast() {
       unsafe curl_multi_remove_handle(handle, transfer.easy.handle)
       transfer.place = nil
@@ -108,6 +129,7 @@ internal import Glibc
   private func remove(_ transfer: Transfer) {
     guard let place = transfer.place, let last = transfers.popLast() else { return }
     counters.requestEnded(onKeptConnection: transfer.easy.usedKeptConnection)
+    if !streams.isEmpty { streams[ObjectIdentifier(transfer)] = nil }
     if last !== transfer {
       transfers[place] = last
       last.place = place
@@ -137,7 +159,11 @@ internal import Glibc
   /// The milliseconds until libcurl must be called, rounded up; nil if it need not be called.
   func millisecondsToTimeout() -> Int? { due.map(MonotonicTime.milliseconds(until:)) }
 
-  private func socketChanged(_ socket: Int32, _ action: Int32) {
+  private func socketChanged(_ easy: UnsafeMutableRawPointer?, _ socket: Int32, _ action: Int32) {
+    if !streams.isEmpty, let easy = unsafe easy, let context = unsafe CCurl_getPrivate(easy) {
+      let transfer = unsafe Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+      transfer.socketChanged(socket, isWatched: action != CURL_POLL_REMOVE)
+    }
     if action == CURL_POLL_REMOVE {
       poll.forget(socket)
     } else {

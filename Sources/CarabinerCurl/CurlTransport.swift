@@ -62,16 +62,24 @@ public final class CurlTransport: HTTPTransport {
     let ticket = TransferHandle(loop: loop)
     let timeout = request.timeoutInterval > 0 ? request.timeoutInterval : configuration.totalTimeout
     try Task.checkCancellation()
-    let head = try await withTaskCancellationHandler {
-      try await ticket.start { [limits, idle] multi in
-        let easy = try idle.take()
-        try easy.prepare(request, timeout: timeout)
-        let transfer = Transfer(request, easy: easy, limits: limits, pool: idle)
-        multi.add(transfer)
-        return transfer
+    let feed = try BodyFeed.pulling(request, for: loop)
+    let head: HTTPURLResponse
+    do {
+      head = try await withTaskCancellationHandler {
+        try await ticket.start { [limits, idle] multi in
+          let easy = try idle.take()
+          try easy.prepare(request, timeout: timeout, feed: feed)
+          let transfer = Transfer(request, easy: easy, limits: limits, pool: idle)
+          feed?.attach(transfer)
+          multi.add(transfer)
+          return transfer
+        }
+      } onCancel: {
+        ticket.abort()
       }
-    } onCancel: {
-      ticket.abort()
+    } catch {
+      feed?.close()
+      throw error
     }
     return HTTPResponse(
       response: head,

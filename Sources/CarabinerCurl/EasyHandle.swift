@@ -23,6 +23,8 @@ internal import Glibc
   private var upload = Data()
   /// The reader of a body that is read while it is sent.
   private var reader: BodyReader?
+  /// The chunks of a body that is a stream.
+  private(set) var feed: BodyFeed?
 
   init(_ configuration: CurlTransport.Configuration) throws {
     guard let easy = unsafe curl_easy_init() else {
@@ -113,8 +115,10 @@ internal import Glibc
 
   /// Sets the options of a request.
   ///
-  /// - Parameter timeout: The timeout for the exchange in seconds; infinite for no timeout.
-  func prepare(_ request: URLRequest, timeout: Double) throws {
+  /// - Parameters:
+  ///   - timeout: The timeout for the exchange in seconds; infinite for no timeout.
+  ///   - feed: The chunks of the body if it is a stream.
+  func prepare(_ request: URLRequest, timeout: Double, feed: BodyFeed?) throws {
     unsafe errorText[0] = 0
     let url = request.url.absoluteString
     if url != lastURL {
@@ -130,7 +134,8 @@ internal import Glibc
     let body = request.body
     // libcurl repeats a request if a kept connection closes before the response, unless it cannot read the body again. A request
     // without a body that is not idempotent must therefore use a new connection.
-    set(CURLOPT_FRESH_CONNECT, !request.isIdempotent && (body?.length ?? 0) == 0 ? 1 : 0)
+    set(CURLOPT_FRESH_CONNECT, !request.isIdempotent && (body == nil || body?.length == 0) ? 1 : 0)
+    if let feed { setFeed(feed) }
     switch request.httpMethod {
     case "POST":
       try setBody(body ?? .data(Data()), isIdempotent: request.isIdempotent)
@@ -157,7 +162,24 @@ internal import Glibc
       reader = try BodyReader(segments, url: lastURL)
       set(CURLOPT_POST, 1)
       readBody(length: segments.length)
+    case .streamed:
+      set(CURLOPT_POST, 1)
+      readBody(length: Self.unknownLength)
     }
+  }
+
+  /// libcurl's length of a body that it sends in chunks.
+  private static let unknownLength = -1
+
+  private func setFeed(_ feed: BodyFeed) {
+    self.feed = feed
+    unsafe CCurl_setBeginFunction(
+      handle,
+      { context, _, _, _, _ in
+        guard let context = unsafe context else { return CURL_PREREQFUNC_ABORT }
+        let easy = unsafe Unmanaged<EasyHandle>.fromOpaque(context).takeUnretainedValue()
+        return easy.feed?.mayBegin() == false ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK
+      }, Unmanaged.passUnretained(self).toOpaque())
   }
 
   /// Makes libcurl read the body through a callback, so that it can read it only once.
@@ -182,6 +204,7 @@ internal import Glibc
   /// Copies the next bytes of the body to libcurl's buffer.
   private func takeUpload(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
     if let reader { return unsafe reader.read(into: buffer) }
+    if let feed { return unsafe feed.read(into: buffer) }
     let count = min(buffer.count, upload.count)
     _ = unsafe upload.prefix(count).copyBytes(to: buffer)
     upload = upload.dropFirst(count)
@@ -220,8 +243,13 @@ internal import Glibc
     lastHeaders = request.headers
   }
 
-  /// Closes the file that is being sent, and discards the rest of the body.
+  /// Closes the file or stream that is being sent, and discards the rest of the body.
   func dropBody() {
+    if let feed {
+      feed.close()
+      self.feed = nil
+      unsafe CCurl_setBeginFunction(handle, nil, nil)
+    }
     reader = nil
     upload = Data()
   }
@@ -229,7 +257,7 @@ internal import Glibc
   // MARK: Results
 
   /// The error that stopped reading the body; nil if there is none.
-  var bodyFailure: TransportError? { reader?.failure }
+  var bodyFailure: (any Error)? { reader?.failure ?? feed?.failure }
 
   /// Whether the request used a connection that had served another request.
   var usedKeptConnection: Bool { unsafe CCurl_getLong(handle, CURLINFO_NUM_CONNECTS) == 0 && bytesSent > 0 }
@@ -253,6 +281,11 @@ internal import Glibc
   var verificationResult: Int { unsafe CCurl_getLong(handle, CURLINFO_SSL_VERIFYRESULT) }
 
   func resumeReceiving() -> CURLcode { unsafe curl_easy_pause(handle, CURLPAUSE_CONT) }
+
+  /// Resumes sending, and leaves receiving paused if it is.
+  func resumeSending(isReceivingPaused: Bool) -> CURLcode {
+    unsafe curl_easy_pause(handle, isReceivingPaused ? CURLPAUSE_RECV : CURLPAUSE_CONT)
+  }
 
   /// A timeout in libcurl's form. It is never 0, which means none. It is one millisecond longer, because libcurl's clock may be
   /// ahead by one and a timeout must not be early.

@@ -176,6 +176,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     }
     multi.timeoutIfDue()
     multi.collectFinished()
+    multi.endUnwantedStreams()
     return true
   }
 

@@ -29,13 +29,16 @@ extension URLRequest {
       throw refusal(
         "the server redirects from https to \(PrintableURL(target)), which would send the request unencrypted")
     }
+    let keepsMethod = response.statusCode == 307 || response.statusCode == 308
+    if keepsMethod, case .streamed? = body {
+      throw refusal("the server redirects to \(PrintableURL(target)), and the body is a stream, which is sent once")
+    }
     var request = self
     request.url = next
     if !url.hasSameOrigin(as: next) {
       let patterns = Self.contentHeaders + listed
       request.headers.fields.removeAll { field in !patterns.contains { field.name.isHeaderName(like: $0) } }
     }
-    let keepsMethod = response.statusCode == 307 || response.statusCode == 308
     if !keepsMethod, httpMethod != "GET", httpMethod != "HEAD" {
       request.httpMethod = "GET"
       request.body = nil

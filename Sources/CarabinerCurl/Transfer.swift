@@ -9,7 +9,8 @@ internal import Synchronization
 /// continuation is removed from the state before it is resumed, so it cannot be resumed twice. Every path of a transfer ends in
 /// `end`, so each continuation is resumed. Checked continuations would need two allocations per wait.
 final class Transfer: @unchecked Sendable {
-  // Only the thread of the loop uses `easy`, `place`, the lines of the head and the counters. The rest is in `state`.
+  // Only the thread of the loop uses `easy`, `place`, the sockets, the lines of the head, the flags and the counters. The rest is in
+  // `state`.
 
   typealias Step = PullStream<Data>.Step
 
@@ -44,6 +45,8 @@ final class Transfer: @unchecked Sendable {
   let easy: EasyHandle
   /// The position of the transfer in the list of its multi handle; nil if it is not in the list.
   var place: Int?
+  /// The sockets that libcurl waits for in the name of this transfer, if it sends a stream; nil before the first one.
+  private var sockets: Set<Int32>?
   private let request: URLRequest
   private let limits: Limits
   private let pool: EasyHandlePool
@@ -59,6 +62,10 @@ final class Transfer: @unchecked Sendable {
   /// These bytes are in memory already, so all of them are accepted. A small compressed body may expand to many megabytes, and
   /// libcurl would copy the remaining bytes again after each new pause.
   private var isTakingHeldBytes = false
+  /// Whether libcurl is paused because the consumer is slow.
+  private var isReceivingPaused = false
+  /// Whether the server refused the request over HTTP/2, where libcurl would go on sending the body.
+  private var isRefused = false
   /// The error with which a callback stopped libcurl.
   private var refusal: TransportError?
 
@@ -98,6 +105,7 @@ final class Transfer: @unchecked Sendable {
   private func headArrived(_ head: HTTPURLResponse) {
     // A subscription has no fixed end. The multipart parser limits each part, and the whole body is not kept.
     isEndless = request.takesParts && head.isMultipart
+    if head.statusCode >= 300, head.httpVersion == .http2 { isRefused = true }
     wake { $0.head = head }
   }
 
@@ -120,7 +128,10 @@ final class Transfer: @unchecked Sendable {
       }
     }
     // libcurl keeps the bytes that it could not deliver, and delivers them when the transfer is resumed.
-    guard isAccepted else { return Int(CURL_WRITEFUNC_PAUSE) }
+    guard isAccepted else {
+      isReceivingPaused = true
+      return Int(CURL_WRITEFUNC_PAUSE)
+    }
     bodyBytes += bytes.count
     return bytes.count
   }
@@ -128,8 +139,39 @@ final class Transfer: @unchecked Sendable {
   /// Resumes libcurl after a pause.
   func resumeReceiving() -> CURLcode {
     isTakingHeldBytes = true
+    isReceivingPaused = false
     defer { isTakingHeldBytes = false }
     return easy.resumeReceiving()
+  }
+
+  /// Resumes libcurl after a pause for want of bytes to send.
+  func resumeSending() -> CURLcode { easy.resumeSending(isReceivingPaused: isReceivingPaused) }
+
+  /// Ends the stream of the body if the server answered without waiting for it, or closed the connection.
+  ///
+  /// libcurl 7.88 stops to wait for the socket then, but keeps a transfer whose sending is paused.
+  ///
+  /// - Returns: Whether libcurl must be resumed.
+  func endsStream() -> Bool {
+    let receivesNoMore = sockets?.isEmpty == true && !isReceivingPaused
+    // Over HTTP/2, transfers share a socket.
+    guard isRefused || (receivesNoMore && easy.httpVersion != .http2), let feed = easy.feed, feed.isStarved else { return false }
+    feed.stop(headLines.isComplete ? .success(()) : .failure(endedBeforeHead))
+    return true
+  }
+
+  /// libcurl waits for a socket in the name of this transfer, or no longer.
+  func socketChanged(_ socket: Int32, isWatched: Bool) {
+    var watched = sockets ?? []
+    if isWatched { watched.insert(socket) } else { watched.remove(socket) }
+    sockets = watched
+  }
+
+  private var endedBeforeHead: TransportError {
+    failure(
+      .connectionLost,
+      "the connection to \(request.url.host() ?? "?"):\(request.url.effectivePort) ended before a response, while the body was sent; "
+        + "look at the server's log")
   }
 
   // MARK: The end
@@ -138,7 +180,8 @@ final class Transfer: @unchecked Sendable {
     defer { giveBack() }
     guard code != CURLE_OK else { return end(headLines.isComplete ? .success(()) : .failure(endedInHead)) }
     let failure = CurlFailure(code, of: easy, request: request, isHeadComplete: headLines.isComplete)
-    end(.failure(refusal ?? easy.bodyFailure ?? failure.error(sent: easy.bytesSent > 0, began: headBytes > 0)))
+    let ownFailure: (any Error)? = refusal ?? easy.bodyFailure
+    end(.failure(ownFailure ?? failure.error(sent: easy.bytesSent > 0, began: headBytes > 0)))
   }
 
   /// libcurl treats a connection that ends between header lines as a complete response.

@@ -69,6 +69,10 @@ final class WebServer: Sendable {
           location /large { root \(folder.path); }
           location /down { return 302 http://127.0.0.1:\(port)/; }
           location /upstream { add_header X-Connection $connection; proxy_pass http://127.0.0.1:\(upstream); }
+          location /stream {
+            proxy_pass http://127.0.0.1:\(upstream); proxy_http_version 1.1; proxy_request_buffering off; proxy_buffering off;
+          }
+          location /refused { return 403 "refused"; }
           location / { return 200 "$connection $server_protocol $request_method"; }
         }
       }

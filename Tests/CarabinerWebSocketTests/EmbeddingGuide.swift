@@ -116,6 +116,13 @@ enum EmbeddingGuide {
     for try await chunk in response.chunks { print(chunk.count) }
   }
 
+  static func upload(to url: URL, over transport: CurlTransport) async throws -> HTTPResponse {
+    var upload = URLRequest(url: url, timeoutInterval: .infinity)
+    upload.body = .stream(PullStream(elements: [Data("one".utf8), Data("two".utf8)]))
+    let receipt = try await transport.send(upload)
+    return receipt
+  }
+
   static func upload(_ client: ApolloClient) async throws -> Bool? {
     let options = WireOptions(
       usesGETForQueries: true, persistedQueries: .init(isEnabled: true),

@@ -36,6 +36,10 @@ public final class Peer: Sendable {
     while true {
       if let end = Self.endOfHead(bytes, from: scanned) {
         let head = String(decoding: bytes[..<end], as: UTF8.self)
+        if ReceivedRequest(head: head, body: []).header("Transfer-Encoding") == "chunked" {
+          putBack(Array(bytes[end...]))
+          return try chunkedRequest(head)
+        }
         let length = ReceivedRequest.headers(of: head).first { $0.name.lowercased() == "content-length" }.flatMap {
           Int($0.value)
         }
@@ -52,6 +56,50 @@ public final class Peer: Sendable {
       guard let more = receive() else { return nil }
       bytes += more
     }
+  }
+
+  /// The head of the next request, whose body is left to ``chunk()``; nil if the client has closed.
+  public func head() throws -> ReceivedRequest? {
+    var bytes = takeUnread()
+    while true {
+      if let end = Self.endOfHead(bytes, from: 0) {
+        let request = ReceivedRequest(head: String(decoding: bytes[..<end], as: UTF8.self), body: [])
+        putBack(Array(bytes[end...]))
+        ledger.received(request)
+        return request
+      }
+      guard let more = receive() else { return nil }
+      bytes += more
+    }
+  }
+
+  /// The next chunk of a body in chunks, empty at its end; nil if the client closes before.
+  public func chunk() -> [UInt8]? {
+    var bytes = takeUnread()
+    while true {
+      if let line = bytes.firstIndex(of: 13), let size = Int(String(decoding: bytes[..<line], as: UTF8.self), radix: 16),
+        bytes.count >= line + 2 + size + 2
+      {
+        putBack(Array(bytes[(line + 2 + size + 2)...]))
+        return Array(bytes[(line + 2)..<(line + 2 + size)])
+      }
+      guard let more = receive() else { return nil }
+      bytes += more
+    }
+  }
+
+  private func chunkedRequest(_ head: String) throws -> ReceivedRequest? {
+    var body: [UInt8] = []
+    while let chunk = chunk() {
+      guard chunk.isEmpty else {
+        body += chunk
+        continue
+      }
+      let request = ReceivedRequest(head: head, body: body)
+      ledger.received(request)
+      return request
+    }
+    return nil
   }
 
   /// Waits until the client closes or resets the connection.

@@ -6,7 +6,7 @@ public struct ReceivedRequest: Sendable {
   public let target: String
   /// The header fields in order.
   public let headers: [(name: String, value: String)]
-  /// The body, read by its Content-Length.
+  /// The body, read by its Content-Length or in chunks.
   public let body: [UInt8]
 
   init(head: String, body: [UInt8]) {

@@ -6,15 +6,23 @@ public enum HTTPBody: Sendable, Hashable {
   case data(Data)
   /// Parts, some of which are read from files while they are sent.
   case segmented(SegmentedBody)
+  /// Chunks that are made while they are sent.
+  case streamed(StreamedBody)
+
+  /// A body of unknown length: a chunked body in HTTP/1.1, and DATA frames in HTTP/2. It is sent once.
+  ///
+  /// The whole exchange, with the time in which the stream has no chunk, counts for ``URLRequest/timeoutInterval``.
+  public static func stream(_ chunks: PullStream<Data>) -> HTTPBody { .streamed(StreamedBody(chunks)) }
 
   /// The bytes, if they are in memory; nil for a body that is read while it is sent.
   public var data: Data? { if case .data(let data) = self { data } else { nil } }
 
-  /// The length of the body in bytes.
-  public var length: Int {
+  /// The length of the body in bytes; nil for a stream.
+  public var length: Int? {
     switch self {
     case .data(let data): data.count
     case .segmented(let body): body.length
+    case .streamed: nil
     }
   }
 }

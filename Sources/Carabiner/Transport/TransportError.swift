@@ -12,6 +12,8 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
     case fileUnreadable
     /// The length of a file of the body has changed since the request was created.
     case fileChanged
+    /// The body is a stream, which was sent before.
+    case bodyNotRepeatable
     /// The host name has no address.
     case nameNotResolved
     /// The connection was not accepted.
