@@ -13,7 +13,7 @@ public struct DynamicOperation: GraphQLOperation {
   /// Creates an operation.
   ///
   /// - Parameters:
-  ///   - document: The text of the document.
+  ///   - document: The text of the document; empty for a call that is not GraphQL.
   ///   - operationName: The name of the operation to run; nil if the document has one anonymous operation.
   ///   - operationType: The type of that operation.
   ///   - variables: The variables, by name.
