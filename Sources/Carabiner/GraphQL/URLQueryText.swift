@@ -1,11 +1,11 @@
 /// A URL to which query items are appended.
-struct URLQueryText {
+package struct URLQueryText {
   /// The URL with the items appended so far.
-  private(set) var url: String
+  package private(set) var url: String
   private var isFirst: Bool
 
   /// Creates the URL of an endpoint. Its query is kept unchanged. Its fragment is removed, because it is never sent.
-  init(endpoint: String) {
+  package init(endpoint: String) {
     var text = String(endpoint.prefix { $0 != "#" })
     if let mark = text.firstIndex(of: "?") {
       let query = text[text.index(after: mark)...]
@@ -18,7 +18,7 @@ struct URLQueryText {
   }
 
   /// Appends an item. All bytes of its value with a special meaning in URLs or forms are percent-encoded.
-  mutating func append(_ name: String, _ value: some Sequence<UInt8>) {
+  package mutating func append(_ name: String, _ value: some Sequence<UInt8>) {
     if !isFirst { url.append("&") }
     isFirst = false
     url.append(name)

@@ -84,62 +84,13 @@ public struct UploadRequest<Operation: GraphQLOperation>: GraphQLRequest {
     return sent
   }
 
-  // MARK: The form
-
+  /// The form: the operation, the map, and the files.
   private func body() throws -> SegmentedBody {
-    var body = SegmentedBody()
-    let variables = try variables()
-    var text = formField("operations", request.body(variables: variables.value.serialized(sortedKeys: true)))
-    text += formField("map", map(variables))
-    for (index, file) in files.enumerated() {
-      guard file.mimeType.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) else {
-        throw RequestChainError(
-          .invalidRequest, "\(file.mimeType.debugDescription) is not a media type; correct that of \(file.fieldName)")
-      }
-      text += Array(
-        "--\(boundary)\r\nContent-Disposition: form-data; name=\"\(index)\"; filename=\"\(file.originalName.escapedForForms)\"\r\n"
-          .utf8)
-      text += Array("Content-Type: \(file.mimeType)\r\n\r\n".utf8)
-      body.append(.data(Data(text)))
-      body.append(try file.segment())
-      text = Array("\r\n".utf8)
-    }
-    text += Array("--\(boundary)--\r\n".utf8)
-    body.append(.data(Data(text)))
-    return body
-  }
-
-  private func formField(_ name: String, _ json: [UInt8]) -> [UInt8] {
-    Array("--\(boundary)\r\nContent-Disposition: form-data; name=\"\(name)\"\r\nContent-Type: application/json\r\n\r\n".utf8)
-      + json + Array("\r\n".utf8)
-  }
-
-  /// The map from files to variables.
-  private func map(_ variables: FileVariables) -> [UInt8] {
-    let members = variables.places.enumerated().map { (key: "\($0)", value: JSONValue.array([.string("variables.\($1)")])) }
-    return JSONValue.object(JSONObject(members)).serialized()
-  }
-
-  private func variables() throws -> FileVariables {
     var variables = operation.variables
     // An interceptor may have replaced the variables; the replacement is valid JSON.
     if let replaced = wireOverrides.variables { variables = try JSONValue(parsing: replaced.bytes).object ?? [:] }
-    return try FileVariables(variables, files: files)
-  }
-}
-
-extension String {
-  /// The text inside the quotes of a form's file name, as browsers write it.
-  fileprivate var escapedForForms: String {
-    var escaped = ""
-    for scalar in unicodeScalars {
-      switch scalar {
-      case "\"": escaped += "%22"
-      case "\r": escaped += "%0D"
-      case "\n": escaped += "%0A"
-      default: escaped.unicodeScalars.append(scalar)
-      }
-    }
-    return escaped
+    let placed = try FileVariables(variables, files: files)
+    return try UploadForm(boundary: boundary).body(
+      operations: request.body(variables: placed.value.serialized(sortedKeys: true)), places: placed.places, files: files)
   }
 }
