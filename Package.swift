@@ -60,6 +60,14 @@ let package = Package(
     .target(
       name: "CarabinerCurl", dependencies: ["Carabiner", "CarabinerWire", "CCurl", "CLinux"], swiftSettings: swiftSettings),
     .target(name: "CarabinerSQLite", dependencies: ["Carabiner", "CarabinerFiles", "CSQLite"], swiftSettings: swiftSettings),
+    // Interceptors with callbacks, for code of the 1.x generation.
+    .target(
+      name: "CarabinerPipeline",
+      dependencies: [
+        "Carabiner", "CarabinerCurl", "CarabinerDigest", "CarabinerWire",
+        .product(name: "Logging", package: "swift-log"),
+      ],
+      swiftSettings: swiftSettings),
     .target(
       name: "CarabinerManifest",
       dependencies: [

@@ -1,0 +1,135 @@
+public import Carabiner
+public import Dispatch
+public import FoundationEssentials
+internal import Synchronization
+
+/// Fetches a query, and again delivers its result whenever another writer changes it in the store.
+///
+/// It works until it is cancelled or released.
+public final class GraphQLQueryWatcher<Query: GraphQLQuery>: Cancellable, ApolloStoreSubscriber, @unchecked Sendable {
+  // Immutable, but for what is behind a mutex. The client is called by one method at a time of any thread, as by its users.
+
+  /// The query.
+  public let query: Query
+  private let client: any ApolloClientProtocol
+  private let refetchOnFailedUpdates: Bool
+  private let context: (any RequestContext)?
+  private let callbackQueue: DispatchQueue
+  private let handler: Transferred<GraphQLResultHandler<Query.Data>>
+  private let lane: CallbackLane
+  /// Under which this watcher's own requests publish.
+  private let contextIdentifier = UUID()
+
+  private struct State {
+    var policy = CachePolicy.default
+    var fetching: Transferred<any Cancellable>?
+    var keys: Set<CacheKey>?
+    var lastData: JSONValue?
+    var isCancelled = false
+  }
+
+  private let state = Mutex(State())
+
+  /// A watcher that has not fetched yet.
+  ///
+  /// - Parameters:
+  ///   - client: Fetches the query.
+  ///   - query: The query.
+  ///   - refetchOnFailedUpdates: Whether the query is fetched if a change leaves something of it missing in the store.
+  ///   - context: A value for the interceptors.
+  ///   - callbackQueue: The queue of the handler.
+  ///   - resultHandler: Gets the results.
+  public init(
+    client: any ApolloClientProtocol, query: Query, refetchOnFailedUpdates: Bool = true, context: (any RequestContext)? = nil,
+    callbackQueue: DispatchQueue = Callbacks.defaultQueue, resultHandler: @escaping GraphQLResultHandler<Query.Data>
+  ) {
+    self.client = client
+    self.query = query
+    self.refetchOnFailedUpdates = refetchOnFailedUpdates
+    self.context = context
+    self.callbackQueue = callbackQueue
+    handler = Transferred(resultHandler)
+    lane = CallbackLane(queue: callbackQueue)
+    client.store.subscribe(self)
+  }
+
+  deinit { state.withLock { $0.fetching }?.value.cancel() }
+
+  /// Fetches the query again. A fetch that is under way is cancelled.
+  public func refetch(cachePolicy: CachePolicy = .fetchIgnoringCacheData) { fetch(cachePolicy: cachePolicy) }
+
+  func fetch(cachePolicy: CachePolicy) {
+    let previous: Transferred<any Cancellable>?? = state.withLock { state in
+      guard !state.isCancelled else { return nil }
+      state.policy = cachePolicy
+      defer { state.fetching = nil }
+      return .some(state.fetching)
+    }
+    guard let previous else { return }
+    previous?.value.cancel()
+    let fetching = client.fetch(
+      query: query, cachePolicy: cachePolicy, contextIdentifier: contextIdentifier, context: context, queue: callbackQueue
+    ) { [weak self] result in self?.received(result) }
+    let kept = Transferred(fetching)
+    let isCancelled = state.withLock { state in
+      if !state.isCancelled { state.fetching = kept }
+      return state.isCancelled
+    }
+    if isCancelled { fetching.cancel() }
+  }
+
+  /// Ends the watcher. Callbacks that have not begun do not begin.
+  public func cancel() {
+    let fetching = state.withLock { state in
+      state.isCancelled = true
+      defer { state.fetching = nil }
+      return state.fetching
+    }
+    lane.close()
+    fetching?.value.cancel()
+    client.store.unsubscribe(self)
+  }
+
+  /// A result of an own fetch.
+  private func received(_ result: Result<GraphQLResult<Query.Data>, any Error>) {
+    if case .success(let value) = result { remember(value) }
+    deliver(result)
+  }
+
+  private func remember(_ value: GraphQLResult<Query.Data>) {
+    let keys = value.dependentKeys ?? value.body.flatMap { client.store.keys(of: $0, query) }
+    let data = value.data.flatMap { _ in value.body?.data }.flatMap { try? JSONValue(parsing: [UInt8]($0)) }
+    state.withLock { state in
+      if let keys { state.keys = keys }
+      state.lastData = data
+    }
+  }
+
+  private func deliver(_ result: Result<GraphQLResult<Query.Data>, any Error>) {
+    lane.add(CallbackLane.Callback { [handler] in handler.value(result) })
+  }
+
+  // MARK: Changes of the store
+
+  public func store(_ store: ApolloStore, didChangeKeys changedKeys: Set<CacheKey>, contextIdentifier: UUID?) {
+    guard contextIdentifier != self.contextIdentifier else { return }
+    let isAffected = state.withLock { state in
+      !state.isCancelled && state.keys.map { !$0.isDisjoint(with: changedKeys) } == true
+    }
+    guard isAffected else { return }
+    store.read(query) { [weak self] result in self?.reread(result) }
+  }
+
+  private func reread(_ result: Result<GraphQLResult<Query.Data>, any Error>) {
+    switch result {
+    case .success(let value):
+      let last = state.withLock { $0.lastData }
+      remember(value)
+      // Another writer may have written equal values.
+      if last == nil || state.withLock({ $0.lastData }) != last { deliver(result) }
+    case .failure:
+      let mayFetch = state.withLock { $0.policy != .returnCacheDataDontFetch && !$0.isCancelled }
+      if refetchOnFailedUpdates, mayFetch { fetch(cachePolicy: .fetchIgnoringCacheData) }
+    }
+  }
+}
