@@ -101,6 +101,15 @@ let package = Package(
     .testTarget(
       name: "CarabinerCurlTests", dependencies: ["CarabinerCurl", "Carabiner", "ScriptedServer"],
       swiftSettings: swiftSettings),
+    // Code as users of the 1.x generation have it, in their language mode.
+    .target(
+      name: "PipelineSamples", dependencies: ["Carabiner", "CarabinerPipeline"], path: "Tests/PipelineSamples",
+      swiftSettings: [.swiftLanguageMode(.v5), .treatAllWarnings(as: .error)]),
+    .testTarget(
+      name: "CarabinerPipelineTests",
+      dependencies: ["CarabinerPipeline", "Carabiner", "CarabinerCurl", "PipelineSamples", "ScriptedServer", "TestTools"],
+      // As users have it: members of the types that both generations share need no import of the core.
+      swiftSettings: [.enableUpcomingFeature("ExistentialAny"), .strictMemorySafety(), .treatAllWarnings(as: .error)]),
     // What is checked of any bytes whatever, by libFuzzer and by the replay of its findings.
     .target(
       name: "FuzzTargets", dependencies: ["Carabiner", "CarabinerHost", "CarabinerManifest", "CarabinerWire"],

@@ -1,0 +1,52 @@
+import CarabinerPipeline
+import Foundation
+import PipelineSamples
+import ScriptedServer
+import Testing
+
+@Suite("Awaiting the results of a 1.x client (SEMANTICS-OLDER J1)", .timeLimit(.minutes(2)))
+struct AsyncTests {
+  @Test("J1.34: a query and a mutation are awaited, and an error is thrown")
+  func values() async throws {
+    let service = try Service { request, peer in
+      try peer.json(
+        request.header("X-APOLLO-OPERATION-NAME") == "Rename"
+          ? #"{"data":{"rename":{"__typename":"Droid","id":"1","name":"C3"}}}"# : heroJSON)
+    }
+    let client = service.client
+    #expect(try await client.fetch(query: HeroQuery()).data?.hero.name == "R2")
+    #expect(try await client.perform(mutation: Rename()).data?.rename.name == "C3")
+    service.provider.first = [LoginInterceptor(login: Login(token: nil))]
+    await #expect(throws: LoginInterceptor.LoginError.self) { try await client.fetch(query: HeroQuery()) }
+  }
+
+  @Test("J1.34: the results of a subscription are a stream, which ends with it")
+  func stream() async throws {
+    let service = try Service { _, peer in
+      try peer.sendParts("multipart/mixed;boundary=\"-\";subscriptionSpec=1.0")
+      for count in 1...3 { try peer.sendPart(#"{"payload":{"data":{"count":\#(count)}}}"#) }
+      try peer.send("\r\n-----\r\n")
+    }
+    var counts: [Int?] = []
+    for try await result in service.client.results(of: Count()) { counts.append(result.data?.count) }
+    #expect(counts == [1, 2, 3])
+  }
+
+  @Test("J1.34: cancelling the task cancels the chain, and is thrown")
+  func cancelled() async throws {
+    let server = try ScriptedServer { peer in
+      _ = try peer.request()
+      peer.waitForHangUp()
+    }
+    let client = Sent(ApolloClient(url: try #require(URL(string: server.origin))))
+    let task = Task { try await client.value.fetch(query: HeroQuery()).data?.hero.name }
+    #expect(await eventually { server.requests.count == 1 })
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(await eventually { server.hangUps == 1 })
+    let reader = Task { for try await _ in client.value.results(of: HeroQuery()) {} }
+    #expect(await eventually { server.requests.count == 2 })
+    reader.cancel()
+    #expect(await eventually { server.hangUps == 2 })
+  }
+}

@@ -1,0 +1,119 @@
+import Carabiner
+import CarabinerCurl
+
+// Interceptors of the core. Their names are those of the core, so this file does not import the 1.x generation.
+
+typealias Curl = CarabinerCurl.CurlTransport
+
+struct Stages: InterceptorProvider {
+  var graphQL: [any GraphQLInterceptor]
+  var http: [any HTTPInterceptor] = []
+
+  func graphQLInterceptors<Operation: GraphQLOperation>(for operation: Operation) -> [any GraphQLInterceptor] { graphQL }
+  func httpInterceptors<Operation: GraphQLOperation>(for operation: Operation) -> [any HTTPInterceptor] { http }
+}
+
+/// A provider whose parser a list of the 1.x generation does not use.
+struct OwnParser: InterceptorProvider, ResponseParsingInterceptor {
+  var stageName: String { "own" }
+
+  func responseParser<Operation: GraphQLOperation>(for operation: Operation) -> any ResponseParsingInterceptor { self }
+
+  func parse<Request: GraphQLRequest>(
+    response: HTTPResponse, for request: Request, includeCacheRecords: Bool
+  ) async throws -> InterceptorResultStream<Request> { .empty }
+}
+
+struct Noted: GraphQLInterceptor {
+  let name: String
+  let log: Log
+
+  func intercept<Request: GraphQLRequest>(
+    request: Request, next: NextInterceptorFunction<Request>
+  ) async throws -> InterceptorResultStream<Request> {
+    log.note("\(name) pre")
+    var request = request
+    request.additionalHeaders["x-\(name)"] = "1"
+    return await next(request).map { result in
+      log.note("\(name) post")
+      return result
+    }
+  }
+}
+
+struct NotedHTTP: HTTPInterceptor {
+  let name: String
+  let log: Log
+
+  func intercept(request: URLRequest, next: NextHTTPInterceptorFunction) async throws -> HTTPResponse {
+    log.note("\(name) pre")
+    var request = request
+    request.headers["x-\(name)"] = "1"
+    let response = try await next(request)
+    log.note("\(name) post")
+    return response
+  }
+}
+
+/// Calls the hero by another name.
+struct Renaming: GraphQLInterceptor {
+  func intercept<Request: GraphQLRequest>(
+    request: Request, next: NextInterceptorFunction<Request>
+  ) async throws -> InterceptorResultStream<Request> {
+    await next(request).map { result in
+      var result = result
+      result.result = try GraphQLResponse(
+        json: ["data": ["hero": ["__typename": "Droid", "id": "1", "name": "C3"]]], source: .interceptor)
+      return result
+    }
+  }
+}
+
+struct Refusal: Error, CustomStringConvertible {
+  var description: String { "refused" }
+}
+
+struct Failing: GraphQLInterceptor {
+  func intercept<Request: GraphQLRequest>(
+    request: Request, next: NextInterceptorFunction<Request>
+  ) async throws -> InterceptorResultStream<Request> { throw Refusal() }
+}
+
+/// Retries after the first result of a request.
+struct RetryingOnce: GraphQLInterceptor {
+  private struct Retried: RequestContextKey {
+    typealias Value = Bool
+  }
+
+  let log: Log
+
+  func intercept<Request: GraphQLRequest>(
+    request: Request, next: NextInterceptorFunction<Request>
+  ) async throws -> InterceptorResultStream<Request> {
+    await next(request).map { result in
+      guard request.context[Retried.self] == nil else { return result }
+      request.context[Retried.self] = true
+      log.note("retry")
+      throw RequestChain<Request>.Retry(request: request)
+    }
+  }
+}
+
+/// Puts a result in place of an error.
+struct Recovering: GraphQLInterceptor {
+  func intercept<Request: GraphQLRequest>(
+    request: Request, next: NextInterceptorFunction<Request>
+  ) async throws -> InterceptorResultStream<Request> {
+    await next(request).mapErrors { _ in
+      ParsedResult(
+        result: try GraphQLResponse(
+          json: ["data": ["hero": ["__typename": "Droid", "id": "1", "name": "recovered"]]], source: .interceptor))
+    }
+  }
+}
+
+struct Dropping: GraphQLInterceptor {
+  func intercept<Request: GraphQLRequest>(
+    request: Request, next: NextInterceptorFunction<Request>
+  ) async throws -> InterceptorResultStream<Request> { await next(request).compactMap { _ in nil } }
+}

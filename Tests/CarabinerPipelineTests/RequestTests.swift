@@ -1,0 +1,248 @@
+import CarabinerPipeline
+import Foundation
+import PipelineSamples
+import ScriptedServer
+import Testing
+
+@Suite("Requests on the wire (SEMANTICS-OLDER J1)", .timeLimit(.minutes(2)))
+struct RequestTests {
+  @Test("J1.40, J1.42: every request has the header fields of this generation, and names the library")
+  func headers() async throws {
+    let service = try Service()
+    service.transport.clientName = "app"
+    service.transport.clientVersion = "3"
+    #expect(await service.fetch() == ["server R2"])
+    let request = try #require(service.server.requests.first)
+    #expect(request.header("Content-Type") == "application/json")
+    #expect(request.header("Accept")?.hasPrefix("multipart/mixed;deferSpec=20220824") == true)
+    #expect(request.header("X-APOLLO-OPERATION-NAME") == "Hero" && request.header("X-APOLLO-OPERATION-TYPE") == "query")
+    #expect(request.header("X-APOLLO-OPERATION-ID") == nil)
+    #expect(request.header("apollographql-client-name") == "app" && request.header("apollographql-client-version") == "3")
+    #expect(request.json?["extensions"]?["clientLibrary"]?["name"]?.string == "carabiner")
+    #expect(RequestChainNetworkTransport.defaultClientName.hasSuffix("carabiner"))
+  }
+
+  @Test("J1.41: additional headers of the transport do not replace Accept, and names are compared without case")
+  func additionalHeaders() async throws {
+    let service = try Service(headers: ["accept": "text/html", "X-Key": "1"])
+    service.provider.first = [
+      ForAll { request in
+        request.addHeader(name: "x-key", value: "2")
+      }
+    ]
+    #expect(await service.fetch() == ["server R2"])
+    let request = try #require(service.server.requests.first)
+    #expect(request.headers.filter { $0.name.lowercased() == "accept" }.count == 1)
+    #expect(request.header("accept")?.hasPrefix("multipart/mixed") == true)
+    #expect(request.headers.filter { $0.name.lowercased() == "x-key" }.map(\.value) == ["2"])
+  }
+
+  /// A row of the table of J1.43: the settings, and how the query is sent first and after `PersistedQueryNotFound`.
+  struct Row: CustomTestStringConvertible, Sendable {
+    let persists: Bool
+    let get: Bool
+    let getForRetry: Bool
+    let first: String
+    let second: String?
+
+    var testDescription: String { "persisted \(persists), GET \(get), GET for retry \(getForRetry)" }
+  }
+
+  static let rows = [
+    Row(persists: false, get: false, getForRetry: false, first: "POST document", second: nil),
+    Row(persists: false, get: false, getForRetry: true, first: "POST document", second: nil),
+    Row(persists: false, get: true, getForRetry: false, first: "GET document", second: nil),
+    Row(persists: true, get: false, getForRetry: false, first: "POST hash", second: "POST document hash"),
+    Row(persists: true, get: true, getForRetry: false, first: "GET hash", second: "POST document hash"),
+    Row(persists: true, get: false, getForRetry: true, first: "GET hash", second: "GET document hash"),
+    Row(persists: true, get: true, getForRetry: true, first: "GET hash", second: "GET document hash"),
+  ]
+
+  private static func describe(_ request: ReceivedRequest) -> String {
+    let hasDocument = request.target.contains("query=query") || request.json?["query"]?.string != nil
+    let hasHash = request.target.contains("sha256Hash") || request.json?["extensions"]?["persistedQuery"] != nil
+    return "\(request.method)\(hasDocument ? " document" : "")\(hasHash ? " hash" : "")"
+  }
+
+  @Test("J1.43, J1.46: each row of the table of methods and documents, seen by a server", arguments: rows)
+  func table(row: Row) async throws {
+    let service = try Service(persists: row.persists, get: row.get, getForRetry: row.getForRetry) { request, peer in
+      let text = Self.describe(request)
+      try peer.json(text.contains("document") ? heroJSON : #"{"errors":[{"message":"PersistedQueryNotFound"}]}"#)
+    }
+    #expect(await service.fetch() == ["server R2"])
+    #expect(service.server.requests.map(Self.describe) == [row.first] + (row.second.map { [$0] } ?? []))
+  }
+
+  @Test("J1.46: a hash that stays unknown is an error; a server without persisted queries gets documents from then on")
+  func refusals() async throws {
+    func service(_ code: String) throws -> Service {
+      try Service(persists: true) { request, peer in
+        let isRefused = code == "PERSISTED_QUERY_NOT_FOUND" || Self.describe(request).contains("hash")
+        try peer.json(isRefused ? #"{"errors":[{"message":"no","extensions":{"code":"\#(code)"}}]}"# : heroJSON)
+      }
+    }
+    let unknown = try service("PERSISTED_QUERY_NOT_FOUND")
+    #expect(await unknown.fetch().first?.contains("although it was sent with its document") == true)
+    #expect(unknown.server.requests.count == 2)
+    let unsupported = try service("PERSISTED_QUERY_NOT_SUPPORTED")
+    #expect(await unsupported.fetch() == ["server R2"])
+    #expect(await unsupported.fetch() == ["server R2"])
+    #expect(unsupported.server.requests.map(Self.describe) == ["POST hash", "POST document", "POST document"])
+  }
+
+  @Test("J1.46: an interceptor for persisted queries without a parsed response is an error")
+  func persistedWithoutResponse() async throws {
+    let request = JSONRequest(
+      operation: Anything(), graphQLEndpoint: URL(filePath: "/"), clientName: "", clientVersion: "", autoPersistQueries: true)
+    let results = Results<JSONValue>()
+    let chain = InterceptorRequestChain(interceptors: [AutomaticPersistedQueryInterceptor()], callbackQueue: .global())
+    chain.kickoff(request: request) { results.add($0) }
+    #expect(await results.words(1).first?.hasPrefix("there is no parsed response") == true)
+  }
+
+  @Test("J1.44: an endpoint with query items keeps them in a GET, plus signs survive, and there is no Content-Type")
+  func get() async throws {
+    let service = try Service(path: "/graphql?key=a+b", get: true)
+    #expect(await service.fetch() == ["server R2"])
+    let request = try #require(service.server.requests.first)
+    #expect(request.target.hasPrefix("/graphql?key=a+b&extensions=") && request.target.contains("&operationName=Hero&query="))
+    #expect(request.header("Content-Type") == nil && request.header("Apollo-Require-Preflight") == "true")
+    let plus = JSONRequest(
+      operation: Anything(variables: ["a": "x+y;z"]), graphQLEndpoint: try #require(URL(string: "http://127.0.0.1/?a=1")),
+      clientName: "", clientVersion: "", useGETForQueries: true)
+    #expect(try plus.toURLRequest().url.absoluteString.contains("x%2By%3Bz"))
+  }
+
+  struct Body: RequestBodyCreator {
+    let log: Log
+
+    func requestBody<Operation: GraphQLOperation>(
+      for operation: Operation, sendQueryDocument: Bool, autoPersistQuery: Bool
+    ) -> JSONEncodableDictionary {
+      log.note("\(sendQueryDocument) \(autoPersistQuery)")
+      return ["z": .bool(sendQueryDocument), "a": 1]
+    }
+  }
+
+  @Test("J1.45: a custom body creator's body is what the server gets, with sorted keys, also in the retry with the document")
+  func bodyCreator() async throws {
+    let log = Log()
+    let service = try Service(persists: true, body: Body(log: log), namesLibrary: false) { request, peer in
+      let isFirst = String(decoding: request.body, as: UTF8.self).contains("false")
+      try peer.json(isFirst ? #"{"errors":[{"message":"PersistedQueryNotFound"}]}"# : heroJSON)
+    }
+    #expect(await service.fetch() == ["server R2"])
+    #expect(
+      service.server.requests.map { String(decoding: $0.body, as: UTF8.self) } == [#"{"a":1,"z":false}"#, #"{"a":1,"z":true}"#])
+    #expect(log.entries == ["false true", "true true"])
+  }
+
+  struct NoBody: RequestBodyCreator {
+    func requestBody<Operation: GraphQLOperation>(
+      for operation: Operation, sendQueryDocument: Bool, autoPersistQuery: Bool
+    ) -> JSONEncodableDictionary { [:] }
+  }
+
+  @Test("J1.49: a request that cannot be written is an error of the call, and nothing is sent")
+  func unwritable() async throws {
+    let service = try Service(body: NoBody())
+    #expect(await service.fetch() == ["\(GraphQLHTTPRequestError.serializedBodyMessageError)"])
+    #expect(service.server.requests.isEmpty)
+  }
+
+  @Test("J1.47: an upload retried after a 503 sends its file again, whole, with its boundary")
+  func upload() async throws {
+    let service = try Service { request, peer in
+      let isFirst = peer.number == 1 && request.header("X-Again") == nil
+      if isFirst { try peer.json("{}", status: "503 Busy") } else { try peer.json(#"{"data":{"upload":"ok"}}"#) }
+    }
+    service.provider.errors = RetryOnce()
+    let folder = FileManager.default.temporaryDirectory.appending(path: "pipeline-\(UUID().uuidString)")
+    defer { _ = try? FileManager.default.removeItem(at: folder) }
+    try Data("contents of the file".utf8).write(to: folder)
+    let file = try GraphQLFile(fieldName: "file", originalName: "a.txt", fileURL: folder)
+    #expect(file.contentLength == 20 && file.mimeType == GraphQLFile.octetStreamMimeType)
+    let results = Results<JSONValue>()
+    service.client.upload(operation: Upload(), files: [file], queue: service.queue) { results.add($0) }
+    _ = await results.words(1)
+    #expect(service.server.requests.count == 2)
+    for request in service.server.requests {
+      let text = String(decoding: request.body, as: UTF8.self)
+      #expect(text.contains("contents of the file") && text.contains(#"{"0":["variables.file"]}"#))
+    }
+    let manual = UploadRequest(
+      graphQLEndpoint: URL(filePath: "/"), operation: Upload(), clientName: "", clientVersion: "", files: [file],
+      manualBoundary: "TEST")
+    #expect(try manual.toURLRequest().value(forHTTPHeaderField: "Content-Type") == "multipart/form-data; boundary=TEST")
+    // A file that vanishes between two attempts is an error.
+    try FileManager.default.removeItem(at: folder)
+    #expect(throws: (any Error).self) { try manual.toURLRequest() }
+    #expect(throws: GraphQLFile.GraphQLFileError.couldNotGetFileSize(fileURL: folder)) {
+      try GraphQLFile(fieldName: "file", originalName: "a", fileURL: folder)
+    }
+  }
+
+  private struct Slow: RequestContextTimeoutConfigurable {
+    let requestTimeout: TimeInterval
+  }
+
+  @Test("J1.48: a context with a timeout limits the transfer")
+  func timeout() throws {
+    let request = JSONRequest(
+      operation: Anything(), graphQLEndpoint: URL(filePath: "/"), clientName: "", clientVersion: "",
+      context: Slow(requestTimeout: 7))
+    #expect(try request.toURLRequest().timeoutInterval == 7)
+  }
+
+  @Test("a header value with a line break is refused, and nothing is sent")
+  func lineBreak() async throws {
+    let service = try Service(headers: ["X-A": "1\r\nX-B: 2"])
+    #expect(await service.fetch().first?.contains("invalidHeader") == true)
+    #expect(service.server.requests.isEmpty)
+  }
+
+  @Test("requests are equal by their parts, and their description shows no header value")
+  func equality() {
+    func request(_ key: String) -> HTTPRequest<Anything> {
+      JSONRequest(
+        operation: Anything(), graphQLEndpoint: URL(filePath: "/"), clientName: "", clientVersion: "",
+        additionalHeaders: ["Authorization": key])
+    }
+    #expect(request("1") == request("1") && request("1") != request("2") && Set([request("1"), request("1")]).count == 1)
+    #expect(!request("secret").debugDescription.contains("secret"))
+  }
+}
+
+/// Changes each request, and proceeds.
+struct ForAll: ApolloInterceptor {
+  let change: (any Headed) -> Void
+
+  func interceptAsync<Operation: GraphQLOperation>(
+    chain: any RequestChain, request: HTTPRequest<Operation>, response: HTTPResponse<Operation>?,
+    completion: @escaping (Result<GraphQLResult<Operation.Data>, any Error>) -> Void
+  ) {
+    change(request)
+    chain.proceedAsync(request: request, response: response, completion: completion)
+  }
+}
+
+/// A request of any operation.
+protocol Headed: AnyObject {
+  var cachePolicy: CachePolicy { get set }
+  func addHeader(name: String, value: String)
+}
+
+extension HTTPRequest: Headed {}
+
+/// Retries the first error of each request.
+final class RetryOnce: ApolloErrorInterceptor {
+  func handleErrorAsync<Operation: GraphQLOperation>(
+    error: any Error, chain: any RequestChain, request: HTTPRequest<Operation>, response: HTTPResponse<Operation>?,
+    completion: @escaping (Result<GraphQLResult<Operation.Data>, any Error>) -> Void
+  ) {
+    guard request.additionalHeaders["X-Again"] == nil else { return completion(.failure(error)) }
+    request.addHeader(name: "X-Again", value: "1")
+    chain.retry(request: request, completion: completion)
+  }
+}
