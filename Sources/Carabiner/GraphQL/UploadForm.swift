@@ -33,7 +33,7 @@ package struct UploadForm {
     for (index, file) in files.enumerated() {
       guard file.mimeType.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) else {
         throw RequestChainError(
-          .invalidRequest, "\(file.mimeType.debugDescription) is no media type; correct that of \(file.fieldName)")
+          .invalidRequest, "\(file.mimeType.debugDescription) is not a media type; correct that of \(file.fieldName)")
       }
       text += Array(
         "--\(boundary)\r\nContent-Disposition: form-data; name=\"\(index)\"; filename=\"\(file.originalName.escapedForForms)\"\r\n"
