@@ -18,7 +18,7 @@ final class BodyFeed: Sendable {
     var isStarved = false
     /// Whether libcurl got a byte or the end.
     var hasGiven = false
-    /// The error that libcurl was told to stop for.
+    /// The error that stops the transfer.
     var failure: (any Error)?
     var isClosed = false
     /// Resumed with true when a chunk is needed, and with false when the feed is closed.
@@ -119,7 +119,7 @@ final class BodyFeed: Sendable {
   /// Whether libcurl is paused because there are no bytes.
   var isStarved: Bool { state.withLock { $0.isStarved } }
 
-  /// The error that libcurl was told to stop for; nil if there is none.
+  /// The error that stopped the transfer; nil if there is none.
   var failure: (any Error)? { state.withLock { $0.failure } }
 
   /// Fills a buffer.

@@ -115,7 +115,7 @@ struct ResponseTests {
     #expect(await service.fetch().first?.contains("missingBoundary") == true)
   }
 
-  @Test("J1.53: a response with status 500 and HTML brings the whole page in the error")
+  @Test("J1.53: a response with status 500 and HTML gives an error with the whole page")
   func wholePage() async throws {
     let page = "<html>" + String(repeating: "x", count: 20_000) + "</html>"
     let service = try Service { _, peer in try peer.respond("500 Fault", headers: "Content-Type: text/html\r\n", body: page) }

@@ -138,7 +138,7 @@ final class Results<Value: Sendable>: Sendable {
   }
 }
 
-/// What steps did, in order.
+/// The actions of the steps, in order.
 final class Log: Sendable {
   private let list = Mutex<[String]>([])
 

@@ -2,6 +2,9 @@
 ///
 /// It is the HTTP part of a chain, for calls that are not GraphQL.
 package struct HTTPLeg: HTTPLegParts {
+  /// The default number of attempts of a request.
+  package static let defaultMaximumAttempts = 10
+
   let httpInterceptors: [any HTTPInterceptor]
   private let transport: any HTTPTransport
   private let maximumAttempts: Int
@@ -15,12 +18,12 @@ package struct HTTPLeg: HTTPLegParts {
   ///
   /// - Parameters:
   ///   - interceptors: The HTTP interceptors, outermost first.
-  ///   - maximumAttempts: How often the request may be sent. After that the call fails with ``RequestChainError/Code/retryLimit``.
+  ///   - maximumAttempts: The limit of attempts. After that the call fails with ``RequestChainError/Code/retryLimit``.
   ///   - context: Counts the attempts and gets the head of the response. Its tracer gets the events of interceptors and transport.
-  ///   - observer: Is told of each retry.
+  ///   - observer: Receives each retry.
   package init(
     interceptors: [any HTTPInterceptor], transport: any HTTPTransport,
-    maximumAttempts: Int = RequestChainNetworkTransport.defaultMaximumAttempts, context: RequestContext = RequestContext(),
+    maximumAttempts: Int = Self.defaultMaximumAttempts, context: RequestContext = RequestContext(),
     observer: any ChainObserver = CacheFailureLog()
   ) {
     if let tracer = context.tracer {

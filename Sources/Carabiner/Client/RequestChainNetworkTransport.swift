@@ -3,7 +3,7 @@ public import FoundationEssentials
 /// Runs each operation through its own request chain.
 public struct RequestChainNetworkTransport: UploadingNetworkTransport {
   /// The default of ``maximumAttempts``.
-  public static let defaultMaximumAttempts = 10
+  public static let defaultMaximumAttempts = HTTPLeg.defaultMaximumAttempts
 
   /// Creates the interceptors of each operation.
   public let interceptorProvider: any InterceptorProvider

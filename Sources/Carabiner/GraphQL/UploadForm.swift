@@ -3,7 +3,7 @@ internal import FoundationEssentials
 
 /// Writes the body of an upload, by the GraphQL multipart request specification.
 package struct UploadForm {
-  /// What separates the parts; it must not occur in any.
+  /// The separator of the parts; it must not occur in a part.
   let boundary: String
 
   /// A form with this boundary.

@@ -46,7 +46,7 @@ public final class InterceptorRequestChain: RequestChain, @unchecked Sendable {
     var attempts = 0
     var isCancelled = false
     var lane: CallbackLane?
-    /// What a cancelled caller gets, while its completion exists.
+    /// The report to a cancelled caller, while its completion exists.
     weak var cancellation: CancellationReport?
     var ignoredCalls = 0
   }
@@ -275,7 +275,7 @@ public final class InterceptorRequestChain: RequestChain, @unchecked Sendable {
   }
 }
 
-/// Tells the caller that its request was cancelled. It exists as long as the completion of the caller does.
+/// Reports the cancellation to the caller. It exists as long as the completion of the caller does.
 private final class CancellationReport: @unchecked Sendable {
   // Its closure is called once, on the queue of the caller.
 

@@ -1,6 +1,6 @@
 internal import Carabiner
 
-/// What a client knows of the operation for which a request is sent.
+/// The operation of a request, as a client knows it.
 ///
 /// It travels as a task-local, because requests carry no operation, and users override `sendRequest`.
 struct FetchCall: Sendable {

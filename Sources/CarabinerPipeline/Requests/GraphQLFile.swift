@@ -5,7 +5,7 @@ public import FoundationEssentials
 public struct GraphQLFile: Sendable, Hashable {
   /// A file cannot be uploaded.
   public enum GraphQLFileError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The file does not exist, or is no regular file.
+    /// The file does not exist or is not a regular file.
     case couldNotGetFileSize(fileURL: URL)
 
     public var description: String {

@@ -27,7 +27,7 @@ open class UploadRequest<Operation: GraphQLOperation>: HTTPRequest<Operation> {
       clientVersion: clientVersion, additionalHeaders: additionalHeaders, context: context)
   }
 
-  /// The request. Files on disk are opened for each attempt anew.
+  /// The request. Each attempt opens the files on disk again.
   open override func toURLRequest() throws -> URLRequest {
     var request = try super.toURLRequest()
     let body = try requestBodyCreator.requestBody(for: operation, sendQueryDocument: true, autoPersistQuery: false)

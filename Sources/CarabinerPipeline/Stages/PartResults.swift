@@ -81,7 +81,7 @@ final class PartResults<Operation: GraphQLOperation>: InterceptorListEnd {
   }
 }
 
-/// What the streams of one pass through the interceptors of the core share.
+/// The state that the streams of one pass through the core's interceptors share.
 final class PartRecord<Operation: GraphQLOperation>: Sendable {
   private struct State {
     var latest: Transferred<Travel<Operation>>?

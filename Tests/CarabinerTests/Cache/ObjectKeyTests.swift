@@ -44,7 +44,7 @@ struct ObjectKeyTests {
       ])
   }
 
-  @Test("J0.14: operations that bring an object under other names share its record, and watchers see the change")
+  @Test("J0.14: operations that select an object under other names share its record, and watchers see the change")
   func shared() async throws {
     let store = store(ObjectKeyFunction { ($0["isbn"] ?? $0["code"])?.string })
     let query = DynamicOperation.query("{ book { isbn title } }")

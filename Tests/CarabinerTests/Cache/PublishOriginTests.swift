@@ -4,7 +4,7 @@ import FoundationEssentials
 import Synchronization
 import Testing
 
-@Suite("Normalised store: who published (SEMANTICS-OLDER J0.15)", .timeLimit(.minutes(1)))
+@Suite("Normalised store: origin of a publication (SEMANTICS-OLDER J0.15)", .timeLimit(.minutes(1)))
 struct PublishOriginTests {
   /// The origins that a subscriber saw, with the changes.
   private final class Seen: Sendable {
