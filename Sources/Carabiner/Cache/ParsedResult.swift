@@ -6,7 +6,8 @@ public struct ParsedResult<Operation: GraphQLOperation>: Sendable {
   public var cacheRecords: RecordSet?
 
   /// Creates a result.
-  public init(result: GraphQLResponse<Operation>, cacheRecords: RecordSet? = nil) {
+  // Inlinable, so that a parser in another module need not look up the metadata of the type.
+  @inlinable public init(result: GraphQLResponse<Operation>, cacheRecords: RecordSet? = nil) {
     self.result = result
     self.cacheRecords = cacheRecords
   }

@@ -23,12 +23,15 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
   /// Guards `lastSent`. A mutex with a generic value would look up the metadata of its type whenever a chain ends.
   private let sending = Mutex(())
   /// The request as it was last sent, with the changes of interceptors.
-  private nonisolated(unsafe) var lastSent: Request?
+  private nonisolated(unsafe) var lastSent: Request
+  // An optional request would cost a lookup of its metadata whenever a chain ends.
+  private nonisolated(unsafe) var wasSent = false
 
   init(
-    interceptors: RequestInterceptors, leg: TransportKind, store: ApolloStore, maximumAttempts: Int,
+    _ request: Request, interceptors: RequestInterceptors, leg: TransportKind, store: ApolloStore, maximumAttempts: Int,
     observer: any ChainObserver
   ) {
+    unsafe lastSent = request
     self.interceptors = interceptors
     self.leg = leg
     self.store = store
@@ -139,9 +142,16 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
   }
 
   /// The request as it was sent in this attempt; nil if it was not sent.
-  var sentRequest: Request? { sending.withLock { _ in unsafe lastSent } }
+  var sentRequest: Request? { sending.withLock { _ in unsafe wasSent ? lastSent : nil } }
 
-  private func remember(_ request: Request?) { sending.withLock { _ in unsafe lastSent = request } }
+  private func remember(_ request: Request) {
+    sending.withLock { _ in
+      unsafe lastSent = request
+      unsafe wasSent = true
+    }
+  }
+
+  private func forgetRequest() { sending.withLock { _ in unsafe wasSent = false } }
 
   /// Whether the cache stage needs the records of results from the server.
   private func keepsRecords(of request: Request) -> Bool {
@@ -197,7 +207,7 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
 
   /// Counts a retry of the operation or of the HTTP request.
   func beginAttempt(of request: Request) throws {
-    remember(nil)
+    forgetRequest()
     try request.context.beginAttempt(of: request.operation.displayName, maximum: maximumAttempts, observer: observer)
   }
 }

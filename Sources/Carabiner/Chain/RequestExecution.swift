@@ -3,16 +3,16 @@ internal import Synchronization
 
 /// Runs a request to its end: attempts and retries, the cache write, the interceptor for errors.
 final class RequestExecution<Request: GraphQLRequest>: @unchecked Sendable {
-  // `isPulling` admits one consumer at a time. Only that consumer uses the other properties.
+  // `isPulling` admits one consumer at a time. Only that consumer uses the other properties, so the runtime need not check each access.
 
   typealias Step = PullStream<GraphQLResponse<Request.Operation>>.Step
 
   private let chain: RequestChain<Request>
   // The current attempt. It is not a struct of its own, because generic metadata would be looked up for each request.
-  private var request: Request
-  private var deadline: Deadline?
-  private var results: InterceptorResultStream<Request>?
-  private var delivered = 0
+  @safe @exclusivity(unchecked) private var request: Request
+  @safe @exclusivity(unchecked) private var deadline: Deadline?
+  @safe @exclusivity(unchecked) private var results: InterceptorResultStream<Request>?
+  @safe @exclusivity(unchecked) private var delivered = 0
   private let isPulling = Atomic<Bool>(false)
 
   init(chain: RequestChain<Request>, request: Request) {

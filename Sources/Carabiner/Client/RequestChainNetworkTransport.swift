@@ -106,7 +106,7 @@ public struct RequestChainNetworkTransport: UploadingNetworkTransport {
       (interceptors, leg) = (interceptors.traced(by: tracer), leg.traced(by: tracer))
     }
     let chain = RequestChain<Request>(
-      interceptors: interceptors, leg: leg, store: store, maximumAttempts: maximumAttempts, observer: observer)
+      request, interceptors: interceptors, leg: leg, store: store, maximumAttempts: maximumAttempts, observer: observer)
     let execution = RequestExecution(chain: chain, request: request)
     return PullStream { try await execution.next() }
   }

@@ -69,16 +69,17 @@ public struct JSONRequest<Operation: GraphQLOperation>: GraphQLRequest {
   }
 
   private final class Parts: @unchecked Sendable {
-    // Written only when uniquely referenced, as in any copy-on-write type.
+    // Written only when uniquely referenced, as in any copy-on-write type. So no access overlaps a write, and the runtime need not
+    // check each one.
 
-    var graphQLEndpoint: URL
-    var operation: Operation
-    var additionalHeaders: HTTPHeaders
-    var fetchBehavior: FetchBehavior
-    var writeResultsToCache: Bool
-    var requestTimeout: TimeInterval?
-    var wireOptions: WireOptions
-    var wireOverrides = WireOverrides()
+    @safe @exclusivity(unchecked) var graphQLEndpoint: URL
+    @safe @exclusivity(unchecked) var operation: Operation
+    @safe @exclusivity(unchecked) var additionalHeaders: HTTPHeaders
+    @safe @exclusivity(unchecked) var fetchBehavior: FetchBehavior
+    @safe @exclusivity(unchecked) var writeResultsToCache: Bool
+    @safe @exclusivity(unchecked) var requestTimeout: TimeInterval?
+    @safe @exclusivity(unchecked) var wireOptions: WireOptions
+    @safe @exclusivity(unchecked) var wireOverrides = WireOverrides()
 
     init(
       graphQLEndpoint: URL, operation: Operation, additionalHeaders: HTTPHeaders, fetchBehavior: FetchBehavior,

@@ -35,7 +35,7 @@ public struct PullStream<Element: Sendable>: Sendable {
   @inlinable @inline(__always) init(source: Source) { self.source = source }
 
   /// Creates a stream of one element.
-  @inlinable public init(_ element: Element) {
+  @inlinable @inline(__always) public init(_ element: Element) {
     self.init(source: .single(SingleElement(element)))
   }
 

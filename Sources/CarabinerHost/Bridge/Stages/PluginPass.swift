@@ -23,9 +23,19 @@ class PluginPass<Message: HookMessage>: @unchecked Sendable {
 }
 
 extension PluginPass: HookMessage {
-  func headers(of source: Contract.HeaderSource) -> HTTPHeaders? { message.headers(of: source) }
+  // Generic code copies a property before it calls a method of it. `inout` reads the message in place.
 
-  func content(of part: Parts) -> MessageContent { message.content(of: part) }
+  func headers(of source: Contract.HeaderSource) -> HTTPHeaders? { Self.headers(&message, source) }
 
-  var responseURL: URL? { message.responseURL }
+  func content(of part: Parts) -> MessageContent { Self.content(&message, part) }
+
+  var responseURL: URL? { Self.responseURL(&message) }
+
+  private static func headers(_ message: inout Message, _ source: Contract.HeaderSource) -> HTTPHeaders? {
+    message.headers(of: source)
+  }
+
+  private static func content(_ message: inout Message, _ part: Parts) -> MessageContent { message.content(of: part) }
+
+  private static func responseURL(_ message: inout Message) -> URL? { message.responseURL }
 }
