@@ -303,7 +303,7 @@ if !librariesOnly {
       name: "CarabinerServer",
       dependencies: [
         "Carabiner", "CarabinerABI", "CarabinerCurl", "CarabinerDigest", "CarabinerFiles", "CarabinerGateway", "CarabinerHost",
-        "CarabinerManifest", "CarabinerSQLite", "CarabinerTracing", "CarabinerWebSocket", "CarabinerWire",
+        "CarabinerManifest", "CarabinerSQLite", "CarabinerTracing", "CarabinerWebSocket", "CarabinerWire", "CLinux",
         .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),

@@ -181,6 +181,7 @@ struct ServeCommand: AsyncParsableCommand {
     }
     configuration.path = path
     configuration.limits = DescriptorLimit.fitting(limits.gateway, logger)
+    LargeBlocks.returnToSystem()
     configuration.threads = threads
     configuration.drainTime = drain
     if let tlsCertificate, let tlsKey { configuration.tls = .init(certificates: tlsCertificate, key: tlsKey) }

@@ -264,4 +264,27 @@ struct HostileUpstreamTests {
     #expect((error?["message"] == "a ${env:TOKEN} the plugin") == isShown, "\(answer.text)")
     #expect((error?["extensions"]?["detail"] == ["secret": [1]]) == isShown, "\(answer.text)")
   }
+
+  @Test("the memory of large responses goes back to the system")
+  func largeResponses() async throws {
+    let text = String(repeating: "a", count: 24 << 20)
+    let upstream = try upstream(["Large": { try $0.respond(headers: Self.json, body: #"{"data":{"a":"\#(text)"}}"#) }])
+    let gateway = try gateway("\(upstream.origin)/graphql")
+    #expect(try gateway.query("{ a }").text == Self.answer)
+    let before = try gateway.residentBytes()
+    for _ in 0..<3 {
+      try await withThrowingTaskGroup(of: Int.self) { group in
+        for _ in 0..<4 { group.addTask { try await offThePool { try gateway.query("query Large { a }").text.utf8.count } } }
+        for try await size in group { #expect(size > text.utf8.count) }
+      }
+    }
+    // The connections end and release their buffers after the clients have their responses.
+    let start = ContinuousClock.now
+    var grown = Int.max
+    while grown >= 48 << 20, ContinuousClock.now - start < .seconds(60) {
+      grown = try gateway.residentBytes() - before
+      try await Task.sleep(for: .milliseconds(20))
+    }
+    #expect(grown < 48 << 20, "\(grown >> 20) MB of 24 MB responses were kept")
+  }
 }
