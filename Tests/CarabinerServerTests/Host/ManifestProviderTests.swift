@@ -29,19 +29,61 @@ struct ManifestProviderTests {
     }
   }
 
-  @Test("a request passes both, and a reload changes those of the manifest")
-  func mixed() async throws {
+  /// Combines single lists.
+  private struct ListProvider: InterceptorProvider {
+    let manifest: ManifestProvider
+
+    func graphQLInterceptors<Operation: GraphQLOperation>(for operation: Operation) -> [any GraphQLInterceptor] {
+      manifest.graphQLInterceptors(for: operation)
+    }
+
+    func cacheInterceptor<Operation: GraphQLOperation>(for operation: Operation) -> any CacheInterceptor {
+      manifest.cacheInterceptor(for: operation)
+    }
+
+    func httpInterceptors<Operation: GraphQLOperation>(for operation: Operation) -> [any HTTPInterceptor] {
+      manifest.httpInterceptors(for: operation) + [OwnHeader()]
+    }
+
+    func responseParser<Operation: GraphQLOperation>(for operation: Operation) -> any ResponseParsingInterceptor {
+      manifest.responseParser(for: operation)
+    }
+  }
+
+  @Test("a request passes both, and a reload changes those of the manifest", arguments: [false, true])
+  func mixed(listByList: Bool) async throws {
     let chain = try await StampedChain("one")
     let host = try await PluginHost(manifest: chain.manifest)
     let url = try #require(URL(string: "\(chain.upstream.origin)/graphql"))
+    let manifest = ManifestProvider(host)
+    let provider: any InterceptorProvider = listByList ? ListProvider(manifest: manifest) : MixedProvider(manifest: manifest)
     let client = ApolloClient(
       networkTransport: RequestChainNetworkTransport(
-        interceptorProvider: MixedProvider(manifest: ManifestProvider(host)), endpointURL: url, httpTransport: try CurlTransport()
-      ))
+        interceptorProvider: provider, endpointURL: url, httpTransport: try CurlTransport()))
     try await #expect(client.stamp() == stamped("one mine"))
     try await chain.build("two")
     try await host.reload()
     try await #expect(client.stamp() == stamped("two mine"))
+  }
+
+  @Test("each single list has the stages of the manifest, in place of the built-in ones")
+  func singleLists() async throws {
+    let chain = try await StampedChain("one")
+    try chain.write(
+      """
+      carabiner: 1
+      endpoint: \(chain.upstream.origin)/graphql
+      plugins: [{name: stamp, file: stamp.so}]
+      chain: {graphql: [], cache: [], http: [stamp], parsing: [json]}
+      """)
+    let manifest = try await ManifestProvider(manifest: chain.manifest)
+    let operation = StampedChain.operation
+    let all = try manifest.interceptors(for: operation, context: RequestContext())
+    func names(_ stages: [any ChainStage]) -> [String] { stages.map(\.stageName).filter { !$0.contains("LeaseKeeper") } }
+    #expect(names(manifest.graphQLInterceptors(for: operation)) == names(all.graphQL))
+    #expect(names(manifest.httpInterceptors(for: operation)) == names(all.http))
+    #expect(manifest.cacheInterceptor(for: operation).stageName == all.cache.stageName)
+    #expect(manifest.responseParser(for: operation).stageName == all.parser.stageName)
   }
 
   // MARK: Calls that are not GraphQL
