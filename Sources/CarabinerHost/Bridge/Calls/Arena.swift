@@ -17,19 +17,17 @@ internal import Glibc
   /// `count` zeroed bytes; nil if that would be more than `limit` in all, or there is no memory.
   mutating func allocate(_ count: Int, alignment: Int = 16, limit: Int) -> UnsafeMutableRawPointer? {
     if let piece = unsafe piece(count, alignment) { return unsafe piece }
-    let size = nextBlock(count, alignment)
-    guard total + size <= max(limit, Self.firstBlock) else { return nil }
+    guard let size = nextBlock(count, alignment), size <= max(limit, Self.firstBlock) - total else { return nil }
     return unsafe allocate(inBlockOf: size, count, alignment)
   }
 
-  /// `count` zeroed bytes: few, as it ends the process if there is no memory.
-  mutating func allocate(_ count: Int, alignment: Int = 16) -> UnsafeMutableRawPointer {
+  /// `count` zeroed bytes for the host's own use; nil if there is no memory.
+  mutating func allocate(_ count: Int, alignment: Int = 16) -> UnsafeMutableRawPointer? {
     if let piece = unsafe piece(count, alignment) { return unsafe piece }
-    if let memory = unsafe allocate(inBlockOf: nextBlock(count, alignment), count, alignment) { return unsafe memory }
-    guard let memory = unsafe allocate(inBlockOf: max(Self.firstBlock, count + alignment), count, alignment) else {
-      fatalError("no memory for \(count) bytes of a call")
-    }
-    return unsafe memory
+    guard let size = nextBlock(count, alignment) else { return nil }
+    // A smaller block may still be available.
+    return unsafe allocate(inBlockOf: size, count, alignment)
+      ?? allocate(inBlockOf: max(Self.firstBlock, count + alignment), count, alignment)
   }
 
   /// Bytes at the start of a new block.
@@ -47,13 +45,15 @@ internal import Glibc
     guard let block = unsafe blocks.last, let base = block.baseAddress else { return nil }
     let start = (Int(bitPattern: base) + used + alignment - 1) & ~(alignment - 1)
     let offset = start - Int(bitPattern: base)
-    guard offset + count <= block.count else { return nil }
+    guard count <= block.count - offset else { return nil }
     used = offset + count
     return unsafe base + offset
   }
 
-  private func nextBlock(_ count: Int, _ alignment: Int) -> Int {
-    unsafe max(Self.firstBlock, (blocks.last?.count ?? 0) * 2, count + alignment)
+  /// The size of the next block; nil if no block can have that many bytes.
+  private func nextBlock(_ count: Int, _ alignment: Int) -> Int? {
+    let (needed, isTooLarge) = count.addingReportingOverflow(alignment)
+    return isTooLarge ? nil : unsafe max(Self.firstBlock, (blocks.last?.count ?? 0) * 2, needed)
   }
 
   /// A copy of these bytes.

@@ -49,8 +49,12 @@ extension GroupCall {
   }
 
   /// An event in memory of the step: a pending hook may read it as long as its views.
-  func keep<Event: BitwiseCopyable>(_ event: Event) -> UnsafeMutablePointer<Event> {
-    let memory = unsafe views.allocate(MemoryLayout<Event>.size, alignment: MemoryLayout<Event>.alignment)
+  ///
+  /// - Throws: ``PluginError`` if there is no memory. The request then fails.
+  func keep<Event: BitwiseCopyable>(_ event: Event) throws(PluginError) -> UnsafeMutablePointer<Event> {
+    guard let memory = unsafe views.allocate(MemoryLayout<Event>.size, alignment: MemoryLayout<Event>.alignment) else {
+      throw Self.noRoom(group, "no memory for an event of a call; send fewer at once")
+    }
     return unsafe memory.initializeMemory(as: Event.self, to: event)
   }
 

@@ -159,7 +159,7 @@ internal import Synchronization
     }
   }
 
-  private static func noRoom(_ group: PluginStageGroup, _ message: String) -> PluginError {
+  static func noRoom(_ group: PluginStageGroup, _ message: String) -> PluginError {
     PluginError(code: .failed, entry: group.stages.first?.plugin.name ?? "", hook: "", message: message)
   }
 

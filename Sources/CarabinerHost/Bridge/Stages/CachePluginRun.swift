@@ -79,7 +79,7 @@ struct CachePluginRun: CacheInterceptor {
         trace("store", "write", .up, "written")
       case .plugin(let index):
         guard let onWrite = unsafe group.onResult[index] else { continue }
-        let event = unsafe call.keep(whole.restricted(to: group.shownTo[index]))
+        let event = unsafe try call.keep(whole.restricted(to: group.shownTo[index]))
         unsafe event.pointee.http_status = Int32(response.result.httpResponse?.statusCode ?? 0)
         let made = call.invoke(.onWrite, at: index) {
           unsafe onWrite(call.instance(index), call.handle, call.states[index], event)

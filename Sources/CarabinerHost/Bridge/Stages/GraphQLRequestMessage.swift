@@ -53,7 +53,7 @@ extension GraphQLRequestMessage: ResponseMessage {
     }
   }
 
-  func event(for result: Element, _ sequence: UInt64, in call: GroupCall) -> ElementEvent {
+  func event(for result: Element, _ sequence: UInt64, in call: GroupCall) throws(PluginError) -> ElementEvent {
     let response = result.result
     var event = unsafe call.view(of: response.body, call.group.shown)
     unsafe event.seq = sequence
@@ -61,11 +61,11 @@ extension GraphQLRequestMessage: ResponseMessage {
     if response.source == .cache { unsafe event.flags |= UInt32(CRB_RESULT_CACHE) }
     if response.source == .interceptor { unsafe event.flags |= UInt32(CRB_RESULT_SYNTHETIC) }
     if let delivery = response.delivery { unsafe call.show(delivery, in: &event) }
-    return unsafe ElementEvent(memory: call.keep(event))
+    return unsafe ElementEvent(memory: try call.keep(event))
   }
 
-  func ascend(_ event: ElementEvent, in call: GroupCall, from last: Int) -> HookInvocation? {
-    unsafe call.ascend(event.memory.assumingMemoryBound(to: crb_result.self), from: last)
+  func ascend(_ event: ElementEvent, in call: GroupCall, from last: Int) throws(PluginError) -> HookInvocation? {
+    unsafe try call.ascend(event.memory.assumingMemoryBound(to: crb_result.self), from: last)
   }
 
   func element(of staged: StagedEffects.Element, replacing original: Element?) throws -> Element {

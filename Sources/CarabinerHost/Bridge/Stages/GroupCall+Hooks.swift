@@ -177,7 +177,14 @@ extension GroupCall {
       endStep()
     }
     guard let onError = unsafe group.tails[index].onError else { return nil }
-    let event = unsafe keep(view(of: error))
+    let event: UnsafeMutablePointer<crb_error>
+    do throws(PluginError) {
+      unsafe event = unsafe try keep(view(of: error))
+    } catch {
+      // Each open stage gets exactly one end (rule R9), and this one needs no memory.
+      cancelHook(index)
+      throw error
+    }
     let made = invoke(.onError, at: index) { unsafe onError(instances[index], handle, states[index], event) }
     return made.hasPassed ? nil : try await outcome(of: made, .up)
   }

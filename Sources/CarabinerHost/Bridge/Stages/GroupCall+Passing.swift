@@ -28,13 +28,14 @@ extension GroupCall {
   /// Takes a result through the stages from number `last` outward.
   ///
   /// - Parameter whole: The parts that any stage asked for. Each stage sees only the parts that it asked for itself (rule R11).
-  func ascend(_ whole: UnsafePointer<crb_result>, from last: Int) -> HookInvocation? {
+  /// - Throws: ``PluginError`` if there is no memory for the part of a stage.
+  func ascend(_ whole: UnsafePointer<crb_result>, from last: Int) throws(PluginError) -> HookInvocation? {
     let (hooks, instances, states, handle) = unsafe (group.onResult, self.instances, self.states, handle)
     let (shown, shownTo) = unsafe (group.shown, group.shownTo)
     for index in stride(from: last, through: 0, by: -1) {
       guard let onResult = unsafe hooks[index] else { continue }
       let needs = unsafe shownTo[index]
-      let event = unsafe needs == shown ? whole : UnsafePointer(keep(whole.pointee.restricted(to: needs)))
+      let event = unsafe try needs == shown ? whole : UnsafePointer(keep(whole.pointee.restricted(to: needs)))
       let made = pass(.onResult, at: index) { unsafe onResult(instances[index], handle, states[index], event) }
       guard made == nil else { return made }
     }
@@ -44,13 +45,14 @@ extension GroupCall {
   /// Takes a head through the stages from number `last` outward.
   ///
   /// - Parameter whole: The parts that any stage asked for. Each stage sees only the parts that it asked for itself (rule R11).
-  func ascend(_ whole: UnsafePointer<crb_head>, from last: Int) -> HookInvocation? {
+  /// - Throws: ``PluginError`` if there is no memory for the part of a stage.
+  func ascend(_ whole: UnsafePointer<crb_head>, from last: Int) throws(PluginError) -> HookInvocation? {
     let (hooks, instances, states, handle) = unsafe (group.onHead, self.instances, self.states, handle)
     let (shown, shownTo) = unsafe (group.shown, group.shownTo)
     for index in stride(from: last, through: 0, by: -1) {
       guard let onHead = unsafe hooks[index] else { continue }
       let needs = unsafe shownTo[index]
-      let event = unsafe needs == shown ? whole : UnsafePointer(keep(whole.pointee.restricted(to: needs)))
+      let event = unsafe try needs == shown ? whole : UnsafePointer(keep(whole.pointee.restricted(to: needs)))
       let made = pass(.onHead, at: index) { unsafe onHead(instances[index], handle, states[index], event) }
       guard made == nil else { return made }
     }

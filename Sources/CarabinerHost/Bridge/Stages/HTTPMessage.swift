@@ -47,11 +47,11 @@ extension HTTPMessage: ResponseMessage {
     }
   }
 
-  func event(for chunk: Data, _ sequence: UInt64, in call: GroupCall) -> ElementEvent {
-    unsafe ElementEvent(memory: call.keep(call.view(ofChunk: chunk, sequence: sequence)))
+  func event(for chunk: Data, _ sequence: UInt64, in call: GroupCall) throws(PluginError) -> ElementEvent {
+    unsafe ElementEvent(memory: try call.keep(call.view(ofChunk: chunk, sequence: sequence)))
   }
 
-  func ascend(_ event: ElementEvent, in call: GroupCall, from last: Int) -> HookInvocation? {
+  func ascend(_ event: ElementEvent, in call: GroupCall, from last: Int) throws(PluginError) -> HookInvocation? {
     unsafe call.ascend(event.memory.assumingMemoryBound(to: crb_chunk.self), from: last)
   }
 

@@ -96,7 +96,7 @@ final class PluginParsing<Request: GraphQLRequest>: PluginPass<HTTPMessage>, @un
     guard let onHead = unsafe call.group.stages[index].plugin.table.parser?.on_head else { return false }
     call.beginStep(self)
     defer { call.endStep() }
-    let event = unsafe call.keep(call.view(ofHead: response.response, call.group.shownTo[index]))
+    let event = unsafe try call.keep(call.view(ofHead: response.response, call.group.shownTo[index]))
     let made = call.invoke(.onHead, at: index) {
       unsafe onHead(call.instance(index), call.handle, call.states + index, event)
     }
@@ -143,7 +143,7 @@ final class PluginParsing<Request: GraphQLRequest>: PluginPass<HTTPMessage>, @un
     guard let onChunk = unsafe call.group.onChunk[position] else { return false }
     call.beginStep(self)
     defer { call.endStep() }
-    let event = unsafe call.keep(call.view(ofChunk: chunk, sequence: sequence))
+    let event = unsafe try call.keep(call.view(ofChunk: chunk, sequence: sequence))
     sequence += 1
     let made = call.invoke(.onChunk, at: position) {
       unsafe onChunk(call.instance(position), call.handle, call.states[position], event)

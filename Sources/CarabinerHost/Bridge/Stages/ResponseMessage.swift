@@ -17,12 +17,15 @@ protocol ResponseMessage: HookMessage {
   mutating func apply(_ effects: StagedEffects)
 
   /// An event with all parts of an element that any stage asked for, in memory of the step.
-  func event(for element: Element, _ sequence: UInt64, in call: GroupCall) -> ElementEvent
+  ///
+  /// - Throws: ``PluginError`` if there is no memory.
+  func event(for element: Element, _ sequence: UInt64, in call: GroupCall) throws(PluginError) -> ElementEvent
 
   /// Shows the event to the stages from number `last` outward.
   ///
   /// - Returns: The first hook with an outcome, for ``GroupCall/outcome(of:_:)``; nil if every stage let the element pass.
-  func ascend(_ event: ElementEvent, in call: GroupCall, from last: Int) -> HookInvocation?
+  /// - Throws: ``PluginError`` if there is no memory.
+  func ascend(_ event: ElementEvent, in call: GroupCall, from last: Int) throws(PluginError) -> HookInvocation?
 
   /// The element that a plugin staged.
   ///

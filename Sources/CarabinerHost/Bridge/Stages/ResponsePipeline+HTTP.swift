@@ -13,8 +13,8 @@ extension ResponsePipeline where Message == HTTPMessage {
     while next >= 0 {
       // Once for all stages, and again only after one has changed the head.
       call.beginStep(self)
-      let event = unsafe call.keep(call.view(ofHead: message.response ?? response.response, call.group.shown))
-      guard let made = unsafe call.ascend(UnsafePointer(event), from: next) else { break }
+      let event = unsafe try call.keep(call.view(ofHead: message.response ?? response.response, call.group.shown))
+      guard let made = unsafe try call.ascend(UnsafePointer(event), from: next) else { break }
       let index = made.index
       next = index - 1
       let (verdict, effects) = try await atStage(index) { try await call.outcome(of: made, .up) }

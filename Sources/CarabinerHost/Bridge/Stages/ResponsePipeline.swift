@@ -71,12 +71,12 @@ final class ResponsePipeline<Message: ResponseMessage>: PluginPass<Message>, @un
         let step = try await inner?.pull() ?? .end
         switch step {
         case .element(let element):
-          let look = look(at: element, from: depth - 1)
+          let look = try look(at: element, from: depth - 1)
           // Most elements are not changed by any stage. They are passed on as they came.
           if look.made == nil { return pass(step) }
           guard try await ascend(element, look) else { continue }
         case .last(let element):
-          let look = look(at: element, from: depth - 1)
+          let look = try look(at: element, from: depth - 1)
           if look.made == nil, call.closeSilently(from: depth - 1) == nil {
             inner = nil
             return pass(step)
@@ -114,10 +114,10 @@ final class ResponsePipeline<Message: ResponseMessage>: PluginPass<Message>, @un
     let made: HookInvocation?
   }
 
-  private func look(at element: Element, from outermost: Int) -> Look {
+  private func look(at element: Element, from outermost: Int) throws(PluginError) -> Look {
     call.beginStep(self)
-    let event = message.event(for: element, sequence, in: call)
-    return Look(event: event, made: message.ascend(event, in: call, from: outermost))
+    let event = try message.event(for: element, sequence, in: call)
+    return Look(event: event, made: try message.ascend(event, in: call, from: outermost))
   }
 
   /// Takes an element through the stages from number `outermost` outward.
@@ -149,7 +149,7 @@ final class ResponsePipeline<Message: ResponseMessage>: PluginPass<Message>, @un
         _ = try await ascend(element, from: index - 1)
         return true
       }
-      next = message.ascend(look.event, in: call, from: index - 1)
+      next = try message.ascend(look.event, in: call, from: index - 1)
     }
     sequence += 1
     ready.append(element)
