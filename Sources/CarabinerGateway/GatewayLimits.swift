@@ -24,7 +24,8 @@ public struct GatewayLimits: Sendable, Hashable {
   public var receiveTimeout = TimeAmount.seconds(15)
   /// The time within which a client must read some of the unsent data.
   public var sendTimeout = TimeAmount.seconds(30)
-  /// The maximum number of unsent response bytes per connection. Further responses of an HTTP/2 connection are cancelled.
+  /// The maximum number of unsent response bytes per connection. Further responses of an HTTP/2 connection are cancelled, and further
+  /// results over a WebSocket are replaced by errors.
   public var maximumUnsentPerConnection = 32 << 20
   /// The maximum number of unsent response bytes of all connections. Above it, the connection with the most unsent bytes is
   /// closed.

@@ -12,6 +12,8 @@ final class SocketHandler: ChannelDuplexHandler {
 
   /// The time that a client has to answer a close frame.
   private static let closeGrace = TimeAmount.seconds(1)
+  /// Messages up to this size are not counted while the client reads. They stay below the channel's own limit.
+  private static let uncountedBytes = 64 << 10
 
   private let service: SocketService
   private let connections: OpenConnections
@@ -29,6 +31,8 @@ final class SocketHandler: ChannelDuplexHandler {
   /// Whether the client has shown activity since the last keep-alive check.
   private var isAlive = true
   private var holdsRead = false
+  /// The unsent bytes of messages of this connection.
+  private var unsent: UnsentBytes?
 
   init(_ upgrade: SocketUpgrade, connections: OpenConnections) {
     service = upgrade.service
@@ -45,6 +49,7 @@ final class SocketHandler: ChannelDuplexHandler {
 
   func handlerAdded(context: ChannelHandlerContext) {
     self.context = context
+    unsent = UnsentBytes(context.channel, of: connections.unsent)
     service.metrics.socketOpened()
     after(service.limits.receiveTimeout, context) { handler, _ in
       guard !handler.conversation.isInitialised else { return }
@@ -68,6 +73,7 @@ final class SocketHandler: ChannelDuplexHandler {
     switch event {
     case ChannelEvent.inputClosed: context.close(promise: nil)
     case is OpenConnections.Drain: drain()
+    case is UnsentBytes.Overflow: context.close(promise: nil)
     default: context.fireUserInboundEventTriggered(event)
     }
   }
@@ -186,7 +192,11 @@ final class SocketHandler: ChannelDuplexHandler {
   func send(_ operation: SocketOperation, _ text: [UInt8], _ promise: EventLoopPromise<Void>) {
     guard operations[operation.id] === operation else { return promise.fail(CancellationError()) }
     promise.futureResult.assumeIsolated().whenSuccess { self.isAlive = true }
-    send([text], promise)
+    guard !send([text], promise, isResult: true) else { return }
+    promise.fail(CancellationError())
+    operation.cancel()
+    operations[operation.id] = nil
+    refuseForUnsent(operation)
   }
 
   /// Ends an operation and sends its last messages.
@@ -194,7 +204,14 @@ final class SocketHandler: ChannelDuplexHandler {
     underWay -= 1
     guard operations[operation.id] === operation else { return }
     operations[operation.id] = nil
-    send(texts, nil)
+    if send(texts, nil, isResult: true) { closeIfDrained() } else { refuseForUnsent(operation) }
+  }
+
+  /// Sends an error instead of a result for which there is no room.
+  private func refuseForUnsent(_ operation: SocketOperation) {
+    let text = RefusalText.list(
+      "too many bytes of this connection wait to be sent; read faster, or use more connections", code: "TOO_MANY_UNSENT_BYTES")
+    send([ServerMessage.errors(id: operation.id, text.serialized())], nil)
     closeIfDrained()
   }
 
@@ -203,13 +220,25 @@ final class SocketHandler: ChannelDuplexHandler {
     operations = [:]
   }
 
-  private func send(_ texts: [[UInt8]], _ promise: EventLoopPromise<Void>?) {
+  /// - Parameter isResult: Whether the messages are not sent if too many bytes wait already.
+  /// - Returns: False if they are not sent for that reason. The promise is then still open.
+  @discardableResult
+  private func send(_ texts: [[UInt8]], _ promise: EventLoopPromise<Void>?, isResult: Bool = false) -> Bool {
     guard let context, !isClosing else {
       promise?.fail(CancellationError())
-      return
+      return true
+    }
+    var promise = promise
+    let size = texts.reduce(0) { $0 + $1.count }
+    if size > 0, size > Self.uncountedBytes || !context.channel.isWritable, let unsent {
+      guard unsent.add(size, isOneOfMany: isResult) else { return false }
+      let written = promise ?? context.eventLoop.makePromise()
+      written.futureResult.whenComplete { _ in unsent.remove(size) }
+      promise = written
     }
     for text in texts.dropLast() { context.write(frame(text), promise: nil) }
     if let last = texts.last { context.writeAndFlush(frame(last), promise: promise) }
+    return true
   }
 
   private func frame(_ text: [UInt8]) -> NIOAny {
