@@ -2,7 +2,7 @@ internal import Carabiner
 internal import CarabinerWire
 internal import FoundationEssentials
 
-/// Writes the results of a deferred response as multipart parts, in the incremental format of 2022-08-24.
+/// Writes the results of a deferred response as multipart parts or events, in the incremental format of 2022-08-24.
 ///
 /// The chain merges parts, so each result contains all earlier ones. Each written part contains only the data of its fragment.
 /// The data is extracted from the merged result, because plugins may have changed it.

@@ -83,7 +83,7 @@ struct OperationDelivery {
   /// - Parameter first: The first result of a deferred response; nil for a subscription. The head of a subscription is sent at
   ///   once: the first result may take hours, and clients and proxies time out without a head.
   private func deliverPieces(_ pieces: ResponseFormat.Pieces, first: Response?) async {
-    var writer = PieceWriter(pieces)
+    var writer = PieceWriter(pieces, isDeferred: first != nil)
     var headers: NIOHTTP1.HTTPHeaders = ["Content-Type": writer.contentType, "Cache-Control": "no-cache"]
     if let head = first?.httpResponse { addReturned(head, to: &headers) }
     exchange.begin(headers, opening: writer.opening, heartbeat: writer.heartbeat)

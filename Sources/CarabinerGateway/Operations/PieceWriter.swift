@@ -8,10 +8,13 @@ struct PieceWriter: Sendable {
 
   private let pieces: ResponseFormat.Pieces
   private let multipart: MultipartWriter
+  /// Whether the results are those of one deferred response, and not of a subscription.
+  private let isDeferred: Bool
   private var deferred = DeferredParts()
 
-  init(_ pieces: ResponseFormat.Pieces) {
+  init(_ pieces: ResponseFormat.Pieces, isDeferred: Bool = false) {
     self.pieces = pieces
+    self.isDeferred = isDeferred
     multipart = MultipartWriter(specification: pieces == .multipartSubscription ? "subscriptionSpec=1.0" : "deferSpec=20220824")
   }
 
@@ -31,6 +34,7 @@ struct PieceWriter: Sendable {
   /// Returns a result as a piece.
   mutating func piece(_ response: Response, isLast: Bool) -> [UInt8] {
     switch pieces {
+    case .events where isDeferred: event(deferred.part(response, hasNext: response.hasNext && !isLast))
     case .events: event(Array(response.body.bytes))
     case .multipartSubscription: multipart.part("{\"payload\":".utf8 + Array(response.body.bytes) + "}".utf8)
     case .multipartDeferred: multipart.part(deferred.part(response, hasNext: response.hasNext && !isLast))
@@ -40,6 +44,7 @@ struct PieceWriter: Sendable {
   /// Returns an error as a piece, for a failure after the head was sent.
   func failure(_ json: [UInt8]) -> [UInt8] {
     switch pieces {
+    case .events where isDeferred: event(json.dropLast() + ",\"hasNext\":false}".utf8)
     case .events: event(json)
     case .multipartSubscription:
       multipart.part("{\"payload\":null,".utf8 + json.dropFirst())

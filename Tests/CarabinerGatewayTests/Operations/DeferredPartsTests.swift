@@ -56,6 +56,33 @@ struct DeferredPartsTests {
     #expect(try parts(payloads) == values(payloads))
   }
 
+  @Test("the events of a deferred response are its parts, and those of a subscription are whole results")
+  func events() throws {
+    let payloads = [
+      #"{"data":{"a":{"id":1}},"hasNext":true}"#, #"{"incremental":[{"data":{"b":2},"path":["a"],"label":"B"}],"hasNext":true}"#,
+      #"{"incremental":[{"data":{"c":3},"path":["a"],"label":"C"}],"hasNext":false}"#,
+    ]
+    func events(isDeferred: Bool) throws -> [JSONValue] {
+      var merging = ResultPayloads<DynamicOperation>(.query, limits: ResponseLimits())
+      var writer = PieceWriter(.events, isDeferred: isDeferred)
+      return try payloads.compactMap { try merging.response(Data($0.utf8)) }.map { response, _ in
+        let event = String(decoding: writer.piece(response, isLast: false), as: UTF8.self)
+        return try JSONValue(parsing: Array(#require(event.wholeMatch(of: /event: next\ndata: (.*)\n\n/)?.1).utf8))
+      }
+    }
+    #expect(try events(isDeferred: true) == values(payloads))
+    #expect(
+      try events(isDeferred: false)
+        == values([#"{"data":{"a":{"id":1}}}"#, #"{"data":{"a":{"id":1,"b":2}}}"#, #"{"data":{"a":{"id":1,"b":2,"c":3}}}"#]))
+  }
+
+  @Test("a deferred response that breaks off ends with an event without further ones", arguments: [true, false])
+  func brokenOff(isDeferred: Bool) {
+    let event = PieceWriter(.events, isDeferred: isDeferred).failure(Array(#"{"errors":[]}"#.utf8))
+    let json = isDeferred ? #"{"errors":[],"hasNext":false}"# : #"{"errors":[]}"#
+    #expect(String(decoding: event, as: UTF8.self) == "event: next\ndata: \(json)\n\n")
+  }
+
   @Test("patches of the later format become those of the older")
   func laterFormat() throws {
     let parts = try parts([
