@@ -12,6 +12,8 @@ extension Manifest {
   package struct Settings: Sendable, Hashable {
     /// The default of ``storeBytes``, 64 MiB.
     package static let defaultStoreBytes = 64 << 20
+    /// The default of ``storeFileBytes``, 256 MiB.
+    package static let defaultStoreFileBytes = 256 << 20
     /// The default of ``keptMemoryBytes``, 256 MiB.
     package static let defaultKeptMemoryBytes = 256 << 20
     /// The default of ``breakerCoolDown``.
@@ -53,6 +55,8 @@ extension Manifest {
     package var storeRecords = 10_000
     /// The approximate limit of a store in memory, in bytes.
     package var storeBytes = Self.defaultStoreBytes
+    /// The approximate limit of a store in a file, in bytes.
+    package var storeFileBytes = Self.defaultStoreFileBytes
     /// The most fields of a root's record.
     package var storeFields = InMemoryNormalizedCache.defaultMaximumFields
     /// Whether queries are sent by GET.

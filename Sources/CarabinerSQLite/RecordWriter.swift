@@ -12,12 +12,17 @@ struct RecordWriter {
     case isSame
   }
 
+  /// The bytes of a row besides its texts, approximately.
+  private static let rowBytes = 16
+
   private let find: SQLiteStatement
   private let write: SQLiteStatement
   private let touch: SQLiteStatement
   private let findField: SQLiteStatement
   /// The number of new fields that were written to root records.
   private(set) var newRootFields = 0
+  /// The number of bytes in the rows that were written.
+  private(set) var writtenBytes = 0
   /// The states of the rows of the current record's fields, by the position of the field.
   private var rows: [Row] = []
   /// The field names of the last record, and the positions of its rows' fields among them, in the order of the rows. The next
@@ -67,6 +72,7 @@ struct RecordWriter {
       try write.bind(table.bytes(at: position).span, at: 3)
       try write.bind(table.received(at: position), at: 4)
       try write.run()
+      writtenBytes += record.key.utf8.count + table.names[position].utf8.count + table.bytes(at: position).count + Self.rowBytes
     }
     return changed
   }

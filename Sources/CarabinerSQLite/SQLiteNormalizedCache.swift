@@ -10,14 +10,19 @@ internal import Synchronization
 public final class SQLiteNormalizedCache: NormalizedCache {
   /// The version of the database schema.
   public static let schemaVersion: Int64 = 1
+  /// The default of the maximum size, 256 MiB.
+  public static let defaultMaximumBytes = 256 << 20
 
   private static let idleReaders = 4
+  /// A smaller maximum is raised to this one: below it, empty pages count more than values.
+  private static let leastMaximumBytes = 64 << 10
   /// "CRBS", the application id of the file.
   private static let applicationID: Int64 = 0x4352_4253
 
   /// The path of the database.
   public let path: String
   private let maximumFields: Int
+  private let maximumBytes: Int
   /// The path of the file without symbolic links.
   let file: StoreFile
   private let busyTimeout: Double
@@ -26,6 +31,12 @@ public final class SQLiteNormalizedCache: NormalizedCache {
   private let readers = Mutex<[SQLiteConnection]>([])
   /// The number of root fields that may be written before they are counted again.
   private let freeRootFields = Mutex(0)
+  /// The number of bytes that may be written before the size is looked at again.
+  private let freeBytes = Mutex(0)
+  private let evicted = Atomic<Int>(0)
+
+  /// The number of values that were removed because the database had reached its maximum size.
+  package var evictedValues: Int { evicted.load(ordering: .relaxed) }
 
   /// Opens a database, or creates it.
   ///
@@ -35,15 +46,20 @@ public final class SQLiteNormalizedCache: NormalizedCache {
   ///   - isReadOnly: Whether writes fail even if the file is writable.
   ///   - maximumFields: The maximal number of fields of the record of a root, approximately. The record has one field for each list of
   ///     arguments; the oldest are removed.
+  ///   - maximumBytes: The maximal size of the database, approximately and without its log. Above it, the values that were received
+  ///     longest ago are removed. A larger file does not become smaller, but its free pages are used again.
   ///   - mayBeForeign: Whether the file may belong to another user, for example when root inspects it. If false, it must belong to root
   ///     or to the user of this process, and no other user may be able to replace it.
   /// - Throws: ``StoreError`` with code `corrupt`, `locked`, `readOnly`, `newerVersion`, `diskFull`, `unsafe` or `database`.
   public init(
     path: String, busyTimeout: Double = 5, isReadOnly: Bool = false,
-    maximumFields: Int = InMemoryNormalizedCache.defaultMaximumFields, mayBeForeign: Bool = false
+    maximumFields: Int = InMemoryNormalizedCache.defaultMaximumFields,
+    maximumBytes: Int = SQLiteNormalizedCache.defaultMaximumBytes,
+    mayBeForeign: Bool = false
   ) throws {
     self.path = path
     self.maximumFields = max(1, maximumFields)
+    self.maximumBytes = max(Self.leastMaximumBytes, maximumBytes)
     self.busyTimeout = busyTimeout
     self.isReadOnly = isReadOnly
     file = try StoreFile(path, isReadOnly: isReadOnly, mayBeForeign: mayBeForeign)
@@ -153,6 +169,7 @@ public final class SQLiteNormalizedCache: NormalizedCache {
       var writer = try RecordWriter(connection)
       for record in list { changed.insert(try writer.merge(record), of: record.key) }
       if writer.newRootFields > 0 { try limitRoots(connection, newFields: writer.newRootFields) }
+      if writer.writtenBytes > 0 { try limitSize(connection, newBytes: writer.writtenBytes) }
       return changed
     }
   }
@@ -183,6 +200,25 @@ public final class SQLiteNormalizedCache: NormalizedCache {
       try RootTrimmer(connection, root.rawValue).trim(keeping: maximumFields - spare, ifMoreThan: maximumFields)
     }
     freeRootFields.withLock { $0 = spare }
+  }
+
+  /// Removes the oldest values if the database is too large. Its size is looked at once for many writes.
+  private func limitSize(_ connection: SQLiteConnection, newBytes: Int) throws {
+    let isDue = freeBytes.withLock { free in
+      free -= newBytes
+      return free < 0
+    }
+    guard isDue else { return }
+    let trimmer = FileTrimmer(connection)
+    let spare = maximumBytes / 8
+    var room = maximumBytes - (try trimmer.usedBytes())
+    if room < 0 {
+      let removed = try trimmer.trim(keeping: maximumBytes - spare)
+      evicted.wrappingAdd(removed, ordering: .relaxed)
+      room = spare
+    }
+    // Pages are not full, and other processes may write too.
+    freeBytes.withLock { $0 = min(room, spare) / 2 }
   }
 
   /// Removes a record and returns the names of its fields.

@@ -53,7 +53,7 @@ struct ManifestTests {
     let manifest = try Manifest(
       text: """
         carabiner: 1
-        settings: {store-records: 5, store-bytes: 2MiB, store-fields: 7}
+        settings: {store-records: 5, store-bytes: 2MiB, store-fields: 7, store-file-bytes: 3MiB}
         built-ins:
           store:
             file: cache.sqlite
@@ -76,6 +76,9 @@ struct ManifestTests {
     #expect(manifest.warnings.map(\.pointer.description) == ["/settings/store-records", "/settings/store-bytes"])
     #expect(manifest.settings.storeBytes == 2 << 20)
     #expect(manifest.settings.storeFields == 7)
+    #expect(manifest.settings.storeFileBytes == 3 << 20)
+    let inMemory = try Manifest(text: "carabiner: 1\nsettings: {store-file-bytes: 3MiB, store-bytes: 2MiB}")
+    #expect(inMemory.warnings.map(\.pointer.description) == ["/settings/store-file-bytes"])
     #expect(manifest.warnings.first?.position?.line == 2)
   }
 }

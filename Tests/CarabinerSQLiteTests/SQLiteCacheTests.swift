@@ -275,6 +275,55 @@ struct SQLiteCacheTests {
     #expect(try await store.load(hero(0)) == nil)
   }
 
+  /// The bytes of the pages in use.
+  private func usedBytes() async throws -> Int {
+    let shown = try await ToolRun(
+      URL(filePath: "/usr/bin/env"),
+      [
+        "sqlite3", path,
+        "SELECT (page_count - freelist_count) * page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size;",
+      ])
+    return try #require(Int(shown.output.trimmingCharacters(in: .whitespacesAndNewlines)))
+  }
+
+  @Test(
+    "item 13: a store in a file stays below its limit in bytes, and keeps the values that were received last",
+    arguments: [100, 20_000])
+  func maximumBytes(size: Int) async throws {
+    let limit = 1 << 20
+    let cache = try SQLiteNormalizedCache(path: path, maximumBytes: limit)
+    let value = Data("\"\(String(repeating: "v", count: size))\"".utf8)
+    let (batches, perBatch) = (100, max(1, limit / 10 / (size + 100)))
+    for batch in 0..<batches {
+      let records = (0..<perBatch).map { number in
+        Record(
+          key: "R:\((batch * 7919 + number * 104_729) % 1_000_003):\(batch)", fields: ["v": value], received: Int64(1000 + batch))
+      }
+      _ = try await cache.merge(records: RecordSet(records))
+      if batch % 10 == 9 { #expect(try await usedBytes() <= limit + limit / 4) }
+    }
+    let batchesLeft = Set(try await cache.keys(matching: nil).compactMap { $0.split(separator: ":").last.flatMap { Int($0) } })
+    #expect(batchesLeft.contains(batches - 1) && !batchesLeft.contains(0))
+    // Without gaps, except that the oldest batch may be there in part.
+    #expect(batchesLeft == Set((batchesLeft.min() ?? 0)..<batches))
+    #expect(cache.evictedValues >= perBatch * (batches - batchesLeft.count))
+  }
+
+  @Test(
+    "item 13: the limit holds if all values are received at once, or at impossible times", arguments: [0, -1, .max] as [Int64])
+  func maximumBytesAtOnce(received: Int64) async throws {
+    let limit = 1 << 20
+    let cache = try SQLiteNormalizedCache(path: path, maximumBytes: limit)
+    for batch in 0..<30 {
+      let records = (0..<100).map {
+        Record(key: "R:\(batch):\($0)", fields: ["v": Data(repeating: 0x31, count: 1000)], received: received)
+      }
+      _ = try await cache.merge(records: RecordSet(records))
+    }
+    #expect(try await usedBytes() <= limit + limit / 4)
+    #expect(cache.evictedValues > 0)
+  }
+
   @Test("item 13: a query reads only the fields of a root that it needs, whatever else is there")
   func someFields() async throws {
     let cache = try SQLiteNormalizedCache(path: path)

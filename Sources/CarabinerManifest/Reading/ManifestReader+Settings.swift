@@ -6,7 +6,8 @@ extension ManifestReader {
   private static let settingKeys = [
     "staging", "timeout", "connect-timeout", "connections-per-host", "maximum-head", "maximum-body", "maximum-part",
     "redirect-headers", "idle-timeout", "maximum-attempts", "plugin-retries", "cancel-grace", "kept-memory",
-    "breaker-cool-down", "crash-loop", "ca-file", "store-records", "store-bytes", "store-fields", "get-for-queries",
+    "breaker-cool-down", "crash-loop", "ca-file", "store-records", "store-bytes", "store-fields", "store-file-bytes",
+    "get-for-queries",
     "client-awareness",
     "websocket",
   ]
@@ -34,6 +35,7 @@ extension ManifestReader {
       case "plugin-retries": settings.pluginRetries = count(value, place, 0...1000) ?? settings.pluginRetries
       case "store-records": settings.storeRecords = count(value, place, 0...100_000_000) ?? settings.storeRecords
       case "store-bytes": settings.storeBytes = bytes(value, place) ?? settings.storeBytes
+      case "store-file-bytes": settings.storeFileBytes = bytes(value, place) ?? settings.storeFileBytes
       case "store-fields": settings.storeFields = count(value, place, 1...1_000_000) ?? settings.storeFields
       case "ca-file": settings.certificateAuthorityFile = existing(value, place, "correct the path, or remove the key")
       case "get-for-queries": settings.usesGETForQueries = truth(value, place) ?? settings.usesGETForQueries

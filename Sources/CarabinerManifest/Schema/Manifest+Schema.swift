@@ -112,6 +112,10 @@ extension Manifest {
               "type": "integer", "minimum": 0, "maximum": 100000000, "default": 10000, "description": "The most records of a store in memory. The least recently used are removed."
             },
             "store-bytes": {"$ref": "#/$defs/size", "default": "64MiB", "description": "The most bytes of a store in memory."},
+            "store-file-bytes": {
+              "$ref": "#/$defs/size", "default": "256MiB",
+              "description": "The most bytes of a store in a file, without its log. The values that were received longest ago are removed."
+            },
             "store-fields": {
               "type": "integer", "minimum": 1, "maximum": 1000000, "default": 1000,
               "description": "The most fields of a root's record, which has one per list of arguments. The oldest are removed."

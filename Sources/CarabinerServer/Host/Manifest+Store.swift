@@ -12,7 +12,7 @@ extension Manifest {
   func openStore() throws -> ApolloStore {
     let cache: any NormalizedCache =
       if let file = store.file {
-        try SQLiteNormalizedCache(path: file, maximumFields: settings.storeFields)
+        try SQLiteNormalizedCache(path: file, maximumFields: settings.storeFields, maximumBytes: settings.storeFileBytes)
       } else {
         InMemoryNormalizedCache(
           maximumRecords: settings.storeRecords, maximumBytes: settings.storeBytes, maximumFields: settings.storeFields)
@@ -24,6 +24,7 @@ extension Manifest {
   func canKeepStore(of other: Manifest) -> Bool {
     store == other.store && settings.storeRecords == other.settings.storeRecords
       && settings.storeBytes == other.settings.storeBytes && settings.storeFields == other.settings.storeFields
+      && settings.storeFileBytes == other.settings.storeFileBytes
   }
 
   /// The reasons why the store's file cannot be used. Nothing is created or changed.

@@ -1,7 +1,9 @@
+internal import Carabiner
 internal import CarabinerCurl
 internal import CarabinerGateway
 internal import CarabinerHost
 internal import CarabinerManifest
+internal import CarabinerSQLite
 
 /// The metrics of a host: its generations, chain, plugins and upstream.
 ///
@@ -49,6 +51,11 @@ struct HostMetrics: Sendable {
     text.family("carabiner_cache_failures_total", .counter, "Failures of the chain's caches.")
     text.sample("carabiner_cache_failures_total", [("access", "read")], Double(failures.reads))
     text.sample("carabiner_cache_failures_total", [("access", "write")], Double(failures.writes))
+    if let cache = live.current.host.client.store.cache as? SQLiteNormalizedCache {
+      text.single(
+        "carabiner_store_evicted_values_total", .counter, "Values removed from the store's file because it was full.",
+        cache.evictedValues)
+    }
     text.single(
       "carabiner_operation_retries_total", .counter, "Retries of an operation or its HTTP exchange by a stage.",
       counters.retries)
