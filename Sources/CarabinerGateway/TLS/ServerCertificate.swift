@@ -57,6 +57,8 @@ package final class ServerCertificate: Sendable {
     state = Mutex(State(pair: try CertificatePair(contents, protocols: protocols), tried: contents.digest))
   }
 
+  /// The path of the certificate chain.
+  package var path: String { files.certificates }
   /// The TLS context for new connections.
   package var context: NIOSSLContext { state.withLock(\.pair.context) }
   /// The server's own certificate, the first of the chain.

@@ -51,7 +51,7 @@ package final class RunningGateway: Sendable {
       let listening = servers
       reported = ServerMetrics(
         host: host.metrics, operations: operations, gateway: metrics, traces: configuration.traces, certificate: certificate,
-        connectionCount: { listening.reduce(0) { $0 + $1.connectionCount } })
+        listeners: listening.map(\.name), unsent: unsent, connectionCount: { listening.reduce(0) { $0 + $1.connectionCount } })
       let admin = AdminService(live: host.live, reloader: host.reloader, operations: operations, metrics: reported)
       if let path = configuration.adminSocket {
         adminServer = try await GatewayServer(.unix(path: path), group: group, isForOwnerOnly: true, handler: admin)

@@ -2,7 +2,7 @@ internal import CarabinerGateway
 
 /// The metrics of a running gateway and its host.
 ///
-/// Label values are statuses, names from the manifest and fixed words. No client chooses them.
+/// Label values are statuses, names from the manifest and the configuration, and fixed words. No client chooses them.
 struct ServerMetrics: Sendable {
   let host: HostMetrics
   let operations: OperationService
@@ -11,6 +11,10 @@ struct ServerMetrics: Sendable {
   let traces: TraceExport?
   /// The TLS certificate; nil without TLS.
   let certificate: ServerCertificate?
+  /// The addresses on which the gateway listens.
+  let listeners: [String]
+  /// The unsent bytes of responses and messages of all connections.
+  let unsent: UnsentTotal
   let connectionCount: @Sendable () -> Int
 
   /// All metrics in Prometheus' text format.
@@ -35,15 +39,19 @@ struct ServerMetrics: Sendable {
     text.single("carabiner_operations_running", .gauge, "Operations in progress.", load.running)
     text.single("carabiner_operations_waiting", .gauge, "Operations that wait to start.", load.waiting)
     text.single("carabiner_connections", .gauge, "Open connections of clients.", connectionCount())
+    text.single(
+      "carabiner_unsent_bytes", .gauge, "Bytes of responses and WebSocket messages that wait for their clients.", unsent.waiting)
   }
 
   private func writeCertificate(_ text: inout some MetricSink) {
     guard let certificate else { return }
-    text.single(
-      "carabiner_tls_certificate_expiry_timestamp_seconds", .gauge, "When the certificate of new TLS connections expires.",
-      certificate.expiry)
-    text.single(
-      "carabiner_tls_reload_failures_total", .counter, "Changed certificates or keys that could not be used.",
-      certificate.failureCount)
+    let name = "carabiner_tls_certificate_expiry_timestamp_seconds"
+    text.family(name, .gauge, "When the certificate of new TLS connections expires, per listener.")
+    for listener in listeners {
+      text.sample(name, [("listener", listener), ("certificate", certificate.path)], Double(certificate.expiry))
+    }
+    text.family("carabiner_tls_reload_failures_total", .counter, "Changed certificates or keys that could not be used.")
+    text.sample(
+      "carabiner_tls_reload_failures_total", [("certificate", certificate.path)], Double(certificate.failureCount))
   }
 }
