@@ -7,6 +7,7 @@ final class PluginBox: Sendable {
   let http: HTTPHooks?
   let cache: CacheHooks?
   let parser: ParserHooks?
+  let draining: (any Draining)?
   let handover: (any Handover)?
   let selfTesting: (any SelfTesting)?
 
@@ -16,6 +17,7 @@ final class PluginBox: Sendable {
     http = (plugin as? any HTTP.Stage).map(HTTPHooks.init)
     cache = (plugin as? any Cache.Stage).map(CacheHooks.init)
     parser = (plugin as? any Parser.Stage).map(ParserHooks.init)
+    draining = plugin as? any Draining
     handover = plugin as? any Handover
     selfTesting = plugin as? any SelfTesting
   }

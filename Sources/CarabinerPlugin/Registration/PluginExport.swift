@@ -65,6 +65,11 @@ public enum PluginExport {
     unsafe interceptor.parser = unsafe crb_parser_stage(type).map { unsafe UnsafePointer(immortal($0)) }
     if type is any Validating.Type { unsafe interceptor.validate = unsafe slot.validate }
     unsafe interceptor.create = unsafe slot.create
+    if type is any Draining.Type {
+      unsafe interceptor.drain = { instance in
+        if let instance = unsafe instance { unsafe PluginFactory.drain(instance) }
+      }
+    }
     unsafe interceptor.destroy = { instance in
       if let instance = unsafe instance { unsafe PluginFactory.destroy(instance) }
     }

@@ -59,6 +59,10 @@ internal import Synchronization
     }
   }
 
+  static func drain(_ instance: UnsafeMutableRawPointer) {
+    unsafe Unmanaged<PluginBox>.fromOpaque(instance)._withUnsafeGuaranteedRef { $0.draining?.drain() }
+  }
+
   /// Releases the plugin on the host's thread, unless tasks still use it.
   static func destroy(_ instance: UnsafeMutableRawPointer) {
     let box = unsafe Unmanaged<PluginBox>.fromOpaque(instance).takeRetainedValue()

@@ -27,6 +27,17 @@ struct KitFeatureTests {
     for _ in 0..<3 { #expect(try await chain.pass(.networkOnly).name == "second 1") }
   }
 
+  @Test(
+    "an instance learns that no new calls will start before it ends, and a failure there is contained",
+    arguments: KitPlugin.allCases, ["drain", "throw in drain"])
+  func drain(kit: KitPlugin, mode: String) async throws {
+    let folder = try FixturePlugin.Folder()
+    let journal = try JournalFile(in: folder)
+    _ = try await KitChain(kit, mode, journal: journal.url.path, lists: "graphql: [kit]").run()
+    for _ in 0..<1_500 where try journal.lines().count < 2 { try await Task.sleep(for: .milliseconds(20)) }
+    #expect(try journal.lines() == ["drain", "plugin"])
+  }
+
   @Test("an instance knows the path of its library in the manifest", arguments: KitPlugin.allCases)
   func origin(kit: KitPlugin) async throws {
     #expect(try await KitChain(kit, "origin").run().name == kit.path)

@@ -50,6 +50,7 @@ const crb_interceptor *interceptor() {
     i.parser = parser_stage<Plugin>();
     if constexpr (validates<Plugin>::value) i.validate = validate<Plugin>;
     i.create = create<Plugin>;
+    if constexpr (drains<Plugin>::value) i.drain = drain<Plugin>;
     i.destroy = destroy<Plugin>;
     if constexpr (hands_over<Plugin>::value || tests_itself<Plugin>::value) i.extension = extension<Plugin>;
     return i;

@@ -9,6 +9,12 @@
 // The bytes can come from another version of the plugin or be damaged: check every length in them. If either function throws,
 // the new instance works as its constructor left it, and the host logs the reason; so after throwing, adopt() must leave no changes.
 //
+// A plugin learns that no new calls will start, for example to end connections that only new calls need, with
+//
+//     void drain();                                       // once, before the destructor; running calls finish
+//
+// An instance for one call (Threads::PerCall) is not drained.
+//
 // A plugin adds self-tests, which `carabiner conform` runs together with its own checks, with
 //
 //     static auto self_tests() {
@@ -46,6 +52,16 @@ template <class P, class = void>
 struct tests_itself : std::false_type {};
 template <class P>
 struct tests_itself<P, std::void_t<decltype(P::self_tests())>> : std::true_type {};
+
+template <class P, class = void>
+struct drains : std::false_type {};
+template <class P>
+struct drains<P, std::void_t<decltype(std::declval<P &>().drain())>> : std::true_type {};
+
+template <class P>
+void drain(void *inst) noexcept {
+  core_of(inst)->contained([&] { plugin<P>(inst).drain(); });
+}
 
 template <class P>
 crb_status save(void *inst, crb_buf *bytes, crb_error *why) noexcept {

@@ -90,13 +90,7 @@ void cancelled(void *inst, crb_call handle, void *state) noexcept {
   auto *core = core_of(inst);
   if constexpr (has<on_cancel_hook, P, Cancelled>) {
     Cancelled call(Place{core, handle, static_cast<State *>(state), nullptr});
-    try {
-      plugin<P>(inst).on_cancel(call);
-    } catch (const std::exception &error) {
-      core->host.log(Level::Error, error.what());
-    } catch (...) {
-      core->host.log(Level::Error, "the plugin threw an exception that is not a std::exception");
-    }
+    core->contained([&] { plugin<P>(inst).on_cancel(call); });
   }
   // Finishes the hook if the plugin has not done so in on_cancel.
   core->cancel(handle);

@@ -49,6 +49,12 @@ struct Core : std::enable_shared_from_this<Core> {
 
   Tasks &tasks() noexcept { return *host.tasks_; }
 
+  /// Runs the plugin's code where there is no verdict. An exception is logged.
+  template <class Work>
+  void contained(Work &&work) const noexcept {
+    host.contained(std::forward<Work>(work));
+  }
+
   /// Notes that a hook of this call is about to be suspended. False if one is already.
   bool await(crb_call call, const std::shared_ptr<Gate> &gate) {
     const std::lock_guard<std::mutex> guard(lock);

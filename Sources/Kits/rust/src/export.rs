@@ -12,8 +12,8 @@ use crate::host;
 use crate::instance::Instance;
 pub use crate::instance::{create, destroy};
 use crate::later::{self, fail, guarded};
-use crate::instance::validate;
-use crate::plugin::{Plugin, Validate};
+use crate::instance::{drain, validate};
+use crate::plugin::{Drain, Plugin, Validate};
 use crate::stages::{cache, graphql, http, parser};
 
 /// The first step of the entry function.
@@ -89,6 +89,7 @@ macro_rules! hooks {
             const STATE: Option<&'static abi::StateTable> = None;
             const SELF_TESTS: Option<&'static abi::SelfTestTable> = None;
             const VALIDATE: Option<unsafe extern "C" fn(*const abi::Host, abi::View, *mut abi::ErrorInfo) -> abi::Status> = None;
+            const DRAIN: Option<unsafe extern "C" fn(*mut c_void)> = None;
             const PARSER_ACCEPT: Option<&'static c_char> = None;
         }
         $(hooks!(@one $constant $slot ($trait) ($stage) $function ($($pointer)*) $($raw $raw_type, $event)?);)*
@@ -238,6 +239,11 @@ impl<P: Validate> Probe<P> {
     #[doc(hidden)]
     pub const VALIDATE: Option<unsafe extern "C" fn(*const abi::Host, abi::View, *mut abi::ErrorInfo) -> abi::Status> =
         Some(validate::<P>);
+}
+
+impl<P: Drain> Probe<P> {
+    #[doc(hidden)]
+    pub const DRAIN: Option<unsafe extern "C" fn(*mut c_void)> = Some(drain::<P>);
 }
 
 impl<P: parser::Stage> Probe<P> {

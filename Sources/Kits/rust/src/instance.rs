@@ -8,7 +8,7 @@ use crate::abi::{self, E_INVAL, OK};
 use crate::config::Config;
 use crate::failure::Failure;
 use crate::host::Host;
-use crate::plugin::{Plugin, Setup, Validate};
+use crate::plugin::{Drain, Plugin, Setup, Validate};
 use crate::tasks;
 use crate::values::{text, view};
 
@@ -82,6 +82,13 @@ pub unsafe extern "C" fn create<P: Plugin>(
     };
     unsafe { *instance = Box::into_raw(Box::new(Instance { plugin, host })) as *mut c_void };
     OK
+}
+
+/// # Safety
+/// See [`create`].
+pub unsafe extern "C" fn drain<P: Drain>(instance: *mut c_void) {
+    let instance = unsafe { &*(instance as *const Instance<P>) };
+    instance.host.contained(|| instance.plugin.drain());
 }
 
 /// # Safety

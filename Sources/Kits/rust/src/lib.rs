@@ -75,7 +75,7 @@ pub use failure::{Answer, Failure, Verdict};
 pub use fetch::{FetchRequest, FetchResponse};
 pub use host::{Host, Level};
 pub use later::Later;
-pub use plugin::{Plugin, Setup, Validate};
+pub use plugin::{Drain, Plugin, Setup, Validate};
 pub use stages::{cache, graphql, http, parser};
 pub use store::{StoreAnswer, StoreRequest};
 pub use timer::Timer;

@@ -161,7 +161,7 @@ macro_rules! interceptor {
             parser: if CarabinerProbe::PARSER.is_some() { &PARSER } else { std::ptr::null() },
             validate: CarabinerProbe::VALIDATE,
             create: Some(create::<$plugin>),
-            drain: None,
+            drain: CarabinerProbe::DRAIN,
             destroy: Some(destroy::<$plugin>),
             extension: match (CarabinerProbe::STATE, CarabinerProbe::SELF_TESTS) {
                 (None, None) => None,

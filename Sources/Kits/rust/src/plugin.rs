@@ -32,3 +32,9 @@ pub trait Validate: Plugin {
     /// Checks a configuration without any effect. [`Plugin::new`] must accept exactly the configurations that this accepts.
     fn validate(config: &Config) -> Result<(), Failure>;
 }
+
+/// For plugins that end something as soon as no new calls can start, for example connections that only new calls need.
+pub trait Drain: Plugin {
+    /// Called once for each instance before it is dropped; running calls finish. With `threads: PerCall` it is not called.
+    fn drain(&self);
+}

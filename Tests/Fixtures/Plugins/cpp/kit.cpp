@@ -50,6 +50,12 @@ class Kit {
   ~Kit() { note_end(journal_, "plugin"); }
 
   static void validate(const crb::Config &config) {
+  void drain() {
+    if (!is("drain") && !is("throw in drain")) return;
+    note_end(journal_, "drain");
+    throw_in("drain");
+  }
+
     if (config.text("mode") == "refuse") throw crb::Failure("this configuration is refused");
   }
 

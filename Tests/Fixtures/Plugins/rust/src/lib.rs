@@ -11,8 +11,8 @@ mod ticks;
 mod worker;
 
 use carabiner::{
-    cache, graphql, http, Answer, Cancelled, Chunk, Config, ErrorEvent, ErrorFlags, Failure, FetchRequest, Handover, Head, Key, Later, Parts,
-    Plugin, ResultEvent, Scope, SelfTest, SelfTests, Setup, StoreRequest, Validate, Value, Verdict,
+    cache, graphql, http, Answer, Cancelled, Chunk, Config, Drain, ErrorEvent, ErrorFlags, Failure, FetchRequest, Handover, Head, Key, Later,
+    Parts, Plugin, ResultEvent, Scope, SelfTest, SelfTests, Setup, StoreRequest, Validate, Value, Verdict,
 };
 use second::Second;
 use ticks::Ticks;
@@ -42,6 +42,15 @@ impl Drop for Kit {
 }
 
 impl Validate for Kit {
+impl Drain for Kit {
+    fn drain(&self) {
+        if self.mode == "drain" || self.mode == "throw in drain" {
+            note_end(&self.journal, "drain");
+            self.panic_in("drain");
+        }
+    }
+}
+
     fn validate(config: &Config) -> Result<(), Failure> {
         match config.text("mode")?.as_deref() {
             Some("refuse") => Err("this configuration is refused".into()),

@@ -71,6 +71,12 @@ extension Kit: Handover {
   func save() throws -> [UInt8]? {
     try throwing(in: "save")
     return mode == "nothing" ? nil : Array("kit:\(adopted.withLock { $0 } ?? mode)".utf8)
+extension Kit: Draining {
+  func drain() {
+    if mode == "drain" || mode == "throw in drain" { noteEnd(journal, "drain") }
+  }
+}
+
   }
 
   func adopt(_ bytes: [UInt8], version: UInt32) throws {
