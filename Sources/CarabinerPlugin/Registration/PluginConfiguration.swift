@@ -11,7 +11,7 @@ public struct PluginConfiguration: Sendable {
   /// The generation of the manifest that creates the instance.
   public let generation: UInt64
 
-  /// Decodes the configuration.
+  /// Decodes the configuration. An optional property is nil if its member is missing or null.
   ///
   /// - Throws: `DecodingError`.
   public func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {

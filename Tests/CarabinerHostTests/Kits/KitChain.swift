@@ -26,16 +26,17 @@ struct KitChain {
   /// - Parameters:
   ///   - extra: Additional lines of the manifest entry.
   ///   - url: The URL that the fixture fetches; nil for a page of the server.
+  ///   - members: Additional members of the fixture's configuration, each after a comma.
   init(
     _ kit: KitPlugin, _ mode: String = "", status: Int = 200, interceptor: String = "org.carabiner.test.kit", extra: String = "",
-    url: String? = nil, journal: String? = nil, lists: String = allLists
+    url: String? = nil, journal: String? = nil, members: String = "", lists: String = allLists
   ) async throws {
     let path = try await kit.path
     let (transport, environment) = try Self.network.get()
     server = try ToyServer(status: status)
     let page = url ?? "http://127.0.0.1:\(server.port)/other"
     let note = journal.map { ", journal: \"\($0)\"" } ?? ""
-    let config = interceptor.hasSuffix(".second") ? "{}" : "{mode: \"\(mode)\", url: \"\(page)\"\(note)}"
+    let config = interceptor.hasSuffix(".second") ? "{}" : "{mode: \"\(mode)\", url: \"\(page)\"\(note)\(members)}"
     let manifest = try Manifest(
       text: """
         carabiner: 1

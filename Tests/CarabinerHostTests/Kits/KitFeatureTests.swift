@@ -38,6 +38,13 @@ struct KitFeatureTests {
     #expect(try journal.lines() == ["drain", "plugin"])
   }
 
+  @Test(
+    "a member of the configuration that is null is as good as missing", arguments: KitPlugin.allCases,
+    [("", "missing"), (", extra: null", "missing"), (", extra: {}", "given")])
+  func nullMember(kit: KitPlugin, _ extra: (members: String, name: String)) async throws {
+    #expect(try await KitChain(kit, "extra", members: extra.members, lists: "graphql: [kit]").run().name == extra.name)
+  }
+
   @Test("an instance knows the path of its library in the manifest", arguments: KitPlugin.allCases)
   func origin(kit: KitPlugin) async throws {
     #expect(try await KitChain(kit, "origin").run().name == kit.path)

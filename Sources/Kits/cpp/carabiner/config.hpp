@@ -14,7 +14,7 @@
 
 namespace crb {
 
-/// A borrowed JSON value. A missing member is returned as nothing; a member of another type throws Failure.
+/// A borrowed JSON value. A member that is missing or null is returned as nothing; a member of another type throws Failure.
 class Config {
  public:
   explicit Config(std::string_view json) noexcept : json_(json) {}
@@ -22,10 +22,10 @@ class Config {
   /// The JSON text, unchanged.
   std::string_view json() const noexcept { return json_; }
 
-  /// A member of an object.
+  /// A member of an object; nothing if it is missing or null.
   std::optional<Config> operator[](std::string_view name) const {
     for (auto &[key, value] : members()) {
-      if (key == name) return value;
+      if (key == name && value.trimmed() != "null") return value;
     }
     return std::nullopt;
   }
@@ -71,7 +71,7 @@ class Config {
     }
     return found;
   }
-  /// The members of an object.
+  /// The members of an object, including those that are null.
   std::vector<std::pair<std::string, Config>> members() const {
     std::vector<std::pair<std::string, Config>> found;
     size_t offset = open('{', "an object");
@@ -90,7 +90,7 @@ class Config {
   template <class Type>
   std::optional<Type> at(std::string_view name, Type (Config::*read)() const) const {
     const auto value = (*this)[name];
-    if (!value || value->trimmed() == "null") return std::nullopt;
+    if (!value) return std::nullopt;
     try {
       return ((*value).*read)();
     } catch (const Failure &failure) {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::failure::Failure;
 
-/// A borrowed JSON value. A missing member is `None`; a member of another type is an error.
+/// A borrowed JSON value. A member that is missing or null is `None`; a member of another type is an error.
 #[derive(Clone, Copy, Debug)]
 pub struct Config<'a>(&'a str);
 
@@ -70,7 +70,7 @@ impl<'a> Config<'a> {
         }
         Ok(found)
     }
-    /// The members of an object.
+    /// The members of an object, including those that are null.
     pub fn members(&self) -> Result<Vec<(Cow<'a, str>, Config<'a>)>, Failure> {
         let mut reader = Reader(self.0);
         reader.expect('{', "an object")?;

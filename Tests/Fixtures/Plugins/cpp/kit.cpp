@@ -26,7 +26,7 @@ class Kit {
   static constexpr auto identity =
       crb::Identity{
           "org.carabiner.test.kit", "1.0.0",
-          R"({"type":"object","additionalProperties":false,"required":["mode"],"properties":{"mode":{"type":"string"},"url":{"type":"string"},"journal":{"type":"string"}}})"}
+          R"({"type":"object","additionalProperties":false,"required":["mode"],"properties":{"mode":{"type":"string"},"url":{"type":"string"},"journal":{"type":"string"},"extra":{}}})"}
           .with_texts("Kit", "Carabiner", "https://kit.example")
           .with_capabilities("varies");
   static constexpr crb::Parts graphql{CRB_PART_HEADERS | CRB_PART_JSON, CRB_PART_HEADERS | CRB_PART_JSON};
@@ -40,7 +40,8 @@ class Kit {
 
   explicit Kit(const crb::Setup &setup)
       : host_(setup.host), note_(host_.key("org.carabiner.test.note")), mode_(setup.config.text("mode").value_or("")),
-        url_(setup.config.text("url").value_or("")), journal_(setup.config.text("journal").value_or("")), origin_(setup.origin) {
+        url_(setup.config.text("url").value_or("")), journal_(setup.config.text("journal").value_or("")), origin_(setup.origin),
+        has_extra_(setup.config["extra"].has_value()) {
     validate(setup.config);
     if (is("overrun")) worker_.emplace();
     if (is("tick")) {
@@ -49,13 +50,13 @@ class Kit {
   }
   ~Kit() { note_end(journal_, "plugin"); }
 
-  static void validate(const crb::Config &config) {
   void drain() {
     if (!is("drain") && !is("throw in drain")) return;
     note_end(journal_, "drain");
     throw_in("drain");
   }
 
+  static void validate(const crb::Config &config) {
     if (config.text("mode") == "refuse") throw crb::Failure("this configuration is refused");
   }
 
@@ -97,6 +98,7 @@ class Kit {
     if (is("too many")) throw crb::Failure("too many at once", 7).with_status(429).with_retry_after(1500ms);
     if (is("flags")) throw crb::Failure("asleep").with_flags(CRB_ERROR_RETRYABLE | CRB_ERROR_LIMIT).with_detail(R"({"until":9})");
     if (is("origin")) return call.respond(R"({"data":{"hero":{"name":")" + origin_ + "\"}}}");
+    if (is("extra")) return call.respond(std::string(R"({"data":{"hero":{"name":")") + (has_extra_ ? "given" : "missing") + "\"}}}");
     if (is("hold")) return call.after(600s, [witness = std::make_shared<Witness>(journal_, "work")](crb::graphql::Call &) {});
     if (is("overrun")) return overrun(call);
     if (is("tick")) {
@@ -312,6 +314,7 @@ class Kit {
   const std::string url_;
   const std::string journal_;
   const std::string origin_;
+  const bool has_extra_;
   std::mutex mutex_;
   int ticks_ = 0;
   std::optional<crb::Later<crb::graphql::Call>> ticked_;

@@ -31,6 +31,7 @@ struct Kit {
     adopted: Mutex<Option<String>>,
     journal: String,
     origin: String,
+    has_extra: bool,
     worker: Option<Arc<Worker>>,
     ticks: Arc<Ticks>,
 }
@@ -41,7 +42,6 @@ impl Drop for Kit {
     }
 }
 
-impl Validate for Kit {
 impl Drain for Kit {
     fn drain(&self) {
         if self.mode == "drain" || self.mode == "throw in drain" {
@@ -51,6 +51,7 @@ impl Drain for Kit {
     }
 }
 
+impl Validate for Kit {
     fn validate(config: &Config) -> Result<(), Failure> {
         match config.text("mode")?.as_deref() {
             Some("refuse") => Err("this configuration is refused".into()),
@@ -79,6 +80,7 @@ impl Plugin for Kit {
             mode,
             journal,
             origin: setup.origin.to_owned(),
+            has_extra: setup.config.get("extra")?.is_some(),
             ticks: Arc::default(),
             url: text("url")?,
             late: Arc::default(),
@@ -156,6 +158,10 @@ impl graphql::Stage for Kit {
                 return Err(Failure::new("asleep").with_flags(flags).with_detail(r#"{"until":9}"#));
             }
             "origin" => return call.respond(&format!(r#"{{"data":{{"hero":{{"name":"{}"}}}}}}"#, self.origin)),
+            "extra" => {
+                let name = if self.has_extra { "given" } else { "missing" };
+                return call.respond(&format!(r#"{{"data":{{"hero":{{"name":"{name}"}}}}}}"#));
+            }
             "hold" => {
                 let witness = Witness::new(&self.journal, "work");
                 return call.after(Duration::from_secs(600), move |_| {

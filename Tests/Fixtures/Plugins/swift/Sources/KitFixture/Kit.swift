@@ -8,7 +8,7 @@ final class Kit: Plugin, Validating {
     id: "org.carabiner.test.kit", version: "1.0.0",
     configurationSchema: """
       {"type":"object","additionalProperties":false,"required":["mode"],"properties":{"mode":{"type":"string"},
-      "url":{"type":"string"},"journal":{"type":"string"}}}
+      "url":{"type":"string"},"journal":{"type":"string"},"extra":{}}}
       """,
     name: "Kit", vendor: "Carabiner", url: "https://kit.example")
 
@@ -16,6 +16,10 @@ final class Kit: Plugin, Validating {
     let mode: String
     let url: String?
     let journal: String?
+    let extra: Extra?
+  }
+
+  private struct Extra: Decodable {
   }
 
   /// The beginning of the only record that this cache keeps in the host's store.
@@ -29,6 +33,7 @@ final class Kit: Plugin, Validating {
   let kept = Mutex<[String: String]>([:])
   let journal: String
   let origin: String
+  let hasExtra: Bool
   let ticks = Ticks()
   /// The task of work that continues after its call is over.
   let lateTask = Mutex<Int?>(nil)
@@ -42,6 +47,7 @@ final class Kit: Plugin, Validating {
     self.host = host
     journal = settings.journal ?? ""
     origin = configuration.origin
+    hasExtra = settings.extra != nil
     try Self.validate(configuration)
     if mode == "tick" {
       try host.every(.milliseconds(1)) { [ticks, witness = Witness(journal, "work")] in
@@ -65,18 +71,18 @@ final class Kit: Plugin, Validating {
   }
 }
 
-extension Kit: Handover {
-  static let stateVersion: UInt32 = 3
-
-  func save() throws -> [UInt8]? {
-    try throwing(in: "save")
-    return mode == "nothing" ? nil : Array("kit:\(adopted.withLock { $0 } ?? mode)".utf8)
 extension Kit: Draining {
   func drain() {
     if mode == "drain" || mode == "throw in drain" { noteEnd(journal, "drain") }
   }
 }
 
+extension Kit: Handover {
+  static let stateVersion: UInt32 = 3
+
+  func save() throws -> [UInt8]? {
+    try throwing(in: "save")
+    return mode == "nothing" ? nil : Array("kit:\(adopted.withLock { $0 } ?? mode)".utf8)
   }
 
   func adopt(_ bytes: [UInt8], version: UInt32) throws {
@@ -118,6 +124,7 @@ extension Kit: GraphQL.Stage, GraphQL.OnResult, GraphQL.OnError {
     case "respond": return try call.respond(#"{"data":{"hero":{"name":"plugin"}}}"#)
     case "flags": throw PluginFailure("asleep", flags: [.retryable, .limit], detail: #"{"until":9}"#)
     case "origin": return try call.respond(#"{"data":{"hero":{"name":"\#(origin)"}}}"#)
+    case "extra": return try call.respond(#"{"data":{"hero":{"name":"\#(hasExtra ? "given" : "missing")"}}}"#)
     case "hold": return hold()
     case "hold elsewhere": return holdElsewhere()
     case "overrun": return overrun(call)
