@@ -2,9 +2,11 @@
 #pragma once
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <spawn.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -72,4 +74,40 @@ static const short CLinux_NEW_SESSION = 0x80 /* POSIX_SPAWN_SETSID */;
 extern int posix_spawn_file_actions_addchdir_np(posix_spawn_file_actions_t *actions, const char *path);
 static inline int CLinux_changeDirectory(posix_spawn_file_actions_t *actions, const char *path) {
   return posix_spawn_file_actions_addchdir_np(actions, path);
+}
+
+/* The next two functions of glibc and their structures are declared only with _GNU_SOURCE, so they have own names here. */
+struct CLinux_Object {
+  ElfW(Addr) base;
+  const char *name;
+  const ElfW(Phdr) *segments;
+  ElfW(Half) segmentCount;
+};
+struct CLinux_Symbol {
+  const char *library;
+  void *base;
+  const char *name;
+  void *address;
+};
+extern int CLinux_forEachObject(int (*look)(struct CLinux_Object *, size_t, void *), void *context) __asm__("dl_iterate_phdr");
+extern int CLinux_findSymbol(const void *address, struct CLinux_Symbol *symbol, void **entry, int wanted) __asm__("dladdr1");
+
+static inline int CLinux_hasCodeAt(struct CLinux_Object *object, size_t size, void *address) {
+  (void)size;
+  for (ElfW(Half) index = 0; index < object->segmentCount; index++) {
+    const ElfW(Phdr) *segment = &object->segments[index];
+    if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X)) continue;
+    if ((ElfW(Addr))address - (object->base + segment->p_vaddr) < segment->p_memsz) return 1;
+  }
+  return 0;
+}
+
+/* Whether the address of a symbol is in an executable segment, and the symbol is not an object. Some linkers put constants into executable
+ * segments. The address of an indirect function is that of its implementation, which may have no symbol. */
+static inline int CLinux_isCode(void *address) {
+  if (!CLinux_forEachObject(CLinux_hasCodeAt, address)) return 0;
+  struct CLinux_Symbol symbol = {NULL, NULL, NULL, NULL};
+  void *entry = NULL;
+  if (!CLinux_findSymbol(address, &symbol, &entry, 1 /* RTLD_DL_SYMENT */) || !entry || symbol.address != address) return 1;
+  return ELF64_ST_TYPE(((const ElfW(Sym) *)entry)->st_info) != STT_OBJECT;
 }

@@ -1,4 +1,5 @@
 internal import CCarabiner
+internal import CLinux
 internal import CTestHost
 internal import CarabinerHost
 internal import Glibc
@@ -30,6 +31,9 @@ struct LoadingTrial {
     }
     guard let symbol = unsafe dlsym(handle, "crb_entry_v1") else {
       throw TrialNotes.Skip("it does not export crb_entry_v1; see SY01")
+    }
+    guard unsafe CLinux_isCode(symbol) != 0 else {
+      throw TrialNotes.Skip("its symbol crb_entry_v1 is not a function; see SY01")
     }
     // In every check, because memory of the host that a plugin frees would end this process at another place.
     unsafe CTestHost_watchFrees(symbol, Self.isForeign)

@@ -1,4 +1,5 @@
 internal import CFFI
+internal import CLinux
 internal import Carabiner
 package import CarabinerManifest
 package import CarabinerWire
@@ -22,7 +23,8 @@ internal import Glibc
   /// - Parameters:
   ///   - dependencies: The libraries that a library named by a path may need.
   ///   - directory: The folder that a relative path is relative to.
-  /// - Throws: ``ManifestProblem`` if the library or function does not exist, or another user can change the library.
+  /// - Throws: ``ManifestProblem`` if the library or function does not exist, the symbol is not a function, or another user can change
+  ///   the library.
   package convenience init(_ declaration: FFIDeclaration, at pointer: JSONPointer, directory: String = ".") throws {
     try self.init(declaration, at: pointer, PluginDependencies(allowed: [], mode: .memfd), directory: directory)
   }
@@ -42,6 +44,11 @@ internal import Glibc
       throw ManifestProblem(
         .invalidValue, at: pointer.appending("function"),
         "\(declaration.library) has no symbol \(declaration.function); nm -D lists its symbols")
+    }
+    guard unsafe CLinux_isCode(symbol) != 0 else {
+      throw ManifestProblem(
+        .invalidValue, at: pointer.appending("function"),
+        "\(declaration.function) of \(declaration.library) is data and not a function; nm -D lists functions with T, W or i")
     }
     unsafe address = unsafe symbol
     unsafe types = .allocate(capacity: max(declaration.arguments.count, 1))

@@ -1,5 +1,6 @@
 internal import CCarabiner
 internal import CCrash
+internal import CLinux
 internal import CarabinerManifest
 internal import Glibc
 internal import Synchronization
@@ -98,6 +99,11 @@ internal import Synchronization
       throw LoadRefusal(
         .noEntry, step: "entry", path: file.path,
         "it does not export crb_entry_v1; declare the function with CRB_EXPORT and check `nm -D`")
+    }
+    guard unsafe CLinux_isCode(symbol) != 0 else {
+      throw LoadRefusal(
+        .noEntry, step: "entry", path: file.path,
+        "its symbol crb_entry_v1 is data; declare a function of this name with CRB_EXPORT")
     }
     unsafe CCrash_note_library(handle, entryName, file.path, file.digest)
     typealias Entry = @convention(c) (UnsafePointer<crb_host>?) -> UnsafePointer<crb_plugin>?

@@ -67,4 +67,21 @@ struct FFITests {
     let symbol = try declaration(#"{"library":"libz.so.1","function":"no_such","returns":"u64","header":"X"}"#)
     #expect(throws: ManifestProblem.self) { try FFIFunction(symbol, at: here) }
   }
+
+  @Test(
+    "a symbol that is data is refused, whether variable, pointer or constant", arguments: ["environ", "stdout", "in6addr_any"])
+  func data(symbol: String) throws {
+    let data = try declaration(#"{"library":"libc.so.6","function":"\#(symbol)","returns":"u64","header":"X"}"#)
+    let problem = #expect(throws: ManifestProblem.self) { try FFIFunction(data, at: here) }
+    #expect(problem?.pointer == here.appending("function"))
+    #expect(problem?.message.contains("is data and not a function") == true, "\(problem?.message ?? "")")
+  }
+
+  @Test(
+    "functions are accepted, also indirect, weak and private ones' aliases",
+    arguments: ["strlen", "memcpy", "time", "getpid", "write", "__libc_malloc"])
+  func code(symbol: String) throws {
+    let function = try declaration(#"{"library":"libc.so.6","function":"\#(symbol)","returns":"u64","header":"X"}"#)
+    #expect(throws: Never.self) { try FFIFunction(function, at: here) }
+  }
 }

@@ -41,7 +41,7 @@ struct LoadingTests {
       ("SMALL_TABLE", .badTable), ("SMALL_INTERCEPTOR", .badTable), ("NO_STAGE", .badTable), ("NO_INTERCEPTORS", .badTable),
       ("TABLE_NEWER", .abiTooNew), ("TABLE_MAJOR", .abiMajor), ("INIT_FAILS", .initFailed), ("UNRESOLVED", .openFailed),
       ("SMALL_STAGE", .badTable), ("BAD_THREADS", .badTable), ("BAD_ID", .badTable), ("NO_VERSION", .badTable),
-      ("NO_CREATE", .badTable), ("TWICE", .badTable), ("NULL_ITEM", .badTable),
+      ("NO_CREATE", .badTable), ("TWICE", .badTable), ("NULL_ITEM", .badTable), ("ENTRY_IS_DATA", .noEntry),
     ])
   func oneThingWrong(definition: String, code: LoadRefusal.Code) async throws {
     let path = try await FixturePlugin.compile("loading", defining: [definition], into: folder)

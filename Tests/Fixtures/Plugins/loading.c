@@ -153,7 +153,11 @@ static const crb_plugin plugin = {
     .items = items,
     .init = init};
 
-#ifdef NO_ENTRY
+#ifdef ENTRY_IS_DATA
+extern CRB_EXPORT const crb_plugin *const data __asm__("crb_entry_v1");
+const crb_plugin *const data = &plugin;
+static const crb_plugin *unused(const crb_host *host) {
+#elif defined(NO_ENTRY)
 CRB_EXPORT const crb_plugin *another_name(const crb_host *host) {
 #else
 CRB_EXPORT const crb_plugin *crb_entry_v1(const crb_host *host) {
@@ -190,3 +194,6 @@ CRB_EXPORT const crb_plugin *crb_entry_v1(const crb_host *host) {
 #endif
   return &plugin;
 }
+#ifdef ENTRY_IS_DATA
+const crb_plugin *another_name(const crb_host *host) { return unused(host); }
+#endif

@@ -22,8 +22,11 @@ extension Check {
         """),
     .file { trial in
       let exported = try trial.object().symbols.filter { $0.isDefined && $0.binding != SharedObject.Binding.local }
-      guard exported.contains(where: { isEntry($0.name) }) else {
+      guard let entry = exported.first(where: { isEntry($0.name) }) else {
         return trial.notes.fail("it does not export crb_entry_v1; declare the function with CRB_EXPORT")
+      }
+      guard entry.isFunction else {
+        return trial.notes.fail("its symbol \(entry.name) is data; declare a function of this name with CRB_EXPORT")
       }
       // Unique names and allocators are worse than other names, and have rules of their own: SY02 and SY07.
       let others = exported.filter { symbol in
