@@ -207,7 +207,11 @@ package struct Supervisor: Sendable {
     let kept = ["PATH", "LANG", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS", "LSAN_OPTIONS"].compactMap { name in
       ProcessInfo.processInfo.environment[name].map { "\(name)=\($0)" }
     }
-    return kept + ["HOME=\(folder)", "TMPDIR=\(folder)", "XDG_RUNTIME_DIR=\(folder)", "SWIFT_BACKTRACE=enable=no"]
+    // libdispatch logs to syslog that it may not raise the priority of a thread. A connection to syslog is refused and would be reported.
+    return kept + [
+      "HOME=\(folder)", "TMPDIR=\(folder)", "XDG_RUNTIME_DIR=\(folder)", "SWIFT_BACKTRACE=enable=no",
+      "LIBDISPATCH_LOG=NO",
+    ]
   }
 
   private static func tail(_ text: String) -> String {

@@ -67,11 +67,25 @@ struct EscapeTests {
     #expect(check?["output"]?.string?.contains(/refused system calls: socket \(\d+ times\)/) == true, "\(check ?? .null)")
   }
 
+  @Test(
+    "a higher priority is refused with the error of the kernel, and not reported as a fault", arguments: [-1, -2, -20])
+  func higherPriority(_ nice: Int) async throws {
+    let folder = try FixturePlugin.Folder()
+    let plugin = try await BadPlugin.compile(
+      Self.asking(for: "setpriority(PRIO_PROCESS, 0, \(nice)) == -1 && errno == EACCES"), into: folder)
+    let run = try await CommandRun(["conform", "--check", "SE01", "--format", "json", plugin])
+    let check = try JSONValue(parsing: run.output)["plugins"]?[0]?["checks"]?[0]
+    #expect(check?["status"] == "PASS", "\(check ?? .null)")
+    #expect(check?["output"]?.string?.contains("refused system calls") != true, "\(check ?? .null)")
+  }
+
   /// A plugin whose creation succeeds if a C expression is true.
   private static func asking(for expression: String) -> String {
     """
     #include <carabiner.h>
+    #include <errno.h>
     #include <signal.h>
+    #include <sys/resource.h>
     #include <sys/socket.h>
     static int blocks_signals(void) {
       sigset_t all;
