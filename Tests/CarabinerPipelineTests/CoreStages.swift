@@ -117,3 +117,15 @@ struct Dropping: GraphQLInterceptor {
     request: Request, next: NextInterceptorFunction<Request>
   ) async throws -> InterceptorResultStream<Request> { await next(request).compactMap { _ in nil } }
 }
+
+/// Sends an HTTP request again whose response has the status 503.
+struct RetriesUnavailable: HTTPInterceptor {
+  let log: Log
+
+  func intercept(request: URLRequest, next: NextHTTPInterceptorFunction) async throws -> HTTPResponse {
+    let response = try await next(request)
+    log.note("\(response.response.statusCode)")
+    if response.response.statusCode == 503 { throw HTTPRetry() }
+    return response
+  }
+}

@@ -38,14 +38,16 @@ extension ApolloClient {
       of: GraphQLResult<Operation.Data>.self, bufferingPolicy: .bufferingOldest(Self.maximumWaitingResults))
     // The completion keeps it, so it is released when no result can follow.
     let end = StreamEnd { continuation.finish() }
-    let call = networkTransport.send(
-      operation: operation, cachePolicy: cachePolicy, contextIdentifier: nil, context: nil, callbackQueue: .global()
-    ) { result in
-      withExtendedLifetime(end) {
-        switch result {
-        case .success(let value):
-          if case .dropped = continuation.yield(value) { continuation.finish(throwing: SlowReaderError()) }
-        case .failure(let error): continuation.finish(throwing: error)
+    let call = ClientStore.$current.withValue(store) {
+      networkTransport.send(
+        operation: operation, cachePolicy: cachePolicy, contextIdentifier: nil, context: nil, callbackQueue: .global()
+      ) { result in
+        withExtendedLifetime(end) {
+          switch result {
+          case .success(let value):
+            if case .dropped = continuation.yield(value) { continuation.finish(throwing: SlowReaderError()) }
+          case .failure(let error): continuation.finish(throwing: error)
+          }
         }
       }
     }

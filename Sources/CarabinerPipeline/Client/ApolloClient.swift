@@ -77,8 +77,10 @@ open class ApolloClient: ApolloClientProtocol {
       Task(executorPreference: QueueExecutor(queue)) { handler.value?(.failure(ApolloClientError.noUploadTransport)) }
       return EmptyCancellable()
     }
-    return transport.upload(operation: operation, files: files, context: context, callbackQueue: queue) { result in
-      resultHandler?(result)
+    return ClientStore.$current.withValue(store) {
+      transport.upload(operation: operation, files: files, context: context, callbackQueue: queue) { result in
+        resultHandler?(result)
+      }
     }
   }
 
@@ -93,8 +95,10 @@ open class ApolloClient: ApolloClientProtocol {
     _ operation: Operation, _ cachePolicy: CachePolicy, _ identifier: UUID?, _ context: (any RequestContext)?,
     _ queue: DispatchQueue, _ handler: GraphQLResultHandler<Operation.Data>?
   ) -> any Cancellable {
-    networkTransport.send(
-      operation: operation, cachePolicy: cachePolicy, contextIdentifier: identifier, context: context, callbackQueue: queue
-    ) { result in handler?(result) }
+    ClientStore.$current.withValue(store) {
+      networkTransport.send(
+        operation: operation, cachePolicy: cachePolicy, contextIdentifier: identifier, context: context, callbackQueue: queue
+      ) { result in handler?(result) }
+    }
   }
 }

@@ -34,13 +34,35 @@ open class URLSessionConfiguration: @unchecked Sendable {
   }
 }
 
-/// The session of a client, as its delegate methods see it.
+/// The session of a client or of a ``HTTPNetworkTransport``.
 public final class URLSession: Sendable {
+  /// A session with the default settings, which all its users share.
+  public static let shared = URLSession(configuration: .default)
+
   /// The settings.
   public let configuration: URLSessionConfiguration
+  private let made: Mutex<(any HTTPTransport)?>
 
-  /// A session with these settings. The client that owns it sends.
-  public init(configuration: URLSessionConfiguration) { self.configuration = configuration }
+  /// A session with these settings.
+  public init(configuration: URLSessionConfiguration) {
+    self.configuration = configuration
+    made = Mutex(nil)
+  }
+
+  /// A session over a transport, which may be shared with others.
+  public init(transport: any HTTPTransport) {
+    configuration = .default
+    made = Mutex(transport)
+  }
+
+  /// The transport of the session, made at the first call.
+  func transport() throws -> any HTTPTransport {
+    try made.withLock { made in
+      let transport = try made ?? configuration.transport()
+      made = transport
+      return transport
+    }
+  }
 }
 
 /// One transfer of a client.
