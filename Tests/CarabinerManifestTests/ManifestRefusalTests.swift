@@ -206,6 +206,12 @@ struct ManifestRefusalTests {
     .chain("an unknown stage", "{http: [respons-code]}", .unknownStage, "/http/0", "(did you mean response-code?); declare it"),
     .chain("a stage of another list", "{http: [json]}", .unknownStage, "/http/0", "json is a stage of the parsing list"),
     .chain("a stage twice", "{http: [a, {use: a}]}", .duplicateName, "/http/1", "a is in this list already"),
+    .chain(
+      "a stage behind the delegate", "{http: [a, delegate, response-code]}", .orderUnsatisfied, "/http/2",
+      "response-code is behind delegate, and the delegate has the last word"),
+    .chain(
+      "the delegate in another list", "{graphql: [delegate]}", .unknownStage, "/graphql/0", "delegate is a stage of the http list"
+    ),
     .chain("no parser", "{parsing: []}", .invalidValue, "/parsing", "needs a parser"),
     .chain("before itself", "{http: [{use: a, before: a}]}", .orderCycle, "/http/0", "before or after itself"),
     .chain("before an earlier one", "{http: [a, {use: b, before: [a]}]}", .orderUnsatisfied, "/http/1", "b must be before a"),

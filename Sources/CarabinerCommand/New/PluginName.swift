@@ -31,7 +31,7 @@ struct PluginName {
         single hyphens between them, \(Self.maximumLength) bytes at most, as in request-log
         """)
     }
-    let taken = StageKind.allCases.flatMap(\.builtIns)
+    let taken = StageKind.allCases.flatMap(\.knownBuiltIns)
     guard !taken.contains(name), !["carabiner", "kit"].contains(name) else {
       throw CommandError(.invalidName, "\(name) is a reserved name; choose another, as in my-\(name)")
     }

@@ -33,7 +33,18 @@ extension ManifestReader {
       order.entries.append((entry, place))
     }
     for problem in order.problems() { report(problem) }
+    checkDelegate(in: order)
     return order.entries.map(\.entry)
+  }
+
+  /// Reports each entry behind the delegate, which would see the request after it.
+  private mutating func checkDelegate(in order: StageOrder) {
+    guard let delegate = order.entries.firstIndex(where: { $0.entry.name == StageKind.delegate }) else { return }
+    for (entry, place) in order.entries[(delegate + 1)...] {
+      problem(
+        .orderUnsatisfied, place,
+        "\(entry.name) is behind delegate, and the delegate has the last word; move \(entry.name) before it")
+    }
   }
 
   private mutating func readEntry(_ json: JSONValue, _ list: StageKind, _ pointer: JSONPointer) -> Manifest.Entry? {
@@ -53,17 +64,17 @@ extension ManifestReader {
   }
 
   private mutating func knows(_ name: String, _ list: StageKind, _ pointer: JSONPointer) -> Bool {
-    if declared.contains(name) || list.builtIns.contains(name) { return true }
+    if declared.contains(name) || list.knownBuiltIns.contains(name) { return true }
     if let other = StageKind.ofBuiltIn(name) {
       problem(
         .unknownStage, pointer, "\(name) is a stage of the \(other.rawValue) list, and this is the \(list.rawValue) list; move it"
       )
     } else {
-      let known = list.builtIns + declared.sorted()
+      let known = list.knownBuiltIns + declared.sorted()
       problem(
         .unknownStage, pointer,
         "there is no stage \(name) for the \(list.rawValue) list\(Suggestion.text(for: name, among: known)); declare it under "
-          + "plugins, or use one of \(list.builtIns.joined(separator: ", "))")
+          + "plugins, or use one of \(list.knownBuiltIns.joined(separator: ", "))")
     }
     return false
   }

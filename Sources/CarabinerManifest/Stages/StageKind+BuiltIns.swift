@@ -11,6 +11,15 @@ extension StageKind {
     }
   }
 
+  /// The name of the stage that marks the place of a delegate.
+  package static let delegate = "delegate"
+
+  /// The built-in stages of the kind that run only where a list names them.
+  package var optionalBuiltIns: [String] { self == .http ? [Self.delegate] : [] }
+
+  /// The built-in stages that a list of the kind may name.
+  package var knownBuiltIns: [String] { builtIns + optionalBuiltIns }
+
   /// The kind of a built-in stage; nil if there is no such stage.
-  static func ofBuiltIn(_ name: String) -> StageKind? { allCases.first { $0.builtIns.contains(name) } }
+  static func ofBuiltIn(_ name: String) -> StageKind? { allCases.first { $0.knownBuiltIns.contains(name) } }
 }

@@ -105,7 +105,7 @@ struct NewCommandTests {
 
   @Test(
     "names that Carabiner uses itself are refused",
-    arguments: ["json", "store", "response-code", "max-retry", "carabiner", "kit"])
+    arguments: ["json", "store", "response-code", "delegate", "max-retry", "carabiner", "kit"])
   func takenName(_ name: String) async throws {
     let folder = try FixturePlugin.Folder()
     let run = try await new(name, "rust", "http", in: folder.url)
