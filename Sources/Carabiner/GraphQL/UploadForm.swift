@@ -61,7 +61,7 @@ package struct UploadForm {
 
 extension String {
   /// The text inside the quotes of a form's file name, as browsers write it.
-  fileprivate var escapedForForms: String {
+  package var escapedForForms: String {
     var escaped = ""
     for scalar in unicodeScalars {
       switch scalar {

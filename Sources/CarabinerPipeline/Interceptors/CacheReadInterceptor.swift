@@ -1,13 +1,13 @@
 public import Carabiner
 
 /// Reads queries from the store, as their cache policy says.
-public class CacheReadInterceptor: ApolloInterceptor {
+open class CacheReadInterceptor: ApolloInterceptor {
   private let store: ApolloStore
 
   /// An interceptor that reads from `store`.
   public init(store: ApolloStore) { self.store = store }
 
-  public func interceptAsync<Operation: GraphQLOperation>(
+  open func interceptAsync<Operation: GraphQLOperation>(
     chain: any RequestChain, request: HTTPRequest<Operation>, response: HTTPResponse<Operation>?,
     completion: @escaping (Result<GraphQLResult<Operation.Data>, any Error>) -> Void
   ) {

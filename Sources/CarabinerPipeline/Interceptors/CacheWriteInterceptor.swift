@@ -3,7 +3,7 @@ public import Carabiner
 /// Writes results to the store, and proceeds when they are written.
 ///
 /// A failure to write is logged and counted by the store; the result goes on.
-public class CacheWriteInterceptor: ApolloInterceptor {
+open class CacheWriteInterceptor: ApolloInterceptor {
   /// There is nothing to write.
   public enum CacheWriteError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The interceptor comes before the network.
@@ -19,7 +19,7 @@ public class CacheWriteInterceptor: ApolloInterceptor {
   /// An interceptor that writes to `store`.
   public init(store: ApolloStore) { self.store = store }
 
-  public func interceptAsync<Operation: GraphQLOperation>(
+  open func interceptAsync<Operation: GraphQLOperation>(
     chain: any RequestChain, request: HTTPRequest<Operation>, response: HTTPResponse<Operation>?,
     completion: @escaping (Result<GraphQLResult<Operation.Data>, any Error>) -> Void
   ) {

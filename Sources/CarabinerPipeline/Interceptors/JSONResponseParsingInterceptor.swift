@@ -36,10 +36,7 @@ public struct JSONResponseParsingInterceptor: ApolloInterceptor {
         JSONResponseParsingError.noResponseToParse, request: request, response: response, completion: completion)
     }
     do {
-      let body = try Self.body(response.rawData)
-      let parsed = GraphQLResponse<Operation>(body: body, source: .server, httpResponse: response.httpResponse)
-      response.parsedResponse = try GraphQLResult(parsed, source: .server)
-      response.cacheRecords = Carabiner.ApolloStore.records(of: body, operation: request.operation)
+      try response.parse(for: request.operation)
     } catch {
       return chain.handleErrorAsync(error, request: request, response: response, completion: completion)
     }
@@ -49,7 +46,7 @@ public struct JSONResponseParsingInterceptor: ApolloInterceptor {
   /// The members of a response.
   ///
   /// - Throws: ``JSONResponseParsingError``; ``Carabiner/ResponseParsingError`` if the object is not a GraphQL response.
-  private static func body(_ data: Data) throws -> ResponseBody {
+  fileprivate static func body(_ data: Data) throws -> ResponseBody {
     guard data.first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) == UInt8(ascii: "{") else {
       throw JSONResponseParsingError.couldNotParseToJSON(data: data)
     }
@@ -58,6 +55,29 @@ public struct JSONResponseParsingInterceptor: ApolloInterceptor {
     } catch let error as ResponseParsingError where error.code == .invalidJSON {
       throw JSONResponseParsingError.couldNotParseToJSON(data: data)
     }
+  }
+}
+
+extension HTTPResponse {
+  /// Parses the raw data.
+  ///
+  /// - Parameters:
+  ///   - operation: The operation.
+  ///   - policy: The keys of the records; nil for those of the store that they are written to.
+  /// - Throws: ``JSONResponseParsingInterceptor/JSONResponseParsingError``; ``Carabiner/ResponseParsingError`` if the object is not
+  ///   a response to the operation.
+  func parse(for operation: Operation, policy: CacheKeyPolicy? = nil) throws {
+    let body = try JSONResponseParsingInterceptor.body(rawData)
+    let parsed = GraphQLResponse<Operation>(body: body, source: .server, httpResponse: httpResponse)
+    var records = Carabiner.ApolloStore.records(of: body, operation: operation)
+    var keys: Set<CacheKey>?
+    if let policy, let list = records?.list(policy: policy) {
+      records = RecordSet(list)
+      keys = list.fieldKeys
+    }
+    parsedResponse = try GraphQLResult(parsed, source: .server, dependentKeys: keys)
+    legacyResponse = parsed
+    cacheRecords = records
   }
 }
 

@@ -12,6 +12,9 @@ public class HTTPResponse<Operation: GraphQLOperation> {
   /// The records of the result for the store; nil before it is parsed, and if it has no data.
   public var cacheRecords: RecordSet?
 
+  /// The response of the server as the core has it; nil before it is parsed.
+  public internal(set) var legacyResponse: GraphQLResponse<Operation>?
+
   /// A response with these parts.
   public init(response: HTTPURLResponse, rawData: Data, parsedResponse: GraphQLResult<Operation.Data>?) {
     httpResponse = response

@@ -29,14 +29,34 @@ open class UploadRequest<Operation: GraphQLOperation>: HTTPRequest<Operation> {
 
   /// The request. Each attempt opens the files on disk again.
   open override func toURLRequest() throws -> URLRequest {
-    var request = try super.toURLRequest()
+    let request = try super.toURLRequest()
+    if let creator = requestBodyCreator as? RequestCreatorBody, !wireOverrides.changesBody {
+      let form = try creator.form(for: operation, files: files, manualBoundary: manualBoundary)
+      return request.uploading(try form.body(), boundary: form.boundary)
+    }
     let body = try requestBodyCreator.requestBody(for: operation, sendQueryDocument: true, autoPersistQuery: false)
       .applying(wireOverrides).namingLibrary(sendEnhancedClientAwareness)
     let boundary = manualBoundary ?? Carabiner.UploadRequest<Operation>.randomBoundary()
-    let ordered = files.enumerated().sorted { ($0.element.fieldName, $0.offset) < ($1.element.fieldName, $1.offset) }
-    request.body = .segmented(try UploadForm(boundary: boundary).body(operations: body, files: ordered.map(\.element.core)))
+    let form = try UploadForm(boundary: boundary).body(operations: body, files: files.inFieldOrder.map(\.core))
+    return request.uploading(form, boundary: boundary)
+  }
+}
+
+extension URLRequest {
+  /// The request with a form as its body.
+  fileprivate func uploading(_ form: SegmentedBody, boundary: String) -> URLRequest {
+    var request = self
+    request.body = .segmented(form)
     request.headers["Content-Type"] = "multipart/form-data; boundary=\(boundary)"
     if request.headers["Apollo-Require-Preflight"] == nil { request.headers["Apollo-Require-Preflight"] = "true" }
     return request
+  }
+}
+
+extension WireOverrides {
+  /// Whether an interceptor of the core replaced a part of the body. It has no place in the form of a creator of the user.
+  fileprivate var changesBody: Bool {
+    if case .original = document { return variables != nil || !extensions.isEmpty }
+    return true
   }
 }

@@ -43,9 +43,7 @@ public final class ApolloStore: Sendable {
   public var cacheKeyForObject: CacheKeyForObject? {
     get { state.withLock { $0.key } }
     set {
-      let policy = newValue.map { key in
-        CacheKeyPolicy(defaultKeyFields: [], objectKey: ObjectKeyFunction { key($0)?.cacheKey })
-      }
+      let policy = newValue.map { CacheKeyPolicy($0) }
       state.withLock { state in
         state.key = newValue
         state.core = Carabiner.ApolloStore(cache: state.core.cache, policy: policy ?? .default)
@@ -119,9 +117,7 @@ public final class ApolloStore: Sendable {
 
   /// The fields that a response consists of, as `record.field`; nil if it has no data.
   func keys(of body: ResponseBody, _ operation: some GraphQLOperation) -> Set<CacheKey>? {
-    Carabiner.ApolloStore.records(of: body, operation: operation)?.list(policy: core.policy).reduce(into: []) { keys, record in
-      for field in record.names { keys.insert("\(record.key).\(field)") }
-    }
+    Carabiner.ApolloStore.records(of: body, operation: operation)?.list(policy: core.policy).fieldKeys
   }
 
   // MARK: Writing
@@ -208,5 +204,14 @@ public final class ApolloStore: Sendable {
 
 extension JSONValue {
   /// The text of a key; nil for a value that is neither text nor a number.
-  fileprivate var cacheKey: String? { string ?? number?.lexeme }
+  var cacheKey: String? { string ?? number?.lexeme }
+}
+
+extension [Record] {
+  /// The fields of the records, as `record.field`.
+  var fieldKeys: Set<CacheKey> {
+    reduce(into: []) { keys, record in
+      for field in record.names { keys.insert("\(record.key).\(field)") }
+    }
+  }
 }

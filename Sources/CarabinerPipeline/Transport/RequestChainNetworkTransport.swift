@@ -50,6 +50,24 @@ open class RequestChainNetworkTransport: UploadingNetworkTransport {
     self.maximumAttempts = maximumAttempts
   }
 
+  /// A transport to one endpoint, whose bodies a creator of the 0.3x generation makes.
+  public init(
+    interceptorProvider: any InterceptorProvider, endpointURL: URL, additionalHeaders: [String: String] = [:],
+    autoPersistQueries: Bool = false, requestCreator: any RequestCreator, useGETForQueries: Bool = false,
+    useGETForPersistedQueryRetry: Bool = false
+  ) {
+    self.interceptorProvider = interceptorProvider
+    self.endpointURL = endpointURL
+    self.additionalHeaders = additionalHeaders
+    self.autoPersistQueries = autoPersistQueries
+    requestBodyCreator = RequestCreatorBody(creator: requestCreator)
+    self.useGETForQueries = useGETForQueries
+    self.useGETForPersistedQueryRetry = useGETForPersistedQueryRetry
+    // The creator makes the whole body.
+    sendEnhancedClientAwareness = false
+    maximumAttempts = Self.defaultMaximumAttempts
+  }
+
   // MARK: Requests
 
   /// The request of an operation. A subclass may return a request of its own.
