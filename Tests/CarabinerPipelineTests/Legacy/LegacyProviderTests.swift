@@ -2,6 +2,7 @@ import CarabinerPipeline
 import Foundation
 import PipelineSamples
 import ScriptedServer
+import TestTools
 import Testing
 
 @Suite("The list of the 0.3x generation (SEMANTICS-OLDER J2)", .timeLimit(.minutes(2)))
@@ -104,5 +105,19 @@ struct LegacyProviderTests {
     )
     form.appendPart(data: Data(), name: "b", contentType: "text/plain\r\nX: 1")
     #expect(throws: (any Error).self) { try form.encode() }
+  }
+
+  @Test("the listings of the guide are parts of samples that are compiled")
+  func listings() throws {
+    func lines(_ text: some StringProtocol) -> String {
+      text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.joined(separator: "\n")
+    }
+    let page = try String(
+      contentsOf: Repository.root.appending(path: "Sources/Carabiner/Documentation.docc/MigratingLegacy.md"), encoding: .utf8)
+    let sample = lines(
+      try String(contentsOf: Repository.root.appending(path: "Tests/PipelineSamples/Legacy.swift"), encoding: .utf8))
+    let listings = page.components(separatedBy: "```swift\n").dropFirst().map { lines($0.components(separatedBy: "```")[0]) }
+    #expect(listings.count == 5)
+    for listing in listings { #expect(sample.contains(listing), "\(listing)") }
   }
 }
