@@ -89,6 +89,16 @@ struct StagesTests {
     #expect(server.requests.isEmpty)
   }
 
+  @Test("J1.64: the description of the stages names the interceptors around which they run")
+  func description() throws {
+    let provider = CarabinerPipeline.DefaultInterceptorProvider(store: Store1(), stages: Stages(graphQL: []))
+    let list = provider.interceptors(for: HeroQuery()).map { "\($0)" }
+    #expect(
+      list.contains(
+        "stages around [NetworkFetchInterceptor, ResponseCodeInterceptor, MultipartResponseParsingInterceptor, "
+          + "JSONResponseParsingInterceptor, AutomaticPersistedQueryInterceptor]"), "\(list)")
+  }
+
   @Test("J1.53: the whole page of a failure reaches the interceptor of the list, also with stages of the default provider")
   func status() async throws {
     let page = String(repeating: "x", count: 9000)
