@@ -26,6 +26,7 @@ let package = Package(
     .library(name: "Carabiner", targets: ["Carabiner"]),
     .library(name: "CarabinerCurl", targets: ["CarabinerCurl"]),
     .library(name: "CarabinerHost", targets: ["CarabinerHost"]),
+    .library(name: "CarabinerPipeline", targets: ["CarabinerPipeline"]),
     .library(name: "CarabinerSQLite", targets: ["CarabinerSQLite"]),
     .library(name: "CarabinerPlugin", targets: ["CarabinerPlugin"]),
   ],
