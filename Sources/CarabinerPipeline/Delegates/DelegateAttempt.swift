@@ -1,7 +1,7 @@
 internal import Carabiner
 internal import FoundationEssentials
 
-/// What the delegate's interceptors know of the attempt under way.
+/// The state of the current attempt that the delegate's interceptors share.
 struct DelegateAttempt: Carabiner.RequestContextKey, Sendable {
   typealias Value = DelegateAttempt
 

@@ -1,7 +1,7 @@
 public import Carabiner
 public import FoundationEssentials
 
-/// A response that is no GraphQL response, or that has an error status.
+/// A response that is not a GraphQL response, or that has an error status.
 public struct GraphQLHTTPResponseError: Error, LocalizedError, Sendable, CustomStringConvertible {
   /// The fault of the response.
   public enum ErrorKind: Sendable, Hashable, CustomStringConvertible {

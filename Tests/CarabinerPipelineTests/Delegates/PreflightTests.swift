@@ -4,7 +4,7 @@ import PipelineSamples
 import ScriptedServer
 import Testing
 
-@Suite("What delegates see of a request and change in it (SEMANTICS-OLDER J3)", .timeLimit(.minutes(2)))
+@Suite("Delegates and the requests that they see and change (SEMANTICS-OLDER J3)", .timeLimit(.minutes(2)))
 struct PreflightTests {
   @Test("J3.2, J3.3: shouldSend sees the finished request and can stop it; no server and no other method hears of it")
   func stopped() async throws {
@@ -124,7 +124,7 @@ struct PreflightTests {
   }
 
   @Test(
-    "J3.7: a body that is no GraphQL response is an invalidResponse, and the retry delegate is asked",
+    "J3.7: a body that is not a GraphQL response is an invalidResponse, and the retry delegate is asked",
     arguments: ["null", "[]", "\"x\"", "{", "<html>", "{}"])
   func unparsable(_ body: String) async throws {
     let recorder = Recorder()

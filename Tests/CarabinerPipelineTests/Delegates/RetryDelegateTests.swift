@@ -6,7 +6,7 @@ import ScriptedServer
 import Synchronization
 import Testing
 
-@Suite("What delegates decide about errors (SEMANTICS-OLDER J3)", .timeLimit(.minutes(3)))
+@Suite("Delegates and their decisions about errors (SEMANTICS-OLDER J3)", .timeLimit(.minutes(3)))
 struct RetryDelegateTests {
   private static let unauthorized = (status: "401 Unauthorized", body: "no")
 

@@ -32,7 +32,7 @@ struct FlexibleParsingTests {
     #expect(try await store.load(HeroQuery())?.data?.hero.name == "R2")
   }
 
-  @Test("a body that the decoder refuses, and one that is no response, are errors")
+  @Test("a body that the decoder refuses, and one that is not a response, are errors")
   func refused() async throws {
     for (bytes, text) in [
       (Data("bplist00".utf8), "DecodingError"), (try PropertyListEncoder().encode(["a": "b"]), "neither data"),

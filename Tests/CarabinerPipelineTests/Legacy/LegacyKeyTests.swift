@@ -35,7 +35,7 @@ struct LegacyKeyTests {
   }
 
   @Test(
-    "J2.6: text or a number under its response name is the whole key, and any other value is no key",
+    "J2.6: text or a number under its response name is the whole key, and any other value is not a key",
     arguments: [
       (#""r2""#, "r2"), ("7", "7"), ("1.50", "1.50"), ("null", nil), ("true", nil), ("[1]", nil), (#"{"a":1}"#, nil),
     ] as [(String, String?)])
