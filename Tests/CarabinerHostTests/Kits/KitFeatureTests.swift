@@ -33,7 +33,7 @@ struct KitFeatureTests {
   func drain(kit: KitPlugin, mode: String) async throws {
     let folder = try FixturePlugin.Folder()
     let journal = try JournalFile(in: folder)
-    _ = try await KitChain(kit, mode, journal: journal.url.path, lists: "graphql: [kit]").run()
+    _ = try await KitChain(kit, mode, journal: journal.url.path).run()
     for _ in 0..<1_500 where try journal.lines().count < 2 { try await Task.sleep(for: .milliseconds(20)) }
     #expect(try journal.lines() == ["drain", "plugin"])
   }

@@ -384,7 +384,7 @@ carabiner::plugin!(
     Kit,
     id: "org.carabiner.test.kit",
     version: "1.0.0",
-    config_schema: r#"{"type":"object","additionalProperties":false,"required":["mode"],"properties":{"mode":{"type":"string"},"url":{"type":"string"},"journal":{"type":"string"}}}"#,
+    config_schema: r#"{"type":"object","additionalProperties":false,"required":["mode"],"properties":{"mode":{"type":"string"},"url":{"type":"string"},"journal":{"type":"string"},"extra":{}}}"#,
     name: "Kit",
     vendor: "Carabiner",
     url: "https://kit.example",
