@@ -258,6 +258,7 @@ if !librariesOnly {
   package.dependencies += [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
     .package(url: "https://github.com/apple/swift-metrics", from: "2.7.0"),
+    .package(url: "https://github.com/apple/swift-protobuf", from: "1.28.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.0.0"),
   ]
   package.targets += [
@@ -297,6 +298,23 @@ if !librariesOnly {
         "CarabinerTracing", "Carabiner", "CarabinerCurl", "CarabinerWire", "ScriptedServer", "TestTools",
         .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
         .product(name: "Tracing", package: "swift-distributed-tracing"),
+      ],
+      swiftSettings: swiftSettings),
+    // Calls of Connect and gRPC-Web services.
+    .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+    .target(
+      name: "CarabinerConnect",
+      dependencies: [
+        "Carabiner", "CarabinerCurl", "CarabinerWire", "CZlib",
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+      ],
+      swiftSettings: swiftSettings),
+    .testTarget(
+      name: "CarabinerConnectTests",
+      dependencies: [
+        "CarabinerConnect", "Carabiner", "CarabinerCurl", "CarabinerServer", "CarabinerWire", "ScriptedServer", "TestTools",
+        .product(name: "SwiftProtobuf", package: "swift-protobuf"),
       ],
       swiftSettings: swiftSettings),
     // A host for one's own program: generations of a manifest, and the gateway over them.
