@@ -8,4 +8,10 @@ package protocol ClientFacingError: Error {
   var refusalDetail: String? { get }
   /// How long the client should wait before it retries; nil for no advice.
   var refusalDelay: Duration? { get }
+  /// Whether the request is rejected because it took too long.
+  var isTimeout: Bool { get }
+}
+
+extension ClientFacingError {
+  package var isTimeout: Bool { false }
 }

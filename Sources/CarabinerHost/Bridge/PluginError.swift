@@ -73,4 +73,6 @@ extension PluginError: ClientFacingError {
   package var refusalDetail: String? { isForClients ? detail : nil }
 
   package var refusalDelay: Duration? { retryAfter > 0 ? .nanoseconds(Int64(clamping: retryAfter)) : nil }
+
+  package var isTimeout: Bool { code == .timedOut || flags & UInt32(CRB_ERROR_TIMEOUT) != 0 }
 }
