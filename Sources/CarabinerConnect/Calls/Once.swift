@@ -1,0 +1,12 @@
+internal import Synchronization
+
+/// Lets one of several through.
+final class Once: Sendable {
+  private let taken = Atomic<Bool>(false)
+
+  /// Whether this is the first call.
+  func first() -> Bool { !taken.exchange(true, ordering: .acquiringAndReleasing) }
+
+  /// Whether there was a call.
+  var isTaken: Bool { taken.load(ordering: .acquiring) }
+}

@@ -1,0 +1,25 @@
+/// A stream whose results are asked for. Releasing it and its results ends the transfer.
+final class StreamHandle<Input: Sendable, Output: Sendable>: Sendable {
+  let call: StreamCall<Input, Output>
+  private let buffer = ResultBuffer<Output>()
+  private let sink: StreamSink<Output>
+
+  init(_ plan: CallPlan, _ form: StreamForm<Input, Output>) {
+    sink = StreamSink(isSingle: plan.type == .clientStream, buffer)
+    call = StreamCall(plan, form, sink)
+    call.start()
+  }
+
+  deinit { call.cancel() }
+
+  /// The results from here on. They keep the stream. Cancelling the task that reads them cancels it.
+  func results() -> AsyncStream<StreamResult<Output>> {
+    AsyncStream {
+      let result = await self.buffer.next()
+      self.sink.resultWasTaken()
+      return result
+    } onCancel: { [call] in
+      call.cancel()
+    }
+  }
+}

@@ -1,0 +1,113 @@
+internal import FoundationEssentials
+internal import Synchronization
+
+/// The way of messages from the caller to the network: typed hooks, serialised, raw hooks, framed.
+final class StreamOutward<Input: Sendable>: Closable {
+  private struct State {
+    /// Messages that have not entered a hook.
+    var inputs: [Input] = []
+    var isInputClosed = false
+    var isCloseSent = false
+    /// Sends the body; nil before the stream is opened, and after its end.
+    var exchange: RequestCallbacks<Data>?
+    var passes: (typed: HookPass<Input>, raw: HookPass<Data>)?
+  }
+
+  private let plan: CallPlan
+  private let state = Mutex(State())
+  private let lane: CallLane
+
+  init(_ plan: CallPlan, _ lane: CallLane) {
+    self.plan = plan
+    self.lane = lane
+  }
+
+  // MARK: From the caller
+
+  /// Adds a message. In a server stream it also ends the request.
+  ///
+  /// - Throws: ``ConnectError`` if the request was ended before.
+  func send(_ input: Input) throws(ConnectError) {
+    let isAccepted = state.withLock { state in
+      guard !state.isInputClosed else { return false }
+      state.isInputClosed = plan.type == .serverStream
+      state.inputs.append(input)
+      return true
+    }
+    guard isAccepted else {
+      throw ConnectError(
+        code: .failedPrecondition,
+        message: plan.type == .serverStream
+          ? "a server stream has one request message, which was sent before" : "the stream was closed for sending before")
+    }
+    lane.add { self.run() }
+  }
+
+  /// Ends the request.
+  func endInput() {
+    state.withLock { $0.isInputClosed = true }
+    lane.add { self.run() }
+  }
+
+  // MARK: To the network
+
+  /// Makes the passes.
+  ///
+  /// - Parameter failed: Gets the error of a message that cannot be sent. The stream ends with it.
+  func prepare(
+    _ chain: CallChain<any StreamInterceptor>, _ form: StreamForm<Input, some Sendable>,
+    failed: @escaping @Sendable (ConnectError) -> Void
+  ) {
+    let wake = Wakeup(lane) { [weak self] in self?.run() }
+    let (wire, serialize) = (plan.wire, form.serialize)
+    let raw = HookPass(
+      chain.rawInput, lane: lane, changed: { wake() },
+      last: { message, _ in
+        do throws(ConnectError) { self.exchange?.sendData(try wire.frame(message)) } catch { failed(error) }
+      })
+    let typed = HookPass(
+      form.input(chain), lane: lane, changed: { wake() },
+      last: { input, life in
+        do { raw.enter(try serialize(input), life) } catch { failed(.unserializable(error)) }
+      })
+    state.withLock { $0.passes = (typed, raw) }
+  }
+
+  /// The stream was opened.
+  func open(_ exchange: RequestCallbacks<Data>) {
+    state.withLock { $0.exchange = exchange }
+    lane.add { self.run() }
+  }
+
+  private var exchange: RequestCallbacks<Data>? { state.withLock { $0.exchange } }
+
+  /// Moves messages into the hooks while these have room, and ends the body after the last one. Runs on the lane.
+  private func run() {
+    guard let passes = state.withLock({ $0.exchange == nil ? nil : $0.passes }) else { return }
+    let maximum = plan.config.hookLimits.maximumHeldValues
+    while passes.typed.held < maximum, passes.raw.held < maximum, let input = takeInput() {
+      passes.typed.enter(input, CallLife { _ in })
+    }
+    guard passes.typed.isIdle, passes.raw.isIdle else { return }
+    let ended: RequestCallbacks<Data>? = state.withLock { state in
+      guard state.isInputClosed, !state.isCloseSent, state.inputs.isEmpty, let exchange = state.exchange else { return nil }
+      state.isCloseSent = true
+      return exchange
+    }
+    ended?.sendClose()
+  }
+
+  private func takeInput() -> Input? {
+    state.withLock { state in state.inputs.isEmpty ? nil : state.inputs.removeFirst() }
+  }
+
+  func close() {
+    let dropped = state.withLock { state in
+      let dropped = state
+      (state.inputs, state.exchange, state.passes) = ([], nil, nil)
+      return dropped
+    }
+    dropped.passes?.typed.close()
+    dropped.passes?.raw.close()
+  }
+}

@@ -1,0 +1,273 @@
+internal import FoundationEssentials
+internal import Synchronization
+
+/// A unary call: one outcome, whatever hooks, network and caller do.
+///
+/// The request passes the typed hooks, is serialised, passes the raw hooks, and is sent. Each response passes the hooks in the opposite
+/// order, on a pass of its own. The first one that arrives at the end is the outcome.
+final class UnaryCall<Input: Sendable, Output: Sendable>: Sendable {
+  typealias Outcome = ResponseMessage<Output>
+
+  private struct State {
+    /// The interceptors; nil after the end.
+    var chain: CallChain<any UnaryInterceptor>?
+    /// The passes under way.
+    var passes: [any Closable] = []
+    var attempts = 0
+    /// Cancel the exchanges under way.
+    var exchanges: [Int: Cancelable] = [:]
+    /// Why the call ends early. Only the response that reports it can be the outcome then.
+    var ending: ConnectError?
+    var outcome: Outcome?
+    var completion: (@Sendable (Outcome) -> Void)?
+    var deadline: Task<Void, Never>?
+    /// The figures of the last exchange.
+    var metrics: HTTPMetrics?
+    var hasReportedMetrics = false
+
+    var isOver: Bool { outcome != nil }
+  }
+
+  private let plan: CallPlan
+  private let form: UnaryForm<Input, Output>
+  /// Runs hooks.
+  private let lane = CallLane()
+  /// Runs the completion, which does not wait for a hook.
+  private let results = CallLane()
+  private let state: Mutex<State>
+
+  /// Makes the interceptors of the call.
+  init(_ plan: CallPlan, _ form: UnaryForm<Input, Output>) {
+    self.plan = plan
+    self.form = form
+    state = Mutex(State(chain: CallChain(unary: plan.config)))
+  }
+
+  /// Sends a message.
+  ///
+  /// - Parameter completion: Gets the outcome on a thread of ours.
+  func start(_ message: Input, completion: @escaping @Sendable (Outcome) -> Void) {
+    state.withLock { $0.completion = completion }
+    deliverOutcome()
+    limitTime()
+    lane.add { self.begin(message) }
+  }
+
+  func cancel() { end(.canceled()) }
+
+  // MARK: The journey
+
+  private func begin(_ message: Input) {
+    guard let chain = state.withLock({ $0.chain }) else { return }
+    do throws(ConnectError) {
+      let request = try plan.request(message)
+      let refused: @Sendable (ConnectError) -> Void = { self.finish(Outcome(failure: $0)) }
+      let raw = HookPass(
+        chain.rawRequest, lane: lane, adopt: { $0.completed(by: $1) }, refused: refused,
+        last: { request, life in self.send(request, life) })
+      let typed = HookPass(
+        form.request(chain), lane: lane, adopt: { $0.completed(by: $1) }, refused: refused,
+        last: { request, life in if let serialized = self.serialize(request) { raw.enter(serialized, life) } })
+      guard keep([typed, raw]) else { return }
+      typed.enter(request, CallLife { self.abandoned(by: $0) })
+    } catch {
+      finish(Outcome(failure: error))
+    }
+  }
+
+  private func serialize(_ request: HTTPRequest<Input>) -> HTTPRequest<Data?>? {
+    do {
+      let isDeterministic = plan.allowsGET(request.idempotencyLevel)
+      return request.carrying(try form.serialize(request.message, isDeterministic))
+    } catch {
+      finish(Outcome(failure: .unserializable(error)))
+      return nil
+    }
+  }
+
+  private func send(_ request: HTTPRequest<Data?>, _ life: CallLife) {
+    do throws(ConnectError) {
+      let sent = try plan.sent(request)
+      guard let attempt = try beginAttempt() else { return }
+      let hasResponse = Once()
+      let interceptors = MetricsPass(interceptors: state.withLock { $0.chain?.interceptors ?? [] })
+      let exchange = plan.client.unary(
+        request: sent, onMetrics: { self.received($0, interceptors) },
+        onResponse: { response in
+          guard hasResponse.first() else { return }
+          self.lane.add {
+            self.state.withLock { _ = $0.exchanges.removeValue(forKey: attempt) }
+            self.receive(self.read(response), life)
+          }
+        })
+      let isUnderWay = state.withLock { state in
+        guard !state.isOver, state.ending == nil else { return false }
+        if !hasResponse.isTaken { state.exchanges[attempt] = exchange }
+        return true
+      }
+      if !isUnderWay { exchange.cancel() }
+    } catch {
+      finish(Outcome(failure: error))
+    }
+  }
+
+  /// Applies the protocol to a response.
+  private func read(_ response: HTTPResponse) -> HTTPResponse {
+    if let error = response.error {
+      return HTTPResponse(failure: response.code == .ok ? ConnectError(sending: error) : response.failure ?? .canceled())
+    }
+    var reader = plan.wire.reader(of: .unary)
+    reader.begin(response.tracingInfo.map { .http($0.httpStatus) } ?? .code(response.code), headers: response.headers)
+    reader.append(response.message ?? Data())
+    reader.finish()
+    var headers: Headers = [:]
+    var message: Data?
+    while let event = reader.next() {
+      switch event {
+      case .headers(let received): headers = received
+      case .message(let received): message = received
+      case .complete(let code, let error, let trailers):
+        return HTTPResponse(
+          code: code, headers: headers, message: message, trailers: trailers, error: error, tracingInfo: response.tracingInfo)
+      }
+    }
+    return HTTPResponse(failure: ConnectError(code: .internalError, message: "the response has no end"))
+  }
+
+  /// Passes a response to the hooks.
+  ///
+  /// - Parameter isEnd: Whether it reports why the call ends early.
+  private func receive(_ response: HTTPResponse, _ life: CallLife, isEnd: Bool = false) {
+    guard let chain = state.withLock({ $0.ending == nil || isEnd ? $0.chain : nil }) else { return }
+    let typed = HookPass(form.response(chain), lane: lane) { response, _ in
+      let isOutcome = self.state.withLock { $0.ending == nil || isEnd }
+      if isOutcome { self.finish(response) }
+    }
+    let raw = HookPass(chain.rawResponse, lane: lane) { response, life in typed.enter(self.parse(response), life) }
+    guard keep([typed, raw]) else { return }
+    raw.enter(response, life)
+  }
+
+  private func parse(_ response: HTTPResponse) -> Outcome {
+    if let error = response.failure {
+      return Outcome(code: error.code, headers: response.headers, result: .failure(error), trailers: response.trailers)
+    }
+    do {
+      let message = try form.parse(response.message ?? Data())
+      return Outcome(headers: response.headers, result: .success(message), trailers: response.trailers)
+    } catch {
+      let error = ConnectError.unparsable(error)
+      return Outcome(code: error.code, headers: response.headers, result: .failure(error), trailers: response.trailers)
+    }
+  }
+
+  // MARK: The end
+
+  private func finish(_ outcome: Outcome) {
+    let ended: State? = state.withLock { state in
+      guard !state.isOver else { return nil }
+      state.outcome = outcome
+      defer { (state.chain, state.passes, state.exchanges, state.deadline) = (nil, [], [:], nil) }
+      return state
+    }
+    guard let ended else { return }
+    ended.deadline?.cancel()
+    for exchange in ended.exchanges.values { exchange.cancel() }
+    for pass in ended.passes { pass.close() }
+    if let metrics = ended.metrics { report(metrics, MetricsPass(interceptors: ended.chain?.interceptors ?? [])) }
+    deliverOutcome()
+  }
+
+  private func deliverOutcome() {
+    let ready: (Outcome, @Sendable (Outcome) -> Void)? = state.withLock { state in
+      guard let outcome = state.outcome, let completion = state.completion else { return nil }
+      state.completion = nil
+      return (outcome, completion)
+    }
+    if let (outcome, completion) = ready { results.add { completion(outcome) } }
+  }
+
+  /// Ends the call early. If the request was sent, the hooks get the outcome as a response.
+  private func end(_ error: ConnectError) {
+    let sent: (wasSent: Bool, exchanges: [Cancelable])? = state.withLock { state in
+      guard !state.isOver, state.ending == nil else { return nil }
+      state.ending = error
+      defer { state.exchanges = [:] }
+      return (state.attempts > 0, Array(state.exchanges.values))
+    }
+    guard let sent else { return }
+    for exchange in sent.exchanges { exchange.cancel() }
+    guard sent.wasSent else { return finish(Outcome(failure: error)) }
+    lane.add {
+      self.receive(HTTPResponse(failure: error), CallLife { _ in self.finish(Outcome(failure: error)) }, isEnd: true)
+    }
+    let patience = plan.config.hookLimits.patience
+    Task { [weak self] in
+      try? await Task.sleep(for: patience)
+      self?.finish(Outcome(failure: error))
+    }
+  }
+
+  private func abandoned(by interceptor: String?) {
+    let isOpen = state.withLock { !$0.isOver && $0.ending == nil }
+    if isOpen { finish(Outcome(failure: .abandoned(by: interceptor))) }
+  }
+
+  private func limitTime() {
+    guard let limit = plan.timeoutDuration else { return }
+    guard limit > .zero else { return end(.deadlineExceeded()) }
+    let deadline = Task { [weak self] in
+      guard (try? await Task.sleep(for: limit)) != nil else { return }
+      self?.end(.deadlineExceeded())
+    }
+    let isNeeded = state.withLock { state in
+      guard !state.isOver else { return false }
+      state.deadline = deadline
+      return true
+    }
+    if !isNeeded { deadline.cancel() }
+  }
+
+  // MARK: Attempts and figures
+
+  /// Counts an attempt. Returns nil if the call has ended.
+  private func beginAttempt() throws(ConnectError) -> Int? {
+    let maximum = plan.config.hookLimits.maximumAttempts
+    let (attempt, ending) = state.withLock { state in
+      guard !state.isOver else { return (Int?.none, ConnectError?.none) }
+      guard state.ending == nil else { return (nil, state.ending) }
+      state.attempts += 1
+      state.metrics = nil
+      return (state.attempts, nil)
+    }
+    if let ending { throw ending }
+    guard let attempt, attempt > maximum else { return attempt }
+    throw ConnectError(
+      code: .resourceExhausted,
+      message: "the request was sent \(maximum) times; check which interceptor sends it again, or raise maximumAttempts")
+  }
+
+  private func received(_ metrics: HTTPMetrics, _ interceptors: MetricsPass) {
+    let isOver = state.withLock { state in
+      if !state.isOver { state.metrics = metrics }
+      return state.isOver
+    }
+    if isOver { report(metrics, interceptors) }
+  }
+
+  private func report(_ metrics: HTTPMetrics, _ interceptors: MetricsPass) {
+    let isFirst = state.withLock { state in
+      defer { state.hasReportedMetrics = true }
+      return !state.hasReportedMetrics
+    }
+    if isFirst { lane.add { interceptors.run(metrics) } }
+  }
+
+  private func keep(_ passes: [any Closable]) -> Bool {
+    state.withLock { state in
+      guard !state.isOver else { return false }
+      state.passes += passes
+      return true
+    }
+  }
+}

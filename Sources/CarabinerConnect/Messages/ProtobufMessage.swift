@@ -1,0 +1,4 @@
+public import SwiftProtobuf
+
+/// A message of a call.
+public typealias ProtobufMessage = SwiftProtobuf.Message
