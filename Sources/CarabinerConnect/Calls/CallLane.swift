@@ -23,7 +23,8 @@ private final class Jobs: Sendable {
   private typealias Job = @Sendable () -> Void
 
   private struct State {
-    var waiting: [Job] = []
+    /// Pieces that were taken are nil: releasing one runs code that must not run under the lock.
+    var waiting: [Job?] = []
     /// How many of `waiting` were taken.
     var taken = 0
     var worker: CheckedContinuation<Void, Never>?
@@ -32,6 +33,7 @@ private final class Jobs: Sendable {
     mutating func take() -> Job? {
       guard taken < waiting.count else { return nil }
       defer {
+        waiting[taken] = nil
         taken += 1
         if taken == waiting.count || taken == 64 {
           waiting.removeFirst(taken)

@@ -1,7 +1,7 @@
 internal import Carabiner
 internal import FoundationEssentials
 
-/// What one call is made from.
+/// The settings of one call.
 struct CallPlan: Sendable {
   /// The longest time limit. A longer one, which `Duration` cannot represent, has the same effect.
   private static let longestTimeout: TimeInterval = 1e10

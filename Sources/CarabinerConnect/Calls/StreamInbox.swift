@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import Synchronization
 
-/// What the HTTP client delivered of a stream, and the reader that makes results of it.
+/// The bytes of a stream that the HTTP client delivered, and the reader that makes results of them.
 ///
 /// One thread at a time takes results. The reader is outside the lock meanwhile, because it runs compression of the user.
 final class StreamInbox: Closable {
@@ -57,10 +57,13 @@ final class StreamInbox: Closable {
 
   /// Drops everything that was not taken. The next result is the end.
   func replace(with end: StreamResult<Data>) {
-    state.withLock { state in
-      guard !state.isOver else { return }
+    let dropped: [Item] = state.withLock { state in
+      guard !state.isOver else { return [] }
+      let dropped = state.items
       (state.items, state.bytes, state.replacement) = ([], 0, end)
+      return dropped
     }
+    withExtendedLifetime(dropped) {}
   }
 
   /// Drops everything, and releases the call.

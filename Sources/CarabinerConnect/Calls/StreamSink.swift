@@ -92,7 +92,7 @@ final class StreamSink<Output: Sendable>: Sendable {
 }
 
 extension StreamSink.State {
-  /// What a client stream has kept.
+  /// The headers that a client stream holds back.
   fileprivate var held: [StreamResult<Output>] { headers.map { [$0] } ?? [] }
 }
 

@@ -96,7 +96,8 @@ final class UnaryCall<Input: Sendable, Output: Sendable>: Sendable {
         onResponse: { response in
           guard hasResponse.first() else { return }
           self.lane.add {
-            self.state.withLock { _ = $0.exchanges.removeValue(forKey: attempt) }
+            let ended = self.state.withLock { $0.exchanges.removeValue(forKey: attempt) }
+            withExtendedLifetime(ended) {}
             self.receive(self.read(response), life)
           }
         })

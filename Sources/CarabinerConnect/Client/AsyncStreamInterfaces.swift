@@ -13,7 +13,7 @@ public protocol BidirectionalAsyncStreamInterface<Input, Output> {
 
   /// The results that were not read yet: headers once, messages, and the end once.
   ///
-  /// Nothing is read from the network while nobody asks for them. Cancelling the task that reads them cancels the stream.
+  /// If they are not asked for, reading from the network pauses. Cancelling the task that reads them cancels the stream.
   func results() -> AsyncStream<StreamResult<Output>>
 
   /// Ends the request. Results still come.
@@ -60,7 +60,7 @@ public protocol ServerOnlyAsyncStreamInterface<Input, Output> {
 
   /// The results that were not read yet: headers once, messages, and the end once.
   ///
-  /// Nothing is read from the network while nobody asks for them. Cancelling the task that reads them cancels the stream.
+  /// If they are not asked for, reading from the network pauses. Cancelling the task that reads them cancels the stream.
   func results() -> AsyncStream<StreamResult<Output>>
 
   /// Cancels the stream.

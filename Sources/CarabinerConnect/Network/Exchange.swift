@@ -1,7 +1,7 @@
 internal import Carabiner
 internal import Synchronization
 
-/// What a call and our HTTP client know of an exchange beyond ``HTTPClientInterface``.
+/// The facts of an exchange that a call and our HTTP client share beyond ``HTTPClientInterface``.
 package final class Exchange: Sendable {
   /// The call, as HTTP interceptors of the core see it.
   let operation: DynamicOperation
