@@ -82,7 +82,8 @@ struct CallPlan: Sendable {
   }
 
   private func url() throws(ConnectError) -> URL {
-    let base = config.host.hasSuffix("/") ? String(config.host.dropLast()) : config.host
+    let endsInSlash = config.host.hasSuffix("/") && !config.host.hasSuffix("://")
+    let base = endsInSlash ? String(config.host.dropLast()) : config.host
     guard let url = URL(string: "\(base)/\(path)"), let scheme = url.scheme?.lowercased(), ["http", "https"].contains(scheme),
       url.host()?.isEmpty == false
     else {

@@ -65,7 +65,8 @@ struct HTTPExchange: Sendable {
     }
     let status = response.response.statusCode
     return HTTPResponse(
-      code: Code.fromHTTPStatus(status), headers: response.response.connectHeaders, message: body, trailers: [:], error: nil,
+      code: Code.fromHTTPStatus(status), headers: Headers(received: response.response.headers), message: body, trailers: [:],
+      error: nil,
       tracingInfo: .init(httpStatus: status))
   }
 
@@ -94,7 +95,7 @@ struct HTTPExchange: Sendable {
     figures.headArrived()
     let status = response.response.statusCode
     request.exchange?.status = status
-    callbacks.receiveResponseHeaders(response.response.connectHeaders)
+    callbacks.receiveResponseHeaders(Headers(received: response.response.headers))
     do {
       try await deliverBody(of: response, to: callbacks)
     } catch is HTTPRetry {
@@ -140,13 +141,6 @@ extension HTTPRequest<Data?> {
     request.isIdempotent = method == .get || idempotencyLevel != .unknown
     request.decodesContent = false
     return request
-  }
-}
-
-extension HTTPURLResponse {
-  /// The fields by their names in lower case.
-  fileprivate var connectHeaders: Headers {
-    headers.reduce(into: [:]) { $0[$1.name.lowercased(), default: []].append($1.value) }
   }
 }
 
