@@ -251,6 +251,7 @@ if hasServers {
 if !librariesOnly {
   package.products += [
     .executable(name: "carabiner", targets: ["CarabinerCommand"]),
+    .library(name: "CarabinerConnect", targets: ["CarabinerConnect"]),
     .library(name: "CarabinerServer", targets: ["CarabinerServer"]),
     .library(name: "CarabinerTracing", targets: ["CarabinerTracing"]),
     .library(name: "CarabinerWebSocket", targets: ["CarabinerWebSocket"]),
@@ -310,10 +311,19 @@ if !librariesOnly {
         .product(name: "SwiftProtobuf", package: "swift-protobuf"),
       ],
       swiftSettings: swiftSettings),
+    // Code as programs for Connect-Swift have it: the module under its name there, in their language mode.
+    .target(
+      name: "ConnectSamples",
+      dependencies: ["Carabiner", "CarabinerConnect", .product(name: "SwiftProtobuf", package: "swift-protobuf")],
+      path: "Tests/ConnectSamples",
+      swiftSettings: [
+        .swiftLanguageMode(.v5), .treatAllWarnings(as: .error), .unsafeFlags(["-module-alias", "Connect=CarabinerConnect"]),
+      ]),
     .testTarget(
       name: "CarabinerConnectTests",
       dependencies: [
-        "CarabinerConnect", "Carabiner", "CarabinerCurl", "CarabinerServer", "CarabinerWire", "ScriptedServer", "TestTools",
+        "CarabinerConnect", "Carabiner", "CarabinerCurl", "CarabinerServer", "CarabinerWire", "ConnectSamples", "ScriptedServer",
+        "TestTools",
         .product(name: "SwiftProtobuf", package: "swift-protobuf"),
       ],
       swiftSettings: swiftSettings),
