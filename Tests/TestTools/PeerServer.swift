@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Synchronization
 
-/// A GraphQL server of Tests/Peers on its own port, running as long as this value lives.
+/// A server of Tests/Peers on its own port, running as long as this value lives.
 public class PeerServer: @unchecked Sendable {
   // Immutable except for a mutex. A class with subclasses cannot be checked as Sendable.
 
@@ -61,4 +61,12 @@ public final class AriadneServer: PeerServer, @unchecked Sendable {
   public var endpoint: String { "http://127.0.0.1:\(port)/" }
 
   public init(_ arguments: [String] = []) async throws { try await super.init(script: "ariadne_server.py", arguments) }
+}
+
+/// A Connect server, by connect-python on uvicorn.
+public final class ConnectServer: PeerServer, @unchecked Sendable {
+  /// The URL in front of the services.
+  public var host: String { "http://127.0.0.1:\(port)" }
+
+  public init() async throws { try await super.init(script: "connect_server.py", []) }
 }
