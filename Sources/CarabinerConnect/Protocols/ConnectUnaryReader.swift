@@ -16,6 +16,7 @@ struct ConnectUnaryReader: ResponseReader {
 
   private let options: ProtocolOptions
   private var state = State.head
+  private var httpStatus: Int?
   private var end = ResponseEnd()
   private var body = Data()
   private var events = EventQueue()
@@ -32,6 +33,7 @@ struct ConnectUnaryReader: ResponseReader {
     end.headers = headers
     events.add(.headers(headers))
     let (contentType, type) = headers.contentType
+    if case .http(let number) = status { httpStatus = number }
     if let code = status.inferredCode, code != .ok {
       guard type == "application/json" else { return complete(end.failure(status, code)) }
       state = .error(inferred: code, encoding: encoding)
@@ -57,7 +59,7 @@ struct ConnectUnaryReader: ResponseReader {
     case .head, .complete: return
     }
     guard chunk.count <= limit - body.count else {
-      return complete(end.failure(.resourceExhausted, "the body of the response has more than \(limit) bytes"))
+      return complete(end.fault(.resourceExhausted, "the body of the response has more than \(limit) bytes"))
     }
     body.append(chunk)
   }
@@ -74,7 +76,8 @@ struct ConnectUnaryReader: ResponseReader {
         let bytes = try decoder.decoded(body, maximumBytes: options.maximumTrailerBytes)
         complete(
           ConnectErrorBody(parsing: [UInt8](bytes)).map { end.failure($0, inferred: inferred) }
-            ?? end.failure(inferred, "the server answered with an error that is not a JSON object"))
+            ?? end.fault(
+              inferred, "the server answered with an error that is not a JSON object", ResponseFault(httpStatus: httpStatus)))
       case .complete: break
       }
     } catch {

@@ -105,7 +105,7 @@ struct GRPCWebReader: ResponseReader {
 
   private mutating func completeCall(_ block: TrailerBlock) {
     end.trailers = block.fields
-    guard block.hasStatus else { return complete(end.failure(.unknown, "the trailers have no grpc-status")) }
+    guard block.hasStatus else { return complete(end.fault(.unknown, "the trailers have no grpc-status")) }
     guard let code = block.status.flatMap(Code.init(rawValue:)) else {
       return complete(end.failure(.unknown, block.message ?? "the trailers have an unknown grpc-status"))
     }
@@ -113,7 +113,7 @@ struct GRPCWebReader: ResponseReader {
       return complete(end.failure(code, block.message ?? "", details: block.details.map { ConnectError.Detail($0) }))
     }
     if kind == .unary {
-      guard let message else { return complete(end.failure(.unimplemented, "the response of a unary call has no message")) }
+      guard let message else { return complete(end.fault(.unimplemented, "the response of a unary call has no message")) }
       events.add(.message(message))
     }
     complete(end.success)

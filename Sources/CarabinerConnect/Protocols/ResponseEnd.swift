@@ -19,9 +19,14 @@ struct ResponseEnd {
       trailers: trailers)
   }
 
+  /// The end of a call whose response does not follow the protocol.
+  func fault(_ code: Code, _ message: String?, _ fault: ResponseFault = ResponseFault()) -> ResponseEvent {
+    failure(code, message, exception: fault)
+  }
+
   /// The end of a call that failed with an error of our own.
   func failure(_ error: ConnectError) -> ResponseEvent {
-    failure(error.code, error.message, exception: error.exception, details: error.details)
+    fault(error.code, error.message, ResponseFault(cause: error.exception))
   }
 
   /// The end of a call that failed with an error of the server.
@@ -36,19 +41,19 @@ struct ResponseEnd {
   /// The end of a call whose status is not that of a success.
   func failure(_ status: ResponseStatus, _ code: Code) -> ResponseEvent {
     guard case .http(let number) = status else { return failure(code, "the exchange failed") }
-    return failure(code, "the server answered with the HTTP status \(number)")
+    return fault(code, "the server answered with the HTTP status \(number)", ResponseFault(httpStatus: number))
   }
 
   /// The end of a body that ended too early.
   ///
   /// - Parameter code: The code of the exchange; `ok` if there is none.
-  func cutOff(_ message: String, _ code: Code) -> ResponseEvent { failure(code == .ok ? .internalError : code, message) }
+  func cutOff(_ message: String, _ code: Code) -> ResponseEvent { fault(code == .ok ? .internalError : code, message) }
 
   /// The end of a call whose content type is not the expected one.
   ///
   /// - Parameter isOfProtocol: Whether it is a type of the protocol, with another codec.
   func failure(contentType: String?, expected: String, isOfProtocol: Bool) -> ResponseEvent {
     let received = contentType.map { "the content type \($0.prefix(100).debugDescription)" } ?? "no content type"
-    return failure(isOfProtocol ? .internalError : .unknown, "the response has \(received), and \(expected) is expected")
+    return fault(isOfProtocol ? .internalError : .unknown, "the response has \(received), and \(expected) is expected")
   }
 }
