@@ -9,6 +9,10 @@ package struct Manifest: Sendable, Equatable {
 
   /// The path of the manifest. Relative paths in the manifest start from its folder.
   package var path = ""
+  /// The protocol of calls. It decides which lists and stages exist.
+  package var callProtocol = CallProtocol.graphQL { didSet { indexRules() } }
+  /// The settings of Connect and gRPC-Web calls.
+  package var connect = Connect()
   /// The URL of the upstream; may contain references. The command line overrides it.
   package var endpoint: String?
   /// Headers of every request to the upstream; values may contain references. The command line overrides them.
@@ -40,7 +44,7 @@ package struct Manifest: Sendable, Equatable {
 
   /// The text that the manifest was read from; nil if it was built in code.
   var text: ManifestText?
-  package private(set) var ruleIndex = RuleIndex([], Lists()) { name, rule in
+  package private(set) var ruleIndex = RuleIndex([], Lists(), defaults: \.builtIns) { name, rule in
     StagePlan.Stage(name: name, origin: .builtIn, decision: nil, rule: rule)
   }
   private var pluginIndex: [String: Int] = [:]
@@ -53,7 +57,11 @@ package struct Manifest: Sendable, Equatable {
   /// The plugin with this name; nil if there is none.
   package func plugin(named name: String) -> Plugin? { pluginIndex[name].map { plugins[$0] } }
 
-  private mutating func indexRules() { ruleIndex = RuleIndex(rules, lists) { stage($0, rule: $1) } }
+  private mutating func indexRules() {
+    let callProtocol = callProtocol
+    ruleIndex = RuleIndex(
+      rules, lists, defaults: { callProtocol == .graphQL ? $0.builtIns : [] }, stage: { stage($0, rule: $1) })
+  }
 
   private static func index(_ plugins: [Plugin]) -> [String: Int] {
     Dictionary(plugins.enumerated().map { ($1.name, $0) }) { first, _ in first }

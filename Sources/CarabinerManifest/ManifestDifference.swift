@@ -36,6 +36,8 @@ package struct ManifestDifference: Sendable, Hashable {
       if before != after { lines.append("~ chain/\(list.rawValue): \(before) becomes \(after)") }
     }
     if old.rules != new.rules { lines.append("~ rules: \(old.rules.count) become \(new.rules.count), or changed") }
+    compare("protocol", \.callProtocol)
+    compare("connect", \.connect)
     compare("endpoint", \.endpoint)
     // The values are not shown: they may be secrets written in the manifest itself.
     compare("headers", \.headers)

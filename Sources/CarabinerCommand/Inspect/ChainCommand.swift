@@ -14,6 +14,9 @@ struct ChainCommand: AsyncParsableCommand {
       With --admin, the command shows the current chain of a running gateway. Each plugin has its digest, the override that enables
       or disables it, its calls, failures and faults, and the mean time of its hooks in timed operations.
 
+      With protocol: connect or grpc-web, the name of an operation is that of its method, as in package.Service/Method. The type of a
+      call without side effects is query, of any other unary call and of a client stream mutation, and of other streams subscription.
+
       Example: carabiner chain --admin unix:/run/carabiner.sock --operation GetBook
       """)
 
@@ -37,7 +40,8 @@ struct ChainCommand: AsyncParsableCommand {
       guard refusals.isEmpty else { throw ManifestError(path: manifest.path, problems: manifest.placed(refusals)) }
       for warning in manifest.warnings(about: overrides) { Terminal.complain("warning: \(warning)") }
       let drawing = ChainDrawing(
-        manifest.stagePlan(operationName: operation, type: type, overrides: overrides), of: operation, type)
+        manifest.stagePlan(operationName: operation, type: type, overrides: overrides), of: operation, type,
+        manifest.callProtocol)
       switch format {
       case .text: Terminal.emit(drawing.text)
       case .json: Terminal.emit(String(decoding: drawing.json.serialized(pretty: true), as: UTF8.self))

@@ -102,7 +102,7 @@ struct RunCommand: AsyncParsableCommand {
     if let cacert, !FileManager.default.isReadableFile(atPath: cacert) {
       throw ValidationError("--cacert takes a file of certificates, and \(cacert) cannot be read")
     }
-    _ = try parsedHeaders()
+    _ = try HeaderArgument.fields(header)
   }
 
   func run() async throws {
@@ -110,6 +110,7 @@ struct RunCommand: AsyncParsableCommand {
       try CrashReporter.install()
       let operation = try operation()
       let host = try await PluginHost(manifestOrNone: source.path, try hostConfiguration())
+      try host.requireGraphQL("use carabiner call")
       if apq { try host.requirePersistedQueries(for: operation) }
       if let count = self.repeat {
         let load = LoadRun(
@@ -157,7 +158,7 @@ struct RunCommand: AsyncParsableCommand {
   private func hostConfiguration() throws -> PluginHost.Configuration {
     var configuration = PluginHost.Configuration()
     configuration.endpoint = endpoint
-    configuration.headers = try parsedHeaders()
+    configuration.headers = try HeaderArgument.fields(header)
     configuration.requestTimeout = timeout
     configuration.returnsGraphQLErrors = false
     configuration.wire = WireChoice(
@@ -170,24 +171,6 @@ struct RunCommand: AsyncParsableCommand {
     configuration.secrets = Terminal.secrets
     configuration.warning = { Terminal.complain("warning: \($0)") }
     return configuration
-  }
-
-  private func parsedHeaders() throws -> HTTPHeaders {
-    var headers = HTTPHeaders()
-    for text in header {
-      guard let colon = text.firstIndex(of: ":"), colon != text.startIndex else {
-        throw ValidationError("--header takes 'Name: value', not \(text.debugDescription)")
-      }
-      let field = HTTPHeaders.Field(
-        name: String(text[..<colon]), value: text[text.index(after: colon)...].trimmingCharacters(in: .whitespaces))
-      guard field.isWellFormed else {
-        // The value may be a secret.
-        throw ValidationError(
-          "--header \(field.name.debugDescription): the name is not a token, or the value has a control character; correct it")
-      }
-      headers.fields.append(field)
-    }
-    return headers
   }
 
   private func operation() throws -> DynamicOperation {

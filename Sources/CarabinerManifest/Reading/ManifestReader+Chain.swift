@@ -7,7 +7,7 @@ extension ManifestReader {
     var lists = Manifest.Lists()
     guard let object = object(json, pointer, knowing: StageKind.allCases.map(\.rawValue)) else { return lists }
     for list in StageKind.allCases {
-      guard let value = object[list.rawValue] else { continue }
+      guard let value = object[list.rawValue], !refusesList(list, pointer.appending(list.rawValue)) else { continue }
       lists[list] = readList(value, list, pointer.appending(list.rawValue))
     }
     return lists
@@ -64,17 +64,23 @@ extension ManifestReader {
   }
 
   private mutating func knows(_ name: String, _ list: StageKind, _ pointer: JSONPointer) -> Bool {
-    if declared.contains(name) || list.knownBuiltIns.contains(name) { return true }
+    if declared.contains(name) { return true }
+    if manifest.callProtocol != .graphQL, StageKind.ofBuiltIn(name) != nil {
+      refuseBuiltIn(name, pointer)
+      return false
+    }
+    if list.knownBuiltIns.contains(name) { return true }
     if let other = StageKind.ofBuiltIn(name) {
       problem(
         .unknownStage, pointer, "\(name) is a stage of the \(other.rawValue) list, and this is the \(list.rawValue) list; move it"
       )
     } else {
-      let known = list.knownBuiltIns + declared.sorted()
+      let builtIns = manifest.callProtocol == .graphQL ? list.knownBuiltIns : []
+      let known = builtIns + declared.sorted()
       problem(
         .unknownStage, pointer,
         "there is no stage \(name) for the \(list.rawValue) list\(Suggestion.text(for: name, among: known)); declare it under "
-          + "plugins, or use one of \(list.knownBuiltIns.joined(separator: ", "))")
+          + (builtIns.isEmpty ? "plugins" : "plugins, or use one of \(builtIns.joined(separator: ", "))"))
     }
     return false
   }

@@ -21,7 +21,8 @@ struct ManifestReader {
   }
 
   private static let keys = [
-    "carabiner", "endpoint", "headers", "settings", "serve", "plugins", "built-ins", "chain", "rules", "$schema",
+    "carabiner", "protocol", "endpoint", "headers", "settings", "connect", "serve", "plugins", "built-ins", "chain", "rules",
+    "$schema",
   ]
 
   private mutating func read(_ json: JSONValue) {
@@ -38,11 +39,20 @@ struct ManifestReader {
     }
     refuseUnknownKeys(of: top, root, knowing: Self.keys)
     if let schema = top["$schema"] { _ = text(schema, root.appending("$schema")) }
+    // Before everything else: the protocol decides which lists and stages exist.
+    if let name = top["protocol"] { readProtocol(name, root.appending("protocol")) }
     if let endpoint = top["endpoint"] { readEndpoint(endpoint, root.appending("endpoint")) }
     if let headers = top["headers"] { readHeaders(headers, root.appending("headers")) }
     if let settings = top["settings"] { readSettings(settings, root.appending("settings")) }
+    if let connect = top["connect"] { readConnect(connect, root.appending("connect")) }
     if let serve = top["serve"] { readServe(serve, root.appending("serve")) }
-    if let builtIns = top["built-ins"] { readBuiltIns(builtIns, root.appending("built-ins")) }
+    if let builtIns = top["built-ins"] {
+      if manifest.callProtocol == .graphQL {
+        readBuiltIns(builtIns, root.appending("built-ins"))
+      } else {
+        refuseBuiltIn("built-ins", root.appending("built-ins"))
+      }
+    }
     if let plugins = top["plugins"] { readPlugins(plugins, root.appending("plugins")) }
     if let chain = top["chain"] { manifest.lists = readLists(chain, root.appending("chain")) }
     if let rules = top["rules"] { readRules(rules, root.appending("rules")) }

@@ -16,6 +16,10 @@ extension Manifest {
       "properties": {
         "$schema": {"$ref": "#/$defs/text", "description": "The path of this schema, for editors."},
         "carabiner": {"const": 1, "description": "The version of the manifest format."},
+        "protocol": {
+          "description": "The protocol of calls. With connect and grpc-web there is only the http list, which is empty by default, and carabiner call sends calls.",
+          "enum": ["graphql", "connect", "grpc-web"], "default": "graphql"
+        },
         "endpoint": {
           "description": "The URL of the upstream. The command line overrides it. May contain ${env:NAME} and ${file:path}.",
           "type": "string",
@@ -28,6 +32,7 @@ extension Manifest {
           "additionalProperties": {"type": "string", "not": {"pattern": "[\\\\r\\\\n\\\\u0000]"}}
         },
         "settings": {"$ref": "#/$defs/settings"},
+        "connect": \(connectSchema),
         "serve": {"$ref": "#/$defs/serve"},
         "plugins": {"type": "array", "items": {"$ref": "#/$defs/plugin"}},
         "built-ins": {"$ref": "#/$defs/builtIns"},

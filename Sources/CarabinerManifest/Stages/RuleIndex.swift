@@ -19,9 +19,14 @@ package struct RuleIndex: Sendable, Equatable {
   private var byFirst: [Unicode.Scalar: [Int]] = [:]
   private var others: [Int] = []
 
-  /// - Parameter stage: Returns the stage with a name, for the rule with a number.
-  init(_ rules: [Manifest.Rule], _ lists: Manifest.Lists, stage: (String, Int?) -> StagePlan.Stage) {
-    base = StageMap { list in (lists[list]?.map(\.name) ?? list.builtIns).map { stage($0, nil) } }
+  /// - Parameters:
+  ///   - defaults: Returns the stages of a list that the manifest does not have.
+  ///   - stage: Returns the stage with a name, for the rule with a number.
+  init(
+    _ rules: [Manifest.Rule], _ lists: Manifest.Lists, defaults: (StageKind) -> [String],
+    stage: (String, Int?) -> StagePlan.Stage
+  ) {
+    base = StageMap { list in (lists[list]?.map(\.name) ?? defaults(list)).map { stage($0, nil) } }
     rows = rules.enumerated().map { index, rule in
       Row(rule: rule, stages: StageMap { list in rule.lists[list]?.map { stage($0.name, index) } })
     }

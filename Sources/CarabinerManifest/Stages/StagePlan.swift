@@ -58,7 +58,7 @@ extension Manifest {
       }
     }
     // Without a parser every request fails. If all parsers are disabled, the built-in one is used.
-    if !plan.stages[.parsing].contains(where: \.isActive) {
+    if callProtocol == .graphQL, !plan.stages[.parsing].contains(where: \.isActive) {
       plan.stages[.parsing] += StageKind.parsing.builtIns.map { stage($0, rule: nil) }
     }
     return plan

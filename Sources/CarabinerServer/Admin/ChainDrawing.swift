@@ -15,8 +15,12 @@ package struct ChainDrawing {
   private let plan: StagePlan
   private let operation: String?
   private let type: GraphQLOperationType
+  private let callProtocol: Manifest.CallProtocol
 
-  package init(_ plan: StagePlan, of operation: String?, _ type: GraphQLOperationType) {
+  package init(
+    _ plan: StagePlan, of operation: String?, _ type: GraphQLOperationType, _ callProtocol: Manifest.CallProtocol = .graphQL
+  ) {
+    self.callProtocol = callProtocol
     self.plan = plan
     self.operation = operation
     self.type = type
@@ -24,15 +28,19 @@ package struct ChainDrawing {
 
   private static let fixed = (request: "toURLRequest", transport: "transport (libcurl)")
 
+  /// The step that makes the HTTP request.
+  private var request: String { callProtocol == .graphQL ? Self.fixed.request : callProtocol.rawValue }
+
   /// The steps on the way down. The cache is read after the GraphQL stages.
   private var down: [(list: String, name: String)] {
-    steps("graphql", .graphQL) + steps("cache read", .cache) + [("", Self.fixed.request)] + steps("http", .http)
+    steps("graphql", .graphQL) + steps("cache read", .cache) + [("", request)] + steps("http", .http)
       + [("", Self.fixed.transport)]
   }
 
   private var up: [(list: String, name: String)] {
     let http = Array(steps("http", .http).reversed())
     let graphQL = Array(steps("graphql", .graphQL).reversed())
+    if callProtocol != .graphQL { return http + [("", request)] }
     return http + steps("parsing", .parsing) + graphQL + steps("cache write", .cache)
   }
 

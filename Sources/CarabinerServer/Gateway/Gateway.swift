@@ -35,8 +35,10 @@ public final class Gateway: Service {
 
   /// Starts to serve.
   ///
-  /// - Throws: ``ServerError`` if the gateway cannot listen, or a value of the configuration cannot be used.
+  /// - Throws: ``ServerError`` if the gateway cannot listen, if a value of the configuration cannot be used, or if the manifest is not
+  ///   for GraphQL.
   package func start() async throws -> RunningGateway {
+    try host.requireGraphQL("the gateway serves GraphQL; use carabiner call")
     do {
       return try await RunningGateway(host, configuration)
     } catch let error as GatewayError {

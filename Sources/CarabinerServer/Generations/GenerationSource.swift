@@ -53,6 +53,7 @@ struct GenerationSource: Sendable {
   func generation(
     _ number: UInt64, of candidate: Candidate, replacing predecessor: Generation? = nil, anew: Bool = false
   ) throws -> Generation {
+    if let predecessor { try candidate.manifest.requireProtocol(of: predecessor.host.manifest) }
     // Manual overrides are kept as long as they match an entry.
     var overrides = predecessor?.host.chain.overrides ?? StageOverrides(environment: ProcessInfo.processInfo.environment)
     for decision in overrides.live where !candidate.manifest.plugins.contains(where: { decision.fits($0.name) }) {

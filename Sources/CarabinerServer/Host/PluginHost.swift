@@ -1,6 +1,7 @@
 package import Carabiner
 internal import CarabinerGateway
 internal import CarabinerHost
+internal import CarabinerManifest
 internal import CarabinerTracing
 internal import Dispatch
 internal import Foundation
@@ -88,6 +89,14 @@ public final class PluginHost: Sendable {
   /// - Throws: ``ServerError`` if it does not.
   package func requirePersistedQueries(for operation: DynamicOperation) throws {
     try live.current.host.requirePersistedQueries(for: operation)
+  }
+
+  /// Checks that the manifest is for GraphQL.
+  ///
+  /// - Parameter remedy: The next step for the operator.
+  /// - Throws: ``ServerError`` if it is not.
+  package func requireGraphQL(_ remedy: String) throws {
+    try ServerError.wrapping { try live.current.host.manifest.requireGraphQL(remedy) }
   }
 
   // MARK: Generations

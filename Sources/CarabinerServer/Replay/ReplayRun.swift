@@ -40,6 +40,7 @@ package struct ReplayRun: Sendable {
   package func report(
     _ manifest: Manifest, hiding secrets: SecretRegister, warning: @escaping @Sendable (String) -> Void
   ) async throws -> ReplayReport {
+    try manifest.requireGraphQL("replay runs GraphQL operations, and there is no replay of other calls")
     let host = try ChainRuntime(
       manifest: manifest, endpoint: nil, headers: [:], wire: WireChoice(), timeout: nil,
       output: HostOutput(logger: Logger(label: "carabiner.replay"), secrets: secrets, warning: warning),
