@@ -18,6 +18,12 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
   case multipart
   /// Messages of servers over WebSocket, in both protocols.
   case websocket
+  /// Envelopes of Connect and gRPC-Web streams.
+  case connectEnvelope = "connect-envelope"
+  /// Errors and ends of streams of Connect, and the texts in them.
+  case connectError = "connect-error"
+  /// Blocks of trailers of gRPC-Web.
+  case grpcWebTrailers = "grpc-web-trailers"
 
   /// Checks an input.
   ///
@@ -31,6 +37,9 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case .websocket:
       try checkServerMessage(bytes)
       try checkClientMessage(bytes)
+    case .connectEnvelope: try checkEnvelopes(bytes)
+    case .connectError: try checkConnectError(bytes)
+    case .grpcWebTrailers: try checkTrailers(bytes)
     }
   }
 
@@ -201,7 +210,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     try require((try? ClientMessage(reading: text.span)) == message, "a message changes when it is written")
   }
 
-  private func require(_ holds: Bool, _ finding: @autoclosure () -> String) throws {
+  func require(_ holds: Bool, _ finding: @autoclosure () -> String) throws {
     if !holds { throw FuzzFinding(finding()) }
   }
 }
