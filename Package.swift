@@ -390,8 +390,8 @@ if !librariesOnly {
     .executableTarget(
       name: "CarabinerCommand",
       dependencies: [
-        "Carabiner", "CarabinerABI", "CarabinerConformance", "CarabinerCurl", "CarabinerDemoServer", "CarabinerDigest",
-        "CarabinerFiles",
+        "Carabiner", "CarabinerABI", "CarabinerConformance", "CarabinerConnect", "CarabinerCurl", "CarabinerDemoServer",
+        "CarabinerDigest", "CarabinerFiles",
         "CarabinerGateway", "CarabinerHost", "CarabinerManifest", "CarabinerServer",
         "CarabinerSQLite", "CarabinerTracing", "CarabinerWebSocket", "CarabinerWire",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),

@@ -17,7 +17,8 @@ struct CarabinerCommand: AsyncParsableCommand {
       """,
     version: ServerVersion.text,
     subcommands: [
-      RunCommand.self, ServeCommand.self, StatusCommand.self, TopCommand.self, ReloadCommand.self, RolloutCommand.self,
+      RunCommand.self, CallCommand.self,
+      ServeCommand.self, StatusCommand.self, TopCommand.self, ReloadCommand.self, RolloutCommand.self,
       DisableCommand.self,
       EnableCommand.self,
       ReplayCommand.self, CheckCommand.self, ChainCommand.self,

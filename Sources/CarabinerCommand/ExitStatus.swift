@@ -19,6 +19,9 @@ enum ExitStatus: Int32, Error {
   /// The record that `carabiner cache` looks for does not exist.
   static let noSuchRecord = Self.graphQLErrors
 
+  /// The server answered a call with an error of the protocol.
+  static let callFailed = Self.graphQLErrors
+
   /// The status for an error of a request or of loading its chain.
   init(_ error: any Error) {
     switch error {

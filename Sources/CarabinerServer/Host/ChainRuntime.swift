@@ -20,6 +20,10 @@ struct ChainRuntime: Sendable {
   private let hidden: HiddenSecrets
   private let webSocket: WebSocketTransport?
   let timeout: Double?
+  /// The URL of the upstream.
+  let endpointURL: URL
+  /// The header fields of each request, with secrets.
+  let headers: HTTPHeaders
   /// The SHA-256 digest of the certificate authority file when the transport was created; nil if there is none, or it cannot be
   /// read.
   private let authorities: [UInt8]?
@@ -68,7 +72,13 @@ struct ChainRuntime: Sendable {
       hidden = hidden.hiding(url.absoluteString, behind: webSocketText.written)
     }
     self.hidden = output.secrets.hide(hidden)
-    let configuration = CurlTransport.Configuration(manifest.settings)
+    endpointURL = url
+    var configuration = CurlTransport.Configuration(manifest.settings)
+    if manifest.callProtocol != .graphQL {
+      // Calls have a time limit and a limit for messages of their own. A stream may be long.
+      configuration.totalTimeout = .infinity
+      configuration.maximumBodyBytes = .max
+    }
     // libcurl keeps the authorities in memory, so other authorities need a new transport.
     authorities = try? configuration.certificateAuthorityFile.map {
       Digest.sha256(try BoundedFile.bytes(at: $0, maximumBytes: Self.maximumAuthorityBytes))
@@ -91,6 +101,7 @@ struct ChainRuntime: Sendable {
       }
     var all = try manifest.resolvedHeaders(secrets)
     all.replace(with: headers)
+    self.headers = all
     let store: ApolloStore
     if let predecessor, manifest.canKeepStore(of: predecessor.manifest) {
       store = predecessor.client.store

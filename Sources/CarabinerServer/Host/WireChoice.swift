@@ -1,6 +1,6 @@
 package import Carabiner
 internal import CarabinerHost
-internal import CarabinerManifest
+package import CarabinerManifest
 internal import CarabinerWire
 internal import Foundation
 
@@ -17,11 +17,15 @@ package struct WireChoice: Sendable {
   var webSocketProtocol: WebSocketProtocol?
   /// A file of trusted certificates; nil for that of the manifest or the environment.
   var certificateAuthorityFile: String?
+  /// The protocol if there is no manifest.
+  var protocolWithoutManifest: Manifest.CallProtocol
 
   package init(
     usesGET: Bool = false, usesPersistedQueries: Bool = false, webSocket: String? = nil,
-    webSocketProtocol: WebSocketProtocol? = nil, certificateAuthorityFile: String? = nil
+    webSocketProtocol: WebSocketProtocol? = nil, certificateAuthorityFile: String? = nil,
+    protocolWithoutManifest: Manifest.CallProtocol = .graphQL
   ) {
+    self.protocolWithoutManifest = protocolWithoutManifest
     self.usesGET = usesGET
     self.usesPersistedQueries = usesPersistedQueries
     self.webSocket = webSocket
@@ -41,6 +45,7 @@ package struct WireChoice: Sendable {
     to manifest: Manifest, environment: [String: String] = ProcessInfo.processInfo.environment
   ) throws -> Manifest {
     var manifest = manifest
+    if manifest.path.isEmpty, protocolWithoutManifest != .graphQL { manifest.callProtocol = protocolWithoutManifest }
     manifest.settings.certificateAuthorityFile =
       certificateAuthorityFile ?? manifest.settings.certificateAuthorityFile
       ?? Self.environmentAuthorityFile(environment)

@@ -1,0 +1,31 @@
+package import Carabiner
+package import CarabinerManifest
+package import Foundation
+
+/// What a manifest says about calls of Connect and gRPC-Web, with the transport to send them.
+package struct CallSettings: Sendable {
+  /// The URL in front of the services.
+  package let endpoint: Foundation.URL
+  /// The header fields of each call.
+  package let headers: HTTPHeaders
+  package let callProtocol: Manifest.CallProtocol
+  package let connect: Manifest.Connect
+  /// The largest message of a response.
+  package let maximumMessageBytes: Int
+  /// A transport without a time limit and without a limit for bodies: calls have their own.
+  package let transport: any HTTPTransport
+}
+
+extension PluginHost {
+  /// The settings of calls in the serving generation.
+  ///
+  /// - Throws: ``ServerError`` if the manifest is for GraphQL.
+  package func callSettings() throws -> CallSettings {
+    let runtime = live.current.host
+    try ServerError.wrapping { try runtime.manifest.requireCalls("use carabiner run") }
+    return CallSettings(
+      endpoint: runtime.endpointURL, headers: runtime.headers, callProtocol: runtime.manifest.callProtocol,
+      connect: runtime.manifest.connect, maximumMessageBytes: runtime.manifest.settings.maximumBodyBytes,
+      transport: ScopedTransport(base: runtime.transport))
+  }
+}
