@@ -1,3 +1,4 @@
+import Carabiner
 import CarabinerABI
 import CarabinerManifest
 import CarabinerWire
