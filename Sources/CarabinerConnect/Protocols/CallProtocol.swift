@@ -9,7 +9,7 @@ package enum CallKind: Sendable, Hashable, CaseIterable {
 
 /// A protocol between client and server: it makes requests, and readers of responses.
 package protocol CallProtocol: Sendable {
-  /// What it knows about messages.
+  /// The settings for messages.
   var options: ProtocolOptions { get }
 
   /// The content type of requests.

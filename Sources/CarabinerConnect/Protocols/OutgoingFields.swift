@@ -41,7 +41,8 @@ struct OutgoingFields {
       guard field.isWellFormed else {
         throw ConnectError(
           code: .invalidArgument,
-          message: "the header \(name.debugDescription) cannot be sent: its name is no token, or its value has control characters"
+          message:
+            "the header \(name.debugDescription) cannot be sent: use a token as name, and no control characters in its value"
         )
       }
       fields.append(field)

@@ -1,7 +1,7 @@
 internal import CarabinerWire
 internal import FoundationEssentials
 
-/// What a protocol needs to know about the messages of a client.
+/// The settings of a protocol for the messages of a client.
 package struct ProtocolOptions: Sendable {
   /// The default maximum size of a received message, after decompression.
   package static let defaultMaximumMessageBytes = 64 << 20

@@ -2,7 +2,7 @@ package import Carabiner
 package import CarabinerManifest
 package import Foundation
 
-/// What a manifest says about calls of Connect and gRPC-Web, with the transport to send them.
+/// The settings of a manifest for calls of Connect and gRPC-Web, with the transport that sends them.
 package struct CallSettings: Sendable {
   /// The URL in front of the services.
   package let endpoint: Foundation.URL

@@ -29,7 +29,7 @@ package struct TrailerBlock: Sendable, Hashable {
     fields["grpc-message"]?.first.map { PercentEncoding.decoded($0.utf8) ?? $0 }
   }
 
-  /// The details of the error. What is malformed has none.
+  /// The details of the error. There are none if they are malformed.
   package var details: [ConnectErrorBody.Detail] {
     guard let text = fields["grpc-status-details-bin"]?.first, let bytes = Base64.decoded(text) else { return [] }
     return StatusMessage(parsing: bytes)?.details ?? []

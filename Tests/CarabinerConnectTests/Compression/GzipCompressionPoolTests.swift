@@ -15,7 +15,7 @@ struct GzipCompressionPoolTests {
       })
   }
 
-  @Test("data is decompressed as what it was", arguments: [1, 100, 65_535, 65_536, 65_537, 1_000_000])
+  @Test("J4.46: data is the same after compression and decompression", arguments: [1, 100, 65_535, 65_536, 65_537, 1_000_000])
   func again(count: Int) throws {
     for data in [Data(repeating: 7, count: count), Self.noise(count)] {
       let compressed = try pool.compress(data: data)
@@ -25,7 +25,7 @@ struct GzipCompressionPoolTests {
     }
   }
 
-  @Test("what begins as gzip is not compressed again")
+  @Test("J4.34: data that begins as gzip is not compressed again")
   func twice() throws {
     let compressed = try pool.compress(data: Data("a".utf8))
     #expect(try pool.compress(data: compressed) == compressed)
@@ -37,13 +37,13 @@ struct GzipCompressionPoolTests {
     #expect(try pool.decompress(data: two) == Data("abc".utf8))
   }
 
-  @Test("no data is no data")
+  @Test("J4.46: empty data stays empty")
   func empty() throws {
     #expect(try pool.decompress(data: Data()) == Data())
     #expect(try pool.decompress(data: try pool.compress(data: Data())) == Data())
   }
 
-  @Test("what is cut off, damaged, or followed by something else is malformed")
+  @Test("J4.46: data that is cut off, damaged, or followed by other data is malformed")
   func malformed() throws {
     let data = Self.noise(300)
     let compressed = try pool.compress(data: data)
@@ -56,7 +56,7 @@ struct GzipCompressionPoolTests {
     }
   }
 
-  @Test("a bomb is stopped at the limit")
+  @Test("J4.46: a bomb is stopped at the limit")
   func bomb() throws {
     var bomb = Data()
     let member = try pool.compress(data: Data(count: 10 << 20))

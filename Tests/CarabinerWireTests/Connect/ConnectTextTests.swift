@@ -35,7 +35,7 @@ struct ConnectTextTests {
   }
 
   @Test(
-    "J4.41: a field is divided at commas outside quotes, unless it is no list",
+    "J4.41: a field is divided at commas outside quotes, unless it is not a list",
     arguments: [
       ("x-a", "1", ["1"]), ("x-a", " 1 ,\t2,3 ", ["1", "2", "3"]), ("x-a", "", [""]), ("x-a", ",, ,", [""]),
       ("x-a", "1,,2", ["1", "2"]),
@@ -75,7 +75,7 @@ struct ConnectTextTests {
   }
 
   @Test(
-    "what is not a JSON object is not an error",
+    "J4.43, J4.51: only a JSON object is an error or the end of a stream",
     arguments: ["", "[]", "null", "7", "{", #"{"message": "\ud800"}"#, String(repeating: #"{"a":"#, count: 100_000)])
   func notErrors(text: String) {
     #expect(ConnectErrorBody(parsing: Array(text.utf8)) == nil)
