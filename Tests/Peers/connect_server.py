@@ -2,6 +2,8 @@
 
 Prints "listening PORT" once it accepts connections. The service is peer.v1.Peer. Connect and gRPC-Web are served at the same paths.
 /seen answers with the last request's method, path and header fields, as JSON.
+
+With --require-auth, calls need a token. POST /token issues one, and /tokens-issued answers with the number of issued tokens.
 """
 
 import argparse
@@ -95,27 +97,47 @@ class Application(ConnectASGIApplication):
     path = f"/{SERVICE}"
 
 
-async def seen(send):
-    body = json.dumps(last).encode()
-    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"application/json")]})
-    await send({"type": "http.response.body", "body": body})
+class Tokens:
+    """Only the last token is valid."""
+
+    issued = 0
+
+    def issue(self):
+        self.issued += 1
+        return {"access_token": f"token-{self.issued}", "token_type": "Bearer"}
+
+    def accept(self, scope):
+        return (b"authorization", f"Bearer token-{self.issued}".encode()) in scope["headers"]
+
+
+async def answer(send, value, status=200):
+    await send({"type": "http.response.start", "status": status, "headers": [(b"content-type", b"application/json")]})
+    await send({"type": "http.response.body", "body": json.dumps(value).encode()})
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--require-auth", action="store_true")
     options = parser.parse_args()
+    tokens = Tokens()
     application = Application(service=Peer(), endpoints=endpoints)
 
     async def app(scope, receive, send):
         if scope["type"] == "http":
             if scope["path"] == "/seen":
-                return await seen(send)
+                return await answer(send, last)
+            if scope["path"] == "/token":
+                return await answer(send, tokens.issue())
+            if scope["path"] == "/tokens-issued":
+                return await answer(send, tokens.issued)
             last.clear()
             last.update(
                 method=scope["method"], path=scope["path"], query=parse_qsl(scope["query_string"].decode()),
                 headers=[[name.decode("latin-1"), value.decode("latin-1")] for name, value in scope["headers"]],
             )
+            if options.require_auth and not tokens.accept(scope):
+                return await answer(send, {"code": "unauthenticated", "message": "no valid token"}, 401)
         await application(scope, receive, send)
 
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)

@@ -68,5 +68,5 @@ public final class ConnectServer: PeerServer, @unchecked Sendable {
   /// The URL in front of the services.
   public var host: String { "http://127.0.0.1:\(port)" }
 
-  public init() async throws { try await super.init(script: "connect_server.py", []) }
+  public init(_ arguments: [String] = []) async throws { try await super.init(script: "connect_server.py", arguments) }
 }

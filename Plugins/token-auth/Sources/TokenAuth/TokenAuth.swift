@@ -1,6 +1,8 @@
 internal import CarabinerPlugin
 
 /// Adds a token to every request, and fetches a new one when the server rejects it.
+///
+/// It is a stage of the `graphql` list, where it also sees the errors in results, or of the `http` list.
 struct TokenAuth: GraphQL.Stage, GraphQL.OnResult, GraphQL.OnError, Handover {
   static let identity = PluginIdentity(
     id: "org.carabiner.token-auth", version: "1.0.0",
@@ -25,14 +27,7 @@ struct TokenAuth: GraphQL.Stage, GraphQL.OnResult, GraphQL.OnError, Handover {
   }
 
   func onRequest(_ call: GraphQL.Call, _ attempt: inout Attempt) throws -> Verdict {
-    if let token = tokens.usable(at: host.clockNanoseconds) {
-      try send(token, with: call, attempt)
-      return .continue
-    }
-    return .later { [attempt] in
-      try send(try await tokens.refreshed(after: nil), with: call, attempt)
-      return .continue
-    }
+    try authorize(attempt) { try call.setHeader(header, to: $0) }
   }
 
   func onResult(_ call: GraphQL.Call, _ result: borrowing ResultEvent, _ attempt: inout Attempt) throws -> Verdict {
@@ -51,18 +46,32 @@ struct TokenAuth: GraphQL.Stage, GraphQL.OnResult, GraphQL.OnError, Handover {
 
   func adopt(_ bytes: [UInt8], version: UInt32) throws { try tokens.adopt(bytes) }
 
-  private func send(_ token: Token, with call: GraphQL.Call, _ attempt: Attempt) throws {
+  /// The name of the header.
+  var header: String { settings.header ?? "Authorization" }
+
+  /// Passes the value of the header to a function, after a fetch if there is no usable token.
+  func authorize(_ attempt: Attempt, _ setHeader: @escaping @Sendable (String) throws -> Void) throws -> Verdict {
+    if let token = tokens.usable(at: host.clockNanoseconds) {
+      try setHeader(try value(of: token, for: attempt))
+      return .continue
+    }
+    return .later {
+      try setHeader(try value(of: try await tokens.refreshed(after: nil), for: attempt))
+      return .continue
+    }
+  }
+
+  private func value(of token: Token, for attempt: Attempt) throws -> String {
     attempt.note(token.generation)
     // The token comes from a server and may contain characters that are not allowed in a header.
     guard token.text.canStandInHeader else {
       throw PluginFailure("the token from the token server has a character that a header cannot contain")
     }
-    let value = settings.scheme.map { $0.isEmpty ? token.text : "\($0) \(token.text)" } ?? "Bearer \(token.text)"
-    try call.setHeader(settings.header ?? "Authorization", to: value)
+    return settings.scheme.map { $0.isEmpty ? token.text : "\($0) \(token.text)" } ?? "Bearer \(token.text)"
   }
 
   /// Fetches a new token once per request. If the server rejects that one too, its error is the result.
-  private func refreshOnce(_ attempt: Attempt) -> Verdict {
+  func refreshOnce(_ attempt: Attempt) -> Verdict {
     guard let used = attempt.beginRefresh() else { return .continue }
     // Another request has fetched a newer token in the meantime.
     if let current = tokens.current, current.generation > used { return .retry }
