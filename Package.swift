@@ -353,6 +353,12 @@ if !librariesOnly {
       name: "NativeInterceptor", dependencies: ["Carabiner", "CarabinerCurl", "CarabinerServer"],
       path: "Tests/Examples/NativeInterceptor/Sources/NativeInterceptor"),
     .executableTarget(
+      name: "ConnectCalls",
+      dependencies: [
+        "CarabinerConnect", "CarabinerCurl", "CarabinerServer", .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+      ],
+      path: "Tests/Examples/ConnectCalls/Sources/ConnectCalls"),
+    .executableTarget(
       name: "EmbeddedGateway",
       dependencies: [
         "Carabiner", "CarabinerServer",
@@ -407,8 +413,8 @@ if !librariesOnly {
       name: "CarabinerCommandTests",
       dependencies: [
         "Carabiner", "CarabinerCommand", "CarabinerCurl", "CarabinerDigest", "CarabinerGateway", "CarabinerHost",
-        "CarabinerManifest", "CarabinerServer", "CarabinerWire", "EmbeddedClient", "EmbeddedGateway", "NativeInterceptor",
-        "ScriptedServer", "TestTools", "WatchedQuery",
+        "CarabinerManifest", "CarabinerServer", "CarabinerWire", "ConnectCalls", "EmbeddedClient", "EmbeddedGateway",
+        "NativeInterceptor", "ScriptedServer", "TestTools", "WatchedQuery",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),

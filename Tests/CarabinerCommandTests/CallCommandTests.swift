@@ -12,7 +12,7 @@ struct CallCommandTests {
     try await CommandRun(["call", "--endpoint", server.host] + arguments, input: input)
   }
 
-  @Test("J4.9.35: the answer of the server is one line, and its error has exit status 1", arguments: ["connect", "grpc-web"])
+  @Test("J4.62: the answer of the server is one line, and its error has exit status 1", arguments: ["connect", "grpc-web"])
   func unary(network: String) async throws {
     let server = try await ConnectServer()
     let answer = try await call(server, ["--protocol", network, "-v", "peer.v1.Peer/Echo", #" "hi" "#])
@@ -31,7 +31,7 @@ struct CallCommandTests {
     #expect(error["details"]?[0]?["value"] == "CghhIGRldGFpbA")
   }
 
-  @Test("a call by GET, with a header, and a message of several lines from standard input")
+  @Test("J4.62: a call by GET, with a header, and a message of several lines from standard input")
   func get() async throws {
     let server = try await ConnectServer()
     let answer = try await call(server, ["--get", "-v", "peer.v1.Peer/Echo", "-"], input: "\n  \"hi\"\n\n")
@@ -46,7 +46,7 @@ struct CallCommandTests {
     #expect(fields["connect-protocol-version"] == "1")
   }
 
-  @Test("the messages of a stream are lines, also before its error")
+  @Test("J4.62: the messages of a stream are lines, also before its error")
   func streams() async throws {
     let server = try await ConnectServer()
     let count = try await call(server, ["--stream", "-v", "peer.v1.Peer/Count", "3"])
@@ -65,7 +65,7 @@ struct CallCommandTests {
     #expect(double.output == "2\n4\n6\n")
   }
 
-  @Test("each kind of failure has its exit status")
+  @Test("J4.62: each kind of failure has its exit status")
   func failures() async throws {
     let server = try await ConnectServer()
     for (arguments, status) in [
@@ -85,7 +85,7 @@ struct CallCommandTests {
     #expect(gone.errors.contains(#""code":"unavailable""#))
   }
 
-  @Test("J4.9.32, J4.9.33: plugins in Rust and in C run for the methods that a rule names")
+  @Test("J4.58, J4.61: plugins in Rust and in C run for the methods that a rule names")
   func plugins() async throws {
     let server = try await ConnectServer()
     let manifest = try TemporaryFile(
@@ -119,7 +119,54 @@ struct CallCommandTests {
     #expect(check.status == 0, "\(check.errors)")
   }
 
-  @Test("J4.9.34, J4.63: a manifest of the wrong protocol is refused, with the place")
+  @Test("J4.64: token-auth renews its token after a 401, for calls and for streams")
+  func tokenAuth() async throws {
+    let server = try await ConnectServer(["--require-auth"])
+    let manifest = try TemporaryFile(
+      """
+      carabiner: 1
+      protocol: connect
+      endpoint: \(server.host)
+      plugins:
+        - name: token-auth
+          file: \(Self.plugins)/token-auth/build/token-auth.so
+          grants: [fetch]
+          config: {token-url: "\(server.host)/token", client-id: test, token: rejected}
+      chain: {http: [token-auth]}
+      """)
+    let answer = try await CommandRun(["call", "-m", manifest.path, "peer.v1.Peer/Say", #""hi""#])
+    #expect(answer.status == 0 && answer.output == "\"hi\"\n", "\(answer.errors)")
+    let count = try await CommandRun(["call", "-m", manifest.path, "--stream", "peer.v1.Peer/Count", "2"])
+    #expect(count.status == 0 && count.output == "1\n2\n", "\(count.errors)")
+    let issued = try await ToolRun(URL(filePath: "/usr/bin/curl"), ["-sS", "\(server.host)/tokens-issued"]).output
+    #expect(issued == "2")
+    let refused = try await CommandRun(["call", "--endpoint", server.host, "peer.v1.Peer/Say", #""hi""#])
+    #expect(refused.status == 1 && refused.errors.contains("unauthenticated"), "\(refused.errors)")
+  }
+
+  @Test("J4.58, J4.64: a plugin in C counts the chunks of a stream")
+  func chunks() async throws {
+    let (server, folder) = (try await ConnectServer(), try FixturePlugin.Folder())
+    let source = Repository.root.appending(path: "Tests/Examples/ConnectCalls/Plugin/chunk_count.c").path
+    let plugin = try await FixturePlugin.compile(at: source, into: folder)
+    let manifest = try TemporaryFile(
+      """
+      carabiner: 1
+      protocol: connect
+      endpoint: \(server.host)
+      plugins: [{name: chunk-count, file: \(plugin)}]
+      chain: {http: [chunk-count]}
+      """)
+    let count = try await CommandRun(
+      ["call", "-m", manifest.path, "--stream", "peer.v1.Peer/Count", "50"], environment: ["CARABINER_LOG": "info"])
+    #expect(count.status == 0 && count.output.split(separator: "\n").count == 50, "\(count.errors)")
+    let log = try #require(count.errors.firstMatch(of: /(\d+) chunks with (\d+) bytes/), "\(count.errors)")
+    // 50 messages and the end, each with a prefix of five bytes.
+    #expect(try #require(Int(log.1)) > 0)
+    #expect(try #require(Int(log.2)) >= 50 * 6 + 7)
+  }
+
+  @Test("J4.60, J4.63: a manifest of the wrong protocol is refused, with the place")
   func wrongProtocol() async throws {
     let connect = try TemporaryFile("carabiner: 1\nendpoint: http://127.0.0.1:9\nprotocol: connect\n")
     let graphQL = try TemporaryFile("carabiner: 1\nendpoint: http://127.0.0.1:9\n")

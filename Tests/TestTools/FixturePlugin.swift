@@ -37,12 +37,24 @@ public enum FixturePlugin {
     _ source: String, defining definitions: [String] = [], into folder: Folder, name: String = "plugin.so",
     linking: [String] = []
   ) async throws -> String {
+    try await compile(
+      at: "\(Repository.root.path)/Tests/Fixtures/Plugins/\(source).c", defining: definitions, into: folder, name: name,
+      linking: linking)
+  }
+
+  /// Compiles the C source at a path into `folder`.
+  ///
+  /// - Returns: The path of the plugin.
+  public static func compile(
+    at source: String, defining definitions: [String] = [], into folder: Folder, name: String = "plugin.so",
+    linking: [String] = []
+  ) async throws -> String {
     let output = folder.file(name)
     let root = Repository.root.path
     let run = try await ToolRun(
       URL(filePath: "/usr/bin/cc"),
       ["-std=gnu11", "-fPIC", "-shared", "-fvisibility=hidden", "-I\(root)/Sources/CCarabiner/include"]
-        + definitions.map { "-D\($0)" } + ["-o", output.path, "\(root)/Tests/Fixtures/Plugins/\(source).c", "-lpthread"] + linking
+        + definitions.map { "-D\($0)" } + ["-o", output.path, source, "-lpthread"] + linking
     )
     guard run.status == 0 else { throw CompilerFailure(output: run.errors) }
     try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: output.path)

@@ -44,10 +44,26 @@ struct ExampleTests {
     #expect(lines[2] == #"{"data":{"__typename":"Query"}}"#)
   }
 
+  @Test("an interceptor for Connect-Swift runs around a plugin in C")
+  func connectCalls() async throws {
+    let (server, folder) = (try await ConnectServer(), try FixturePlugin.Folder())
+    let sources = Repository.root.appending(path: "Tests/Examples/ConnectCalls")
+    _ = try await FixturePlugin.compile(
+      at: sources.appending(path: "Plugin/chunk_count.c").path, into: folder, name: "chunk-count.so")
+    let manifest = folder.file("chain.yaml")
+    try FileManager.default.copyItem(at: sources.appending(path: "chain.yaml"), to: manifest)
+    let example = try await run("ConnectCalls", manifest.path, server.host)
+    #expect(example.status == 0, "\(example.errors)")
+    let lines = example.output.split(separator: "\n").map(String.init).filter { $0.hasPrefix("echo") || $0.hasPrefix("count") }
+    #expect(lines == ["echo: hello", "count begins", "count: 1", "count: 2", "count: 3", "count ends with ok"])
+    let log = (example.output + example.errors).matches(of: /(\d+) chunks with (\d+) bytes/)
+    #expect(log.count == 2 && log.allSatisfy { $0.1 != "0" && $0.2 != "0" }, "\(example.errors)")
+  }
+
   @Test(
     "an example without arguments shows its usage and ends with status 2",
     arguments: [
-      "EmbeddedClient", "EmbeddedGateway", "NativeInterceptor", "WatchedQuery",
+      "ConnectCalls", "EmbeddedClient", "EmbeddedGateway", "NativeInterceptor", "WatchedQuery",
     ])
   func usage(_ name: String) async throws {
     let example = try await run(name)
@@ -58,7 +74,7 @@ struct ExampleTests {
   @Test(
     "the target of an example has the dependencies that its package declares",
     arguments: [
-      "EmbeddedClient", "EmbeddedGateway", "NativeInterceptor", "WatchedQuery",
+      "ConnectCalls", "EmbeddedClient", "EmbeddedGateway", "NativeInterceptor", "WatchedQuery",
     ])
   func dependencies(_ name: String) throws {
     let package = try String(
