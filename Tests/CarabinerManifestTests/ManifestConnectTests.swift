@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A manifest configures calls of Connect and gRPC-Web (J4.60, J4.61)")
 struct ManifestConnectTests {
-  @Test("all keys are read")
+  @Test("J4.60: all keys are read")
   func everything() throws {
     let manifest = try Manifest(
       text: "{carabiner: 1, protocol: connect, connect: {codec: proto, get: 2KiB, compress-from: 1KiB, timeout: 5s}}")
@@ -34,7 +34,7 @@ struct ManifestConnectTests {
   private static let head = "carabiner: 1\nprotocol: connect\nplugins:\n  - {name: a, file: present.plugin}\n"
 
   @Test(
-    "lists and stages of GraphQL are refused, with the place",
+    "J4.60: lists and stages of GraphQL are refused, with the place",
     arguments: [
       ("chain:\n  http: [a]\n  graphql: [max-retry]", "/chain/graphql", 7), ("chain:\n  graphql: []", "/chain/graphql", 6),
       ("chain: {cache: [a]}", "/chain/cache", 5), ("chain: {parsing: []}", "/chain/parsing", 5),

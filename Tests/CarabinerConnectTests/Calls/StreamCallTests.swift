@@ -184,6 +184,31 @@ struct StreamCallTests {
     #expect(service.server.requests.map { $0.header("transfer-encoding") } == ["chunked"])
   }
 
+  @Test("J4.3: results of a bidirectional stream arrive while its request is open")
+  func fullDuplex() async throws {
+    let service = try Service(script: { peer in
+      guard try peer.head() != nil else { return }
+      try peer.send("HTTP/1.1 200 OK\r\nContent-Type: application/connect+json\r\nTransfer-Encoding: chunked\r\n\r\n")
+      let send: ([UInt8]) throws -> Void = { bytes in
+        try peer.send(Array("\(String(bytes.count, radix: 16))\r\n".utf8) + bytes + [13, 10])
+      }
+      while let chunk = peer.chunk(), !chunk.isEmpty { try send(chunk) }
+      try send(endOfStream)
+      try peer.send("0\r\n\r\n")
+    })
+    let stream: any BidirectionalAsyncStreamInterface<Text, Text> = service.client.bidirectionalStream(
+      path: Service.path, headers: [:])
+    var results = stream.results().makeAsyncIterator()
+    for number in 1...20 {
+      try stream.send(Text("\(number)"))
+      if number == 1 { #expect(await results.next()?.word == "headers") }
+      #expect(await results.next()?.word == "\(number)")
+    }
+    stream.close()
+    #expect(await results.next()?.word == "complete ok")
+    #expect(await results.next() == nil)
+  }
+
   @Test("J4.50: a message above the limit, one with unknown flags and a compressed one without encoding end the stream")
   func badMessages() async throws {
     for (bytes, code) in [

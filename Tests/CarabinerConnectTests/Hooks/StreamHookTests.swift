@@ -39,7 +39,7 @@ struct StreamHookTests {
     #expect((error as? ConnectError)?.message == "no" && trailers == ["why": ["so"]])
   }
 
-  @Test("J4.16: headers that are held while two messages arrive come first", arguments: [true, false])
+  @Test("J4.16, J4.54: headers that are held while two messages arrive come first", arguments: [true, false])
   func heldHeaders(isRaw: Bool) async throws {
     let service = try Service([InterceptorFactory { _ in Self.holdingHeaders(isRaw: isRaw) }]) { _, peer in
       try peer.messages(["1", "2"])

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Hooks of unary calls (SEMANTICS-OLDER J4.3)", .timeLimit(.minutes(2)))
 struct UnaryHookTests {
-  @Test("J4.7: typed and raw hooks of two interceptors run A B A B out and B A B A in, and the figures come last")
+  @Test("J4.7, J4.10: typed and raw hooks of two interceptors run A B A B out and B A B A in, and the figures come last")
   func order() async throws {
     let journal = Journal()
     let service = try Service(["A", "B"].map { name in InterceptorFactory { _ in UnaryStep(name, journal) } })
@@ -147,7 +147,7 @@ struct UnaryHookTests {
     #expect(response.code == .internalError && response.error?.message?.contains("UnaryStep") == true)
   }
 
-  @Test("a request made with the seed's four arguments stays a GET")
+  @Test("J4.11: a request that a hook makes without a method stays a GET")
   func fourArguments() async throws {
     let service = try Service(
       [
@@ -163,7 +163,7 @@ struct UnaryHookTests {
     #expect(service.server.requests.map(\.method) == ["GET"])
   }
 
-  @Test("a closure that is called after the end does nothing")
+  @Test("J4.21: a closure that is called after the end does nothing")
   func lateClosure() async throws {
     let late = Shared<(@Sendable () -> Void)?>(nil)
     let service = try Service([

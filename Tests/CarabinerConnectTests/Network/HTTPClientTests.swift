@@ -57,7 +57,7 @@ struct HTTPClientTests {
     return words
   }
 
-  @Test("the first of two responses counts")
+  @Test("J4.19: the first of two responses counts")
   func twoResponses() async {
     let client = client(
       RecordingClient(unary: { _, respond in
@@ -67,14 +67,14 @@ struct HTTPClientTests {
     #expect(await client.call().word == "world")
   }
 
-  @Test("a client that releases its closure without a response fails the call")
+  @Test("J4.20: a client that releases its closure without a response fails the call")
   func noResponse() async {
     let response = await client(RecordingClient(unary: { _, _ in })).call()
     #expect(response.code == .internalError && response.error?.message?.contains("HTTPClientInterface") == true)
   }
 
   @Test(
-    "the code and error of a client are those of the call",
+    "J4.31: the code and error of a client are those of the call",
     arguments: [
       (Code.unavailable, Fault?.some(Fault()), Code.unavailable), (.ok, Fault(), .unknown),
       (.permissionDenied, nil, .permissionDenied),
@@ -92,7 +92,7 @@ struct HTTPClientTests {
 
   private static let headers: Headers = ["content-type": ["application/connect+json"]]
 
-  @Test("a stream that sends headers twice gives them once")
+  @Test("J4.25: a stream that sends headers twice gives them once")
   func headersTwice() async {
     let words = await results { _, callbacks in
       callbacks.receiveResponseHeaders(Self.headers)
@@ -105,7 +105,7 @@ struct HTTPClientTests {
     #expect(words == ["headers", "1", "complete ok"])
   }
 
-  @Test("a stream ends with the code of its client, and with an error if the client releases the callbacks")
+  @Test("J4.20, J4.31: a stream ends with the code of its client, and with an error if the client releases the callbacks")
   func ends() async {
     #expect(
       await results { _, callbacks in
@@ -116,7 +116,7 @@ struct HTTPClientTests {
     #expect(await results { _, _ in } == ["complete internalError"])
   }
 
-  @Test("the figures of an exchange count its bytes")
+  @Test("J4.10: the figures of an exchange count its bytes")
   func metrics() async throws {
     let figures = Shared<HTTPMetrics?>(nil)
     let service = try Service([InterceptorFactory { _ in UnaryStep(metrics: { figures.value = $0 }) }])

@@ -117,7 +117,7 @@ struct RequestTests {
     #expect(request.url.query?.hasPrefix("connect=v1&base64=1&compression=gzip&encoding=json&message=H4sI") == true)
   }
 
-  @Test("J4.10: a message of 1 MiB is sent by GET if that is allowed")
+  @Test("J4.35: a message of 1 MiB is sent by GET if that is allowed")
   func longGet() throws {
     let request = try unary(ProtocolOptions(codecName: "proto"), message: Data(repeating: 1, count: 1 << 20), getLimit: .max)
     #expect(request.url.absoluteString.utf8.count > 1_398_000)

@@ -82,7 +82,7 @@ struct ConnectTextTests {
     #expect(EndOfStream(parsing: Array(text.utf8)) == nil)
   }
 
-  @Test("ten thousand details are read")
+  @Test("J4.44: ten thousand details are read")
   func manyDetails() throws {
     let details = Array(repeating: #"{"type":"a.B","value":"AQ=="}"#, count: 10_000).joined(separator: ",")
     let body = try #require(ConnectErrorBody(parsing: Array(#"{"code":"internal","details":[\#(details)]}"#.utf8)))

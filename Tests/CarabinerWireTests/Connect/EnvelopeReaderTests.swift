@@ -62,7 +62,7 @@ struct EnvelopeReaderTests {
     return (envelopes, nil)
   }
 
-  @Test("a stream is read the same, wherever it is cut in two", arguments: streams)
+  @Test("J4.37, J4.50: a stream is read the same, wherever it is cut in two", arguments: streams)
   func everySplit(stream: Stream) {
     for place in 0...stream.bytes.count {
       let reading = read([stream.bytes[..<place], stream.bytes[place...]], stream)
@@ -87,7 +87,7 @@ struct EnvelopeReaderTests {
     #expect(try reader.next() == nil)
   }
 
-  @Test("the prefix has the flags and the length, big-endian")
+  @Test("J4.37: the prefix has the flags and the length, big-endian")
   func prefix() {
     #expect(Envelope.prefix(flags: 1, length: 0x0102_0304) == [1, 1, 2, 3, 4])
     #expect(Envelope.prefix(flags: 0, length: 0xFFFF_FFFF) == [0, 0xFF, 0xFF, 0xFF, 0xFF])
