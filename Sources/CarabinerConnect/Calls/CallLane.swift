@@ -23,25 +23,9 @@ private final class Jobs: Sendable {
   private typealias Job = @Sendable () -> Void
 
   private struct State {
-    /// Pieces that were taken are nil: releasing one runs code that must not run under the lock.
-    var waiting: [Job?] = []
-    /// How many of `waiting` were taken.
-    var taken = 0
+    var waiting = Queue<Job>()
     var worker: CheckedContinuation<Void, Never>?
     var isFinished = false
-
-    mutating func take() -> Job? {
-      guard taken < waiting.count else { return nil }
-      defer {
-        waiting[taken] = nil
-        taken += 1
-        if taken == waiting.count || taken == 64 {
-          waiting.removeFirst(taken)
-          taken = 0
-        }
-      }
-      return waiting[taken]
-    }
 
     mutating func takeWorker() -> CheckedContinuation<Void, Never>? {
       defer { worker = nil }
@@ -53,7 +37,7 @@ private final class Jobs: Sendable {
 
   func add(_ job: @escaping @Sendable () -> Void) {
     let worker = state.withLock { state in
-      state.waiting.append(job)
+      state.waiting.add(job)
       return state.takeWorker()
     }
     worker?.resume()
@@ -71,7 +55,7 @@ private final class Jobs: Sendable {
   func next() async -> (@Sendable () -> Void)? {
     while true {
       let (job, isOver) = state.withLock { state in
-        let job = state.take()
+        let job = state.waiting.take()
         return (job, job == nil && state.isFinished)
       }
       if job != nil || isOver { return job }

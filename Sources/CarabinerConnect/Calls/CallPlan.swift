@@ -91,6 +91,12 @@ struct CallPlan: Sendable {
         code: .invalidArgument,
         message: "the host \(config.host.debugDescription) is not an http or https URL; set it to the address of the server")
     }
+    guard url.query() == nil, url.fragment() == nil else {
+      throw ConnectError(
+        code: .invalidArgument,
+        message:
+          "the host \(config.host.debugDescription) or the path \(path.debugDescription) has a query or a fragment; remove it")
+    }
     guard !path.split(separator: "/").contains(where: { $0 == "." || $0 == ".." }) else {
       throw ConnectError(
         code: .invalidArgument,

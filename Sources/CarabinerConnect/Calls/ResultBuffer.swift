@@ -5,7 +5,7 @@ final class ResultBuffer<Output: Sendable>: Sendable {
   private typealias Reader = CheckedContinuation<StreamResult<Output>?, Never>
 
   private struct State {
-    var results: [StreamResult<Output>] = []
+    var results = Queue<StreamResult<Output>>()
     var readers: [Reader] = []
     var isOver = false
   }
@@ -20,7 +20,7 @@ final class ResultBuffer<Output: Sendable>: Sendable {
       guard !state.isOver else { return (nil, []) }
       state.isOver = result.isComplete
       guard !state.readers.isEmpty else {
-        state.results.append(result)
+        state.results.add(result)
         return (nil, [])
       }
       let reader = state.readers.removeFirst()
@@ -36,7 +36,7 @@ final class ResultBuffer<Output: Sendable>: Sendable {
   func next() async -> StreamResult<Output>? {
     await withCheckedContinuation { reader in
       let result: StreamResult<Output>?? = state.withLock { state in
-        if !state.results.isEmpty { return .some(state.results.removeFirst()) }
+        if let result = state.results.take() { return .some(result) }
         if state.isOver { return .some(nil) }
         state.readers.append(reader)
         return nil

@@ -12,7 +12,7 @@ final class StreamInbox: Closable {
   }
 
   fileprivate struct State {
-    var items: [Item] = []
+    var items = Queue<Item>()
     var bytes = 0
     var reader: (any ResponseReader)?
     var hasBegun = false
@@ -48,7 +48,7 @@ final class StreamInbox: Closable {
   private func add(_ item: Item) {
     state.withLock { state in
       guard !state.isOver, state.replacement == nil else { return }
-      state.items.append(item)
+      state.items.add(item)
       if case .data(let data) = item { state.bytes += data.count }
     }
   }
@@ -57,10 +57,10 @@ final class StreamInbox: Closable {
 
   /// Drops everything that was not taken. The next result is the end.
   func replace(with end: StreamResult<Data>) {
-    let dropped: [Item] = state.withLock { state in
-      guard !state.isOver else { return [] }
+    let dropped: Queue<Item> = state.withLock { state in
+      guard !state.isOver else { return Queue() }
       let dropped = state.items
-      (state.items, state.bytes, state.replacement) = ([], 0, end)
+      (state.items, state.bytes, state.replacement) = (Queue(), 0, end)
       return dropped
     }
     withExtendedLifetime(dropped) {}
@@ -69,7 +69,7 @@ final class StreamInbox: Closable {
   /// Drops everything, and releases the call.
   func close() {
     let life = state.withLock { state in
-      defer { (state.items, state.bytes, state.isOver, state.life, state.reader) = ([], 0, true, nil, nil) }
+      defer { (state.items, state.bytes, state.isOver, state.life, state.reader) = (Queue(), 0, true, nil, nil) }
       return state.life
     }
     withExtendedLifetime(life) {}
@@ -93,8 +93,7 @@ final class StreamInbox: Closable {
         result = .failed(
           error as? ConnectError ?? ConnectError(code: code == .ok ? .unknown : code, message: "\(error)", exception: error))
       case .end(let code, nil):
-        begin(&reader, [:], nil)
-        reader.finish(code: code)
+        if state.withLock({ $0.hasBegun }) { reader.finish(code: code) } else { result = .failed(.noResponse(code)) }
       }
       result = result ?? reader.next().map { $0.result }
     }
@@ -102,7 +101,7 @@ final class StreamInbox: Closable {
       guard !state.isOver, let life = state.life else { return nil }
       state.reader = reader
       guard let taken = state.replacement ?? result else { return nil }
-      if taken.isComplete { (state.isOver, state.life, state.items) = (true, nil, []) }
+      if taken.isComplete { (state.isOver, state.life, state.items) = (true, nil, Queue()) }
       return (taken, life)
     }
   }
@@ -124,10 +123,17 @@ extension StreamInbox.State {
   }
 
   fileprivate mutating func takeItem() -> StreamInbox.Item? {
-    guard !items.isEmpty else { return nil }
-    let item = items.removeFirst()
+    guard let item = items.take() else { return nil }
     if case .data(let data) = item { bytes -= data.count }
     return item
+  }
+}
+
+extension ConnectError {
+  fileprivate static func noResponse(_ code: Code) -> ConnectError {
+    ConnectError(
+      code: code == .ok ? .internalError : code,
+      message: "the exchange ended without a response; check the HTTPClientInterface in use")
   }
 }
 

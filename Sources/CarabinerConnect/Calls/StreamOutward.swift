@@ -5,7 +5,9 @@ internal import Synchronization
 final class StreamOutward<Input: Sendable>: Closable {
   private struct State {
     /// Messages that have not entered a hook.
-    var inputs: [Input] = []
+    var inputs = Queue<Input>()
+    /// Whether the stream has ended. Then messages are dropped.
+    var isOver = false
     var isInputClosed = false
     var isCloseSent = false
     /// Sends the body; nil before the stream is opened, and after its end.
@@ -31,7 +33,7 @@ final class StreamOutward<Input: Sendable>: Closable {
     let isAccepted = state.withLock { state in
       guard !state.isInputClosed else { return false }
       state.isInputClosed = plan.type == .serverStream
-      state.inputs.append(input)
+      if !state.isOver { state.inputs.add(input) }
       return true
     }
     guard isAccepted else {
@@ -98,13 +100,13 @@ final class StreamOutward<Input: Sendable>: Closable {
   }
 
   private func takeInput() -> Input? {
-    state.withLock { state in state.inputs.isEmpty ? nil : state.inputs.removeFirst() }
+    state.withLock { $0.inputs.take() }
   }
 
   func close() {
     let dropped = state.withLock { state in
       let dropped = state
-      (state.inputs, state.exchange, state.passes) = ([], nil, nil)
+      (state.inputs, state.exchange, state.passes, state.isOver) = (Queue(), nil, nil, true)
       return dropped
     }
     dropped.passes?.typed.close()

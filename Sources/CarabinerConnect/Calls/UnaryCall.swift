@@ -92,7 +92,7 @@ final class UnaryCall<Input: Sendable, Output: Sendable>: Sendable {
       let hasResponse = Once()
       let interceptors = MetricsPass(interceptors: state.withLock { $0.chain?.interceptors ?? [] })
       let exchange = plan.client.unary(
-        request: sent, onMetrics: { self.received($0, interceptors) },
+        request: sent, onMetrics: { self.received($0, ofAttempt: attempt, interceptors) },
         onResponse: { response in
           guard hasResponse.first() else { return }
           self.lane.add {
@@ -237,23 +237,23 @@ final class UnaryCall<Input: Sendable, Output: Sendable>: Sendable {
     let (attempt, ending) = state.withLock { state in
       guard !state.isOver else { return (Int?.none, ConnectError?.none) }
       guard state.ending == nil else { return (nil, state.ending) }
+      guard state.attempts < maximum else { return (nil, ConnectError.tooManyAttempts(maximum)) }
       state.attempts += 1
       state.metrics = nil
       return (state.attempts, nil)
     }
     if let ending { throw ending }
-    guard let attempt, attempt > maximum else { return attempt }
-    throw ConnectError(
-      code: .resourceExhausted,
-      message: "the request was sent \(maximum) times; check which interceptor sends it again, or raise maximumAttempts")
+    return attempt
   }
 
-  private func received(_ metrics: HTTPMetrics, _ interceptors: MetricsPass) {
-    let isOver = state.withLock { state in
+  /// Keeps the figures of the last attempt until the end of the call.
+  private func received(_ metrics: HTTPMetrics, ofAttempt attempt: Int, _ interceptors: MetricsPass) {
+    let isDue = state.withLock { state in
+      guard attempt == state.attempts else { return false }
       if !state.isOver { state.metrics = metrics }
       return state.isOver
     }
-    if isOver { report(metrics, interceptors) }
+    if isDue { report(metrics, interceptors) }
   }
 
   private func report(_ metrics: HTTPMetrics, _ interceptors: MetricsPass) {
@@ -270,5 +270,13 @@ final class UnaryCall<Input: Sendable, Output: Sendable>: Sendable {
       state.passes += passes
       return true
     }
+  }
+}
+
+extension ConnectError {
+  fileprivate static func tooManyAttempts(_ maximum: Int) -> ConnectError {
+    ConnectError(
+      code: .resourceExhausted,
+      message: "the request was sent \(maximum) times; check which interceptor sends it again, or raise maximumAttempts")
   }
 }

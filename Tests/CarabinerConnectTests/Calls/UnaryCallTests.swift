@@ -160,7 +160,10 @@ struct UnaryCallTests {
 
   @Test(
     "J4.30: a host that is not a URL fails the call",
-    arguments: ["", "no url", "ftp://host", "http://", "http:///path", "127.0.0.1:80", "http://[", "\u{0}"])
+    arguments: [
+      "", "no url", "ftp://host", "http://", "http:///path", "127.0.0.1:80", "http://[", "\u{0}", "http://127.0.0.1?a",
+      "http://127.0.0.1/#a",
+    ])
   func badHost(host: String) async {
     let client = ProtocolClient(config: ProtocolClientConfig(host: host))
     #expect(await client.call().code == .invalidArgument)

@@ -114,6 +114,53 @@ struct HTTPClientTests {
       } == ["headers", "complete unauthenticated"])
     #expect(await results { _, callbacks in callbacks.receiveClose(.ok, [:], Fault()) } == ["complete unknown"])
     #expect(await results { _, _ in } == ["complete internalError"])
+    #expect(await results { _, callbacks in callbacks.receiveClose(.unavailable, [:], nil) } == ["complete unavailable"])
+    #expect(await results { _, callbacks in callbacks.receiveClose(.ok, [:], nil) } == ["complete internalError"])
+  }
+
+  /// Reports the figures of the first exchange after those of the second one.
+  private final class LateFigures: HTTPClientInterface {
+    private let late = Shared<(@Sendable () -> Void)?>(nil)
+
+    func unary(
+      request: HTTPRequest<Data?>, onMetrics: @escaping @Sendable (HTTPMetrics) -> Void,
+      onResponse: @escaping @Sendable (HTTPResponse) -> Void
+    ) -> Cancelable {
+      if let late = late.exchange({ onMetrics(HTTPMetrics(duration: .zero, receivedBytes: 1)) }) {
+        onMetrics(HTTPMetrics(duration: .zero, receivedBytes: 2))
+        late()
+        onResponse(RecordingClient.response)
+      } else {
+        onResponse(
+          HTTPResponse(code: .unauthenticated, headers: [:], message: nil, trailers: [:], error: nil, tracingInfo: nil))
+      }
+      return Cancelable {}
+    }
+
+    func stream(request: HTTPRequest<Data?>, responseCallbacks: ResponseCallbacks) -> RequestCallbacks<Data> {
+      RequestCallbacks(cancel: {}, sendData: { _ in }, sendClose: {})
+    }
+  }
+
+  @Test("J4.10: the figures are those of the last attempt, whenever those of the others arrive")
+  func lateFigures() async throws {
+    let figures = Shared<HTTPMetrics?>(nil)
+    let interceptor = InterceptorFactory { _ in
+      let sendAgain = Shared<(@Sendable () -> Void)?>(nil)
+      return UnaryStep(
+        request: { request, proceed in
+          sendAgain.value = { proceed(.success(request)) }
+          proceed(.success(request))
+        },
+        response: { response, proceed in
+          if response.code == .unauthenticated, let again = sendAgain.exchange(nil) { again() } else { proceed(response) }
+        }, metrics: { figures.value = $0 })
+    }
+    let client = ProtocolClient(
+      httpClient: LateFigures(), config: ProtocolClientConfig(host: "http://host", interceptors: [interceptor]))
+    #expect(await client.call().word == "world")
+    #expect(await eventually { figures.value != nil })
+    #expect(figures.value?.receivedBytes == 2)
   }
 
   @Test("J4.10: the figures of an exchange count its bytes")
