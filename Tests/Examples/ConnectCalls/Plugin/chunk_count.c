@@ -37,18 +37,15 @@ static crb_verdict on_chunk(void *inst, crb_call call, void *state, const crb_ch
   return CRB_CONTINUE;
 }
 
-static crb_verdict on_end(void *inst, crb_call call, void *state) {
+/* The end of the call, also of one that was cancelled, or that needs no more of the response. */
+static void release(void *inst, void *state) {
   const counter *me = inst;
   const count *c = state;
-  if (!c || !host->log_enabled(me->self, CRB_LOG_INFO)) return CRB_CONTINUE;
-  char line[MAXIMUM_LINE];
-  int length = snprintf(line, sizeof line, "%lu chunks with %lu bytes", c->chunks, c->bytes);
-  if (length > 0) host->log(me->self, CRB_LOG_INFO, call, (crb_view){(const uint8_t *)line, (size_t)length});
-  return CRB_CONTINUE;
-}
-
-static void release(void *inst, void *state) {
-  (void)inst;
+  if (host->log_enabled(me->self, CRB_LOG_INFO)) {
+    char line[MAXIMUM_LINE];
+    int length = snprintf(line, sizeof line, "%lu chunks with %lu bytes", c->chunks, c->bytes);
+    if (length > 0) host->log(me->self, CRB_LOG_INFO, 0, (crb_view){(const uint8_t *)line, (size_t)length});
+  }
   free(state);
 }
 
@@ -56,7 +53,6 @@ static const crb_http_stage http = {.size = sizeof http,
                                     .needs = CRB_PART_CHUNK,
                                     .on_request = on_request,
                                     .on_chunk = on_chunk,
-                                    .on_end = on_end,
                                     .release = release};
 
 static crb_status create(const crb_host *h, const crb_create_info *info, void **inst, crb_error *why) {
