@@ -85,7 +85,7 @@ struct CallCommandTests {
     #expect(gone.errors.contains(#""code":"unavailable""#))
   }
 
-  @Test("J4.58, J4.61: plugins in Rust and in C run for the methods that a rule names")
+  @Test("J4.58, J4.61: a plugin in C and a function of a library run for the methods that a rule names")
   func plugins() async throws {
     let server = try await ConnectServer()
     let manifest = try TemporaryFile(
