@@ -87,15 +87,14 @@ struct CallPlan: Sendable {
     guard let url = URL(string: "\(base)/\(path)"), let scheme = url.scheme?.lowercased(), ["http", "https"].contains(scheme),
       url.host()?.isEmpty == false
     else {
+      let host = PrintableURL(config.host).description.debugDescription
       throw ConnectError(
-        code: .invalidArgument,
-        message: "the host \(config.host.debugDescription) is not an http or https URL; set it to the address of the server")
+        code: .invalidArgument, message: "the host \(host) is not an http or https URL; set it to the address of the server")
     }
     guard url.query() == nil, url.fragment() == nil else {
       throw ConnectError(
         code: .invalidArgument,
-        message:
-          "the host \(config.host.debugDescription) or the path \(path.debugDescription) has a query or a fragment; remove it")
+        message: "the URL \(PrintableURL(url).withoutQuery) had a query or a fragment; remove it from the host and the path")
     }
     guard !path.split(separator: "/").contains(where: { $0 == "." || $0 == ".." }) else {
       throw ConnectError(

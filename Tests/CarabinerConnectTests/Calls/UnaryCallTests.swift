@@ -174,6 +174,13 @@ struct UnaryCallTests {
   }
 
   @Test(
+    "J4.30: the error of a host has no password", arguments: ["ftp://user:secret@host", "http://user:secret@127.0.0.1:1?secret"])
+  func hostWithPassword(host: String) async throws {
+    let error = try #require(await ProtocolClient(config: ProtocolClientConfig(host: host)).call().error)
+    #expect(error.code == .invalidArgument && !"\(error)".contains("secret"), "\(error)")
+  }
+
+  @Test(
     "J4.30: one slash is between host and path",
     arguments: [
       ("", "a.B/C", "/a.B/C"), ("/", "a.B/C", "/a.B/C"), ("/api", "/a.B/C", "/api/a.B/C"), ("/api/", "//a.B/C", "/api/a.B/C"),
