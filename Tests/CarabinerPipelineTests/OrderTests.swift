@@ -14,7 +14,7 @@ struct OrderTests {
     }
   }
 
-  @Test("J1.1, J1.2: interceptors run in list order, and the first one before the start returns")
+  @Test("J1.2: interceptors run in list order, and the first one before the start returns")
   func order() async {
     let call = TestCall([passing("1"), passing("2"), passing("3"), ending()])
     call.start()
@@ -187,7 +187,7 @@ struct OrderTests {
     }
   }
 
-  @Test("J1.14: an interceptor that drops its closures gives an error with its name, once")
+  @Test("J1.14, J0.21: an interceptor that drops its closures gives an error with its name, once")
   func abandoned() async {
     let call = TestCall([passing("1"), Step { _ in }, ending()]).start()
     #expect(await call.results.words(1).first?.hasPrefix("Step ended without a call") == true)

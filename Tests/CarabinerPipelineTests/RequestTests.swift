@@ -195,6 +195,53 @@ struct RequestTests {
     #expect(try request.toURLRequest().timeoutInterval == 7)
   }
 
+  @Test("J1.48: if asked to, the timeout covers interceptors, and the caller gets an error")
+  func wholeTimeout() async throws {
+    nonisolated(unsafe) var kept: [StepCall] = []
+    let provider = ListProvider(list: [Step { unsafe kept.append($0) }], log: Log())
+    let transport = RequestChainNetworkTransport(interceptorProvider: provider, endpointURL: URL(filePath: "/"))
+    transport.timeoutCoversInterceptors = true
+    let results = Results<JSONValue>()
+    let call = transport.send(
+      operation: Anything(), context: Slow(requestTimeout: 0.01), callbackQueue: .global()
+    ) { results.add($0) }
+    #expect(await results.words(1).first?.contains("an attempt took longer than 0.01 s") == true)
+    unsafe kept[0].give("late")
+    call.cancel()
+    #expect(results.all.count == 1)
+  }
+
+  @Test(
+    "J1.48: a timeout that no timer can wait for limits nothing",
+    arguments: [TimeInterval.infinity, .nan, 1e300])
+  func endlessTimeout(_ timeout: TimeInterval) async {
+    let transport = RequestChainNetworkTransport(
+      interceptorProvider: ListProvider(list: [ending()], log: Log()), endpointURL: URL(filePath: "/"))
+    transport.timeoutCoversInterceptors = true
+    let results = Results<JSONValue>()
+    _ = transport.send(operation: Anything(), context: Slow(requestTimeout: timeout), callbackQueue: .global()) {
+      results.add($0)
+    }
+    #expect(await results.words(1) == ["end"])
+  }
+
+  @Test("J1.1: the provider is asked once for each operation, and the first interceptor runs before send returns")
+  func askedOnce() async {
+    let log = Log()
+    let provider = ListProvider(
+      list: [
+        Step { call in
+          log.note("first")
+          if log.entries.count < 5 { call.retry() } else { call.proceed() }
+        }, ending(),
+      ], log: log)
+    let transport = RequestChainNetworkTransport(interceptorProvider: provider, endpointURL: URL(filePath: "/"))
+    let results = Results<JSONValue>()
+    _ = transport.send(operation: Anything(), callbackQueue: .global()) { results.add($0) }
+    #expect(log.entries == ["interceptors", "errors", "first", "first", "first"])
+    #expect(await results.words(1) == ["end"])
+  }
+
   @Test("a header value with a line break is refused, and nothing is sent")
   func lineBreak() async throws {
     let service = try Service(headers: ["X-A": "1\r\nX-B: 2"])
@@ -211,6 +258,22 @@ struct RequestTests {
     }
     #expect(request("1") == request("1") && request("1") != request("2") && Set([request("1"), request("1")]).count == 1)
     #expect(!request("secret").debugDescription.contains("secret"))
+  }
+}
+
+/// Returns one list for each operation.
+private struct ListProvider: InterceptorProvider {
+  let list: [any ApolloInterceptor]
+  let log: Log
+
+  func interceptors<Operation: GraphQLOperation>(for operation: Operation) -> [any ApolloInterceptor] {
+    log.note("interceptors")
+    return list
+  }
+
+  func additionalErrorInterceptor<Operation: GraphQLOperation>(for operation: Operation) -> (any ApolloErrorInterceptor)? {
+    log.note("errors")
+    return nil
   }
 }
 

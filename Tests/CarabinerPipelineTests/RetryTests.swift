@@ -97,7 +97,7 @@ struct RetryTests {
     #expect(await call.results.words(1) == ["second"])
   }
 
-  @Test("J1.21: without MaxRetryInterceptor the chain stops after its number of attempts")
+  @Test("J1.21, J0.23: without MaxRetryInterceptor the chain stops after its number of attempts")
   func ceiling() async throws {
     let call = TestCall([
       Step { [log] call in

@@ -5,7 +5,7 @@ import PipelineSamples
 import ScriptedServer
 import Testing
 
-@Suite("Interceptors of the core and of this generation together (SEMANTICS-OLDER J1.3)", .timeLimit(.minutes(2)))
+@Suite("Interceptors of the core and of this generation together (SEMANTICS-OLDER, adapter of J1)", .timeLimit(.minutes(2)))
 struct StagesTests {
   private let log = Log()
   private let servers = Servers()
@@ -134,7 +134,7 @@ struct StagesTests {
         httpTransport: try Curl()))
   }
 
-  @Test("J1.3: a 1.x interceptor before the network adds its header, also after it waited")
+  @Test("a 1.x interceptor before the network adds its header, also after it waited")
   func wrappedBefore() async throws {
     let server = try servers.start { _, peer in try peer.json(heroJSON) }
     let login = Login(token: Token(value: "old", isExpired: true))
@@ -143,7 +143,7 @@ struct StagesTests {
     #expect(server.requests.first?.header("Authorization") == "Bearer renewed-1")
   }
 
-  @Test("J1.3: a 1.x interceptor behind the parser sees each result")
+  @Test("a 1.x interceptor behind the parser sees each result")
   func wrappedAfter() async throws {
     let server = try servers.start { _, peer in try peer.json(heroJSON) }
     let journal = PipelineSamples.Journal()
@@ -152,7 +152,7 @@ struct StagesTests {
     #expect(journal.entries == ["status 200", "body \(heroJSON)"])
   }
 
-  @Test("J1.3: an error, a value, a retry and a let-go of a wrapped interceptor", arguments: ["fail", "give", "retry", "drop"])
+  @Test("an error, a value, a retry and a let-go of a wrapped interceptor", arguments: ["fail", "give", "retry", "drop"])
   func wrappedOutcomes(outcome: String) async throws {
     let server = try servers.start { _, peer in try peer.json(#"{"data":"x"}"#) }
     let client = try core([WrappedInterceptor(wrappedStep(outcome, log), at: .beforeNetwork)], server)

@@ -39,6 +39,9 @@ public final class InterceptorRequestChain: RequestChain, @unchecked Sendable {
   /// The default of ``maximumAttempts``.
   public static let defaultMaximumAttempts = 100
 
+  /// The longest time in seconds that a timer waits, which is 31 years. A `Duration` cannot represent every number of seconds.
+  private static let longestTimer = 1e9
+
   private static let logger = Logger(label: "carabiner.pipeline")
 
   private struct State {
@@ -46,9 +49,11 @@ public final class InterceptorRequestChain: RequestChain, @unchecked Sendable {
     var attempts = 0
     var isCancelled = false
     var lane: CallbackLane?
-    /// The report to a cancelled caller, while its completion exists.
+    /// Reports the end to the caller, while the caller's completion exists.
     weak var cancellation: CancellationReport?
     var ignoredCalls = 0
+    /// Ends a pass that takes too long.
+    var timer: Task<Void, Never>?
   }
 
   private let list: InterceptorList
@@ -66,11 +71,16 @@ public final class InterceptorRequestChain: RequestChain, @unchecked Sendable {
   /// Whether the caller receives a `CancellationError` after ``cancel()``. By default, it receives nothing. Set it before the start.
   public var reportsCancellation = false
 
+  /// How long a pass may take, interceptors included, in seconds; nil for no limit. Set it before the start.
+  var passTimeout: Double?
+
   /// A chain of these interceptors.
   public init(interceptors: [any ApolloInterceptor], callbackQueue: DispatchQueue = Callbacks.defaultQueue) {
     list = InterceptorList(interceptors)
     self.callbackQueue = callbackQueue
   }
+
+  deinit { state.withLock { $0.timer }?.cancel() }
 
   /// How many calls were ignored because their pass or the chain had ended.
   package var ignoredCalls: Int { state.withLock { $0.ignoredCalls } }
@@ -147,6 +157,7 @@ public final class InterceptorRequestChain: RequestChain, @unchecked Sendable {
       let error = ChainError.retryLimit(attempts: maximumAttempts)
       return isFromErrorInterceptor ? deliver(.failure(error), next, travel) : report(error, of: list, next, travel)
     }
+    startTimer(of: next)
     trampoline.restart { [list] in self.step(0, of: list, next, travel) }
   }
 
@@ -219,8 +230,8 @@ public final class InterceptorRequestChain: RequestChain, @unchecked Sendable {
   private func reporting<Value>(
     _ completion: @escaping (Result<Value, any Error>) -> Void
   ) -> (Result<Value, any Error>) -> Void {
-    guard reportsCancellation else { return completion }
-    let report = CancellationReport { completion(.failure(CancellationError())) }
+    guard reportsCancellation || passTimeout != nil else { return completion }
+    let report = CancellationReport { completion(.failure($0)) }
     state.withLock { $0.cancellation = report }
     return { result in withExtendedLifetime(report) { completion(result) } }
   }
@@ -260,14 +271,38 @@ public final class InterceptorRequestChain: RequestChain, @unchecked Sendable {
   public var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
   /// Ends the request: callbacks that have not begun do not begin, and the transfer is aborted.
-  public func cancel() {
+  public func cancel() { end(reporting: reportsCancellation ? CancellationError() : nil) }
+
+  /// Ends the request with an error if `pass` takes too long.
+  private func startTimer(of pass: Pass) {
+    guard let limit = passTimeout, limit.isFinite else { return }
+    let timer = Task { [weak self] in
+      guard (try? await Task.sleep(for: .seconds(min(max(limit, 0), Self.longestTimer)))) != nil, let self, !pass.isOver,
+        places > 0
+      else { return }
+      end(
+        reporting: RequestChainError(
+          .timedOut, "an attempt took longer than \(limit) s, interceptors included; raise the timeout of the request's context"))
+    }
+    let last: Task<Void, Never>? = state.withLock { state in
+      // Another retry may have started a later pass meanwhile.
+      guard state.pass === pass else { return timer }
+      defer { state.timer = timer }
+      return state.timer
+    }
+    last?.cancel()
+  }
+
+  /// Ends the request, with a last callback if there is an error to report.
+  private func end(reporting error: (any Error)?) {
     let ended: (pass: Pass, lane: CallbackLane?, report: CancellationReport?)? = state.withLock { state in
       guard !state.isCancelled else { return nil }
       state.isCancelled = true
       return (state.pass, state.lane, state.cancellation)
     }
     guard let ended else { return }
-    ended.lane?.close(after: ended.report.map { report in CallbackLane.Callback { report.body() } })
+    let last = error.flatMap { error in ended.report.map { report in CallbackLane.Callback { report.body(error) } } }
+    ended.lane?.close(after: last)
     ended.pass.end()
     guard places > 0 else { return }
     for interceptor in list.interceptors { (interceptor as? any Cancellable)?.cancel() }
@@ -275,11 +310,11 @@ public final class InterceptorRequestChain: RequestChain, @unchecked Sendable {
   }
 }
 
-/// Reports the cancellation to the caller. It exists as long as the completion of the caller does.
+/// Reports to the caller that its request was ended. It exists as long as the completion of the caller does.
 private final class CancellationReport: @unchecked Sendable {
   // Its closure is called once, on the queue of the caller.
 
-  let body: () -> Void
+  let body: (any Error) -> Void
 
-  init(_ body: @escaping () -> Void) { self.body = body }
+  init(_ body: @escaping (any Error) -> Void) { self.body = body }
 }

@@ -31,6 +31,9 @@ open class RequestChainNetworkTransport: UploadingNetworkTransport {
   open var clientVersion = RequestChainNetworkTransport.defaultClientVersion
   /// Whether a request that is cancelled ends with a `CancellationError`. By default, it ends without a callback.
   open var reportsCancellation = false
+  /// Whether the timeout of a ``RequestContextTimeoutConfigurable`` limits each attempt as a whole, interceptors included. By default, it
+  /// limits the transfer.
+  open var timeoutCoversInterceptors = false
 
   /// A transport to one endpoint.
   public init(
@@ -122,6 +125,9 @@ open class RequestChainNetworkTransport: UploadingNetworkTransport {
     chain.additionalErrorHandler = interceptorProvider.additionalErrorInterceptor(for: request.operation)
     chain.maximumAttempts = maximumAttempts
     chain.reportsCancellation = reportsCancellation
+    if timeoutCoversInterceptors {
+      chain.passTimeout = (request.context as? any RequestContextTimeoutConfigurable)?.requestTimeout
+    }
     chain.kickoff(request: request, completion: completion)
     return chain
   }
