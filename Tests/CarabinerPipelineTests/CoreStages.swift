@@ -118,6 +118,18 @@ struct Dropping: GraphQLInterceptor {
   ) async throws -> InterceptorResultStream<Request> { await next(request).compactMap { _ in nil } }
 }
 
+/// Requests a retry when a chunk of the body has this text.
+struct RetriesAtText: HTTPInterceptor {
+  let text: String
+
+  func intercept(request: URLRequest, next: NextHTTPInterceptorFunction) async throws -> HTTPResponse {
+    try await next(request).mapChunks { _, chunk in
+      if String(decoding: chunk, as: UTF8.self).contains(text) { throw HTTPRetry() }
+      return chunk
+    }
+  }
+}
+
 /// Sends an HTTP request again whose response has the status 503.
 struct RetriesUnavailable: HTTPInterceptor {
   let log: Log

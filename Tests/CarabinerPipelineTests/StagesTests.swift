@@ -89,6 +89,28 @@ struct StagesTests {
     #expect(server.requests.isEmpty)
   }
 
+  @Test("J1.61: a retry that a stage requests after a result was delivered is an error, and nothing is sent again")
+  func lateRetry() async throws {
+    let counter = Counter()
+    let (server, transport, _) = try service(Stages(graphQL: [], http: [RetriesAtText(text: "second")])) { _, peer in
+      try peer.sendParts("multipart/mixed;boundary=\"-\";subscriptionSpec=1.0")
+      try peer.sendPart(#"{"payload":{"data":{"count":1}}}"#)
+      try peer.send("\r\n---\r\nContent-Type: application/json\r\n\r\n")
+      while counter.value == 0 { peer.pause(milliseconds: 5) }
+      try peer.send(#"{"payload":{"data":{"count":2},"extensions":{"second":1}}}"# + "\r\n-----\r\n")
+      peer.close()
+    }
+    let results = Results<Count.Data>()
+    _ = transport.send(operation: Count(), callbackQueue: .global()) { result in
+      results.add(result)
+      counter.next()
+    }
+    #expect(await eventually { results.all.count == 2 })
+    #expect(try results.all[0].get().data?.count == 1)
+    #expect(throws: (any Error).self) { try results.all[1].get() }
+    #expect(results.words.last?.contains("after a result was delivered") == true && server.requests.count == 1)
+  }
+
   @Test("J1.64: the description of the stages names the interceptors around which they run")
   func description() throws {
     let provider = CarabinerPipeline.DefaultInterceptorProvider(store: Store1(), stages: Stages(graphQL: []))

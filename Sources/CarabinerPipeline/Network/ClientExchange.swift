@@ -72,13 +72,18 @@ struct ClientExchange: Sendable {
     let parsed = try await Carabiner.JSONResponseParsingInterceptor().parse(
       response: response, for: Carabiner.JSONRequest(operation: operation, endpoint: request.url), includeCacheRecords: false)
     var count = 0
-    for try await result in parsed {
-      count += 1
-      // The server may keep a subscription open after a result, so only a deferred response has a last result that is known.
-      let isLast = operation.operationType != .subscription && !result.result.hasNext
-      transfer.deliver(result.result.body.bytes, response.response, isLast: isLast)
-      await call?.gate.wait()
-      try Task.checkCancellation()
+    do {
+      for try await result in parsed {
+        count += 1
+        // The server may keep a subscription open after a result, so only a deferred response has a last result that is known.
+        let isLast = operation.operationType != .subscription && !result.result.hasNext
+        transfer.deliver(result.result.body.bytes, response.response, isLast: isLast)
+        await call?.gate.wait()
+        try Task.checkCancellation()
+      }
+    } catch is HTTPRetry where count > 0 {
+      throw RequestChainError(
+        .noResults, "an HTTP interceptor requested a retry after a result was delivered; request it before the first result")
     }
     guard count > 0 else {
       throw RequestChainError(.noResults, "the server ended the response in parts without a result; check the server")
