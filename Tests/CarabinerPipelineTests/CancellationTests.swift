@@ -186,7 +186,7 @@ struct CancellationTests {
     unsafe kept = nil
   }
 
-  @Test("a queue that is not served holds results back and crashes nothing")
+  @Test("J1.16: a queue that is not served holds results back and crashes nothing")
   func unserved() async {
     let queue = DispatchQueue(label: "unserved", attributes: .initiallyInactive)
     let call = TestCall([ending()], queue: queue).start()

@@ -172,7 +172,7 @@ struct OrderTests {
     #expect(await call.results.words(2) == ["value", "direct"] && log.entries.isEmpty)
   }
 
-  @Test("J1.13: a value from the cache and one from the server arrive in that order on a concurrent queue, a thousand times")
+  @Test("J0.17, J1.13: a cached value and one from the server arrive in that order on a concurrent queue, a thousand times")
   func concurrentQueue() async {
     for _ in 0..<1000 {
       let call = TestCall(
@@ -218,20 +218,20 @@ struct OrderTests {
 
   // MARK: Bad input
 
-  @Test("a thousand proceeds from one place are a thousand results")
+  @Test("J1.4: a thousand proceeds from one place are a thousand results")
   func manyProceeds() async {
     let call = TestCall([Step { call in for _ in 0..<1000 { call.proceed() } }, ending()]).start()
     #expect(await call.results.words(1000).count == 1000)
   }
 
-  @Test("ten thousand interceptors need no deep stack, on the way down and up, and when they are released")
+  @Test("J1.2: ten thousand interceptors need no deep stack, on the way down and up, and when they are released")
   func longList() async {
     let list = (0..<10_000).map { _ in ValueStep { $0.proceed() } as any ApolloInterceptor } + [ending()]
     let words = await onSmallStack { TestCall(list).start() }
     #expect(await words.value.results.words(1) == ["end"])
   }
 
-  @Test("a chain value that is used after its chain was freed changes nothing")
+  @Test("J1.32: a chain value that is used after its chain was freed changes nothing")
   func foreignChain() async {
     nonisolated(unsafe) var kept: StepCall?
     let first = TestCall([

@@ -242,7 +242,7 @@ struct RequestTests {
     #expect(await results.words(1) == ["end"])
   }
 
-  @Test("a header value with a line break is refused, and nothing is sent")
+  @Test("J1.41: a header value with a line break is refused, and nothing is sent")
   func lineBreak() async throws {
     let service = try Service(headers: ["X-A": "1\r\nX-B: 2"])
     #expect(await service.fetch().first?.contains("invalidHeader") == true)

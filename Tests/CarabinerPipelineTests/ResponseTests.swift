@@ -68,6 +68,31 @@ struct ResponseTests {
     withExtendedLifetime(call) {}
   }
 
+  @Test("J1.51: three results pass five interceptors each, in order, through a list without MultipartResponseParsingInterceptor")
+  func wholeList() async throws {
+    let server = try ScriptedServer(
+      ScriptedServer.answering { _, peer in
+        try peer.sendParts("multipart/mixed;boundary=\"-\";subscriptionSpec=1.0")
+        for count in 1...3 { try peer.sendPart(#"{"payload":{"data":{"count":\#(count)}}}"#) }
+        try peer.send("\r\n-----\r\n")
+        peer.close()
+      })
+    let (log, store, results) = (Log(), ApolloStore(), Results<Count.Data>())
+    func note(_ name: String) -> ForAll { ForAll { _ in log.note(name) } }
+    let chain = InterceptorRequestChain(
+      interceptors: [
+        MaxRetryInterceptor(), CacheReadInterceptor(store: store), NetworkFetchInterceptor(client: Client()), note("1"),
+        ResponseCodeInterceptor(), note("2"), JSONResponseParsingInterceptor(), note("3"), AutomaticPersistedQueryInterceptor(),
+        note("4"), CacheWriteInterceptor(store: store), note("5"),
+      ], callbackQueue: .global())
+    let request = JSONRequest(
+      operation: Count(), graphQLEndpoint: try #require(URL(string: server.origin)), clientName: "", clientVersion: "")
+    chain.kickoff(request: request) { results.add($0) }
+    #expect(await eventually { results.all.count == 3 })
+    #expect(results.all.compactMap { try? $0.get().data?.count } == [1, 2, 3])
+    #expect(log.entries == ["1", "2", "3", "4", "5", "1", "2", "3", "4", "5", "1", "2", "3", "4", "5"])
+  }
+
   @Test("J1.59: a subscription that ends without a value is an error")
   func emptySubscription() async throws {
     let service = try Service { _, peer in

@@ -37,7 +37,7 @@ struct SampleTests {
     #expect(journal.entries == ["error notLoggedIn"] && service.server.connections == 0)
   }
 
-  @Test("cancelling during a token refresh sends nothing and calls no handler")
+  @Test("J1.31: cancelling during a token refresh sends nothing and calls no handler")
   func cancelledRefresh() async throws {
     let server = try ScriptedServer(ScriptedServer.answering { _, peer in try peer.json(heroJSON) })
     let login = Login(token: Token(value: "old", isExpired: true))

@@ -58,7 +58,7 @@ struct DelegateInputTests {
 
   @Test(
     "J3.6: a status that is not 200 to 299 is an error, whatever its media type",
-    arguments: ["199 Odd", "300 Choices", "400 Bad", "599 Odd", "600 Odd", "999 Odd"])
+    arguments: ["101 Switching Protocols", "199 Odd", "300 Choices", "400 Bad", "599 Odd", "600 Odd", "999 Odd"])
   func statuses(_ status: String) async throws {
     let service = try DelegateService { _, peer in
       try peer.respond(
@@ -130,6 +130,24 @@ struct DelegateInputTests {
     #expect(results.outcomes == ["server R2"])
     // The object that answered shouldSend is also asked for willSend, because both belong to one question.
     #expect(recorder.log.entries.filter { $0.hasPrefix("raw") }.count == 1)
+  }
+
+  @Test("J3.11: an answer from another thread before the method has returned counts, and no other")
+  func answeredMeanwhile() async throws {
+    let recorder = Recorder()
+    recorder.retry = { _, _, _, answer in
+      let (answer, done) = (Kept(answer), DispatchSemaphore(value: 0))
+      DispatchQueue.global().async {
+        answer.value(true)
+        done.signal()
+      }
+      done.wait()
+      answer.value(false)
+    }
+    let service = try DelegateService(recorder, answers: [("503 Down", "down")])
+    #expect(await service.fetch() == ["server R2"])
+    await service.settle()
+    #expect(service.server.requests.count == 2)
   }
 
   @Test("J3.16: eight threads use one transport and one delegate")

@@ -1,0 +1,64 @@
+import CarabinerPipeline
+import Foundation
+import PipelineSamples
+import ScriptedServer
+import Testing
+
+@Suite("Bad input to a chain of this generation (SEMANTICS-OLDER J1.6)", .timeLimit(.minutes(2)))
+struct BadInputTests {
+  @Test(
+    "J1.49: an endpoint that is not a URL of HTTP is one error", arguments: ["ftp://127.0.0.1/", "file:///etc/hostname", "x:y"])
+  func endpoint(url: String) async throws {
+    let transport = RequestChainNetworkTransport(
+      interceptorProvider: DefaultInterceptorProvider(store: ApolloStore()), endpointURL: try #require(URL(string: url)))
+    let results = Results<HeroQuery.Data>()
+    _ = transport.send(operation: HeroQuery(), cachePolicy: .fetchIgnoringCacheData, callbackQueue: .global()) { results.add($0) }
+    #expect(await eventually { !results.all.isEmpty })
+    #expect(throws: (any Error).self) { try results.all.first?.get() }
+    #expect(results.all.count == 1)
+  }
+
+  @Test("J1.47: a file that vanishes between two attempts is an error of the second one")
+  func vanishedFile() async throws {
+    let path = FileManager.default.temporaryDirectory.appending(path: "pipeline-\(UUID().uuidString)")
+    try Data("contents".utf8).write(to: path)
+    let service = try Service { _, peer in
+      try? FileManager.default.removeItem(at: path)
+      try peer.json("{}", status: "503 Busy")
+    }
+    service.provider.errors = RetryOnce()
+    let file = try GraphQLFile(fieldName: "file", originalName: "a.txt", fileURL: path)
+    let results = Results<JSONValue>()
+    service.client.upload(operation: Upload(), files: [file], queue: service.queue) { results.add($0) }
+    let words = await results.words(1)
+    #expect(words.count == 1 && words.first?.contains("status 503") == false, "\(words)")
+    #expect(service.server.requests.count == 1)
+  }
+
+  @Test("J1.4: proceeding with the chain value of another request goes on in that request")
+  func foreignChainValue() async {
+    nonisolated(unsafe) var kept: StepCall?
+    let first = TestCall([Step { call in unsafe kept = call }, ending("first")]).start()
+    let second = TestCall([
+      Step { call in
+        unsafe kept?.proceed()
+        call.proceed()
+      }, ending("second"),
+    ]).start()
+    #expect(await second.results.words(1) == ["second"])
+    #expect(await first.results.words(1) == ["first"])
+  }
+
+  @Test("J1.51: a part that never ends is an error when the response reaches its limit, and the transfer is aborted")
+  func endlessPart() async throws {
+    var configuration = Curl.Configuration()
+    configuration.maximumBodyBytes = 100_000
+    let service = try Service(client: URLSessionClient(transport: try Curl(configuration: configuration))) { _, peer in
+      try peer.sendParts()
+      try peer.sendPart(#"{"data":{"hero":""#)
+      while true { try peer.send(String(repeating: "x", count: 10_000)) }
+    }
+    #expect(await service.fetch().first?.contains("bodyTooLarge") == true)
+    #expect(await eventually { service.server.openConnections == 0 })
+  }
+}
