@@ -35,9 +35,9 @@ final class StampedChain: Sendable {
   }
 
   /// Replaces the plugin by another build.
-  func build(_ stamp: String) async throws {
+  func build(_ stamp: String, defining definitions: [String] = []) async throws {
     let path = try await FixturePlugin.compile(
-      "stamp", defining: ["STAMP=\"\(stamp)\""], into: folder, name: "\(UUID().uuidString).so")
+      "stamp", defining: ["STAMP=\"\(stamp)\""] + definitions, into: folder, name: "\(UUID().uuidString).so")
     let place = folder.file("stamp.so")
     try? FileManager.default.removeItem(at: place)
     try FileManager.default.moveItem(atPath: path, toPath: place.path)

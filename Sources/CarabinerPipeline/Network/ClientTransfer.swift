@@ -48,12 +48,12 @@ final class ClientTransfer: @unchecked Sendable {
     completion?(.failure(error))
   }
 
-  /// Reports that the transfer failed, with the parts that had arrived.
+  /// Reports that the transfer failed, with the parts that had arrived. The errors of HTTP interceptors stay as they are.
   func failTransfer(_ error: any Error) {
     let (data, head) = state.withLock { ($0.received, $0.head) }
-    let isOfResponse = error is ResponseParsingError || error is SubscriptionError || error is RequestChainError
+    let isOfTransfer = error is TransportError || error is CancellationError
     fail(
-      isOfResponse ? error : URLSessionClient.URLSessionClientError.networkError(data: data, response: head, underlying: error))
+      isOfTransfer ? URLSessionClient.URLSessionClientError.networkError(data: data, response: head, underlying: error) : error)
   }
 
   /// Calls the raw completion, if it was not called yet.

@@ -99,7 +99,9 @@ struct GenerationSource: Sendable {
     try candidate(try path.map { try Manifest.load(path: $0) } ?? Manifest())
   }
 
+  /// - Throws: ``ManifestError`` also if the configuration refuses one of the manifest's lists.
   private func candidate(_ manifest: Manifest) throws -> Candidate {
+    if configuration.refusesCacheAndParsing { try manifest.requireDefaultCacheAndParsing() }
     var digests: [String: String] = [:]
     guard configuration.pinsFiles else { return Candidate(manifest: manifest, digests: digests) }
     for plugin in manifest.plugins {

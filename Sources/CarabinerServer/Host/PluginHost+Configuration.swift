@@ -49,6 +49,11 @@ extension PluginHost {
     public var installsCrashReporter = false
     /// Whether a change of the manifest, of a file it names, or of a file that a plugin reads causes a reload.
     public var watchesFiles = false
+    /// Whether a manifest is refused whose `cache` or `parsing` list is not the default list.
+    ///
+    /// Set it for a ``ManifestProvider`` whose program has a cache and a parser of its own, for example the interceptors of
+    /// `CarabinerPipeline`. The stages of those lists would not run there.
+    public var refusesCacheAndParsing = false
     /// Logs reloads, trials and warnings. Secrets of the manifest are removed.
     public var logger: Logger
     /// Creates spans for operations of ``PluginHost/transport``; nil for none.
