@@ -7,15 +7,14 @@ extension Manifest {
   ///
   /// - Throws: ``ManifestError`` with the place of each other list.
   func requireDefaultCacheAndParsing() throws {
-    let chain = JSONPointer().appending("chain")
-    var problems = problems(of: lists, at: chain)
+    var problems = otherLists(of: lists, at: JSONPointer().appending("chain"))
     for (index, rule) in rules.enumerated() {
-      problems += self.problems(of: rule.lists, at: JSONPointer().appending("rules").appending(index).appending("chain"))
+      problems += otherLists(of: rule.lists, at: JSONPointer().appending("rules").appending(index).appending("chain"))
     }
     guard problems.isEmpty else { throw ManifestError(path: path, problems: placed(problems)) }
   }
 
-  private func problems(of lists: Lists, at pointer: JSONPointer) -> [ManifestProblem] {
+  private func otherLists(of lists: Lists, at pointer: JSONPointer) -> [ManifestProblem] {
     [StageKind.cache, .parsing].compactMap { kind in
       guard let list = lists[kind], list.map(\.name) != kind.builtIns else { return nil }
       return ManifestProblem(
