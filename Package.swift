@@ -359,6 +359,12 @@ if !librariesOnly {
       ],
       path: "Tests/Examples/ConnectCalls/Sources/ConnectCalls"),
     .executableTarget(
+      name: "CallbackClient", dependencies: ["CarabinerPipeline", "CarabinerServer"],
+      path: "Tests/Examples/CallbackClient/Sources/CallbackClient"),
+    .executableTarget(
+      name: "DelegateClient", dependencies: ["CarabinerPipeline", "CarabinerServer"],
+      path: "Tests/Examples/DelegateClient/Sources/DelegateClient"),
+    .executableTarget(
       name: "EmbeddedGateway",
       dependencies: [
         "Carabiner", "CarabinerServer",
@@ -413,9 +419,9 @@ if !librariesOnly {
     .testTarget(
       name: "CarabinerCommandTests",
       dependencies: [
-        "Carabiner", "CarabinerCommand", "CarabinerCurl", "CarabinerDigest", "CarabinerGateway", "CarabinerHost",
-        "CarabinerManifest", "CarabinerServer", "CarabinerWire", "ConnectCalls", "EmbeddedClient", "EmbeddedGateway",
-        "NativeInterceptor", "ScriptedServer", "TestTools", "WatchedQuery",
+        "CallbackClient", "Carabiner", "CarabinerCommand", "CarabinerCurl", "CarabinerDigest", "CarabinerGateway",
+        "CarabinerHost", "CarabinerManifest", "CarabinerServer", "CarabinerWire", "ConnectCalls", "DelegateClient",
+        "EmbeddedClient", "EmbeddedGateway", "NativeInterceptor", "ScriptedServer", "TestTools", "WatchedQuery",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),

@@ -34,8 +34,7 @@ struct ExampleTests {
   @Test("native interceptors run around the stages of a manifest")
   func nativeInterceptor() async throws {
     let server = try DemoServerProcess()
-    let manifest = Repository.root.appending(path: "Tests/Examples/NativeInterceptor/chain.yaml").path
-    let example = try await run("NativeInterceptor", manifest, server.endpoint)
+    let example = try await run("NativeInterceptor", manifest(of: "NativeInterceptor"), server.endpoint)
     #expect(example.status == 0, "\(example.errors)")
     let lines = example.output.split(separator: "\n").map(String.init)
     try #require(lines.count == 3, "\(example.output)")
@@ -60,10 +59,36 @@ struct ExampleTests {
     #expect(log.count == 2 && log.allSatisfy { $0.1 != "0" && $0.2 != "0" }, "\(example.errors)")
   }
 
+  private func manifest(of example: String) -> String {
+    Repository.root.appending(path: "Tests/Examples/\(example)/chain.yaml").path
+  }
+
+  @Test("interceptors with callbacks run around the plugins of a manifest, and the store answers the second fetch")
+  func callbacks() async throws {
+    let server = try DemoServerProcess()
+    let example = try await run("CallbackClient", manifest(of: "CallbackClient"), server.endpoint)
+    #expect(example.status == 0, "\(example.errors)")
+    let lines = example.output.split(separator: "\n").map(String.init)
+    try #require(lines.count == 4, "\(example.output)")
+    #expect(lines[0].hasPrefix("Book: a result after ") && lines[2].hasPrefix("Book: a result after "))
+    #expect(lines[1] == "Solaris, from the server" && lines[3] == "Solaris, from the cache")
+    // The plugin in C runs behind the cache, so it sees one of the two.
+    #expect(example.errors.components(separatedBy: "query Book attempt 0: done, 1 results").count == 2, "\(example.errors)")
+  }
+
+  @Test("a delegate sees each request behind the plugins of a manifest")
+  func delegate() async throws {
+    let server = try DemoServerProcess()
+    let example = try await run("DelegateClient", manifest(of: "DelegateClient"), server.endpoint)
+    #expect(example.status == 0, "\(example.errors)")
+    #expect(example.output == "may be sent to /graphql\nsent with POST\nstatus 200\nSolaris\n")
+    #expect(example.errors.contains("query Book attempt 0: done, 1 results"), "\(example.errors)")
+  }
+
   @Test(
     "an example without arguments shows its usage and ends with status 2",
     arguments: [
-      "ConnectCalls", "EmbeddedClient", "EmbeddedGateway", "NativeInterceptor", "WatchedQuery",
+      "CallbackClient", "ConnectCalls", "DelegateClient", "EmbeddedClient", "EmbeddedGateway", "NativeInterceptor", "WatchedQuery",
     ])
   func usage(_ name: String) async throws {
     let example = try await run(name)
@@ -74,7 +99,7 @@ struct ExampleTests {
   @Test(
     "the target of an example has the dependencies that its package declares",
     arguments: [
-      "ConnectCalls", "EmbeddedClient", "EmbeddedGateway", "NativeInterceptor", "WatchedQuery",
+      "CallbackClient", "ConnectCalls", "DelegateClient", "EmbeddedClient", "EmbeddedGateway", "NativeInterceptor", "WatchedQuery",
     ])
   func dependencies(_ name: String) throws {
     let package = try String(

@@ -1,0 +1,16 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+  name: "delegate-client",
+  dependencies: [.package(name: "carabiner", path: "../../..")],
+  targets: [
+    .executableTarget(
+      name: "DelegateClient",
+      dependencies: [
+        .product(name: "CarabinerPipeline", package: "carabiner"),
+        .product(name: "CarabinerServer", package: "carabiner"),
+      ])
+  ],
+  swiftLanguageModes: [.v6]
+)
