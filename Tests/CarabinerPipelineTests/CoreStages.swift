@@ -118,6 +118,22 @@ struct Dropping: GraphQLInterceptor {
   ) async throws -> InterceptorResultStream<Request> { await next(request).compactMap { _ in nil } }
 }
 
+/// Keeps the events of chains.
+struct TraceLog: ChainTracer {
+  /// The events of interceptors with callbacks.
+  let callbacks = Log()
+  /// The kinds and hooks of all other events.
+  let others = Log()
+
+  func record(_ event: StageEvent) {
+    if event.hook.hasSuffix("Async") {
+      callbacks.note("\(event.stage) \(event.direction.rawValue) \(event.outcome)\(event.isFailure ? "!" : "")")
+    } else {
+      others.note("\(event.kind.rawValue) \(event.hook)")
+    }
+  }
+}
+
 /// Requests a retry when a chunk of the body has this text.
 struct RetriesAtText: HTTPInterceptor {
   let text: String

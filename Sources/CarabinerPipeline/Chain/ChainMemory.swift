@@ -39,9 +39,11 @@ final class ChainMemory: Sendable {
   var stages: StageSet? { state.withLock { $0.stages } }
 
   /// The interceptors of the core for this request, which are made once.
-  func stages(_ make: (Carabiner.RequestContext) throws -> RequestInterceptors) throws -> StageSet {
+  func stages(
+    tracer: (any ChainTracer)?, _ make: (Carabiner.RequestContext) throws -> RequestInterceptors
+  ) throws -> StageSet {
     if let stages { return stages }
-    let context = Carabiner.RequestContext()
+    let context = Carabiner.RequestContext(tracer: tracer)
     let made = StageSet(interceptors: try make(context), context: context)
     return state.withLock { state in
       let kept = state.stages ?? made

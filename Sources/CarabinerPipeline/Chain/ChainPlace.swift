@@ -30,7 +30,7 @@ final class ChainPlace: RequestChain, @unchecked Sendable {
 
   /// Runs the next interceptor with a result of the server, whose way is `travel.turn`.
   func proceed<Operation: GraphQLOperation>(_ travel: Travel<Operation>) {
-    place.use()
+    place.use("proceeded")
     guard let index = place.index else { return engine.proceedFromErrorInterceptor(place, travel) }
     engine.enter(index + 1, of: place.list, place.pass, travel)
   }
@@ -39,7 +39,7 @@ final class ChainPlace: RequestChain, @unchecked Sendable {
     request: HTTPRequest<Operation>, response: HTTPResponse<Operation>?, interceptor: any ApolloInterceptor,
     completion: @escaping (Result<GraphQLResult<Operation.Data>, any Error>) -> Void
   ) {
-    place.use()
+    place.use("proceeded")
     let travel = Travel(request, response, completion, place.turn)
     guard let index = place.index else { return engine.proceedFromErrorInterceptor(place, travel) }
     engine.proceed(behind: interceptor.id, orBehind: index, of: place.list, place.pass, travel)
@@ -48,7 +48,7 @@ final class ChainPlace: RequestChain, @unchecked Sendable {
   func retry<Operation: GraphQLOperation>(
     request: HTTPRequest<Operation>, completion: @escaping (Result<GraphQLResult<Operation.Data>, any Error>) -> Void
   ) {
-    place.use()
+    place.use("retried")
     engine.retry(place.pass, Travel(request, nil, completion, nil), isFromErrorInterceptor: place.index == nil)
   }
 
@@ -56,7 +56,7 @@ final class ChainPlace: RequestChain, @unchecked Sendable {
     _ error: any Error, request: HTTPRequest<Operation>, response: HTTPResponse<Operation>?,
     completion: @escaping (Result<GraphQLResult<Operation.Data>, any Error>) -> Void
   ) {
-    place.use()
+    place.use("failed: \(error)", isFailure: true)
     let travel = Travel(request, response, completion, place.turn)
     if place.index == nil {
       engine.deliver(.failure(error), place.pass, travel)
@@ -69,7 +69,7 @@ final class ChainPlace: RequestChain, @unchecked Sendable {
     for request: HTTPRequest<Operation>, value: GraphQLResult<Operation.Data>,
     completion: @escaping (Result<GraphQLResult<Operation.Data>, any Error>) -> Void
   ) {
-    place.use()
+    place.use("answered")
     place.list.end?.answered()
     engine.deliver(.success(value), place.pass, Travel(request, nil, completion, place.turn))
   }
@@ -108,20 +108,44 @@ class Place: @unchecked Sendable {
   /// The index of the interceptor; nil for the additional error interceptor.
   let index: Int?
   let turn: ResultTurn?
+  /// Whether the interceptor got a response.
+  private let hasResponse: Bool
+  /// The time at which the interceptor was called; nil if the chain is not traced.
+  private let start: ContinuousClock.Instant?
   private let used = Atomic<Bool>(false)
 
-  init(_ engine: InterceptorRequestChain, _ pass: Pass, _ list: InterceptorList, _ index: Int?, _ turn: ResultTurn?) {
+  init(
+    _ engine: InterceptorRequestChain, _ pass: Pass, _ list: InterceptorList, _ index: Int?, _ turn: ResultTurn?,
+    hasResponse: Bool
+  ) {
     self.engine = engine
     self.pass = pass
     self.list = list
     self.index = index
     self.turn = turn
+    self.hasResponse = hasResponse
+    start = engine.tracer == nil ? nil : .now
     engine.livePlaces.add(1, ordering: .relaxed)
   }
 
   deinit { engine.livePlaces.subtract(1, ordering: .releasing) }
 
-  func use() { used.store(true, ordering: .relaxed) }
+  /// Notes that the interceptor went on. The tracer gets the first outcome.
+  func use(_ outcome: @autoclosure () -> String, isFailure: Bool = false) {
+    guard start != nil else { return used.store(true, ordering: .relaxed) }
+    if !used.exchange(true, ordering: .relaxed) { trace(outcome(), isFailure: isFailure) }
+  }
+
+  /// Reports the step of the interceptor to the tracer of the chain.
+  func trace(_ outcome: String, isFailure: Bool) {
+    guard let tracer = engine.tracer, let start else { return }
+    tracer.record(
+      StageEvent(
+        kind: .graphQL, stage: index.map { list.name(at: $0) } ?? engine.errorHandlerName,
+        hook: index == nil ? "handleErrorAsync" : "interceptAsync", direction: hasResponse ? .up : .down, outcome: outcome,
+        isFailure: isFailure, duration: ContinuousClock.now - start))
+  }
+
   var isUsed: Bool { used.load(ordering: .acquiring) }
 }
 
@@ -137,11 +161,12 @@ final class OperationPlace<Operation: GraphQLOperation>: Place, @unchecked Senda
   ) {
     self.travel = travel
     self.error = error
-    super.init(engine, pass, list, index, travel.turn)
+    super.init(engine, pass, list, index, travel.turn, hasResponse: travel.response != nil)
   }
 
   deinit {
     if !isUsed, let travel {
+      trace("abandoned", isFailure: true)
       if let error {
         engine.deliver(.failure(error), pass, travel)
       } else if let index {
@@ -157,7 +182,7 @@ final class OperationPlace<Operation: GraphQLOperation>: Place, @unchecked Senda
   /// The closure for the interceptor at this place.
   var completion: Travel<Operation>.Completion {
     { result in
-      self.use()
+      self.use("completed")
       self.complete(result)
     }
   }

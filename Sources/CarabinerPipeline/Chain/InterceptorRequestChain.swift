@@ -71,6 +71,12 @@ public final class InterceptorRequestChain: RequestChain, @unchecked Sendable {
   /// Whether the caller receives a `CancellationError` after ``cancel()``. By default, it receives nothing. Set it before the start.
   public var reportsCancellation = false
 
+  /// Receives an event for each step of an interceptor; nil, the default, for none. Set it before the start.
+  ///
+  /// The hook of its events is `interceptAsync`, or `handleErrorAsync` for the additional error interceptor. Their direction is up if the
+  /// interceptor got a response.
+  public var tracer: (any ChainTracer)?
+
   /// How long a pass may take, interceptors included, in seconds; nil for no limit. Set it before the start.
   var passTimeout: Double?
 
@@ -138,9 +144,11 @@ public final class InterceptorRequestChain: RequestChain, @unchecked Sendable {
   }
 
   func proceedFromErrorInterceptor<Operation: GraphQLOperation>(_ place: Place, _ travel: Travel<Operation>) {
-    let id = additionalErrorHandler.map { String(describing: type(of: $0)) } ?? ""
-    deliver(.failure(ChainError.unknownInterceptor(id: id)), place.pass, travel)
+    deliver(.failure(ChainError.unknownInterceptor(id: errorHandlerName)), place.pass, travel)
   }
+
+  /// The type of the additional error interceptor.
+  var errorHandlerName: String { additionalErrorHandler.map { String(describing: type(of: $0)) } ?? "" }
 
   /// Ends `pass` and starts the next one.
   func retry<Operation: GraphQLOperation>(_ pass: Pass, _ travel: Travel<Operation>, isFromErrorInterceptor: Bool = false) {

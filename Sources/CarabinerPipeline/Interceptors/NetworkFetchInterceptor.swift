@@ -32,7 +32,9 @@ public class NetworkFetchInterceptor: ApolloInterceptor, Cancellable {
     let sent: URLRequest
     do { sent = try request.toURLRequest() } catch { return fail(error) }
     let gate = ResultGate()
-    let call = FetchCall(gate: gate, operation: CalledOperation(request.operation), stages: chain.requestMemory?.stages)
+    let call = FetchCall(
+      gate: gate, operation: CalledOperation(request.operation), stages: chain.requestMemory?.stages,
+      tracer: (chain as? ChainPlace)?.engine.tracer)
     let task = FetchCall.$current.withValue(call) {
       client.sendRequest(sent, taskDescription: request.operation.operationName, rawTaskCompletionHandler: nil) { result in
         switch result {

@@ -19,7 +19,7 @@ struct ClientExchange: Sendable {
     self.request = request.adding(client.value.session.configuration.httpAdditionalHeaders)
     self.transfer = transfer
     self.call = call
-    let context = call?.stages?.context ?? Carabiner.RequestContext()
+    let context = call?.stages?.context ?? Carabiner.RequestContext(tracer: call?.tracer)
     let operation = call?.operation ?? .unknown
     let made = Result {
       try call?.stages?.interceptors.http ?? stages?.interceptors(for: operation.described, context: context).http ?? []

@@ -12,6 +12,8 @@ struct FetchCall: Sendable {
   let operation: CalledOperation
   /// The interceptors of the core for this request; nil for those of the client.
   let stages: StageSet?
+  /// Receives the events of the transfer; nil for none.
+  let tracer: (any ChainTracer)?
 }
 
 /// The parts of an operation that rules and parsers need.

@@ -33,11 +33,13 @@ public final class StagesInterceptor: ApolloInterceptor, Cancellable, CustomStri
     guard let chain = chain as? ChainPlace else {
       return chain.handleErrorAsync(StagesError.foreignChain, request: request, response: response, completion: completion)
     }
+    let tracer = chain.engine.tracer
     let made: StageSet
     do {
-      made = try chain.engine.memory.stages { context in
-        let interceptors = try stages.interceptors(for: request.operation, context: context)
+      made = try chain.engine.memory.stages(tracer: tracer) { context in
+        var interceptors = try stages.interceptors(for: request.operation, context: context)
         try StagesError.check(interceptors)
+        if let tracer { interceptors.graphQL = interceptors.graphQL.traced(by: tracer) }
         return interceptors
       }
     } catch {
@@ -113,7 +115,7 @@ private final class StagesCall<Operation: GraphQLOperation> {
         throw RequestChainError(
           .noResults, "the interceptors of the core dropped the result of \(request.operation.operationName ?? "the operation")")
       }
-      chain.place.use()
+      chain.place.use("ended")
     } catch let retry as Carabiner.RequestChain<CoreRequest>.Retry {
       request.take(retry.request)
       chain.retry(request: request, completion: completion)

@@ -136,7 +136,7 @@ private struct WrappedEnd<Wrapped: GraphQLOperation>: ApolloInterceptor {
     completion: @escaping (Result<GraphQLResult<Operation.Data>, any Error>) -> Void
   ) {
     guard let request = request as? HTTPRequest<Wrapped> else { return }
-    (chain as? ChainPlace)?.place.use()
+    (chain as? ChainPlace)?.place.use("proceeded")
     reached(request, response as? HTTPResponse<Wrapped>)
   }
 }

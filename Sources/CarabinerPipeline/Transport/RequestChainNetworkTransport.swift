@@ -34,6 +34,8 @@ open class RequestChainNetworkTransport: UploadingNetworkTransport {
   /// Whether the timeout of a ``RequestContextTimeoutConfigurable`` limits each attempt as a whole, interceptors included. By default, it
   /// limits the transfer.
   open var timeoutCoversInterceptors = false
+  /// Receives an event for each step of each request, those of the core's interceptors and of the transfer included; nil for none.
+  open var tracer: (any ChainTracer)?
 
   /// A transport to one endpoint.
   public init(
@@ -125,6 +127,7 @@ open class RequestChainNetworkTransport: UploadingNetworkTransport {
     chain.additionalErrorHandler = interceptorProvider.additionalErrorInterceptor(for: request.operation)
     chain.maximumAttempts = maximumAttempts
     chain.reportsCancellation = reportsCancellation
+    chain.tracer = tracer
     if timeoutCoversInterceptors {
       chain.passTimeout = (request.context as? any RequestContextTimeoutConfigurable)?.requestTimeout
     }

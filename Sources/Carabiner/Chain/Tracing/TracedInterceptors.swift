@@ -2,11 +2,18 @@ extension RequestInterceptors {
   /// The same interceptors, each inside one that reports to a tracer; those that report themselves stay as they are.
   func traced(by tracer: any ChainTracer) -> RequestInterceptors {
     RequestInterceptors(
-      graphQL: graphQL.map { $0.traits.contains(.tracesItself) ? $0 : TracedGraphQLInterceptor(interceptor: $0, tracer: tracer) },
+      graphQL: graphQL.traced(by: tracer),
       cache: cache.traits.contains(.tracesItself) ? cache : TracedCacheInterceptor(interceptor: cache, tracer: tracer),
       http: http.traced(by: tracer),
       parser: parser.traits.contains(.tracesItself) ? parser : TracedParser(interceptor: parser, tracer: tracer),
       additionalError: additionalError)
+  }
+}
+
+extension [any GraphQLInterceptor] {
+  /// The same interceptors, each inside one that reports to a tracer; those that report themselves stay as they are.
+  package func traced(by tracer: any ChainTracer) -> [any GraphQLInterceptor] {
+    map { $0.traits.contains(.tracesItself) ? $0 : TracedGraphQLInterceptor(interceptor: $0, tracer: tracer) }
   }
 }
 
