@@ -1,26 +1,24 @@
 import Carabiner
 import Foundation
-import Synchronization
 
 /// A stream of chunks that a test feeds, and that notes how it is pulled.
 final class ChunkSource: Sendable {
   private let stream: AsyncThrowingStream<Data, any Error>
   private let continuation: AsyncThrowingStream<Data, any Error>.Continuation
   private let pulled = Counter()
-  private let cancelled = Atomic<Bool>(false)
+  private let ended = Counter()
 
   init(_ chunks: [Data] = []) {
     (stream, continuation) = AsyncThrowingStream.makeStream()
-    continuation.onTermination = { [weak self] reason in
-      if case .cancelled = reason { self?.cancelled.store(true, ordering: .relaxed) }
-    }
     for chunk in chunks { continuation.yield(chunk) }
   }
 
   /// How often a chunk was asked for.
   var pulls: Int { pulled.value }
-  /// Whether the task that waited for a chunk was cancelled.
-  var wasCancelled: Bool { cancelled.load(ordering: .relaxed) }
+  /// Whether a task waits for a chunk.
+  ///
+  /// A transport that ends a request also ends this wait. It may also end the request before it asked for the chunk.
+  var isAwaited: Bool { ended.value < pulls }
 
   func feed(_ text: String) { continuation.yield(Data(text.utf8)) }
 
@@ -30,6 +28,7 @@ final class ChunkSource: Sendable {
   var chunks: PullStream<Data> {
     PullStream { [self] in
       _ = pulled.increment()
+      defer { _ = ended.increment() }
       var iterator = stream.makeAsyncIterator()
       return try await iterator.next().map { .element($0) } ?? .end
     }

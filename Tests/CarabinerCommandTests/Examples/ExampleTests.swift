@@ -88,7 +88,8 @@ struct ExampleTests {
   @Test(
     "an example without arguments shows its usage and ends with status 2",
     arguments: [
-      "CallbackClient", "ConnectCalls", "DelegateClient", "EmbeddedClient", "EmbeddedGateway", "NativeInterceptor", "WatchedQuery",
+      "CallbackClient", "ConnectCalls", "DelegateClient", "EmbeddedClient", "EmbeddedGateway", "NativeInterceptor",
+      "WatchedQuery",
     ])
   func usage(_ name: String) async throws {
     let example = try await run(name)
@@ -99,7 +100,8 @@ struct ExampleTests {
   @Test(
     "the target of an example has the dependencies that its package declares",
     arguments: [
-      "CallbackClient", "ConnectCalls", "DelegateClient", "EmbeddedClient", "EmbeddedGateway", "NativeInterceptor", "WatchedQuery",
+      "CallbackClient", "ConnectCalls", "DelegateClient", "EmbeddedClient", "EmbeddedGateway", "NativeInterceptor",
+      "WatchedQuery",
     ])
   func dependencies(_ name: String) throws {
     let package = try String(
