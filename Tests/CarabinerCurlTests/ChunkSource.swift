@@ -1,5 +1,6 @@
 import Carabiner
 import Foundation
+import Synchronization
 
 /// A stream of chunks that a test feeds, and that notes how it is pulled.
 final class ChunkSource: Sendable {

@@ -1,5 +1,6 @@
 import CarabinerConnect
 import FoundationEssentials
+import ScriptedServer
 import SwiftProtobuf
 import Testing
 

@@ -2,6 +2,7 @@ import Carabiner
 import CarabinerPipeline
 import CarabinerServer
 import Foundation
+import ScriptedServer
 import Synchronization
 import Testing
 
