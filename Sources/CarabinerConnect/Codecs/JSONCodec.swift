@@ -1,3 +1,4 @@
+internal import CarabinerWire
 public import FoundationEssentials
 public import SwiftProtobuf
 
@@ -26,7 +27,10 @@ public struct JSONCodec: Codec {
   public func deterministicallySerialize<Input: ProtobufMessage>(message: Input) throws -> Data {
     var encoding = encoding
     encoding.useDeterministicOrdering = true
-    return Data(try message.jsonUTF8Bytes(options: encoding) as [UInt8])
+    let bytes = try message.jsonUTF8Bytes(options: encoding) as [UInt8]
+    // The option has no effect on the members of a `google.protobuf.Struct`.
+    guard let value = try? JSONValue(parsing: bytes, limits: .highest) else { return Data(bytes) }
+    return Data(value.serialized(sortedKeys: true))
   }
 
   public func deserialize<Output: ProtobufMessage>(source: Data) throws -> Output {
