@@ -2,6 +2,7 @@ import CarabinerPipeline
 import Foundation
 import PipelineSamples
 import ScriptedServer
+import Synchronization
 import Testing
 
 @Suite("Awaiting the results of a 1.x client (SEMANTICS-OLDER J1)", .timeLimit(.minutes(2)))
@@ -18,6 +19,23 @@ struct AsyncTests {
     #expect(try await client.perform(mutation: Rename()).data?.rename.name == "C3")
     service.provider.first = [LoginInterceptor(login: Login(token: nil))]
     await #expect(throws: LoginInterceptor.LoginError.self) { try await client.fetch(query: HeroQuery()) }
+  }
+
+  @Test("J1.34: a query that is awaited goes on to its end after its first result")
+  func rest() async throws {
+    let count = Atomic<Int>(1)
+    let service = try Service { _, peer in
+      let number = count.add(1, ordering: .relaxed).newValue
+      try peer.json(#"{"data":{"hero":{"__typename":"Droid","id":"1","name":"R\#(number)"}}}"#)
+    }
+    let client = service.client
+    #expect(try await client.fetch(query: HeroQuery()).data?.hero.name == "R2")
+    let cached = try await client.fetch(query: HeroQuery(), cachePolicy: .returnCacheDataAndFetch)
+    #expect(cached.source == .cache && cached.data?.hero.name == "R2")
+    #expect(
+      await eventually {
+        try await client.fetch(query: HeroQuery(), cachePolicy: .returnCacheDataDontFetch).data?.hero.name == "R3"
+      })
   }
 
   @Test("J1.34: the results of a subscription are a stream, which ends with it")

@@ -6,11 +6,15 @@ final class AsyncCall<Value: Sendable>: Sendable {
     var waiting: CheckedContinuation<Value, any Error>?
     var call: Transferred<any Cancellable>?
     var isOver = false
+    var isCancelled = false
   }
 
   private let state = Mutex(State())
 
   /// Starts the call and waits for its first result. Cancelling the task cancels the call.
+  ///
+  /// After its first result, the call goes on to its end: later results still reach the store, and no interceptor sees a
+  /// cancellation.
   func result(_ start: (@escaping (Result<Value, any Error>) -> Void) -> any Cancellable) async throws -> Value {
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
@@ -22,27 +26,35 @@ final class AsyncCall<Value: Sendable>: Sendable {
         keep(start { self.finish($0) })
       }
     } onCancel: {
-      finish(.failure(CancellationError()))
+      cancel()
     }
   }
 
   /// Keeps the call for its cancellation.
   private func keep(_ call: any Cancellable) {
     let kept = Transferred(call)
-    let isOver = state.withLock { state in
+    let isCancelled = state.withLock { state in
       if !state.isOver { state.call = kept }
-      return state.isOver
+      return state.isCancelled
     }
-    if isOver { call.cancel() }
+    if isCancelled { call.cancel() }
+  }
+
+  private func cancel() {
+    let call: Transferred<any Cancellable>? = state.withLock { state in
+      guard !state.isOver else { return nil }
+      state.isCancelled = true
+      return state.call
+    }
+    call?.value.cancel()
+    finish(.failure(CancellationError()))
   }
 
   private func finish(_ result: Result<Value, any Error>) {
-    let (waiting, call) = state.withLock { state in
+    let waiting = state.withLock { state in
       defer { (state.isOver, state.waiting, state.call) = (true, nil, nil) }
-      return (state.waiting, state.call)
+      return state.waiting
     }
-    // Its further results have no reader.
-    call?.value.cancel()
     waiting?.resume(with: result)
   }
 }
