@@ -96,7 +96,13 @@ struct CallCommandTests {
       connect: {get: always, timeout: 20s}
       plugins:
         - {name: hmac-sign, file: \(Self.plugins)/hmac-sign/build/hmac-sign.so, config: {key: secret}}
-        - {name: crc, ffi: {library: libz.so.1, function: crc32, returns: u64, header: X-CRC}}
+        - name: crc
+          ffi:
+            library: libz.so.1
+            function: crc32
+            returns: u64
+            header: X-CRC
+            arguments: [{type: u64, value: 0}, {type: pointer, from: body}, {type: u32, from: body-length}]
       rules: [{when: {operation: "peer.v1.Peer/Head*"}, chain: {http: [hmac-sign, crc]}}]
       """)
     let signed = try await CommandRun(["call", "-m", manifest.path, "--trace", "peer.v1.Peer/Headers", #""a""#])

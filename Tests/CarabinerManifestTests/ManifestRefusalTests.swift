@@ -69,7 +69,7 @@ struct ManifestRefusalTests {
     Refusal("a version as text", "carabiner: '1'", .unsupportedVersion, "/carabiner", "version \"1\" is not known"),
     Refusal(
       "an unknown key", "carabiner: 1\npluggins: []", .unknownKey, "/pluggins",
-      "unknown key pluggins (did you mean plugins?); known are carabiner, endpoint"),
+      "unknown key pluggins (did you mean plugins?); known are carabiner, protocol, endpoint"),
     Refusal("a key like no other", "carabiner: 1\nzzzzzzzzz: 1", .unknownKey, "/zzzzzzzzz", "unknown key zzzzzzzzz; known are"),
     Refusal("an endpoint of another kind", "carabiner: 1\nendpoint: ftp://a", .invalidValue, "/endpoint", "https:// or http://"),
     Refusal("an empty endpoint", "carabiner: 1\nendpoint: ''", .invalidValue, "/endpoint", "this text is empty"),
