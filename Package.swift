@@ -93,8 +93,6 @@ let package = Package(
     // How tests run compilers and other programs.
     .target(name: "TestTools", path: "Tests/TestTools", swiftSettings: swiftSettings),
     .testTarget(
-      name: "CarabinerABITests", dependencies: ["CarabinerABI", "CCarabiner", "TestTools"], swiftSettings: swiftSettings),
-    .testTarget(
       name: "CarabinerTests", dependencies: ["Carabiner", "CarabinerWire"],
       swiftSettings: swiftSettings),
     // A server that misbehaves on purpose, for the tests of the transport and of the command.
@@ -115,10 +113,6 @@ let package = Package(
     .target(
       name: "FuzzTargets", dependencies: ["Carabiner", "CarabinerHost", "CarabinerManifest", "CarabinerWire"],
       path: "Tests/FuzzTargets",
-      swiftSettings: swiftSettings),
-    .testTarget(
-      name: "CarabinerManifestTests",
-      dependencies: ["CarabinerManifest", "Carabiner", "CarabinerABI", "CarabinerWire", "TestTools"],
       swiftSettings: swiftSettings),
     .testTarget(
       name: "CarabinerHostTests",
@@ -183,14 +177,18 @@ if flavor == "bench" || flavor == "bench-own" {
   ]
 }
 
-// What sanitizers cover beside the libraries: the harness and the gateway, with the tests of both that need no process.
+// What sanitizers cover beside the libraries: the harness, the gateway and Connect calls, with their tests that need no process.
 if hasServers {
-  package.products.append(.library(name: "CarabinerGateway", targets: ["CarabinerGateway"]))
+  package.products += [
+    .library(name: "CarabinerConnect", targets: ["CarabinerConnect"]),
+    .library(name: "CarabinerGateway", targets: ["CarabinerGateway"]),
+  ]
   package.dependencies += [
     .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.3.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.81.0"),
     .package(url: "https://github.com/apple/swift-nio-http2", from: "1.40.0"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.29.0"),
+    .package(url: "https://github.com/apple/swift-protobuf", from: "1.28.0"),
   ]
   package.targets += [
     // The harness: below Swift, and in it.
@@ -245,13 +243,37 @@ if hasServers {
         .product(name: "NIOWebSocket", package: "swift-nio"),
       ],
       swiftSettings: swiftSettings),
+    // Calls of Connect and gRPC-Web services.
+    .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+    .target(
+      name: "CarabinerConnect",
+      dependencies: [
+        "Carabiner", "CarabinerCurl", "CarabinerWire", "CZlib",
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+      ],
+      swiftSettings: swiftSettings),
+    // Code as programs for Connect-Swift have it: the module under its name there, in their language mode.
+    .target(
+      name: "ConnectSamples",
+      dependencies: ["Carabiner", "CarabinerConnect", .product(name: "SwiftProtobuf", package: "swift-protobuf")],
+      path: "Tests/ConnectSamples",
+      swiftSettings: [
+        .swiftLanguageMode(.v5), .treatAllWarnings(as: .error), .unsafeFlags(["-module-alias", "Connect=CarabinerConnect"]),
+      ]),
+    .testTarget(
+      name: "CarabinerConnectTests",
+      dependencies: [
+        "CarabinerConnect", "Carabiner", "CarabinerCurl", "CarabinerWire", "ConnectSamples", "ScriptedServer", "TestTools",
+        .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+      ],
+      swiftSettings: swiftSettings),
   ]
 }
 
 if !librariesOnly {
   package.products += [
     .executable(name: "carabiner", targets: ["CarabinerCommand"]),
-    .library(name: "CarabinerConnect", targets: ["CarabinerConnect"]),
     .library(name: "CarabinerServer", targets: ["CarabinerServer"]),
     .library(name: "CarabinerTracing", targets: ["CarabinerTracing"]),
     .library(name: "CarabinerWebSocket", targets: ["CarabinerWebSocket"]),
@@ -259,10 +281,15 @@ if !librariesOnly {
   package.dependencies += [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
     .package(url: "https://github.com/apple/swift-metrics", from: "2.7.0"),
-    .package(url: "https://github.com/apple/swift-protobuf", from: "1.28.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.0.0"),
   ]
   package.targets += [
+    .testTarget(
+      name: "CarabinerABITests", dependencies: ["CarabinerABI", "CCarabiner", "TestTools"], swiftSettings: swiftSettings),
+    .testTarget(
+      name: "CarabinerManifestTests",
+      dependencies: ["CarabinerManifest", "Carabiner", "CarabinerABI", "CarabinerWire", "TestTools"],
+      swiftSettings: swiftSettings),
     .testTarget(
       name: "CarabinerWireTests", dependencies: ["CarabinerWire", "TestTools"], swiftSettings: swiftSettings),
     .testTarget(name: "CarabinerDigestTests", dependencies: ["CarabinerDigest"], swiftSettings: swiftSettings),
@@ -273,7 +300,6 @@ if !librariesOnly {
     .testTarget(
       name: "CarabinerSQLiteTests",
       dependencies: ["CarabinerSQLite", "Carabiner", "CarabinerWire", "StoreWriter", "TestTools"], swiftSettings: swiftSettings),
-    // Tests of the harness that start no process.
     .target(
       name: "CarabinerWebSocket",
       dependencies: [
@@ -299,32 +325,6 @@ if !librariesOnly {
         "CarabinerTracing", "Carabiner", "CarabinerCurl", "CarabinerWire", "ScriptedServer", "TestTools",
         .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
         .product(name: "Tracing", package: "swift-distributed-tracing"),
-      ],
-      swiftSettings: swiftSettings),
-    // Calls of Connect and gRPC-Web services.
-    .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
-    .target(
-      name: "CarabinerConnect",
-      dependencies: [
-        "Carabiner", "CarabinerCurl", "CarabinerWire", "CZlib",
-        .product(name: "Logging", package: "swift-log"),
-        .product(name: "SwiftProtobuf", package: "swift-protobuf"),
-      ],
-      swiftSettings: swiftSettings),
-    // Code as programs for Connect-Swift have it: the module under its name there, in their language mode.
-    .target(
-      name: "ConnectSamples",
-      dependencies: ["Carabiner", "CarabinerConnect", .product(name: "SwiftProtobuf", package: "swift-protobuf")],
-      path: "Tests/ConnectSamples",
-      swiftSettings: [
-        .swiftLanguageMode(.v5), .treatAllWarnings(as: .error), .unsafeFlags(["-module-alias", "Connect=CarabinerConnect"]),
-      ]),
-    .testTarget(
-      name: "CarabinerConnectTests",
-      dependencies: [
-        "CarabinerConnect", "Carabiner", "CarabinerCurl", "CarabinerServer", "CarabinerWire", "ConnectSamples", "ScriptedServer",
-        "TestTools",
-        .product(name: "SwiftProtobuf", package: "swift-protobuf"),
       ],
       swiftSettings: swiftSettings),
     // A host for one's own program: generations of a manifest, and the gateway over them.
