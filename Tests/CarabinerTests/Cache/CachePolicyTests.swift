@@ -143,7 +143,7 @@ struct CachePolicyTests {
     }
     let client = try client(transport)
     #expect(try await client.fetch(query: HeroQuery(), cachePolicy: .networkOnly).data?.hero?.name == "first")
-    for _ in 0..<500 where open.count > 0 { try await Task.sleep(for: .milliseconds(10)) }
+    for _ in 0..<6_000 where open.count > 0 { try await Task.sleep(for: .milliseconds(10)) }
     #expect(open.count == 0)
   }
 
