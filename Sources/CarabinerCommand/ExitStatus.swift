@@ -26,7 +26,7 @@ enum ExitStatus: Int32, Error {
   init(_ error: any Error) {
     switch error {
     case let status as ExitStatus: self = status
-    case is ManifestError, is ManifestProblem, is LoadRefusal, is StoreError: self = .refused
+    case is ManifestError, is ManifestProblem, is HostError, is StoreError: self = .refused
     case let error as ServerError: self = Self(error.code)
     case is CancellationError: self = .cancelled
     case let error as TransportError where error.code == .fileUnreadable || error.code == .fileChanged: self = .usage

@@ -95,7 +95,7 @@ public struct ServerError: Error, Sendable, CustomStringConvertible {
     case let error as ManifestError:
       ServerError(.refused, "\(error)", problems: error.problems.map { Problem($0) }, cause: error)
     case let error as ManifestProblem: ServerError(.refused, "\(error)", problems: [Problem(error)], cause: error)
-    case is LoadRefusal, is StoreError: ServerError(.refused, "\(error)", cause: error)
+    case is HostError, is StoreError: ServerError(.refused, "\(error)", cause: error)
     default: nil
     }
   }

@@ -9,7 +9,7 @@ struct Diagnostic: Hashable {
   }
 
   let severity: Severity
-  /// The kind of problem, named as in ``CarabinerManifest/ManifestProblem/Code`` and ``CarabinerHost/LoadRefusal/Code``.
+  /// The kind of problem, named as in ``CarabinerManifest/ManifestProblem/Code`` and ``CarabinerHost/HostError/Code``.
   let code: String
   let problem: ManifestProblem
 
@@ -20,7 +20,7 @@ struct Diagnostic: Hashable {
   }
 
   /// A plugin that cannot be loaded, at the key of its entry that causes the error.
-  init(_ refusal: LoadRefusal, of plugin: Manifest.Plugin, severity: Severity = .error) {
+  init(_ refusal: HostError, of plugin: Manifest.Plugin, severity: Severity = .error) {
     let key =
       switch refusal.code {
       case .pinMismatch: "sha256"

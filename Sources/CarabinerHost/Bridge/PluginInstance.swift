@@ -71,7 +71,7 @@ internal import Synchronization
 
   /// Makes an instance.
   ///
-  /// - Throws: ``LoadRefusal`` with what the plugin says about its configuration.
+  /// - Throws: ``HostError`` with what the plugin says about its configuration.
   package init(_ interceptor: PluginInterceptor, library: PluginLibrary, options: Options) throws {
     self.options = options
     breaker =
@@ -130,9 +130,9 @@ internal import Synchronization
 
   private static func refusal(
     _ options: Options, _ origin: String, _ what: String, _ why: crb_error, _ status: crb_status
-  ) -> LoadRefusal {
+  ) -> HostError {
     let reason = unsafe why.message.isAbsent ? "it gave no reason (status \(status))" : unsafe why.message.text
-    return LoadRefusal(
+    return HostError(
       .configurationRefused, step: "create", path: origin,
       "the plugin of entry \(options.name) \(what): \(options.redaction(reason)); correct its config in the manifest")
   }

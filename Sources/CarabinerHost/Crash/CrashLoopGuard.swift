@@ -32,7 +32,7 @@ package final class CrashLoopGuard: Sendable {
   ///   - directory: A folder used for nothing else. It is created if it does not exist.
   ///   - policy: When a plugin counts as crashing repeatedly.
   ///   - now: The clock.
-  /// - Throws: ``CrashStateError`` if other users can write to the folder, or this process cannot.
+  /// - Throws: ``HostError`` if other users can write to the folder, or this process cannot.
   package init(
     directory: String, policy: CrashLoopPolicy, now: @escaping @Sendable () -> Date = { .now }
   ) throws {
@@ -43,7 +43,8 @@ package final class CrashLoopGuard: Sendable {
     _ = unsafe mkdir(directory, 0o700)
     let folder = try PrivateFile(opening: directory, O_RDONLY | O_DIRECTORY)
     guard folder.lock(waiting: true) else {
-      throw CrashStateError(.unreadable, path: directory, "it cannot be locked; does its file system support locks?")
+      throw HostError(
+        .unreadable, step: "crash records", path: directory, "it cannot be locked; does its file system support locks?")
     }
     let oldest = now().timeIntervalSince1970 - policy.within.seconds
     let newest = now().timeIntervalSince1970 + Self.clockTolerance
@@ -64,11 +65,12 @@ package final class CrashLoopGuard: Sendable {
 
   /// Forgets the crashes of the plugin with this digest, or of all plugins if it is nil.
   ///
-  /// - Throws: ``CrashStateError`` if the file cannot be written.
+  /// - Throws: ``HostError`` if the file cannot be written.
   package func clear(_ digest: String? = nil) throws {
     let folder = try PrivateFile(opening: directory, O_RDONLY | O_DIRECTORY)
     guard folder.lock(waiting: true) else {
-      throw CrashStateError(.unreadable, path: directory, "it cannot be locked; does its file system support locks?")
+      throw HostError(
+        .unreadable, step: "crash records", path: directory, "it cannot be locked; does its file system support locks?")
     }
     try records.withLock { records in
       records.removeAll { digest == nil || $0.digest == digest }
@@ -106,7 +108,7 @@ package final class CrashLoopGuard: Sendable {
     return String(decoding: bytes, as: UTF8.self).split(separator: "\n").compactMap { CrashRecord($0) }
   }
 
-  private static func write(_ records: [CrashRecord], in directory: String) throws(CrashStateError) {
+  private static func write(_ records: [CrashRecord], in directory: String) throws(HostError) {
     let path = "\(directory)/\(stateName)"
     let temporary = "\(path).\(UInt64.random(in: 0...(.max)))"
     let file = try PrivateFile(opening: temporary, O_WRONLY | O_CREAT | O_EXCL)
@@ -114,7 +116,7 @@ package final class CrashLoopGuard: Sendable {
     guard file.write(Array(text.utf8)), unsafe rename(temporary, path) == 0 else {
       let reason = unsafe String(cString: strerror(errno))
       unsafe unlink(temporary)
-      throw CrashStateError(.notWritten, path: path, "it cannot be written: \(reason); is there space?")
+      throw HostError(.notWritten, step: "crash records", path: path, "it cannot be written: \(reason); is there space?")
     }
   }
 }

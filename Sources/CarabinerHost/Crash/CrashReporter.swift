@@ -11,12 +11,12 @@ package enum CrashReporter {
   ///
   /// - Parameter path: The file to append a line for ``CrashLoopGuard`` to. It stays open and locked as long as the process
   ///   lives.
-  /// - Throws: ``CrashStateError`` if the file cannot be opened, or other users can write to it.
+  /// - Throws: ``HostError`` if the file cannot be opened, or other users can write to it.
   package static func install(recordingTo path: String? = nil) throws {
     let descriptor = try path.map { try open($0) } ?? -1
     guard CCrash_install(descriptor) == 0 else {
-      throw CrashStateError(
-        .notInstalled, path: path ?? "",
+      throw HostError(
+        .crashHandlersFailed, step: "crash records", path: path ?? "",
         unsafe "handlers for the fatal signals cannot be installed: \(String(cString: strerror(errno)))")
     }
   }
@@ -28,6 +28,6 @@ package enum CrashReporter {
       guard file.lock(), file.isLinked else { continue }
       return file.release()
     }
-    throw CrashStateError(.busy, path: path, "another process writes to it; give each process a file of its own")
+    throw HostError(.busy, step: "crash records", path: path, "another process writes to it; give each process a file of its own")
   }
 }

@@ -6,15 +6,16 @@ struct PrivateFile: ~Copyable {
 
   /// Opens a file without following a symbolic link.
   ///
-  /// - Throws: ``CrashStateError`` if the file cannot be opened, belongs to another user, or others may write to it.
-  init(opening path: String, _ flags: Int32) throws(CrashStateError) { descriptor = try Self.open(path, flags) }
+  /// - Throws: ``HostError`` if the file cannot be opened, belongs to another user, or others may write to it.
+  init(opening path: String, _ flags: Int32) throws(HostError) { descriptor = try Self.open(path, flags) }
 
-  private static func open(_ path: String, _ flags: Int32) throws(CrashStateError) -> Int32 {
+  private static func open(_ path: String, _ flags: Int32) throws(HostError) -> Int32 {
     // O_NONBLOCK: if the path is a FIFO, open would wait.
     let opened = unsafe Glibc.open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
     guard opened >= 0 else {
-      throw CrashStateError(
-        .unreadable, path: path, unsafe "it cannot be opened: \(String(cString: strerror(errno))); look at its permissions")
+      throw HostError(
+        .unreadable, step: "crash records", path: path,
+        unsafe "it cannot be opened: \(String(cString: strerror(errno))); look at its permissions")
     }
     var status = stat()
     let isKnown = unsafe fstat(opened, &status) == 0
@@ -22,8 +23,8 @@ struct PrivateFile: ~Copyable {
     guard isKnown, kind == (flags & O_DIRECTORY != 0 ? S_IFDIR : S_IFREG), status.st_uid == geteuid(), status.st_mode & 0o022 == 0
     else {
       close(opened)
-      throw CrashStateError(
-        .notOurs, path: path,
+      throw HostError(
+        .notOurs, step: "crash records", path: path,
         "it is not a \(flags & O_DIRECTORY != 0 ? "folder" : "regular file") of this user, or others may write to it; remove it, or "
           + "correct owner and permissions")
     }

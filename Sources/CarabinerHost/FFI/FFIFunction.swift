@@ -72,7 +72,7 @@ internal import Glibc
   ) throws(ManifestProblem) -> String {
     guard library.contains("/") else { return library }
     let path = library.hasPrefix("/") ? library : "\(directory)/\(library)"
-    do throws(LoadRefusal) {
+    do throws(HostError) {
       try dependencies.load(for: try PluginFile(opening: path))
     } catch {
       throw ManifestProblem(.pluginRefused, at: pointer, "\(error.path): \(error.message)")

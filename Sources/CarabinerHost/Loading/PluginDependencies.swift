@@ -28,12 +28,12 @@ struct PluginDependencies {
   ///
   /// - Returns: The object's dynamic links.
   @discardableResult
-  func check(_ file: PluginFile) throws(LoadRefusal) -> DynamicLinks {
+  func check(_ file: PluginFile) throws(HostError) -> DynamicLinks {
     let links: DynamicLinks
     do throws(ELFImage.Fault) {
       links = try ELFImage(file.bytes).dynamicLinks()
     } catch {
-      throw LoadRefusal(error, path: file.path)
+      throw HostError(error, path: file.path)
     }
     for folder in links.searchPaths where !allowed.contains(folder) {
       throw refusal(
@@ -58,7 +58,7 @@ struct PluginDependencies {
   }
 
   /// Loads the libraries that a file needs and that are not loaded yet.
-  func load(for file: PluginFile) throws(LoadRefusal) {
+  func load(for file: PluginFile) throws(HostError) {
     let links = try check(file)
     var folders: [String] = []
     for path in links.searchPaths { folders.append(try trusted(expanded(path, of: file), named: path, file)) }
@@ -81,7 +81,7 @@ struct PluginDependencies {
   }
 
   /// The path with $ORIGIN replaced by the folder of the original file, not of its private copy.
-  private func expanded(_ path: String, of file: PluginFile) throws(LoadRefusal) -> String {
+  private func expanded(_ path: String, of file: PluginFile) throws(HostError) -> String {
     let origin = file.path.lastIndex(of: "/").map { String(file.path[..<$0]) } ?? "."
     for token in ["$ORIGIN", "${ORIGIN}"] where path == token || path.hasPrefix("\(token)/") {
       return (origin.isEmpty ? "/" : origin) + path.dropFirst(token.count)
@@ -94,7 +94,7 @@ struct PluginDependencies {
 
   /// Checks that only root and this user can add libraries to a folder. A folder that does not exist passes: another user
   /// cannot create it.
-  private func trusted(_ folder: String, named name: String, _ file: PluginFile) throws(LoadRefusal) -> String {
+  private func trusted(_ folder: String, named name: String, _ file: PluginFile) throws(HostError) -> String {
     do throws(TrustedPath.Fault) {
       return try TrustedPath.resolve(folder)
     } catch {
@@ -108,16 +108,16 @@ struct PluginDependencies {
   // MARK: Loading
 
   /// Loads a library from a folder that the plugin names, and the libraries that it needs itself.
-  private func load(_ path: String, as name: String, for user: PluginFile) throws(LoadRefusal) {
+  private func load(_ path: String, as name: String, for user: PluginFile) throws(HostError) {
     let isPath = name.contains("/")
     let earlier = Self.loaded.withLock { $0[name] }
     // The host has loaded this library already. The dynamic linker gives it to every plugin, so no other file is used.
     if !isPath, earlier == nil, Self.isInProcess(name) { return }
     let library: PluginFile
-    do throws(LoadRefusal) {
+    do throws(HostError) {
       library = try PluginFile(opening: path)
     } catch {
-      throw LoadRefusal(error.code, step: "libraries", path: user.path, "it needs \(name), and \(error.path): \(error.message)")
+      throw HostError(error.code, step: "libraries", path: user.path, "it needs \(name), and \(error.path): \(error.message)")
     }
     if let earlier {
       guard earlier == library.digest else {
@@ -147,9 +147,9 @@ struct PluginDependencies {
     Self.loaded.withLock { $0[name] = library.digest }
   }
 
-  private static func open(_ copy: String, _ library: PluginFile, _ user: PluginFile) throws(LoadRefusal) {
+  private static func open(_ copy: String, _ library: PluginFile, _ user: PluginFile) throws(HostError) {
     guard let handle = unsafe dlopen(copy, RTLD_NOW | Int32(RTLD_LOCAL) | RTLD_NODELETE) else {
-      throw LoadRefusal(
+      throw HostError(
         .openFailed, step: "libraries", path: user.path,
         "it needs \(library.path), which the dynamic linker refuses: \(reason())")
     }
@@ -157,9 +157,9 @@ struct PluginDependencies {
   }
 
   /// Loads a library that is in none of the plugin's folders from the system's folders.
-  private func loadFromSystem(_ name: String, for user: PluginFile) throws(LoadRefusal) {
+  private func loadFromSystem(_ name: String, for user: PluginFile) throws(HostError) {
     guard unsafe dlopen(name, RTLD_NOW | Int32(RTLD_LOCAL) | RTLD_NODELETE) != nil else {
-      throw LoadRefusal(
+      throw HostError(
         .openFailed, step: "libraries", path: user.path,
         "it needs \(name), which is in no folder of its RPATH or RUNPATH and not among the system's libraries: \(Self.reason()); install it"
       )
@@ -174,7 +174,7 @@ struct PluginDependencies {
 
   private static func reason() -> String { unsafe dlerror().map { unsafe String(cString: $0) } ?? "no reason given" }
 
-  private func refusal(_ file: PluginFile, _ message: String) -> LoadRefusal {
-    LoadRefusal(.unsafeLibrary, step: "libraries", path: file.path, message)
+  private func refusal(_ file: PluginFile, _ message: String) -> HostError {
+    HostError(.unsafeLibrary, step: "libraries", path: file.path, message)
   }
 }

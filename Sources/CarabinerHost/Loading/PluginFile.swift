@@ -20,14 +20,14 @@ struct PluginFile {
 
   /// Opens, checks and reads a file.
   ///
-  /// - Throws: ``LoadRefusal`` if other users can change the file or a folder of its path, or if it is not a regular file of at
+  /// - Throws: ``HostError`` if other users can change the file or a folder of its path, or if it is not a regular file of at
   ///   most ``maximumBytes``.
-  init(opening path: String) throws(LoadRefusal) {
+  init(opening path: String) throws(HostError) {
     self.path = path
     // O_NONBLOCK: a FIFO would make open wait for a writer.
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else {
-      throw LoadRefusal(
+      throw HostError(
         .notFound, step: "open", path: path,
         unsafe "the file cannot be opened: \(String(cString: strerror(errno))); check the path in the manifest and the file's permissions"
       )
@@ -35,12 +35,12 @@ struct PluginFile {
     defer { close(descriptor) }
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-      throw LoadRefusal(.notAFile, step: "open", path: path, "this is not a regular file; name the plugin's .so")
+      throw HostError(.notAFile, step: "open", path: path, "this is not a regular file; name the plugin's .so")
     }
     try Self.checkOwner(status, path: path)
     try Self.checkWay(to: path, status)
     guard status.st_size <= Self.maximumBytes else {
-      throw LoadRefusal(
+      throw HostError(
         .tooLarge, step: "open", path: path, "the file has \(status.st_size) bytes, more than the \(Self.maximumBytes) allowed")
     }
     let bytes = try Self.read(descriptor, count: Int(status.st_size), path: path)
@@ -50,7 +50,7 @@ struct PluginFile {
   }
 
   /// Reads `count` bytes, or fewer if the file ends before.
-  static func read(_ descriptor: Int32, count: Int, path: String) throws(LoadRefusal) -> [UInt8] {
+  static func read(_ descriptor: Int32, count: Int, path: String) throws(HostError) -> [UInt8] {
     var failure: Int32 = 0
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: max(count, 1)) { buffer, filled in
       while filled < count {
@@ -62,7 +62,7 @@ struct PluginFile {
       }
     }
     guard failure == 0 else {
-      throw LoadRefusal(
+      throw HostError(
         .unreadable, step: "read", path: path, unsafe "the file cannot be read: \(String(cString: strerror(failure)))")
     }
     return bytes
@@ -74,7 +74,7 @@ struct PluginFile {
   /// read twice and compared.
   private static func checkUnchanged(
     _ descriptor: Int32, since before: stat, bytes: [UInt8], path: String
-  ) throws(LoadRefusal) {
+  ) throws(HostError) {
     var after = stat()
     var isSame =
       unsafe fstat(descriptor, &after) == 0 && after.st_size == before.st_size && bytes.count == Int(before.st_size)
@@ -85,41 +85,41 @@ struct PluginFile {
       isSame = try read(descriptor, count: bytes.count, path: path) == bytes
     }
     guard isSame else {
-      throw LoadRefusal(
+      throw HostError(
         .changed, step: "read", path: path,
         "the file changed while it was read; put a new version in place in one step, with mv, and load it again")
     }
   }
 
-  private static func checkOwner(_ status: stat, path: String) throws(LoadRefusal) {
+  private static func checkOwner(_ status: stat, path: String) throws(HostError) {
     guard !TrustedPath.isForeign(status) else {
-      throw LoadRefusal(
+      throw HostError(
         .unsafeOwner, step: "owner", path: path,
         "the file belongs to user \(status.st_uid), who could change it; let it belong to root or to the user of this "
           + "process, \(TrustedPath.userName)\(userAdvice)")
     }
     guard status.st_mode & 0o022 == 0 else {
-      throw LoadRefusal(
+      throw HostError(
         .unsafeMode, step: "mode", path: path,
         "others than its owner may write to the file (mode \(String(status.st_mode & 0o7777, radix: 8))); chmod go-w it")
     }
   }
 
   /// Checks the folders of the path, and that the path leads to the open file.
-  private static func checkWay(to path: String, _ status: stat) throws(LoadRefusal) {
+  private static func checkWay(to path: String, _ status: stat) throws(HostError) {
     let resolved: String
     do throws(TrustedPath.Fault) {
       resolved = try TrustedPath.resolve(path)
     } catch {
       switch error {
       case .absent(let reason):
-        throw LoadRefusal(.notFound, step: "parents", path: path, "the file's folders cannot be followed: \(reason)")
-      case .unsafe(let reason): throw LoadRefusal(.unsafeParent, step: "parents", path: path, reason + userAdvice)
+        throw HostError(.notFound, step: "parents", path: path, "the file's folders cannot be followed: \(reason)")
+      case .unsafe(let reason): throw HostError(.unsafeParent, step: "parents", path: path, reason + userAdvice)
       }
     }
     var found = stat()
     guard unsafe lstat(resolved, &found) == 0, found.st_dev == status.st_dev, found.st_ino == status.st_ino else {
-      throw LoadRefusal(.changed, step: "parents", path: path, "another file was put in place while it was opened; load it again")
+      throw HostError(.changed, step: "parents", path: path, "another file was put in place while it was opened; load it again")
     }
   }
 

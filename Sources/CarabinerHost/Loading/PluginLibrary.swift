@@ -35,10 +35,10 @@ internal import Synchronization
   ///   - pin: The SHA-256 the file must have, in hexadecimal digits; nil for any.
   ///   - mode: Where the private copy is kept.
   ///   - libraryPaths: The paths the plugin may name in RPATH, RUNPATH and NEEDED.
-  /// - Throws: ``LoadRefusal`` with the step, the reason and the next step for the operator.
+  /// - Throws: ``HostError`` with the step, the reason and the next step for the operator.
   package static func load(
     path: String, pin: String? = nil, mode: StagedCopy.Mode = StagedCopy.defaultMode, libraryPaths: Set<String> = []
-  ) throws(LoadRefusal) -> PluginLibrary {
+  ) throws(HostError) -> PluginLibrary {
     let dependencies = PluginDependencies(allowed: libraryPaths, mode: mode)
     return try load(try PluginFile(opening: path), pin: pin, dependencies, entry: "")
   }
@@ -50,10 +50,10 @@ internal import Synchronization
   ///   - entry: The plugin's name in the manifest; empty if it has none.
   static func load(
     _ file: PluginFile, pin: String?, _ dependencies: PluginDependencies, entry: String
-  ) throws(LoadRefusal) -> PluginLibrary {
+  ) throws(HostError) -> PluginLibrary {
     let start = ContinuousClock.now
     guard pin == nil || pin?.lowercased() == file.digest else {
-      throw LoadRefusal(
+      throw HostError(
         .pinMismatch, step: "pin", path: file.path,
         "the file's SHA-256 is \(file.digest) but the manifest pins \(pin ?? ""); put the right file in place, or change the pin "
           + "if you meant to update it")
@@ -72,16 +72,16 @@ internal import Synchronization
 
   /// The interceptor with this id, or the only one if `id` is nil.
   ///
-  /// - Throws: ``LoadRefusal`` if there is no such interceptor, or if `id` is nil and there are several.
-  package func interceptor(_ id: String?) throws(LoadRefusal) -> PluginInterceptor {
+  /// - Throws: ``HostError`` if there is no such interceptor, or if `id` is nil and there are several.
+  package func interceptor(_ id: String?) throws(HostError) -> PluginInterceptor {
     let ids = interceptors.map(\.id).joined(separator: ", ")
     if let id {
       if let found = interceptors.first(where: { $0.id == id }) { return found }
-      throw LoadRefusal(
+      throw HostError(
         .noSuchInterceptor, step: "select", path: path, "there is no interceptor \(id) in it; it has \(ids)")
     }
     guard interceptors.count == 1, let only = interceptors.first else {
-      throw LoadRefusal(
+      throw HostError(
         .noSuchInterceptor, step: "select", path: path,
         "it has several interceptors (\(ids)); say which with interceptor: in the manifest")
     }
@@ -91,17 +91,17 @@ internal import Synchronization
   private init(
     _ file: PluginFile, _ note: PluginNote, _ dependencies: PluginDependencies, _ entryName: String,
     _ start: ContinuousClock.Instant
-  ) throws(LoadRefusal) {
+  ) throws(HostError) {
     let copy = try StagedCopy.make(of: file, mode: dependencies.mode)
     let subject = CrashSubject(entry: entryName, file: file.path, digest: file.digest, generation: 0)
-    let handle = unsafe try subject.during(.load) { () throws(LoadRefusal) in unsafe try Self.link(copy, file, dependencies) }
+    let handle = unsafe try subject.during(.load) { () throws(HostError) in unsafe try Self.link(copy, file, dependencies) }
     guard let symbol = unsafe dlsym(handle, "crb_entry_v1") else {
-      throw LoadRefusal(
+      throw HostError(
         .noEntry, step: "entry", path: file.path,
         "it does not export crb_entry_v1; declare the function with CRB_EXPORT and check `nm -D`")
     }
     guard unsafe CLinux_isCode(symbol) != 0 else {
-      throw LoadRefusal(
+      throw HostError(
         .noEntry, step: "entry", path: file.path,
         "its symbol crb_entry_v1 is data; declare a function of this name with CRB_EXPORT")
     }
@@ -111,13 +111,13 @@ internal import Synchronization
     let host = unsafe HostTable.make(for: note.id, subject: subject, library: file.digest)
     unsafe self.host = unsafe host
     guard let registration = unsafe subject.during(.entry, { unsafe entry(host) }) else {
-      throw LoadRefusal(
+      throw HostError(
         .entryRefused, step: "entry", path: file.path,
         "the plugin's entry function returned NULL: it cannot work with this host; look for a newer or older version of it")
     }
     let reader = unsafe RegistrationReader(registration, path: file.path)
     interceptors = try reader.interceptors(note: note)
-    try subject.during(.initialize) { () throws(LoadRefusal) in unsafe try reader.initialize(host: host) }
+    try subject.during(.initialize) { () throws(HostError) in unsafe try reader.initialize(host: host) }
     path = file.path
     copyPath = copy
     digest = file.digest
@@ -128,12 +128,12 @@ internal import Synchronization
   /// Loads the libraries the plugin needs, and then the plugin.
   private static func link(
     _ copy: String, _ file: PluginFile, _ dependencies: PluginDependencies
-  ) throws(LoadRefusal) -> UnsafeMutableRawPointer {
-    let linked = try linking.withLock { _ throws(LoadRefusal) in
+  ) throws(HostError) -> UnsafeMutableRawPointer {
+    let linked = try linking.withLock { _ throws(HostError) in
       try dependencies.load(for: file)
       guard let handle = unsafe dlopen(copy, RTLD_NOW | Int32(RTLD_LOCAL) | RTLD_NODELETE) else {
         let reason = unsafe dlerror().map { unsafe String(cString: $0) } ?? "no reason given"
-        throw LoadRefusal(
+        throw HostError(
           .openFailed, step: "dlopen", path: file.path,
           "the dynamic linker refuses it: \(reason); a missing symbol or library must be there where the host runs")
       }
@@ -151,21 +151,21 @@ internal import Synchronization
 
 extension PluginNote {
   /// Reads a file's note and checks that this host supports its ABI, without running any of its code.
-  init(inspecting file: PluginFile) throws(LoadRefusal) {
+  init(inspecting file: PluginFile) throws(HostError) {
     let image: ELFImage
     do {
       image = try ELFImage(file.bytes)
     } catch {
-      throw LoadRefusal(error, path: file.path)
+      throw HostError(error, path: file.path)
     }
     try self.init(of: image, path: file.path)
     guard abi.major == Int(CRB_ABI_MAJOR) else {
-      throw LoadRefusal(
+      throw HostError(
         .abiMajor, step: "note", path: file.path,
         "it uses ABI \(abi.major), but this host uses \(CRB_ABI_MAJOR); get a build for this host")
     }
     guard abi.minor <= Int(CRB_ABI_MINOR) else {
-      throw LoadRefusal(
+      throw HostError(
         .abiTooNew, step: "note", path: file.path,
         "it needs ABI \(abi.major).\(abi.minor), this host has \(CRB_ABI_MAJOR).\(CRB_ABI_MINOR); update the host, or get an older "
           + "build")
@@ -173,13 +173,13 @@ extension PluginNote {
   }
 
   /// Reads the note and the digest of a file, without running any of its code.
-  package static func inspect(path: String) throws(LoadRefusal) -> (note: PluginNote, digest: String) {
+  package static func inspect(path: String) throws(HostError) -> (note: PluginNote, digest: String) {
     let file = try PluginFile(opening: path)
     return (try PluginNote(inspecting: file), file.digest)
   }
 }
 
-extension LoadRefusal {
+extension HostError {
   /// The refusal for an ELF fault, with advice for the operator.
   init(_ fault: ELFImage.Fault, path: String) {
     switch fault {

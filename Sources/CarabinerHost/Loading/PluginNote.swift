@@ -24,8 +24,8 @@ package struct PluginNote: Sendable, Hashable {
 
   /// Reads the note of an image.
   ///
-  /// - Throws: ``LoadRefusal`` with the code `noNote` or `badNote`.
-  package init(of image: ELFImage, path: String) throws(LoadRefusal) {
+  /// - Throws: ``HostError`` with the code `noNote` or `badNote`.
+  package init(of image: ELFImage, path: String) throws(HostError) {
     let notes: [Range<Int>]
     do throws(ELFImage.Fault) {
       notes = try image.notes(of: "CRB", type: UInt32(CRB_NOTE_TYPE), limit: 2)
@@ -33,7 +33,7 @@ package struct PluginNote: Sendable, Hashable {
       throw Self.bad(path, "its note segments have more than \(ByteSizeText.print(ELFImage.maximumNoteBytes))")
     }
     guard let note = notes.first else {
-      throw LoadRefusal(
+      throw HostError(
         .noNote, step: "note", path: path,
         "this shared object is not a Carabiner plugin: it has no note in .note.crb; declare one with CRB_DECLARE_NOTE")
     }
@@ -74,7 +74,7 @@ package struct PluginNote: Sendable, Hashable {
       }
   }
 
-  private static func bad(_ path: String, _ what: String) -> LoadRefusal {
-    LoadRefusal(.badNote, step: "note", path: path, "the note in .note.crb cannot be used: \(what); ask the plugin's author")
+  private static func bad(_ path: String, _ what: String) -> HostError {
+    HostError(.badNote, step: "note", path: path, "the note in .note.crb cannot be used: \(what); ask the plugin's author")
   }
 }

@@ -23,9 +23,9 @@ final class ReadEnd {
     self.lastBytes = lastBytes
   }
 
-  static func make(keepingLast lastBytes: Int? = nil) throws(WatchedProcess.Failure) -> ReadEnd {
+  static func make(keepingLast lastBytes: Int? = nil) throws(HostError) -> ReadEnd {
     var ends: [Int32] = [-1, -1]
-    guard unsafe CLinux_newPipe(&ends) == 0 else { throw WatchedProcess.Failure("a pipe cannot be created", errno) }
+    guard unsafe CLinux_newPipe(&ends) == 0 else { throw HostError(system: errno, "a pipe cannot be created") }
     return ReadEnd(ends[0], ends[1], lastBytes)
   }
 

@@ -18,18 +18,18 @@ internal import CarabinerWire
 
   /// The registered interceptors.
   ///
-  /// - Throws: ``LoadRefusal`` if the table is not valid or needs another host.
-  package func interceptors(note: PluginNote) throws(LoadRefusal) -> [PluginInterceptor] {
+  /// - Throws: ``HostError`` if the table is not valid or needs another host.
+  package func interceptors(note: PluginNote) throws(HostError) -> [PluginInterceptor] {
     let mandatory = unsafe MemoryLayout<crb_plugin>.offset(of: \.`init`) ?? 0
     guard unsafe UnsafeRawPointer(pointer).loadUnaligned(as: UInt32.self) >= mandatory else { throw bad("its size is too small") }
     let table = unsafe InterceptorTable.copy(pointer, crb_plugin())
     guard unsafe table.abi_major == UInt16(CRB_ABI_MAJOR) else {
-      throw LoadRefusal(
+      throw HostError(
         .abiMajor, step: "negotiate", path: path,
         unsafe "its table uses ABI \(table.abi_major), but this host uses \(CRB_ABI_MAJOR)")
     }
     guard unsafe table.abi_minor_required <= UInt16(CRB_ABI_MINOR) else {
-      throw LoadRefusal(
+      throw HostError(
         .abiTooNew, step: "negotiate", path: path,
         unsafe "it needs ABI \(table.abi_major).\(table.abi_minor_required), this host has \(CRB_ABI_MAJOR).\(CRB_ABI_MINOR); update the host"
       )
@@ -53,17 +53,17 @@ internal import CarabinerWire
   }
 
   /// Runs the library's init function, if it has one.
-  package func initialize(host: UnsafePointer<crb_host>) throws(LoadRefusal) {
+  package func initialize(host: UnsafePointer<crb_host>) throws(HostError) {
     guard let start = unsafe InterceptorTable.copy(pointer, crb_plugin()).`init` else { return }
     var path = path
     let status = path.withUTF8 { unsafe start(host, crb_view(ptr: $0.baseAddress, len: $0.count)) }
     guard status == Status.ok else {
-      throw LoadRefusal(
+      throw HostError(
         .initFailed, step: "init", path: self.path, "its init function failed with status \(status); look at its documentation")
     }
   }
 
-  private func read(_ item: UnsafePointer<crb_interceptor>, _ index: Int) throws(LoadRefusal) -> PluginInterceptor {
+  private func read(_ item: UnsafePointer<crb_interceptor>, _ index: Int) throws(HostError) -> PluginInterceptor {
     let mandatory = unsafe (MemoryLayout<crb_interceptor>.offset(of: \.create) ?? 0) + MemoryLayout<UnsafeRawPointer>.size
     guard unsafe UnsafeRawPointer(item).loadUnaligned(as: UInt32.self) >= mandatory else {
       throw bad("the size of interceptor \(index) is too small")
@@ -113,8 +113,8 @@ internal import CarabinerWire
     return nil
   }
 
-  private func bad(_ what: String) -> LoadRefusal {
-    LoadRefusal(.badTable, step: "table", path: path, "its registration table cannot be used: \(what); ask the plugin's author")
+  private func bad(_ what: String) -> HostError {
+    HostError(.badTable, step: "table", path: path, "its registration table cannot be used: \(what); ask the plugin's author")
   }
 }
 

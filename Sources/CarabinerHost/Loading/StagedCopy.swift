@@ -13,14 +13,14 @@ package enum StagedCopy {
   package static let defaultMode = StagingMode.standard
 
   /// Writes the copy and returns the path to load it from.
-  static func make(of file: PluginFile, mode: Mode) throws(LoadRefusal) -> String {
+  static func make(of file: PluginFile, mode: Mode) throws(HostError) -> String {
     switch mode {
     case .memfd: try memoryFile(file)
     case .directory: try StagingDirectory.shared.stage(file)
     }
   }
 
-  private static func memoryFile(_ file: PluginFile) throws(LoadRefusal) -> String {
+  private static func memoryFile(_ file: PluginFile) throws(HostError) -> String {
     let descriptor = unsafe CLinux_newMemoryFile(memoryName(of: file.path))
     guard descriptor >= 0 else { throw failure(file, "no memory file can be made") }
     guard writeAll(file.bytes, to: descriptor), CLinux_seal(descriptor) == 0 else {
@@ -55,8 +55,8 @@ package enum StagedCopy {
     }
   }
 
-  static func failure(_ file: PluginFile, _ what: String) -> LoadRefusal {
-    LoadRefusal(
+  static func failure(_ file: PluginFile, _ what: String) -> HostError {
+    HostError(
       .stagingFailed, step: "stage", path: file.path,
       unsafe "\(what): \(String(cString: strerror(errno))); check free space, memory and permissions, or change settings: {staging: …} in the "
         + "manifest to memfd or directory")

@@ -27,7 +27,7 @@ final class StagingDirectory: Sendable {
   private let made = Mutex<Folder?>(nil)
 
   /// Writes a copy, or finds an earlier one, and returns the path to load it from.
-  func stage(_ file: PluginFile) throws(LoadRefusal) -> String {
+  func stage(_ file: PluginFile) throws(HostError) -> String {
     let folder = try folder(for: file)
     guard folder.isOurs else {
       throw StagedCopy.failure(file, "the private folder \(folder.path) was replaced or its permissions were changed")
@@ -61,7 +61,7 @@ final class StagingDirectory: Sendable {
     return (try? PluginFile.read(descriptor, count: bytes.count, path: name)) == bytes
   }
 
-  private func folder(for file: PluginFile) throws(LoadRefusal) -> Folder {
+  private func folder(for file: PluginFile) throws(HostError) -> Folder {
     let parent = unsafe getenv("XDG_RUNTIME_DIR").map { unsafe String(cString: $0) } ?? "/tmp"
     let resolved: String
     do throws(TrustedPath.Fault) {
@@ -71,7 +71,7 @@ final class StagingDirectory: Sendable {
         switch error {
         case .absent(let reason), .unsafe(let reason): reason
         }
-      throw LoadRefusal(
+      throw HostError(
         .stagingFailed, step: "stage", path: file.path,
         "no private copy can be made in \(parent): \(reason); correct XDG_RUNTIME_DIR, or write settings: {staging: memfd}")
     }

@@ -51,15 +51,6 @@ package enum WatchedProcess {
     package let leftovers: Int
   }
 
-  /// A system call failed.
-  package struct Failure: Error, Sendable, CustomStringConvertible {
-    package let description: String
-
-    init(_ what: String, _ code: Int32) {
-      description = unsafe "\(what): \(String(cString: strerror(code)))"
-    }
-  }
-
   /// Runs a program with an empty standard input.
   ///
   /// - Parameters:
@@ -68,7 +59,7 @@ package enum WatchedProcess {
   ///     would keep the pipes open.
   package static func run(
     _ path: String, _ arguments: [String], _ surroundings: Surroundings, timeout: Duration
-  ) throws(Failure) -> Outcome {
+  ) throws(HostError) -> Outcome {
     let output = try ReadEnd.make(keepingLast: surroundings.lastOutput)
     let errors = try ReadEnd.make(keepingLast: surroundings.lastOutput)
     let report = try surroundings.hasReport ? ReadEnd.make() : nil
@@ -93,7 +84,7 @@ package enum WatchedProcess {
     var status: Int32 = 0
     while unsafe waitpid(process, &status, 0) < 0, errno == EINTR {}
     for end in ends { end.read() }
-    guard watch >= 0 else { throw Failure("the process cannot be watched", ENOSYS) }
+    guard watch >= 0 else { throw HostError(system: ENOSYS, "the process cannot be watched") }
     let signal = status & 0x7F
     return Outcome(
       end: early ?? (signal == 0 ? .exit(status >> 8 & 0xFF) : .signal(signal)), output: output.text, errors: errors.text,
@@ -131,7 +122,7 @@ package enum WatchedProcess {
 
   private static func spawn(
     _ path: String, _ arguments: [String], _ surroundings: Surroundings, output: Int32, errors: Int32, report: Int32?
-  ) throws(Failure) -> pid_t {
+  ) throws(HostError) -> pid_t {
     var actions = unsafe posix_spawn_file_actions_t()
     var attributes = posix_spawnattr_t()
     unsafe posix_spawn_file_actions_init(&actions)
@@ -172,7 +163,7 @@ package enum WatchedProcess {
     }
     var process: pid_t = 0
     let code = unsafe posix_spawn(&process, path, &actions, &attributes, &words, &variables)
-    guard code == 0 else { throw Failure("the process cannot be started", code) }
+    guard code == 0 else { throw HostError(system: code, "the process cannot be started", path: path) }
     return process
   }
 

@@ -77,7 +77,7 @@ package final class HostedChain: InterceptorProvider {
   ///   - passesGraphQLErrors: Whether GraphQL errors that the server sends as `application/json` with a status of 400 to 499
   ///     are results, as a gateway needs them, or fail the operation.
   ///   - clock: The time for circuit breakers, in nanoseconds of a monotonic clock; nil for the system's.
-  /// - Throws: ``ManifestError``, or ``LoadRefusal`` with the entry.
+  /// - Throws: ``ManifestError``, or ``HostError`` with the entry.
   package init(
     _ manifest: Manifest, environment: HostEnvironment = .withoutLoop, store: ApolloStore? = nil,
     overrides: StageOverrides = StageOverrides(), replacing predecessor: HostedChain? = nil, anew: Bool = false,
@@ -193,7 +193,7 @@ package final class HostedChain: InterceptorProvider {
   ///
   /// A plugin that was off so far is loaded now.
   ///
-  /// - Throws: ``ManifestError`` if a mandatory plugin is switched off or a live override matches no plugin; ``LoadRefusal`` if
+  /// - Throws: ``ManifestError`` if a mandatory plugin is switched off or a live override matches no plugin; ``HostError`` if
   ///   a plugin that is switched on cannot be loaded. After an error nothing has changed.
   package func setOverrides(_ overrides: StageOverrides) throws {
     try changing.withLock { _ in

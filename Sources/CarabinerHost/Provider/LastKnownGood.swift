@@ -17,7 +17,7 @@ package struct LastKnownGood: Sendable {
   /// Opens or creates the folder.
   ///
   /// - Parameter directory: A folder used for nothing else. It is created if it does not exist.
-  /// - Throws: ``CrashStateError`` if other users can write to it.
+  /// - Throws: ``HostError`` if other users can write to it.
   package init(directory: String) throws {
     self.directory = directory
     _ = unsafe mkdir(directory, 0o700)

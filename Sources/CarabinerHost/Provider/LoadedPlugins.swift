@@ -67,7 +67,7 @@ struct LoadedPlugins: Sendable {
   ///     watches are unchanged.
   ///   - anew: Whether all instances are created again even if unchanged.
   ///   - isWanted: Whether an entry should run.
-  /// - Throws: ``ManifestError``, or ``LoadRefusal`` with the entry.
+  /// - Throws: ``ManifestError``, or ``HostError`` with the entry.
   mutating func bringUp(
     _ manifest: Manifest, replacing predecessor: LoadedPlugins? = nil, anew: Bool = false, _ isWanted: (Manifest.Plugin) -> Bool
   ) throws {

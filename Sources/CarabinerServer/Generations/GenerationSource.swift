@@ -94,7 +94,7 @@ struct GenerationSource: Sendable {
 
   /// Reads the manifest and the digests of its files.
   ///
-  /// - Throws: ``ManifestError``, or ``LoadRefusal`` if a file cannot be loaded as a plugin.
+  /// - Throws: ``ManifestError``, or ``HostError`` if a file cannot be loaded as a plugin.
   func candidate() throws -> Candidate {
     try candidate(try path.map { try Manifest.load(path: $0) } ?? Manifest())
   }
@@ -113,7 +113,7 @@ struct GenerationSource: Sendable {
 
   /// Loads new plugins in child processes first, so that a plugin that crashes or hangs does not affect this process.
   ///
-  /// - Throws: ``LoadRefusal`` or ``ManifestError`` of the first plugin that cannot be loaded.
+  /// - Throws: ``HostError`` or ``ManifestError`` of the first plugin that cannot be loaded.
   func probe(_ candidate: Candidate, current: Generation) throws {
     guard let path, let probe = configuration.probe else { return }
     let overrides = current.host.chain.overrides

@@ -94,7 +94,7 @@ final class Reloader: Sendable {
   /// Switches the plugins that match a pattern on or off, in this generation and its successors, or removes an earlier override.
   ///
   /// - Parameter isEnabled: Nil to remove the override.
-  /// - Throws: ``ManifestError`` if no plugin matches or a matching one is mandatory, ``LoadRefusal`` if one cannot be loaded.
+  /// - Throws: ``ManifestError`` if no plugin matches or a matching one is mandatory, ``HostError`` if one cannot be loaded.
   func override(_ pattern: String, isEnabled: Bool?, reason: String) async throws {
     try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
       queue.async { [self] in

@@ -97,9 +97,9 @@ package struct PluginProbe {
     }
   }
 
-  private func refusal(_ code: LoadRefusal.Code, _ message: String) -> ProbeReport {
+  private func refusal(_ code: HostError.Code, _ message: String) -> ProbeReport {
     var report = ProbeReport()
-    report.refusal = LoadRefusal(code, step: "probe", path: subject, message)
+    report.refusal = HostError(code, step: "probe", path: subject, message)
     return report
   }
 }

@@ -11,7 +11,7 @@ package struct ProbeReport {
   /// The services that plugins requested and that are not granted.
   package var missingGrants: [(entry: String, grant: String)] = []
   /// Why the library was not loaded.
-  package var refusal: LoadRefusal?
+  package var refusal: HostError?
 
   package init() {}
 
@@ -20,8 +20,8 @@ package struct ProbeReport {
     switch error {
     case let error as ManifestError: problems += error.problems
     case let problem as ManifestProblem: problems.append(problem)
-    case let error as LoadRefusal: refusal = error
-    default: refusal = LoadRefusal(.entryRefused, step: "probe", path: subject, "\(error)")
+    case let error as HostError: refusal = error
+    default: refusal = HostError(.entryRefused, step: "probe", path: subject, "\(error)")
     }
   }
 
@@ -56,9 +56,9 @@ package struct ProbeReport {
       missingGrants.append((entry, grant))
     }
     guard refusal != .null else { return }
-    guard let code = refusal["code"]?.string.flatMap(LoadRefusal.Code.init), let step = refusal["step"]?.string,
+    guard let code = refusal["code"]?.string.flatMap(HostError.Code.init), let step = refusal["step"]?.string,
       let path = refusal["path"]?.string, let message = refusal["message"]?.string
     else { return nil }
-    self.refusal = LoadRefusal(code, step: step, path: path, message)
+    self.refusal = HostError(code, step: step, path: path, message)
   }
 }

@@ -139,7 +139,7 @@ struct CrashLoopTests {
   func folders() throws {
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
     try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: directory)
-    let error = #expect(throws: CrashStateError.self) { try CrashLoopGuard(directory: directory, policy: policy()) }
+    let error = #expect(throws: HostError.self) { try CrashLoopGuard(directory: directory, policy: policy()) }
     #expect(error?.code == .notOurs)
     #expect(error?.message.contains("correct owner and permissions") == true)
   }

@@ -103,7 +103,7 @@ struct CrashReporterTests {
     case "open to all": #expect(files.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o666]))
     default: break
     }
-    #expect(throws: CrashStateError.self) {
+    #expect(throws: HostError.self) {
       try CrashReporter.install(recordingTo: kind == "no folder" ? "\(path)/record" : path)
     }
   }

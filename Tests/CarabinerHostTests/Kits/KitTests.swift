@@ -177,7 +177,7 @@ struct KitTests {
 
   @Test("an instance that refuses its configuration is not made", arguments: KitPlugin.allCases)
   func refusal(kit: KitPlugin) async throws {
-    let error = await #expect(throws: LoadRefusal.self) { try await Chain(kit, "refuse") }
+    let error = await #expect(throws: HostError.self) { try await Chain(kit, "refuse") }
     #expect(error?.message.contains("refuses its configuration: this configuration is refused") == true)
   }
 

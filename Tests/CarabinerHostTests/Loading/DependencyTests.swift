@@ -44,8 +44,8 @@ struct DependencyTests {
 
   private func refusal(
     of path: String, allowing paths: Set<String> = [], mode: StagedCopy.Mode = StagedCopy.defaultMode
-  ) -> LoadRefusal? {
-    do throws(LoadRefusal) {
+  ) -> HostError? {
+    do throws(HostError) {
       _ = try PluginLibrary.load(path: path, mode: mode, libraryPaths: paths)
       return nil
     } catch {

@@ -10,7 +10,7 @@ struct LoadingTests {
 
   init() throws { folder = try FixturePlugin.Folder() }
 
-  private func refusal(of path: String, pin: String? = nil, mode: StagedCopy.Mode = .directory) -> LoadRefusal? {
+  private func refusal(of path: String, pin: String? = nil, mode: StagedCopy.Mode = .directory) -> HostError? {
     do {
       _ = try PluginLibrary.load(path: path, pin: pin, mode: mode)
       return nil
@@ -36,16 +36,16 @@ struct LoadingTests {
   @Test(
     "a plugin with one thing wrong is refused for that reason",
     arguments: [
-      ("NO_NOTE", LoadRefusal.Code.noNote), ("NOTE_BROKEN", .badNote), ("NOTE_OTHER_ID", .badTable), ("NOTE_NEWER", .abiTooNew),
+      ("NO_NOTE", HostError.Code.noNote), ("NOTE_BROKEN", .badNote), ("NOTE_OTHER_ID", .badTable), ("NOTE_NEWER", .abiTooNew),
       ("NOTE_MAJOR", .abiMajor), ("NO_ENTRY", .noEntry), ("ENTRY_NULL", .entryRefused), ("NULL_SLOT", .badTable),
       ("SMALL_TABLE", .badTable), ("SMALL_INTERCEPTOR", .badTable), ("NO_STAGE", .badTable), ("NO_INTERCEPTORS", .badTable),
       ("TABLE_NEWER", .abiTooNew), ("TABLE_MAJOR", .abiMajor), ("INIT_FAILS", .initFailed), ("UNRESOLVED", .openFailed),
       ("SMALL_STAGE", .badTable), ("BAD_THREADS", .badTable), ("BAD_ID", .badTable), ("NO_VERSION", .badTable),
       ("NO_CREATE", .badTable), ("TWICE", .badTable), ("NULL_ITEM", .badTable), ("ENTRY_IS_DATA", .noEntry),
     ])
-  func oneThingWrong(definition: String, code: LoadRefusal.Code) async throws {
+  func oneThingWrong(definition: String, code: HostError.Code) async throws {
     let path = try await FixturePlugin.compile("loading", defining: [definition], into: folder)
-    let refusal = try #require(refusal(of: path) as LoadRefusal?)
+    let refusal = try #require(refusal(of: path) as HostError?)
     #expect(refusal.code == code)
     #expect(refusal.path == path)
     #expect(!refusal.step.isEmpty)
@@ -59,7 +59,7 @@ struct LoadingTests {
     ])
   func slotIsNamed(definition: String, slot: String) async throws {
     let path = try await FixturePlugin.compile("loading", defining: [definition], into: folder)
-    let refusal = try #require(refusal(of: path) as LoadRefusal?)
+    let refusal = try #require(refusal(of: path) as HostError?)
     #expect(refusal.code == .badTable)
     #expect(refusal.message.contains(slot), "\(refusal.message)")
   }
@@ -77,7 +77,7 @@ struct LoadingTests {
       let path = try await FixturePlugin.compile("loading", defining: definitions, into: folder)
       // A table of an older header ends before this field.
       guard isTaken || isOld else {
-        let refusal = try #require(refusal(of: path) as LoadRefusal?)
+        let refusal = try #require(refusal(of: path) as HostError?)
         #expect(refusal.code == .badTable && refusal.message.contains("accept"), "\(refusal.message)")
         continue
       }
@@ -89,8 +89,8 @@ struct LoadingTests {
   @Test("every refusal names the file, the step and what to do, and no refusal runs twice into the same library")
   func refusalIsRepeated() async throws {
     let path = try await FixturePlugin.compile("loading", defining: ["NULL_SLOT"], into: folder)
-    let first = try #require(refusal(of: path) as LoadRefusal?)
-    let second = try #require(refusal(of: path) as LoadRefusal?)
+    let first = try #require(refusal(of: path) as HostError?)
+    let second = try #require(refusal(of: path) as HostError?)
     #expect(first.description == second.description)
     #expect(first.description.hasPrefix("\(path): "))
     #expect(first.description.contains("step table"))

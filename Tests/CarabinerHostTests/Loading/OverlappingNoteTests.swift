@@ -35,7 +35,7 @@ struct OverlappingNoteTests {
   func refused(segments: Int, bytes: Int) throws {
     let path = folder.file("notes.so").path
     try object(segments: segments, bytes: bytes).write(to: URL(filePath: path))
-    let refusal = #expect(throws: LoadRefusal.self) { try PluginNote.inspect(path: path) }
+    let refusal = #expect(throws: HostError.self) { try PluginNote.inspect(path: path) }
     #expect(refusal?.code == .badNote)
     #expect(refusal?.message.contains("1MiB") == true, "\(refusal?.message ?? "")")
   }
@@ -44,7 +44,7 @@ struct OverlappingNoteTests {
   func small() throws {
     let path = folder.file("notes.so").path
     try object(segments: 512, bytes: 2000).write(to: URL(filePath: path))
-    let refusal = #expect(throws: LoadRefusal.self) { try PluginNote.inspect(path: path) }
+    let refusal = #expect(throws: HostError.self) { try PluginNote.inspect(path: path) }
     #expect(refusal?.code == .noNote)
   }
 }

@@ -57,8 +57,8 @@ struct StagedCopyTests {
   func changedCopy() async throws {
     let path = try await plugin("changed-copy.so", defining: ["UNRESOLVED"])
     let digest = try PluginNote.inspect(path: path).digest
-    func refusal() -> LoadRefusal.Code? {
-      do throws(LoadRefusal) {
+    func refusal() -> HostError.Code? {
+      do throws(HostError) {
         _ = try PluginLibrary.load(path: path, mode: .directory)
         return nil
       } catch {

@@ -15,8 +15,8 @@ struct TrustedPathTests {
     plugin = try await FixturePlugin.compile("loading", into: folder)
   }
 
-  private func refusal(of path: String) -> LoadRefusal? {
-    do throws(LoadRefusal) {
+  private func refusal(of path: String) -> HostError? {
+    do throws(HostError) {
       _ = try PluginLibrary.load(path: path)
       return nil
     } catch {

@@ -86,7 +86,7 @@ struct WatchedProcessTests {
 
   @Test("a program that is not there is an error")
   func absent() {
-    #expect(throws: WatchedProcess.Failure.self) {
+    #expect(throws: HostError.self) {
       try WatchedProcess.run("/no/such/program", [], .init(environment: []), timeout: .seconds(1))
     }
   }

@@ -18,7 +18,7 @@ struct ConfigurationTests {
     #expect(error.problems.allSatisfy { $0.position?.line == 1 })
     let refused = try Manifest(
       text: "{carabiner: 1, plugins: [{name: p, file: \(path), config: {mode: refuse}}], chain: {graphql: [p]}}")
-    let refusal = #expect(throws: LoadRefusal.self) { try HostedChain(refused) }
+    let refusal = #expect(throws: HostError.self) { try HostedChain(refused) }
     #expect(refusal?.message.contains("this configuration is refused") == true)
   }
 

@@ -149,7 +149,7 @@ struct OverrideTests {
     #expect(try await HostedPlugins.name(chain) == "server")
     var overrides = chain.overrides
     overrides.override("p0", isEnabled: true, reason: "a try")
-    let refusal = #expect(throws: LoadRefusal.self) { try chain.setOverrides(overrides) }
+    let refusal = #expect(throws: HostError.self) { try chain.setOverrides(overrides) }
     #expect(refusal?.message.contains("this configuration is refused") == true)
     #expect(chain.overrides.live.isEmpty)
     overrides = chain.overrides

@@ -63,7 +63,7 @@ extension Check {
       let note: PluginNote
       do {
         note = try PluginNote(of: try ELFImage(trial.bytes), path: trial.path)
-      } catch let refusal as LoadRefusal {
+      } catch let refusal as HostError {
         return trial.notes.fail(refusal.message)
       }
       let table = unsafe try trial.table()

@@ -1,6 +1,8 @@
-/// A plugin was not loaded.
-package struct LoadRefusal: Error, Sendable, CustomStringConvertible {
-  /// Why a plugin was not loaded.
+internal import Glibc
+
+/// Work of the host failed that is not a call of a plugin: a plugin was not loaded, or a file or process cannot be used.
+package struct HostError: Error, Sendable, CustomStringConvertible {
+  /// The kind of failure.
   package enum Code: String, Sendable, CaseIterable {
     case notFound
     case notAFile
@@ -28,18 +30,23 @@ package struct LoadRefusal: Error, Sendable, CustomStringConvertible {
     case initFailed
     case noSuchInterceptor
     case configurationRefused
+    case crashHandlersFailed
+    case notOurs
+    case notWritten
+    case busy
+    case processFailed
   }
 
-  /// Why the plugin was not loaded.
+  /// The kind of failure.
   package let code: Code
-  /// The step of loading that failed.
+  /// The step that failed.
   package let step: String
-  /// The file, as the manifest names it.
+  /// The file, as the manifest or the command names it; empty if there is none.
   package let path: String
   /// The message for the operator: the failure and the next step.
   package let message: String
 
-  /// Creates a refusal.
+  /// Creates an error.
   package init(_ code: Code, step: String, path: String, _ message: String) {
     self.code = code
     self.step = step
@@ -47,5 +54,10 @@ package struct LoadRefusal: Error, Sendable, CustomStringConvertible {
     self.message = message
   }
 
-  package var description: String { "\(path): \(message) [\(code.rawValue), step \(step)]" }
+  /// A system call for another process failed.
+  init(system code: Int32, _ failure: String, path: String = "") {
+    self.init(.processFailed, step: "process", path: path, unsafe "\(failure): \(String(cString: strerror(code)))")
+  }
+
+  package var description: String { "\(path.isEmpty ? "" : "\(path): ")\(message) [\(code.rawValue), step \(step)]" }
 }
