@@ -96,9 +96,14 @@ struct DelegatedRequest<Operation: GraphQLOperation>: Carabiner.GraphQLRequest {
   }
 
   private var bodies: any RequestBodyCreator {
+    let (made, legacy) = (options.bodies.value, options.bodies.value as? RequestCreatorBody)
     // The server does not know a document that an interceptor has changed.
-    if case .replaced = wireOverrides.document { return options.bodies.value }
-    return options.sendsIdentifiers ? IdentifierBodies(bodies: options.bodies.value) : options.bodies.value
+    if case .replaced = wireOverrides.document {
+      return legacy.map { RequestCreatorBody(creator: $0.creator, sendsIdentifiers: false) } ?? made
+    }
+    // A creator of the 0.3x generation makes the whole form of an upload.
+    guard options.sendsIdentifiers, files == nil || legacy == nil else { return made }
+    return IdentifierBodies(bodies: made)
   }
 }
 
@@ -127,7 +132,7 @@ private struct IdentifierBodies: RequestBodyCreator {
     var body = bodies.requestBody(for: operation, sendQueryDocument: sendQueryDocument, autoPersistQuery: autoPersistQuery)
     // A server that did not find a hash has asked for the document.
     if !autoPersistQuery { body["query"] = nil }
-    body["id"] = .string(operation.persistedIdentifier)
+    if body["id"] == nil { body["id"] = .string(operation.persistedIdentifier) }
     return body
   }
 }

@@ -94,6 +94,40 @@ public final class HTTPNetworkTransport: UploadingNetworkTransport, Equatable, @
       useGETForPersistedQueryRetry, delegate, requestCreator, maximumAttempts, maximumBodyBytes, stages)
   }
 
+  /// A transport whose request bodies are made by a creator of the 0.3x generation.
+  ///
+  /// The creator gets ``sendOperationIdentifiers``. Its form of an upload is sent without changes. In any other body, an identifier is in
+  /// place of the document, as in those of other creators.
+  public convenience init(
+    url: URL, session: URLSession = .shared, sendOperationIdentifiers: Bool = false, useGETForQueries: Bool = false,
+    enableAutoPersistedQueries: Bool = false, useGETForPersistedQueryRetry: Bool = false,
+    delegate: (any HTTPNetworkTransportDelegate)? = nil, requestCreator: any RequestCreator,
+    maximumAttempts: Int = HTTPNetworkTransport.defaultMaximumAttempts,
+    maximumBodyBytes: Int = DelegatePreflightInterceptor.defaultMaximumBodyBytes,
+    stages: (any Carabiner.InterceptorProvider)? = nil
+  ) {
+    self.init(
+      url, session, nil, sendOperationIdentifiers, useGETForQueries, enableAutoPersistedQueries, useGETForPersistedQueryRetry,
+      delegate, RequestCreatorBody(creator: requestCreator, sendsIdentifiers: sendOperationIdentifiers), maximumAttempts,
+      maximumBodyBytes, stages)
+  }
+
+  /// A transport whose requests a client sends, and whose request bodies are made by a creator of the 0.3x generation.
+  public convenience init(
+    url: URL, client: URLSessionClient, sendOperationIdentifiers: Bool = false, useGETForQueries: Bool = false,
+    enableAutoPersistedQueries: Bool = false, useGETForPersistedQueryRetry: Bool = false,
+    delegate: (any HTTPNetworkTransportDelegate)? = nil, requestCreator: any RequestCreator,
+    maximumAttempts: Int = HTTPNetworkTransport.defaultMaximumAttempts,
+    maximumBodyBytes: Int = DelegatePreflightInterceptor.defaultMaximumBodyBytes,
+    stages: (any Carabiner.InterceptorProvider)? = nil
+  ) {
+    self.init(
+      url, client.session, client, sendOperationIdentifiers, useGETForQueries, enableAutoPersistedQueries,
+      useGETForPersistedQueryRetry, delegate,
+      RequestCreatorBody(creator: requestCreator, sendsIdentifiers: sendOperationIdentifiers), maximumAttempts, maximumBodyBytes,
+      stages)
+  }
+
   private init(
     _ url: URL, _ session: URLSession, _ client: URLSessionClient?, _ sendOperationIdentifiers: Bool, _ useGETForQueries: Bool,
     _ enableAutoPersistedQueries: Bool, _ useGETForPersistedQueryRetry: Bool, _ delegate: (any HTTPNetworkTransportDelegate)?,

@@ -7,7 +7,8 @@ public protocol RequestCreator {
   ///
   /// - Parameters:
   ///   - operation: The operation.
-  ///   - sendOperationIdentifiers: Whether the operation has an identifier of its own, which is sent as `id`.
+  ///   - sendOperationIdentifiers: Whether an identifier of the operation's own is sent as `id`. A ``RequestChainNetworkTransport`` asks for
+  ///     it if the operation has one, a ``HTTPNetworkTransport`` as its option of this name says.
   ///   - sendQueryDocument: Whether the document is sent.
   ///   - autoPersistQuery: Whether the hash of the document is sent.
   func requestBody<Operation: GraphQLOperation>(
@@ -19,7 +20,8 @@ public protocol RequestCreator {
   /// - Parameters:
   ///   - operation: The operation.
   ///   - files: The files.
-  ///   - sendOperationIdentifiers: Whether the operation has an identifier of its own, which is sent as `id`.
+  ///   - sendOperationIdentifiers: Whether an identifier of the operation's own is sent as `id`. A ``RequestChainNetworkTransport`` asks for
+  ///     it if the operation has one, a ``HTTPNetworkTransport`` as its option of this name says.
   ///   - manualBoundary: The text between the parts; nil for a random one.
   /// - Throws: An error, for example if a file cannot be read. Nothing is sent then.
   func requestMultipartFormData<Operation: GraphQLOperation>(
@@ -58,20 +60,23 @@ public struct ApolloRequestCreator: RequestCreator, Sendable {
 /// A creator of the 0.3x generation for requests of the later one.
 struct RequestCreatorBody: RequestBodyCreator {
   let creator: any RequestCreator
+  /// Whether identifiers are asked for; nil for those of operations that have one of their own.
+  var sendsIdentifiers: Bool?
 
   func requestBody<Operation: GraphQLOperation>(
     for operation: Operation, sendQueryDocument: Bool, autoPersistQuery: Bool
   ) -> JSONEncodableDictionary {
     creator.requestBody(
-      for: operation, sendOperationIdentifiers: operation.ownIdentifier != nil, sendQueryDocument: sendQueryDocument,
-      autoPersistQuery: autoPersistQuery)
+      for: operation, sendOperationIdentifiers: sendsIdentifiers ?? (operation.ownIdentifier != nil),
+      sendQueryDocument: sendQueryDocument, autoPersistQuery: autoPersistQuery)
   }
 
   func form<Operation: GraphQLOperation>(
     for operation: Operation, files: [GraphQLFile], manualBoundary: String?
   ) throws -> MultipartFormData {
     try creator.requestMultipartFormData(
-      for: operation, files: files, sendOperationIdentifiers: operation.ownIdentifier != nil, manualBoundary: manualBoundary)
+      for: operation, files: files, sendOperationIdentifiers: sendsIdentifiers ?? (operation.ownIdentifier != nil),
+      manualBoundary: manualBoundary)
   }
 }
 
