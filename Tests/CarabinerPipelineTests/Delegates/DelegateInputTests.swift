@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Bad input of delegates and servers (SEMANTICS-OLDER J3.6)", .timeLimit(.minutes(3)))
 struct DelegateInputTests {
-  @Test("J3.6: a URL without a host fails, and the retry delegate is asked")
+  @Test("J3.9: a URL without a host fails, and the retry delegate is asked")
   func noHost() async throws {
     let recorder = Recorder()
     recorder.willSend = { $0.url = URL(filePath: "/nowhere") }
@@ -16,7 +16,7 @@ struct DelegateInputTests {
     #expect(recorder.log.entries.contains("retry?") && service.server.connections == 0)
   }
 
-  @Test("J3.6: a body of 100 MiB is sent whole")
+  @Test("J3.4: a body of 100 MiB is sent whole")
   func hugeBody() async throws {
     let recorder = Recorder()
     recorder.willSend = { $0.httpBody = Data(count: 100 << 20) }
@@ -25,7 +25,7 @@ struct DelegateInputTests {
     #expect(service.server.requests.first?.body.count == 100 << 20)
   }
 
-  @Test("J3.6: a Content-Length that willSend sets does not change what is sent")
+  @Test("J3.4: a Content-Length that willSend sets does not change what is sent")
   func contentLength() async throws {
     let recorder = Recorder()
     recorder.willSend = { $0.setValue("3", forHTTPHeaderField: "Content-Length") }
@@ -36,7 +36,7 @@ struct DelegateInputTests {
     if let request = service.server.requests.first { #expect(request.json?["query"] != nil) }
   }
 
-  @Test("J3.6: a redirect loop ends with an error of sending")
+  @Test("J3.9: a redirect loop ends with an error of sending")
   func redirectLoop() async throws {
     let service = try DelegateService { _, peer in try peer.respond("307 Temporary Redirect", headers: "Location: /graphql\r\n") }
     #expect(await service.fetch().first?.contains("redirectRefused") == true)
@@ -57,7 +57,7 @@ struct DelegateInputTests {
   }
 
   @Test(
-    "J3.6: a status that is not 200 to 299 is an error, whatever its media type",
+    "J3.7: a status that is not 200 to 299 is an error, whatever its media type",
     arguments: ["101 Switching Protocols", "199 Odd", "300 Choices", "400 Bad", "599 Odd", "600 Odd", "999 Odd"])
   func statuses(_ status: String) async throws {
     let service = try DelegateService { _, peer in
@@ -69,13 +69,13 @@ struct DelegateInputTests {
     #expect(words.count == 1 && !words[0].hasPrefix("server"), "\(words)")
   }
 
-  @Test("J3.6: a status of 299 is a success")
+  @Test("J3.7: a status of 299 is a success")
   func oddSuccess() async throws {
     let service = try DelegateService { _, peer in try peer.json(heroJSON, status: "299 Odd") }
     #expect(await service.fetch() == ["server R2"])
   }
 
-  @Test("J3.6: a head with ten thousand fields is a response or an error, once")
+  @Test("J3.24: a head with ten thousand fields is a response or an error, once")
   func manyFields() async throws {
     let fields = (0..<10_000).map { "X-Field-\($0): v\r\n" }.joined()
     let service = try DelegateService { _, peer in try peer.json(heroJSON, headers: fields) }
@@ -84,7 +84,7 @@ struct DelegateInputTests {
     #expect(words.count == 1 && (words[0] == "server R2" || words[0].contains("headTooLarge")), "\(words)")
   }
 
-  @Test("J3.6: a body over the limit is an error, also one in parts")
+  @Test("J3.24: a body over the limit is an error, also one in parts")
   func limit() async throws {
     let service = try DelegateService(
       answer: { _, peer in
@@ -109,7 +109,7 @@ struct DelegateInputTests {
     #expect(service.recorder.log.entries.filter { $0 == "result" }.count == 1)
   }
 
-  @Test("J3.6: a delegate may use its client inside shouldSend, and be removed during a request")
+  @Test("J0.20, J3.25: a delegate may use its client inside shouldSend, and be removed during a request")
   func reentrant() async throws {
     let recorder = Recorder()
     let service = try DelegateService(recorder)
@@ -150,7 +150,7 @@ struct DelegateInputTests {
     #expect(service.server.requests.count == 2)
   }
 
-  @Test("J3.16: eight threads use one transport and one delegate")
+  @Test("J0.24, J3.16: eight threads use one transport and one delegate")
   func threads() async throws {
     let recorder = Recorder()
     recorder.retry = { _, _, _, answer in

@@ -111,7 +111,7 @@ struct DelegatedRequestTests {
     watcher.cancel()
   }
 
-  @Test("the form without cache gives the response of the server, and a subscription is refused")
+  @Test("J3.28: the form without cache gives the response of the server, and a subscription is refused")
   func plainForm() async throws {
     let service = try DelegateService()
     let names = Log()

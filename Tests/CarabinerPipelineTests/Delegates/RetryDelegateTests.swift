@@ -52,7 +52,7 @@ struct RetryDelegateTests {
     #expect(service.server.requests.count == 2)
   }
 
-  @Test("J3.11: an answer that cannot come because its closure was released is a no")
+  @Test("J0.21, J3.11: an answer that cannot come because its closure was released is a no")
   func dropped() async throws {
     let recorder = Recorder()
     recorder.retry = { _, _, _, _ in }
@@ -68,7 +68,7 @@ struct RetryDelegateTests {
     #expect(await service.fetch() == ["server R2"])
   }
 
-  @Test("J3.12: ten attempts and no more, and the message names the last error")
+  @Test("J0.23, J3.12: ten attempts and no more, and the message names the last error")
   func limit() async throws {
     let recorder = Recorder()
     recorder.retry = { _, _, _, answer in answer(true) }

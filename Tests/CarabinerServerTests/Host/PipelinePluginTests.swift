@@ -148,7 +148,7 @@ struct PipelinePluginTests {
   }
 
   @Test(
-    "J3.4: a plugin in C is asked before the delegate, which has the last word in the manifest too",
+    "J3.4, J3.27: a plugin in C is asked before the delegate, which has the last word in the manifest too",
     arguments: ["[stamp]", "[stamp, delegate]", "[stamp, response-code, delegate]"])
   func delegate(http: String) async throws {
     let chain = try await StampedChain("one")
