@@ -197,6 +197,13 @@ final class SocketConnection: @unchecked Sendable {
     channel.write(WebSocketFrame(fin: true, opcode: .ping, maskKey: .random(), data: ByteBuffer()), promise: nil)
   }
 
+  /// Sends a ping frame with data, and calls `written` when it is written.
+  func ping(_ data: [UInt8], written: @escaping @Sendable () -> Void) {
+    guard isOpen, !isOver, let channel else { return }
+    let frame = WebSocketFrame(fin: true, opcode: .ping, maskKey: .random(), data: ByteBuffer(bytes: data))
+    channel.writeAndFlush(frame).whenSuccess(written)
+  }
+
   func flush() { channel?.flush() }
 
   /// Sets whether the channel reads automatically.

@@ -18,14 +18,22 @@ final class SocketDriver: @unchecked Sendable {
   private var progresses: [SocketSession.Token: SubscriptionProgress] = [:]
   private var timers: [SocketSession.Timer: Scheduled<Void>] = [:]
   private var connection: SocketConnection?
+  /// The end of the connections that this side closed; nil if there was none.
+  private var closing: EventLoopFuture<Void>?
   /// Operations with a full buffer. While there is one, nothing is read.
   private var crowded: Set<SocketSession.Token> = []
   private var isPerforming = false
+  private var lastPhase = SocketSession.Phase.idle
+  /// Gets the changes of the connection; nil for none.
+  private let observer: (@Sendable (SocketChange) -> Void)?
 
-  init(_ opening: SocketOpening) {
+  init(_ opening: SocketOpening, keepsConnection: Bool = false, observer: (@Sendable (SocketChange) -> Void)? = nil) {
+    self.observer = observer
     loop = MultiThreadedEventLoopGroup.singleton.next()
     self.opening = opening
-    session = SocketSession(opening.configuration.session(url: opening.endpoint.url.absoluteString))
+    var options = opening.configuration.session(url: opening.endpoint.url.absoluteString)
+    options.keepsConnection = keepsConnection
+    session = SocketSession(options)
   }
 
   // MARK: From any thread
@@ -34,9 +42,15 @@ final class SocketDriver: @unchecked Sendable {
   ///
   /// - Throws: ``RequestChainError`` if it cannot be sent over a WebSocket.
   func start<Request: GraphQLRequest>(_ request: Request) throws -> SocketResults<Request.Operation> {
-    let payload = try request.operationPayload()
-    let type = request.operation.operationType
-    let progress = request.context.subscription
+    start(
+      request.operation.operationType, payload: try request.operationPayload(), progress: request.context.subscription,
+      throwsErrors: false)
+  }
+
+  /// Starts an operation that is given as a JSON object.
+  func start<Operation: GraphQLOperation>(
+    _ type: GraphQLOperationType, payload: [UInt8], progress: SubscriptionProgress?, throwsErrors: Bool
+  ) -> SocketResults<Operation> {
     let token = lastToken.add(1, ordering: .relaxed).newValue
     let mailbox = ResultMailbox(
       maximumResults: opening.configuration.maximumBufferedResults, maximumBytes: opening.configuration.maximumBufferedBytes)
@@ -48,13 +62,24 @@ final class SocketDriver: @unchecked Sendable {
     }
     let limits = ResponseLimits(
       maximumDepth: opening.configuration.maximumDepth, maximumMergedBytes: opening.configuration.maximumMergedBytes)
-    return SocketResults(token, mailbox, self, ResultPayloads(type, limits: limits))
+    return SocketResults(token, mailbox, self, ResultPayloads(type, limits: limits), throwsErrors: throwsErrors)
   }
 
   /// Ends an operation, unless it is over.
   func end(_ token: SocketSession.Token) {
     loop.execute {
       guard self.forget(token) else { return }
+      self.session.unsubscribe(token)
+      self.perform()
+    }
+  }
+
+  /// Ends the operation with this id on the connection, if there is one. Its reader gets a `CancellationError`.
+  func end(id: UInt64) {
+    loop.execute {
+      guard let token = self.session.token(ofID: id) else { return }
+      self.mailboxes[token]?.cancel()
+      _ = self.forget(token)
       self.session.unsubscribe(token)
       self.perform()
     }
@@ -77,6 +102,22 @@ final class SocketDriver: @unchecked Sendable {
       self.session.resume()
       self.perform()
     }
+  }
+
+  /// Opens a connection, also without operations.
+  func open() {
+    loop.execute {
+      self.session.open()
+      self.perform()
+    }
+  }
+
+  /// Sets whether a lost connection is opened again.
+  func setReconnects(_ reconnects: Bool) { loop.execute { self.session.options.reconnects = reconnects } }
+
+  /// Sends a ping frame on an open connection, and calls `written` when it is written.
+  func ping(_ data: [UInt8], written: @escaping @Sendable () -> Void) {
+    loop.execute { self.connection?.ping(data, written: written) }
   }
 
   /// Opens a new connection with the current headers and payload.
@@ -116,6 +157,18 @@ final class SocketDriver: @unchecked Sendable {
       for action in actions { perform(action) }
       connection?.flush()
     }
+    if let observer { report(to: observer) }
+  }
+
+  /// Reports the change of the connection since the last call. A connection that never opened is not reported.
+  private func report(to observer: (SocketChange) -> Void) {
+    defer { lastPhase = session.phase }
+    switch (lastPhase, session.phase) {
+    case (.ready, .ready), (.initialising, .initialising): break
+    case (_, .ready): observer(.connected)
+    case (.ready, _), (.initialising, _): observer(.disconnected(session.loss))
+    default: break
+    }
   }
 
   private func perform(_ action: SocketSession.Action) {
@@ -125,7 +178,10 @@ final class SocketDriver: @unchecked Sendable {
     case .answer(let text): connection?.answer(.message(text))
     case .ping: connection?.ping()
     case .close(let code, let reason):
-      connection?.close(code, reason: reason)
+      if let connection {
+        connection.close(code, reason: reason)
+        closing = closing?.flatMap { connection.closed } ?? connection.closed
+      }
       connection = nil
     case .start(let timer, let delay):
       timers[timer]?.cancel()
@@ -181,6 +237,14 @@ final class SocketDriver: @unchecked Sendable {
       take(event)
     }
     self.connection = connection
+    guard let closing else { return open(connection) }
+    // Opened only now, because a server may count connections, or give this one the credentials of the old one.
+    closing.whenComplete { _ in
+      if connection === self.connection { self.open(connection) }
+    }
+  }
+
+  private func open(_ connection: SocketConnection) {
     guard let makePayload = opening.connectionPayload else { return connection.open(initialPayload: nil) }
     Task {
       do {

@@ -11,14 +11,18 @@ final class SocketResults<Operation: GraphQLOperation>: @unchecked Sendable {
   private let mailbox: ResultMailbox
   private let driver: SocketDriver
   private var payloads: ResultPayloads<Operation>
+  /// Whether errors that end the operation are thrown. Otherwise they are a result.
+  private let throwsErrors: Bool
 
   init(
-    _ token: SocketSession.Token, _ mailbox: ResultMailbox, _ driver: SocketDriver, _ payloads: ResultPayloads<Operation>
+    _ token: SocketSession.Token, _ mailbox: ResultMailbox, _ driver: SocketDriver, _ payloads: ResultPayloads<Operation>,
+    throwsErrors: Bool
   ) {
     self.token = token
     self.mailbox = mailbox
     self.driver = driver
     self.payloads = payloads
+    self.throwsErrors = throwsErrors
   }
 
   deinit { driver.end(token) }
@@ -32,7 +36,10 @@ final class SocketResults<Operation: GraphQLOperation>: @unchecked Sendable {
         case .result(let payload):
           guard let (response, isLast) = try payloads.response(payload) else { continue }
           return isLast ? .last(response) : .element(response)
-        case .errors(let payload): return .last(try payloads.response(errors: payload))
+        case .errors(let payload):
+          let response = try payloads.response(errors: payload)
+          guard throwsErrors else { return .last(response) }
+          throw SubscriptionError(errors: response.errors ?? [])
         case .complete:
           try payloads.finish()
           return .end

@@ -5,6 +5,22 @@ extension SocketSession {
   /// Identifies an operation to the driver of the session. It is never sent.
   package typealias Token = UInt64
 
+  /// The state of the connection.
+  package enum Phase: Sendable, Hashable {
+    /// There is no connection, and no operation needs one.
+    case idle
+    /// It is being opened.
+    case connecting
+    /// It is open, and the server has not acknowledged it yet.
+    case initialising
+    /// Operations can be sent.
+    case ready
+    /// It was lost. The next attempt waits for its delay.
+    case waiting
+    /// The session was shut down.
+    case ended
+  }
+
   /// The timers of a session.
   package enum Timer: Sendable, Hashable, CaseIterable {
     /// Until the server has acknowledged.

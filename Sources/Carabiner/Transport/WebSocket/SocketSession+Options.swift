@@ -12,6 +12,10 @@ extension SocketSession {
     package var pongTimeout = Duration.seconds(10)
     /// How long a connection without operations stays open.
     package var idleTimeout = Duration.seconds(60)
+    /// Whether a connection stays open without operations, and is opened again if it is lost.
+    package var keepsConnection = false
+    /// Whether a lost connection is opened again.
+    package var reconnects = true
     package var maximumWaitingOperations = 1000
     package var reconnection = WebSocketReconnection()
     package var json = JSONLimits()

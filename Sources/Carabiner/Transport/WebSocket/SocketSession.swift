@@ -6,22 +6,6 @@ package import FoundationEssentials
 /// One session lives as long as its transport, over all connections. Its owner carries out the ``Action``s in order and calls it from
 /// one thread at a time.
 package struct SocketSession {
-  /// The state of the connection.
-  package enum Phase: Sendable, Hashable {
-    /// There is no connection, and no operation needs one.
-    case idle
-    /// It is being opened.
-    case connecting
-    /// It is open, and the server has not acknowledged it yet.
-    case initialising
-    /// Operations can be sent.
-    case ready
-    /// It was lost. The next attempt waits for its delay.
-    case waiting
-    /// The session was shut down.
-    case ended
-  }
-
   private struct Operation {
     let type: GraphQLOperationType
     let payload: [UInt8]
@@ -30,9 +14,11 @@ package struct SocketSession {
     var hasResults = false
   }
 
-  let options: Options
+  package var options: Options
   /// The state of the connection.
   package private(set) var phase = Phase.idle
+  /// The error that ended the last connection; nil if this side closed it in good order.
+  package private(set) var loss: WebSocketError?
   private var operations: [Token: Operation] = [:]
   private var tokens: [UInt64: Token] = [:]
   /// The last id. No id is used twice, also not for an operation that is sent again.
@@ -92,6 +78,7 @@ package struct SocketSession {
   package mutating func shutDown() {
     guard phase != .ended else { return }
     let isOpen = phase == .ready || phase == .initialising
+    loss = nil
     for (token, operation) in operations.sorted(by: { $0.key < $1.key }) {
       if let id = operation.id, phase == .ready { send(.complete(id: String(id))) }
       actions.append(.deliver(token, .failed(error(.shutDown, "the WebSocket transport was shut down"))))
@@ -103,6 +90,16 @@ package struct SocketSession {
     if isOpen || phase == .connecting { actions.append(.close(.normal, reason: "")) }
     phase = .ended
   }
+
+  /// Opens a connection, also without operations.
+  package mutating func open() {
+    if phase == .idle { connect() }
+  }
+
+  /// The operation with this id on the connection; nil if there is none.
+  package func token(ofID id: UInt64) -> Token? { tokens[id] }
+
+  private var needsConnection: Bool { !operations.isEmpty || options.keepsConnection }
 
   private mutating func connect() {
     guard !isPaused else { return }
@@ -125,7 +122,7 @@ package struct SocketSession {
 
   private mutating func remove(_ token: Token) {
     if let id = operations.removeValue(forKey: token)?.id { tokens[id] = nil }
-    guard operations.isEmpty else { return }
+    guard !needsConnection else { return }
     switch phase {
     case .ready: actions.append(.start(.idle, options.idleTimeout))
     case .waiting:
@@ -179,18 +176,19 @@ package struct SocketSession {
   package mutating func resume() {
     guard isPaused else { return }
     isPaused = false
-    if phase == .idle, !operations.isEmpty { connect() }
+    if phase == .idle, needsConnection { connect() }
   }
 
   /// Closes the connection and opens another one for the running operations.
   package mutating func reconnect() {
     disconnect("the WebSocket was opened again with other headers")
-    if phase == .idle, !operations.isEmpty { connect() }
+    if phase == .idle, needsConnection { connect() }
   }
 
   private mutating func disconnect(_ reason: String) {
     guard phase != .idle, phase != .ended else { return }
     let isWaiting = phase == .waiting
+    loss = nil
     stopTimers()
     if phase == .ready || phase == .initialising { send(.terminate) }
     putBack(error(.connectionLost, reason))
@@ -217,10 +215,12 @@ package struct SocketSession {
 
   private mutating func lost(_ error: WebSocketError) {
     let wasReady = phase == .ready
+    loss = error
     stopTimers()
     putBack(error)
-    let mayReconnect = !error.isFatal && (wasReady || attempts > 0) && attempts < options.reconnection.maximumAttempts
-    guard mayReconnect, !operations.isEmpty else {
+    let mayReconnect =
+      options.reconnects && !error.isFatal && (wasReady || attempts > 0) && attempts < options.reconnection.maximumAttempts
+    guard mayReconnect, needsConnection else {
       let last = error.afterReconnects(attempts)
       for token in operations.keys.sorted() { fail(token, last) }
       attempts = 0
@@ -304,7 +304,7 @@ package struct SocketSession {
     if attempts > 0 { actions.append(.start(.stable, WebSocketReconnection.stableAfter)) }
     startPing()
     for token in operations.keys.sorted() { send(token) }
-    if operations.isEmpty { actions.append(.start(.idle, options.idleTimeout)) }
+    if !needsConnection { actions.append(.start(.idle, options.idleTimeout)) }
   }
 
   private mutating func deliver(_ message: ServerMessage, _ payload: Data?) {
@@ -360,7 +360,8 @@ package struct SocketSession {
       actions.append(.connect)
     case .stable: attempts = 0
     case .idle:
-      guard phase == .ready, operations.isEmpty else { return }
+      guard phase == .ready, !needsConnection else { return }
+      loss = nil
       stopTimers()
       send(.terminate)
       actions.append(.close(.normal, reason: ""))
