@@ -274,6 +274,7 @@ if hasServers {
 if !librariesOnly {
   package.products += [
     .executable(name: "carabiner", targets: ["CarabinerCommand"]),
+    .library(name: "CarabinerPipelineSockets", targets: ["CarabinerPipelineSockets"]),
     .library(name: "CarabinerServer", targets: ["CarabinerServer"]),
     .library(name: "CarabinerTracing", targets: ["CarabinerTracing"]),
     .library(name: "CarabinerWebSocket", targets: ["CarabinerWebSocket"]),
@@ -317,6 +318,13 @@ if !librariesOnly {
       dependencies: [
         "CarabinerWebSocket", "Carabiner", "CarabinerCurl", "CarabinerDigest", "CarabinerHost", "CarabinerManifest",
         "CarabinerSQLite", "CarabinerWire", "ScriptedServer", "TestTools",
+      ],
+      swiftSettings: swiftSettings),
+    // The WebSockets of the 0.3x generation, in a module of their own because only they need NIO.
+    .target(
+      name: "CarabinerPipelineSockets",
+      dependencies: [
+        "Carabiner", "CarabinerPipeline", "CarabinerWebSocket", "CarabinerWire", .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: swiftSettings),
     .testTarget(

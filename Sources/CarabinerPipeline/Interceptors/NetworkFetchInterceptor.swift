@@ -1,15 +1,15 @@
 public import Carabiner
 internal import Synchronization
 
-/// Sends requests through a ``URLSessionClient``.
+/// Sends requests through a ``URLSessionClient``, or over the socket of a transport that has one.
 ///
-/// It proceeds once for each result. A response in parts has several.
+/// It proceeds once for each result. A response in parts has several, and so has a subscription.
 public class NetworkFetchInterceptor: ApolloInterceptor, Cancellable {
   private let client: URLSessionClient
   /// Keeps the client valid; nil if another object does.
   private let owner: ClientOwner?
-  /// The tasks of chains that are types of the user. Other chains abort their tasks themselves.
-  private let foreignTasks = Mutex<[URLSessionTask]>([])
+  /// Abort the transfers of chains that are types of the user. Other chains abort their transfers themselves.
+  private let foreignAborts = Mutex<[@Sendable () -> Void]>([])
 
   /// An interceptor that sends through `client`.
   public convenience init(client: URLSessionClient) { self.init(client: client, owner: nil) }
@@ -28,6 +28,11 @@ public class NetworkFetchInterceptor: ApolloInterceptor, Cancellable {
     }
     if request.cachePolicy == .returnCacheDataDontFetch, request.operation.operationType == .query {
       return fail(CacheMissError(operationName: request.operation.operationName))
+    }
+    if let request = request as? SocketRequest<Operation> {
+      let fetch = Transferred(SocketFetch(request: request, chain: chain, completion: completion))
+      let task = Task(executorPreference: QueueExecutor.background) { await fetch.value.run() }
+      return atEnd(of: chain) { task.cancel() }
     }
     let sent: URLRequest
     do { sent = try request.toURLRequest() } catch { return fail(error) }
@@ -49,13 +54,18 @@ public class NetworkFetchInterceptor: ApolloInterceptor, Cancellable {
         }
       }
     }
-    guard let place = chain as? ChainPlace else { return foreignTasks.withLock { $0.append(task) } }
     let aborting = Transferred(client)
-    place.place.pass.atEnd { aborting.value.abort(task) }
+    atEnd(of: chain) { aborting.value.abort(task) }
+  }
+
+  /// Keeps how a transfer is aborted when the pass of its chain ends early.
+  private func atEnd(of chain: any RequestChain, _ abort: @escaping @Sendable () -> Void) {
+    guard let place = chain as? ChainPlace else { return foreignAborts.withLock { $0.append(abort) } }
+    place.place.pass.atEnd(abort)
   }
 
   /// Aborts the transfers of chains that are types of the user.
   public func cancel() {
-    for task in foreignTasks.withLock({ $0 }) { client.abort(task) }
+    for abort in foreignAborts.withLock({ $0 }) { abort() }
   }
 }
