@@ -49,15 +49,18 @@ struct BadInputTests {
     #expect(await first.results.words(1) == ["first"])
   }
 
-  @Test("J1.51: a part that never ends is an error when it reaches its limit, and the transfer is aborted")
-  func endlessPart() async throws {
-    let service = try Service { _, peer in
-      try peer.sendParts()
+  @Test(
+    "J1.51, J1.53: a body in parts that never ends is an error at its limit, and the transfer is aborted",
+    arguments: [("200 OK", "partTooLarge"), ("500 Fault", "bodyTooLarge")])
+  func endlessPart(status: String, error: String) async throws {
+    let limits = PartLimits(maximumPartBytes: 100_000, maximumMergedBytes: 100_000)
+    let service = try Service(client: URLSessionClient(transport: try Curl(), limits: limits)) { _, peer in
+      try peer.send("HTTP/1.1 \(status)\r\nContent-Type: multipart/mixed;boundary=\"-\"\r\nConnection: close\r\n\r\n")
       try peer.sendPart(#"{"data":{"hero":""#)
-      while true { try peer.send(String(repeating: "x", count: 1_000_000)) }
+      while true { try peer.send(String(repeating: "x", count: 10_000)) }
     }
     let words = await service.fetch()
-    #expect(words.first?.contains("partTooLarge") == true, "\(words)")
+    #expect(words.first?.contains(error) == true, "\(words)")
     #expect(await eventually { service.server.openConnections == 0 })
   }
 }

@@ -4,3 +4,6 @@ import Carabiner
 
 typealias TransportError = Carabiner.TransportError
 typealias ChangedKeys = Carabiner.ChangedKeys
+
+/// The limits of responses in parts.
+typealias PartLimits = Carabiner.ResponseLimits

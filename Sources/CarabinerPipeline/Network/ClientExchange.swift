@@ -5,6 +5,7 @@ internal import FoundationEssentials
 struct ClientExchange: Sendable {
   private let client: Transferred<URLSessionClient>
   private let leg: HTTPLeg
+  private let limits: ResponseLimits
   private let request: URLRequest
   private let transfer: ClientTransfer
   private let call: FetchCall?
@@ -12,10 +13,10 @@ struct ClientExchange: Sendable {
 
   init(
     client: Transferred<URLSessionClient>, transport: any HTTPTransport, stages: (any Carabiner.InterceptorProvider)?,
-    request: URLRequest,
-    transfer: ClientTransfer, call: FetchCall?
+    limits: ResponseLimits, request: URLRequest, transfer: ClientTransfer, call: FetchCall?
   ) {
     self.client = client
+    self.limits = limits
     self.request = request.adding(client.value.session.configuration.httpAdditionalHeaders)
     self.transfer = transfer
     self.call = call
@@ -62,14 +63,31 @@ struct ClientExchange: Sendable {
       return chunk
     }
     guard isWhole else { return try await deliverParts(of: watched) }
-    transfer.deliver(try await watched.chunks.collected(), head, isLast: true)
+    transfer.deliver(try await wholeBody(of: watched), head, isLast: true)
     await call?.gate.wait()
+  }
+
+  /// The body of a response that is not read by part. The transport has no limit for a body in parts.
+  private func wholeBody(of response: Carabiner.HTTPResponse) async throws -> Data {
+    guard response.response.isMultipart else { return try await response.chunks.collected() }
+    var body = Data()
+    for try await chunk in response.chunks {
+      guard body.count + chunk.count <= limits.maximumMergedBytes else {
+        throw TransportError(
+          .bodyTooLarge,
+          "the body of the response is longer than \(limits.maximumMergedBytes) bytes; check the server, or raise "
+            + "maximumMergedBytes in the limits of the client",
+          url: PrintableURL(response.response.url).withoutQuery, mayHaveBeenSent: true, responseBegan: true)
+      }
+      body.append(chunk)
+    }
+    return body
   }
 
   /// Delivers the result of each part: those of a subscription one by one, deferred ones merged with the parts before.
   private func deliverParts(of response: Carabiner.HTTPResponse) async throws {
     let operation = (call?.operation ?? .unknown).described
-    let parsed = try await Carabiner.JSONResponseParsingInterceptor().parse(
+    let parsed = try await Carabiner.JSONResponseParsingInterceptor(limits: limits).parse(
       response: response, for: Carabiner.JSONRequest(operation: operation, endpoint: request.url), includeCacheRecords: false)
     var count = 0
     do {

@@ -20,12 +20,14 @@ open class URLSessionClient {
   /// The session that delegate methods get.
   public let session: URLSession
   private let stages: (any Carabiner.InterceptorProvider)?
+  private let limits: ResponseLimits
   private let state: Mutex<State>
 
   /// A client with connections of its own.
   public init(sessionConfiguration: URLSessionConfiguration = .default) {
     session = URLSession(configuration: sessionConfiguration)
     stages = nil
+    limits = ResponseLimits()
     state = Mutex(State())
   }
 
@@ -34,9 +36,13 @@ open class URLSessionClient {
   /// - Parameters:
   ///   - transport: Sends the requests. It may be shared with others.
   ///   - stages: Its HTTP interceptors see each request and response; nil for none.
-  public init(transport: any HTTPTransport, stages: (any Carabiner.InterceptorProvider)? = nil) {
+  ///   - limits: The limits of responses in parts. The transport limits other bodies.
+  public init(
+    transport: any HTTPTransport, stages: (any Carabiner.InterceptorProvider)? = nil, limits: ResponseLimits = ResponseLimits()
+  ) {
     session = URLSession(configuration: .default)
     self.stages = stages
+    self.limits = limits
     state = Mutex(State(transport: transport))
   }
 
@@ -71,7 +77,8 @@ open class URLSessionClient {
     case .success(let transport):
       let client = Transferred(self)
       let exchange = ClientExchange(
-        client: client, transport: transport, stages: stages, request: request, transfer: transfer, call: FetchCall.current)
+        client: client, transport: transport, stages: stages, limits: limits, request: request, transfer: transfer,
+        call: FetchCall.current)
       // Requests that interceptors send while they handle this one are not those of this call.
       FetchCall.$current.withValue(nil) {
         task.start(
