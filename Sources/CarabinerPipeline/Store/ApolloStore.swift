@@ -15,10 +15,15 @@ public final class ApolloStore: Sendable {
     weak var object: (any ApolloStoreSubscriber)?
   }
 
-  private struct State {
-    var core: Carabiner.ApolloStore
-    var subscription: StoreSubscription?
+  /// The store of the core for one key function.
+  private struct Keyed {
+    let core: Carabiner.ApolloStore
     var key: CacheKeyForObject?
+    var subscription: StoreSubscription?
+  }
+
+  private struct State {
+    var keyed: Keyed
     var subscribers: [Subscriber] = []
   }
 
@@ -27,12 +32,14 @@ public final class ApolloStore: Sendable {
 
   /// A store over `cache`.
   public init(cache: any NormalizedCache = InMemoryNormalizedCache()) {
-    state = Mutex(State(core: Carabiner.ApolloStore(cache: cache)))
-    watchCore()
+    let core = Carabiner.ApolloStore(cache: cache)
+    state = Mutex(State(keyed: Keyed(core: core)))
+    let subscription = subscription(to: core)
+    state.withLock { $0.keyed.subscription = subscription }
   }
 
   /// The store of the core, for its other functions.
-  public var core: Carabiner.ApolloStore { state.withLock { $0.core } }
+  public var core: Carabiner.ApolloStore { state.withLock { $0.keyed.core } }
 
   /// How many results could not be written.
   package var writeFailures: Int { failures.writeFailures }
@@ -41,22 +48,23 @@ public final class ApolloStore: Sendable {
   ///
   /// Set it before the first request: objects that are stored already keep their keys.
   public var cacheKeyForObject: CacheKeyForObject? {
-    get { state.withLock { $0.key } }
+    get { state.withLock { $0.keyed.key } }
     set {
-      let policy = newValue.map { CacheKeyPolicy($0) }
-      state.withLock { state in
-        state.key = newValue
-        state.core = Carabiner.ApolloStore(cache: state.core.cache, policy: policy ?? .default)
+      let core = Carabiner.ApolloStore(cache: core.cache, policy: newValue.map { CacheKeyPolicy($0) } ?? .default)
+      let keyed = Keyed(core: core, key: newValue, subscription: subscription(to: core))
+      // Exchanged at once, so that two threads that set it cannot mix store and subscription.
+      let old = state.withLock { state in
+        defer { state.keyed = keyed }
+        return state.keyed
       }
-      watchCore()
+      withExtendedLifetime(old) {}
     }
   }
 
-  private func watchCore() {
-    let subscription = core.subscribe { [weak self] _, change in
+  private func subscription(to core: Carabiner.ApolloStore) -> StoreSubscription {
+    core.subscribe { [weak self] _, change in
       if case .keys(let keys) = change { self?.notify(keys) }
     }
-    state.withLock { $0.subscription = subscription }
   }
 
   // MARK: Subscribers
