@@ -27,7 +27,7 @@ final class SocketChainTransport: RequestChainNetworkTransport {
       operation: operation, endpoint: endpointURL, contextIdentifier: contextIdentifier, clientName: clientName,
       clientVersion: clientVersion, cachePolicy: cachePolicy, context: context, requestBodyCreator: requestBodyCreator,
       sendsIdentifier: sendsIdentifiers,
-      runner: operation.operationType == .subscription ? SubscriptionLine(line: line) : line)
+      runner: operation.operationType == .subscription ? SubscriptionLine(line) : line)
   }
 }
 

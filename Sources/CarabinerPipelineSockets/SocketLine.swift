@@ -10,6 +10,7 @@ final class SocketLine: OperationRunner {
   private static let logger = Logger(label: "carabiner.pipeline.socket")
 
   let connection: ObservedConnection
+  let url: URL
   private let made: Result<OperationSocket, any Error>
   private let skippedNames = Mutex<[String]>([])
 
@@ -22,6 +23,7 @@ final class SocketLine: OperationRunner {
     headers[RequestChainNetworkTransport.headerFieldNameApolloClientVersion] = clientVersion
     let connection = ObservedConnection()
     self.connection = connection
+    url = request.url
     made = Result {
       try OperationSocket(
         url: request.url, headers: headers, configuration: configuration, keepsConnection: keepsConnection
@@ -81,12 +83,23 @@ final class SocketLine: OperationRunner {
 
 /// The line of a subscription, which does not keep the connection.
 struct SubscriptionLine: OperationRunner {
-  weak let line: SocketLine?
+  private weak let line: SocketLine?
+  private let connection: ObservedConnection
+  private let url: URL
+
+  init(_ line: SocketLine) {
+    self.line = line
+    connection = line.connection
+    url = line.url
+  }
 
   func results<Operation: GraphQLOperation>(
     of operation: Operation, payload: [UInt8]
   ) throws -> PullStream<GraphQLResponse<Operation>> {
-    guard let line else { throw CancellationError() }
+    guard let line else {
+      guard connection.isShutDown else { throw CancellationError() }
+      throw WebSocketError(.shutDown, "the WebSocket transport was shut down", url: url.absoluteString)
+    }
     return try line.results(of: operation, payload: payload)
   }
 
