@@ -313,11 +313,15 @@ if !librariesOnly {
         .product(name: "NIOWebSocket", package: "swift-nio"),
       ],
       swiftSettings: swiftSettings),
+    // A WebSocket of a scripted server.
+    .target(
+      name: "ScriptedSocket", dependencies: ["CarabinerDigest", "CarabinerWire", "ScriptedServer"], path: "Tests/ScriptedSocket",
+      swiftSettings: swiftSettings),
     .testTarget(
       name: "CarabinerWebSocketTests",
       dependencies: [
-        "CarabinerWebSocket", "Carabiner", "CarabinerCurl", "CarabinerDigest", "CarabinerHost", "CarabinerManifest",
-        "CarabinerSQLite", "CarabinerWire", "ScriptedServer", "TestTools",
+        "CarabinerWebSocket", "Carabiner", "CarabinerCurl", "CarabinerHost", "CarabinerManifest",
+        "CarabinerSQLite", "CarabinerWire", "ScriptedServer", "ScriptedSocket", "TestTools",
       ],
       swiftSettings: swiftSettings),
     // The WebSockets of the 0.3x generation, in a module of their own because only they need NIO.
@@ -327,6 +331,18 @@ if !librariesOnly {
         "Carabiner", "CarabinerPipeline", "CarabinerWebSocket", "CarabinerWire", .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: swiftSettings),
+    // Code as programs of the 0.3x generation have it, in their language mode.
+    .target(
+      name: "SocketSamples", dependencies: ["Carabiner", "CarabinerPipeline", "CarabinerPipelineSockets"],
+      path: "Tests/SocketSamples", swiftSettings: [.swiftLanguageMode(.v5), .treatAllWarnings(as: .error)]),
+    .testTarget(
+      name: "CarabinerPipelineSocketsTests",
+      dependencies: [
+        "CarabinerPipelineSockets", "CarabinerPipeline", "Carabiner", "CarabinerWebSocket", "CarabinerWire", "ScriptedServer",
+        "ScriptedSocket", "SocketSamples", "TestTools",
+      ],
+      // As users have it: members of the types that both generations share need no import of the core.
+      swiftSettings: [.enableUpcomingFeature("ExistentialAny"), .strictMemorySafety(), .treatAllWarnings(as: .error)]),
     .testTarget(
       name: "CarabinerTracingTests",
       dependencies: [

@@ -3,6 +3,7 @@ import CarabinerWebSocket
 import CarabinerWire
 import Foundation
 import ScriptedServer
+import ScriptedSocket
 import Testing
 
 /// Servers that violate the protocol. Each one causes a clear error, and none a hang.

@@ -2,6 +2,7 @@ import Carabiner
 import CarabinerCurl
 import FoundationEssentials
 import ScriptedServer
+import ScriptedSocket
 import Synchronization
 import Testing
 

@@ -3,6 +3,7 @@ import CarabinerWebSocket
 import CarabinerWire
 import Foundation
 import ScriptedServer
+import ScriptedSocket
 import Testing
 
 @Suite("Much at once over WebSocket (SEMANTICS I2, A11)", .timeLimit(.minutes(5)))

@@ -3,6 +3,7 @@ import CarabinerWebSocket
 import CarabinerWire
 import Foundation
 import ScriptedServer
+import ScriptedSocket
 import Testing
 
 @Suite("Subscriptions over WebSocket (SEMANTICS I1 to I3)", .timeLimit(.minutes(2)))

@@ -1,44 +1,44 @@
-import CarabinerDigest
-import CarabinerWire
-import Foundation
-import ScriptedServer
+internal import CarabinerDigest
+package import CarabinerWire
+package import Foundation
+package import ScriptedServer
 
 /// A WebSocket of a scripted server, which may follow the protocol or violate it.
-final class SocketPeer {
-  enum Opcode {
-    static let continuation: UInt8 = 0
-    static let text: UInt8 = 1
-    static let binary: UInt8 = 2
-    static let close: UInt8 = 8
-    static let ping: UInt8 = 9
-    static let pong: UInt8 = 10
+package final class SocketPeer {
+  package enum Opcode {
+    package static let continuation: UInt8 = 0
+    package static let text: UInt8 = 1
+    package static let binary: UInt8 = 2
+    package static let close: UInt8 = 8
+    package static let ping: UInt8 = 9
+    package static let pong: UInt8 = 10
   }
 
-  struct Frame {
-    let opcode: UInt8
-    let isMasked: Bool
-    let payload: [UInt8]
+  package struct Frame {
+    package let opcode: UInt8
+    package let isMasked: Bool
+    package let payload: [UInt8]
   }
 
-  let peer: Peer
-  let request: ReceivedRequest
+  package let peer: Peer
+  package let request: ReceivedRequest
   private var unread: [UInt8] = []
 
   /// Reads the request of a handshake; nil if the client has disconnected.
-  init?(_ peer: Peer) throws {
+  package init?(_ peer: Peer) throws {
     guard let request = try peer.request() else { return nil }
     self.peer = peer
     self.request = request
   }
 
   /// The value of Sec-WebSocket-Accept for the key of the request.
-  var accept: String {
+  package var accept: String {
     let key = request.header("Sec-WebSocket-Key") ?? ""
     return Data(Digest.sha1(Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8))).base64EncodedString()
   }
 
   /// Accepts the handshake. Another subprotocol or key answer may be passed.
-  func upgrade(subprotocol: String? = nil, accept: String? = nil, extra: String = "", and frames: [UInt8] = []) throws {
+  package func upgrade(subprotocol: String? = nil, accept: String? = nil, extra: String = "", and frames: [UInt8] = []) throws {
     let chosen = subprotocol ?? request.header("Sec-WebSocket-Protocol") ?? ""
     let head =
       "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: upgrade\r\nSec-WebSocket-Accept: \(accept ?? self.accept)\r\n"
@@ -50,7 +50,7 @@ final class SocketPeer {
   ///
   /// - Returns: The payload of `connection_init`.
   @discardableResult
-  func begin() throws -> JSONValue? {
+  package func begin() throws -> JSONValue? {
     try upgrade()
     let first = try message()
     try send(#"{"type":"connection_ack"}"#)
@@ -60,7 +60,7 @@ final class SocketPeer {
   // MARK: Reading
 
   /// The next frame; nil if the client has disconnected.
-  func frame() -> Frame? {
+  package func frame() -> Frame? {
     guard let head = take(2) else { return nil }
     var length = Int(head[1] & 0x7F)
     if length == 126 || length == 127 {
@@ -74,7 +74,7 @@ final class SocketPeer {
   }
 
   /// The next text message; nil if the client has closed the WebSocket or disconnected.
-  func message() throws -> JSONValue? {
+  package func message() throws -> JSONValue? {
     while let frame = frame() {
       switch frame.opcode {
       case Opcode.text: return try JSONValue(parsing: frame.payload)
@@ -88,7 +88,7 @@ final class SocketPeer {
   /// Reads until a message of this type arrives.
   ///
   /// - Returns: The id of the message; nil if the client closes before.
-  func id(of type: String) throws -> String? {
+  package func id(of type: String) throws -> String? {
     while let message = try message() {
       if message["type"]?.string == type { return message["id"]?.string }
     }
@@ -96,7 +96,7 @@ final class SocketPeer {
   }
 
   /// The close code of the client; nil if it disconnects without one.
-  func closeCode() -> Int? {
+  package func closeCode() -> Int? {
     while let frame = frame() {
       guard frame.opcode == Opcode.close else { continue }
       return frame.payload.count >= 2 ? Int(frame.payload[0]) << 8 | Int(frame.payload[1]) : 1005
@@ -115,26 +115,26 @@ final class SocketPeer {
 
   // MARK: Writing
 
-  func send(_ text: String) throws { try peer.send(Self.frame(Opcode.text, Array(text.utf8))) }
+  package func send(_ text: String) throws { try peer.send(Self.frame(Opcode.text, Array(text.utf8))) }
 
-  func send(_ opcode: UInt8, _ payload: [UInt8] = [], isLast: Bool = true) throws {
+  package func send(_ opcode: UInt8, _ payload: [UInt8] = [], isLast: Bool = true) throws {
     try peer.send(Self.frame(opcode, payload, isLast: isLast))
   }
 
   /// A result of a subscription to a count.
-  func next(_ id: String, _ count: Int) throws { try send(Self.next(id, count)) }
+  package func next(_ id: String, _ count: Int) throws { try send(Self.next(id, count)) }
 
-  func complete(_ id: String) throws { try send(#"{"id":"\#(id)","type":"complete"}"#) }
+  package func complete(_ id: String) throws { try send(#"{"id":"\#(id)","type":"complete"}"#) }
 
-  func close(_ code: UInt16, _ reason: String = "") throws {
+  package func close(_ code: UInt16, _ reason: String = "") throws {
     try send(Opcode.close, [UInt8(code >> 8), UInt8(code & 0xFF)] + Array(reason.utf8))
   }
 
-  static func next(_ id: String, _ count: Int) -> String {
+  package static func next(_ id: String, _ count: Int) -> String {
     #"{"id":"\#(id)","type":"next","payload":{"data":{"count":\#(count)}}}"#
   }
 
-  static func frame(_ opcode: UInt8, _ payload: [UInt8], isLast: Bool = true) -> [UInt8] {
+  package static func frame(_ opcode: UInt8, _ payload: [UInt8], isLast: Bool = true) -> [UInt8] {
     var frame: [UInt8] = [(isLast ? 0x80 : 0) | opcode]
     switch payload.count {
     case ..<126: frame.append(UInt8(payload.count))
@@ -147,12 +147,12 @@ final class SocketPeer {
 
 extension ScriptedServer {
   /// Creates a WebSocket server.
-  static func sockets(_ script: @escaping @Sendable (SocketPeer) throws -> Void) throws -> ScriptedServer {
+  package static func sockets(_ script: @escaping @Sendable (SocketPeer) throws -> Void) throws -> ScriptedServer {
     try ScriptedServer { peer in
       guard let socket = try SocketPeer(peer) else { return }
       try script(socket)
     }
   }
 
-  var socketURL: URL { URL(string: "ws://127.0.0.1:\(port)/graphql") ?? URL(filePath: "/") }
+  package var socketURL: URL { URL(string: "ws://127.0.0.1:\(port)/graphql") ?? URL(filePath: "/") }
 }

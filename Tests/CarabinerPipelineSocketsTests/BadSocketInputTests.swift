@@ -1,0 +1,143 @@
+import CarabinerPipeline
+import CarabinerPipelineSockets
+import Dispatch
+import Foundation
+import ScriptedServer
+import ScriptedSocket
+import Testing
+
+/// Servers and settings that are wrong. Each one ends with one clear error, and none with a hang.
+@Suite("Bad input to a WebSocketTransport of 0.3x (SEMANTICS-OLDER J2)", .timeLimit(.minutes(2)))
+struct BadSocketInputTests {
+  /// The words of a subscription to a server that does this after the operation was sent.
+  private func words(_ count: Int = 1, _ script: @escaping @Sendable (SocketPeer, String) throws -> Void) async throws -> [String]
+  {
+    let server = try ScriptedServer.sockets { socket in
+      try socket.begin()
+      guard let id = try socket.start() else { return }
+      try script(socket, id)
+      try socket.readToEnd()
+    }
+    let transport = WebSocketTransport.to(server)
+    let words = await transport.start(Count()).call.words(count)
+    return withExtendedLifetime(transport) { words }
+  }
+
+  @Test("J2, bad input: connection_error in place of the acknowledgement fails the operation, and the delegate gets it")
+  func refused() async throws {
+    let server = try ScriptedServer.sockets { socket in
+      try socket.upgrade()
+      _ = try socket.message()
+      try socket.send(#"{"type":"connection_error","payload":{"message":"no"}}"#)
+      try socket.readToEnd()
+    }
+    let journal = Journal()
+    let listener = Listener(journal)
+    let transport = WebSocketTransport.to(server)
+    transport.delegate = listener
+    #expect(await transport.start(Count()).call.words(1) == ["initialisationRefused"])
+    #expect(await journal.entries(1) == ["disconnect initialisationRefused"])
+    #expect(!transport.isConnected())
+  }
+
+  @Test("J2, bad input: without an acknowledgement the operation fails")
+  func noAcknowledgement() async throws {
+    let server = try ScriptedServer.sockets { socket in
+      try socket.upgrade()
+      try socket.readToEnd()
+    }
+    let transport = WebSocketTransport.to(server) { $0.acknowledgementTimeout = .milliseconds(50) }
+    #expect(await transport.start(Count()).call.words(1) == ["acknowledgementTimeout"])
+  }
+
+  @Test("J2, bad input: a keep-alive before the acknowledgement changes nothing")
+  func earlyKeepAlive() async throws {
+    let server = try ScriptedServer.sockets { socket in
+      try socket.upgrade()
+      _ = try socket.message()
+      try socket.send(#"{"type":"ka"}"#)
+      try socket.send(#"{"type":"connection_ack"}"#)
+      try socket.answerAll()
+    }
+    #expect(await WebSocketTransport.to(server).start(CountQuery()).call.words(1) == ["1"])
+  }
+
+  @Test(
+    "J2.19: a message that is not one of the protocol closes the connection with an error",
+    arguments: ["{", "[]", #"{"type":"nonsense"}"#, #"{"id":1,"type":"data","payload":{"data":{"count":1}}}"#])
+  func malformed(message: String) async throws {
+    #expect(try await words { socket, _ in try socket.send(message) } == ["invalidMessage"])
+  }
+
+  @Test(
+    "J2, bad input: a result without payload, or with one that is not a response, fails its operation",
+    arguments: ["", #","payload":7"#])
+  func noResponse(payload: String) async throws {
+    let words = try await words { socket, id in try socket.send(#"{"id":"\#(id)","type":"data"\#(payload)}"#) }
+    #expect(words.count == 1 && words[0] != "no data", "\(words)")
+  }
+
+  @Test("J2, bad input: binary frames and frames over the limit are refused")
+  func frames() async throws {
+    #expect(try await words { socket, _ in try socket.send(SocketPeer.Opcode.binary, [1, 2]) } == ["invalidMessage"])
+    let server = try ScriptedServer.sockets { socket in
+      try socket.begin()
+      guard let id = try socket.start() else { return }
+      try socket.send(#"{"id":"\#(id)","type":"data","payload":{"data":{"a":"\#(String(repeating: "a", count: 5000))"}}}"#)
+      try socket.readToEnd()
+    }
+    let transport = WebSocketTransport.to(server) { $0.maximumMessageBytes = 1000 }
+    #expect(await transport.start(Count()).call.words(1) == ["messageTooLarge"])
+  }
+
+  @Test("J2, bad input: a server that closes after each acknowledgement is left after the core's number of attempts")
+  func endless() async throws {
+    let server = try ScriptedServer.sockets { socket in
+      try socket.begin()
+      try socket.close(4500)
+    }
+    let transport = WebSocketTransport.to(server) { $0.reconnection.maximumAttempts = 3 }
+    #expect(await transport.start(Count()).call.words(1).count == 1)
+    #expect(server.connections <= 4)
+  }
+
+  @Test(
+    "J2, bad input: a URL of http and a malformed header fail each operation",
+    arguments: [("http://127.0.0.1:1", "x", "unsupportedURL"), ("ws://127.0.0.1:1", "a\r\nb: c", "invalidHeader")])
+  func settings(url: String, header: String, code: String) async throws {
+    var request = URLRequest(url: try #require(URL(string: url)))
+    request.headers["X-Team"] = header
+    let transport = WebSocketTransport(request: request)
+    for _ in 0..<2 { #expect(await transport.start(Count()).call.words(1) == [code]) }
+    transport.pauseWebSocketConnection()
+    transport.resumeWebSocketConnection()
+    transport.closeConnection()
+    #expect(!transport.isConnected())
+  }
+
+  @Test("J2, bad input: a slow handler slows the server down, so that few of 10,000 results are in memory")
+  func burst() async throws {
+    let blocked = Gate()
+    let server = try ScriptedServer.sockets { socket in
+      try socket.begin()
+      guard let id = try socket.start() else { return }
+      let filler = String(repeating: "x", count: 2000)
+      for count in 1...10_000 {
+        try socket.send(#"{"id":"\#(id)","type":"data","payload":{"data":{"count":\#(count),"f":"\#(filler)"}}}"#)
+      }
+      try socket.complete(id)
+      try socket.readToEnd()
+    }
+    let transport = WebSocketTransport.to(server) { $0.maximumBufferedResults = 16 }
+    let call = Call()
+    _ = transport.send(operation: Count(), callbackQueue: DispatchQueue(label: "slow")) { result in
+      call.add(result)
+      if call.words.count == 1 { blocked.wait() }
+    }
+    // The server cannot send all while the handler waits: 20 MB do not fit into the buffers of two sockets.
+    #expect(await call.words(1) == ["1"])
+    #expect(server.bytesSent < 20_000_000)
+    blocked.open()
+    #expect(await call.words(10_000) == (1...10_000).map { "\($0)" })
+  }
+}
