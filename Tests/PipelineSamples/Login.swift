@@ -17,7 +17,9 @@ public struct Token {
 /// A login that renews its tokens asynchronously.
 public final class Login {
   public var token: Token?
-  public private(set) var renewals = 0
+  /// How many tokens were renewed.
+  public var renewals: Int { queue.sync { count } }
+  private var count = 0
   private let queue = DispatchQueue(label: "login")
   /// Called before a renewal ends.
   public var beforeRenewal: () -> Void = {}
@@ -27,8 +29,8 @@ public final class Login {
   func renewToken(_ done: @escaping (Result<Token, Error>) -> Void) {
     queue.async {
       self.beforeRenewal()
-      self.renewals += 1
-      let token = Token(value: "renewed-\(self.renewals)", isExpired: false)
+      self.count += 1
+      let token = Token(value: "renewed-\(self.count)", isExpired: false)
       self.token = token
       done(.success(token))
     }

@@ -114,10 +114,11 @@ struct LegacyProviderTests {
     }
     let page = try String(
       contentsOf: Repository.root.appending(path: "Sources/Carabiner/Documentation.docc/MigratingLegacy.md"), encoding: .utf8)
-    let sample = lines(
-      try String(contentsOf: Repository.root.appending(path: "Tests/PipelineSamples/Legacy.swift"), encoding: .utf8))
+    let sample = try ["PipelineSamples/Legacy", "SocketSamples/Subscriptions"].map { name in
+      lines(try String(contentsOf: Repository.root.appending(path: "Tests/\(name).swift"), encoding: .utf8))
+    }.joined()
     let listings = page.components(separatedBy: "```swift\n").dropFirst().map { lines($0.components(separatedBy: "```")[0]) }
-    #expect(listings.count == 5)
+    #expect(listings.count == 8)
     for listing in listings { #expect(sample.contains(listing), "\(listing)") }
   }
 }
