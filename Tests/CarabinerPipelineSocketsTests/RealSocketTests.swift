@@ -2,6 +2,7 @@ import CarabinerPipeline
 import CarabinerPipelineSockets
 import CarabinerWire
 import Foundation
+import SocketSamples
 import TestTools
 import Testing
 
@@ -57,6 +58,22 @@ struct RealSocketTests {
     #expect(await journal.entries(3).last == "reconnect")
     withExtendedLifetime(again) {}
   }
+
+  @Test("J2.28: the client of the samples subscribes over the socket and fetches over HTTP")
+  func samples() async throws {
+    let server = try await StrawberryServer()
+    let network = SubscribingNetwork(
+      httpURL: try #require(URL(string: server.endpoint)),
+      webSocketURL: try #require(URL(string: "ws://127.0.0.1:\(server.port)/graphql")))
+    let (counts, echo) = (Call(), Call())
+    _ = network.apollo.subscribe(subscription: Countdown(start: 1), queue: .global()) { counts.add($0) }
+    #expect(await counts.words(2) == [#"{"countdown":1}"#, #"{"countdown":0}"#])
+    network.apollo.fetch(query: Echo(), queue: .global()) { echo.add($0) }
+    #expect(await echo.words(1) == [#"{"echo":"POST x"}"#])
+    network.logIn(token: "other")
+    #expect(await eventually { network.webSocketTransport.isConnected() })
+    network.webSocketTransport.closeConnection()
+  }
 }
 
 struct Countdown: GraphQLSubscription {
@@ -66,6 +83,13 @@ struct Countdown: GraphQLSubscription {
   var operationName: String? { "C" }
   var document: String { "subscription C($start: Int!) { countdown(start: $start, every: 0.01) }" }
   var variables: JSONObject { ["start": .number(JSONNumber(start))] }
+}
+
+struct Echo: GraphQLQuery {
+  typealias Data = JSONValue
+
+  var operationName: String? { nil }
+  var document: String { #"{ echo(text: "x") }"# }
 }
 
 /// An operation given as text.
