@@ -43,7 +43,7 @@ private final class ClientCompletions: Sendable {
   deinit {
     let state = state.withLock { $0 }
     // A client of the user that reports no whole body has merged the parts itself.
-    guard var received = state.whole ?? state.part else { return reply.settle(.failure(ClientReplyMissing())) }
+    guard var received = state.whole ?? state.part else { return reply.settle(.failure(PipelineError.noReply)) }
     if state.whole == nil { received.1.headers["Content-Type"] = "application/json" }
     reply.settle(.success(received))
   }
@@ -65,11 +65,6 @@ private final class ClientCompletions: Sendable {
       if let whole { reply.settle(.success(whole)) }
     }
   }
-}
-
-/// A subclass of ``URLSessionClient`` released its completions without a call.
-struct ClientReplyMissing: Error, CustomStringConvertible {
-  var description: String { "the client released its completion without a result; call it in sendRequest of the subclass" }
 }
 
 /// The response that a client returns, when it arrives.

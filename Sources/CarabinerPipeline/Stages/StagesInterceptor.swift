@@ -31,14 +31,14 @@ public final class StagesInterceptor: ApolloInterceptor, Cancellable, CustomStri
     completion: @escaping (Result<GraphQLResult<Operation.Data>, any Error>) -> Void
   ) {
     guard let chain = chain as? ChainPlace else {
-      return chain.handleErrorAsync(StagesError.foreignChain, request: request, response: response, completion: completion)
+      return chain.handleErrorAsync(PipelineError.foreignChain, request: request, response: response, completion: completion)
     }
     let tracer = chain.engine.tracer
     let made: StageSet
     do {
       made = try chain.engine.memory.stages(tracer: tracer) { context in
         var interceptors = try stages.interceptors(for: request.operation, context: context)
-        try StagesError.check(interceptors)
+        try interceptors.checkPlaces()
         if let tracer { interceptors.graphQL = interceptors.graphQL.traced(by: tracer) }
         return interceptors
       }
@@ -51,26 +51,14 @@ public final class StagesInterceptor: ApolloInterceptor, Cancellable, CustomStri
   }
 }
 
-/// The interceptors of the core cannot run.
-enum StagesError: Error, CustomStringConvertible {
-  case foreignChain
-  case unusedStage(kind: String, name: String)
-
-  var description: String {
-    switch self {
-    case .foreignChain: "StagesInterceptor runs only in chains of this module; pass it the chain value that the list got"
-    case .unusedStage(let kind, let name):
-      "the \(kind) stage \(name) has no place in a list of interceptors, which has its own; remove it from the manifest or provider"
-    }
-  }
-
+extension RequestInterceptors {
   /// Checks that there is no stage that would silently not run.
-  static func check(_ interceptors: RequestInterceptors) throws {
-    if !(interceptors.cache is DefaultCacheInterceptor), !interceptors.cache.traits.contains(.keepsNothing) {
-      throw Self.unusedStage(kind: "cache", name: interceptors.cache.stageName)
+  fileprivate func checkPlaces() throws(PipelineError) {
+    if !(cache is DefaultCacheInterceptor), !cache.traits.contains(.keepsNothing) {
+      throw .unusedStage(kind: "cache", name: cache.stageName)
     }
-    if !(interceptors.parser is Carabiner.JSONResponseParsingInterceptor) {
-      throw Self.unusedStage(kind: "parsing", name: interceptors.parser.stageName)
+    if !(parser is Carabiner.JSONResponseParsingInterceptor) {
+      throw .unusedStage(kind: "parsing", name: parser.stageName)
     }
   }
 }
