@@ -84,8 +84,8 @@ extension Peer {
   }
 
   /// The head of a stream whose body ends with the connection.
-  func streamHead() throws {
-    try send("HTTP/1.1 200 OK\r\nContent-Type: application/connect+json\r\nConnection: close\r\n\r\n")
+  func streamHead(codec: String = "json") throws {
+    try send("HTTP/1.1 200 OK\r\nContent-Type: application/connect+\(codec)\r\nConnection: close\r\n\r\n")
   }
 
   /// Answers a server stream with these messages.
@@ -97,9 +97,11 @@ extension Peer {
 }
 
 /// A message of a stream.
-func envelope(_ text: String, flags: UInt8 = 0) -> [UInt8] {
-  let bytes = Array(text.utf8)
-  return [flags] + (0..<4).reversed().map { UInt8(truncatingIfNeeded: bytes.count >> ($0 * 8)) } + bytes
+func envelope(_ text: String, flags: UInt8 = 0) -> [UInt8] { envelope(Array(text.utf8), flags: flags) }
+
+/// A message of a stream.
+func envelope(_ bytes: [UInt8], flags: UInt8 = 0) -> [UInt8] {
+  [flags] + (0..<4).reversed().map { UInt8(truncatingIfNeeded: bytes.count >> ($0 * 8)) } + bytes
 }
 
 let endOfStream = envelope("{}", flags: 2)
