@@ -45,6 +45,9 @@ struct PrintableURLTests {
     "CarabinerCurl/Redirects.swift": 1,
     "CarabinerCurl/Transfer.swift": 1, "CarabinerWebSocket/SocketDriver.swift": 2, "CarabinerWebSocket/SocketOpening.swift": 2,
     "CarabinerWebSocket/WebSocketEndpoint.swift": 3, "CarabinerServer/Replay/ReplayRun.swift": 1,
+    "CarabinerPipelineSockets/SocketLine.swift": 1,
+    // Used for the URL itself.
+    "CarabinerCommand/Call/CallCommand.swift": 1,
     // Used for the URL itself and for an error.
     "CarabinerCurl/EasyHandle.swift": 2,
     // Read and written by plugins.
