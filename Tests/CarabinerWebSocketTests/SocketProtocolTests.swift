@@ -191,14 +191,14 @@ struct SocketProtocolTests {
     let client = try ApolloClient.socket(server.socketURL)
     let stream = try client.subscribe(subscription: CountSubscription())
     #expect(stream.state == .pending)
-    let states = Task { await stream.states.reduce(into: []) { $0.append($1) } }
+    let states = stream.states
     var counts: [Int?] = []
     for try await response in stream { counts.append(try response.data?.count) }
     #expect(counts == [1, 2, 3, 4])
     #expect(Set(journal.entries).count == 4)
     #expect(stream.state == .finished)
     #expect(
-      await states.value.drop { $0 == .pending } == [
+      await states.reduce(into: []) { $0.append($1) }.drop { $0 == .pending } == [
         .active, .reconnecting, .active, .reconnecting, .active, .reconnecting, .active, .finished,
       ])
   }
