@@ -15,16 +15,19 @@ struct CommandRun {
 
   /// Runs the command and waits for its end.
   ///
-  /// - Parameter meanwhile: Called with the process id after the input was written.
+  /// - Parameters:
+  ///   - meanwhile: Called with the process id after the input was written.
+  ///   - onFirstLine: Called with the process id after the first line of output, if there is one.
   init(
     _ arguments: [String], input: String = "", environment: [String: String] = [:],
-    meanwhile: @escaping @Sendable (Int32) -> Void = { _ in }
+    meanwhile: @escaping @Sendable (Int32) -> Void = { _ in }, onFirstLine: (@Sendable (Int32) -> Void)? = nil
   ) async throws {
     guard FileManager.default.isExecutableFile(atPath: Repository.command.path) else {
       throw NotBuilt(path: Repository.command.path)
     }
     let run = try await ToolRun(
-      Repository.command, arguments, input: input, environment: environment, meanwhile: meanwhile)
+      Repository.command, arguments, input: input, environment: environment, meanwhile: meanwhile,
+      onFirstLine: onFirstLine)
     status = run.status
     output = run.output
     errors = run.errors

@@ -11,10 +11,10 @@ struct WebSocketCommandTests {
 
   private func run(
     _ arguments: [String], _ document: String, environment: [String: String] = [:],
-    meanwhile: @escaping @Sendable (Int32) -> Void = { _ in }
+    onFirstLine: (@Sendable (Int32) -> Void)? = nil
   ) async throws -> (run: CommandRun, lines: [String]) {
     let run = try await CommandRun(
-      ["run", "--output", "jsonl"] + arguments + ["-"], input: document, environment: environment, meanwhile: meanwhile)
+      ["run", "--output", "jsonl"] + arguments + ["-"], input: document, environment: environment, onFirstLine: onFirstLine)
     return (run, run.output.split(separator: "\n").map(String.init))
   }
 
@@ -86,14 +86,14 @@ struct WebSocketCommandTests {
   @Test("Ctrl-C ends a subscription with an unsubscribe")
   func interrupt() async throws {
     let server = try await StrawberryServer()
-    let (run, lines) = try await run(["--websocket", address(server)], "subscription { forever }") { process in
-      usleep(3_000_000)
-      kill(process, SIGINT)
-    }
+    let (run, lines) = try await run(["--websocket", address(server)], "subscription { forever }") { kill($0, SIGINT) }
     #expect(run.status == 8, "\(run.errors)")
     #expect(lines.first == #"{"data":{"forever":0}}"#)
-    let ends = try JSONValue(parsing: RawAnswer("http://127.0.0.1:\(server.port)/subscriptions").text)
-    #expect(ends == ["running": 0, "ended": 1])
+    func subscriptions() throws -> JSONValue {
+      try JSONValue(parsing: RawAnswer("http://127.0.0.1:\(server.port)/subscriptions").text)
+    }
+    for _ in 0..<6000 where try subscriptions() != ["running": 0, "ended": 1] { usleep(10_000) }
+    #expect(try subscriptions() == ["running": 0, "ended": 1])
   }
 
   @Test("failures have the exit status of their kind")

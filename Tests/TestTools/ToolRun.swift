@@ -20,20 +20,21 @@ public struct ToolRun: Sendable {
   ///   - environment: Variables added to the environment of the tests.
   ///   - directory: The working directory; that of the tests if nil.
   ///   - meanwhile: Called with the process id after the input was written.
+  ///   - onFirstLine: Called with the process id after the first line of output, if there is one.
   public init(
     _ executable: URL, _ arguments: [String], input: String = "", environment: [String: String] = [:], in directory: URL? = nil,
-    meanwhile: @escaping @Sendable (Int32) -> Void = { _ in }
+    meanwhile: @escaping @Sendable (Int32) -> Void = { _ in }, onFirstLine: (@Sendable (Int32) -> Void)? = nil
   ) async throws {
     self = try await offThePool {
       Self.slots.wait()
       defer { Self.slots.signal() }
-      return try Self(blocking: executable, arguments, Data(input.utf8), environment, directory, meanwhile)
+      return try Self(blocking: executable, arguments, Data(input.utf8), environment, directory, meanwhile, onFirstLine)
     }
   }
 
   private init(
     blocking executable: URL, _ arguments: [String], _ input: Data, _ environment: [String: String], _ directory: URL?,
-    _ meanwhile: (Int32) -> Void
+    _ meanwhile: (Int32) -> Void, _ onFirstLine: ((Int32) -> Void)?
   ) throws {
     let process = Process()
     process.executableURL = executable
@@ -52,7 +53,17 @@ public struct ToolRun: Sendable {
     try? standardInput.fileHandleForWriting.write(contentsOf: input)
     try standardInput.fileHandleForWriting.close()
     meanwhile(process.processIdentifier)
-    output = String(decoding: standardOutput.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    var firstLine = ""
+    if let onFirstLine {
+      firstLine = standardOutput.fileHandleForReading.line()
+      if !firstLine.isEmpty {
+        firstLine += "\n"
+        onFirstLine(process.processIdentifier)
+      }
+    }
+    output =
+      firstLine
+      + String(decoding: standardOutput.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     self.errors = errors.text()
     process.waitUntilExit()
     status = process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus

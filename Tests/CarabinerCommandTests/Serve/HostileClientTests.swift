@@ -98,11 +98,11 @@ struct HostileClientTests {
     body.send(Self.post("Content-Length: 26\r\n", "{"))
     let start = ContinuousClock.now
     var isOpen = true
-    while isOpen, ContinuousClock.now - start < .seconds(20) {
+    while isOpen, ContinuousClock.now - start < .seconds(60) {
       isOpen = head.send("P")
       usleep(100_000)
     }
-    #expect(!isOpen, "the head is still read after 20 seconds")
+    #expect(!isOpen, "the head is still read after 60 seconds")
     #expect(body.read().text.hasPrefix("HTTP/1.1 408"))
     try expectServes()
   }
@@ -165,7 +165,7 @@ struct HostileClientTests {
     #expect(try await gateway.status()["operations"]?["running"]?.int == 1)
     client.hangUp()
     let start = ContinuousClock.now
-    while try await gateway.status()["operations"]?["running"]?.int != 0, ContinuousClock.now - start < .seconds(20) {}
+    while try await gateway.status()["operations"]?["running"]?.int != 0, ContinuousClock.now - start < .seconds(60) {}
     #expect(try await gateway.status()["operations"]?["running"]?.int == 0)
   }
 

@@ -187,14 +187,15 @@ struct ServeCommandTests {
   @Test("an unreachable upstream and one that does not answer have different errors")
   func unreachable() throws {
     let folder = try StoreFolder()
-    _ = try folder.write(
-      "carabiner: 1\nsettings: {timeout: 300ms}\nbuilt-ins: {max-retry: {maximum-retries: 0}}\n", to: "chain.yaml")
+    let retries = "carabiner: 1\nbuilt-ins: {max-retry: {maximum-retries: 0}}\n"
+    _ = try folder.write(retries, to: "chain.yaml")
     let gone = try ServeProcess(folder, endpoint: "http://127.0.0.1:9/graphql")
     #expect(try gone.query("{ a }").status == 502)
     let silent = try ScriptedServer { peer in
       _ = try peer.request()
       peer.waitForHangUp()
     }
+    _ = try folder.write(retries + "settings: {timeout: 300ms}\n", to: "chain.yaml")
     let slow = try ServeProcess(folder, endpoint: "\(silent.origin)/graphql")
     #expect(try slow.query("{ a }").status == 504)
   }

@@ -11,20 +11,26 @@ import Testing
 final class AnsweringTransport: HTTPTransport {
   private let status: Int
   private let body: String
-  private let delay: Duration
+  private let gate: AsyncStream<Void>?
+  private let opener: AsyncStream<Void>.Continuation?
   private let sent = Mutex<[Carabiner.URLRequest]>([])
 
-  init(status: Int = 200, body: String = #"{"data":{"hero":{"name":"server"}}}"#, delay: Duration = .zero) {
+  /// - Parameter isHeld: Whether responses wait for `release()`.
+  init(status: Int = 200, body: String = #"{"data":{"hero":{"name":"server"}}}"#, isHeld: Bool = false) {
     self.status = status
     self.body = body
-    self.delay = delay
+    (gate, opener) = isHeld ? AsyncStream.makeStream() : (nil, nil)
   }
+
+  /// Lets all responses go on.
+  func release() { opener?.finish() }
 
   var requests: [Carabiner.URLRequest] { sent.withLock { $0 } }
 
   func send(_ request: Carabiner.URLRequest) async throws -> HTTPResponse {
     sent.withLock { $0.append(request) }
-    if delay > .zero { try await Task.sleep(for: delay) }
+    if let gate { for await _ in gate {} }
+    try Task.checkCancellation()
     return HTTPResponse(
       response: Carabiner.HTTPURLResponse(url: request.url, statusCode: status, headers: ["Content-Type": "application/json"]),
       chunks: PullStream(Data(body.utf8)))

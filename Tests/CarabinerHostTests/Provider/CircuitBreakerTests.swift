@@ -94,11 +94,12 @@ struct CircuitBreakerTests {
     let chain = try await chain(faults: 3)
     for _ in 1...3 { _ = try await outcome(chain) }
     clock.advance(10)
-    let slow = AnsweringTransport(delay: .milliseconds(300))
+    let slow = AnsweringTransport(isHeld: true)
     async let probe = outcome(chain, slow)
     while slow.requests.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
     #expect(try status(chain).phase == .halfOpen)
     for _ in 1...3 { #expect(try await outcome(chain) == "server") }
+    slow.release()
     #expect(try await probe == "call 4")
     #expect(try status(chain).phase == .closed)
   }
@@ -108,12 +109,13 @@ struct CircuitBreakerTests {
     let chain = try await chain(faults: 3)
     for _ in 1...3 { _ = try await outcome(chain) }
     clock.advance(10)
-    let slow = AnsweringTransport(delay: .milliseconds(300))
+    let slow = AnsweringTransport(isHeld: true)
     async let probe = outcome(chain, slow)
     while slow.requests.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
     clock.advance(10)
     #expect(try await outcome(chain) == "call 5")
     #expect(try status(chain).phase == .closed)
+    slow.release()
     #expect(try await probe == "call 5")
   }
 
@@ -124,7 +126,7 @@ struct CircuitBreakerTests {
     clock.advance(10)
     // There is no response, so no parser runs.
     let cancelled = Task { [chain] in
-      try await HostedPlugins.name(chain, AnsweringTransport(delay: .seconds(60)))
+      try await HostedPlugins.name(chain, AnsweringTransport(isHeld: true))
     }
     while try status(chain).phase != .halfOpen { try await Task.sleep(for: .milliseconds(1)) }
     cancelled.cancel()
@@ -213,10 +215,11 @@ struct CircuitBreakerTests {
           chain: {graphql: [p], http: [crc, response-code]}
           rules: [{when: {type: mutation}, chain: {cache: [off]}}]
           """))
-    let transport = AnsweringTransport(delay: .milliseconds(200))
+    let transport = AnsweringTransport(isHeld: true)
     async let underWay = HostedPlugins.name(chain, transport)
     while transport.requests.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
     #expect(chain.entries().first?.callsInFlight == 1)
+    transport.release()
     #expect(try await underWay == "call 1")
     _ = try await HostedPlugins.name(chain)
     // The last count of the call is removed together with the task that waited for it.

@@ -114,7 +114,7 @@ struct OverrideTests {
   func next() async throws {
     let chain = try await chain(["replace"])
     #expect(try await HostedPlugins.name(chain) == "replaced")
-    let transport = AnsweringTransport(delay: .milliseconds(300))
+    let transport = AnsweringTransport(isHeld: true)
     async let underWay = HostedPlugins.name(chain, transport)
     while transport.requests.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
     var overrides = chain.overrides
@@ -123,6 +123,7 @@ struct OverrideTests {
     #expect(chain.overrides == overrides)
     #expect(try await HostedPlugins.name(chain) == "server")
     #expect(chain.plan(nil, .query).active(.graphQL).isEmpty)
+    transport.release()
     #expect(try await underWay == "replaced")
     overrides.override("p0", isEnabled: true, reason: "it was right")
     try chain.setOverrides(overrides)
