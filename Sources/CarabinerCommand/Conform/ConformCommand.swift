@@ -175,7 +175,7 @@ struct ConformCommand: AsyncParsableCommand {
       found = try FuzzReproduction(of: one, keeping: places, supervisor(plugins[0], seed: one.seed, nil, interrupt)) { count in
         if Terminal.isInteractive { Terminal.progress("case \(one.name) with \(count) ingredients") }
       }
-    } catch let error as SupervisorError {
+    } catch let error as ConformanceError {
       Terminal.complain("error: \(error)")
       throw ExitCode(1)
     }

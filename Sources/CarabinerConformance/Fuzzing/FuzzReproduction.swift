@@ -13,7 +13,7 @@ package struct FuzzReproduction: Sendable {
   /// - Parameters:
   ///   - kept: The ingredients to begin with; all if nil.
   ///   - progress: Called before each run with the number of ingredients it has.
-  /// - Throws: ``SupervisorError`` if the plugin cannot be copied.
+  /// - Throws: ``ConformanceError`` if the plugin cannot be copied.
   package init(
     of one: FuzzCase, keeping kept: Set<Int>? = nil, _ supervisor: Supervisor, progress: (Int) -> Void = { _ in }
   ) throws {

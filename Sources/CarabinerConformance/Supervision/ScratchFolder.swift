@@ -42,8 +42,8 @@ final class ScratchFolder: Sendable {
   ///
   /// The supervisor copies the plugin into this folder, and children run that copy: no other user may replace it in between.
   ///
-  /// - Throws: ``SupervisorError`` if another user could put another folder in place.
-  private static func trusted(_ parent: String) throws(SupervisorError) -> String {
+  /// - Throws: ``ConformanceError`` if another user could put another folder in place.
+  private static func trusted(_ parent: String) throws(ConformanceError) -> String {
     do throws(TrustedPath.Fault) {
       let folder = try TrustedPath.resolve(parent)
       return folder == "/" ? "" : folder
@@ -52,7 +52,7 @@ final class ScratchFolder: Sendable {
         switch error {
         case .absent(let reason), .unsafe(let reason): reason
         }
-      throw SupervisorError(
+      throw ConformanceError(
         message: "no private folder can be made in \(parent): \(reason); correct or unset XDG_RUNTIME_DIR")
     }
   }

@@ -101,17 +101,17 @@ package struct Supervisor: Sendable {
   static func copy(_ path: String, to target: String) throws {
     var status = stat()
     guard unsafe stat(path, &status) == 0 else {
-      throw SupervisorError(message: unsafe "\(path) cannot be read: \(String(cString: strerror(errno)))")
+      throw ConformanceError(message: unsafe "\(path) cannot be read: \(String(cString: strerror(errno)))")
     }
     guard status.st_mode & S_IFMT == S_IFREG else {
-      throw SupervisorError(message: "\(path) is not a regular file; name the plugin's .so")
+      throw ConformanceError(message: "\(path) is not a regular file; name the plugin's .so")
     }
     do {
       try FileManager.default.copyItem(atPath: URL(filePath: path).resolvingSymlinksInPath().path, toPath: target)
       try FileManager.default.setAttributes([.posixPermissions: 0o550], ofItemAtPath: target)
       ScratchFolder.hand(target)
     } catch {
-      throw SupervisorError(message: "\(path) cannot be copied to a private folder: \(error.localizedDescription)")
+      throw ConformanceError(message: "\(path) cannot be copied to a private folder: \(error.localizedDescription)")
     }
   }
 
@@ -241,11 +241,4 @@ package struct Supervisor: Sendable {
       return outcome
     }
   }
-}
-
-/// Why a plugin cannot be tested at all.
-package struct SupervisorError: Error, Sendable, CustomStringConvertible {
-  package let message: String
-
-  package var description: String { message }
 }

@@ -8,7 +8,7 @@ internal import Synchronization
   // Only `isDestroyed` changes, and only the creator of an instance destroys it.
 
   /// The plugin refused.
-  struct Refusal: Error, CustomStringConvertible {
+  struct CreationFailure: Error, CustomStringConvertible {
     let status: crb_status
     let reason: String
     /// Whether validate() refused, and not create().
@@ -40,7 +40,8 @@ internal import Synchronization
   }
 
   /// Calls validate(); nil if it accepts, or does not exist.
-  static func validate(_ interceptor: PluginInterceptor, host: UnsafePointer<crb_host>, configuration: String) -> Refusal? {
+  static func validate(_ interceptor: PluginInterceptor, host: UnsafePointer<crb_host>, configuration: String) -> CreationFailure?
+  {
     guard let validate = unsafe interceptor.table.interceptor.validate else { return nil }
     let testHost = TestHost.current
     var lent = GuardedMemory(isGuarded: testHost.state.withLock { $0.isGuarded })
@@ -53,7 +54,7 @@ internal import Synchronization
     lent.takeBack()
     testHost.collectTouches(at: "\(interceptor.id) validate")
     lent.forget()
-    return status == Status.ok ? nil : Refusal(status: status, reason: reason, isValidation: true, leftInstance: false)
+    return status == Status.ok ? nil : CreationFailure(status: status, reason: reason, isValidation: true, leftInstance: false)
   }
 
   private static func create(
@@ -80,7 +81,7 @@ internal import Synchronization
     let status = unsafe interceptor.table.interceptor.create?(host, lent.lend(info, named: "crb_create_info"), &memory, &why)
     testHost.leave()
     guard let status = status, status == Status.ok else {
-      throw unsafe Refusal(
+      throw unsafe CreationFailure(
         status: status ?? Status.invalid, reason: why.message.text, isValidation: false, leftInstance: memory != nil)
     }
     return unsafe memory

@@ -8,7 +8,7 @@ extension LoadingTrial {
   /// - Parameters:
   ///   - name: The new name of the file, without `.so`. The file stays, because the linker would take a new file in its place for it.
   ///   - bytes: The content; the unchanged plugin if nil.
-  /// - Throws: ``CopyFailure``; ``TrialNotes/Skip`` if the plugin may be the cause.
+  /// - Throws: ``ConformanceError``; ``TrialNotes/Skip`` if the plugin may be the cause.
   func copy(named name: String, _ bytes: [UInt8]? = nil) throws -> String {
     let path = "./\(name).so"
     let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o500)
@@ -28,7 +28,7 @@ extension LoadingTrial {
   }
 
   private static func failure(of path: String) -> any Error {
-    let failure = CopyFailure(path: path, status: errno)
+    let failure = ConformanceError(message: "\(path) cannot be written: \(unsafe String(cString: strerror(errno)))")
     return mayBeChanged ? TrialNotes.Skip("after it was loaded, \(failure)") : failure
   }
 
@@ -39,13 +39,5 @@ extension LoadingTrial {
     let descriptor = unsafe bytes.withUnsafeBytes { unsafe CTestHost_memoryFile($0.baseAddress, $0.count) }
     guard descriptor >= 0 else { throw Self.failure(of: "a memory file") }
     return "/proc/self/fd/\(descriptor)"
-  }
-
-  /// No copy could be made, without a fault of the plugin.
-  struct CopyFailure: Error, CustomStringConvertible {
-    let path: String
-    let status: Int32
-
-    var description: String { "\(path) cannot be written: \(unsafe String(cString: strerror(status)))" }
   }
 }

@@ -92,12 +92,12 @@ extension ConnectionHandler {
     switch error {
     case HTTPParserError.headerOverflow: refuse(.headTooLarge, context)
     default:
-      refuse(RequestHeadCheck.Refusal(status: .badRequest, message: "this is not a valid HTTP request: \(error)"), context)
+      refuse(HTTPRefusal(status: .badRequest, message: "this is not a valid HTTP request: \(error)"), context)
     }
   }
 
   /// Responds to input that is not a valid request, and closes the connection: the start of the next request is unknown.
-  func refuse(_ refusal: RequestHeadCheck.Refusal, _ context: ChannelHandlerContext) {
+  func refuse(_ refusal: HTTPRefusal, _ context: ChannelHandlerContext) {
     if case .closing = state { return }
     state = .closing
     deadline = nil
@@ -153,7 +153,7 @@ extension ConnectionHandler {
     case .receiving:
       let time = limits.receiveTimeout.nanoseconds / 1_000_000
       refuse(
-        RequestHeadCheck.Refusal(status: .requestTimeout, message: "the request did not arrive completely within \(time) ms"),
+        HTTPRefusal(status: .requestTimeout, message: "the request did not arrive completely within \(time) ms"),
         context)
     case .idle: context.close(promise: nil)
     case .answering, .sending, .closing: break
@@ -161,7 +161,7 @@ extension ConnectionHandler {
   }
 }
 
-extension RequestHeadCheck.Refusal {
+extension HTTPRefusal {
   static let headTooLarge = Self(
     status: .requestHeaderFieldsTooLarge,
     message: "the head of the request is too large; send fewer or shorter header fields")

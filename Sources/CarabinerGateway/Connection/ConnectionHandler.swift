@@ -181,7 +181,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     guard !isStream || head.isWithin(limits) else { return refuse(.headTooLarge, context) }
     var head = head
     let check: RequestHeadCheck
-    do throws(RequestHeadCheck.Refusal) {
+    do throws(HTTPRefusal) {
       check = try RequestHeadCheck(&head, limits: limits)
     } catch {
       return refuse(error, context)

@@ -2,12 +2,6 @@ internal import NIOHTTP1
 
 /// Checks the fields of a request's head that decide which host it is for and where its body ends (RFC 9112, 3 and 6).
 struct RequestHeadCheck: Sendable {
-  /// A request that is answered with an error status; its connection is closed afterwards.
-  struct Refusal: Error, Hashable {
-    let status: HTTPResponseStatus
-    let message: String
-  }
-
   /// Whether the client waits for `100 Continue` before it sends the body.
   private(set) var expectsContinue = false
   /// Whether the client offers to switch to another protocol.
@@ -17,8 +11,8 @@ struct RequestHeadCheck: Sendable {
 
   /// Checks a head, and converts a target in absolute form to origin form.
   ///
-  /// - Throws: ``Refusal``.
-  init(_ head: inout HTTPRequestHead, limits: GatewayLimits) throws(Refusal) {
+  /// - Throws: ``HTTPRefusal``.
+  init(_ head: inout HTTPRequestHead, limits: GatewayLimits) throws(HTTPRefusal) {
     for (name, value) in head.headers {
       // The length excludes most names without a comparison.
       switch name.utf8.count {
@@ -37,54 +31,54 @@ struct RequestHeadCheck: Sendable {
     if !head.uri.utf8.starts(with: "/".utf8) { try Self.checkTarget(&head) }
   }
 
-  private mutating func takeExpectation(_ value: String) throws(Refusal) {
+  private mutating func takeExpectation(_ value: String) throws(HTTPRefusal) {
     guard value.withoutSpaces.lowercased() == "100-continue" else {
-      throw Refusal(status: .expectationFailed, message: "the only expectation that is supported is 100-continue")
+      throw HTTPRefusal(status: .expectationFailed, message: "the only expectation that is supported is 100-continue")
     }
     expectsContinue = true
   }
 
-  private static func checkLength(_ text: String, _ limits: GatewayLimits) throws(Refusal) {
+  private static func checkLength(_ text: String, _ limits: GatewayLimits) throws(HTTPRefusal) {
     // The parser accepts only digits, so a value that is not an Int is too large for one.
     guard let length = Int(text.withoutSpaces), length <= limits.maximumBodyBytes else { throw .bodyTooLarge(limits) }
   }
 
   /// Rejects transfer codings other than chunked, because the end of such a body cannot be found (RFC 9112, 6.1).
-  private func checkCodings(_ version: HTTPVersion) throws(Refusal) {
+  private func checkCodings(_ version: HTTPVersion) throws(HTTPRefusal) {
     guard !codings.isEmpty else { return }
     guard version.minor > 0 else {
-      throw Refusal(status: .badRequest, message: "HTTP/1.0 has no Transfer-Encoding; send Content-Length")
+      throw HTTPRefusal(status: .badRequest, message: "HTTP/1.0 has no Transfer-Encoding; send Content-Length")
     }
     guard codings.count == 1, codings[0].isField("chunked") else {
-      throw Refusal(
+      throw HTTPRefusal(
         status: .notImplemented, message: "the only transfer coding that is supported is chunked, applied once")
     }
   }
 
   /// Requires exactly one valid Host field; HTTP/1.0 requests may omit it (RFC 9112, 3.2).
-  private func checkHost(_ version: HTTPVersion) throws(Refusal) {
+  private func checkHost(_ version: HTTPVersion) throws(HTTPRefusal) {
     guard hosts.count == 1 || hosts.isEmpty && version.minor == 0 else {
-      throw Refusal(status: .badRequest, message: "a request needs exactly one Host field, and this one has \(hosts.count)")
+      throw HTTPRefusal(status: .badRequest, message: "a request needs exactly one Host field, and this one has \(hosts.count)")
     }
     guard hosts.allSatisfy(Authority.isValid) else {
-      throw Refusal(status: .badRequest, message: "the Host field does not contain a host and an optional port")
+      throw HTTPRefusal(status: .badRequest, message: "the Host field does not contain a host and an optional port")
     }
   }
 
   /// Replaces the Host field by the authority of a target in absolute form (RFC 9112, 3.2.2).
-  private static func checkTarget(_ head: inout HTTPRequestHead) throws(Refusal) {
+  private static func checkTarget(_ head: inout HTTPRequestHead) throws(HTTPRefusal) {
     if head.uri == "*", head.method == .OPTIONS { return }
     guard head.method != .CONNECT else {
-      throw Refusal(status: .notImplemented, message: "CONNECT is not supported")
+      throw HTTPRefusal(status: .notImplemented, message: "CONNECT is not supported")
     }
     let schemes = ["http://", "https://"]
     guard let scheme = schemes.first(where: { head.uri.prefix($0.count).lowercased() == $0 }) else {
-      throw Refusal(status: .badRequest, message: "the target of the request is not a path and not an http URL")
+      throw HTTPRefusal(status: .badRequest, message: "the target of the request is not a path and not an http URL")
     }
     let rest = head.uri.dropFirst(scheme.count)
     let authority = rest.prefix { $0 != "/" && $0 != "?" }
     guard Authority.isValid(String(authority)) else {
-      throw Refusal(status: .badRequest, message: "the URL of the request does not contain a host and an optional port")
+      throw HTTPRefusal(status: .badRequest, message: "the URL of the request does not contain a host and an optional port")
     }
     let path = rest.dropFirst(authority.count)
     head.headers.replaceOrAdd(name: "Host", value: String(authority))
@@ -92,7 +86,7 @@ struct RequestHeadCheck: Sendable {
   }
 }
 
-extension RequestHeadCheck.Refusal {
+extension HTTPRefusal {
   static func bodyTooLarge(_ limits: GatewayLimits) -> Self {
     Self(status: .payloadTooLarge, message: "the body is longer than \(limits.maximumBodyBytes) bytes")
   }

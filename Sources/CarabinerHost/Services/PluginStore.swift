@@ -19,7 +19,7 @@ enum PluginStore {
   private typealias Operation = @Sendable (ApolloStore) async throws -> Answer
 
   /// An argument is rejected with this status.
-  private struct Refusal: Error {
+  private struct InvalidArgument: Error {
     let status: crb_status
   }
 
@@ -31,7 +31,7 @@ enum PluginStore {
   static func load(
     _ who: crb_self, _ keys: UnsafePointer<crb_view>?, _ count: Int, _ done: Done?, _ user: UnsafeMutableRawPointer?
   ) -> crb_status {
-    unsafe start(who, done, user) { () throws(Refusal) in
+    unsafe start(who, done, user) { () throws(InvalidArgument) in
       let keys = Array(Set(try unsafe texts(keys, count)))
       return { store in
         let records = try await store.currentRecords(forKeys: keys)
@@ -43,7 +43,7 @@ enum PluginStore {
   static func publish(
     _ who: crb_self, _ records: crb_view, _ done: Done?, _ user: UnsafeMutableRawPointer?
   ) -> crb_status {
-    unsafe start(who, done, user) { () throws(Refusal) in
+    unsafe start(who, done, user) { () throws(InvalidArgument) in
       let records = try unsafe parsed(records)
       return { store in Answer(count: try await store.merge(RecordSet(records)).fieldCount) }
     }
@@ -52,7 +52,7 @@ enum PluginStore {
   static func remove(
     _ who: crb_self, _ keys: UnsafePointer<crb_view>?, _ count: Int, _ done: Done?, _ user: UnsafeMutableRawPointer?
   ) -> crb_status {
-    unsafe start(who, done, user) { () throws(Refusal) in
+    unsafe start(who, done, user) { () throws(InvalidArgument) in
       let keys = try unsafe texts(keys, count)
       return { store in Answer(count: try await store.removeObjects(for: keys)) }
     }
@@ -61,7 +61,7 @@ enum PluginStore {
   static func removeMatching(
     _ who: crb_self, _ pattern: crb_view, _ done: Done?, _ user: UnsafeMutableRawPointer?
   ) -> crb_status {
-    unsafe start(who, done, user) { () throws(Refusal) in
+    unsafe start(who, done, user) { () throws(InvalidArgument) in
       let pattern = try unsafe text(pattern)
       return { store in Answer(count: try await store.removeObjects(matching: pattern)) }
     }
@@ -70,14 +70,14 @@ enum PluginStore {
   // MARK: Running one
 
   private static func start(
-    _ who: crb_self, _ done: Done?, _ user: UnsafeMutableRawPointer?, _ make: () throws(Refusal) -> Operation
+    _ who: crb_self, _ done: Done?, _ user: UnsafeMutableRawPointer?, _ make: () throws(InvalidArgument) -> Operation
   ) -> crb_status {
     guard let member = PluginRegistry.shared.caller(who), member.grants.contains("store"), let store = member.store else {
       return Status.unsupported
     }
     guard let done = unsafe done else { return Status.invalid }
     let operation: Operation
-    do throws(Refusal) {
+    do throws(InvalidArgument) {
       operation = try make()
     } catch {
       return error.status
@@ -142,38 +142,38 @@ enum PluginStore {
 
   // MARK: Arguments and answers
 
-  private static func texts(_ views: UnsafePointer<crb_view>?, _ count: Int) throws(Refusal) -> [String] {
+  private static func texts(_ views: UnsafePointer<crb_view>?, _ count: Int) throws(InvalidArgument) -> [String] {
     // A count above Int.max arrives as a negative number.
-    guard count >= 0, count <= CRB_STORE_MAX_KEYS else { throw Refusal(status: Status.limit) }
+    guard count >= 0, count <= CRB_STORE_MAX_KEYS else { throw InvalidArgument(status: Status.limit) }
     guard count > 0 else { return [] }
-    guard let views = unsafe views else { throw Refusal(status: Status.invalid) }
+    guard let views = unsafe views else { throw InvalidArgument(status: Status.invalid) }
     var texts: [String] = []
     texts.reserveCapacity(count)
     for place in 0..<count { texts.append(try unsafe text(views[place])) }
     return texts
   }
 
-  private static func text(_ view: crb_view) throws(Refusal) -> String {
-    guard unsafe !view.isAbsent, unsafe view.len != 0 else { throw Refusal(status: Status.invalid) }
-    guard unsafe view.len > 0, unsafe view.len <= CRB_STORE_MAX_KEY_BYTES else { throw Refusal(status: Status.limit) }
-    guard let text = unsafe String(validating: view.bytes, as: UTF8.self) else { throw Refusal(status: Status.invalid) }
+  private static func text(_ view: crb_view) throws(InvalidArgument) -> String {
+    guard unsafe !view.isAbsent, unsafe view.len != 0 else { throw InvalidArgument(status: Status.invalid) }
+    guard unsafe view.len > 0, unsafe view.len <= CRB_STORE_MAX_KEY_BYTES else { throw InvalidArgument(status: Status.limit) }
+    guard let text = unsafe String(validating: view.bytes, as: UTF8.self) else { throw InvalidArgument(status: Status.invalid) }
     return text
   }
 
-  private static func parsed(_ view: crb_view) throws(Refusal) -> [Record] {
-    guard unsafe view.len >= 0, unsafe view.len <= CRB_STORE_MAX_BYTES else { throw Refusal(status: Status.limit) }
+  private static func parsed(_ view: crb_view) throws(InvalidArgument) -> [Record] {
+    guard unsafe view.len >= 0, unsafe view.len <= CRB_STORE_MAX_BYTES else { throw InvalidArgument(status: Status.limit) }
     let bytes = unsafe Array(view.bytes)
-    guard let objects = (try? JSONValue(parsing: bytes))?.object else { throw Refusal(status: Status.invalid) }
-    guard objects.count <= CRB_STORE_MAX_KEYS else { throw Refusal(status: Status.limit) }
+    guard let objects = (try? JSONValue(parsing: bytes))?.object else { throw InvalidArgument(status: Status.invalid) }
+    guard objects.count <= CRB_STORE_MAX_KEYS else { throw InvalidArgument(status: Status.limit) }
     let now = StoreClock.now
     var records: [Record] = []
     records.reserveCapacity(objects.count)
     for (key, value) in objects {
-      guard !key.isEmpty, let fields = value.object else { throw Refusal(status: Status.invalid) }
-      guard key.utf8.count <= CRB_STORE_MAX_KEY_BYTES else { throw Refusal(status: Status.limit) }
+      guard !key.isEmpty, let fields = value.object else { throw InvalidArgument(status: Status.invalid) }
+      guard key.utf8.count <= CRB_STORE_MAX_KEY_BYTES else { throw InvalidArgument(status: Status.limit) }
       var record = Record(key: key, fields: [:])
       for (name, value) in fields {
-        guard !name.isEmpty else { throw Refusal(status: Status.invalid) }
+        guard !name.isEmpty else { throw InvalidArgument(status: Status.invalid) }
         // The value is serialized again: the store recognizes references by their exact bytes.
         record.set(name, to: value.serialized(), received: now)
       }

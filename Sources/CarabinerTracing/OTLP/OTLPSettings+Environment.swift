@@ -2,21 +2,16 @@ internal import Carabiner
 internal import FoundationEssentials
 
 extension OTLPSettings {
-  /// The settings cannot be used.
-  package struct Refusal: Error, CustomStringConvertible {
-    package let description: String
-  }
-
   /// The settings of the command line and of OpenTelemetry's variables; nil if traces are not requested.
   ///
   /// - Parameters:
   ///   - base: The URL of the collector without the path, from the command line. It overrides the environment.
   ///   - share: The share of traces that are recorded, for traces that start here, from the command line.
   ///   - warn: Called with a message for each malformed variable, which is ignored, as OpenTelemetry requires.
-  /// - Throws: ``Refusal`` if the settings cannot be used.
+  /// - Throws: ``TracingError`` if the settings cannot be used.
   package init?(
     base: String?, share: Double?, environment: [String: String], warn: @escaping (String) -> Void
-  ) throws(Refusal) {
+  ) throws(TracingError) {
     let variables = OTLPVariables(environment, warn: warn)
     guard let endpoint = try Self.endpoint(base, variables) else { return nil }
     self.init(endpoint: endpoint)
@@ -37,7 +32,7 @@ extension OTLPSettings {
       ?? maximumAttributeBytes
   }
 
-  private static func endpoint(_ base: String?, _ variables: OTLPVariables) throws(Refusal) -> URL? {
+  private static func endpoint(_ base: String?, _ variables: OTLPVariables) throws(TracingError) -> URL? {
     let (text, name): (String, String)
     if let base {
       (text, name) = (Self.traces(base), "--otlp")
@@ -51,14 +46,14 @@ extension OTLPSettings {
         return nil
       }
       if let asked = variables.exporter("PROTOCOL"), asked == "grpc" {
-        throw Refusal(
-          description:
+        throw TracingError(
+          message:
             "OTEL_EXPORTER_OTLP_PROTOCOL is grpc, but traces are sent as JSON over HTTP; set it to http/json and "
             + "\(name) to the HTTP port of the collector, usually 4318")
       }
     }
     guard let url = URL(string: text), url.host() != nil, ["http", "https"].contains(url.scheme?.lowercased()) else {
-      throw Refusal(description: "\(name) takes the http or https URL of a collector, as in http://127.0.0.1:4318")
+      throw TracingError(message: "\(name) takes the http or https URL of a collector, as in http://127.0.0.1:4318")
     }
     return url
   }

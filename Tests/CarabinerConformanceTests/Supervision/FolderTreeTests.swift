@@ -51,7 +51,7 @@ struct FolderTreeTests {
     defer { for path in [parent, link] { try? manager.removeItem(atPath: path) } }
     unsafe chmod(parent, mode)
     for path in [parent, link] {
-      #expect(throws: SupervisorError.self) { try ScratchFolder(for: .writing, in: path) }
+      #expect(throws: ConformanceError.self) { try ScratchFolder(for: .writing, in: path) }
     }
     unsafe chmod(parent, mode | S_ISVTX)
     #expect(throws: Never.self) { try ScratchFolder(for: .writing, in: parent) }
@@ -59,7 +59,7 @@ struct FolderTreeTests {
     #expect(throws: Never.self) { try ScratchFolder(for: .writing, in: link) }
     guard geteuid() == 0 else { return }
     unsafe chown(parent, 65_534, 65_534)
-    #expect(throws: SupervisorError.self) { try ScratchFolder(for: .reading, in: parent) }
+    #expect(throws: ConformanceError.self) { try ScratchFolder(for: .reading, in: parent) }
     #expect(try manager.contentsOfDirectory(atPath: parent) == [])
   }
 

@@ -33,8 +33,8 @@ struct TracingOptions: ParsableArguments {
         return nil
       }
       return try TraceExport(settings, logger, redact: Terminal.redacted)
-    } catch let refusal as OTLPSettings.Refusal {
-      throw usageError("\(refusal)")
+    } catch let error as TracingError {
+      throw usageError("\(error)")
     }
   }
 }

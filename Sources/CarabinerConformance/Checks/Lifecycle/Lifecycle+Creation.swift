@@ -58,7 +58,7 @@ extension Check {
     .interceptor { trial in
       trial.testHost.state.withLock { $0.isGuarded = false }
       var failing: [(configuration: String, isAlone: Bool)] = []
-      func attempt(_ configuration: String, isAlone: Bool) -> TestHostInstance.Refusal? {
+      func attempt(_ configuration: String, isAlone: Bool) -> TestHostInstance.CreationFailure? {
         trial.testHost.state.withLock { state in
           guard isAlone else { return state.faults.clear() }
           for slot in [HostSlot.query, .bufAlloc, .bufAdopt, .key, .timerArm, .fetchStart, .storeLoad] {
@@ -71,7 +71,7 @@ extension Check {
             .destroy()
           return nil
         } catch {
-          return error as? TestHostInstance.Refusal
+          return error as? TestHostInstance.CreationFailure
         }
       }
       let variants = ConfigurationVariants.texts(
@@ -184,7 +184,7 @@ extension Check {
           try unsafe TestHostInstance(trial.interceptor, host: trial.host, configuration: configuration, validates: false)
             .destroy()
           if let refusal { trial.notes.fail("\(refusal), and create() accepts \(shown)", at: trial.interceptor.id) }
-        } catch let failure as TestHostInstance.Refusal {
+        } catch let failure as TestHostInstance.CreationFailure {
           if refusal == nil, failure.status == Status.invalid {
             trial.notes.fail("validate() accepts \(shown), and \(failure)", at: trial.interceptor.id)
           }
