@@ -44,7 +44,8 @@ package struct StageOverrides: Sendable, Hashable {
   }
 
   private static func patterns(_ text: String?) -> [String] {
-    (text ?? "").split(separator: ",").map { $0.filter { !$0.isWhitespace } }.filter { !$0.isEmpty }
+    guard let text else { return [] }
+    return text.split(separator: ",").map { $0.filter { !$0.isWhitespace } }.filter { !$0.isEmpty }
   }
 
   /// Whether there are no overrides.
