@@ -90,6 +90,75 @@ struct BadSocketInputTests {
     #expect(await transport.start(Count()).call.words(1) == ["messageTooLarge"])
   }
 
+  @Test(
+    "J2.21, bad input: a close code that another connection would repeat is the error of each operation, and the server is left",
+    arguments: [
+      (4400, "badRequest"), (4401, "unauthorized"), (4403, "forbidden"), (4406, "subprotocolRefused"), (4409, "subscriberExists"),
+      (4429, "tooManyInitialisations"), (4500, "serverFailed"),
+    ] as [(UInt16, String)])
+  func fatalClosing(number: UInt16, code: String) async throws {
+    let server = try ScriptedServer.sockets { socket in
+      try socket.begin()
+      guard try socket.start() != nil, try socket.start() != nil, try socket.start() != nil else { return }
+      try socket.close(number, "no")
+      try socket.readToEnd()
+    }
+    let journal = Journal()
+    let listener = Listener(journal)
+    let transport = WebSocketTransport.to(server)
+    transport.delegate = listener
+    let calls = [transport.start(Count()).call, transport.start(CountQuery()).call, transport.start(CountMutation()).call]
+    #expect(await calls[0].words(1) == [code])
+    #expect(await calls[1].words(1) == [code])
+    #expect(await calls[2].words(1) == ["\(code) sent"])
+    #expect(await journal.entries(2) == ["connect", "disconnect \(code)"])
+    #expect(server.connections == 1 && !transport.isConnected())
+  }
+
+  @Test(
+    "J2.20, bad input: after any other close code a subscription goes on over a new connection, and its handler hears nothing",
+    arguments: [4408, 4499, 4999, 1011] as [UInt16])
+  func passingClosing(number: UInt16) async throws {
+    let connections = Journal()
+    let server = try ScriptedServer.sockets { socket in
+      connections.note("connection")
+      let isFirst = connections.entries.count == 1
+      try socket.begin()
+      guard isFirst, try socket.start() != nil else { return try socket.answerAll() }
+      try socket.close(number, "try again")
+      try socket.readToEnd()
+    }
+    let transport = WebSocketTransport.to(server)
+    #expect(await transport.start(Count()).call.words(1) == ["2"])
+    #expect(server.connections == 2)
+  }
+
+  @Test(
+    "J2.21, bad input: without reconnecting, any close code is the error of the operation",
+    arguments: [(4408, "acknowledgementTimeout"), (4499, "closed")] as [(UInt16, String)])
+  func passingClosingOnce(number: UInt16, code: String) async throws {
+    let server = try ScriptedServer.sockets { socket in
+      try socket.begin()
+      guard try socket.start() != nil else { return }
+      try socket.close(number)
+      try socket.readToEnd()
+    }
+    let transport = WebSocketTransport.to(server, reconnect: false)
+    #expect(await transport.start(Count()).call.words(1) == [code])
+    #expect(server.connections == 1)
+  }
+
+  @Test("J2, bad input: a message nested 100,000 levels deep closes the connection with an error")
+  func nested() async throws {
+    let (opening, closing) = (String(repeating: "[", count: 100_000), String(repeating: "]", count: 100_000))
+    for data in [#"{"a":\#(opening)\#(closing)}"#, opening] {
+      let words = try await words { socket, id in
+        try socket.send(#"{"id":"\#(id)","type":"data","payload":{"data":\#(data)}}"#)
+      }
+      #expect(words == ["invalidMessage"])
+    }
+  }
+
   @Test("J2, bad input: a server that closes after each acknowledgement is left after the core's number of attempts")
   func endless() async throws {
     let server = try ScriptedServer.sockets { socket in
