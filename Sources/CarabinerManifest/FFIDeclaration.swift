@@ -96,7 +96,13 @@ package struct FFIDeclaration: Sendable, Hashable {
       throw ManifestProblem(
         .invalidValue, at: pointer.appending("format"), "the format \(format) does not fit a result of type \(returns)")
     }
-    guard let list = (object["arguments"] ?? .array([])).array else {
+    // A call without the arguments that the function reads crashes the host, so the list is never left out by mistake.
+    guard let given = object["arguments"] else {
+      throw ManifestProblem(
+        .missing, at: pointer.appending("arguments"),
+        "ffi needs arguments, a list of what \(function) takes in C; write arguments: [] only if it takes nothing")
+    }
+    guard let list = given.array else {
       throw ManifestProblem(.wrongType, at: pointer.appending("arguments"), "arguments must be a list")
     }
     guard list.count <= Self.maximumArguments else {

@@ -67,6 +67,30 @@ struct CheckCommandTests {
     #expect(warned["warnings"]?[0]?["line"]?.int == 1)
   }
 
+  @Test("a call without arguments, which would crash the host, is refused with its place and what to write")
+  func callWithoutArguments() async throws {
+    func check(_ more: String) async throws -> (path: String, run: CommandRun) {
+      let manifest = try TemporaryFile(
+        """
+        carabiner: 1
+        plugins:
+          - name: crc
+            ffi: {library: libz.so.1, function: crc32, returns: u64, header: X-CRC\(more)}
+        chain: {http: [crc]}
+        """)
+      return (manifest.path, try await CommandRun(["check", "-m", manifest.path]))
+    }
+    let (path, refused) = try await check("")
+    #expect(refused.status == 3)
+    #expect(
+      refused.errors.split(separator: "\n").first.map(String.init) ?? "" == """
+        \(path):4:5: error: /plugins/0/ffi/arguments: ffi needs arguments, a list of what crc32 takes in C; write arguments: [] only \
+        if it takes nothing [missing]
+        """)
+    let complete = ", arguments: [{type: u64, value: 0}, {type: pointer, from: body}, {type: u32, from: body-length}]"
+    #expect(try await check(complete).run.status == 0)
+  }
+
   @Test("each refused plugin is reported at the faulty key, together with other problems")
   func severalPlugins() async throws {
     let crashes = try await CompiledFixture("loading", defining: ["ENTRY_CRASHES"])
@@ -92,7 +116,7 @@ struct CheckCommandTests {
         - name: noop
           file: \(Self.noop)
         - name: call
-          ffi: {library: libz.so.1, function: no_such_function, returns: u64, header: X}
+          ffi: {library: libz.so.1, function: no_such_function, returns: u64, header: X, arguments: []}
       chain:
         graphql: [crashes, pinned, refuses, fits, noop]
         http: [call, noop]

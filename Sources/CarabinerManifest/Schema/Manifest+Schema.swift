@@ -153,7 +153,7 @@ extension Manifest {
         "call": {
           "description": "A call of one function of an unmodified C library. Its result is written into a request header.",
           "type": "object",
-          "required": ["library", "function", "returns", "header"],
+          "required": ["library", "function", "returns", "header", "arguments"],
           "additionalProperties": false,
           "properties": {
             "library": {"$ref": "#/$defs/text"},

@@ -53,6 +53,8 @@ struct FFITests {
       (#"{"library":"l","function":"f","returns":"u64","header":"X","arguments":[{"type":"pointer","from":"body"}]}"#, "length"),
       (#"{"library":"l","function":"f","returns":"f64","header":"X","format":"hex"}"#, "hex"),
       (#"{"library":"l","function":"f","returns":"u64","header":"X Y"}"#, "header"),
+      (#"{"library":"l","function":"f","returns":"u64","header":"X"}"#, "arguments, a list of what f takes"),
+      (#"{"library":"l","function":"f","returns":"u64","header":"X","arguments":{}}"#, "must be a list"),
       (#"{"library":"l","funktion":"f","returns":"u64","header":"X"}"#, "did you mean function?"),
     ])
   func refusals(text: String, message: String) {
@@ -62,16 +64,16 @@ struct FFITests {
 
   @Test("a library or symbol that is not there is refused")
   func absent() throws {
-    let library = try declaration(#"{"library":"libabsent.so","function":"f","returns":"u64","header":"X"}"#)
+    let library = try declaration(#"{"library":"libabsent.so","function":"f","returns":"u64","header":"X","arguments":[]}"#)
     #expect(throws: ManifestProblem.self) { try FFIFunction(library, at: here) }
-    let symbol = try declaration(#"{"library":"libz.so.1","function":"no_such","returns":"u64","header":"X"}"#)
+    let symbol = try declaration(#"{"library":"libz.so.1","function":"no_such","returns":"u64","header":"X","arguments":[]}"#)
     #expect(throws: ManifestProblem.self) { try FFIFunction(symbol, at: here) }
   }
 
   @Test(
     "a symbol that is data is refused, whether variable, pointer or constant", arguments: ["environ", "stdout", "in6addr_any"])
   func data(symbol: String) throws {
-    let data = try declaration(#"{"library":"libc.so.6","function":"\#(symbol)","returns":"u64","header":"X"}"#)
+    let data = try declaration(#"{"library":"libc.so.6","function":"\#(symbol)","returns":"u64","header":"X","arguments":[]}"#)
     let problem = #expect(throws: ManifestProblem.self) { try FFIFunction(data, at: here) }
     #expect(problem?.pointer == here.appending("function"))
     #expect(problem?.message.contains("is data and not a function") == true, "\(problem?.message ?? "")")
@@ -81,7 +83,8 @@ struct FFITests {
     "functions are accepted, also indirect, weak and private ones' aliases",
     arguments: ["strlen", "memcpy", "time", "getpid", "write", "__libc_malloc"])
   func code(symbol: String) throws {
-    let function = try declaration(#"{"library":"libc.so.6","function":"\#(symbol)","returns":"u64","header":"X"}"#)
+    let function = try declaration(
+      #"{"library":"libc.so.6","function":"\#(symbol)","returns":"u64","header":"X","arguments":[]}"#)
     #expect(throws: Never.self) { try FFIFunction(function, at: here) }
   }
 }

@@ -203,7 +203,7 @@ struct DependencyTests {
     let here = JSONPointer().appending("ffi")
     func function(_ path: String) throws -> FFIFunction {
       let declaration: JSONValue = [
-        "library": .string(path), "function": "fixture_number", "returns": "i32", "header": "X-Number",
+        "library": .string(path), "function": "fixture_number", "returns": "i32", "header": "X-Number", "arguments": [],
       ]
       return try FFIFunction(FFIDeclaration(declaration, at: here), at: here, directory: folder.url.path)
     }
