@@ -63,4 +63,35 @@ struct BadInputTests {
     #expect(words.first?.contains(error) == true, "\(words)")
     #expect(await eventually { service.server.openConnections == 0 })
   }
+
+  @Test(
+    "J1.61: the limits of the core's parser apply to parts, unless the client has limits of its own",
+    arguments: [(nil, "partTooLarge"), (PartLimits(), "server R2")] as [(PartLimits?, String)])
+  func limitsOfStages(limits: PartLimits?, outcome: String) async throws {
+    let stages = LimitedParser(limits: PartLimits(maximumPartBytes: 40))
+    for isOfClient in [false, true] {
+      let server = try ScriptedServer(
+        ScriptedServer.answering { _, peer in
+          try peer.sendParts()
+          try peer.sendPart(#"{"data":{"hero":{"__typename":"Droid","id":"1","name":"R2"}},"hasNext":false}"#)
+          try peer.send("\r\n-----\r\n")
+          peer.close()
+        })
+      let client = URLSessionClient(transport: try Curl(), stages: isOfClient ? stages : nil, limits: limits)
+      let store = ApolloStore()
+      let provider = DefaultInterceptorProvider(client: client, store: store, stages: isOfClient ? nil : stages)
+      let transport = RequestChainNetworkTransport(
+        interceptorProvider: provider, endpointURL: try #require(URL(string: server.origin)))
+      let results = Results<HeroQuery.Data>()
+      _ = transport.send(operation: HeroQuery(), cachePolicy: .fetchIgnoringCacheData, callbackQueue: .global()) {
+        results.add($0)
+      }
+      #expect(await eventually { !results.all.isEmpty })
+      switch results.all.first {
+      case .success(let value)?: #expect("\(value.source) \(value.data?.hero.name ?? "nil")" == outcome)
+      case .failure(let error)?: #expect("\(error)".contains(outcome), "\(error)")
+      case nil: break
+      }
+    }
+  }
 }

@@ -157,3 +157,12 @@ struct RetriesUnavailable: HTTPInterceptor {
     return response
   }
 }
+
+/// A provider whose parser has these limits, as that of a manifest.
+struct LimitedParser: InterceptorProvider {
+  let limits: ResponseLimits
+
+  func responseParser<Operation: GraphQLOperation>(for operation: Operation) -> any ResponseParsingInterceptor {
+    JSONResponseParsingInterceptor(limits: limits)
+  }
+}

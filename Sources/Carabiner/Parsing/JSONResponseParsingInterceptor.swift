@@ -8,7 +8,8 @@ internal import FoundationEssentials
 public struct JSONResponseParsingInterceptor: ResponseParsingInterceptor {
   public var stageName: String { "json" }
 
-  private let limits: ResponseLimits
+  /// The limits for each response.
+  package let limits: ResponseLimits
 
   /// A parser with these limits.
   public init(limits: ResponseLimits = ResponseLimits()) {

@@ -13,20 +13,21 @@ struct ClientExchange: Sendable {
 
   init(
     client: Transferred<URLSessionClient>, transport: any HTTPTransport, stages: (any Carabiner.InterceptorProvider)?,
-    limits: ResponseLimits, request: URLRequest, transfer: ClientTransfer, call: FetchCall?
+    limits: ResponseLimits?, request: URLRequest, transfer: ClientTransfer, call: FetchCall?
   ) {
     self.client = client
-    self.limits = limits
     self.request = request.adding(client.value.session.configuration.httpAdditionalHeaders)
     self.transfer = transfer
     self.call = call
     let context = call?.stages?.context ?? Carabiner.RequestContext(tracer: call?.tracer)
     let operation = call?.operation ?? .unknown
     let made = Result {
-      try call?.stages?.interceptors.http ?? stages?.interceptors(for: operation.described, context: context).http ?? []
+      try call?.stages?.interceptors ?? stages?.interceptors(for: operation.described, context: context)
     }
     // The list has an interceptor for the status, which gets the whole body.
-    let interceptors = ((try? made.get()) ?? []).filter { !($0 is Carabiner.ResponseCodeInterceptor) }
+    let found = try? made.get()
+    let interceptors = (found?.http ?? []).filter { !($0 is Carabiner.ResponseCodeInterceptor) }
+    self.limits = limits ?? (found?.parser as? Carabiner.JSONResponseParsingInterceptor)?.limits ?? ResponseLimits()
     leg = HTTPLeg(interceptors: interceptors, transport: transport, context: context)
     if case .failure(let error) = made { setupError = error } else { setupError = nil }
   }
@@ -76,7 +77,7 @@ struct ClientExchange: Sendable {
         throw TransportError(
           .bodyTooLarge,
           "the body of the response is longer than \(limits.maximumMergedBytes) bytes; check the server, or raise "
-            + "maximumMergedBytes in the limits of the client",
+            + "maximum-body of the manifest, or maximumMergedBytes in the limits of the client",
           url: PrintableURL(response.response.url).withoutQuery, mayHaveBeenSent: true, responseBegan: true)
       }
       body.append(chunk)

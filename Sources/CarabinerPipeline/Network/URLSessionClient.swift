@@ -20,14 +20,15 @@ open class URLSessionClient {
   /// The session that delegate methods get.
   public let session: URLSession
   private let stages: (any Carabiner.InterceptorProvider)?
-  private let limits: ResponseLimits
+  /// The limits that the user chose; nil for those of the interceptors of the core.
+  private let limits: ResponseLimits?
   private let state: Mutex<State>
 
   /// A client with connections of its own.
   public init(sessionConfiguration: URLSessionConfiguration = .default) {
     session = URLSession(configuration: sessionConfiguration)
     stages = nil
-    limits = ResponseLimits()
+    limits = nil
     state = Mutex(State())
   }
 
@@ -36,9 +37,10 @@ open class URLSessionClient {
   /// - Parameters:
   ///   - transport: Sends the requests. It may be shared with others.
   ///   - stages: Its HTTP interceptors see each request and response; nil for none.
-  ///   - limits: The limits of responses in parts. The transport limits other bodies.
+  ///   - limits: The limits of responses in parts; nil for those of the parser among the interceptors of the core, for example
+  ///     `maximum-part` of a manifest, or else the defaults. The transport limits other bodies.
   public init(
-    transport: any HTTPTransport, stages: (any Carabiner.InterceptorProvider)? = nil, limits: ResponseLimits = ResponseLimits()
+    transport: any HTTPTransport, stages: (any Carabiner.InterceptorProvider)? = nil, limits: ResponseLimits? = nil
   ) {
     session = URLSession(configuration: .default)
     self.stages = stages

@@ -96,6 +96,44 @@ struct PipelinePluginTests {
     #expect(chain.upstream.connections == 0)
   }
 
+  @Test("J1.61: maximum-part of the manifest limits a response in parts, and a reload changes the limit")
+  func partLimit() async throws {
+    let server = try ScriptedServer(
+      ScriptedServer.answering { _, peer in
+        let part = #"{"data":{"stamp":"\#(String(repeating: "x", count: 3000))"},"hasNext":false}"#
+        try peer.send(
+          "HTTP/1.1 200 OK\r\nContent-Type: multipart/mixed;boundary=\"-\";deferSpec=20220824\r\nConnection: close\r\n\r\n"
+            + "---\r\nContent-Type: application/json\r\n\r\n\(part)\r\n-----\r\n")
+        peer.close()
+      })
+    let chain = try await StampedChain("one")
+    func write(_ limit: String) throws {
+      try chain.write(
+        """
+        carabiner: 1
+        endpoint: \(server.origin)
+        plugins: [{name: stamp, file: stamp.so}]
+        chain: {http: [stamp]}
+        settings: {maximum-part: \(limit)}
+        """)
+    }
+    try write("2KiB")
+    let host = try await PluginHost(manifest: chain.manifest)
+    let store = CarabinerPipeline.ApolloStore()
+    let client = CarabinerPipeline.ApolloClient(
+      networkTransport: CarabinerPipeline.RequestChainNetworkTransport(
+        interceptorProvider: Provider(store: store, stages: ManifestProvider(host)),
+        endpointURL: try #require(URL(string: server.origin))),
+      store: store)
+    let error = await #expect(throws: (any Error).self) {
+      try await client.fetch(query: StampQuery(), cachePolicy: .fetchIgnoringCacheData)
+    }
+    #expect("\(try #require(error))".contains("2048 bytes"))
+    try write("8KiB")
+    try await host.reload()
+    #expect(try await client.fetch(query: StampQuery(), cachePolicy: .fetchIgnoringCacheData).data?.stamp.count == 3000)
+  }
+
   // MARK: Lists that the generation has itself
 
   @Test(
