@@ -1,18 +1,32 @@
 @_spi(InterceptorHints) internal import Carabiner
 internal import FoundationEssentials
 
-/// Runs the operation of one pass over a socket, and proceeds with each of its results.
+/// The operation of one pass over a socket. It proceeds with each of its results.
 struct SocketFetch<Operation: GraphQLOperation> {
-  let request: SocketRequest<Operation>
-  let chain: any RequestChain
-  let completion: Travel<Operation>.Completion
+  private let request: SocketRequest<Operation>
+  private let chain: any RequestChain
+  private let completion: Travel<Operation>.Completion
+  private let started: Result<PullStream<GraphQLResponse<Operation>>, any Error>
+
+  /// Starts the operation.
+  ///
+  /// It starts on the thread of the interceptor, and not in a task: tasks run in any order, and operations are sent in the order of their
+  /// calls.
+  init(
+    request: SocketRequest<Operation>, chain: any RequestChain, completion: @escaping Travel<Operation>.Completion
+  ) {
+    self.request = request
+    self.chain = chain
+    self.completion = completion
+    started = Result { try request.runner.results(of: request.operation, payload: try request.payload) }
+  }
 
   func run() async {
     do {
       noteSkippedStages()
       let gate = ResultGate()
       var isEmpty = true
-      for try await result in try request.runner.results(of: request.operation, payload: try request.payload) {
+      for try await result in try started.get() {
         isEmpty = false
         proceed(with: result.body.bytes, gate)
         await gate.wait()
