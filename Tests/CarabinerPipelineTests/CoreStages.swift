@@ -158,6 +158,19 @@ struct RetriesUnavailable: HTTPInterceptor {
   }
 }
 
+/// Sends another document than that of the operation.
+struct ReplacingDocument: GraphQLInterceptor {
+  let document: String
+
+  func intercept<Request: GraphQLRequest>(
+    request: Request, next: NextInterceptorFunction<Request>
+  ) async throws -> InterceptorResultStream<Request> {
+    var request = request
+    request.wireOverrides.document = .replaced(document)
+    return await next(request)
+  }
+}
+
 /// A provider whose parser has these limits, as that of a manifest.
 struct LimitedParser: InterceptorProvider {
   let limits: ResponseLimits

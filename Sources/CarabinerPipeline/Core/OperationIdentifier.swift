@@ -12,5 +12,10 @@ extension GraphQLOperation {
   var ownIdentifier: String? { (self as? any IdentifiedOperation)?.operationIdentifier }
 
   /// The identifier for persisted queries: its own, or else the SHA-256 of the document.
-  var persistedIdentifier: String { ownIdentifier ?? Digest.sha256(Array(document.utf8)).hexDigits }
+  var persistedIdentifier: String { ownIdentifier ?? document.persistedHash }
+}
+
+extension String {
+  /// The hash of this document for persisted queries.
+  var persistedHash: String { Digest.sha256(Array(utf8)).hexDigits }
 }

@@ -73,9 +73,9 @@ struct DelegatedRequest<Operation: GraphQLOperation>: Carabiner.GraphQLRequest {
   /// The request in the form of the 1.x generation.
   private func form() -> HTTPRequest<Operation> {
     var overrides = wireOverrides
-    // The body creator writes the hash.
     let sendsHash = overrides.extensions["persistedQuery"] != nil
-    overrides.extensions["persistedQuery"] = nil
+    // The body creator writes the hash of the operation. That of a document that an interceptor has replaced stays in its place.
+    if !replacesDocument { overrides.extensions["persistedQuery"] = nil }
     let form: HTTPRequest<Operation>
     if let files {
       form = UploadRequest(
@@ -95,12 +95,12 @@ struct DelegatedRequest<Operation: GraphQLOperation>: Carabiner.GraphQLRequest {
     return form
   }
 
+  private var replacesDocument: Bool { wireOverrides.replacesDocument(of: operation) }
+
   private var bodies: any RequestBodyCreator {
     let (made, legacy) = (options.bodies.value, options.bodies.value as? RequestCreatorBody)
-    // The server does not know a document that an interceptor has changed.
-    if case .replaced = wireOverrides.document {
-      return legacy.map { RequestCreatorBody(creator: $0.creator, sendsIdentifiers: false) } ?? made
-    }
+    // The server does not know a document that an interceptor has changed by the identifier of the operation.
+    if replacesDocument { return made.withoutIdentifiers(if: true) }
     // A creator of the 0.3x generation makes the whole form of an upload.
     guard options.sendsIdentifiers, files == nil || legacy == nil else { return made }
     return IdentifierBodies(bodies: made)

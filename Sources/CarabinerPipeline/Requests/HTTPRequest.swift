@@ -46,10 +46,15 @@ open class HTTPRequest<Operation: GraphQLOperation>: Hashable, CustomDebugString
     setHeader("Accept", operation.acceptedMediaTypes)
     setHeader("X-APOLLO-OPERATION-NAME", operation.operationName)
     setHeader("X-APOLLO-OPERATION-TYPE", operation.operationType.rawValue)
-    setHeader("X-APOLLO-OPERATION-ID", operation.ownIdentifier)
+    setHeader(Self.identifierHeader, operation.ownIdentifier)
     setHeader("apollographql-client-name", clientName)
     setHeader("apollographql-client-version", clientVersion)
   }
+
+  private static var identifierHeader: String { "X-APOLLO-OPERATION-ID" }
+
+  /// Whether an interceptor of the core has replaced the document, so that the identifier of the operation does not name it.
+  var replacesDocument: Bool { wireOverrides.replacesDocument(of: operation) }
 
   /// Sets a header field, in place of one with this name.
   open func addHeader(name: String, value: String) { setHeader(name, value) }
@@ -71,6 +76,9 @@ open class HTTPRequest<Operation: GraphQLOperation>: Hashable, CustomDebugString
   open func toURLRequest() throws -> URLRequest {
     var request = URLRequest(url: graphQLEndpoint)
     for (name, value) in additionalHeaders.sorted(by: { $0.key < $1.key }) { request.headers[name] = value }
+    if let identifier = operation.ownIdentifier, request.headers[Self.identifierHeader] == identifier, replacesDocument {
+      request.headers.remove(Self.identifierHeader)
+    }
     if let limit = (context as? any RequestContextTimeoutConfigurable)?.requestTimeout { request.timeoutInterval = limit }
     // A subscription has no deadline of its own.
     if operation.operationType == .subscription, request.timeoutInterval == 0 { request.timeoutInterval = .infinity }

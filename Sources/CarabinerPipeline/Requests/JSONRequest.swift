@@ -45,13 +45,15 @@ open class JSONRequest<Operation: GraphQLOperation>: HTTPRequest<Operation> {
   /// The body.
   open var body: JSONEncodableDictionary {
     let sendsHash = sendsHash
-    return requestBodyCreator.requestBody(
-      for: operation, sendQueryDocument: !sendsHash || isPersistedQueryRetry, autoPersistQuery: sendsHash)
+    return requestBodyCreator.withoutIdentifiers(if: replacesDocument).requestBody(
+      for: operation, sendQueryDocument: sendsDocument, autoPersistQuery: sendsHash)
   }
+
+  private var sendsDocument: Bool { !sendsHash || isPersistedQueryRetry }
 
   open override func toURLRequest() throws -> URLRequest {
     var request = try super.toURLRequest()
-    let body = try body.applying(wireOverrides).namingLibrary(sendEnhancedClientAwareness)
+    let body = try body.applying(wireOverrides, sendsDocument: sendsDocument).namingLibrary(sendEnhancedClientAwareness)
     guard usesGET else {
       request.httpBody = Data(JSONValue.object(body).serialized(sortedKeys: true))
       return request

@@ -53,14 +53,42 @@ public enum GraphQLHTTPRequestError: Error, Sendable, Hashable, CustomStringConv
   }
 }
 
+extension RequestBodyCreator {
+  /// This creator, without identifiers of operations if an interceptor of the core has replaced the document.
+  ///
+  /// The server does not know the new document by the identifier of the operation.
+  func withoutIdentifiers(if isReplaced: Bool) -> any RequestBodyCreator {
+    guard isReplaced, let legacy = self as? RequestCreatorBody else { return self }
+    return RequestCreatorBody(creator: legacy.creator, sendsIdentifiers: false)
+  }
+}
+
+extension WireOverrides {
+  /// Whether the document of `operation` is replaced by another one, which may be sent as its hash.
+  func replacesDocument(of operation: some GraphQLOperation) -> Bool {
+    switch document {
+    case .original: false
+    case .replaced(let document): document != operation.document
+    case .omitted: sentHash.map { $0 != operation.document.persistedHash } ?? false
+    }
+  }
+
+  /// The hash that is sent; nil for none.
+  var sentHash: String? { extensions["persistedQuery"]?["sha256Hash"]?.string }
+}
+
 extension JSONObject {
   /// This body with what interceptors of the core replaced.
-  func applying(_ overrides: WireOverrides) -> JSONObject {
+  ///
+  /// - Parameter sendsDocument: Whether a replaced document is sent, and not only its hash.
+  func applying(_ overrides: WireOverrides, sendsDocument: Bool = true) -> JSONObject {
     var body = self
     switch overrides.document {
     case .original: break
     case .omitted: body["query"] = nil
-    case .replaced(let document): body["query"] = .string(document)
+    case .replaced(let document):
+      body["query"] = sendsDocument ? .string(document) : nil
+      body.replaceHash(by: document)
     }
     if let variables = overrides.variables, let value = try? JSONValue(parsing: variables.bytes) { body["variables"] = value }
     guard !overrides.extensions.isEmpty else { return body }
@@ -68,6 +96,14 @@ extension JSONObject {
     for (name, value) in overrides.extensions { extensions[name] = value }
     body["extensions"] = .object(extensions)
     return body
+  }
+
+  /// Replaces the hash of a persisted query, if there is one, by that of `document`.
+  private mutating func replaceHash(by document: String) {
+    guard var extensions = self["extensions"]?.object, var query = extensions["persistedQuery"]?.object else { return }
+    query["sha256Hash"] = .string(document.persistedHash)
+    extensions["persistedQuery"] = .object(query)
+    self["extensions"] = .object(extensions)
   }
 
   /// This body with the name and version of the library in its extensions.

@@ -40,7 +40,7 @@ package final class SocketRequest<Operation: GraphQLOperation>: JSONRequest<Oper
 
   package override var body: JSONEncodableDictionary {
     var body = super.body
-    if sendsIdentifier, let identifier = operation.ownIdentifier { body["id"] = .string(identifier) }
+    if sendsIdentifier, !replacesDocument, let identifier = operation.ownIdentifier { body["id"] = .string(identifier) }
     return body
   }
 

@@ -34,8 +34,9 @@ open class UploadRequest<Operation: GraphQLOperation>: HTTPRequest<Operation> {
       let form = try creator.form(for: operation, files: files, manualBoundary: manualBoundary)
       return request.uploading(try form.body(), boundary: form.boundary)
     }
-    let body = try requestBodyCreator.requestBody(for: operation, sendQueryDocument: true, autoPersistQuery: false)
-      .applying(wireOverrides).namingLibrary(sendEnhancedClientAwareness)
+    let body = try requestBodyCreator.withoutIdentifiers(if: replacesDocument)
+      .requestBody(for: operation, sendQueryDocument: true, autoPersistQuery: false).applying(wireOverrides).namingLibrary(
+        sendEnhancedClientAwareness)
     let boundary = manualBoundary ?? Carabiner.UploadRequest<Operation>.randomBoundary()
     let form = try UploadForm(boundary: boundary).body(operations: body, files: files.inFieldOrder.map(\.core))
     return request.uploading(form, boundary: boundary)
