@@ -22,6 +22,19 @@ struct EverySecond: GraphQLInterceptor {
   }
 }
 
+/// Sends another document than that of the operation.
+struct ReplacingDocument: GraphQLInterceptor {
+  let document: String
+
+  func intercept<Request: GraphQLRequest>(
+    request: Request, next: NextInterceptorFunction<Request>
+  ) async throws -> InterceptorResultStream<Request> {
+    var request = request
+    request.wireOverrides.document = .replaced(document)
+    return await next(request)
+  }
+}
+
 private final class Counter: @unchecked Sendable {
   // One reader calls it.
   private var value = 0

@@ -37,6 +37,21 @@ struct OperationTests {
     #expect(payload["extensions"] == nil)
   }
 
+  @Test("J2.8, J2.13: a document that a stage has replaced is sent without the identifier of the operation")
+  func replacedDocument() async throws {
+    let server = try ScriptedServer.sockets { [journal] socket in
+      try socket.begin()
+      journal.note(try socket.message()?["payload"]?.description ?? "")
+      try socket.readToEnd()
+    }
+    let transport = WebSocketTransport(
+      request: URLRequest(url: server.socketURL), sendOperationIdentifiers: true,
+      stages: Stages(graphQL: [ReplacingDocument(document: "query Identified { other }")]))
+    _ = transport.start(Identified())
+    let payload = try JSONValue(parsing: Array(try #require(await journal.entries(1).first).utf8))
+    #expect(payload["query"]?.string == "query Identified { other }" && payload["id"] == nil)
+  }
+
   @Test("J2.15: callbacks run on the queue of the caller, and results are published under the identifier of the caller")
   func callers() async throws {
     let server = try ScriptedServer.sockets { socket in
