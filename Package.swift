@@ -338,8 +338,8 @@ if !librariesOnly {
     .testTarget(
       name: "CarabinerPipelineSocketsTests",
       dependencies: [
-        "CarabinerPipelineSockets", "CarabinerPipeline", "Carabiner", "CarabinerWebSocket", "CarabinerWire", "ScriptedServer",
-        "ScriptedSocket", "SocketSamples", "TestTools",
+        "CarabinerPipelineSockets", "CarabinerPipeline", "CarabinerServer", "Carabiner", "CarabinerWebSocket", "CarabinerWire",
+        "ScriptedServer", "ScriptedSocket", "SocketSamples", "TestTools",
       ],
       // As users have it: members of the types that both generations share need no import of the core.
       swiftSettings: [.enableUpcomingFeature("ExistentialAny"), .strictMemorySafety(), .treatAllWarnings(as: .error)]),

@@ -1,5 +1,6 @@
 /* Reads, drops or ends the results of a response in parts, or makes such a response. {"mode": "..."} */
 #include <carabiner.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@ static const crb_host *host;
 typedef struct instance {
   crb_self self;
   char mode[32];
+  atomic_uint seen;
 } instance;
 
 static int is(const instance *i, const char *mode) { return strcmp(i->mode, mode) == 0; }
@@ -33,6 +35,7 @@ static crb_verdict on_result(void *inst, crb_call call, void *state, const crb_r
   instance *i = inst;
   (void)state;
   if (is(i, "drop-incremental") && result->flags & CRB_RESULT_INCREMENTAL) return CRB_DROP;
+  if (is(i, "drop-every-second") && atomic_fetch_add(&i->seen, 1) % 2 == 1) return CRB_DROP;
   if (is(i, "finish-second") && result->seq == 1) return CRB_FINISH;
   if (!is(i, "describe")) return CRB_CONTINUE;
   char text[512];

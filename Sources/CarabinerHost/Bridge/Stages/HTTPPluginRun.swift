@@ -10,7 +10,7 @@ struct HTTPPluginRun: HTTPInterceptor {
     self.call = call
   }
 
-  var stageName: String { "plugins" }
+  var stageName: String { group.stages.map(\.plugin.options.name).joined(separator: ", ") }
   var traits: InterceptorHints { [.tracesItself, .bindsNoTaskLocals] }
 
   func intercept(request: URLRequest, next: NextHTTPInterceptorFunction) async throws -> HTTPResponse {
