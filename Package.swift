@@ -49,6 +49,8 @@ let package = Package(
     // No product, and public nevertheless: the compiler folds only public constants of another module, and each hook compares some.
     .target(name: "CarabinerABI", dependencies: ["CCarabiner"], swiftSettings: swiftSettings),
     .target(name: "CarabinerWire", swiftSettings: swiftSettings),
+    // HTTP/1.1 as state machines without input and output, for both sides.
+    .target(name: "CarabinerHTTP1", swiftSettings: swiftSettings),
     .target(name: "CarabinerDigest", dependencies: ["CCrypto"], swiftSettings: swiftSettings),
     .target(name: "CarabinerFiles", swiftSettings: swiftSettings),
     .target(
@@ -111,7 +113,8 @@ let package = Package(
       swiftSettings: [.enableUpcomingFeature("ExistentialAny"), .strictMemorySafety(), .treatAllWarnings(as: .error)]),
     // What is checked of any bytes whatever, by libFuzzer and by the replay of its findings.
     .target(
-      name: "FuzzTargets", dependencies: ["Carabiner", "CarabinerHost", "CarabinerManifest", "CarabinerWire"],
+      name: "FuzzTargets",
+      dependencies: ["Carabiner", "CarabinerHTTP1", "CarabinerHost", "CarabinerManifest", "CarabinerWire"],
       path: "Tests/FuzzTargets",
       swiftSettings: swiftSettings),
     .testTarget(
@@ -293,6 +296,7 @@ if !librariesOnly {
       swiftSettings: swiftSettings),
     .testTarget(
       name: "CarabinerWireTests", dependencies: ["CarabinerWire", "TestTools"], swiftSettings: swiftSettings),
+    .testTarget(name: "CarabinerHTTP1Tests", dependencies: ["CarabinerHTTP1"], swiftSettings: swiftSettings),
     .testTarget(name: "CarabinerDigestTests", dependencies: ["CarabinerDigest"], swiftSettings: swiftSettings),
     // Writes to a store until it is killed.
     .executableTarget(

@@ -24,6 +24,10 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
   case connectError = "connect-error"
   /// Blocks of trailers of gRPC-Web.
   case grpcWebTrailers = "grpc-web-trailers"
+  /// Requests of HTTP/1.1.
+  case http1Request = "http1-request"
+  /// Responses of HTTP/1.1.
+  case http1Response = "http1-response"
 
   /// Checks an input.
   ///
@@ -40,6 +44,8 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case .connectEnvelope: try checkEnvelopes(bytes)
     case .connectError: try checkConnectError(bytes)
     case .grpcWebTrailers: try checkTrailers(bytes)
+    case .http1Request: try checkRequest(bytes)
+    case .http1Response: try checkResponse(bytes)
     }
   }
 

@@ -1,0 +1,96 @@
+/// The bytes that the grammar of HTTP/1.1 names.
+enum Byte {
+  static let tab: UInt8 = 9
+  static let lineFeed: UInt8 = 10
+  static let carriageReturn: UInt8 = 13
+  static let space: UInt8 = 32
+  static let zero: UInt8 = 48
+  static let colon: UInt8 = 58
+  static let delete: UInt8 = 127
+
+  /// The bytes of tokens below 64 and from 64 to 127, a bit each (RFC 9110, 5.6.2).
+  private static let lowTokens: UInt64 = 0x03FF_6CFA_0000_0000
+  private static let highTokens: UInt64 = 0x57FF_FFFF_C7FF_FFFE
+
+  /// Whether a name or a method may have the byte.
+  static func isToken(_ byte: UInt8) -> Bool {
+    guard byte < 128 else { return false }
+    return (byte < 64 ? lowTokens : highTokens) &>> UInt64(byte & 63) & 1 != 0
+  }
+
+  /// The byte in lower case.
+  static func folded(_ byte: UInt8) -> UInt8 { byte &- UInt8(ascii: "A") < 26 ? byte | 0x20 : byte }
+
+  static func isDigit(_ byte: UInt8) -> Bool { byte &- zero < 10 }
+
+  static func isSpace(_ byte: UInt8) -> Bool { byte == space || byte == tab }
+}
+
+extension Span<UInt8> {
+  /// The index of the first control character from `start` on; the count if there is none.
+  func firstControl(from start: Int) -> Int {
+    var index = start
+    // Eight bytes at a time. A byte of the sum has its highest bit set if the byte is a control character.
+    while index &+ 8 <= count {
+      let word = unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: index, as: UInt64.self)
+      let isBelowSpace = (word &- 0x2020_2020_2020_2020) & ~word
+      let difference = word ^ 0x7F7F_7F7F_7F7F_7F7F
+      let isDelete = (difference &- 0x0101_0101_0101_0101) & ~difference
+      // The lowest bit is exact. Higher ones may be set by a borrow.
+      let found = (isBelowSpace | isDelete) & 0x8080_8080_8080_8080
+      if found != 0 { return index &+ UInt64(littleEndian: found).trailingZeroBitCount / 8 }
+      index &+= 8
+    }
+    while index < count {
+      let byte = self[index]
+      if byte < Byte.space || byte == Byte.delete { return index }
+      index &+= 1
+    }
+    return count
+  }
+
+  /// The index of the first colon from `start` on; the count if there is none.
+  func firstColon(from start: Int) -> Int {
+    var index = start
+    while index &+ 8 <= count {
+      let word = unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: index, as: UInt64.self)
+      let difference = word ^ 0x3A3A_3A3A_3A3A_3A3A
+      let found = (difference &- 0x0101_0101_0101_0101) & ~difference & 0x8080_8080_8080_8080
+      if found != 0 { return index &+ UInt64(littleEndian: found).trailingZeroBitCount / 8 }
+      index &+= 8
+    }
+    while index < count, self[index] != Byte.colon { index &+= 1 }
+    return index
+  }
+
+  /// Whether a range is this text, ignoring the case of letters.
+  ///
+  /// - Parameter text: A text in lower case.
+  func isEqual(at range: Range<Int>, to text: StaticString) -> Bool {
+    guard range.count == text.utf8CodeUnitCount else { return false }
+    for index in 0..<range.count where Byte.folded(self[range.lowerBound &+ index]) != text[index] { return false }
+    return true
+  }
+
+  /// Whether a range is this text, ignoring the case of letters.
+  func isEqual(at range: Range<Int>, to text: String) -> Bool {
+    guard range.count == text.utf8.count else { return false }
+    return zip(range, text.utf8).allSatisfy { Byte.folded(self[$0]) == Byte.folded($1) }
+  }
+}
+
+extension StaticString {
+  subscript(index: Int) -> UInt8 { unsafe utf8Start[index] }
+}
+
+extension String {
+  /// The text of bytes that may come from anywhere, at most 40 of them, quoted.
+  init(quoting bytes: Span<UInt8>, from start: Int) {
+    var text: [UInt8] = []
+    for index in start..<Swift.min(bytes.count, start + 40) {
+      if bytes[index] == Byte.lineFeed || bytes[index] == Byte.carriageReturn { break }
+      text.append(bytes[index])
+    }
+    self = String(decoding: text, as: UTF8.self).debugDescription
+  }
+}
