@@ -188,7 +188,7 @@ if hasServers {
   ]
   package.dependencies += [
     .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.3.0"),
-    .package(url: "https://github.com/apple/swift-nio", from: "2.81.0"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
     .package(url: "https://github.com/apple/swift-nio-http2", from: "1.40.0"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.29.0"),
     .package(url: "https://github.com/apple/swift-protobuf", from: "1.28.0"),
@@ -218,7 +218,7 @@ if hasServers {
     .target(
       name: "CarabinerGateway",
       dependencies: [
-        "Carabiner", "CarabinerDigest", "CarabinerTracing", "CarabinerWire",
+        "Carabiner", "CarabinerDigest", "CarabinerHTTP1", "CarabinerTracing", "CarabinerWire",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOFoundationCompat", package: "swift-nio"),

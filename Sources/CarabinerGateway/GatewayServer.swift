@@ -1,7 +1,6 @@
 internal import FoundationEssentials
 internal import Glibc
 package import NIOCore
-internal import NIOHTTP1
 internal import NIOPosix
 internal import NIOSSL
 
@@ -101,21 +100,8 @@ package final class GatewayServer: Sendable {
   static func installHTTP1(
     on channel: any Channel, _ handler: any RequestHandler, limits: GatewayLimits, connections: OpenConnections
   ) throws {
-    var decoding = NIOHTTPDecoderLimitConfiguration()
-    decoding.maxHeaderFieldSize = limits.maximumHeadBytes
-    decoding.maxHeaderListSize = limits.maximumHeadBytes
-    decoding.maxHeaderFieldCount = limits.maximumHeadFields
     let pipeline = channel.pipeline.syncOperations
-    // The reply sets the framing fields itself, because the client may use HTTP/1.0.
-    var encoding = HTTPResponseEncoder.Configuration()
-    encoding.automaticallySetFramingHeaders = false
-    try pipeline.addHandler(HTTPResponseEncoder(configuration: encoding))
-    try pipeline.addHandler(
-      ByteToMessageHandler(
-        HTTPRequestDecoder(
-          leftOverBytesStrategy: .fireError, informationalResponseStrategy: .drop, limitConfiguration: decoding)))
-    // Response fields from plugins and upstreams must not contain line breaks.
-    try pipeline.addHandler(NIOHTTPResponseHeadersValidator())
+    try pipeline.addHandler(HTTP1Codec(limits: limits))
     try pipeline.addHandler(ConnectionHandler(handler, limits: limits, connections: connections))
   }
 

@@ -1,3 +1,4 @@
+internal import CarabinerHTTP1
 internal import NIOCore
 internal import NIOHTTP1
 
@@ -88,11 +89,13 @@ extension ConnectionHandler {
 
   // MARK: Refusals
 
-  func refuse(_ error: any Error, _ context: ChannelHandlerContext) {
-    switch error {
-    case HTTPParserError.headerOverflow: refuse(.headTooLarge, context)
-    default:
-      refuse(HTTPRefusal(status: .badRequest, message: "this is not a valid HTTP request: \(error)"), context)
+  func refuse(_ error: HTTP1Error, _ context: ChannelHandlerContext) {
+    switch error.code {
+    case .headTooLarge: refuse(.headTooLarge, context)
+    case .badHost, .unsupportedCoding, .unsupportedExpectation, .unsupportedMethod, .unsupportedVersion:
+      refuse(HTTPRefusal(status: HTTPResponseStatus(statusCode: error.status), message: error.reason), context)
+    case .malformedHead, .ambiguousLength, .malformedChunk, .endedEarly, .unexpectedUpgrade:
+      refuse(HTTPRefusal(status: .badRequest, message: "this is not a valid HTTP request: \(error.reason)"), context)
     }
   }
 

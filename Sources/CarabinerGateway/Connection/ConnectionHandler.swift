@@ -1,3 +1,4 @@
+internal import CarabinerHTTP1
 internal import NIOCore
 internal import NIOHTTP1
 
@@ -24,7 +25,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
   /// A part of a later request that arrived before the current response was written, or the error that follows it.
   enum Held {
     case part(HTTPServerRequestPart)
-    case failure(any Error)
+    case failure(HTTP1Error)
   }
 
   let handler: any RequestHandler
@@ -120,10 +121,8 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
   /// Responses are sent in the order of their requests, so an error after a request in progress waits for its response (RFC 9112,
   /// 9.3.2).
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    guard error is HTTPParserError || error is ByteToMessageDecoderError else { return context.close(promise: nil) }
+    guard let error = error as? HTTP1Error else { return context.close(promise: nil) }
     switch state {
-    // The client sent bytes after its WebSocket request, before the upgrade was complete.
-    case .closing where error.isOfLeftovers: context.close(promise: nil)
     // Input after the last request of a connection is ignored, also if it is invalid (RFC 9112, 9.6).
     case .closing: break
     case .answering, .sending: hold(.failure(error))
@@ -179,10 +178,9 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
   private func begin(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
     // The decoder checks this for HTTP/1.1. The HTTP/2 library applies only the limits that the client has acknowledged.
     guard !isStream || head.isWithin(limits) else { return refuse(.headTooLarge, context) }
-    var head = head
     let check: RequestHeadCheck
     do throws(HTTPRefusal) {
-      check = try RequestHeadCheck(&head, limits: limits)
+      check = try RequestHeadCheck(head, limits: limits)
     } catch {
       return refuse(error, context)
     }
@@ -208,22 +206,10 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
   /// Hands the connection over to a WebSocket handler.
   private func makeWay(for upgrade: SocketUpgrade, _ context: ChannelHandlerContext) {
     state = .closing
-    let pipeline = context.pipeline.syncOperations
-    let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
+    let head = HTTPResponseHead(version: .http1_1, status: .switchingProtocols, headers: upgrade.answer)
+    context.writeAndFlush(wrapOutboundOut(.head(head)), promise: nil)
     do {
-      let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
-      // The client sends nothing until it has the response, so the response is sent when frames can be read.
-      pipeline.removeHandler(decoder).assumeIsolated().whenSuccess { [self, connections] in
-        let context = bound.value
-        guard context.channel.isActive else { return }
-        let head = HTTPResponseHead(version: .http1_1, status: .switchingProtocols, headers: upgrade.answer)
-        context.writeAndFlush(wrapOutboundOut(.head(head)), promise: nil)
-        do {
-          try context.pipeline.syncOperations.makeWay(for: SocketHandler(upgrade, connections: connections), after: self)
-        } catch {
-          context.close(promise: nil)
-        }
-      }
+      try context.pipeline.syncOperations.makeWay(for: SocketHandler(upgrade, connections: connections), after: self)
     } catch {
       context.close(promise: nil)
     }
@@ -269,12 +255,5 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
       // Through the handler's own method, because reading may be suspended again.
       read(context: context)
     }
-  }
-}
-
-extension Error {
-  /// Whether the decoder was removed while it still had bytes.
-  fileprivate var isOfLeftovers: Bool {
-    if case .leftoverDataWhenDone? = self as? ByteToMessageDecoderError { true } else { false }
   }
 }

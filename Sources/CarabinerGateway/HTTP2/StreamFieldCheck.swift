@@ -1,3 +1,4 @@
+internal import CarabinerHTTP1
 internal import NIOCore
 internal import NIOHPACK
 internal import NIOHTTP2

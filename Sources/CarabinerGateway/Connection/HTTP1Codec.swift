@@ -1,0 +1,218 @@
+internal import CarabinerHTTP1
+internal import NIOCore
+internal import NIOHTTP1
+
+/// Reads requests from the bytes of a connection and writes responses into them.
+///
+/// All bytes of a read are passed on at once. ``ConnectionHandler`` suspends reading while it holds parts of later requests.
+final class HTTP1Codec: ChannelDuplexHandler, RemovableChannelHandler {
+  typealias InboundIn = ByteBuffer
+  typealias InboundOut = HTTPServerRequestPart
+  typealias OutboundIn = HTTPServerResponsePart
+  typealias OutboundOut = ByteBuffer
+
+  private enum State {
+    case reading
+    /// Behind a request that offers another protocol. Bytes that come before the answer belong to neither protocol.
+    case offered
+    /// Behind an error. The beginning of a next request is not known.
+    case failed
+  }
+
+  private var state = State.reading
+  private var reader: RequestReader
+  private var writer = MessageWriter()
+  private var isChunked = false
+  /// A head that is written together with the first bytes of its body.
+  private var unwrittenHead: ByteBuffer?
+  private var isInPipeline = false
+  private var isReading = false
+  /// Bytes that came while others were read: a flush that fails makes the channel read again.
+  private var arrived = CircularBuffer<ByteBuffer>(initialCapacity: 0)
+  /// A body up to this size is copied behind its head, so that the response is one buffer.
+  private static let copiedBodyBytes = 16 << 10
+
+  /// The bytes around a chunk.
+  private static let chunkOverhead = 20
+
+  init(limits: GatewayLimits) {
+    var bounds = HTTP1Limits()
+    bounds.headBytes = limits.maximumHeadBytes
+    bounds.fields = limits.maximumHeadFields
+    reader = RequestReader(limits: bounds)
+    reader.begin()
+  }
+
+  func handlerAdded(context: ChannelHandlerContext) { isInPipeline = true }
+
+  func handlerRemoved(context: ChannelHandlerContext) { isInPipeline = false }
+
+  // MARK: Requests
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    let buffer = unwrapInboundIn(data)
+    guard !isReading else { return arrived.append(buffer) }
+    isReading = true
+    read(buffer, context)
+    while let next = arrived.popFirst() { read(next, context) }
+    isReading = false
+  }
+
+  private func read(_ buffer: ByteBuffer, _ context: ChannelHandlerContext) {
+    var position = 0
+    do throws(HTTP1Error) {
+      while case .reading = state, position < buffer.readableBytes { try readPart(of: buffer, &position, context) }
+    } catch {
+      state = .failed
+      return context.fireErrorCaught(error)
+    }
+    // The client has sent bytes behind a request whose offer was taken.
+    if position < buffer.readableBytes, !isInPipeline { context.close(promise: nil) }
+  }
+
+  private func readPart(of buffer: ByteBuffer, _ position: inout Int, _ context: ChannelHandlerContext) throws(HTTP1Error) {
+    switch try reader.next(buffer.readableBytesUInt8Span, &position) {
+    case .needsBytes: return
+    case .head:
+      context.fireChannelRead(wrapInboundOut(.head(head)))
+      // The end of a request without a body is read from no bytes.
+      guard position == buffer.readableBytes, reader.bodyLength == 0 else { return }
+      try readPart(of: buffer, &position, context)
+    case .body(let range):
+      if let part = buffer.getSlice(at: buffer.readerIndex + range.lowerBound, length: range.count) {
+        context.fireChannelRead(wrapInboundOut(.body(part)))
+      }
+      guard position == buffer.readableBytes else { return }
+      try readPart(of: buffer, &position, context)
+    case .end:
+      state = reader.offersUpgrade ? .offered : .reading
+      reader.begin()
+      context.fireChannelRead(wrapInboundOut(.end(nil)))
+    }
+  }
+
+  private var head: HTTPRequestHead {
+    let block = reader.headers
+    var fields: [(String, String)] = []
+    fields.reserveCapacity(block.count)
+    for index in 0..<block.count {
+      // The host of an absolute target replaces that of the field (RFC 9112, 3.2.2).
+      let isHost = block.known(at: index) == .host
+      let range = isHost ? reader.authorityRange ?? block.valueRange(at: index) : block.valueRange(at: index)
+      fields.append((block.name(at: index), String(decoding: block.bytes[range], as: UTF8.self)))
+    }
+    if block.firstIndex(of: .host) == nil, let authority = reader.authorityRange {
+      fields.append(("Host", String(decoding: block.bytes[authority], as: UTF8.self)))
+    }
+    var target = String(decoding: block.bytes[reader.targetRange], as: UTF8.self)
+    if !target.hasPrefix("/"), target != "*" { target = "/\(target)" }
+    return HTTPRequestHead(
+      version: reader.isVersion10 ? .http1_0 : .http1_1,
+      method: HTTPMethod(rawValue: String(decoding: block.bytes[reader.methodRange], as: UTF8.self)), uri: target,
+      headers: HTTPHeaders(fields))
+  }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    if case ChannelEvent.inputClosed = event { requestsEnded(context) }
+    context.fireUserInboundEventTriggered(event)
+  }
+
+  /// A request that the client does not complete is an error.
+  private func requestsEnded(_ context: ChannelHandlerContext) {
+    guard case .reading = state, reader.hasBegun else { return }
+    state = .failed
+    context.fireErrorCaught(reader.endedEarly)
+  }
+
+  // MARK: Responses
+
+  func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+    switch unwrapOutboundIn(data) {
+    case .head(let head):
+      do throws(MessageWriter.Fault) {
+        try write(head)
+      } catch {
+        // A response without a valid head has no meaning to the client.
+        promise?.fail(error)
+        return context.close(promise: nil)
+      }
+      flushHead(context)
+      var buffer = context.channel.allocator.buffer(capacity: writer.bytes.count + Self.copiedBodyBytes / 8)
+      buffer.writeBytes(writer.bytes)
+      if let promise {
+        context.write(wrapOutboundOut(buffer), promise: promise)
+      } else {
+        unwrittenHead = buffer
+      }
+    case .body(.byteBuffer(let body)): write(body, promise, context)
+    case .body(.fileRegion): promise?.fail(ChannelError.operationUnsupported)
+    case .end:
+      guard isChunked else {
+        guard let head = unwrittenHead else { return write(ByteBuffer(), promise, context) }
+        unwrittenHead = nil
+        return context.write(wrapOutboundOut(head), promise: promise)
+      }
+      writer.removeAll()
+      writer.endChunks()
+      isChunked = false
+      write(ByteBuffer(bytes: writer.bytes), promise, context)
+    }
+  }
+
+  private func write(_ head: HTTPResponseHead) throws(MessageWriter.Fault) {
+    writer.removeAll()
+    try writer.beginResponse(status: Int(head.status.code), reason: head.status.reasonPhrase)
+    var framing = MessageWriter.Framing.none
+    isChunked = false
+    for (name, value) in head.headers {
+      // The writer leaves out both fields.
+      switch name.utf8.count {
+      case 14 where name.isField("content-length"): if let length = Int(value) { framing = .length(length) }
+      case 17 where name.isField("transfer-encoding"): (framing, isChunked) = (.chunked, true)
+      default: break
+      }
+      try writer.addField(name, value)
+    }
+    writer.endHead(framing)
+  }
+
+  private func write(_ body: ByteBuffer, _ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext) {
+    let bytes = body.readableBytes
+    if isChunked {
+      guard bytes > 0 else { return pass(body, promise, context) }
+      var chunk = context.channel.allocator.buffer(capacity: min(bytes, Self.copiedBodyBytes) + Self.chunkOverhead)
+      chunk.writeString(String(bytes, radix: 16) + "\r\n")
+      if bytes <= Self.copiedBodyBytes {
+        chunk.writeImmutableBuffer(body)
+        chunk.writeString("\r\n")
+        return pass(chunk, promise, context)
+      }
+      pass(chunk, nil, context)
+      pass(body, nil, context)
+      return pass(ByteBuffer(string: "\r\n"), promise, context)
+    }
+    pass(body, promise, context)
+  }
+
+  /// Writes bytes, behind the head if that is not written yet.
+  private func pass(_ bytes: ByteBuffer, _ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext) {
+    guard var head = unwrittenHead, bytes.readableBytes <= Self.copiedBodyBytes + Self.chunkOverhead else {
+      flushHead(context)
+      return context.write(wrapOutboundOut(bytes), promise: promise)
+    }
+    unwrittenHead = nil
+    head.writeImmutableBuffer(bytes)
+    context.write(wrapOutboundOut(head), promise: promise)
+  }
+
+  private func flushHead(_ context: ChannelHandlerContext) {
+    guard let head = unwrittenHead else { return }
+    unwrittenHead = nil
+    context.write(wrapOutboundOut(head), promise: nil)
+  }
+
+  func flush(context: ChannelHandlerContext) {
+    flushHead(context)
+    context.flush()
+  }
+}
