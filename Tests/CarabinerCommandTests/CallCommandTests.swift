@@ -150,6 +150,35 @@ struct CallCommandTests {
     #expect(refused.status == 1 && refused.errors.contains("unauthenticated"), "\(refused.errors)")
   }
 
+  @Test("J4.64: token-auth and body-crc work in one chain: the token is renewed, and each attempt has the sum of its body")
+  func tokenAndChecksum() async throws {
+    let server = try await ConnectServer(["--require-auth"])
+    let manifest = try TemporaryFile(
+      """
+      carabiner: 1
+      protocol: connect
+      endpoint: \(server.host)
+      plugins:
+        - name: token-auth
+          file: \(Self.plugins)/token-auth/build/token-auth.so
+          grants: [fetch]
+          config: {token-url: "\(server.host)/token", client-id: test, token: rejected}
+        - name: body-crc
+          ffi: {library: libz.so.1, function: crc32, returns: u64, header: X-Body-CRC32, format: hex,
+                arguments: [{type: u64, value: 0}, {type: pointer, from: body}, {type: u32, from: body-length}]}
+      chain: {http: [token-auth, body-crc]}
+      """)
+    let answer = try await CommandRun(["call", "-m", manifest.path, "peer.v1.Peer/Headers", #""hi""#])
+    #expect(answer.status == 0, "\(answer.errors)")
+    let fields = try JSONValue(parsing: answer.output.trimmingCharacters(in: .whitespacesAndNewlines))
+    let sum = try #require(fields["x-body-crc32"]?.string)
+    // The CRC-32 of "hi" with its quotation marks.
+    #expect(UInt32(sum, radix: 16) == 0x0CE4_B33B, "\(sum)")
+    #expect(fields["authorization"]?.string?.hasPrefix("Bearer ") == true && fields["authorization"] != "Bearer rejected")
+    let issued = try await ToolRun(URL(filePath: "/usr/bin/curl"), ["-sS", "\(server.host)/tokens-issued"]).output
+    #expect(issued == "1")
+  }
+
   @Test("J4.58, J4.64: a plugin in C counts the chunks of a stream")
   func chunks() async throws {
     let (server, folder) = (try await ConnectServer(), try FixturePlugin.Folder())
