@@ -83,7 +83,7 @@ struct RetryTests {
     #expect((1...5).map(configuration.delay) == [0.5, 1, 2, 3, 3])
   }
 
-  @Test("J1.20: a delayed retry comes, and is cancelled with its chain")
+  @Test("J1.20: a delayed retry comes")
   func delayed() async {
     let configuration = MaxRetryInterceptor.Configuration(
       maxRetries: 1, baseDelay: 0.001, enableExponentialBackoff: true, enableJitter: false)
@@ -95,6 +95,28 @@ struct RetryTests {
       },
     ]).start()
     #expect(await call.results.words(1) == ["second"])
+  }
+
+  @Test("J1.20, J1.32: cancelling ends the delay of a retry, and frees the chain", arguments: [3600, 1e300, .infinity])
+  func cancelledDelay(delay: Double) async {
+    weak var chain: InterceptorRequestChain?
+    weak var step: Step?
+    do {
+      let configuration = MaxRetryInterceptor.Configuration(
+        baseDelay: delay, maxDelay: delay, enableExponentialBackoff: true, enableJitter: false)
+      let made = Step { [log] call in
+        log.note("pass")
+        call.retry()
+      }
+      let call = TestCall([MaxRetryInterceptor(configuration: configuration), made]).start()
+      (chain, step) = (call.chain, made)
+      #expect(log.entries == ["pass"])
+      call.chain.cancel()
+      await call.settle()
+      #expect(call.results.all.isEmpty)
+    }
+    #expect(await eventually { chain == nil && step == nil })
+    #expect(log.entries == ["pass"])
   }
 
   @Test("J1.21, J0.23: without MaxRetryInterceptor the chain stops after its number of attempts")

@@ -40,7 +40,7 @@ public final class InterceptorRequestChain: RequestChain, @unchecked Sendable {
   public static let defaultMaximumAttempts = 100
 
   /// The longest time in seconds that a timer waits, which is 31 years. A `Duration` cannot represent every number of seconds.
-  private static let longestTimer = 1e9
+  static let longestTimer = 1e9
 
   private static let logger = Logger(label: "carabiner.pipeline")
 

@@ -45,10 +45,12 @@ public class MaxRetryInterceptor: ApolloInterceptor {
     let delay = retry == 0 ? 0 : delay(beforeRetry: retry, chain.requestMemory?.head)
     guard delay > 0 else { return chain.proceedAsync(request: request, response: response, completion: completion) }
     let proceed = Transferred { chain.proceedAsync(request: request, response: response, completion: completion) }
-    Task(executorPreference: QueueExecutor.background) {
-      try? await Task.sleep(for: .seconds(delay))
+    let timer = Task(executorPreference: QueueExecutor.background) {
+      guard (try? await Task.sleep(for: .seconds(min(delay, InterceptorRequestChain.longestTimer)))) != nil else { return }
       proceed.value()
     }
+    // A chain that is cancelled does not wait for the delay.
+    (chain as? ChainPlace)?.place.pass.atEnd { timer.cancel() }
   }
 
   /// Seconds before a retry: with jitter, and not less than a server that is overloaded requests.
