@@ -36,6 +36,20 @@ struct StreamCallTests {
     #expect(try await service.streamed() == ["headers", "1", "complete internalError"])
   }
 
+  @Test("J4.13: a message that cannot be written, or a result that cannot be read, ends the stream", arguments: [true, false])
+  func badCodec(writes: Bool) async throws {
+    let service = try Service(
+      codec: FailingCodec(writes: writes),
+      script: { peer in
+        guard try peer.request() != nil else { return }
+        try peer.streamHead()
+        try peer.send(envelope("1"))
+        peer.waitForHangUp()
+      })
+    #expect(try await service.streamed() == (writes ? ["headers", "complete internalError"] : ["complete unknown"]))
+    if writes { #expect(await eventually { service.server.hangUps == 1 }) } else { #expect(service.server.requests.isEmpty) }
+  }
+
   @Test("J4.52: nothing counts after the end, and the caller does not wait for the rest")
   func afterEnd() async throws {
     let service = try Service { _, peer in
