@@ -390,6 +390,9 @@ if !librariesOnly {
       name: "CallbackClient", dependencies: ["CarabinerPipeline", "CarabinerServer"],
       path: "Tests/Examples/CallbackClient/Sources/CallbackClient"),
     .executableTarget(
+      name: "LegacyClient", dependencies: ["CarabinerPipeline", "CarabinerServer"],
+      path: "Tests/Examples/LegacyClient/Sources/LegacyClient"),
+    .executableTarget(
       name: "DelegateClient", dependencies: ["CarabinerPipeline", "CarabinerServer"],
       path: "Tests/Examples/DelegateClient/Sources/DelegateClient"),
     .executableTarget(
@@ -449,7 +452,7 @@ if !librariesOnly {
       dependencies: [
         "CallbackClient", "Carabiner", "CarabinerCommand", "CarabinerCurl", "CarabinerDigest", "CarabinerGateway",
         "CarabinerHost", "CarabinerManifest", "CarabinerServer", "CarabinerWire", "ConnectCalls", "DelegateClient",
-        "EmbeddedClient", "EmbeddedGateway", "NativeInterceptor", "ScriptedServer", "TestTools", "WatchedQuery",
+        "EmbeddedClient", "EmbeddedGateway", "LegacyClient", "NativeInterceptor", "ScriptedServer", "TestTools", "WatchedQuery",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),

@@ -76,6 +76,17 @@ struct ExampleTests {
     #expect(example.errors.components(separatedBy: "query Book attempt 0: done, 1 results").count == 2, "\(example.errors)")
   }
 
+  @Test("the list of 0.3x runs around the plugins of a manifest, and the store answers the second fetch")
+  func legacy() async throws {
+    let server = try DemoServerProcess()
+    let example = try await run("LegacyClient", manifest(of: "LegacyClient"), server.endpoint)
+    #expect(example.status == 0, "\(example.errors)")
+    #expect(
+      example.output == "Book: begins\nBook: status 200\nSolaris, from the server\nBook: begins\nSolaris, from the cache\n")
+    // The plugin in C runs behind the cache, so it sees one of the two.
+    #expect(example.errors.components(separatedBy: "query Book attempt 0: done, 1 results").count == 2, "\(example.errors)")
+  }
+
   @Test("a delegate sees each request behind the plugins of a manifest")
   func delegate() async throws {
     let server = try DemoServerProcess()
@@ -88,8 +99,8 @@ struct ExampleTests {
   @Test(
     "an example without arguments shows its usage and ends with status 2",
     arguments: [
-      "CallbackClient", "ConnectCalls", "DelegateClient", "EmbeddedClient", "EmbeddedGateway", "NativeInterceptor",
-      "WatchedQuery",
+      "CallbackClient", "ConnectCalls", "DelegateClient", "EmbeddedClient", "EmbeddedGateway", "LegacyClient",
+      "NativeInterceptor", "WatchedQuery",
     ])
   func usage(_ name: String) async throws {
     let example = try await run(name)
@@ -100,8 +111,8 @@ struct ExampleTests {
   @Test(
     "the target of an example has the dependencies that its package declares",
     arguments: [
-      "CallbackClient", "ConnectCalls", "DelegateClient", "EmbeddedClient", "EmbeddedGateway", "NativeInterceptor",
-      "WatchedQuery",
+      "CallbackClient", "ConnectCalls", "DelegateClient", "EmbeddedClient", "EmbeddedGateway", "LegacyClient",
+      "NativeInterceptor", "WatchedQuery",
     ])
   func dependencies(_ name: String) throws {
     let package = try String(

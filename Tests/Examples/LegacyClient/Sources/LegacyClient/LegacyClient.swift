@@ -1,0 +1,33 @@
+import CarabinerPipeline
+import CarabinerServer
+import Foundation
+
+/// Fetches a book twice, through the list of 0.3x and the plugins of a manifest.
+///
+/// Usage: LegacyClient MANIFEST ENDPOINT
+@main
+struct LegacyClient {
+  static func main() async throws {
+    guard CommandLine.arguments.count == 3, let endpoint = URL(string: CommandLine.arguments[2]) else {
+      FileHandle.standardError.write(Data("usage: LegacyClient MANIFEST ENDPOINT\n".utf8))
+      exit(2)
+    }
+    var configuration = PluginHost.Configuration()
+    configuration.endpoint = CommandLine.arguments[2]
+    // The interceptors of this program read and write the cache, and parse.
+    configuration.refusesCacheAndParsing = true
+    let host = try await PluginHost(manifest: CommandLine.arguments[1], configuration: configuration)
+    let store = ApolloStore()
+    let transport = RequestChainNetworkTransport(
+      interceptorProvider: LoggedProvider(store: store, stages: ManifestProvider(host)), endpointURL: endpoint,
+      requestCreator: ApolloRequestCreator())
+    let client = ApolloClient(networkTransport: transport, store: store)
+    client.cacheKeyForObject = { $0["id"] }
+    // The second fetch is answered by the store.
+    for _ in 0..<2 {
+      let result = try await client.fetch(query: BookQuery(id: "2"), cachePolicy: .returnCacheDataElseFetch)
+      print("\(result.data?.book?.title ?? "no book"), from the \(result.source)")
+    }
+    await host.shutDown()
+  }
+}
