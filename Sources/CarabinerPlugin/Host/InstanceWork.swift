@@ -11,9 +11,9 @@ internal import Synchronization
     var timers: [ObjectIdentifier: TimerWork] = [:]
     /// The tasks of suspended hooks that have not resumed their hooks yet.
     var hooks: [crb_call: Task<Void, Never>] = [:]
-    /// How many tasks have not ended yet.
+    /// How many tasks have not ended yet, and how many timers are running their work.
     var tasksUnderWay = 0
-    /// The instance, if it was destroyed while tasks were running.
+    /// The instance, if it was destroyed while tasks or timers were running.
     var last: TakenOnce<PluginBox>?
   }
 
@@ -40,6 +40,16 @@ internal import Synchronization
 
   func remove(_ timer: TimerWork) { state.withLock { _ = $0.timers.removeValue(forKey: ObjectIdentifier(timer)) } }
 
+  /// Allows a timer to run its work. If it may, ``ended()`` must be called behind it.
+  ///
+  /// - Returns: False once the instance is being destroyed.
+  func mayRun() -> Bool {
+    state.withLock { state in
+      if !state.isClosed { state.tasksUnderWay += 1 }
+      return !state.isClosed
+    }
+  }
+
   // MARK: Tasks
 
   /// Starts the task of a suspended hook. The task must call ``willResume(_:)`` before it resumes the hook, and ``ended()`` at
@@ -54,7 +64,7 @@ internal import Synchronization
   /// Removes the task, because the call may be suspended again as soon as it is resumed.
   func willResume(_ call: crb_call) { state.withLock { _ = $0.hooks.removeValue(forKey: call) } }
 
-  /// Called at the end of a task, which from then on has no references to the plugin's objects.
+  /// Called at the end of a task or of a timer's work, which from then on has no references to the plugin's objects.
   func ended() {
     let last: TakenOnce<PluginBox>? = state.withLock { state in
       state.tasksUnderWay -= 1
@@ -78,7 +88,7 @@ internal import Synchronization
 
   // MARK: The end
 
-  /// Cancels the timers and tasks of an instance that is being destroyed. The instance is kept until its tasks have ended.
+  /// Cancels the timers and tasks of an instance that is being destroyed. The instance is kept until those that run have ended.
   func close(_ instance: PluginBox?) {
     let (timers, tasks) = state.withLock { state in
       state.isClosed = true

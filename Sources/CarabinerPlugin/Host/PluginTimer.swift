@@ -105,6 +105,14 @@ public struct PluginTimer: Sendable {
   }
 
   private func run() {
+    // Otherwise the end of the instance has cancelled the timer, and drops its work.
+    guard host.work.mayRun() else { return }
+    runWork()
+    host.work.ended()
+  }
+
+  /// Runs the work, and holds no reference to it afterwards unless the timer is armed again.
+  private func runWork() {
     let work = state.withLock { state in
       state.handle = 0
       state.turn += 1

@@ -46,6 +46,12 @@ struct KitLifetimeTests {
     #expect(try await lines(2) == ["work", "plugin"])
   }
 
+  @Test("work of a timer that is running when its instance ends is dropped before it")
+  func runningTimer() async throws {
+    try await run(.swift, "slow tick", timeout: "10m")
+    #expect(try await lines(2) == ["work", "plugin"])
+  }
+
   @Test(
     "work on a thread of the plugin's own ends before its instance, which ends on a thread of the host",
     arguments: [(KitPlugin.cpp, ["state", "plugin"]), (.rust, ["plugin", "worker"]), (.swift, ["plugin"])])

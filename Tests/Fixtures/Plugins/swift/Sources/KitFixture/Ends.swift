@@ -32,6 +32,12 @@ final class Ticks: Sendable {
   var count: Int { counted.withLock { $0 } }
 
   func tick() { counted.withLock { $0 += 1 } }
+
+  /// Counts, and blocks the thread for some microseconds.
+  func tick(andTake time: UInt32) {
+    tick()
+    usleep(time)
+  }
 }
 
 extension Kit {

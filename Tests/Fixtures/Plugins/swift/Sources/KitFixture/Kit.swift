@@ -49,6 +49,11 @@ final class Kit: Plugin, Validating {
     origin = configuration.origin
     hasExtra = settings.extra != nil
     try Self.validate(configuration)
+    if mode == "slow tick" {
+      try host.every(.milliseconds(1)) { [ticks, witness = Witness(journal, "work")] in
+        withExtendedLifetime(witness) { ticks.tick(andTake: 50_000) }
+      }
+    }
     if mode == "tick" {
       try host.every(.milliseconds(1)) { [ticks, witness = Witness(journal, "work")] in
         withExtendedLifetime(witness) { ticks.tick() }
@@ -128,6 +133,12 @@ extension Kit: GraphQL.Stage, GraphQL.OnResult, GraphQL.OnError {
     case "hold": return hold()
     case "hold elsewhere": return holdElsewhere()
     case "overrun": return overrun(call)
+    case "slow tick":
+      // The second tick is running when the call ends.
+      return .later { [host, ticks] in
+        while ticks.count < 2 { try await host.sleep(for: .milliseconds(1)) }
+        return .continue
+      }
     case "tick":
       return .later { [host, ticks] in
         while ticks.count < 3 { try await host.sleep(for: .milliseconds(1)) }
