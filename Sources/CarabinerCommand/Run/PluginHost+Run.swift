@@ -1,4 +1,5 @@
 internal import Carabiner
+internal import CarabinerHost
 internal import CarabinerServer
 
 extension ApolloClient {
@@ -13,15 +14,23 @@ extension ApolloClient {
 }
 
 extension PluginHost {
-  /// Runs `body`, then shuts the host down, also after an error.
+  /// The time that calls have to end once all results are there.
+  private static let endTime = Duration.seconds(2)
+
+  /// Runs `body`, then shuts the host down and waits until plugins have seen the end of their calls, also after an error.
   func untilShutDown<Value>(_ body: () async throws -> Value) async throws -> Value {
     do {
       let value = try await body()
-      await shutDown()
+      await end()
       return value
     } catch {
-      await shutDown()
+      await end()
       throw error
     }
+  }
+
+  private func end() async {
+    await shutDown()
+    await PluginCalls.haveEnded(within: Self.endTime)
   }
 }

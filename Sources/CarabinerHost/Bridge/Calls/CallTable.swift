@@ -34,6 +34,9 @@ internal import Synchronization
     }
   }
 
+  /// The number of calls that have not ended.
+  var underWay: Int { free.withLock { free in count.load(ordering: .relaxed) - free.count } }
+
   /// Makes the handle of a call stale. A later call may use the object.
   func giveBack(_ call: GroupCall) {
     call.reset()
