@@ -1,5 +1,4 @@
 internal import Carabiner
-internal import CarabinerHost
 internal import CarabinerServer
 
 extension ApolloClient {
@@ -14,23 +13,15 @@ extension ApolloClient {
 }
 
 extension PluginHost {
-  /// The time that calls have to end once all results are there.
-  private static let endTime = Duration.seconds(2)
-
-  /// Runs `body`, then shuts the host down and waits until plugins have seen the end of their calls, also after an error.
+  /// Runs `body`, then shuts the host down, also after an error.
   func untilShutDown<Value>(_ body: () async throws -> Value) async throws -> Value {
     do {
       let value = try await body()
-      await end()
+      await shutDown()
       return value
     } catch {
-      await end()
+      await shutDown()
       throw error
     }
-  }
-
-  private func end() async {
-    await shutDown()
-    await PluginCalls.haveEnded(within: Self.endTime)
   }
 }

@@ -142,13 +142,19 @@ public final class PluginHost: Sendable {
     reloader.close()
   }
 
-  /// Refuses reloads, ends the subscriptions at the upstream, and writes the remaining records.
+  /// The time that calls of plugins have to end, in ``shutDown()``.
+  private static let endTime = Duration.seconds(2)
+
+  /// Refuses reloads, ends the subscriptions at the upstream, waits until plugins have seen the end of their calls, and writes the
+  /// remaining records.
   ///
-  /// Call it when no more operations are needed. Plugins end with the host.
+  /// Call it when no more operations are needed. Plugins end with the host. It waits at most two seconds for calls, which are those
+  /// of all hosts of the process.
   public func shutDown() async {
     stopReloading()
     await live.current.host.shutDown()
     await live.trial?.generation.host.shutDown()
+    await PluginCalls.haveEnded(within: Self.endTime)
     recorder?.finish()
     live.events.finish()
     reporting?.cancel()
