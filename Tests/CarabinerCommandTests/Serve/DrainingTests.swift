@@ -18,6 +18,7 @@ struct DrainingTests {
     _ = try folder.write(
       """
       carabiner: 1
+      settings: {timeout: 10m}
       serve: {return-headers: [x-stamp-*]}
       plugins: [{name: stamp, file: stamp.so}]
       chain: {http: [stamp, response-code]}

@@ -193,7 +193,7 @@ struct HostileClientTests {
   @Test("requests above the limit of running ones wait; above the waiting or per-client limit they are rejected")
   func overload() async throws {
     let folder = try StoreFolder()
-    _ = try folder.write("carabiner: 1\n", to: "chain.yaml")
+    _ = try folder.write("carabiner: 1\nsettings: {timeout: 10m}\n", to: "chain.yaml")
     let crowd = try await crowd(of: 6, folder, ["--maximum-operations", "1", "--maximum-waiting", "1"], refused: 4)
     #expect(crowd.dropFirst(4).map(\.status) == [200, 200])
     for refusal in crowd.prefix(4) {

@@ -238,7 +238,7 @@ struct ServeCommandTests {
   func cutOff() async throws {
     let upstream = try HeldUpstream()
     let folder = try StoreFolder()
-    _ = try folder.write("carabiner: 1\n", to: "chain.yaml")
+    _ = try folder.write("carabiner: 1\nsettings: {timeout: 10m}\n", to: "chain.yaml")
     let gateway = try ServeProcess(
       folder, endpoint: upstream.endpoint, ["--drain", "200ms", "--log-format", "json"],
       environment: ["CARABINER_LOG": "critical"])
