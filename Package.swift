@@ -50,7 +50,7 @@ let package = Package(
     .target(name: "CarabinerABI", dependencies: ["CCarabiner"], swiftSettings: swiftSettings),
     .target(name: "CarabinerWire", swiftSettings: swiftSettings),
     // HTTP/1.1 as state machines without input and output, for both sides.
-    .target(name: "CarabinerHTTP1", swiftSettings: swiftSettings),
+    .target(name: "CarabinerHTTP1", dependencies: ["CarabinerWire"], swiftSettings: swiftSettings),
     .target(name: "CarabinerDigest", dependencies: ["CCrypto"], swiftSettings: swiftSettings),
     .target(name: "CarabinerFiles", swiftSettings: swiftSettings),
     .target(

@@ -8,16 +8,6 @@ enum Byte {
   static let colon: UInt8 = 58
   static let delete: UInt8 = 127
 
-  /// The bytes of tokens below 64 and from 64 to 127, a bit each (RFC 9110, 5.6.2).
-  private static let lowTokens: UInt64 = 0x03FF_6CFA_0000_0000
-  private static let highTokens: UInt64 = 0x57FF_FFFF_C7FF_FFFE
-
-  /// Whether a name or a method may have the byte.
-  static func isToken(_ byte: UInt8) -> Bool {
-    guard byte < 128 else { return false }
-    return (byte < 64 ? lowTokens : highTokens) &>> UInt64(byte & 63) & 1 != 0
-  }
-
   /// The byte in lower case.
   static func folded(_ byte: UInt8) -> UInt8 { byte &- UInt8(ascii: "A") < 26 ? byte | 0x20 : byte }
 

@@ -4,6 +4,15 @@ public enum FieldName: UInt8, Sendable, CaseIterable {
   case accept, cookie, expect, server, upgrade, trailer, location, connection, keepAlive, setCookie, userAgent
   case cacheControl, retryAfter, contentType, contentLength, authorization, acceptEncoding, contentEncoding, transferEncoding
 
+  /// The number of a name in any case.
+  ///
+  /// - Returns: Nil if it has none.
+  public init?(_ name: String) {
+    let bytes = name.utf8Span.span
+    guard let known = KnownNames.shared.name(bytes, at: 0..<bytes.count) else { return nil }
+    self = known
+  }
+
   /// The name in lower case.
   public var text: StaticString {
     switch self {

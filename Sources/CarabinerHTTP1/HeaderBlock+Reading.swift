@@ -1,3 +1,5 @@
+internal import CarabinerWire
+
 /// The differences between the headers of requests and of responses.
 struct FieldRules: Sendable {
   /// Whether a line may begin with spaces, which continues the value before it (RFC 9112, 5.2).
@@ -48,7 +50,7 @@ extension HeaderBlock {
     let name = start..<nameEnd
     let known = KnownNames.shared.name(bytes, at: name)
     // Those that are known are tokens.
-    guard known != nil || !name.isEmpty && name.allSatisfy({ Byte.isToken(bytes[$0]) }), nameEnd < bytes.count else {
+    guard known != nil || !name.isEmpty && name.allSatisfy({ bytes[$0].isTokenByte }), nameEnd < bytes.count else {
       throw HTTP1Error(.malformedHead, "a header has no name: \(String(quoting: bytes, from: start))")
     }
     let (valueEnd, next) = try valueEnd(bytes, from: nameEnd &+ 1, rules)

@@ -51,17 +51,19 @@ struct KnownNames: Sendable {
       third: word(bytes, range.lowerBound &+ 16, range.count &- 16))
   }
 
-  /// Up to eight bytes of a name, with letters in lower case. The names that are known have only letters and hyphens, and no other
-  /// byte of a token becomes one of these.
+  /// Up to eight bytes of a name, with letters in lower case.
   private static func word(_ bytes: Span<UInt8>, _ start: Int, _ count: Int) -> UInt64 {
     guard count > 0 else { return 0 }
     if count >= 8 || start &+ 8 <= bytes.count {
       let word = unsafe bytes.bytes.unsafeLoadUnaligned(fromByteOffset: start, as: UInt64.self)
-      let folded = UInt64(littleEndian: word) | 0x2020_2020_2020_2020
+      let folded = folded(UInt64(littleEndian: word))
       return count >= 8 ? folded : folded & (1 &<< UInt64(count &* 8) &- 1)
     }
     var word: UInt64 = 0
-    for index in 0..<count { word |= UInt64(bytes[start &+ index] | 0x20) &<< UInt64(index &* 8) }
-    return word
+    for index in 0..<count { word |= UInt64(bytes[start &+ index]) &<< UInt64(index &* 8) }
+    return folded(word)
   }
+
+  /// Sets bit 5 of each byte that has bit 6, as all letters have. A carriage return must not become a hyphen.
+  private static func folded(_ word: UInt64) -> UInt64 { word | (word & 0x4040_4040_4040_4040) &>> 1 }
 }

@@ -1,3 +1,5 @@
+internal import CarabinerWire
+
 /// Writes requests and responses of HTTP/1.1 into one buffer, which is used again for the next message.
 ///
 /// The writer decides the framing: headers with the names Content-Length and Transfer-Encoding are left out.
@@ -115,7 +117,7 @@ public struct MessageWriter: Sendable {
 extension Span<UInt8> {
   fileprivate var isToken: Bool {
     var index = 0
-    while index < count, Byte.isToken(self[index]) { index &+= 1 }
+    while index < count, self[index].isTokenByte { index &+= 1 }
     return index == count && !isEmpty
   }
 

@@ -1,3 +1,5 @@
+internal import CarabinerWire
+
 /// The first line of a request: offsets into its head.
 struct RequestLine: Sendable {
   var method = 0..<0
@@ -14,7 +16,7 @@ struct RequestLine: Sendable {
   /// Reads the line at the beginning of a head.
   init(_ bytes: Span<UInt8>) throws(HTTP1Error) {
     var index = 0
-    while index < bytes.count, Byte.isToken(bytes[index]) { index &+= 1 }
+    while index < bytes.count, bytes[index].isTokenByte { index &+= 1 }
     guard index > 0, index < bytes.count, bytes[index] == Byte.space else { throw Self.malformed(bytes) }
     method = 0..<index
     let target = index &+ 1

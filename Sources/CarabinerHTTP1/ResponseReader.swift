@@ -110,7 +110,12 @@ public struct ResponseReader: Sendable {
   // MARK: The head
 
   private mutating func readHead(_ bytes: Span<UInt8>, _ position: inout Int) throws(HTTP1Error) -> Event {
-    guard try collector.read(bytes, &position, into: &headers, room: &room) else { return .needsBytes }
+    let isWhole = try collector.read(bytes, &position, into: &headers, room: &room)
+    // A server of another protocol may wait for an answer to its greeting.
+    guard headers.bytes.span.mayBegin("HTTP/1.") else {
+      throw HTTP1Error(.malformedHead, "it does not begin with a status line of HTTP/1.0 or HTTP/1.1")
+    }
+    guard isWhole else { return .needsBytes }
     let fields: Int
     (status, isVersion10, fields) = try Self.statusLine(headers.bytes.span)
     try headers.readFields(from: fields, .response, maximum: limits.fields)
@@ -136,14 +141,14 @@ public struct ResponseReader: Sendable {
   }
 
   /// Whether the response has no body, whatever its headers say (RFC 9112, 6.3).
-  private var isBodyless: Bool { isHead || status == 204 || status == 304 }
+  public var isBodyless: Bool { isHead || status == 204 || status == 304 }
 
   /// The parts of a status line, and the beginning of the headers.
   private static func statusLine(
     _ bytes: Span<UInt8>
   ) throws(HTTP1Error) -> (status: Int, isVersion10: Bool, next: Int) {
     // The shortest line is "HTTP/1.1 200".
-    guard bytes.count > 12, bytes.isPrefixed(by: "HTTP/1."), bytes[7] == Byte.zero || bytes[7] == Byte.zero + 1,
+    guard bytes.count > 12, bytes[7] == Byte.zero || bytes[7] == Byte.zero + 1,
       bytes[8] == Byte.space
     else {
       throw HTTP1Error(.malformedHead, "its status line is malformed: \(String(quoting: bytes, from: 0))")
@@ -169,6 +174,12 @@ public struct ResponseReader: Sendable {
 }
 
 extension Span<UInt8> {
+  /// Whether bytes that begin with this text may follow: whether all bytes so far are those of the text.
+  fileprivate func mayBegin(_ text: StaticString) -> Bool {
+    for index in 0..<Swift.min(count, text.utf8CodeUnitCount) where self[index] != text[index] { return false }
+    return true
+  }
+
   /// Whether the bytes begin with this text, in the same case.
   func isPrefixed(by text: StaticString) -> Bool {
     guard count >= text.utf8CodeUnitCount else { return false }

@@ -136,6 +136,7 @@ struct RequestReaderTests {
     ("GET /\u{e9} HTTP/1.1\r\nHost: h\r\n\r\n", 400), ("GET / http/1.1\r\nHost: h\r\n\r\n", 400),
     ("GET / HTTP/1.1\nHost: h\r\n\r\n", 400), ("GET / HTTP/1.1\r\nHost: h\n\r\n", 400), ("GET / HTTP/1.1\r\nHost: h\r\n\n", 400),
     ("GET / HTTP/1.1\r\nHost: h\r\n folded\r\n\r\n", 400), ("GET / HTTP/1.1\r\n Host: h\r\n\r\n", 400),
+    ("POST / HTTP/1.1\r\nHost: h\r\nContent\rLength: 1\r\n\r\nx", 400),
     ("GET / HTTP/1.1\r\nHost : h\r\n\r\n", 400), ("GET / HTTP/1.1\r\nHost: h\r\nX: a\rb\r\n\r\n", 400),
     ("GET / HTTP/1.1\r\nHost: h\r\nX: a\0b\r\n\r\n", 400), ("GET / HTTP/1.1\r\nHost: h\r\nX: a\u{1}b\r\n\r\n", 400),
     ("GET / HTTP/1.1\r\nHost: h\r\nX: a\u{7f}b\r\n\r\n", 400), ("GET / HTTP/1.1\r\n\r\n", 400),

@@ -85,7 +85,7 @@ struct ResponseReaderTests {
   }
 
   private static let faults: [(String, HTTP1Error.Code)] = [
-    ("220 smtp.test ESMTP\r\n\r\n", .malformedHead),
+    ("220 smtp.test ESMTP\r\n\r\n", .malformedHead), ("SSH-2.0-x", .malformedHead), ("HTTP/2", .malformedHead),
     ("HTTP/2 200 OK\r\n\r\n", .malformedHead),
     ("HTTP/1.2 200 OK\r\n\r\n", .malformedHead),
     ("http/1.1 200 OK\r\n\r\n", .malformedHead),
@@ -95,6 +95,7 @@ struct ResponseReaderTests {
     ("HTTP/1.1 20 OK\r\n\r\n", .malformedHead),
     ("HTTP/1.1 2000 OK\r\n\r\n", .malformedHead),
     ("HTTP/1.1 200 O\rK\r\n\r\n", .malformedHead),
+    ("HTTP/1.1 200 OK\r\nContent\rLength: 0\r\n\r\n", .malformedHead),
     ("HTTP/1.1 200 O\0K\r\n\r\n", .malformedHead),
     ("HTTP/1.1 101 Switching\r\nUpgrade: x\r\n\r\n", .unexpectedUpgrade),
     ("HTTP/1.1 200 OK\r\nnonsense\r\n\r\n", .malformedHead),
