@@ -68,7 +68,7 @@ public final class MaxRetryInterceptor: GraphQLInterceptor {
     }
     if retry > 0 {
       let delay = max(jittered(configuration.delay(beforeRetry: retry)), retryAfter(request.context.httpResponse))
-      if delay > 0 { try await Task.sleep(for: .seconds(delay)) }
+      if delay > 0 { try await Task.sleep(for: .bounded(seconds: delay)) }
     }
     return await next(request)
   }

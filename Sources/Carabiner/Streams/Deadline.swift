@@ -12,7 +12,7 @@ struct Deadline: Sendable {
 
   /// Creates a deadline after a number of seconds.
   init(seconds: Double) {
-    self.init(after: .seconds(seconds))
+    self.init(after: .bounded(seconds: seconds))
   }
 
   /// Runs `body`; if the deadline passes first, cancels it.

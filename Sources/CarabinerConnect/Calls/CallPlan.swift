@@ -3,9 +3,6 @@ internal import FoundationEssentials
 
 /// The settings of one call.
 struct CallPlan: Sendable {
-  /// The longest time limit. A longer one, which `Duration` cannot represent, has the same effect.
-  private static let longestTimeout: TimeInterval = 1e10
-
   let config: ProtocolClientConfig
   let client: any HTTPClientInterface
   let path: String
@@ -31,7 +28,7 @@ struct CallPlan: Sendable {
   var timeout: TimeInterval? { config.timeout.flatMap { $0.isFinite ? $0 : nil } }
 
   /// The time limit for a clock.
-  var timeoutDuration: Duration? { timeout.map { .seconds(min(max($0, 0), Self.longestTimeout)) } }
+  var timeoutDuration: Duration? { timeout.map { .bounded(seconds: $0) } }
 
   /// Whether a call with this level may be sent by GET.
   func allowsGET(_ level: IdempotencyLevel) -> Bool {

@@ -39,9 +39,6 @@ public final class InterceptorRequestChain: RequestChain, @unchecked Sendable {
   /// The default of ``maximumAttempts``.
   public static let defaultMaximumAttempts = 100
 
-  /// The longest time in seconds that a timer waits, which is 31 years. A `Duration` cannot represent every number of seconds.
-  static let longestTimer = 1e9
-
   private static let logger = Logger(label: "carabiner.pipeline")
 
   private struct State {
@@ -285,7 +282,7 @@ public final class InterceptorRequestChain: RequestChain, @unchecked Sendable {
   private func startTimer(of pass: Pass) {
     guard let limit = passTimeout, limit.isFinite else { return }
     let timer = Task { [weak self] in
-      guard (try? await Task.sleep(for: .seconds(min(max(limit, 0), Self.longestTimer)))) != nil, let self, !pass.isOver,
+      guard (try? await Task.sleep(for: .bounded(seconds: limit))) != nil, let self, !pass.isOver,
         places > 0
       else { return }
       end(

@@ -46,7 +46,7 @@ public class MaxRetryInterceptor: ApolloInterceptor {
     guard delay > 0 else { return chain.proceedAsync(request: request, response: response, completion: completion) }
     let proceed = Transferred { chain.proceedAsync(request: request, response: response, completion: completion) }
     let timer = Task(executorPreference: QueueExecutor.background) {
-      guard (try? await Task.sleep(for: .seconds(min(delay, InterceptorRequestChain.longestTimer)))) != nil else { return }
+      guard (try? await Task.sleep(for: .bounded(seconds: delay))) != nil else { return }
       proceed.value()
     }
     // A chain that is cancelled does not wait for the delay.

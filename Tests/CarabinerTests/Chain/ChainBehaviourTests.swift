@@ -184,6 +184,14 @@ struct ChainBehaviourTests {
     #expect(error?.code == .timedOut)
   }
 
+  @Test("A13: a timeout that is longer than a clock can count is none", arguments: [1e300, .infinity])
+  func endlessTimeout(seconds: Double) async throws {
+    let client = try ApolloClient.testing(transport, provider: ListProvider(graphQL: []))
+    let response = try await client.fetch(
+      query: HeroQuery(), cachePolicy: .networkOnly, configuration: RequestConfiguration(requestTimeout: seconds))
+    #expect(try response.data?.hero?.name == "R2-D2")
+  }
+
   @Test("A15: the additional error interceptor sees each error once and may replace it")
   func additionalErrorInterceptor() async throws {
     struct Last: AdditionalErrorInterceptor {
