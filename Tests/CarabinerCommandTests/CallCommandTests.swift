@@ -125,21 +125,29 @@ struct CallCommandTests {
     #expect(check.status == 0, "\(check.errors)")
   }
 
-  @Test("J4.64: token-auth renews its token after a 401, for calls and for streams")
-  func tokenAuth() async throws {
-    let server = try await ConnectServer(["--require-auth"])
-    let manifest = try TemporaryFile(
+  /// A manifest with token-auth and a token that the server rejects.
+  ///
+  /// - Parameter plugins: More entries of the list of plugins.
+  private static func authenticating(_ server: ConnectServer, chain: String, plugins: String = "") throws -> TemporaryFile {
+    try TemporaryFile(
       """
       carabiner: 1
       protocol: connect
       endpoint: \(server.host)
+      chain: {http: \(chain)}
       plugins:
-        - name: token-auth
-          file: \(Self.plugins)/token-auth/build/token-auth.so
-          grants: [fetch]
-          config: {token-url: "\(server.host)/token", client-id: test, token: rejected}
-      chain: {http: [token-auth]}
+      - name: token-auth
+        file: \(Self.plugins)/token-auth/build/token-auth.so
+        grants: [fetch]
+        config: {token-url: "\(server.host)/token", client-id: test, token: rejected}
+      \(plugins)
       """)
+  }
+
+  @Test("J4.64: token-auth renews its token after a 401, for calls and for streams")
+  func tokenAuth() async throws {
+    let server = try await ConnectServer(["--require-auth"])
+    let manifest = try Self.authenticating(server, chain: "[token-auth]")
     let answer = try await CommandRun(["call", "-m", manifest.path, "peer.v1.Peer/Say", #""hi""#])
     #expect(answer.status == 0 && answer.output == "\"hi\"\n", "\(answer.errors)")
     let count = try await CommandRun(["call", "-m", manifest.path, "--stream", "peer.v1.Peer/Count", "2"])
@@ -153,21 +161,13 @@ struct CallCommandTests {
   @Test("J4.64: token-auth and body-crc work in one chain: the token is renewed, and each attempt has the sum of its body")
   func tokenAndChecksum() async throws {
     let server = try await ConnectServer(["--require-auth"])
-    let manifest = try TemporaryFile(
-      """
-      carabiner: 1
-      protocol: connect
-      endpoint: \(server.host)
-      plugins:
-        - name: token-auth
-          file: \(Self.plugins)/token-auth/build/token-auth.so
-          grants: [fetch]
-          config: {token-url: "\(server.host)/token", client-id: test, token: rejected}
+    let manifest = try Self.authenticating(
+      server, chain: "[token-auth, body-crc]",
+      plugins: """
         - name: body-crc
           ffi: {library: libz.so.1, function: crc32, returns: u64, header: X-Body-CRC32, format: hex,
                 arguments: [{type: u64, value: 0}, {type: pointer, from: body}, {type: u32, from: body-length}]}
-      chain: {http: [token-auth, body-crc]}
-      """)
+        """)
     let answer = try await CommandRun(["call", "-m", manifest.path, "peer.v1.Peer/Headers", #""hi""#])
     #expect(answer.status == 0, "\(answer.errors)")
     let fields = try JSONValue(parsing: answer.output.trimmingCharacters(in: .whitespacesAndNewlines))
