@@ -41,6 +41,7 @@ let package = Package(
       name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .systemLibrary(name: "CLinux"),
     .systemLibrary(name: "CFFI", pkgConfig: "libffi", providers: [.apt(["libffi-dev"])]),
 
@@ -61,7 +62,8 @@ let package = Package(
       ],
       swiftSettings: swiftSettings),
     .target(
-      name: "CarabinerCurl", dependencies: ["Carabiner", "CarabinerWire", "CCurl", "CLinux"], swiftSettings: swiftSettings),
+      name: "CarabinerCurl", dependencies: ["Carabiner", "CarabinerHTTP1", "CarabinerWire", "CCurl", "CLinux", "CZlib"],
+      swiftSettings: swiftSettings),
     .target(name: "CarabinerSQLite", dependencies: ["Carabiner", "CarabinerFiles", "CSQLite"], swiftSettings: swiftSettings),
     // Interceptors with callbacks, for code of the 1.x generation.
     .target(
@@ -247,7 +249,6 @@ if hasServers {
       ],
       swiftSettings: swiftSettings),
     // Calls of Connect and gRPC-Web services.
-    .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .target(
       name: "CarabinerConnect",
       dependencies: [

@@ -48,6 +48,11 @@ static inline long CCurl_getLong(CURL *easy, CURLINFO info) {
   curl_easy_getinfo(easy, info, &value);
   return value;
 }
+/* The socket of a connection that was opened with CURLOPT_CONNECT_ONLY; -1 if there is none. */
+static inline curl_socket_t CCurl_getSocket(CURL *easy) {
+  curl_socket_t socket = CURL_SOCKET_BAD;
+  return curl_easy_getinfo(easy, CURLINFO_ACTIVESOCKET, &socket) == CURLE_OK ? socket : CURL_SOCKET_BAD;
+}
 static inline const char *CCurl_getString(CURL *easy, CURLINFO info) {
   const char *value = NULL;
   curl_easy_getinfo(easy, info, &value);

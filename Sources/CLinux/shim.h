@@ -37,6 +37,20 @@ static const uint32_t CLinux_READABLE = EPOLLIN;
 static const uint32_t CLinux_WRITABLE = EPOLLOUT;
 static const int CLinux_CLOSE_ON_EXEC = SOCK_CLOEXEC;
 
+/* Sends from two places with one system call. struct msghdr and the flags are awkward in Swift. Never waits, and never raises SIGPIPE. */
+static inline ssize_t CLinux_send(int socket, const void *first, size_t firstLength, const void *second, size_t secondLength) {
+  struct iovec parts[2] = {{(void *)first, firstLength}, {(void *)second, secondLength}};
+  struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
+  return sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+/* Never waits. */
+static inline ssize_t CLinux_receive(int socket, void *bytes, size_t length) { return recv(socket, bytes, length, MSG_DONTWAIT); }
+/* Whether the peer has sent nothing and has not closed the connection. */
+static inline int CLinux_isQuiet(int socket) {
+  char byte;
+  return recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+}
+
 /* glibc declares this only with _GNU_SOURCE. The prototype is repeated because other modules may have included <pthread.h> first,
  * without it. */
 extern int pthread_setname_np(pthread_t thread, const char *name);

@@ -86,7 +86,7 @@ private final class RegularFile {
     self.url = url
     // Opening a pipe without a writer must not block.
     descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard descriptor >= 0 else { throw unreadable(Self.reason(errno)) }
+    guard descriptor >= 0 else { throw unreadable(SystemFailure.text(errno)) }
     try checkLength()
   }
 
@@ -97,21 +97,16 @@ private final class RegularFile {
       let count = unsafe Glibc.read(descriptor, buffer.baseAddress, buffer.count)
       if count > 0 { return count }
       if count == 0 { throw changed("it is shorter now") }
-      if errno != EINTR { throw unreadable(Self.reason(errno)) }
+      if errno != EINTR { throw unreadable(SystemFailure.text(errno)) }
     }
   }
 
   /// Checks that the file is still a regular file of the same length.
   func checkLength() throws(TransportError) {
     var status = stat()
-    guard unsafe fstat(descriptor, &status) == 0 else { throw unreadable(Self.reason(errno)) }
+    guard unsafe fstat(descriptor, &status) == 0 else { throw unreadable(SystemFailure.text(errno)) }
     guard status.st_mode & S_IFMT == S_IFREG else { throw unreadable("it is not a regular file") }
     guard status.st_size == length else { throw changed("it has \(status.st_size) now") }
-  }
-
-  private static func reason(_ code: Int32) -> String {
-    guard let text = unsafe strerror(code) else { return "errno \(code)" }
-    return unsafe String(cString: text)
   }
 
   private func unreadable(_ reason: String) -> TransportError {

@@ -75,11 +75,7 @@ struct CurlFailure {
     case CURLE_RECV_ERROR where detail.hasSuffix("chunked-encoding"):
       invalidResponse
     case CURLE_SEND_FAIL_REWIND:
-      (
-        .connectionLost,
-        "the connection to \(place) ended before a response; the request is not sent again, because the server may have run it; "
-          + "check that before you repeat it"
-      )
+      (.connectionLost, Self.notSentAgain(to: place))
     case CURLE_GOT_NOTHING, CURLE_RECV_ERROR, CURLE_SEND_ERROR:
       (.connectionLost, "the connection to \(place) ended in the middle: \(detail); check the log of the server")
     case CURLE_PARTIAL_FILE:
@@ -92,6 +88,12 @@ struct CurlFailure {
     default:
       (.other, "the request to \(place) failed: \(detail) (libcurl \(code.rawValue))")
     }
+  }
+
+  /// The message for a connection that ended before a response, if the request must not be sent again.
+  static func notSentAgain(to place: String) -> String {
+    "the connection to \(place) ended before a response; the request is not sent again, because the server may have run it; "
+      + "check that before you repeat it"
   }
 
   private var proxyFailed: (TransportError.Code, String) {

@@ -1,75 +1,71 @@
 internal import CCurl
 internal import Carabiner
-internal import Glibc
 
-/// libcurl's multi handle: many transfers on one thread. Used only on the event loop's thread.
+/// The running exchanges of a loop: transfers of libcurl, and the engine for HTTP/1.1. Used only on the event loop's thread.
 @safe final class CurlMulti: @unchecked Sendable {
   // Created by the thread that starts the loop, and then used only by the loop's thread.
-
-  /// curl_global_init is not thread-safe; a static is initialised once.
-  private static let globalInitialization: CURLcode = curl_global_init(Int(CURL_GLOBAL_ALL))
 
   /// The maximum number of idle connections. libcurl's default is four per running transfer: when many transfers end at once, it
   /// would close connections that the next transfers need.
   private static let maximumIdleConnections = 256
 
-  private let handle: UnsafeMutableRawPointer
+  private let handle: MultiHandle
   private let poll: Poll
   private let counters: TransportCounters
-  /// The time at which libcurl must be called, in nanoseconds of the monotonic clock.
-  private var due: UInt64?
   /// The running transfers. Each knows its index.
   private var transfers: [Transfer] = []
   /// Those of them that send a stream.
   private var streams: [ObjectIdentifier: Transfer] = [:]
+  /// Sends most requests of HTTP/1.1; nil before the first of them.
+  private(set) var engine: HTTP1Engine?
 
   /// Creates a handle that registers libcurl's sockets with `poll`.
   init(poll: Poll, maximumConnectionsPerHost: Int, counters: TransportCounters) throws {
-    guard Self.globalInitialization == CURLE_OK, let multi = unsafe curl_multi_init() else {
-      throw TransportError(.other, "libcurl cannot be initialised; check that memory is available", url: "")
-    }
-    unsafe handle = multi
+    handle = try MultiHandle(poll: poll)
     self.poll = poll
     self.counters = counters
-    unsafe CCurl_setMultiLong(multi, CURLMOPT_MAX_HOST_CONNECTIONS, maximumConnectionsPerHost)
-    unsafe CCurl_setMultiLong(multi, CURLMOPT_MAXCONNECTS, Self.maximumIdleConnections)
-    unsafe CCurl_setMultiLong(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
-    unsafe CCurl_setMultiFunctions(
-      handle,
-      { easy, socket, action, context, _ in
-        guard let context = unsafe context else { return 0 }
-        unsafe Unmanaged<CurlMulti>.fromOpaque(context).takeUnretainedValue().socketChanged(easy, socket, action)
-        return 0
-      },
-      { _, milliseconds, context in
-        guard let context = unsafe context else { return 0 }
-        unsafe Unmanaged<CurlMulti>.fromOpaque(context).takeUnretainedValue().timeoutChanged(milliseconds)
-        return 0
-      },
-      Unmanaged.passUnretained(self).toOpaque())
+    handle.set(CURLMOPT_MAX_HOST_CONNECTIONS, maximumConnectionsPerHost)
+    handle.set(CURLMOPT_MAXCONNECTS, Self.maximumIdleConnections)
+    handle.set(CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
+  }
+
+  /// The engine; it is created for the first request.
+  func engine(_ configuration: @autoclosure () -> CurlTransport.Configuration) throws -> HTTP1Engine {
+    if let engine { return engine }
+    let made = try HTTP1Engine(configuration(), poll: poll, counters: counters)
+    engine = made
+    return made
   }
 
   // MARK: Transfers
 
-  var transferCount: Int { transfers.count }
+  var transferCount: Int { transfers.count + (engine?.exchangeCount ?? 0) }
 
   func add(_ transfer: Transfer) {
     counters.requestBegan()
     transfer.place = transfers.count
     transfers.append(transfer)
-    if transfer.easy.feed != nil { streams[ObjectIdentifier(transfer)] = transfer }
+    if transfer.easy.feed != nil { addStream(transfer) }
     unsafe transfer.easy.setContext(Unmanaged.passUnretained(transfer).toOpaque())
-    transfer.easy.openSockets(with: poll)
-    guard unsafe curl_multi_add_handle(handle, transfer.easy.handle) == CURLM_OK else {
+    guard handle.add(transfer.easy) else {
       remove(transfer)
       return transfer.finish(CURLE_FAILED_INIT)
+    }
+  }
+
+  private func addStream(_ transfer: Transfer) {
+    streams[ObjectIdentifier(transfer)] = transfer
+    unsafe handle.onSocket = { easy, socket, isWatched in
+      guard let context = unsafe CCurl_getPrivate(easy) else { return }
+      let transfer = unsafe Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+      transfer.socketChanged(socket, isWatched: isWatched)
     }
   }
 
   /// Aborts a transfer. Its connection is closed, unless the response is complete.
   func abort(_ transfer: Transfer) {
     guard transfer.place != nil else { return }
-    unsafe curl_multi_remove_handle(handle, transfer.easy.handle)
+    handle.remove(transfer.easy)
     remove(transfer)
     transfer.aborted()
   }
@@ -92,7 +88,7 @@ internal import Glibc
   /// If a callback refuses the held bytes, the transfer ends here: libcurl would continue without those bytes.
   private func end(_ transfer: Transfer, with code: CURLcode) {
     guard code != CURLE_OK, transfer.place != nil else { return }
-    unsafe curl_multi_remove_handle(handle, transfer.easy.handle)
+    handle.remove(transfer.easy)
     remove(transfer)
     transfer.finish(code)
   }
@@ -104,9 +100,11 @@ internal import Glibc
   }
 
   func abortAll(_ error: TransportError) {
+    engine?.abortAll(error)
     streams = [:]
+    unsafe handle.onSocket = nil
     while let transfer = transfers.popLast() {
-      unsafe curl_multi_remove_handle(handle, transfer.easy.handle)
+      handle.remove(transfer.easy)
       transfer.place = nil
       counters.requestEnded(onKeptConnection: transfer.easy.usedKeptConnection)
       transfer.failed(error)
@@ -114,12 +112,13 @@ internal import Glibc
   }
 
   func collectFinished() {
+    engine?.collectOpened()
     var code = CURLE_OK
-    while let easy = unsafe CCurl_nextFinished(handle, &code) {
+    while let easy = unsafe handle.nextFinished(&code) {
       guard let context = unsafe CCurl_getPrivate(easy) else { continue }
       let transfer = unsafe Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
       guard transfer.place != nil else { continue }
-      unsafe curl_multi_remove_handle(handle, easy)
+      handle.remove(transfer.easy)
       remove(transfer)
       transfer.finish(code)
     }
@@ -129,7 +128,10 @@ internal import Glibc
   private func remove(_ transfer: Transfer) {
     guard let place = transfer.place, let last = transfers.popLast() else { return }
     counters.requestEnded(onKeptConnection: transfer.easy.usedKeptConnection)
-    if !streams.isEmpty { streams[ObjectIdentifier(transfer)] = nil }
+    if !streams.isEmpty {
+      streams[ObjectIdentifier(transfer)] = nil
+      if streams.isEmpty { unsafe handle.onSocket = nil }
+    }
     if last !== transfer {
       transfers[place] = last
       last.place = place
@@ -137,41 +139,27 @@ internal import Glibc
     transfer.place = nil
   }
 
-  /// Frees the handle. All transfers must have been removed.
+  /// Frees the handles. All transfers must have been removed.
   func close() {
-    unsafe curl_multi_cleanup(handle)
+    engine?.close()
+    handle.close()
   }
 
   // MARK: Sockets and time
 
   func socketReady(_ event: Poll.Event) {
-    var running: Int32 = 0
-    unsafe curl_multi_socket_action(handle, event.descriptor, event.bits, &running)
+    if let engine, engine.socketReady(event) { return }
+    handle.socketReady(event)
   }
 
   func timeoutIfDue() {
-    guard let due, due <= MonotonicTime.now else { return }
-    self.due = nil
-    var running: Int32 = 0
-    unsafe curl_multi_socket_action(handle, CURL_SOCKET_BAD, 0, &running)
+    engine?.checkTimes()
+    handle.timeoutIfDue()
   }
 
-  /// The milliseconds until libcurl must be called, rounded up; nil if it need not be called.
-  func millisecondsToTimeout() -> Int? { due.map(MonotonicTime.milliseconds(until:)) }
-
-  private func socketChanged(_ easy: UnsafeMutableRawPointer?, _ socket: Int32, _ action: Int32) {
-    if !streams.isEmpty, let easy = unsafe easy, let context = unsafe CCurl_getPrivate(easy) {
-      let transfer = unsafe Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
-      transfer.socketChanged(socket, isWatched: action != CURL_POLL_REMOVE)
-    }
-    if action == CURL_POLL_REMOVE {
-      poll.forget(socket)
-    } else {
-      poll.watch(socket, curlAction: action)
-    }
-  }
-
-  private func timeoutChanged(_ milliseconds: Int) {
-    due = milliseconds < 0 ? nil : milliseconds == 0 ? 0 : MonotonicTime.now + UInt64(milliseconds) * 1_000_000
+  /// The milliseconds until ``timeoutIfDue()`` must be called, rounded up; nil if it need not be called.
+  func millisecondsToTimeout() -> Int? {
+    let next = min(handle.due, engine?.due ?? .max)
+    return next == .max ? nil : MonotonicTime.milliseconds(until: next)
   }
 }

@@ -11,6 +11,17 @@ extension CurlTransport {
       case url(String)
     }
 
+    /// The code that sends a request.
+    public enum Engine: String, Sendable, Hashable, CaseIterable {
+      /// Carabiner's own code for HTTP/1.1, over connections that libcurl opens. libcurl sends what that code does not: HTTP/2, requests
+      /// over a proxy, and bodies that are files or streams.
+      case auto
+      /// Always libcurl.
+      case libcurl
+    }
+
+    /// The code that sends a request; the default is ``Engine/auto``.
+    public var engine = Engine.auto
     /// The timeout for opening a connection, in seconds.
     public var connectTimeout = 10.0
     /// The timeout for a whole exchange in seconds, if the request sets none; infinite for no timeout.
@@ -28,7 +39,7 @@ extension CurlTransport {
     ///
     /// Each entry is a name, or a prefix and a star. All other headers are dropped, because the caller did not choose that origin.
     public var redirectHeaders: [String] = []
-    /// The maximal number of connections to one host; 0 for no limit.
+    /// The maximal number of connections to one host; 0 for no limit. Each engine counts its own.
     public var maximumConnectionsPerHost = 0
     /// The maximum number of libcurl handles that are kept for later requests.
     public var maximumIdleHandles = 256

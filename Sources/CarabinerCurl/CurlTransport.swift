@@ -2,7 +2,7 @@ public import Carabiner
 internal import FoundationEssentials
 internal import Synchronization
 
-/// Sends HTTP requests over libcurl, all on one event loop.
+/// Sends HTTP requests over connections of libcurl, all on one event loop.
 ///
 /// If tasks prefer `transport.loop` as their executor, their requests stay on the thread of the loop.
 public final class CurlTransport: HTTPTransport {
@@ -59,7 +59,7 @@ public final class CurlTransport: HTTPTransport {
 
   /// Exchanges one request and one response, without redirects.
   private func exchange(_ request: URLRequest) async throws -> HTTPResponse {
-    let ticket = TransferHandle(loop: loop)
+    let ticket = ExchangeHandle(loop: loop)
     let timeout = request.timeoutInterval > 0 ? request.timeoutInterval : configuration.totalTimeout
     try Task.checkCancellation()
     let feed = try BodyFeed.pulling(request, for: loop)
@@ -67,9 +67,19 @@ public final class CurlTransport: HTTPTransport {
     do {
       head = try await withTaskCancellationHandler {
         try await ticket.start { [limits, idle] multi in
+          var origin: HTTP1Origin?
+          if idle.usesEngine {
+            let engine = try multi.engine(idle.configuration)
+            switch try engine.route(request, timeout: timeout) {
+            case .engine(let exchange):
+              engine.start(exchange)
+              return exchange
+            case .curl(let learning): origin = learning
+            }
+          }
           let easy = try idle.take()
           try easy.prepare(request, timeout: timeout, feed: feed)
-          let transfer = Transfer(request, easy: easy, limits: limits, pool: idle)
+          let transfer = Transfer(request, easy: easy, limits: limits, pool: idle, origin: origin)
           feed?.attach(transfer)
           multi.add(transfer)
           return transfer

@@ -111,6 +111,20 @@ internal import Glibc
       }, Unmanaged.passUnretained(poll).toOpaque())
   }
 
+  // MARK: A connection without a request
+
+  /// Sets the options for opening a connection that this handle keeps for itself.
+  ///
+  /// - Parameter origin: A URL with the scheme, host and port.
+  func prepareConnection(to origin: String) {
+    set(CURLOPT_URL, origin)
+    set(CURLOPT_CONNECT_ONLY, 1)
+    set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
+  }
+
+  /// Forgets libcurl's message for the last failure.
+  func clearError() { unsafe errorText[0] = 0 }
+
   // MARK: One request
 
   /// Sets the options of a request.
@@ -119,7 +133,7 @@ internal import Glibc
   ///   - timeout: The timeout for the exchange in seconds; infinite for no timeout.
   ///   - feed: The chunks of the body if it is a stream.
   func prepare(_ request: URLRequest, timeout: Double, feed: BodyFeed?) throws {
-    unsafe errorText[0] = 0
+    clearError()
     let url = request.url.absoluteString
     if url != lastURL {
       set(CURLOPT_URL, url)
@@ -226,11 +240,7 @@ internal import Glibc
     for field in request.headers.fields {
       guard field.isWellFormed else {
         unsafe curl_slist_free_all(list)
-        throw TransportError(
-          .invalidHeader,
-          "the header \(field.name.debugDescription) has a name that is not a token or a value with control characters; look at the "
-            + "interceptor that sets it",
-          url: request.url.absoluteString)
+        throw TransportError.invalidHeader(field, of: request)
       }
       // libcurl sets the length. A stale length after an interceptor's change would corrupt later requests.
       if ["content-length", "transfer-encoding"].contains(field.name.lowercased()) { continue }

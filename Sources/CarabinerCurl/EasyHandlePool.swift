@@ -5,7 +5,9 @@ internal import Glibc
 final class EasyHandlePool: @unchecked Sendable {
   // Used only inside `EventLoop.execute` and libcurl's callbacks, which run on the loop's thread.
 
-  private let configuration: CurlTransport.Configuration
+  let configuration: CurlTransport.Configuration
+  /// Whether ``HTTP1Engine`` sends the requests that it can send.
+  let usesEngine: Bool
   private var idle: [EasyHandle] = []
 
   init(_ configuration: CurlTransport.Configuration) {
@@ -13,6 +15,8 @@ final class EasyHandlePool: @unchecked Sendable {
     // Otherwise libcurl would read the variables for every request.
     if configuration.proxy == .environment, !Self.environmentNamesProxy { configuration.proxy = .none }
     self.configuration = configuration
+    // Requests to an HTTP proxy have another form.
+    usesEngine = configuration.engine == .auto && configuration.proxy == .none
   }
 
   /// Whether the environment has one of libcurl's proxy variables.

@@ -27,6 +27,8 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
   private var jobs = JobQueue()
   private var timers = EventLoopTimers()
   private var pendingWork: [@Sendable (CurlMulti) -> Void] = []
+  /// Whether the exchanges were aborted. Jobs still run, and may ask for more.
+  private var isAborted = false
   let multi: CurlMulti
 
   /// Starts a loop with its own thread.
@@ -78,6 +80,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
   @discardableResult
   func execute(_ body: @escaping @Sendable (CurlMulti) -> Void) -> Bool {
     if isCurrent {
+      if isAborted { return false }
       body(multi)
       return true
     }
@@ -92,7 +95,10 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
 
   /// Runs `body` on the thread of the loop and waits for its result.
   func run<Value: Sendable>(_ body: @escaping @Sendable (CurlMulti) throws -> Value) async throws -> Value {
-    if isCurrent { return try body(multi) }
+    if isCurrent {
+      if isAborted { throw SystemFailure.stopped }
+      return try body(multi)
+    }
     return try await withCheckedThrowingContinuation { continuation in
       let accepted = inbox.withLock { inbox in
         if inbox.isStopping { return false }
@@ -149,6 +155,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     unsafe CLinux_nameThisThread("carabiner-loop")
     blockSignals()
     while turn() {}
+    isAborted = true
     multi.abortAll(SystemFailure.stopped)
     runJobs(limit: .max)
     finished.withLock { $0 = true }

@@ -17,6 +17,14 @@ enum MonotonicTime {
     return overflows ? .max : sum &+ UInt64(attoseconds / 1_000_000_000)
   }
 
+  /// The time after a delay in seconds, and one millisecond more, because a timeout must not be early.
+  static func after(seconds: Double) -> UInt64 {
+    now &+ UInt64(min(max(seconds, 0), maximumSeconds) * 1e9) &+ 1_000_000
+  }
+
+  /// The longest delay in seconds that is counted: eleven days, as for libcurl's timeouts.
+  private static let maximumSeconds = 1e6
+
   /// The milliseconds from now, rounded up.
   static func milliseconds(until due: UInt64) -> Int {
     let now = now

@@ -150,6 +150,12 @@ enum SystemFailure {
     TransportError(.other, "the process cannot start a thread (error \(code)); raise the limit of threads", url: "")
   }
 
+  /// The text of an error number.
+  static func text(_ code: Int32) -> String {
+    guard let text = unsafe strerror(code) else { return "errno \(code)" }
+    return unsafe String(cString: text)
+  }
+
   static var stopped: TransportError {
     TransportError(.other, "the transport was shut down during the request", url: "")
   }

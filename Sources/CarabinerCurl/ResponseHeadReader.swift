@@ -26,6 +26,7 @@ struct ResponseHeadReader {
   var isComplete: Bool { state == .body }
 
   private static let usualFieldCount = 12
+  private static let versions = ["HTTP/1.1", "HTTP/2", "HTTP/1.0", "HTTP/3"]
 
   /// Reads a line, its end included.
   ///
@@ -101,6 +102,10 @@ struct ResponseHeadReader {
 
   private static func status(in line: UnsafeRawBufferPointer) throws(Malformed) -> Int {
     guard let space = unsafe line.firstIndex(of: 0x20) else { throw Malformed(reason: "it has no status") }
+    let version = unsafe line[..<space]
+    guard versions.contains(where: { unsafe version.elementsEqual($0.utf8) }) else {
+      throw Malformed(reason: "it has no version of HTTP that is known")
+    }
     let digits = unsafe line[(space + 1)...].prefix { (0x30...0x39).contains($0) }
     let status = unsafe digits.prefix(4).reduce(0) { $0 * 10 + Int($1 - 0x30) }
     guard (100...999).contains(status) else { throw Malformed(reason: "its status is not a number from 100 to 999") }

@@ -19,6 +19,14 @@ extension Manifest {
     /// The default of ``breakerCoolDown``.
     package static let defaultBreakerCoolDown = Duration.seconds(30)
 
+    /// The code that sends requests to the upstream.
+    package enum Engine: String, Sendable, Hashable {
+      /// The engine of this project for HTTP/1.1, and libcurl for all that it does not send.
+      case auto
+      /// Always libcurl.
+      case libcurl
+    }
+
     /// The place of the plugin copies that the host maps.
     package var staging = StagingMode.standard
     /// The time limit for a request with all its retries; nil for no limit.
@@ -63,6 +71,8 @@ extension Manifest {
     package var usesGETForQueries = false
     /// The information about the client program that is sent to the upstream; nil for none.
     package var clientAwareness: ClientAwareness?
+    /// The code that sends requests to the upstream.
+    package var engine = Engine.auto
     /// The WebSocket for subscriptions; nil if they use HTTP.
     package var webSocket: WebSocket?
   }

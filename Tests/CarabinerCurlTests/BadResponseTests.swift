@@ -12,11 +12,14 @@ struct Misbehaviour: Sendable, CustomTestStringConvertible {
   let message: String
   /// Whether the error reports that bytes of a response were received.
   var began = true
+  /// The engines that have this error.
+  var engines = CurlTransport.Configuration.Engine.allCases
   var configure: @Sendable (inout CurlTransport.Configuration) -> Void = { _ in }
   let script: @Sendable (Peer) throws -> Void
 
   init(
     _ name: String, _ code: TransportError.Code, _ message: String, began: Bool = true,
+    engines: [CurlTransport.Configuration.Engine] = CurlTransport.Configuration.Engine.allCases,
     configure: @escaping @Sendable (inout CurlTransport.Configuration) -> Void = { _ in },
     script: @escaping @Sendable (Peer) throws -> Void
   ) {
@@ -24,6 +27,7 @@ struct Misbehaviour: Sendable, CustomTestStringConvertible {
     self.code = code
     self.message = message
     self.began = began
+    self.engines = engines
     self.configure = configure
     self.script = script
   }
@@ -37,7 +41,7 @@ struct Misbehaviour: Sendable, CustomTestStringConvertible {
   }
 }
 
-@Suite("Errors of the transport for bad responses")
+@Suite("Errors of the transport for bad responses", .overBothEngines)
 struct BadResponseTests {
   private static let connections: [Misbehaviour] = [
     Misbehaviour("closes at once", .connectionLost, "ended in the middle", began: false) { $0.close() },
@@ -68,6 +72,9 @@ struct BadResponseTests {
     Misbehaviour(
       "switches protocols unasked", .invalidResponse, "another protocol",
       sends: "HTTP/1.1 101 Switching\r\nUpgrade: x\r\n\r\nbinary"),
+    Misbehaviour(
+      "has no number of a version in an interim response", .invalidResponse, "as an HTTP server should",
+      sends: "HTTP/x.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"),
     Misbehaviour("speaks HTTP/9.9", .invalidResponse, "as an HTTP server should", sends: "HTTP/9.9 200 OK\r\n\r\n"),
     Misbehaviour(
       "sends a header without colon", .invalidResponse, "as an HTTP server should",
@@ -105,12 +112,22 @@ struct BadResponseTests {
       while true { try peer.send("HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n") }
     },
     Misbehaviour(
-      "exceeds a raised limit of libcurl's own", .headTooLarge, "Too large", configure: { $0.maximumHeadBytes = 10_000_000 },
-      script: { peer in
-        try peer.send("HTTP/1.1 200 OK\r\n")
-        while true { try peer.send("X-Filler: \(String(repeating: "x", count: 1000))\r\n") }
-      }),
+      "exceeds a raised limit of libcurl's own", .headTooLarge, "Too large", engines: [.libcurl],
+      configure: { $0.maximumHeadBytes = 10_000_000 }, script: endlessHead),
+    Misbehaviour(
+      "exceeds a raised limit", .headTooLarge, "longer than 1000000 bytes", engines: [.auto],
+      configure: { $0.maximumHeadBytes = 1_000_000 }, script: endlessHead),
+    Misbehaviour("has more headers than a limit", .headTooLarge, "more than 5000 headers", engines: [.auto]) { peer in
+      try peer.send("HTTP/1.1 200 OK\r\n")
+      for _ in 0..<5001 { try peer.send("X: y\r\n") }
+      try peer.send("\r\n")
+    },
   ]
+
+  @Sendable private static func endlessHead(_ peer: Peer) throws {
+    try peer.send("HTTP/1.1 200 OK\r\n")
+    while true { try peer.send("X-Filler: \(String(repeating: "x", count: 1000))\r\n") }
+  }
 
   private static let bodies: [Misbehaviour] = [
     Misbehaviour(
@@ -138,9 +155,10 @@ struct BadResponseTests {
 
   @Test("every misbehaviour has its error, and leaves nothing behind", arguments: connections + heads + bodies)
   func misbehaviour(_ misbehaviour: Misbehaviour) async throws {
+    guard misbehaviour.engines.contains(TestedEngine.current) else { return }
     var configuration = CurlTransport.Configuration()
     misbehaviour.configure(&configuration)
-    let transport = try CurlTransport(configuration: configuration)
+    let transport = try CurlTransport.tested(configuration)
     let server = try ScriptedServer(otherwise: { _, peer in
       try misbehaviour.script(peer)
       peer.waitForHangUp()
@@ -167,7 +185,7 @@ struct BadResponseTests {
         let block = [UInt8](repeating: UInt8(ascii: "x"), count: 1 << 20)
         for _ in 0..<1024 { try peer.send(block) }
       })
-      let transport = try CurlTransport()
+      let transport = try CurlTransport.tested()
       let url = try #require(URL(string: "\(server.origin)/huge"))
       let before = try MemoryUse.peakKibibytes()
       let response = try await transport.send(Carabiner.URLRequest(url: url))

@@ -4,7 +4,7 @@ import Foundation
 import ScriptedServer
 import Testing
 
-@Suite("Connections")
+@Suite("Connections", .overBothEngines)
 struct ConnectionTests {
   @Test("fifty requests one after another share one connection, each with its own headers and body")
   func reuse() async throws {
@@ -12,7 +12,7 @@ struct ConnectionTests {
       try peer.respond(
         body: "\(request.method) \(request.header("X-Number") ?? "-") \(String(decoding: request.body, as: UTF8.self))")
     })
-    let transport = try CurlTransport()
+    let transport = try CurlTransport.tested()
     for number in 0..<50 {
       let isPost = number % 3 != 0
       let answer = try await transport.fetch(
@@ -32,7 +32,7 @@ struct ConnectionTests {
     let server = try ScriptedServer(otherwise: { request, peer in
       try peer.respond(body: String(decoding: request.body, as: UTF8.self))
     })
-    let transport = try CurlTransport()
+    let transport = try CurlTransport.tested()
     let answers = try await withThrowingTaskGroup(of: (Int, String).self) { group in
       for number in 0..<200 {
         group.addTask(executorPreference: number % 2 == 0 ? transport.loop : nil) {
@@ -54,7 +54,7 @@ struct ConnectionTests {
       _ = try peer.request()
       peer.waitForHangUp()
     }
-    let transport = try CurlTransport()
+    let transport = try CurlTransport.tested()
     let slow = Task { try await transport.fetch(server.origin) }
     #expect(await eventually { server.requests.count == 1 })
     #expect(try await transport.fetch("\(server.origin)/good", timeout: 20).text == "good")
@@ -70,7 +70,7 @@ struct ConnectionTests {
     })
     var configuration = CurlTransport.Configuration()
     configuration.maximumConnectionsPerHost = 3
-    let transport = try CurlTransport(configuration: configuration)
+    let transport = try CurlTransport.tested(configuration)
     try await withThrowingTaskGroup(of: Void.self) { group in
       for _ in 0..<30 { group.addTask { _ = try await transport.fetch(server.origin) } }
       try await group.waitForAll()
@@ -97,7 +97,7 @@ struct ConnectionTests {
   @Test("H1: a query is sent again if its kept connection dies before the response")
   func queryAgain() async throws {
     let server = try forgetful()
-    let transport = try CurlTransport()
+    let transport = try CurlTransport.tested()
     let query = try request(server, isIdempotent: true)
     #expect(try await transport.send(query).chunks.collected() == Data("good".utf8))
     #expect(try await transport.send(query).chunks.collected() == Data("good".utf8))
@@ -108,7 +108,7 @@ struct ConnectionTests {
   @Test("H1: a mutation is not sent again if its kept connection dies before the response", arguments: [2, 100_000])
   func mutationOnce(length: Int) async throws {
     let server = try forgetful()
-    let transport = try CurlTransport()
+    let transport = try CurlTransport.tested()
     let mutation = try request(server, isIdempotent: false, body: String(repeating: "m", count: length))
     #expect(try await transport.send(mutation).chunks.collected() == Data("good".utf8))
     let error = try await #require(throws: TransportError.self) { _ = try await transport.send(mutation) }
@@ -125,7 +125,7 @@ struct ConnectionTests {
   @Test("H1: a request without a body that must not be repeated never uses a kept connection")
   func emptyOnce() async throws {
     let server = try forgetful()
-    let transport = try CurlTransport()
+    let transport = try CurlTransport.tested()
     for _ in 0..<3 {
       #expect(try await transport.send(request(server, isIdempotent: false, body: "")).chunks.collected() == Data("good".utf8))
     }
@@ -139,7 +139,7 @@ struct ConnectionTests {
       _ = try peer.request()
       try peer.respond(body: "good")
     }
-    let transport = try CurlTransport()
+    let transport = try CurlTransport.tested()
     for _ in 0..<3 {
       let response = try await transport.send(request(server, isIdempotent: false))
       #expect(try await response.chunks.collected() == Data("good".utf8))
@@ -151,7 +151,7 @@ struct ConnectionTests {
   @Test("stale lengths of an interceptor are not sent, and a body without a type is not labelled as a form")
   func staleHeaders() async throws {
     let server = try ScriptedServer(otherwise: { _, peer in try peer.respond() })
-    let transport = try CurlTransport()
+    let transport = try CurlTransport.tested()
     _ = try await transport.fetch(
       server.origin, headers: ["content-length": "3", "Transfer-Encoding": "chunked", "X-Empty": ""], body: "longer")
     let request = try #require(server.requests.first)

@@ -4,6 +4,39 @@ import Foundation
 import ScriptedServer
 import Testing
 
+/// The engine over which a test runs.
+enum TestedEngine {
+  @TaskLocal static var current = CurlTransport.Configuration.Engine.auto
+}
+
+/// Runs each test once over each engine.
+struct OverBothEngines: SuiteTrait, TestTrait, TestScoping {
+  var isRecursive: Bool { true }
+
+  func provideScope(
+    for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
+  ) async throws {
+    for engine in CurlTransport.Configuration.Engine.allCases {
+      try await TestedEngine.$current.withValue(engine) { try await function() }
+    }
+  }
+}
+
+extension Trait where Self == OverBothEngines {
+  static var overBothEngines: Self { OverBothEngines() }
+}
+
+extension CurlTransport {
+  /// A transport over the engine of the test.
+  static func tested(
+    _ configuration: Configuration = Configuration(), replacing predecessor: CurlTransport? = nil
+  ) throws -> CurlTransport {
+    var configuration = configuration
+    configuration.engine = TestedEngine.current
+    return try CurlTransport(configuration: configuration, replacing: predecessor)
+  }
+}
+
 /// A response with its whole body.
 struct Answer {
   let head: HTTPURLResponse

@@ -4,14 +4,14 @@ import Foundation
 import ScriptedServer
 import Testing
 
-@Suite("Figures")
+@Suite("Figures", .overBothEngines)
 struct FiguresTests {
   @Test("opened and closed connections are counted, and requests by new or kept connection")
   func counts() async throws {
     let server = try ScriptedServer(otherwise: { request, peer in
       try peer.respond(headers: request.target == "/last" ? "Connection: close\r\n" : "", body: "answer")
     })
-    let transport = try CurlTransport()
+    let transport = try CurlTransport.tested()
     #expect(transport.figures == TransportFigures())
     for target in ["/one", "/two", "/three"] { _ = try await transport.fetch(server.origin + target) }
     #expect(await eventually { transport.figures.requestsEnded == 3 })
@@ -23,7 +23,7 @@ struct FiguresTests {
     #expect(await eventually { transport.figures.requestsEnded == 5 })
     #expect(transport.figures.connectionsOpened == 2 && transport.figures.requestsOnKeptConnections == 3)
     // A transport that replaces another one continues its counters.
-    let next = try CurlTransport(replacing: transport)
+    let next = try CurlTransport.tested(replacing: transport)
     _ = try await next.fetch("\(server.origin)/next")
     #expect(await eventually { next.figures.requestsEnded == 6 })
     #expect(next.figures.connectionsOpened == 3 && next.figures == transport.figures)
@@ -35,7 +35,7 @@ struct FiguresTests {
       _ = try peer.request()
       peer.waitForHangUp()
     }
-    let transport = try CurlTransport()
+    let transport = try CurlTransport.tested()
     let slow = Task { try await transport.fetch(server.origin) }
     #expect(await eventually { server.requests.count == 1 })
     #expect(transport.figures.runningRequests == 1 && transport.figures.idleConnections == 0)

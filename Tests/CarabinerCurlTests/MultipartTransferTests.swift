@@ -4,7 +4,7 @@ import Foundation
 import ScriptedServer
 import Testing
 
-@Suite("Responses in parts over the network (SEMANTICS F)")
+@Suite("Responses in parts over the network (SEMANTICS F)", .overBothEngines)
 struct MultipartTransferTests {
   private struct Parser: InterceptorProvider {
     let limits: ResponseLimits
@@ -32,7 +32,7 @@ struct MultipartTransferTests {
   ) throws -> (client: ApolloClient, transport: CurlTransport) {
     var configuration = CurlTransport.Configuration()
     configure(&configuration)
-    let transport = try CurlTransport(configuration: configuration)
+    let transport = try CurlTransport.tested(configuration)
     let url = try #require(URL(string: "\(server.origin)/graphql"))
     return (
       ApolloClient(
@@ -154,7 +154,7 @@ struct MultipartTransferTests {
       })
     var configuration = CurlTransport.Configuration()
     configuration.maximumBodyBytes = 100_000
-    let transport = try CurlTransport(configuration: configuration)
+    let transport = try CurlTransport.tested(configuration)
     let error = await #expect(throws: TransportError.self) { try await transport.fetch("\(server.origin)/fetched") }
     #expect(error?.code == .bodyTooLarge)
   }

@@ -5,7 +5,7 @@ import Glibc
 import ScriptedServer
 import Testing
 
-@Suite("Proxies")
+@Suite("Proxies", .overBothEngines)
 struct ProxyTests {
   /// A proxy that answers by itself, and returns the request that it received.
   private static func proxy() throws -> ScriptedServer {
@@ -26,10 +26,10 @@ struct ProxyTests {
       let server = try ScriptedServer(otherwise: { _, peer in try peer.respond(body: "direct") })
       unsafe setenv("http_proxy", proxy.origin, 1)
       unsafe setenv("no_proxy", "127.0.0.1,.direct.test", 1)
-      let transport = try CurlTransport()
+      let transport = try CurlTransport.tested()
       let proxied = try await transport.fetch("http://graphql.test/path?q=1").text
       let direct = try await transport.fetch(server.origin).text
-      let ignoring = try CurlTransport(configuration: ProxyTests.configuration(.none))
+      let ignoring = try CurlTransport.tested(ProxyTests.configuration(.none))
       let unresolved = try await ignoring.failure("http://graphql.invalid/").code
       guard proxied == "proxied http://graphql.test/path?q=1", direct == "direct", unresolved == .nameNotResolved else {
         print("proxied: \(proxied), direct: \(direct), unresolved: \(unresolved)")
@@ -41,14 +41,14 @@ struct ProxyTests {
   @Test("a configured proxy is used")
   func configured() async throws {
     let proxy = try Self.proxy()
-    let transport = try CurlTransport(configuration: Self.configuration(.url(proxy.origin)))
+    let transport = try CurlTransport.tested(Self.configuration(.url(proxy.origin)))
     #expect(try await transport.fetch("http://graphql.test/a").text == "proxied http://graphql.test/a")
     #expect(try await transport.transferCount == 0)
   }
 
   @Test("an unreachable proxy is reported, not the server")
   func dead() async throws {
-    let transport = try CurlTransport(configuration: Self.configuration(.url("http://127.0.0.1:1")))
+    let transport = try CurlTransport.tested(Self.configuration(.url("http://127.0.0.1:1")))
     let error = try await transport.failure("http://graphql.test/")
     #expect(error.code == .proxyFailed, "\(error)")
     #expect(error.message.contains("check http_proxy"))
@@ -65,7 +65,7 @@ struct ProxyTests {
     }
     var configuration = Self.configuration(.url(proxy.origin))
     configuration.certificateAuthorityFile = server.authorityFile
-    let transport = try CurlTransport(configuration: configuration)
+    let transport = try CurlTransport.tested(configuration)
     let answer = try await transport.fetch("\(server.origin)/", method: "GET", body: nil)
     #expect(answer.text.hasSuffix("HTTP/2.0 GET"))
     #expect(answer.head.headers["X-Proxy"] == nil)
@@ -77,7 +77,7 @@ struct ProxyTests {
   func refusedTunnel() async throws {
     let proxy = try ScriptedServer(
       ScriptedServer.answering { _, peer in try peer.respond("403 Forbidden", body: "no") })
-    let transport = try CurlTransport(configuration: Self.configuration(.url(proxy.origin)))
+    let transport = try CurlTransport.tested(Self.configuration(.url(proxy.origin)))
     let error = try await transport.failure("https://graphql.test/")
     #expect(error.code == .proxyFailed, "\(error)")
     #expect(error.message.contains("403"))

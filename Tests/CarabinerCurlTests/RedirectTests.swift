@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// SEMANTICS E6.
-@Suite("Redirects (SEMANTICS E6)")
+@Suite("Redirects (SEMANTICS E6)", .overBothEngines)
 struct RedirectTests {
   /// A server that redirects to `location` with `status`, and returns the fields of all other requests.
   private func redirecting(_ status: Int, to location: String, body: String = "moved") throws -> ScriptedServer {
@@ -22,7 +22,7 @@ struct RedirectTests {
   @Test("E6: 307 and 308 keep method and body; 301, 302 and 303 become a GET without", arguments: [301, 302, 303, 307, 308])
   func method(status: Int) async throws {
     let server = try redirecting(status, to: "/to?a=b")
-    let transport = try CurlTransport()
+    let transport = try CurlTransport.tested()
     let answer = try await transport.fetch(
       "\(server.origin)/from", headers: ["Content-Type": "application/json", "Authorization": "Bearer t"], body: "{\"q\":1}")
     let second = try #require(server.requests.last)
@@ -37,7 +37,7 @@ struct RedirectTests {
   @Test("E6: HEAD and GET keep their method", arguments: ["GET", "HEAD"])
   func safeMethod(method: String) async throws {
     let server = try redirecting(302, to: "/to")
-    let transport = try CurlTransport()
+    let transport = try CurlTransport.tested()
     _ = try await transport.fetch("\(server.origin)/from", method: method, body: nil)
     #expect(server.requests.map(\.method) == [method, method])
   }
@@ -51,7 +51,7 @@ struct RedirectTests {
   func otherOrigin(status: Int) async throws {
     let other = try redirecting(307, to: "/never")
     let server = try redirecting(status, to: "\(other.origin)/to")
-    let transport = try CurlTransport()
+    let transport = try CurlTransport.tested()
     let text = try await transport.fetch("\(server.origin)/from", headers: Self.headers, body: "body").text
     #expect(text == (status == 307 ? "POST /to body" : "GET /to "))
     let request = try #require(other.requests.first)
@@ -75,7 +75,7 @@ struct RedirectTests {
     first.withLock { $0 = server.origin }
     var configuration = CurlTransport.Configuration()
     configuration.redirectHeaders = ["x-user", "X-Tenant-*"]
-    _ = try await CurlTransport(configuration: configuration).fetch("\(server.origin)/from", headers: Self.headers, body: "body")
+    _ = try await CurlTransport.tested(configuration).fetch("\(server.origin)/from", headers: Self.headers, body: "body")
     for request in [try #require(other.requests.first), try #require(server.requests.last)] {
       #expect(request.header("X-User") == "7")
       #expect(request.header("X-Tenant-Id") == "8")
@@ -89,7 +89,7 @@ struct RedirectTests {
   func userInformation() async throws {
     let other = try redirecting(307, to: "/never")
     let server = try redirecting(307, to: "\(other.origin)/to")
-    let transport = try CurlTransport()
+    let transport = try CurlTransport.tested()
     _ = try await transport.fetch("http://user:secret@127.0.0.1:\(server.port)/from")
     #expect(server.requests.first?.header("Authorization")?.hasPrefix("Basic ") == true)
     #expect(try #require(other.requests.first).header("Authorization") == nil)
@@ -98,7 +98,7 @@ struct RedirectTests {
   @Test("E6: a loop ends after five, and is called one")
   func loop() async throws {
     let server = try redirecting(302, to: "/from")
-    let transport = try CurlTransport()
+    let transport = try CurlTransport.tested()
     let error = try await transport.failure("\(server.origin)/from", method: "GET")
     #expect(error.code == .redirectRefused)
     #expect(error.message.contains("more than 5 times"))
@@ -112,7 +112,7 @@ struct RedirectTests {
     arguments: ["file:///etc/passwd", "gopher://127.0.0.1/", "javascript:alert(1)", "http://", "http:///x", ""])
   func refused(location: String) async throws {
     let server = try redirecting(302, to: location)
-    let transport = try CurlTransport()
+    let transport = try CurlTransport.tested()
     let error = try await transport.failure("\(server.origin)/from")
     #expect(error.code == .redirectRefused, "\(error)")
     #expect(error.message.contains("use the final address as the endpoint"))
@@ -129,7 +129,7 @@ struct RedirectTests {
         try peer.respond(body: request.target)
       }
     })
-    let transport = try CurlTransport()
+    let transport = try CurlTransport.tested()
     #expect(try await transport.fetch("\(server.origin)/a/b?x").text == "/c/d")
   }
 
@@ -140,7 +140,7 @@ struct RedirectTests {
       try peer.send("HTTP/1.1 302 Found\r\nLocation: /to\r\nContent-Length: \(1 << 30)\r\n\r\n")
       while true { try peer.send([UInt8](repeating: 0x78, count: 65536)) }
     })
-    let transport = try CurlTransport()
+    let transport = try CurlTransport.tested()
     #expect(try await transport.fetch("\(server.origin)/from").text == "there")
     #expect(server.connections == 2)
     try await transport.expectIntact(server)

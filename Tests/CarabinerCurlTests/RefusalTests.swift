@@ -5,10 +5,10 @@ import ScriptedServer
 import Synchronization
 import Testing
 
-@Suite("Refusals of the transport before or without a server")
+@Suite("Refusals of the transport before or without a server", .overBothEngines)
 struct RefusalTests {
   private func send(_ url: String, headers: HTTPHeaders = [:]) async throws -> TransportError? {
-    let transport = try CurlTransport()
+    let transport = try CurlTransport.tested()
     let request = Carabiner.URLRequest(url: try #require(URL(string: url)), headers: headers, httpBody: Data("{}".utf8))
     do {
       _ = try await transport.send(request)
@@ -41,7 +41,7 @@ struct RefusalTests {
     arguments: ["GET /x HTTP/1.1\r\nHost: h\r\n\r\nGET", "GET /x", "G\nET", "", "CONNECT"])
   func methods(method: String) async throws {
     let server = try ScriptedServer(otherwise: { request, peer in try peer.respond(body: request.target) })
-    let transport = try CurlTransport()
+    let transport = try CurlTransport.tested()
     for body in [nil, "{}"] {
       let error = await #expect(throws: TransportError.self) {
         try await transport.fetch("\(server.origin)/from", method: method, body: body)
@@ -55,7 +55,7 @@ struct RefusalTests {
 
   @Test("a cancelled task sends nothing")
   func cancelled() async throws {
-    let transport = try CurlTransport()
+    let transport = try CurlTransport.tested()
     let url = try #require(URL(string: "http://127.0.0.1:1/"))
     let task = Task {
       while !Task.isCancelled { await Task.yield() }

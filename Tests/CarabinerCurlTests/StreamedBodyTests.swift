@@ -5,7 +5,7 @@ import ScriptedServer
 import Synchronization
 import Testing
 
-@Suite("Request bodies without known length (SEMANTICS-OLDER J0.12)")
+@Suite("Request bodies without known length (SEMANTICS-OLDER J0.12)", .overBothEngines)
 struct StreamedBodyTests {
   private struct Fault: Error, Equatable {}
 
@@ -16,7 +16,7 @@ struct StreamedBodyTests {
   private func transport(trusting server: WebServer) throws -> CurlTransport {
     var configuration = CurlTransport.Configuration()
     configuration.certificateAuthorityFile = server.authorityFile
-    return try CurlTransport(configuration: configuration)
+    return try CurlTransport.tested(configuration)
   }
 
   private func request(_ url: String, _ body: HTTPBody) throws -> Carabiner.URLRequest {
@@ -34,7 +34,7 @@ struct StreamedBodyTests {
     arguments: [[], [0], [1], [3, 0, 200_003, 1, 65_536, 0]])
   func order(lengths: [Int]) async throws {
     let server = try ScriptedServer(otherwise: { request, peer in try peer.respond(body: "\(request.body.count)") })
-    let transport = try CurlTransport()
+    let transport = try CurlTransport.tested()
     let chunks = lengths.map(Self.data)
     let whole = chunks.reduce(Data(), +)
     for _ in 0..<3 {
@@ -60,7 +60,7 @@ struct StreamedBodyTests {
       }
       try peer.send("0\r\n\r\n")
     }
-    let (transport, source) = (try CurlTransport(), ChunkSource())
+    let (transport, source) = (try CurlTransport.tested(), ChunkSource())
     let response = try await transport.send(request(server.origin, .stream(source.chunks)))
     var echoes = response.chunks.makeAsyncIterator()
     for number in 0..<50 {
@@ -119,7 +119,7 @@ struct StreamedBodyTests {
     let server = try ScriptedServer(otherwise: { request, peer in
       try peer.respond(body: String(decoding: request.body, as: UTF8.self))
     })
-    let transport = try CurlTransport()
+    let transport = try CurlTransport.tested()
     let chunks = PullStream<Data> { .last(Data(Surroundings.word.utf8)) }
     let text = try await Surroundings.$word.withValue("bound") {
       try await transport.send(request(server.origin, .stream(chunks))).chunks.collected()
@@ -140,7 +140,7 @@ struct StreamedBodyTests {
       }
       try ScriptedServer.answering { _, peer in try peer.respond(body: "good") }(peer)
     }
-    let transport = try CurlTransport()
+    let transport = try CurlTransport.tested()
     let (count, size) = (96, 1 << 20)
     let (pulled, chunk) = (Counter(), Data(count: size))
     let chunks = PullStream<Data> {
@@ -169,7 +169,7 @@ struct StreamedBodyTests {
       while let more = chunk, !more.isEmpty { chunk = peer.chunk() }
       ends.withLock { $0.append(chunk != nil) }
     }
-    let transport = try CurlTransport()
+    let transport = try CurlTransport.tested()
     let source = ChunkSource(Array(repeating: Data("piece".utf8), count: count))
     source.finish(throwing: Fault())
     await #expect(throws: Fault()) { try await transport.send(request(server.origin, .stream(source.chunks))) }
@@ -183,7 +183,7 @@ struct StreamedBodyTests {
       guard try peer.head() != nil, peer.chunk() != nil else { return }
       peer.waitForHangUp()
     }
-    let (transport, source) = (try CurlTransport(), ChunkSource([Data("piece".utf8)]))
+    let (transport, source) = (try CurlTransport.tested(), ChunkSource([Data("piece".utf8)]))
     let upload = Task { try await transport.send(request(server.origin, .stream(source.chunks))) }
     #expect(await eventually { source.pulls == 2 })
     upload.cancel()
@@ -199,7 +199,7 @@ struct StreamedBodyTests {
       try peer.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
       peer.waitForHangUp()
     }
-    let (transport, source) = (try CurlTransport(), ChunkSource())
+    let (transport, source) = (try CurlTransport.tested(), ChunkSource())
     do {
       let response = try await transport.send(request(server.origin, .stream(source.chunks)))
       #expect(response.response.statusCode == 200)
@@ -213,7 +213,7 @@ struct StreamedBodyTests {
   func stopped() async throws {
     let server = try ScriptedServer { peer in peer.waitForHangUp() }
     let source = ChunkSource()
-    let transport = try CurlTransport()
+    let transport = try CurlTransport.tested()
     let upload = Task { try await transport.send(request(server.origin, .stream(source.chunks))) }
     #expect(await eventually { source.pulls == 1 })
     transport.loop.stop()
@@ -224,7 +224,7 @@ struct StreamedBodyTests {
   @Test("J0.12: nothing is pulled for a request that cannot be sent")
   func unsendable() async throws {
     let source = ChunkSource()
-    let transport = try CurlTransport()
+    let transport = try CurlTransport.tested()
     let closed = try Listener(backlog: 1, isOpen: false)
     var request = try request("http://127.0.0.1:\(closed.port)/", .stream(source.chunks))
     await #expect(throws: TransportError.self) { try await transport.send(request) }

@@ -4,7 +4,7 @@ import Foundation
 import ScriptedServer
 import Testing
 
-@Suite("TLS, HTTP/2 and a real server")
+@Suite("TLS, HTTP/2 and a real server", .overBothEngines)
 struct TLSTests {
   private func transport(
     trusting file: String? = nil, _ change: (inout CurlTransport.Configuration) -> Void = { _ in }
@@ -14,7 +14,7 @@ struct TLSTests {
     configuration.totalTimeout = 300
     configuration.certificateAuthorityFile = file
     change(&configuration)
-    return try CurlTransport(configuration: configuration)
+    return try CurlTransport.tested(configuration)
   }
 
   @Test("an unknown authority is refused with what to do, and accepted once it is named")

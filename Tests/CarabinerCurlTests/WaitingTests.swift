@@ -6,7 +6,7 @@ import ScriptedServer
 import Synchronization
 import Testing
 
-@Suite("Timeouts, cancellation and back-pressure")
+@Suite("Timeouts, cancellation and back-pressure", .overBothEngines)
 struct WaitingTests {
   // MARK: Timeouts
 
@@ -19,7 +19,7 @@ struct WaitingTests {
         peer.pause(milliseconds: 10)
       }
     })
-    let transport = try CurlTransport()
+    let transport = try CurlTransport.tested()
     let start = ContinuousClock.now
     let error = try await transport.failure("\(server.origin)/drip", timeout: 1)
     #expect(error.code == .timedOut)
@@ -35,7 +35,7 @@ struct WaitingTests {
     let server = try ScriptedServer(otherwise: { _, peer in peer.waitForHangUp() })
     var configuration = CurlTransport.Configuration()
     configuration.totalTimeout = 0.2
-    let transport = try CurlTransport(configuration: configuration)
+    let transport = try CurlTransport.tested(configuration)
     let error = try await transport.failure("\(server.origin)/silent", timeout: 0)
     #expect(error.code == .timedOut)
     #expect(!error.responseBegan)
@@ -49,7 +49,7 @@ struct WaitingTests {
       var configuration = CurlTransport.Configuration()
       configuration.connectTimeout = connectTimeout
       configuration.totalTimeout = .infinity
-      let transport = try CurlTransport(configuration: configuration)
+      let transport = try CurlTransport.tested(configuration)
       #expect(try await transport.failure("\(server.origin)/silent", timeout: 1e-9).code == .timedOut)
     }
   }
@@ -63,7 +63,7 @@ struct WaitingTests {
     try await Task.sleep(for: .milliseconds(20))
     var configuration = CurlTransport.Configuration()
     configuration.connectTimeout = 0.3
-    let transport = try CurlTransport(configuration: configuration)
+    let transport = try CurlTransport.tested(configuration)
     let error = try await transport.failure("http://127.0.0.1:\(listener.port)/")
     #expect(error.code == .timedOut, "\(error)")
     #expect(!error.mayHaveBeenSent)
@@ -75,7 +75,7 @@ struct WaitingTests {
   @Test("cancelling before the head closes the connection and is thrown once", arguments: [true, false])
   func cancelBeforeHead(onLoop: Bool) async throws {
     let server = try ScriptedServer(otherwise: { _, peer in peer.waitForHangUp() })
-    let transport = try CurlTransport()
+    let transport = try CurlTransport.tested()
     let task = Task(executorPreference: onLoop ? transport.loop : nil) { try await transport.fetch("\(server.origin)/silent") }
     #expect(await eventually { server.requests.count == 1 })
     task.cancel()
@@ -90,7 +90,7 @@ struct WaitingTests {
       try peer.send("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nfirst")
       peer.waitForHangUp()
     })
-    let transport = try CurlTransport()
+    let transport = try CurlTransport.tested()
     let url = try #require(URL(string: "\(server.origin)/half"))
     let chunks = Tally()
     let task = Task(executorPreference: onLoop ? transport.loop : nil) {
@@ -122,7 +122,7 @@ struct WaitingTests {
       peer.pause(milliseconds: 1)
       try peer.send("answer")
     })
-    let transport = try CurlTransport()
+    let transport = try CurlTransport.tested()
     let outcomes = await withTaskGroup(of: String.self) { group in
       for number in 0..<100 {
         group.addTask {
@@ -148,7 +148,7 @@ struct WaitingTests {
       try peer.send("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nfirst")
       peer.waitForHangUp()
     })
-    let transport = try CurlTransport()
+    let transport = try CurlTransport.tested()
     let url = try #require(URL(string: "\(server.origin)/half"))
     do {
       let response = try await transport.send(Carabiner.URLRequest(url: url))
@@ -167,7 +167,7 @@ struct WaitingTests {
       peer.waitForHangUp()
     })
     let url = try #require(URL(string: "\(server.origin)/half"))
-    let response = try await CurlTransport().send(Carabiner.URLRequest(url: url))
+    let response = try await CurlTransport.tested().send(Carabiner.URLRequest(url: url))
     let error = try await #require(throws: TransportError.self) { _ = try await response.chunks.collected() }
     #expect(error.message.contains("shut down"))
     #expect(await eventually { server.hangUps == 1 })
@@ -184,7 +184,7 @@ struct WaitingTests {
       try peer.send("HTTP/1.1 200 OK\r\nContent-Length: \(total)\r\n\r\n")
       for _ in 0..<(total / block.count) { try peer.send(block) }
     })
-    let transport = try CurlTransport()
+    let transport = try CurlTransport.tested()
     var request = Carabiner.URLRequest(url: try #require(URL(string: "\(server.origin)/large")))
     // With a sanitizer on a busy machine, 40 MiB take long.
     request.timeoutInterval = 600

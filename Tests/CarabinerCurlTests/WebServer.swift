@@ -28,8 +28,10 @@ final class WebServer: Sendable {
   /// A file of 16 MiB, which is served at /large.
   static let largeFileBytes = 16 << 20
 
-  /// - Parameter upstream: The port to which requests for /upstream are passed.
-  init(_ certificate: Certificate = .good, upstream: Int = 1) async throws {
+  /// - Parameters:
+  ///   - upstream: The port to which requests for /upstream are passed.
+  ///   - offersHTTP2: Whether the server speaks HTTP/2 besides HTTP/1.1.
+  init(_ certificate: Certificate = .good, upstream: Int = 1, offersHTTP2: Bool = true) async throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "carabiner-nginx-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     self.folder = folder
@@ -38,7 +40,7 @@ final class WebServer: Sendable {
     // Another process may use the port between its selection and the listen call.
     for attempt in 1... {
       let port = try Listener(backlog: 1).port
-      let process = try Self.start(port: port, upstream: upstream, in: folder)
+      let process = try Self.start(port: port, upstream: upstream, offersHTTP2: offersHTTP2, in: folder)
       if await eventually({ !process.isRunning || Self.answers(port) }), process.isRunning {
         self.port = port
         self.process = process
@@ -57,7 +59,7 @@ final class WebServer: Sendable {
     try? FileManager.default.removeItem(at: folder)
   }
 
-  private static func start(port: Int, upstream: Int, in folder: URL) throws -> ProcessHandle {
+  private static func start(port: Int, upstream: Int, offersHTTP2: Bool, in folder: URL) throws -> ProcessHandle {
     let configuration = """
       daemon off; master_process off; pid \(folder.path)/pid; error_log \(folder.path)/error.log;
       events { worker_connections 512; }
@@ -65,7 +67,7 @@ final class WebServer: Sendable {
         access_log off; client_max_body_size 10m; client_body_temp_path \(folder.path)/b; proxy_temp_path \(folder.path)/p;
         fastcgi_temp_path \(folder.path)/f; uwsgi_temp_path \(folder.path)/u; scgi_temp_path \(folder.path)/s;
         server {
-          listen 127.0.0.1:\(port) ssl http2; ssl_certificate \(folder.path)/server.pem; ssl_certificate_key \(folder.path)/server.key;
+          listen 127.0.0.1:\(port) ssl\(offersHTTP2 ? " http2" : ""); ssl_certificate \(folder.path)/server.pem; ssl_certificate_key \(folder.path)/server.key;
           location /large { root \(folder.path); }
           location /down { return 302 http://127.0.0.1:\(port)/; }
           location /upstream { add_header X-Connection $connection; proxy_pass http://127.0.0.1:\(upstream); }

@@ -102,6 +102,7 @@ struct ManifestRefusalTests {
     ("cancel-grace: [1s]", "cancel-grace", "not a duration"), ("store-records: many", "store-records", "not a whole number"),
     ("store-bytes: 0B", "store-bytes", "is zero"), ("store-fields: 0", "store-fields", "1 to 1000000"),
     ("store-file-bytes: 0B", "store-file-bytes", "is zero"),
+    ("transport: {engine: curl}", "transport/engine", "is not a known engine; use auto or libcurl"),
   ].map { Refusal("settings: {\($0)}", "carabiner: 1\nsettings: {\($0)}", .invalidValue, "/settings/\($1)", $2) }
 
   private static let others: [Refusal] = [

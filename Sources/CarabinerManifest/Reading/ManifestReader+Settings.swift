@@ -8,8 +8,7 @@ extension ManifestReader {
     "redirect-headers", "idle-timeout", "maximum-attempts", "plugin-retries", "cancel-grace", "kept-memory",
     "breaker-cool-down", "crash-loop", "ca-file", "store-records", "store-bytes", "store-fields", "store-file-bytes",
     "get-for-queries",
-    "client-awareness",
-    "websocket",
+    "client-awareness", "transport", "websocket",
   ]
 
   mutating func readSettings(_ json: JSONValue, _ pointer: JSONPointer) {
@@ -40,6 +39,7 @@ extension ManifestReader {
       case "ca-file": settings.certificateAuthorityFile = existing(value, place, "correct the path, or remove the key")
       case "get-for-queries": settings.usesGETForQueries = truth(value, place) ?? settings.usesGETForQueries
       case "client-awareness": settings.clientAwareness = clientAwareness(value, place)
+      case "transport": settings.engine = engine(value, place) ?? settings.engine
       case "websocket": settings.webSocket = webSocket(value, place)
       default: break
       }
@@ -60,6 +60,15 @@ extension ManifestReader {
       }
     }
     return policy
+  }
+
+  private mutating func engine(_ json: JSONValue, _ pointer: JSONPointer) -> Manifest.Settings.Engine? {
+    guard let engine = object(json, pointer, knowing: ["engine"])?["engine"] else { return nil }
+    guard let known = engine.string.flatMap(Manifest.Settings.Engine.init(rawValue:)) else {
+      problem(.invalidValue, pointer.appending("engine"), "\(engine) is not a known engine; use auto or libcurl")
+      return nil
+    }
+    return known
   }
 
   private mutating func clientAwareness(_ json: JSONValue, _ pointer: JSONPointer) -> ClientAwareness? {

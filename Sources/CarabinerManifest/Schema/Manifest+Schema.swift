@@ -136,6 +136,17 @@ extension Manifest {
                 "library": {"type": "boolean", "default": true, "description": "Whether extensions.clientLibrary names this library."}
               }
             },
+            "transport": {
+              "description": "The way in which requests are sent to the upstream.",
+              "type": "object",
+              "additionalProperties": false,
+              "properties": {
+                "engine": {
+                  "enum": ["auto", "libcurl"], "default": "auto",
+                  "description": "auto sends HTTP/1.1 by Carabiner's own code over connections that libcurl opens, and all else by libcurl: HTTP/2, requests over a proxy, and file uploads. libcurl sends everything by libcurl."
+                }
+              }
+            },
             "websocket": \(webSocketSchema)
           }
         },

@@ -165,6 +165,7 @@ extension CurlTransport.Configuration {
     maximumBodyBytes = settings.maximumBodyBytes
     redirectHeaders = settings.redirectHeaders
     certificateAuthorityFile = settings.certificateAuthorityFile
+    engine = settings.engine == .libcurl ? .libcurl : .auto
   }
 }
 

@@ -2,11 +2,11 @@ internal import Carabiner
 internal import FoundationEssentials
 internal import Synchronization
 
-/// The consumer's handle of a transfer. It starts the transfer on the loop, and aborts it when it is cancelled or released.
-final class TransferHandle: Sendable {
+/// The consumer's handle of an exchange. It starts the exchange on the loop, and aborts it when it is cancelled or released.
+final class ExchangeHandle: Sendable {
   private enum State {
     case notStarted
-    case started(Transfer)
+    case started(Exchange)
     case failed(any Error)
     case aborted
   }
@@ -16,24 +16,24 @@ final class TransferHandle: Sendable {
 
   init(loop: EventLoop) { self.loop = loop }
 
-  /// Starts the transfer on the loop's thread and waits for its head.
-  func start(_ make: @escaping @Sendable (CurlMulti) throws -> Transfer) async throws -> HTTPURLResponse {
+  /// Starts the exchange on the loop's thread and waits for its head.
+  func start(_ make: @escaping @Sendable (CurlMulti) throws -> Exchange) async throws -> HTTPURLResponse {
     unsafe await withUnsafeContinuation { waiter in
       let isAccepted = loop.execute { multi in unsafe self.begin(make, multi, waiter) }
       guard !isAccepted else { return }
       _ = move(to: .failed(SystemFailure.stopped))
       unsafe waiter.resume()
     }
-    guard let head = try transfer().head() else { throw CancellationError() }
+    guard let head = try exchange().head() else { throw CancellationError() }
     return head
   }
 
-  /// Starts the transfer; called on the loop's thread.
-  private func begin(_ make: (CurlMulti) throws -> Transfer, _ multi: CurlMulti, _ waiter: Transfer.Waiter) {
+  /// Starts the exchange; called on the loop's thread.
+  private func begin(_ make: (CurlMulti) throws -> Exchange, _ multi: CurlMulti, _ waiter: Exchange.Waiter) {
     do {
-      let transfer = try make(multi)
-      if !move(to: .started(transfer)) { multi.abort(transfer) }
-      unsafe transfer.wakeWhenReady(waiter)
+      let exchange = try make(multi)
+      if !move(to: .started(exchange)) { exchange.abort(in: multi) }
+      unsafe exchange.wakeWhenReady(waiter)
     } catch {
       _ = move(to: .failed(error))
       unsafe waiter.resume()
@@ -41,17 +41,17 @@ final class TransferHandle: Sendable {
   }
 
   func nextChunk() async throws -> PullStream<Data>.Step {
-    let transfer = try transfer()
-    return try await transfer.nextChunk { loop.execute { multi in multi.resume(transfer) } }
+    let exchange = try exchange()
+    return try await exchange.nextChunk { loop.execute { multi in exchange.resume(in: multi) } }
   }
 
   func abort() {
-    let transfer: Transfer? = state.withLock { state in
+    let exchange: Exchange? = state.withLock { state in
       defer { state = .aborted }
-      if case .started(let transfer) = state { return transfer }
+      if case .started(let exchange) = state { return exchange }
       return nil
     }
-    if let transfer, !transfer.isOver { loop.execute { multi in multi.abort(transfer) } }
+    if let exchange, !exchange.isOver { loop.execute { multi in exchange.abort(in: multi) } }
   }
 
   /// Returns false if the handle was aborted before.
@@ -63,9 +63,9 @@ final class TransferHandle: Sendable {
     }
   }
 
-  private func transfer() throws -> Transfer {
+  private func exchange() throws -> Exchange {
     switch state.withLock({ $0 }) {
-    case .started(let transfer): return transfer
+    case .started(let exchange): return exchange
     case .failed(let error): throw error
     case .notStarted, .aborted: throw CancellationError()
     }

@@ -1,0 +1,193 @@
+internal import Carabiner
+internal import FoundationEssentials
+internal import Synchronization
+
+/// One request and its response, between an engine on the loop's thread and the consumer that awaits head and chunks.
+///
+/// The engine calls on the thread of the loop. The consumer may be on any thread. A mutex protects their shared state. A
+/// continuation is removed from the state before it is resumed, so it cannot be resumed twice. Every path of an exchange ends in
+/// `end`, so each continuation is resumed. Checked continuations would need two allocations per wait.
+class Exchange: @unchecked Sendable {
+  // Only the thread of the loop uses the counters. The rest is in `state`.
+
+  typealias Step = PullStream<Data>.Step
+
+  /// Continuations carry no value. The consumer reads the state after it is resumed.
+  typealias Waiter = UnsafeContinuation<Void, Never>
+
+  @safe private struct State {
+    var head: HTTPURLResponse?
+    var isHeadTaken = false
+    var body = Data()
+    /// Set when the exchange has ended.
+    var end: Result<Void, any Error>?
+    var waiter: Waiter?
+    var isPaused = false
+
+    var isReady: Bool { end != nil || !body.isEmpty || (head != nil && !isHeadTaken) }
+  }
+
+  /// The limits of a response.
+  struct Limits {
+    let headBytes: Int
+    let bodyBytes: Int
+    let bufferedBytes: Int
+    /// The maximum number of bytes that wait for the consumer. One read of a compressed body may become far more than are buffered.
+    var unreadBytes: Int { max(bodyBytes, 4 * bufferedBytes) }
+
+    init(_ configuration: CurlTransport.Configuration) {
+      headBytes = configuration.maximumHeadBytes
+      bodyBytes = configuration.maximumBodyBytes
+      bufferedBytes = configuration.bufferedBodyBytes
+    }
+  }
+
+  /// How a part of a body is passed to a consumer that is slow.
+  enum Overflow {
+    /// The part is not taken if there is no room. The engine keeps it.
+    case refused
+    /// The part is taken, and the engine should read no more.
+    case taken
+    /// The part is taken.
+    case ignored
+  }
+
+  let request: URLRequest
+  let limits: Limits
+  private let state = Mutex(State())
+  private var bodyBytes = 0
+  /// Whether the body is multipart, without a limit for the whole body.
+  private var isEndless = false
+
+  init(_ request: URLRequest, limits: Limits) {
+    self.request = request
+    self.limits = limits
+  }
+
+  /// Aborts the exchange. Engines override this.
+  func abort(in multi: CurlMulti) {}
+
+  /// Continues to read after a pause for a slow consumer. Engines override this.
+  func resume(in multi: CurlMulti) {}
+
+  // MARK: The engine
+
+  /// Whether the exchange has ended.
+  var isOver: Bool { state.withLock { $0.end != nil } }
+
+  /// Passes the head of the response to the consumer.
+  func deliver(_ head: HTTPURLResponse) {
+    // A subscription has no fixed end. The multipart parser limits each part, and the whole body is not kept.
+    isEndless = request.takesParts && head.isMultipart
+    wake { $0.head = head }
+  }
+
+  /// Passes a part of the body to the consumer.
+  ///
+  /// - Returns: Whether the engine may go on. If not, ``resume(in:)`` is called once the consumer has taken what it has.
+  /// - Throws: ``Carabiner/TransportError`` if the body is too large.
+  func deliver(_ bytes: UnsafeRawBufferPointer, overflow: Overflow) throws(TransportError) -> Bool {
+    guard isEndless || bodyBytes + bytes.count <= limits.bodyBytes else { throw bodyTooLarge }
+    var mayContinue = true
+    var isTooLarge = false
+    wake { state in
+      // Unread bytes are limited even if the whole body is not.
+      isTooLarge = state.body.count + bytes.count > limits.unreadBytes
+      if isTooLarge { return }
+      if overflow != .ignored, !state.body.isEmpty, state.body.count + bytes.count > limits.bufferedBytes {
+        state.isPaused = true
+        mayContinue = false
+        if overflow == .refused { return }
+      }
+      if state.body.isEmpty { unsafe state.body = Data(bytes) } else { unsafe state.body.append(contentsOf: bytes) }
+    }
+    guard !isTooLarge else { throw bodyTooLarge }
+    if mayContinue || overflow != .refused { bodyBytes += bytes.count }
+    return mayContinue
+  }
+
+  private var bodyTooLarge: TransportError {
+    failure(
+      .bodyTooLarge,
+      "the body of the response is longer than \(limits.bodyBytes) bytes after decompression; select fewer fields, or "
+        + "raise the limit maximum-body", responseBegan: true)
+  }
+
+  /// Ends the exchange. Later ends are ignored.
+  func end(_ result: Result<Void, any Error>) {
+    wake { state in
+      if state.end == nil { state.end = result }
+    }
+  }
+
+  /// Changes the state and resumes the consumer.
+  private func wake(_ change: (inout State) -> Void) {
+    let waiter = unsafe state.withLock { state in
+      change(&state)
+      guard state.isReady else { return unsafe nil as Waiter? }
+      defer { unsafe state.waiter = nil }
+      return unsafe state.waiter
+    }
+    unsafe waiter?.resume()
+  }
+
+  func failure(_ code: TransportError.Code, _ message: String, sent: Bool = true, responseBegan: Bool) -> TransportError {
+    TransportError(code, message, url: request.url.absoluteString, mayHaveBeenSent: sent, responseBegan: responseBegan)
+  }
+
+  // MARK: The awaiting side
+
+  /// Returns the head or throws the error; nil if neither is known yet.
+  func head() throws -> HTTPURLResponse? {
+    try state.withLock { state in
+      if state.head == nil, case .failure(let error) = state.end { throw error }
+      state.isHeadTaken = state.head != nil
+      return state.head
+    }
+  }
+
+  /// Returns the bytes since the last call, and waits if there are none.
+  ///
+  /// - Parameter resume: Called if the exchange was paused because its buffer was full.
+  func nextChunk(resume: () -> Void) async throws -> Step {
+    while true {
+      if let step = try takeReady(resume: resume) { return step }
+      unsafe await withUnsafeContinuation { unsafe wakeWhenReady($0) }
+    }
+  }
+
+  /// Resumes `waiter` once an unread head, body byte or end is available.
+  func wakeWhenReady(_ waiter: Waiter) {
+    let isReady = state.withLock { state in
+      if !state.isReady { unsafe state.waiter = unsafe waiter }
+      return state.isReady
+    }
+    if isReady { unsafe waiter.resume() }
+  }
+
+  private func takeReady(resume: () -> Void) throws -> Step? {
+    var wasPaused = false
+    let ready: Result<Step, any Error>? = state.withLock { state in
+      wasPaused = state.isPaused
+      state.isPaused = false
+      return Self.ready(&state)
+    }
+    if wasPaused { resume() }
+    return try ready?.get()
+  }
+
+  /// The available bytes. The last of them include the end, unless it is an error, which is returned after them.
+  private static func ready(_ state: inout State) -> Result<Step, any Error>? {
+    guard state.body.isEmpty else {
+      var chunk = Data()
+      swap(&chunk, &state.body)
+      if case .success = state.end { return .success(.last(chunk)) }
+      return .success(.element(chunk))
+    }
+    switch state.end {
+    case .success: return .success(.end)
+    case .failure(let error): return .failure(error)
+    case nil: return nil
+    }
+  }
+}

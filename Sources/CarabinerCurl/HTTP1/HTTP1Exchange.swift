@@ -1,0 +1,150 @@
+internal import Carabiner
+internal import CarabinerHTTP1
+internal import FoundationEssentials
+
+/// An exchange over a connection of ``HTTP1Engine``.
+final class HTTP1Exchange: Exchange, @unchecked Sendable {
+  // Only the thread of the loop uses these properties.
+
+  let origin: HTTP1Origin
+  /// The head of the request.
+  private(set) var head: MessageWriter
+  let body: Data
+  /// Whether the body of the response is decompressed if it has a coding.
+  private let decodes: Bool
+  /// The time at which the exchange fails, in nanoseconds of the monotonic clock.
+  let deadline: UInt64
+  /// The timeout in seconds, for the message.
+  private let timeout: Double
+
+  /// The position in the list of the engine; nil if the exchange has ended.
+  var place: Int?
+  /// Whether the exchange waits for a connection.
+  var isWaiting = false
+  /// The connection that carries the exchange; nil while it waits for one.
+  var connection: HTTP1Connection?
+  /// Whether the connection had been idle before.
+  var isOnKeptConnection = false
+  /// Whether only a new connection may carry the exchange.
+  var needsNewConnection: Bool
+  /// Whether the connection has taken bytes of the request.
+  var wasSent = false
+  /// How often the request was sent again.
+  var repeats = 0
+  private var responseBegan = false
+  private var decoder: ContentDecoder?
+
+  init(
+    _ request: URLRequest, head: MessageWriter, decodes: Bool, origin: HTTP1Origin, timeout: Double, limits: Limits
+  ) {
+    self.origin = origin
+    self.head = head
+    self.decodes = decodes
+    self.timeout = timeout
+    body = request.body?.data ?? Data()
+    deadline = timeout.isFinite ? MonotonicTime.after(seconds: timeout) : .max
+    // It would not be sent again, so it must not depend on a connection that the server may be about to close.
+    needsNewConnection = !request.isIdempotent && body.isEmpty
+    super.init(request, limits: limits)
+  }
+
+  override func abort(in multi: CurlMulti) { multi.engine?.abort(self) }
+
+  override func resume(in multi: CurlMulti) { multi.engine?.resume(self) }
+
+  /// Takes the writer of the head, which is empty then. The exchange must have ended.
+  func takeHead() -> MessageWriter {
+    var taken = MessageWriter()
+    swap(&taken, &head)
+    taken.removeAll()
+    return taken
+  }
+
+  var isHead: Bool { request.httpMethod == "HEAD" }
+
+  /// Whether the request may be sent again after its connection ended before a response (SEMANTICS H1).
+  var mayBeRepeated: Bool { isOnKeptConnection && (request.isIdempotent || !wasSent) }
+
+  // MARK: The response
+
+  func headArrived(_ reader: borrowing ResponseReader) throws(TransportError) {
+    responseBegan = true
+    let headers = reader.headers
+    var fields: [HTTPHeaders.Field] = []
+    fields.reserveCapacity(headers.count)
+    for index in 0..<headers.count {
+      fields.append(HTTPHeaders.Field(name: headers.name(at: index), value: headers.value(at: index)))
+    }
+    if decodes, !reader.isBodyless, headers.firstIndex(of: .contentEncoding) != nil {
+      try prepareDecoder(HTTPHeaders(fields).values(for: "Content-Encoding"))
+    }
+    deliver(
+      HTTPURLResponse(
+        url: request.url, statusCode: reader.status, headers: HTTPHeaders(fields),
+        httpVersion: reader.isVersion10 ? .http10 : .http11))
+  }
+
+  private func prepareDecoder(_ values: [String]) throws(TransportError) {
+    do throws(ContentDecoder.Fault) { decoder = try ContentDecoder(values) } catch { throw damaged(error) }
+  }
+
+  /// - Returns: Whether the consumer has room for more.
+  func bodyArrived(_ bytes: UnsafeRawBufferPointer) throws(TransportError) -> Bool {
+    guard let decoder else { return unsafe try deliver(bytes, overflow: .taken) }
+    var hasRoom = true
+    unsafe try decoder.decode(bytes, failure: damaged) { part throws(TransportError) in
+      if unsafe try !deliver(part, overflow: .taken) { hasRoom = false }
+    }
+    return hasRoom
+  }
+
+  func checkBodyIsComplete() throws(TransportError) {
+    guard decoder?.isComplete != false else { throw damaged(.init(reason: "its compressed body is cut off")) }
+  }
+
+  // MARK: Errors
+
+  private var address: String { "\(request.url.host() ?? "?"):\(request.url.effectivePort)" }
+
+  private func damaged(_ fault: ContentDecoder.Fault) -> TransportError {
+    failure(.invalidResponse, request.url.protocolViolation(fault.reason))
+  }
+
+  private func failure(_ code: TransportError.Code, _ message: String) -> TransportError {
+    failure(code, message, sent: wasSent || repeats > 0, responseBegan: responseBegan)
+  }
+
+  /// The error for a response that cannot be read.
+  func unreadable(_ error: HTTP1Error) -> TransportError {
+    responseBegan = true
+    switch error.code {
+    case .endedEarly: return connectionLost(error.reason)
+    case .headTooLarge:
+      return failure(
+        .headTooLarge,
+        "the head of the response is longer than \(limits.headBytes) bytes, or has more than \(HTTP1Engine.maximumHeaders) headers; "
+          + "check the server, or raise the limit maximum-head")
+    default: return failure(.invalidResponse, request.url.protocolViolation(error.reason))
+    }
+  }
+
+  /// The error for a connection that ended.
+  ///
+  /// - Parameter began: Whether bytes of the response had arrived.
+  func connectionLost(_ detail: String, began: Bool = true) -> TransportError {
+    if began { responseBegan = true }
+    if !began, isOnKeptConnection, !request.isIdempotent {
+      return failure(.connectionLost, CurlFailure.notSentAgain(to: address))
+    }
+    return failure(.connectionLost, "the connection to \(address) ended in the middle: \(detail); check the log of the server")
+  }
+
+  var timedOut: TransportError {
+    if connection?.responseBegan == true { responseBegan = true }
+    let stage = connection == nil ? "no connection" : responseBegan ? "a part of the response" : "no byte of a response"
+    return failure(
+      .timedOut,
+      "no complete response from \(address) in time: there was \(stage) after \(timeout) s; raise the timeout, or check the server"
+    )
+  }
+}
