@@ -9,7 +9,7 @@ public struct JSONTree: Sendable {
   ///
   /// - Throws: ``JSONError`` with the offset of the first fault.
   public init(parsing bytes: Span<UInt8>, limits: JSONLimits = JSONLimits()) throws(JSONError) {
-    var sink = TreeSink()
+    var sink = TreeSink(bytes: bytes)
     try JSONScanner(limits: limits).scan(bytes, into: &sink)
     value = sink.root
     duplicates = sink.duplicates
@@ -37,6 +37,20 @@ private struct TreeSink: JSONSink {
   /// The members of the last object at each depth. The whole members are kept, because a list of the names alone would need an
   /// allocation.
   private var last: [[OrderedMembers<JSONValue>.Member]] = []
+
+  init(bytes: Span<UInt8>) {
+    // For a short text, growing the stacks step by step would take as long as the rest.
+    guard !bytes.isEmpty, bytes[0] == UInt8(ascii: "{") || bytes[0] == UInt8(ascii: "[") else { return }
+    let parts = Swift.min(bytes.count / Self.bytesPerPart, Self.maximumFirstParts)
+    values.reserveCapacity(parts)
+    keys.reserveCapacity(parts)
+    open.reserveCapacity(Self.firstDepth)
+    last.reserveCapacity(Self.firstDepth)
+  }
+
+  private static let bytesPerPart = 8
+  private static let maximumFirstParts = 64
+  private static let firstDepth = 4
 
   /// The outermost value, available when the scanner has reached the end.
   var root: JSONValue { values.last ?? .null }

@@ -90,7 +90,8 @@ public enum JSONWriter {
 extension JSONObject {
   /// The members sorted by the bytes of their names, which is also the order of their code points.
   fileprivate func sortedByKey() -> JSONObject {
-    JSONObject(sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) })
+    if count < 2 { return self }
+    return JSONObject(sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) })
   }
 }
 

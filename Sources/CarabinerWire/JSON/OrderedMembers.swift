@@ -15,7 +15,9 @@ struct OrderedMembers<Value> {
   private var index: [ExactName: Int]?
 
   /// Creates an empty list with a capacity.
-  init(capacity: Int = 0) { members.reserveCapacity(capacity) }
+  init(capacity: Int = 0) {
+    if capacity > 0 { members.reserveCapacity(capacity) }
+  }
 
   /// The position of a member.
   func position(of key: String) -> Int? {

@@ -19,11 +19,21 @@ package struct GraphQLParameters: Sendable {
   /// - Throws: A ``RequestRefusal`` with the status 400 or 415.
   package init(body: [UInt8], contentType: String?) throws(RequestRefusal) {
     try Self.requireJSON(contentType)
-    let value = try Self.json(body, "the body")
-    guard let object = value.object else {
+    // A tree of the whole body would take several times as long.
+    let members: JSONMembers
+    do {
+      members = try JSONMembers(locating: body.span, limits: Self.limits)
+    } catch {
+      throw .notJSON("the body", error)
+    }
+    guard members.isObject else {
+      let value = try Self.json(body.span, "the body")
       throw RequestRefusal(400, "the body is a JSON \(value.kind), not an object with the member query")
     }
-    try self.init(object, isGET: false)
+    try self.init(isGET: false) { name throws(RequestRefusal) in
+      guard let range = members.range(of: name) else { return nil }
+      return try Self.json(body.span.extracting(range), name)
+    }
   }
 
   /// Parses a body with a list of requests; nil if it is not a list.
@@ -36,7 +46,7 @@ package struct GraphQLParameters: Sendable {
     guard maximum > 1 else {
       throw RequestRefusal(400, "lists of requests are not supported; send them one by one", code: "BATCHING_NOT_SUPPORTED")
     }
-    guard case .array(let entries) = try json(body, "the body"), (1...maximum).contains(entries.count) else {
+    guard case .array(let entries) = try json(body.span, "the body"), (1...maximum).contains(entries.count) else {
       throw RequestRefusal(400, "a list may hold 1 to \(maximum) requests", code: "BATCH_LIMIT_EXCEEDED")
     }
     var list: [GraphQLParameters] = []
@@ -44,7 +54,7 @@ package struct GraphQLParameters: Sendable {
       guard let object = entry.object else {
         throw RequestRefusal(400, "an entry of the list is a JSON \(entry.kind), not an object")
       }
-      list.append(try GraphQLParameters(object, isGET: false))
+      list.append(try GraphQLParameters(isGET: false) { object[$0] })
     }
     return list
   }
@@ -67,18 +77,22 @@ package struct GraphQLParameters: Sendable {
     var object = JSONObject()
     for name in ["query", "operationName"] { object[name] = items[name].map { .string($0) } }
     for name in ["variables", "extensions"] {
-      if let text = items[name] { object[name] = try Self.json(Array(text.utf8), name) }
+      if let text = items[name] { object[name] = try Self.json(text.utf8Span.span, name) }
     }
-    try self.init(object, isGET: true)
+    try self.init(isGET: true) { object[$0] }
   }
 
-  private init(_ object: JSONObject, isGET: Bool) throws(RequestRefusal) {
+  /// - Parameter value: Returns the value of a member; nil if there is none.
+  private init(
+    isGET: Bool, _ value: (_ name: String) throws(RequestRefusal) -> JSONValue?
+  ) throws(RequestRefusal) {
     self.isGET = isGET
-    operationName = try Self.member("operationName", of: object, "a string", \.string)
-    variables = try Self.member("variables", of: object, "an object", \.object) ?? [:]
-    query = try Self.member("query", of: object, "a string", \.string)
-    var extensions = try Self.member("extensions", of: object, "an object", \.object) ?? [:]
-    hash = try Self.member("persistedQuery", of: extensions, "an object", \.object).map { persisted throws(RequestRefusal) in
+    operationName = try Self.member("operationName", value("operationName"), "a string", \.string)
+    variables = try Self.member("variables", value("variables"), "an object", \.object) ?? JSONObject()
+    query = try Self.member("query", value("query"), "a string", \.string)
+    var extensions = try Self.member("extensions", value("extensions"), "an object", \.object) ?? JSONObject()
+    let persisted = try Self.member("persistedQuery", extensions["persistedQuery"], "an object", \.object)
+    hash = try persisted.map { persisted throws(RequestRefusal) in
       guard persisted["version"]?.int == 1, let hash = persisted["sha256Hash"]?.string else {
         throw RequestRefusal(400, "persistedQuery needs version 1 and sha256Hash, a string")
       }
@@ -89,19 +103,25 @@ package struct GraphQLParameters: Sendable {
     guard query != nil || hash != nil else { throw RequestRefusal(400, "the request has no query") }
   }
 
-  private static func json(_ bytes: [UInt8], _ what: String) throws(RequestRefusal) -> JSONValue {
+  private static func json(_ bytes: Span<UInt8>, _ what: String) throws(RequestRefusal) -> JSONValue {
     do {
       return try JSONValue(parsing: bytes, limits: limits)
     } catch {
-      throw RequestRefusal(400, "\(what) is not JSON: \(error)")
+      throw .notJSON(what, error)
     }
   }
 
   private static func member<Value>(
-    _ name: String, of object: JSONObject, _ kind: String, _ value: (JSONValue) -> Value?
+    _ name: String, _ member: JSONValue?, _ kind: String, _ value: (JSONValue) -> Value?
   ) throws(RequestRefusal) -> Value? {
-    guard let member = object[name], !member.isNull else { return nil }
+    guard let member, !member.isNull else { return nil }
     guard let result = value(member) else { throw RequestRefusal(400, "\(name) is a JSON \(member.kind), and must be \(kind)") }
     return result
+  }
+}
+
+extension RequestRefusal {
+  fileprivate static func notJSON(_ what: String, _ error: JSONError) -> RequestRefusal {
+    RequestRefusal(400, "\(what) is not JSON: \(error)")
   }
 }
