@@ -3,7 +3,7 @@ internal import Carabiner
 
 /// The running exchanges of a loop: transfers of libcurl, and the engine for HTTP/1.1. Used only on the event loop's thread.
 @safe final class CurlMulti: @unchecked Sendable {
-  // Created by the thread that starts the loop, and then used only by the loop's thread.
+  // Created by the thread that starts the loop, and then used only by the loop's thread. The runtime need not check each access.
 
   /// The maximum number of idle connections. libcurl's default is four per running transfer: when many transfers end at once, it
   /// would close connections that the next transfers need.
@@ -13,11 +13,11 @@ internal import Carabiner
   private let poll: Poll
   private let counters: TransportCounters
   /// The running transfers. Each knows its index.
-  private var transfers: [Transfer] = []
+  @safe @exclusivity(unchecked) private var transfers: [Transfer] = []
   /// Those of them that send a stream.
-  private var streams: [ObjectIdentifier: Transfer] = [:]
+  @safe @exclusivity(unchecked) private var streams: [ObjectIdentifier: Transfer] = [:]
   /// Sends most requests of HTTP/1.1; nil before the first of them.
-  private(set) var engine: HTTP1Engine?
+  @safe @exclusivity(unchecked) private(set) var engine: HTTP1Engine?
 
   /// Creates a handle that registers libcurl's sockets with `poll`.
   init(poll: Poll, maximumConnectionsPerHost: Int, counters: TransportCounters) throws {

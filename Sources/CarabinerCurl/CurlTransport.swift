@@ -94,9 +94,11 @@ public final class CurlTransport: HTTPTransport {
     return HTTPResponse(
       response: head,
       chunks: PullStream {
-        try await withTaskCancellationHandler {
-          try Task.checkCancellation()
-          return try await ticket.nextChunk()
+        try Task.checkCancellation()
+        // The first part of a body mostly comes with the head.
+        if let step = try ticket.readyChunk() { return step }
+        return try await withTaskCancellationHandler {
+          try await ticket.nextChunk()
         } onCancel: {
           ticket.abort()
         }

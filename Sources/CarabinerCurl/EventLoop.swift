@@ -4,7 +4,8 @@ internal import Synchronization
 
 /// One thread that drives libcurl and runs Swift jobs. Tasks that prefer this executor stay on it.
 public final class EventLoop: TaskExecutor, @unchecked Sendable {
-  // Only the thread of the loop uses the properties below `inbox`. Other threads use the mutex.
+  // Only the thread of the loop uses the properties below `inbox`, so the runtime need not check each access. Other threads use the
+  // mutex.
 
   /// The jobs and calls of other threads.
   private struct Inbox {
@@ -24,9 +25,9 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
 
   private let poll: Poll
   private let thread = Atomic<UInt>(0)
-  private var jobs = JobQueue()
-  private var timers = EventLoopTimers()
-  private var pendingWork: [@Sendable (CurlMulti) -> Void] = []
+  @safe @exclusivity(unchecked) private var jobs = JobQueue()
+  @safe @exclusivity(unchecked) private var timers = EventLoopTimers()
+  @safe @exclusivity(unchecked) private var pendingWork: [@Sendable (CurlMulti) -> Void] = []
   /// Whether the exchanges were aborted. Jobs still run, and may ask for more.
   private var isAborted = false
   let multi: CurlMulti

@@ -165,7 +165,10 @@ class Exchange: @unchecked Sendable {
     if isReady { unsafe waiter.resume() }
   }
 
-  private func takeReady(resume: () -> Void) throws -> Step? {
+  /// Returns the bytes since the last call, or the end; nil if there are none yet.
+  ///
+  /// - Parameter resume: Called if the exchange was paused because its buffer was full.
+  func takeReady(resume: () -> Void) throws -> Step? {
     var wasPaused = false
     let ready: Result<Step, any Error>? = state.withLock { state in
       wasPaused = state.isPaused

@@ -45,6 +45,12 @@ final class ExchangeHandle: Sendable {
     return try await exchange.nextChunk { loop.execute { multi in exchange.resume(in: multi) } }
   }
 
+  /// The bytes since the last call, or the end; nil if there are none yet.
+  func readyChunk() throws -> PullStream<Data>.Step? {
+    let exchange = try exchange()
+    return try exchange.takeReady { loop.execute { multi in exchange.resume(in: multi) } }
+  }
+
   func abort() {
     let exchange: Exchange? = state.withLock { state in
       defer { state = .aborted }

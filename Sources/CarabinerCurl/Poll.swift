@@ -9,7 +9,8 @@ internal import Glibc
 /// server sends something while it is idle, it is removed. This is done only for sockets that are closed through
 /// ``closeConnection(_:)``: otherwise the number of a closed socket could be reused for another one.
 @safe final class Poll: @unchecked Sendable {
-  // `wake` is a single write and may be called from any thread. Only the thread of the loop uses the rest.
+  // `wake` is a single write and may be called from any thread. Only the thread of the loop uses the rest, so the runtime need not
+  // check each access.
 
   struct Event {
     let descriptor: Int32
@@ -32,7 +33,7 @@ internal import Glibc
   private let epoll: Int32
   private let wakeUp: Int32
   /// By descriptor.
-  private var interests: [Interest] = []
+  @safe @exclusivity(unchecked) private var interests: [Interest] = []
   private let buffer = UnsafeMutablePointer<epoll_event>.allocate(capacity: Poll.eventsPerWait)
 
   init(counters: TransportCounters) throws {

@@ -17,28 +17,6 @@ enum Byte {
 }
 
 extension Span<UInt8> {
-  /// The index of the first control character from `start` on; the count if there is none.
-  func firstControl(from start: Int) -> Int {
-    var index = start
-    // Eight bytes at a time. A byte of the sum has its highest bit set if the byte is a control character.
-    while index &+ 8 <= count {
-      let word = unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: index, as: UInt64.self)
-      let isBelowSpace = (word &- 0x2020_2020_2020_2020) & ~word
-      let difference = word ^ 0x7F7F_7F7F_7F7F_7F7F
-      let isDelete = (difference &- 0x0101_0101_0101_0101) & ~difference
-      // The lowest bit is exact. Higher ones may be set by a borrow.
-      let found = (isBelowSpace | isDelete) & 0x8080_8080_8080_8080
-      if found != 0 { return index &+ UInt64(littleEndian: found).trailingZeroBitCount / 8 }
-      index &+= 8
-    }
-    while index < count {
-      let byte = self[index]
-      if byte < Byte.space || byte == Byte.delete { return index }
-      index &+= 1
-    }
-    return count
-  }
-
   /// The index of the first colon from `start` on; the count if there is none.
   func firstColon(from start: Int) -> Int {
     var index = start

@@ -1,3 +1,5 @@
+internal import CarabinerWire
+
 /// Reads responses of HTTP/1.0 and HTTP/1.1 from bytes in any portions, without input or output (RFC 9112).
 ///
 /// ```swift

@@ -14,7 +14,7 @@ struct WebSocketEndpoint: Sendable {
   init(_ url: URL) throws(WebSocketError) {
     let scheme = url.scheme?.lowercased()
     guard scheme == "ws" || scheme == "wss", let host = url.host(percentEncoded: false), !host.isEmpty,
-      RequestLine.isTarget(host.utf8), RequestLine.isTarget(url.absoluteString.utf8)
+      RequestLine.isTarget(host), RequestLine.isTarget(url.absoluteString)
     else {
       throw WebSocketError(
         .unsupportedURL, "this is not a WebSocket URL; use ws:// or wss:// with a host",

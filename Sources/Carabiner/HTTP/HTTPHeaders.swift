@@ -1,3 +1,5 @@
+internal import CarabinerWire
+
 /// The header fields of a request or response. Names are case-insensitive; order and duplicates are kept.
 public struct HTTPHeaders: Sendable, Hashable {
   /// One header field.
@@ -87,10 +89,8 @@ extension String {
   package func isSameHeaderName(as other: String) -> Bool {
     // Most equal names have the same case, and most different names differ in length.
     if self == other { return true }
-    let left = utf8
-    let right = other.utf8
-    guard left.count == right.count, left.first?.asciiLowercased == right.first?.asciiLowercased else { return false }
-    return zip(left, right).allSatisfy { $0 == $1 || $0.asciiLowercased == $1.asciiLowercased }
+    guard utf8.count == other.utf8.count else { return false }
+    return utf8Span.span.isEqualIgnoringCase(other.utf8Span.span)
   }
 }
 

@@ -30,9 +30,6 @@ public struct URLRequest: Sendable, Hashable {
   /// uncompressed bodies only.
   public var decodesContent = true
 
-  /// The idempotent methods (RFC 9110, 9.2.2; QUERY).
-  private static let idempotentMethods: Set = ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE", "QUERY"]
-
   /// Creates a request.
   public init(
     url: URL, httpMethod: String = "POST", headers: HTTPHeaders = [:], httpBody: Data? = nil,
@@ -43,7 +40,16 @@ public struct URLRequest: Sendable, Hashable {
     self.headers = headers
     body = httpBody.map { .data($0) }
     self.timeoutInterval = timeoutInterval
-    isIdempotent = Self.idempotentMethods.contains(httpMethod)
+    isIdempotent = Self.isIdempotent(httpMethod)
+  }
+
+  /// Whether a method is idempotent (RFC 9110, 9.2.2; QUERY).
+  private static func isIdempotent(_ method: String) -> Bool {
+    switch method {
+    case "POST": false
+    case "GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE", "QUERY": true
+    default: false
+    }
   }
 
   /// The body, if it is in memory; nil if there is none, or if it is read while it is sent. Setting it replaces the body.

@@ -11,8 +11,13 @@ package enum RequestLine {
     (1...maximumMethodBytes).contains(bytes.count) && bytes.allSatisfy(\.isTokenByte) && !bytes.elementsEqual("CONNECT".utf8)
   }
 
-  /// Whether bytes can be part of a target: visible ASCII, so that they end neither the target nor the line.
-  package static func isTarget(_ bytes: some Sequence<UInt8>) -> Bool { bytes.allSatisfy { $0 &- 0x21 < 0x5E } }
+  /// Whether a text can be part of a target: visible ASCII, so that it ends neither the target nor the line.
+  package static func isTarget(_ text: String) -> Bool {
+    let bytes = text.utf8Span.span
+    var index = 0
+    while index < bytes.count, bytes[index] &- 0x21 < 0x5E { index &+= 1 }
+    return index == bytes.count
+  }
 }
 
 extension URLRequest {
@@ -30,7 +35,7 @@ extension URLRequest {
       throw TransportError(
         .unsupportedURL, "\(PrintableURL(text)) is not an http or https URL with a host; check the endpoint", url: text)
     }
-    guard RequestLine.isTarget(text.utf8) else {
+    guard RequestLine.isTarget(text) else {
       throw TransportError(
         .unsupportedURL, "the URL has a character that is not visible ASCII; percent-encode it in the stage that sets the URL",
         url: text)
@@ -56,11 +61,11 @@ extension URL {
 extension String {
   /// Whether the text begins with `http://` or `https://` in lower case and a letter or digit of a host.
   fileprivate var hasPlainWebOrigin: Bool {
-    for scheme in ["http://", "https://"] where utf8.starts(with: scheme.utf8) {
-      guard let first = utf8.dropFirst(scheme.utf8.count).first else { return false }
-      return (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(first | 0x20)
-        || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first)
-    }
-    return false
+    guard hasPrefix("http") else { return false }
+    let length = hasPrefix("http://") ? 7 : hasPrefix("https://") ? 8 : Int.max
+    let bytes = utf8Span.span
+    guard length < bytes.count else { return false }
+    let first = bytes[length]
+    return (first | 0x20) &- UInt8(ascii: "a") < 26 || first &- UInt8(ascii: "0") < 10
   }
 }

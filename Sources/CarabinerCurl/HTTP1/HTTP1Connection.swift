@@ -29,25 +29,25 @@ internal import Glibc
   /// Valid once the connection is open.
   private(set) var socket: Int32 = -1
   /// The running exchange; nil while the connection is idle.
-  private(set) var exchange: HTTP1Exchange?
+  @safe @exclusivity(unchecked) private(set) var exchange: HTTP1Exchange?
   /// When the last exchange ended, in nanoseconds of the monotonic clock.
   var idleSince: UInt64 = 0
   /// Whether the connection has been idle.
   var isKept = false
 
-  private var reader: ResponseReader
+  @safe @exclusivity(unchecked) private var reader: ResponseReader
   /// How many bytes of head and body were sent.
-  private var sent = 0
+  @safe @exclusivity(unchecked) private var sent = 0
   /// Whether sending failed. A response may have arrived nevertheless.
   private var sendingFailed = false
   /// Whether the loop waits until the socket takes more bytes.
-  private(set) var waitsToSend = false
+  @safe @exclusivity(unchecked) private(set) var waitsToSend = false
   /// Whether nothing is received because the consumer is slow.
-  private(set) var isPaused = false
+  @safe @exclusivity(unchecked) private(set) var isPaused = false
   private var isExact = true
   /// Head and body in one buffer, over TLS: after a wait, OpenSSL must get the same buffer again.
-  private var joined: [UInt8]?
-  private var receivedBytes = 0
+  @safe @exclusivity(unchecked) private var joined: [UInt8]?
+  @safe @exclusivity(unchecked) private var receivedBytes = 0
 
   /// After this many reads, other sockets have their turn.
   private static let readsPerTurn = 16
@@ -129,14 +129,14 @@ internal import Glibc
 
   // MARK: Sending
 
-  private var isWhollySent: Bool { exchange.map { sent == $0.head.bytes.count + $0.body.count } ?? false }
+  private var isWhollySent: Bool { exchange.map { sent == $0.head.count + $0.body.count } ?? false }
 
   private func send(_ exchange: HTTP1Exchange, _ buffer: UnsafeMutableRawBufferPointer) -> Progress {
-    let headCount = exchange.head.bytes.count
+    let headCount = exchange.head.count
     let total = headCount + exchange.body.count
     waitsToSend = false
     while sent < total {
-      let count = unsafe exchange.head.bytes.withUnsafeBytes { head in
+      let count = unsafe exchange.head.withUnsafeBytes { head in
         unsafe exchange.body.withUnsafeBytes { body in
           unsafe send(
             UnsafeRawBufferPointer(rebasing: head[min(sent, headCount)...]),

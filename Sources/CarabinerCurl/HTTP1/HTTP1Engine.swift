@@ -8,7 +8,8 @@ internal import FoundationEssentials
 ///
 /// libcurl resolves names, connects and speaks TLS. The engine keeps the connections for later requests.
 @safe final class HTTP1Engine: @unchecked Sendable {
-  // `CurlMulti` and the closures of `EventLoop.execute` use it on the loop's thread only.
+  // `CurlMulti` and the closures of `EventLoop.execute` use it on the loop's thread only. A check of each access by the runtime would
+  // cost a tenth of a request.
 
   /// The maximum number of headers of a response.
   static let maximumHeaders = 5000
@@ -36,22 +37,22 @@ internal import FoundationEssentials
   private let limits: HTTP1Limits
   private let buffer: UnsafeMutableRawBufferPointer
 
-  private var origins: [String: HTTP1Origin] = [:]
-  private var lastURL = ""
-  private var lastAddress: HTTP1Address?
+  @safe @exclusivity(unchecked) private var origins: [String: HTTP1Origin] = [:]
+  @safe @exclusivity(unchecked) private var lastURL = ""
+  @safe @exclusivity(unchecked) private var lastAddress: HTTP1Address?
   /// The running exchanges, waiting ones included. Each knows its index.
-  private var exchanges: [HTTP1Exchange] = []
+  @safe @exclusivity(unchecked) private var exchanges: [HTTP1Exchange] = []
   /// The open connections by descriptor.
-  private var connections: [HTTP1Connection?] = []
+  @safe @exclusivity(unchecked) private var connections: [HTTP1Connection?] = []
   /// The connections that libcurl is opening, by the address of the easy handle.
-  private var opening: [UInt: HTTP1Connection] = [:]
+  @safe @exclusivity(unchecked) private var opening: [UInt: HTTP1Connection] = [:]
   /// The sockets that libcurl waits for, to open connections.
-  private var openingSockets: Set<Int32> = []
-  private var idleCount = 0
+  @safe @exclusivity(unchecked) private var openingSockets: Set<Int32> = []
+  @safe @exclusivity(unchecked) private var idleCount = 0
   /// The writers of exchanges that have ended. Their memory is used again.
-  private var spareWriters: [MessageWriter] = []
+  @safe @exclusivity(unchecked) private var spareWriters: [MessageWriter] = []
   /// When ``checkTimes(in:)`` must be called, in nanoseconds of the monotonic clock.
-  private var nextCheck = UInt64.max
+  @safe @exclusivity(unchecked) private var nextCheck = UInt64.max
 
   /// - Parameter configuration: Its proxy must be ``CurlTransport/Configuration/Proxy/none``.
   init(_ configuration: CurlTransport.Configuration, poll: Poll, counters: TransportCounters) throws {
@@ -369,7 +370,7 @@ internal import FoundationEssentials
     }
     exchange.place = nil
     exchange.end(result)
-    if spareWriters.count < Self.maximumSpareWriters, exchange.head.bytes.count <= Self.maximumSpareBytes {
+    if spareWriters.count < Self.maximumSpareWriters, exchange.head.count <= Self.maximumSpareBytes {
       spareWriters.append(exchange.takeHead())
     }
   }

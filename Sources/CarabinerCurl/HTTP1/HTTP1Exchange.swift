@@ -4,11 +4,11 @@ internal import FoundationEssentials
 
 /// An exchange over a connection of ``HTTP1Engine``.
 final class HTTP1Exchange: Exchange, @unchecked Sendable {
-  // Only the thread of the loop uses these properties.
+  // Only the thread of the loop uses these properties, so the runtime need not check each access.
 
   let origin: HTTP1Origin
   /// The head of the request.
-  private(set) var head: MessageWriter
+  @safe @exclusivity(unchecked) private(set) var head: MessageWriter
   let body: Data
   /// Whether the body of the response is decompressed if it has a coding.
   private let decodes: Bool
@@ -22,7 +22,7 @@ final class HTTP1Exchange: Exchange, @unchecked Sendable {
   /// Whether the exchange waits for a connection.
   var isWaiting = false
   /// The connection that carries the exchange; nil while it waits for one.
-  var connection: HTTP1Connection?
+  @safe @exclusivity(unchecked) var connection: HTTP1Connection?
   /// Whether the connection had been idle before.
   var isOnKeptConnection = false
   /// Whether only a new connection may carry the exchange.
@@ -32,7 +32,7 @@ final class HTTP1Exchange: Exchange, @unchecked Sendable {
   /// How often the request was sent again.
   var repeats = 0
   private var responseBegan = false
-  private var decoder: ContentDecoder?
+  @safe @exclusivity(unchecked) private var decoder: ContentDecoder?
 
   init(
     _ request: URLRequest, head: MessageWriter, decodes: Bool, origin: HTTP1Origin, timeout: Double, limits: Limits

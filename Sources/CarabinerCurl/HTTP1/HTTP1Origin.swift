@@ -2,7 +2,7 @@ internal import Carabiner
 
 /// The connections to one scheme, host and port, and the exchanges that wait for one. Used only on the event loop's thread.
 final class HTTP1Origin: @unchecked Sendable {
-  // The pool and the engine use it on the loop's thread only.
+  // The pool and the engine use it on the loop's thread only, so the runtime need not check each access.
 
   /// The version of HTTP that the server chose.
   enum Version {
@@ -15,20 +15,20 @@ final class HTTP1Origin: @unchecked Sendable {
   /// The URL that libcurl connects to.
   let url: String
   let isTLS: Bool
-  private(set) var version: Version
+  @safe @exclusivity(unchecked) private(set) var version: Version
 
   /// The idle connections. The last one became idle last.
-  var idle: [HTTP1Connection] = []
+  @safe @exclusivity(unchecked) var idle: [HTTP1Connection] = []
   /// The connections that libcurl is opening.
-  var connecting: [HTTP1Connection] = []
+  @safe @exclusivity(unchecked) var connecting: [HTTP1Connection] = []
   /// The number of all connections: idle, being opened, and in use.
-  var connectionCount = 0
+  @safe @exclusivity(unchecked) var connectionCount = 0
   /// Nil where an exchange was taken.
-  private var waiting: [HTTP1Exchange?] = []
+  @safe @exclusivity(unchecked) private var waiting: [HTTP1Exchange?] = []
   /// The index of the first exchange that may wait.
-  private var firstWaiting = 0
+  @safe @exclusivity(unchecked) private var firstWaiting = 0
   /// The number of exchanges that wait. Those that were aborted are removed later.
-  private(set) var waitingCount = 0
+  @safe @exclusivity(unchecked) private(set) var waitingCount = 0
 
   init(_ address: HTTP1Address, offersHTTP2: Bool) {
     url = address.origin

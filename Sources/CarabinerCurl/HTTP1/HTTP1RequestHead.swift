@@ -50,7 +50,9 @@ struct HTTP1RequestHead {
   private static func add(_ field: HTTPHeaders.Field, to writer: inout MessageWriter, of request: URLRequest)
     throws(TransportError)
   {
-    guard field.isWellFormed, (try? writer.addField(field.name, field.value)) != nil else {
+    do throws(MessageWriter.Fault) {
+      try writer.addPlainField(field.name, field.value)
+    } catch {
       throw TransportError.invalidHeader(field, of: request)
     }
   }

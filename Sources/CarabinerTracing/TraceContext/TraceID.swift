@@ -18,7 +18,7 @@ package struct TraceID: Sendable, Hashable {
 
 extension TraceID: CustomStringConvertible {
   /// 32 hexadecimal digits in lower case.
-  package var description: String { high.hexadecimal + low.hexadecimal }
+  package var description: String { UInt64.hexadecimal(high, low) }
 }
 
 /// The id of a span: 8 bytes, not all of them zero.
@@ -42,13 +42,21 @@ extension SpanID: CustomStringConvertible {
 
 extension UInt64 {
   /// The number as 16 hexadecimal digits.
-  package var hexadecimal: String {
-    let digits = "0123456789abcdef".utf8Span.span
-    var text = ""
-    text.reserveCapacity(16)
-    for shift in stride(from: 60, through: 0, by: -4) {
-      text.unicodeScalars.append(Unicode.Scalar(digits[Int(self >> UInt64(shift) & 15)]))
+  package var hexadecimal: String { unsafe String(unsafeUninitializedCapacity: 16) { unsafe writeHexadecimal(to: $0) } }
+
+  /// The digits of two numbers, 32 of them.
+  package static func hexadecimal(_ high: UInt64, _ low: UInt64) -> String {
+    unsafe String(unsafeUninitializedCapacity: 32) { digits in
+      unsafe high.writeHexadecimal(to: digits)
+        + low.writeHexadecimal(to: UnsafeMutableBufferPointer(rebasing: digits[16...]))
     }
-    return text
+  }
+
+  private func writeHexadecimal(to digits: UnsafeMutableBufferPointer<UInt8>) -> Int {
+    for index in 0..<16 {
+      let digit = UInt8(truncatingIfNeeded: self &>> UInt64(60 &- 4 &* index)) & 15
+      unsafe digits[index] = digit < 10 ? UInt8(ascii: "0") &+ digit : UInt8(ascii: "a") &- 10 &+ digit
+    }
+    return 16
   }
 }

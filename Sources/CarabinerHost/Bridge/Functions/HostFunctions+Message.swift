@@ -214,7 +214,7 @@ extension HTTPHeaders.Field {
 extension crb_view {
   /// A token (RFC 9110).
   package var isHeaderName: Bool {
-    unsafe len > 0 && ptr != nil && bytes.allSatisfy(\.isTokenByte)
+    unsafe len > 0 && ptr != nil && Span<UInt8>(_unsafeElements: bytes.assumingMemoryBound(to: UInt8.self)).isToken
   }
 
   /// Whether it contains no byte that ends a line.
