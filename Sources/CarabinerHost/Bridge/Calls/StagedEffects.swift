@@ -23,6 +23,8 @@ struct StagedEffects {
     @safe @exclusivity(unchecked) var firstEdit: HeaderEdit?
     @safe @exclusivity(unchecked) var otherEdits: [HeaderEdit] = []
     @safe @exclusivity(unchecked) var fields: [UInt32: Data?] = [:]
+    /// Whether anything but changes of headers was staged.
+    @safe @exclusivity(unchecked) var hasOthers = false
   }
 
   private var contents: Contents?
@@ -49,11 +51,17 @@ struct StagedEffects {
 
   // MARK: Staging
 
-  private mutating func touched() -> Contents {
+  private mutating func memory() -> Contents {
     if let contents { return contents }
     let made = Contents()
     contents = made
     return made
+  }
+
+  private mutating func touched() -> Contents {
+    let contents = memory()
+    contents.hasOthers = true
+    return contents
   }
 
   mutating func add(_ element: Element) {
@@ -65,7 +73,7 @@ struct StagedEffects {
   /// Stages a change of the headers, of ``head`` if there is one. The change is stored and not the changed headers: to copy these for
   /// each stage would cost more than the rest of a hook.
   mutating func add(_ edit: HeaderEdit) {
-    let contents = touched()
+    let contents = memory()
     if contents.firstEdit == nil { contents.firstEdit = edit } else { contents.otherEdits.append(edit) }
   }
 
@@ -87,6 +95,16 @@ struct StagedEffects {
   mutating func set(_ bytes: Data?, of part: Parts) { touched().fields[part.rawValue] = .some(bytes) }
 
   // MARK: Taking effect
+
+  /// Whether changes of headers were staged, and nothing else.
+  var hasOnlyHeaderEdits: Bool { contents.map { $0.firstEdit != nil && !$0.hasOthers } ?? false }
+
+  /// Removes the changes of headers, and keeps the memory for those of the next stage.
+  mutating func forgetHeaderEdits() {
+    guard let contents else { return }
+    contents.firstEdit = nil
+    if !contents.otherEdits.isEmpty { contents.otherEdits.removeAll(keepingCapacity: true) }
+  }
 
   /// Applies the staged changes of headers, in their order.
   fileprivate func edit(_ headers: inout HTTPHeaders) {

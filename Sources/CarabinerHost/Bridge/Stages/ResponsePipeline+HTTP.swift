@@ -11,10 +11,10 @@ extension ResponsePipeline where Message == HTTPMessage {
     defer { call.endStep() }
     var next = call.group.seesHeads ? depth - 1 : -1
     while next >= 0 {
-      // Once for all stages, and again only after one has changed the head.
+      // Once for all stages, and again only after one has changed what the others see of the head.
       call.beginStep(self)
       let event = unsafe try call.keep(call.view(ofHead: message.response ?? response.response, call.group.shown))
-      guard let made = unsafe try call.ascend(UnsafePointer(event), from: next) else { break }
+      guard let made = unsafe try ascendEditing(event, from: &next) else { continue }
       let index = made.index
       next = index - 1
       let (verdict, effects) = try await atStage(index) { try await call.outcome(of: made, .up) }
@@ -30,5 +30,22 @@ extension ResponsePipeline where Message == HTTPMessage {
     guard (0..<depth).contains(where: { call.isOpen($0) }) else { return HTTPResponse(response: head, chunks: response.chunks) }
     inner = response.chunks
     return HTTPResponse(response: head, chunks: PullStream { try await self.next() })
+  }
+
+  /// Takes a head outward for as long as stages do nothing but change its headers.
+  ///
+  /// - Parameter next: The number of the next stage; the one with another outcome, or -1, when this returns.
+  /// - Returns: The hook with another outcome; nil if no stage is left, or if the next one must see the changed headers.
+  private func ascendEditing(_ event: UnsafePointer<crb_head>, from next: inout Int) throws(PluginError) -> HookInvocation? {
+    while let made = unsafe try call.ascend(event, from: next) {
+      next = made.index
+      guard call.passedWithHeaderEdits(made) else { return made }
+      message.response?.headers.apply(call.staged)
+      call.staged.forgetHeaderEdits()
+      next -= 1
+      if call.group.shown.contains(.headers) { return nil }
+    }
+    next = -1
+    return nil
   }
 }

@@ -45,6 +45,13 @@ final class ResponsePipeline<Message: ResponseMessage>: PluginPass<Message>, @un
       let index = made.index
       // A stage does not see its own error and its own response.
       depth = index
+      if call.passedWithHeaderEdits(made) {
+        message.apply(call.staged)
+        call.staged.forgetHeaderEdits()
+        call.openStage(index)
+        next = call.descend(from: index + 1)
+        continue
+      }
       let (verdict, effects) = try await call.outcome(of: made, .down)
       switch verdict {
       case Verdict.respond: return effects
