@@ -10,17 +10,24 @@ extension ConnectionHandler {
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
     switch unwrapOutboundIn(data) {
     case .head: context.write(data, promise: promise)
-    case .body(.byteBuffer(let bytes)):
-      // Short HTTP/1.1 responses stay below the channel's own limit, because above it no request is read.
-      guard isStream || promise != nil || bytes.readableBytes > pieceSize || !context.channel.isWritable else {
-        return context.write(data, promise: nil)
-      }
+    case .body(let bytes):
+      guard isCounted(bytes, context) || promise != nil else { return context.write(data, promise: nil) }
       writeCounted(bytes, promise, context)
-    case .body: context.write(data, promise: promise)
+    case .whole(let head, let body):
+      guard isCounted(body, context), body.readableBytes > 0 else { fallthrough }
+      context.write(wrapOutboundOut(.head(head)), promise: nil)
+      writeCounted(body, nil, context)
+      write(context: context, data: wrapOutboundOut(.end), promise: promise)
     case .end:
       guard case .answering(let reply) = state else { return context.write(data, promise: promise) }
       writeEnd(data, of: reply, promise, context)
     }
+  }
+
+  /// Whether the bytes of a body are counted. Short HTTP/1.1 responses stay below the channel's own limit, because above it no request
+  /// is read.
+  private func isCounted(_ bytes: ByteBuffer, _ context: ChannelHandlerContext) -> Bool {
+    isStream || bytes.readableBytes > pieceSize || !context.channel.isWritable
   }
 
   private func writeCounted(_ bytes: ByteBuffer, _ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext) {
@@ -36,7 +43,7 @@ extension ConnectionHandler {
       let left = isLast ? promise ?? context.eventLoop.makePromise() : context.eventLoop.makePromise()
       let size = piece.readableBytes
       left.futureResult.assumeIsolated().whenComplete { _ in self.hasLeft(size, unsent) }
-      context.write(wrapOutboundOut(.body(.byteBuffer(piece))), promise: left)
+      context.write(wrapOutboundOut(.body(piece)), promise: left)
     }
   }
 
@@ -82,7 +89,7 @@ extension ConnectionHandler {
     else { return context.close(promise: nil) }
     awaitClient(context)
     let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
-    context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(ByteBuffer())))).whenComplete { _ in
+    context.writeAndFlush(wrapOutboundOut(.body(ByteBuffer()))).whenComplete { _ in
       bound.value.close(promise: nil)
     }
   }
@@ -105,15 +112,14 @@ extension ConnectionHandler {
     state = .closing
     deadline = nil
     awaitClient(context)
-    var (headers, body) = handler.refusal(refusal.status, refusal.message)
-    headers.replaceOrAdd(name: "Content-Length", value: String(body.readableBytes))
-    headers.replaceOrAdd(name: "Date", value: DateField.now)
-    headers.replaceOrAdd(name: "Connection", value: "close")
-    let head = HTTPResponseHead(version: .http1_1, status: refusal.status, headers: headers)
-    context.write(wrapOutboundOut(.head(head)), promise: nil)
-    context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
+    let (headers, body) = handler.refusal(refusal.status, refusal.message)
+    var fields = ReplyFields(headers)
+    fields.set("Content-Length", String(body.readableBytes))
+    fields.set("Date", DateField.now)
+    fields.set("Connection", "close")
+    let head = ReplyHead(status: refusal.status, fields: fields)
     let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
-    context.writeAndFlush(wrapOutboundOut(.end(nil))).whenComplete { _ in
+    context.writeAndFlush(wrapOutboundOut(.whole(head, body))).whenComplete { _ in
       // Further input is discarded for one second. If the connection were closed at once, the system would reset it, and the
       // client might never read the response.
       bound.value.close(mode: .output, promise: nil)

@@ -7,8 +7,8 @@ internal import NIOHTTP1
 /// Responses pass through it as outbound data. From them it learns when the connection is free for the next request.
 final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPServerRequestPart
-  typealias OutboundIn = HTTPServerResponsePart
-  typealias OutboundOut = HTTPServerResponsePart
+  typealias OutboundIn = ReplyPart
+  typealias OutboundOut = ReplyPart
 
   enum State {
     /// Between requests, or in the head of one.
@@ -33,25 +33,25 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
   let connections: OpenConnections
   /// Whether this is a stream of an HTTP/2 connection. The connection is counted, its streams are not.
   let isStream: Bool
-  var state = State.idle
+  @safe @exclusivity(unchecked) var state = State.idle
   var keepsAlive: Bool
   /// Whether the client has closed its sending side.
   var isHalfClosed = false
   private var client = ""
   /// Input that arrived before the last response was written, in order.
-  var held = CircularBuffer<Held>(initialCapacity: 0)
+  @safe @exclusivity(unchecked) var held = CircularBuffer<Held>(initialCapacity: 0)
   /// Whether the channel requested a read while reading was suspended.
   var owesRead = false
   /// The unsent response bytes of this connection, including those of its other streams.
-  var unsent: UnsentBytes?
+  @safe @exclusivity(unchecked) var unsent: UnsentBytes?
   /// How many of these bytes were written by this handler.
   var waiting = 0
-  var deadline: NIODeadline?
+  @safe @exclusivity(unchecked) var deadline: NIODeadline?
   /// The time by which the client must have read some of the unsent bytes.
-  var sendDeadline: NIODeadline?
+  @safe @exclusivity(unchecked) var sendDeadline: NIODeadline?
   /// Whether a timer is pending that checks the deadlines.
-  var isTimed = false
-  var context: ChannelHandlerContext?
+  @safe @exclusivity(unchecked) var isTimed = false
+  @safe @exclusivity(unchecked) var context: ChannelHandlerContext?
 
   /// - Parameter unsent: Counts the unsent bytes of the HTTP/2 connection that the stream belongs to; nil for an HTTP/1.1
   ///   connection.
@@ -187,8 +187,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     // An offer of another protocol is ignored, but the decoder treats the following bytes as that protocol.
     keepsAlive = keepsAlive && head.isKeepAlive && !check.offersUpgrade && !connections.isDraining
     if check.expectsContinue, head.version != .http1_0 {
-      let informational = HTTPResponseHead(version: .http1_1, status: .continue)
-      context.writeAndFlush(wrapOutboundOut(.head(informational)), promise: nil)
+      context.writeAndFlush(wrapOutboundOut(.head(ReplyHead(status: .continue, fields: [:]))), promise: nil)
     }
     state = .receiving(head, nil)
     allow(limits.receiveTimeout, context)
@@ -206,7 +205,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
   /// Hands the connection over to a WebSocket handler.
   private func makeWay(for upgrade: SocketUpgrade, _ context: ChannelHandlerContext) {
     state = .closing
-    let head = HTTPResponseHead(version: .http1_1, status: .switchingProtocols, headers: upgrade.answer)
+    let head = ReplyHead(status: .switchingProtocols, fields: ReplyFields(upgrade.answer))
     context.writeAndFlush(wrapOutboundOut(.head(head)), promise: nil)
     do {
       try context.pipeline.syncOperations.makeWay(for: SocketHandler(upgrade, connections: connections), after: self)

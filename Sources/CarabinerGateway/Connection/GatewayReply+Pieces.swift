@@ -5,7 +5,7 @@ extension GatewayReply {
   /// Sends a short piece without waiting until it is written to the socket.
   func write(_ bytes: ByteBuffer) {
     onLoop { channel in
-      channel.pipeline.syncOperations.writeAndFlush(NIOAny(HTTPServerResponsePart.body(.byteBuffer(bytes))), promise: nil)
+      channel.pipeline.syncOperations.writeAndFlush(NIOAny(ReplyPart.body(bytes)), promise: nil)
     }
   }
 

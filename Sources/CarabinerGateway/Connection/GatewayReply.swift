@@ -56,8 +56,8 @@ package final class GatewayReply: Sendable {
   // MARK: Whole answers
 
   /// Sends a complete response.
-  package func answer(_ status: HTTPResponseStatus, _ headers: HTTPHeaders, _ body: ByteBuffer) {
-    let write = whole(status, headers, body)
+  package func answer(_ status: HTTPResponseStatus, _ fields: consuming ReplyFields, _ body: ByteBuffer) {
+    let write = whole(status, fields, body)
     onLoop { _ in write() }
   }
 
@@ -65,46 +65,39 @@ package final class GatewayReply: Sendable {
   ///
   /// - Parameter executor: The executor on which responses are produced.
   func answer(
-    _ status: HTTPResponseStatus, _ headers: HTTPHeaders, _ body: ByteBuffer, in batch: ResponseBatcher,
+    _ status: HTTPResponseStatus, _ fields: consuming ReplyFields, _ body: ByteBuffer, in batch: ResponseBatcher,
     from executor: any TaskExecutor
   ) {
-    let write = whole(status, headers, body)
+    let write = whole(status, fields, body)
     if channel.eventLoop.inEventLoop { write() } else { batch.add(channel.eventLoop, from: executor, write) }
   }
 
   /// Returns a closure that writes a complete response; it must run on the connection's event loop.
-  private func whole(_ status: HTTPResponseStatus, _ headers: HTTPHeaders, _ body: ByteBuffer) -> @Sendable () -> Void {
+  private func whole(_ status: HTTPResponseStatus, _ fields: consuming ReplyFields, _ body: ByteBuffer) -> @Sendable () -> Void {
     finish()
-    var headers = headers
     let status = status.asFinal
     if status.hasBody {
-      headers.replaceOrAdd(name: "Content-Length", value: String(body.readableBytes))
+      fields.set("Content-Length", String(body.readableBytes))
     } else {
-      status.removeBodyFields(from: &headers)
+      status.removeBodyFields(from: &fields)
     }
     let isWithoutBody = isWithoutBody || !status.hasBody
-    let head = head(status, headers, endsByClosing: false)
-    return { [channel] in
-      let pipeline = channel.pipeline.syncOperations
-      pipeline.write(NIOAny(HTTPServerResponsePart.head(head)), promise: nil)
-      if !isWithoutBody, body.readableBytes > 0 {
-        pipeline.write(NIOAny(HTTPServerResponsePart.body(.byteBuffer(body))), promise: nil)
-      }
-      pipeline.writeAndFlush(NIOAny(HTTPServerResponsePart.end(nil)), promise: nil)
-    }
+    complete(&fields, endsByClosing: false)
+    let part = ReplyPart.whole(ReplyHead(status: status, fields: fields), isWithoutBody ? ByteBuffer() : body)
+    return { [channel] in channel.pipeline.syncOperations.writeAndFlush(NIOAny(part), promise: nil) }
   }
 
   // MARK: Answers in pieces
 
   /// Begins a response of unknown length.
-  package func begin(_ status: HTTPResponseStatus, _ headers: HTTPHeaders) {
-    var headers = headers
+  package func begin(_ status: HTTPResponseStatus, _ fields: consuming ReplyFields) {
     // Not for HEAD: the encoder would end the response with a last chunk (RFC 9112, 6.1).
-    if !isOld, !isStream, !isWithoutBody { headers.replaceOrAdd(name: "Transfer-Encoding", value: "chunked") }
+    if !isOld, !isStream, !isWithoutBody { fields.set("Transfer-Encoding", "chunked") }
     if isOld { state.withLock { $0.endsByClosing = true } }
-    let head = head(status, headers, endsByClosing: isOld)
+    complete(&fields, endsByClosing: isOld)
+    let head = ReplyHead(status: status, fields: fields)
     onLoop { channel in
-      channel.pipeline.syncOperations.writeAndFlush(NIOAny(HTTPServerResponsePart.head(head)), promise: nil)
+      channel.pipeline.syncOperations.writeAndFlush(NIOAny(ReplyPart.head(head)), promise: nil)
     }
   }
 
@@ -115,7 +108,7 @@ package final class GatewayReply: Sendable {
     if isWithoutBody { return }
     let promise = channel.eventLoop.makePromise(of: Void.self)
     onLoop { channel in
-      channel.pipeline.syncOperations.writeAndFlush(NIOAny(HTTPServerResponsePart.body(.byteBuffer(bytes))), promise: promise)
+      channel.pipeline.syncOperations.writeAndFlush(NIOAny(ReplyPart.body(bytes)), promise: promise)
     }
     try await promise.futureResult.get()
   }
@@ -126,9 +119,9 @@ package final class GatewayReply: Sendable {
     onLoop { [isWithoutBody] channel in
       let pipeline = channel.pipeline.syncOperations
       if bytes.readableBytes > 0, !isWithoutBody {
-        pipeline.write(NIOAny(HTTPServerResponsePart.body(.byteBuffer(bytes))), promise: nil)
+        pipeline.write(NIOAny(ReplyPart.body(bytes)), promise: nil)
       }
-      pipeline.writeAndFlush(NIOAny(HTTPServerResponsePart.end(nil)), promise: nil)
+      pipeline.writeAndFlush(NIOAny(ReplyPart.end), promise: nil)
     }
   }
 
@@ -150,17 +143,16 @@ package final class GatewayReply: Sendable {
     }
   }
 
-  private func head(_ status: HTTPResponseStatus, _ headers: HTTPHeaders, endsByClosing: Bool) -> HTTPResponseHead {
-    var headers = headers
-    headers.replaceOrAdd(name: "Date", value: DateField.now)
+  /// Adds the fields about the message and the connection.
+  private func complete(_ fields: inout ReplyFields, endsByClosing: Bool) {
+    fields.set("Date", DateField.now)
     if isStream {
       // The HTTP/2 codec removes connection-specific fields.
     } else if !keepsAlive || endsByClosing {
-      headers.replaceOrAdd(name: "Connection", value: "close")
+      fields.set("Connection", "close")
     } else if isOld {
-      headers.replaceOrAdd(name: "Connection", value: "keep-alive")
+      fields.set("Connection", "keep-alive")
     }
-    return HTTPResponseHead(version: .http1_1, status: status, headers: headers)
   }
 
   func onLoop(_ body: @escaping @Sendable (any Channel) -> Void) {
@@ -179,10 +171,10 @@ extension HTTPResponseStatus {
   fileprivate var asFinal: Self { isFinal ? self : .internalServerError }
 
   /// Removes the fields that describe a body. `Content-Length: 0` is sent for statuses that may have a body (RFC 9110, 8.6).
-  fileprivate func removeBodyFields(from headers: inout HTTPHeaders) {
-    headers.remove(name: "Transfer-Encoding")
-    headers.remove(name: "Content-Type")
-    headers.remove(name: "Content-Length")
-    if code == 205 { headers.add(name: "Content-Length", value: "0") }
+  fileprivate func removeBodyFields(from fields: inout ReplyFields) {
+    fields.remove("Transfer-Encoding")
+    fields.remove("Content-Type")
+    fields.remove("Content-Length")
+    if code == 205 { fields.add("Content-Length", "0") }
   }
 }

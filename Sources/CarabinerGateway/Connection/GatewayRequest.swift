@@ -9,14 +9,17 @@ package struct GatewayRequest: Sendable {
   package let client: String
 
   /// The target up to the question mark.
-  package var path: Substring { head.uri.prefix { $0 != "?" } }
+  package var path: Substring { head.uri[..<endOfPath] }
   /// The target after the question mark; empty if it has none.
-  package var query: Substring { head.uri.drop { $0 != "?" }.dropFirst() }
+  package var query: Substring { head.uri[endOfPath...].dropFirst() }
+
+  private var endOfPath: String.Index { head.uri.utf8.firstIndex(of: UInt8(ascii: "?")) ?? head.uri.endIndex }
 
   /// All values of a field, joined with commas; nil if the field is absent.
   package func header(_ name: String) -> String? {
-    let values = head.headers[name]
-    return values.isEmpty ? nil : values.joined(separator: ", ")
+    var joined: String?
+    for (other, value) in head.headers where other.isField(name) { joined = joined.map { "\($0), \(value)" } ?? value }
+    return joined
   }
 }
 

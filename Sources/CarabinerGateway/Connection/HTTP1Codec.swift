@@ -8,7 +8,7 @@ internal import NIOHTTP1
 final class HTTP1Codec: ChannelDuplexHandler, RemovableChannelHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = HTTPServerRequestPart
-  typealias OutboundIn = HTTPServerResponsePart
+  typealias OutboundIn = ReplyPart
   typealias OutboundOut = ByteBuffer
 
   private enum State {
@@ -19,16 +19,16 @@ final class HTTP1Codec: ChannelDuplexHandler, RemovableChannelHandler {
     case failed
   }
 
-  private var state = State.reading
-  private var reader: RequestReader
-  private var writer = MessageWriter()
-  private var isChunked = false
+  @safe @exclusivity(unchecked) private var state = State.reading
+  @safe @exclusivity(unchecked) private var reader: RequestReader
+  @safe @exclusivity(unchecked) private var writer = MessageWriter()
+  @safe @exclusivity(unchecked) private var isChunked = false
   /// A head that is written together with the first bytes of its body.
-  private var unwrittenHead: ByteBuffer?
+  @safe @exclusivity(unchecked) private var unwrittenHead: ByteBuffer?
   private var isInPipeline = false
-  private var isReading = false
+  @safe @exclusivity(unchecked) private var isReading = false
   /// Bytes that came while others were read: a flush that fails makes the channel read again.
-  private var arrived = CircularBuffer<ByteBuffer>(initialCapacity: 0)
+  @safe @exclusivity(unchecked) private var arrived = CircularBuffer<ByteBuffer>(initialCapacity: 0)
   /// A body up to this size is copied behind its head, so that the response is one buffer.
   private static let copiedBodyBytes = 16 << 10
 
@@ -128,50 +128,69 @@ final class HTTP1Codec: ChannelDuplexHandler, RemovableChannelHandler {
 
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
     switch unwrapOutboundIn(data) {
-    case .head(let head):
-      do throws(MessageWriter.Fault) {
-        try write(head)
-      } catch {
-        // A response without a valid head has no meaning to the client.
-        promise?.fail(error)
-        return context.close(promise: nil)
-      }
-      flushHead(context)
-      var buffer = context.channel.allocator.buffer(capacity: writer.bytes.count + Self.copiedBodyBytes / 8)
-      buffer.writeBytes(writer.bytes)
-      if let promise {
-        context.write(wrapOutboundOut(buffer), promise: promise)
-      } else {
-        unwrittenHead = buffer
-      }
-    case .body(.byteBuffer(let body)): write(body, promise, context)
-    case .body(.fileRegion): promise?.fail(ChannelError.operationUnsupported)
-    case .end:
-      guard isChunked else {
-        guard let head = unwrittenHead else { return write(ByteBuffer(), promise, context) }
-        unwrittenHead = nil
-        return context.write(wrapOutboundOut(head), promise: promise)
-      }
-      writer.removeAll()
-      writer.endChunks()
-      isChunked = false
-      write(ByteBuffer(bytes: writer.bytes), promise, context)
+    case .head(let head): writeHead(head, room: Self.copiedBodyBytes / 8, promise, context)
+    case .body(let body): write(body, promise, context)
+    case .end: writeEnd(promise, context)
+    case .whole(let head, let body):
+      guard writeHead(head, room: min(body.readableBytes, Self.copiedBodyBytes), nil, context) else { return }
+      if body.readableBytes > 0 { write(body, nil, context) }
+      writeEnd(promise, context)
     }
   }
 
-  private func write(_ head: HTTPResponseHead) throws(MessageWriter.Fault) {
+  /// - Parameter room: The number of bytes that are likely to follow.
+  /// - Returns: False if the head is not valid. The connection is closed then.
+  @discardableResult
+  private func writeHead(
+    _ head: ReplyHead, room: Int, _ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext
+  ) -> Bool {
+    do throws(MessageWriter.Fault) {
+      try write(head)
+    } catch {
+      // A response without a valid head has no meaning to the client.
+      promise?.fail(error)
+      context.close(promise: nil)
+      return false
+    }
+    flushHead(context)
+    var buffer = context.channel.allocator.buffer(capacity: writer.count + room)
+    unsafe writer.withUnsafeBytes { _ = unsafe buffer.writeBytes($0) }
+    if let promise {
+      context.write(wrapOutboundOut(buffer), promise: promise)
+    } else {
+      unwrittenHead = buffer
+    }
+    return true
+  }
+
+  private func writeEnd(_ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext) {
+    guard isChunked else {
+      guard let head = unwrittenHead else {
+        if let promise { write(ByteBuffer(), promise, context) }
+        return
+      }
+      unwrittenHead = nil
+      return context.write(wrapOutboundOut(head), promise: promise)
+    }
+    writer.removeAll()
+    writer.endChunks()
+    isChunked = false
+    write(ByteBuffer(bytes: writer.bytes), promise, context)
+  }
+
+  private func write(_ head: ReplyHead) throws(MessageWriter.Fault) {
     writer.removeAll()
     try writer.beginResponse(status: Int(head.status.code), reason: head.status.reasonPhrase)
     var framing = MessageWriter.Framing.none
     isChunked = false
-    for (name, value) in head.headers {
+    for field in head.fields.list {
       // The writer leaves out both fields.
-      switch name.utf8.count {
-      case 14 where name.isField("content-length"): if let length = Int(value) { framing = .length(length) }
-      case 17 where name.isField("transfer-encoding"): (framing, isChunked) = (.chunked, true)
+      switch field.name.utf8.count {
+      case 14 where field.name.isField("content-length"): if let length = Int(field.value) { framing = .length(length) }
+      case 17 where field.name.isField("transfer-encoding"): (framing, isChunked) = (.chunked, true)
       default: break
       }
-      try writer.addField(name, value)
+      try writer.addField(field.name, field.value)
     }
     writer.endHead(framing)
   }

@@ -50,9 +50,9 @@ package struct AnsweringHandler: RequestHandler {
 
   private func send(_ answer: HTTPAnswer, _ reply: GatewayReply) async {
     switch answer.body {
-    case .whole(let body): reply.answer(answer.status, answer.headers, body)
+    case .whole(let body): reply.answer(answer.status, ReplyFields(answer.headers), body)
     case .streamed(let pieces):
-      reply.begin(answer.status, answer.headers)
+      reply.begin(answer.status, ReplyFields(answer.headers))
       do {
         try await pieces { try await reply.send($0) }
         reply.endWith(ByteBuffer())

@@ -1,3 +1,4 @@
+internal import CarabinerWire
 internal import NIOHTTP1
 
 /// Checks the fields of a request's head that concern its body, for HTTP/1.1 and HTTP/2.
@@ -44,9 +45,9 @@ extension HTTPRefusal {
 }
 
 extension String {
-  /// Whether the text equals a lower-case field name, ignoring case.
+  /// Whether the text equals a field name, ignoring case.
   func isField(_ name: String) -> Bool {
-    utf8.count == name.utf8.count && zip(utf8, name.utf8).allSatisfy { $0 | 0x20 == $1 }
+    utf8.count == name.utf8.count && utf8Span.span.isEqualIgnoringCase(name.utf8Span.span)
   }
 
   /// The text without leading and trailing spaces and tabs.

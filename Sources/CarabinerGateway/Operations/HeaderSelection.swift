@@ -1,3 +1,5 @@
+internal import CarabinerWire
+
 /// A list of header fields that are passed on. All others are removed.
 package struct HeaderSelection: Sendable, Hashable {
   /// Fields of a single connection or body, which are never passed on.
@@ -9,8 +11,15 @@ package struct HeaderSelection: Sendable, Hashable {
     "sec-websocket-version",
   ]
 
-  private let names: Set<String>
-  private let prefixes: [String]
+  /// The beginning of names that pass.
+  private struct Prefix: Hashable {
+    let text: String
+    /// The names with this beginning that are never passed.
+    let exceptions: [String]
+  }
+
+  private let names: [String]
+  private let prefixes: [Prefix]
 
   /// Whether no field passes.
   package let isEmpty: Bool
@@ -18,16 +27,20 @@ package struct HeaderSelection: Sendable, Hashable {
   /// Creates a selection of names. A name that ends with `*` matches all names with this prefix.
   package init(_ patterns: [String]) {
     let lowered = patterns.map { $0.lowercased() }
-    names = Set(lowered.filter { !$0.hasSuffix("*") }).subtracting(Self.neverPassed)
-    prefixes = lowered.filter { $0.hasSuffix("*") }.map { String($0.dropLast()) }
+    names = Set(lowered.filter { !$0.hasSuffix("*") }).subtracting(Self.neverPassed).sorted()
+    prefixes = Set(lowered.filter { $0.hasSuffix("*") }).sorted().map { pattern in
+      let text = String(pattern.dropLast())
+      return Prefix(text: text, exceptions: Self.neverPassed.filter { $0.hasPrefix(text) }.sorted())
+    }
     isEmpty = patterns.isEmpty
   }
 
   /// Whether a field of this name passes.
   package func passes(_ name: String) -> Bool {
     if isEmpty { return false }
-    let name = name.lowercased()
-    if names.contains(name) { return true }
-    return prefixes.contains { name.utf8.starts(with: $0.utf8) } && !Self.neverPassed.contains(name)
+    return names.contains { name.isField($0) }
+      || prefixes.contains { prefix in
+        name.utf8Span.span.hasPrefixIgnoringCase(prefix.text.utf8Span.span) && !prefix.exceptions.contains { name.isField($0) }
+      }
   }
 }

@@ -43,14 +43,17 @@ struct OperationDelivery {
 
   // MARK: Whole
 
+  /// The number of fields that are added to those of the upstream.
+  private static let furtherFields = 6
+
   private func answer(_ response: Response) {
-    var headers: NIOHTTP1.HTTPHeaders = ["Content-Type": shape.whole.contentType]
-    if let head = response.httpResponse { addReturned(head, to: &headers) }
+    var fields: ReplyFields = ["Content-Type": shape.whole.contentType]
+    if let head = response.httpResponse { addReturned(head, to: &fields) }
     exchange.metrics.brought(response.source)
     if shape.takesOnlyEvents {
-      exchange.answer(.ok, headers, event: response.body.bytes)
+      exchange.answer(.ok, fields, event: response.body.bytes)
     } else {
-      exchange.answer(status(of: response), headers, ByteBuffer(bytes: response.body.bytes))
+      exchange.answer(status(of: response), fields, ByteBuffer(bytes: response.body.bytes))
     }
     ended(response.hasErrors ? .hadErrors : .succeeded)
   }
@@ -68,11 +71,12 @@ struct OperationDelivery {
     return status
   }
 
-  private func addReturned(_ head: HTTPURLResponse, to headers: inout NIOHTTP1.HTTPHeaders) {
+  private func addReturned(_ head: HTTPURLResponse, to fields: inout ReplyFields) {
     if running.returnedHeaders.isEmpty { return }
+    fields.reserve(head.headers.count + Self.furtherFields)
     // A field from the upstream may be malformed.
     for field in head.headers.fields where running.returnedHeaders.passes(field.name) && field.isWellFormed {
-      headers.add(name: field.name, value: field.value)
+      fields.add(field.name, field.value)
     }
   }
 
@@ -84,9 +88,9 @@ struct OperationDelivery {
   ///   once: the first result may take hours, and clients and proxies time out without a head.
   private func deliverPieces(_ pieces: ResponseFormat.Pieces, first: Response?) async {
     var writer = PieceWriter(pieces, isDeferred: first != nil)
-    var headers: NIOHTTP1.HTTPHeaders = ["Content-Type": writer.contentType, "Cache-Control": "no-cache"]
-    if let head = first?.httpResponse { addReturned(head, to: &headers) }
-    exchange.begin(headers, opening: writer.opening, heartbeat: writer.heartbeat)
+    var fields: ReplyFields = ["Content-Type": writer.contentType, "Cache-Control": "no-cache"]
+    if let head = first?.httpResponse { addReturned(head, to: &fields) }
+    exchange.begin(fields, opening: writer.opening, heartbeat: writer.heartbeat)
     do {
       var last = first
       if let first { try await send(first, &writer, isLast: false) }

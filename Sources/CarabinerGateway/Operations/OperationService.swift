@@ -53,13 +53,12 @@ package final class OperationService: RequestHandler {
   package var load: (running: Int, waiting: Int) { admission.load }
 
   package func handle(_ request: GatewayRequest, _ reply: GatewayReply) {
-    let isOperation = request.head.uri.hasPrefix(path) && request.path == path
-    var exchange = exchange(request, reply, isOperation ? tracing?.begin(request, route: path) : nil)
-    guard isOperation else { return answerElsewhere(request, exchange) }
-    if let page, QueryPage.isMeant(by: request) { return exchange.answer(.ok, page.headers, page.body) }
+    guard request.path == path else { return answerElsewhere(request, reply) }
+    // Refusals use the format that the client accepts.
+    let exchange = exchange(
+      request, reply, tracing?.begin(request, route: path), ResponseFormat(accept: request.header("accept")))
+    if let page, QueryPage.isMeant(by: request) { return exchange.answer(.ok, page.fields, page.body) }
     do throws(RequestRefusal) {
-      // Refusals use the format that the client accepts.
-      exchange.shape = ResponseFormat(accept: request.header("accept"))
       // The rate limit is applied before the request is parsed, so that invalid requests count too.
       try charge(request, 1)
       guard let shape = exchange.shape else {
@@ -90,7 +89,7 @@ package final class OperationService: RequestHandler {
       try charge(request, 1)
       return try sockets.accept(request)
     } catch {
-      exchange(request, reply, nil).refuse(error)
+      exchange(request, reply).refuse(error)
       return nil
     }
   }
@@ -106,13 +105,15 @@ package final class OperationService: RequestHandler {
     }
   }
 
-  private func exchange(_ request: GatewayRequest, _ reply: GatewayReply, _ trace: RequestTrace?) -> OperationExchange {
+  private func exchange(
+    _ request: GatewayRequest, _ reply: GatewayReply, _ trace: RequestTrace? = nil, _ shape: ResponseFormat? = nil,
+    isLogged: Bool = true, isNegotiated: Bool = true
+  ) -> OperationExchange {
     let id = RequestID.of(request.head.headers)
-    // Health checks are not logged: they would fill the log.
-    let account = request.path == Self.healthPath ? nil : accessLogger.map { AccessLogEntry($0, id: id, client: request.client) }
     return OperationExchange(
-      id: id, reply: reply, batch: batch, executor: runner.executor, runner: runner, metrics: metrics, account: account,
-      logger: logger, redact: redact, heartbeat: limits.heartbeat, trace: trace, isNegotiated: request.path == path)
+      id: id, reply: reply, batch: batch, executor: runner.executor, runner: runner, metrics: metrics,
+      account: isLogged ? accessLogger.map { AccessLogEntry($0, id: id, client: request.client) } : nil, logger: logger,
+      redact: redact, heartbeat: limits.heartbeat, trace: trace, shape: shape, isNegotiated: isNegotiated)
   }
 
   private func admit(
@@ -192,10 +193,11 @@ package final class OperationService: RequestHandler {
     exchange.answer(.ok, ["Content-Type": ResponseFormat.Whole.json.contentType], body)
   }
 
-  private func answerElsewhere(_ request: GatewayRequest, _ exchange: OperationExchange) {
-    switch request.path {
-    case Self.healthPath: exchange.answer(.ok, ["Content-Type": "text/plain"], ByteBuffer(string: "ok\n"))
-    default: exchange.refuse(RequestRefusal(404, "the GraphQL endpoint is \(path)", code: "NOT_FOUND"))
-    }
+  private func answerElsewhere(_ request: GatewayRequest, _ reply: GatewayReply) {
+    let isHealthCheck = request.path == Self.healthPath
+    // Health checks are not logged: they would fill the log.
+    let exchange = exchange(request, reply, isLogged: !isHealthCheck, isNegotiated: false)
+    if isHealthCheck { return exchange.answer(.ok, ["Content-Type": "text/plain"], ByteBuffer(string: "ok\n")) }
+    exchange.refuse(RequestRefusal(404, "the GraphQL endpoint is \(path)", code: "NOT_FOUND"))
   }
 }

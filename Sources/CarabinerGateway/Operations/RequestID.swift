@@ -10,7 +10,6 @@ package enum RequestID {
   static let maximumLength = 128
 
   private static let start = UInt64.random(in: .min ... .max)
-  private static let prefix = start.hexadecimal
   private static let count = Atomic<UInt64>(0)
 
   /// Returns the client's ID, if it is well-formed; else the trace ID of the request; else a new one.
@@ -27,7 +26,7 @@ package enum RequestID {
     mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
     mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
     mixed ^= mixed >> 31
-    return prefix + mixed.hexadecimal
+    return UInt64.hexadecimal(start, mixed)
   }
 
   /// Whether the text can be used in a log, a header and a query without quoting.

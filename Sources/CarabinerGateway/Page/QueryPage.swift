@@ -7,13 +7,13 @@ internal import NIOHTTP1
 /// A page for trying out queries: a single file without external resources. Its policy allows only its own script and style.
 struct QueryPage: Sendable {
   let body: ByteBuffer
-  let headers: HTTPHeaders
+  let fields: ReplyFields
 
   init() {
     let page = PackageResources.query_page_html
     body = ByteBuffer(bytes: page)
     let text = String(decoding: page, as: UTF8.self)
-    headers = [
+    fields = [
       "Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-cache",
       "Content-Security-Policy": "default-src 'none'; script-src '\(Self.hash(of: "script", in: text))'; "
         + "style-src '\(Self.hash(of: "style", in: text))'; connect-src 'self'; base-uri 'none'; form-action 'none'; "

@@ -9,7 +9,9 @@ internal import CarabinerWebSocket
 internal import Foundation
 
 /// A client for the chain of a manifest, with the libcurl transport and a WebSocket if one is configured.
-struct ChainRuntime: Sendable {
+///
+/// A class, because a copy of its parts for each operation would cost more than the rest of its work.
+final class ChainRuntime: Sendable {
   let client: ApolloClient
   let transport: CurlTransport
   let manifest: Manifest

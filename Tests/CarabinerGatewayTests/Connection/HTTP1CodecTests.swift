@@ -15,7 +15,7 @@ struct HTTP1CodecTests {
   }
 
   /// Writes the parts of a response, flushes them, and returns the buffers that were sent.
-  private func sent(_ parts: HTTPServerResponsePart...) throws -> [String] {
+  private func sent(_ parts: ReplyPart...) throws -> [String] {
     for part in parts { channel.write(part, promise: nil) }
     channel.flush()
     var buffers: [String] = []
@@ -23,33 +23,42 @@ struct HTTP1CodecTests {
     return buffers
   }
 
-  private func head(_ headers: HTTPHeaders, _ status: HTTPResponseStatus = .ok) -> HTTPServerResponsePart {
-    .head(HTTPResponseHead(version: .http1_1, status: status, headers: headers))
+  private func head(_ headers: HTTPHeaders, _ status: HTTPResponseStatus = .ok) -> ReplyPart {
+    .head(ReplyHead(status: status, fields: ReplyFields(headers)))
   }
 
-  private func body(_ text: String) -> HTTPServerResponsePart { .body(.byteBuffer(ByteBuffer(string: text))) }
+  private func body(_ text: String) -> ReplyPart { .body(ByteBuffer(string: text)) }
 
   @Test("head and body of a short response are one buffer, with the framing at the end of the head")
   func short() throws {
-    let buffers = try sent(head(["Content-Length": "5", "X-A": "b"]), body("hello"), .end(nil))
+    let buffers = try sent(head(["Content-Length": "5", "X-A": "b"]), body("hello"), .end)
     #expect(buffers.joined() == "HTTP/1.1 200 OK\r\nX-A: b\r\nContent-Length: 5\r\n\r\nhello")
     #expect(buffers.filter { !$0.isEmpty }.count == 1)
+  }
+
+  @Test("a whole response is one buffer, unless its body is long", arguments: [0, 5, 100_000])
+  func whole(count: Int) throws {
+    let text = String(repeating: "x", count: count)
+    guard case .head(let head) = head(["Content-Length": "\(count)"]) else { return }
+    let buffers = try sent(.whole(head, ByteBuffer(string: text))).filter { !$0.isEmpty }
+    #expect(buffers.joined() == "HTTP/1.1 200 OK\r\nContent-Length: \(count)\r\n\r\n\(text)")
+    #expect(buffers.count == (count > 16 << 10 ? 2 : 1))
   }
 
   @Test("a long body is not copied, and follows its head")
   func long() throws {
     let text = String(repeating: "x", count: 100_000)
-    let buffers = try sent(head(["Content-Length": "100000"]), body(text), .end(nil)).filter { !$0.isEmpty }
+    let buffers = try sent(head(["Content-Length": "100000"]), body(text), .end).filter { !$0.isEmpty }
     #expect(buffers == ["HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n", text])
   }
 
   @Test("pieces of unknown length are chunks, short and long, and the response after them has its own framing")
   func chunks() throws {
     let long = String(repeating: "y", count: 20_000)
-    let first = try sent(head(["Transfer-Encoding": "chunked"]), body("one"), body(""), body(long), .end(nil))
+    let first = try sent(head(["Transfer-Encoding": "chunked"]), body("one"), body(""), body(long), .end)
     #expect(
       first.joined() == "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\none\r\n4e20\r\n\(long)\r\n0\r\n\r\n")
-    #expect(try sent(head([:], .noContent), .end(nil)).joined() == "HTTP/1.1 204 No Content\r\n\r\n")
+    #expect(try sent(head([:], .noContent), .end).joined() == "HTTP/1.1 204 No Content\r\n\r\n")
   }
 
   @Test("a response whose head cannot be written closes the connection, and nothing of it is sent")

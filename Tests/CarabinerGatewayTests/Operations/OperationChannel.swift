@@ -12,11 +12,11 @@ import NIOHTTP1
 struct OperationChannel {
   /// A whole response.
   struct Answer {
-    let head: HTTPResponseHead
+    let head: ReplyHead
     var body = ""
 
     var status: UInt { head.status.code }
-    var contentType: String? { head.headers.first(name: "content-type") }
+    var contentType: String? { head.fields.headers.first(name: "content-type") }
     var json: JSONValue? { try? JSONValue(parsing: Array(body.utf8)) }
     /// The JSON of each part of a multipart body, or of each event.
     var pieces: [JSONValue] {
@@ -51,26 +51,27 @@ struct OperationChannel {
   }
 
   /// Waits for the next part of a response.
-  func part() async throws -> HTTPServerResponsePart {
-    try await channel.waitForOutboundWrite(as: HTTPServerResponsePart.self)
-  }
+  private func part() async throws -> ReplyPart { try await channel.waitForOutboundWrite(as: ReplyPart.self) }
 
-  /// The head of a response.
-  func head() async throws -> HTTPResponseHead {
+  /// The head of a response in pieces.
+  func head() async throws -> ReplyHead {
     guard case .head(let head) = try await part() else { throw CancellationError() }
     return head
   }
 
   /// The next piece of a response's body; nil at its end.
   func piece() async throws -> String? {
-    guard case .body(.byteBuffer(let bytes)) = try await part() else { return nil }
+    guard case .body(let bytes) = try await part() else { return nil }
     return String(buffer: bytes)
   }
 
   /// The whole response to an operation.
   func answer(_ query: String, accept: String?) async throws -> Answer {
     try await send(query, accept: accept)
-    var answer = Answer(head: try await head())
+    let first = try await part()
+    if case .whole(let head, let body) = first { return Answer(head: head, body: String(buffer: body)) }
+    guard case .head(let head) = first else { throw CancellationError() }
+    var answer = Answer(head: head)
     while let piece = try await piece() { answer.body += piece }
     return answer
   }
