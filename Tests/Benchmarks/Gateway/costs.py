@@ -1,8 +1,9 @@
-"""Measures the processor time of a request in carabiner serve, nginx and Envoy, each on its own core, alternately.
+"""Measures the processor time of a request in carabiner serve, nginx and Envoy, each on its own core, alternately. Then it measures
+latencies, and counts the user instructions of a request.
 
-usage: costs.py CARABINER ENVOY FOLDER --plugins DIR [--seconds N] [--rounds N] [--only NAME] [--json FILE]
+usage: costs.py CARABINER ENVOY FOLDER --plugins DIR [--seconds N] [--rounds N] [--only NAME] [--json FILE] [--no-instructions]
 
-FOLDER is empty, and DIR has headers.so for carabiner and libheaders.so for Envoy.
+FOLDER is empty. DIR has headers.so for carabiner, libheaders.so for Envoy, and sigsuspend.so for callgrind.
 """
 
 import argparse
@@ -10,14 +11,18 @@ import json
 import os
 import pathlib
 import statistics
+import subprocess
 import sys
 
+import instructions
 import rig
 
 STAGES = [f"stage-{number}" for number in range(1, 11)]
 ENVOY_TYPES = "type.googleapis.com/envoy.extensions.filters"
 # The target: at most half the cost of Envoy with ten filters that do the same.
 OURS, THEIRS, AIM = "carabiner, ten C stages", "Envoy, ten dynamic modules", 0.5
+# The numbers of open connections for which latencies are measured.
+LATENCIES = [1, 32, 256]
 
 
 def carabiner(machine, options, name, stages, port, upstream, core):
@@ -37,7 +42,7 @@ def nginx(machine, name, port, upstream, core):
     """nginx as a proxy with persistent connections."""
     conf = machine.folder / f"{name}.conf"
     conf.write_text(f"""
-daemon off; worker_processes 1; pid {machine.folder}/{name}.pid; error_log {machine.folder}/{name}.error;
+daemon off; master_process off; pid {machine.folder}/{name}.pid; error_log {machine.folder}/{name}.error;
 events {{ worker_connections 1024; }}
 http {{
   access_log off; keepalive_requests 100000000;
@@ -92,6 +97,97 @@ def check(name, url, stages):
         sys.exit(f"{name} does not answer as it should:\n{head}\n{text}")
 
 
+def programs(options):
+    """The measured programs: name, stages, and a function that starts one."""
+    def ours(stages):
+        return lambda machine, name, port, upstream, core=None: carabiner(
+            machine, options, name, stages, port, upstream, core)
+
+    def peer(filters):
+        return lambda machine, name, port, upstream, core=None: envoy(machine, options, name, filters, port, upstream, core)
+
+    def proxy(machine, name, port, upstream, core=None):
+        return nginx(machine, name, port, upstream, core)
+
+    every = [
+        ("carabiner, no stages", [], ours([])), (OURS, STAGES, ours(STAGES)), ("nginx", [], proxy),
+        ("Envoy, no filters", [], peer([])), (THEIRS, STAGES, peer(STAGES))]
+    return [program for program in every if options.only in program[0]]
+
+
+def measure(options):
+    """Times of all programs, which run in turns: a list of samples each, and latencies by the number of connections."""
+    cores = sorted(os.sched_getaffinity(0))
+    if len(cores) < 2:
+        sys.exit("two cores are needed: one for what is measured, and one for what asks and answers")
+    core, other = cores[0], cores[1]
+    upstream, *ports = rig.free_ports(6)
+    with rig.Rig(options.folder) as machine:
+        machine.upstream(upstream, other)
+        subjects = {}
+        for name, stages, start in programs(options):
+            port = ports.pop()
+            process = start(machine, name, port, upstream, core)
+            url = f"http://127.0.0.1:{port}/graphql"
+            machine.wait_for(process, port, "/graphql")
+            check(name, url, stages)
+            rig.wrk(url, 1, other)
+            subjects[name] = (process, url, [], {})
+
+        def run(name, url, **settings):
+            result = rig.wrk(url, options.seconds, other, **settings)
+            errors = {kind: result[kind] for kind in ("status", "connect", "read", "write", "timeout") if result[kind]}
+            if errors:
+                sys.exit(f"{name}: some requests failed: {errors}")
+            return result
+
+        for number in range(options.rounds):
+            for name, (process, url, samples, _) in subjects.items():
+                before = rig.cpu_seconds(process)
+                result = run(name, url)
+                used = rig.cpu_seconds(process) - before
+                samples.append({
+                    "microseconds": used / result["requests"] * 1e6, "busy": used / result["seconds"],
+                    "rate": result["requests"] / result["seconds"], "p50": result["p50"], "p99": result["p99"]})
+            print(f"== round {number + 1} of {options.rounds}", file=sys.stderr)
+        for connections in LATENCIES:
+            for name, (_, url, _, latencies) in subjects.items():
+                result = run(name, url, connections=connections)
+                latencies[connections] = {"p50": result["p50"], "p99": result["p99"]}
+        print("== latencies", file=sys.stderr)
+        return {name: (samples, latencies) for name, (_, _, samples, latencies) in subjects.items()}
+
+
+def count(options):
+    """The user instructions of a request by program. A program that the tool cannot run has none."""
+    counts = {}
+    # This valgrind cannot read the compiler's debug information.
+    stripped = options.folder / "carabiner"
+    subprocess.run(["strip", "-g", "-o", stripped, options.carabiner], check=True)
+    options.carabiner = stripped
+    for name, _, start in programs(options):
+        try:
+            counts[name] = instructions.count(options.folder, options.plugins.resolve() / "sigsuspend.so", name, start)
+        except (Exception, SystemExit) as error:
+            print(f"== {name}: instructions were not counted: {error}", file=sys.stderr)
+        print(f"== instructions of {name}", file=sys.stderr)
+    return counts
+
+
+def show(figures):
+    print(f"{'µs of CPU a request':<30}{'median':>9}{'least':>9}{'most':>9}{'core busy':>11}{'requests/s':>12}"
+          f"{'instructions':>14}")
+    for name, figure in figures.items():
+        counted = figure["instructions"]
+        print(f"{name:<30}{figure['median']:>9.1f}{figure['least']:>9.1f}{figure['most']:>9.1f}{figure['busy']:>11.0%}"
+              f"{figure['rate']:>12.0f}{'—' if counted is None else counted:>14}")
+    print(f"\n{'ms until the response':<30}" + "".join(f"{f'{number} open':>20}" for number in LATENCIES))
+    print(f"{'':<30}" + "".join(f"{'p50':>10}{'p99':>10}" for _ in LATENCIES))
+    for name, figure in figures.items():
+        print(f"{name:<30}" + "".join(
+            f"{figure['latencies'][number]['p50']:>10.3f}{figure['latencies'][number]['p99']:>10.3f}" for number in LATENCIES))
+
+
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     for name in ("carabiner", "envoy", "folder"):
@@ -101,55 +197,19 @@ def main():
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--only", default="")
     parser.add_argument("--json", type=pathlib.Path)
+    parser.add_argument("--no-instructions", dest="instructions", action="store_false")
     options = parser.parse_args()
-    cores = sorted(os.sched_getaffinity(0))
-    if len(cores) < 2:
-        sys.exit("two cores are needed: one for what is measured, and one for what asks and answers")
-    core, other = cores[0], cores[1]
-    upstream, *ports = rig.free_ports(6)
-    with rig.Rig(options.folder) as machine:
-        machine.upstream(upstream, other)
-        subjects = {}
-        for name, stages, start in [
-            ("carabiner, no stages", [], lambda name, port: carabiner(machine, options, name, [], port, upstream, core)),
-            (OURS, STAGES, lambda name, port: carabiner(machine, options, name, STAGES, port, upstream, core)),
-            ("nginx", [], lambda name, port: nginx(machine, name, port, upstream, core)),
-            ("Envoy, no filters", [], lambda name, port: envoy(machine, options, name, [], port, upstream, core)),
-            (THEIRS, STAGES, lambda name, port: envoy(machine, options, name, STAGES, port, upstream, core)),
-        ]:
-            port = ports.pop()
-            if options.only not in name:
-                continue
-            process = start(name, port)
-            url = f"http://127.0.0.1:{port}/graphql"
-            machine.wait_for(process, port, "/graphql")
-            check(name, url, stages)
-            rig.wrk(url, 1, other)
-            subjects[name] = (process, url, [])
-        for number in range(options.rounds):
-            for name, (process, url, samples) in subjects.items():
-                before = rig.cpu_seconds(process)
-                result = rig.wrk(url, options.seconds, other)
-                used = rig.cpu_seconds(process) - before
-                errors = {kind: result[kind] for kind in ("status", "connect", "read", "write", "timeout") if result[kind]}
-                if errors:
-                    sys.exit(f"{name}: some requests failed: {errors}")
-                samples.append({
-                    "microseconds": used / result["requests"] * 1e6, "busy": used / result["seconds"],
-                    "rate": result["requests"] / result["seconds"], "p99": result["p99"]})
-            print(f"== round {number + 1} of {options.rounds}", file=sys.stderr)
+    measured = measure(options)
+    counts = count(options) if options.instructions else {}
     figures = {}
-    for name, (_, _, samples) in subjects.items():
+    for name, (samples, latencies) in measured.items():
         costs = [sample["microseconds"] for sample in samples]
         figures[name] = {
             "median": statistics.median(costs), "least": min(costs), "most": max(costs),
             "busy": statistics.median(sample["busy"] for sample in samples),
             "rate": statistics.median(sample["rate"] for sample in samples),
-            "p99": statistics.median(sample["p99"] for sample in samples)}
-    print(f"{'µs of CPU a request':<30}{'median':>9}{'least':>9}{'most':>9}{'core busy':>11}{'requests/s':>12}{'p99, ms':>9}")
-    for name, figure in figures.items():
-        print(f"{name:<30}{figure['median']:>9.1f}{figure['least']:>9.1f}{figure['most']:>9.1f}{figure['busy']:>11.0%}"
-              f"{figure['rate']:>12.0f}{figure['p99']:>9.2f}")
+            "instructions": counts.get(name), "latencies": latencies}
+    show(figures)
     ratio = None
     if OURS in figures and THEIRS in figures:
         ratio = figures[OURS]["median"] / figures[THEIRS]["median"]
@@ -157,7 +217,7 @@ def main():
     if options.json:
         options.json.write_text(json.dumps(
             {"seconds": options.seconds, "rounds": options.rounds, "ratio": ratio, "aim": AIM, "figures": figures,
-             "samples": {name: samples for name, (_, _, samples) in subjects.items()}}, indent=2) + "\n")
+             "samples": {name: samples for name, (samples, _) in measured.items()}}, indent=2) + "\n")
 
 
 main()

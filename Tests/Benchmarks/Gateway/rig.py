@@ -49,6 +49,9 @@ class Rig:
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
         self.processes = []
+        # What each program is started with, for example a tool that measures it.
+        self.prefix = []
+        self.environment = {}
 
     def __enter__(self):
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
@@ -69,15 +72,15 @@ class Rig:
         pin = [] if core is None else ["taskset", "-c", str(core)]
         with open(self.folder / f"{name}.log", "wb") as log:
             process = subprocess.Popen(
-                pin + [str(part) for part in command], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                env={**os.environ, **environment})
+                pin + self.prefix + [str(part) for part in command], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                env={**os.environ, **self.environment, **environment})
         self.processes.append(process)
         process.name = name
         return process
 
     def wait_for(self, process, port, path="/"):
         """Waits until a process responds."""
-        for _ in range(200):
+        for _ in range(1200 if self.prefix else 200):
             if process.poll() is not None:
                 break
             try:
@@ -109,11 +112,11 @@ http {{
         return process
 
 
-def wrk(url, seconds, core=None, timeout=5):
+def wrk(url, seconds, core=None, timeout=5, connections=CONNECTIONS):
     """Sends requests one after another over all connections. Returns the results."""
     pin = [] if core is None else ["taskset", "-c", str(core)]
     done = subprocess.run(
-        pin + ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds}s", f"--timeout={timeout}s", "-s", str(HERE / "query.lua"), url],
+        pin + ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", f"--timeout={timeout}s", "-s", str(HERE / "query.lua"), url],
         capture_output=True, text=True, env={**os.environ, "QUERY": QUERY})
     if done.returncode != 0:
         sys.exit(f"wrk failed:\n{done.stdout}{done.stderr}")
