@@ -49,7 +49,7 @@ class Rig:
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
         self.processes = []
-        # What each program is started with, for example a tool that measures it.
+        # Each program is started with these, for example under a tool that measures it.
         self.prefix = []
         self.environment = {}
 

@@ -22,14 +22,14 @@ struct FieldTextTests {
     }
   }
 
-  @Test("nothing is no token")
+  @Test("empty text is not a token")
   func empty() { #expect(!isToken([])) }
 
   @Test("names are compared without the case of letters, and only of letters")
   func cases() {
     func areEqual(_ left: String, _ right: String) -> Bool { left.utf8Span.span.isEqualIgnoringCase(right.utf8Span.span) }
     #expect(areEqual("Content-Type", "content-tYPE") && areEqual("", ""))
-    // Pairs that differ in the bit of the case and are no letters.
+    // Pairs that differ in the bit of the case, and are not letters.
     for (left, right) in [("\r", "-"), ("@", "`"), ("[", "{"), ("\u{0}", " "), ("a", "ab"), ("ab", "a"), ("a", "b")] {
       #expect(!areEqual(left, right), "\(left.debugDescription) \(right.debugDescription)")
     }

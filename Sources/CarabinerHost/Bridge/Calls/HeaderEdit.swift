@@ -11,7 +11,7 @@ struct HeaderEdit {
 
 extension HTTPHeaders {
   /// Applies a staged change.
-  mutating func apply(_ edit: HeaderEdit) {
+  mutating func apply(_ edit: consuming HeaderEdit) {
     if edit.keepsOthers, let value = edit.value {
       add(name: edit.name, value: value)
     } else {

@@ -25,6 +25,13 @@ struct StagedEffects {
     @safe @exclusivity(unchecked) var fields: [UInt32: Data?] = [:]
     /// Whether anything but changes of headers was staged.
     @safe @exclusivity(unchecked) var hasOthers = false
+
+    /// Moves the first change out. A copy would change the reference counts of its texts.
+    func takeFirstEdit() -> HeaderEdit? {
+      var taken: HeaderEdit?
+      swap(&taken, &firstEdit)
+      return taken
+    }
   }
 
   private var contents: Contents?
@@ -99,11 +106,13 @@ struct StagedEffects {
   /// Whether changes of headers were staged, and nothing else.
   var hasOnlyHeaderEdits: Bool { contents.map { $0.firstEdit != nil && !$0.hasOthers } ?? false }
 
-  /// Removes the changes of headers, and keeps the memory for those of the next stage.
-  mutating func forgetHeaderEdits() {
-    guard let contents else { return }
-    contents.firstEdit = nil
-    if !contents.otherEdits.isEmpty { contents.otherEdits.removeAll(keepingCapacity: true) }
+  /// Moves the staged changes into headers, and keeps the memory for those of the next stage.
+  fileprivate func moveHeaderEdits(into headers: inout HTTPHeaders) {
+    guard let contents, let first = contents.takeFirstEdit() else { return }
+    headers.apply(first)
+    guard !contents.otherEdits.isEmpty else { return }
+    for edit in contents.otherEdits { headers.apply(edit) }
+    contents.otherEdits.removeAll(keepingCapacity: true)
   }
 
   /// Applies the staged changes of headers, in their order.
@@ -122,6 +131,9 @@ struct StagedEffects {
 }
 
 extension HTTPHeaders {
+  /// Applies the changes that a hook staged, and removes them from the effects.
+  mutating func take(_ effects: StagedEffects) { effects.moveHeaderEdits(into: &self) }
+
   /// Applies the changes that a hook staged.
   mutating func apply(_ effects: StagedEffects) { effects.edit(&self) }
 }

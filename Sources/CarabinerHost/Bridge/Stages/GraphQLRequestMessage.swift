@@ -39,6 +39,8 @@ extension GraphQLRequestMessage: ResponseMessage {
 
   var retry: any Error { RequestChain<Request>.Retry(request: request) }
 
+  mutating func takeHeaderEdits(_ effects: StagedEffects) { request.additionalHeaders.take(effects) }
+
   mutating func apply(_ effects: StagedEffects) {
     guard effects.isTouched else { return }
     if effects.headerEditCount > 0 { request.additionalHeaders.apply(effects) }

@@ -32,6 +32,8 @@ extension HTTPMessage: ResponseMessage {
 
   var retry: any Error { HTTPRetry() }
 
+  mutating func takeHeaderEdits(_ effects: StagedEffects) { request.headers.take(effects) }
+
   mutating func apply(_ effects: StagedEffects) {
     guard effects.isTouched else { return }
     request.headers.apply(effects)

@@ -13,6 +13,9 @@ protocol ResponseMessage: HookMessage {
   /// The error that starts the request again.
   var retry: any Error { get }
 
+  /// Applies the changes of headers that `on_request` staged, and removes them from the effects.
+  mutating func takeHeaderEdits(_ effects: StagedEffects)
+
   /// Applies the effects that `on_request` staged. The setters have checked them.
   mutating func apply(_ effects: StagedEffects)
 

@@ -46,8 +46,7 @@ final class ResponsePipeline<Message: ResponseMessage>: PluginPass<Message>, @un
       // A stage does not see its own error and its own response.
       depth = index
       if call.passedWithHeaderEdits(made) {
-        message.apply(call.staged)
-        call.staged.forgetHeaderEdits()
+        message.takeHeaderEdits(call.staged)
         call.openStage(index)
         next = call.descend(from: index + 1)
         continue
