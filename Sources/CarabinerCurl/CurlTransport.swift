@@ -94,7 +94,10 @@ public final class CurlTransport: HTTPTransport {
     return HTTPResponse(
       response: head,
       chunks: PullStream {
-        try Task.checkCancellation()
+        if Task.isCancelled {
+          ticket.abort()
+          throw CancellationError()
+        }
         // The first part of a body mostly comes with the head.
         if let step = try ticket.readyChunk() { return step }
         return try await withTaskCancellationHandler {

@@ -199,6 +199,24 @@ struct HTTP1EngineTests {
     #expect(server.connections == 2)
   }
 
+  @Test("a task that was cancelled between two chunks ends the exchange, although its response is still held")
+  func cancelledBetweenChunks() async throws {
+    let server = try ScriptedServer { peer in
+      guard try peer.request() != nil else { return }
+      try peer.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n")
+      peer.waitForHangUp()
+    }
+    let transport = try CurlTransport()
+    let url = try #require(URL(string: server.origin))
+    let response = try await transport.send(Carabiner.URLRequest(url: url, httpMethod: "GET"))
+    let reading = Task {
+      for try await _ in response.chunks { unsafe withUnsafeCurrentTask { unsafe $0?.cancel() } }
+    }
+    await #expect(throws: CancellationError.self) { try await reading.value }
+    #expect(await eventually { try await transport.transferCount == 0 })
+    #expect(response.response.statusCode == 200)
+  }
+
   @Test("the rest of a body is not sent behind the whole response", arguments: [200, 413])
   func earlyAnswer(status: Int) async throws {
     let isOver = Mutex(false)
