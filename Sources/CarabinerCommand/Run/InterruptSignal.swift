@@ -29,29 +29,16 @@ final class InterruptSignal {
   }
 
   private let reaction = Reaction()
-  private let source: (any DispatchSourceRead)?
 
   init() {
-    let reaction = reaction
-    let readEnd = InterruptPipeEnds.shared.read
-    guard readEnd >= 0 else {
-      // Without descriptors, Ctrl-C ends the process.
-      source = nil
-      return
-    }
-    InterruptPipeEnds.shared.drain()
-    let source = DispatchSource.makeReadSource(fileDescriptor: readEnd, queue: .global())
-    source.setEventHandler {
-      if InterruptPipeEnds.shared.drain() { reaction.raise() }
-    }
-    source.activate()
-    self.source = source
+    InterruptReceiver.shared.begin { [reaction] in reaction.raise() }
     // A source of Dispatch for the signal itself is registered later, on another thread. Until then, the signal would be lost.
     var action = sigaction()
-    unsafe action.__sigaction_handler.sa_handler = { _ in InterruptPipeEnds.shared.write() }
+    unsafe action.__sigaction_handler.sa_handler = { _ in InterruptReceiver.shared.note() }
     // A second signal has the default effect.
     action.sa_flags = SA_RESTART | Int32(bitPattern: UInt32(SA_RESETHAND))
-    _ = unsafe sigaction(SIGINT, &action, nil)
+    // Without descriptors, Ctrl-C ends the process.
+    if InterruptReceiver.shared.isReady { _ = unsafe sigaction(SIGINT, &action, nil) }
   }
 
   /// Sets the handler for Ctrl-C. If the signal was raised already, it is called at once.
@@ -59,18 +46,22 @@ final class InterruptSignal {
 
   func stop() {
     signal(SIGINT, SIG_DFL)
-    source?.cancel()
+    InterruptReceiver.shared.end()
   }
 }
 
-/// The pipe into which the signal's handler writes. It is never closed, because the handler may run at any time.
-private struct InterruptPipeEnds {
-  /// -1 if the process had no descriptors left.
-  let read: Int32
-  private let writeEnd: Int32
+/// Passes the signal from its handler, which may do almost nothing, to a thread of Dispatch, through a pipe.
+private final class InterruptReceiver: @unchecked Sendable {
+  // `source` is kept, and not used after it was made. The compiler checks the rest.
 
-  /// Made before the handler is set, so that the handler only reads it.
-  static let shared = InterruptPipeEnds()
+  /// Made before the signal's handler is set, so that the handler only reads it.
+  static let shared = InterruptReceiver()
+
+  /// The pipe. It is never closed, because the handler may run at any time. -1 if the process had no descriptors left.
+  private let readEnd: Int32
+  private let writeEnd: Int32
+  private let source: (any DispatchSourceRead)?
+  private let reaction = Mutex<(@Sendable () -> Void)?>(nil)
 
   private init() {
     var ends: [Int32] = [-1, -1]
@@ -79,22 +70,38 @@ private struct InterruptPipeEnds {
       _ = fcntl(end, F_SETFD, FD_CLOEXEC)
       _ = fcntl(end, F_SETFL, O_NONBLOCK)
     }
-    (read, writeEnd) = (ends[0], ends[1])
+    (readEnd, writeEnd) = (ends[0], ends[1])
+    source = ends[0] < 0 ? nil : DispatchSource.makeReadSource(fileDescriptor: ends[0], queue: .global())
+    source?.setEventHandler { [self] in
+      if drain() { reaction.withLock(\.self)?() }
+    }
+    source?.activate()
   }
 
-  /// Called in the handler of a signal, where only a few functions of the system may be called.
-  func write() {
+  var isReady: Bool { readEnd >= 0 }
+
+  /// From now on, `reaction` is called for the signal.
+  func begin(_ reaction: @escaping @Sendable () -> Void) {
+    drain()
+    self.reaction.withLock { $0 = reaction }
+  }
+
+  func end() { reaction.withLock { $0 = nil } }
+
+  /// Called in the handler of the signal, where only a few functions of the system may be called.
+  func note() {
     let code = errno
     var byte: UInt8 = 1
-    _ = unsafe Glibc.write(writeEnd, &byte, 1)
+    _ = unsafe write(writeEnd, &byte, 1)
     errno = code
   }
 
   /// Reads everything. Returns whether there was anything.
-  @discardableResult func drain() -> Bool {
+  @discardableResult private func drain() -> Bool {
+    guard isReady else { return false }
     var bytes = [UInt8](repeating: 0, count: 16)
     var wasRaised = false
-    while unsafe Glibc.read(read, &bytes, bytes.count) > 0 { wasRaised = true }
+    while unsafe read(readEnd, &bytes, bytes.count) > 0 { wasRaised = true }
     return wasRaised
   }
 }
