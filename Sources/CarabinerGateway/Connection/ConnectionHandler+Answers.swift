@@ -74,6 +74,8 @@ extension ConnectionHandler {
       return context.write(data, promise: written)
     }
     context.write(data, promise: promise)
+    // A head that cannot be written closes the connection.
+    guard case .answering = state else { return }
     guard context.channel.isWritable else {
       state = .sending
       return awaitClient(context)

@@ -128,20 +128,26 @@ final class HTTP1Codec: ChannelDuplexHandler, RemovableChannelHandler {
 
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
     switch unwrapOutboundIn(data) {
-    case .head(let head): writeHead(head, room: Self.copiedBodyBytes / 8, promise, context)
+    case .head(let head):
+      guard begin(head, room: Self.copiedBodyBytes / 8, promise, context), let promise, let bytes = unwrittenHead else { return }
+      unwrittenHead = nil
+      context.write(wrapOutboundOut(bytes), promise: promise)
     case .body(let body): write(body, promise, context)
     case .end: writeEnd(promise, context)
     case .whole(let head, let body):
-      guard writeHead(head, room: min(body.readableBytes, Self.copiedBodyBytes), nil, context) else { return }
+      guard begin(head, room: min(body.readableBytes, Self.copiedBodyBytes), promise, context) else { return }
       if body.readableBytes > 0 { write(body, nil, context) }
       writeEnd(promise, context)
     }
   }
 
-  /// - Parameter room: The number of bytes that are likely to follow.
+  /// Makes the bytes of a head, which are written with those that follow.
+  ///
+  /// - Parameters:
+  ///   - room: The number of bytes that are likely to follow.
+  ///   - promise: Fails if the head is not valid.
   /// - Returns: False if the head is not valid. The connection is closed then.
-  @discardableResult
-  private func writeHead(
+  private func begin(
     _ head: ReplyHead, room: Int, _ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext
   ) -> Bool {
     do throws(MessageWriter.Fault) {
@@ -155,11 +161,7 @@ final class HTTP1Codec: ChannelDuplexHandler, RemovableChannelHandler {
     flushHead(context)
     var buffer = context.channel.allocator.buffer(capacity: writer.count + room)
     unsafe writer.withUnsafeBytes { _ = unsafe buffer.writeBytes($0) }
-    if let promise {
-      context.write(wrapOutboundOut(buffer), promise: promise)
-    } else {
-      unwrittenHead = buffer
-    }
+    unwrittenHead = buffer
     return true
   }
 

@@ -30,11 +30,10 @@ package struct ReplyFields: Sendable {
 
   /// Removes the fields of a name.
   package mutating func remove(_ name: String) {
-    // A loop over the list in place: functions with closures copy each field.
+    // A loop over the list in place: functions with closures copy each field. Most lists have no field of the name.
     var index = 0
-    while index < list.count {
-      if list[index].name.isField(name) { list.remove(at: index) } else { index += 1 }
-    }
+    while index < list.count, !list[index].name.isField(name) { index += 1 }
+    if index < list.count { list[index...].removeAll { $0.name.isField(name) } }
   }
 
   /// The fields as NIO's list.

@@ -61,6 +61,16 @@ struct HTTP1CodecTests {
     #expect(try sent(head([:], .noContent), .end).joined() == "HTTP/1.1 204 No Content\r\n\r\n")
   }
 
+  @Test("a whole response whose head cannot be written fails its promise, and closes the connection")
+  func badWhole() throws {
+    let promise = channel.eventLoop.makePromise(of: Void.self)
+    let head = ReplyHead(status: .ok, fields: ["X-A": "b\r\nX-C: d"])
+    channel.write(ReplyPart.whole(head, ByteBuffer(string: "x")), promise: promise)
+    #expect(throws: (any Error).self) { try promise.futureResult.wait() }
+    #expect(try channel.readOutbound(as: ByteBuffer.self) == nil)
+    #expect(!channel.isActive)
+  }
+
   @Test("a response whose head cannot be written closes the connection, and nothing of it is sent")
   func badHead() throws {
     #expect(channel.isActive)
