@@ -39,12 +39,6 @@ extension Span<UInt8> {
     for index in 0..<range.count where Byte.folded(self[range.lowerBound &+ index]) != text[index] { return false }
     return true
   }
-
-  /// Whether a range is this text, ignoring the case of letters.
-  func isEqual(at range: Range<Int>, to text: String) -> Bool {
-    guard range.count == text.utf8.count else { return false }
-    return zip(range, text.utf8).allSatisfy { Byte.folded(self[$0]) == Byte.folded($1) }
-  }
 }
 
 extension StaticString {

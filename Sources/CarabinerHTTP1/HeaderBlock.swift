@@ -1,3 +1,5 @@
+internal import CarabinerWire
+
 /// The headers of a message as the bytes that came, with an index of names and values.
 ///
 /// No text is made unless ``name(at:)`` or ``value(at:)`` is called. A block that is used for one message after the other allocates
@@ -47,7 +49,9 @@ public struct HeaderBlock: Sendable {
 
   /// The index of the first header with this name at or behind `start`; nil if there is none. The case of letters is ignored.
   public func firstIndex(of name: String, from start: Int = 0) -> Int? {
-    entries.indices.dropFirst(start).first { bytes.span.isEqual(at: nameRange(at: $0), to: name) }
+    entries.indices.dropFirst(start).first {
+      bytes.span.extracting(nameRange(at: $0)).isEqualIgnoringCase(name.utf8Span.span)
+    }
   }
 
   /// Whether a header's value, a list with commas, has this element. The case of letters is ignored.
