@@ -97,12 +97,12 @@ let package = Package(
     // How tests run compilers and other programs.
     .target(name: "TestTools", path: "Tests/TestTools", swiftSettings: swiftSettings),
     .testTarget(
-      name: "CarabinerTests", dependencies: ["Carabiner", "CarabinerWire"],
+      name: "CarabinerTests", dependencies: ["Carabiner", "CarabinerWire", "TestTools"],
       swiftSettings: swiftSettings),
     // A server that misbehaves on purpose, for the tests of the transport and of the command.
     .target(name: "ScriptedServer", path: "Tests/ScriptedServer", swiftSettings: swiftSettings),
     .testTarget(
-      name: "CarabinerCurlTests", dependencies: ["CarabinerCurl", "Carabiner", "ScriptedServer"],
+      name: "CarabinerCurlTests", dependencies: ["CarabinerCurl", "Carabiner", "ScriptedServer", "TestTools"],
       swiftSettings: swiftSettings),
     // Code as users of the 1.x generation have it, in their language mode.
     .target(

@@ -2,6 +2,7 @@ import Carabiner
 import CarabinerCurl
 import Foundation
 import ScriptedServer
+import TestTools
 import Testing
 
 @Suite("Both engines read the same responses")
@@ -83,16 +84,16 @@ struct RandomResponse {
   private(set) var bytes: [UInt8] = []
   /// Whether a byte was changed. The response may still be valid.
   private(set) var isDamaged = false
-  private var random: SplitMix
+  private var random: SeededGenerator
 
   init(seed: UInt64) {
-    random = SplitMix(state: seed)
+    random = SeededGenerator(seed: seed)
     let body = Array(
       random.pick(["", "x", "hello", String(repeating: "long ", count: 5000), "{\"data\":null}", "a\r\n\r\n0\r\n\r\n"]).utf8)
-    if random.chance(6) {
+    if random.once(in: 6) {
       bytes += Array(random.pick(["HTTP/1.1 100 Continue\r\n\r\n", "HTTP/1.1 103 Early\r\nLink: </a>\r\n\r\n"]).utf8)
     }
-    let isVersion10 = random.chance(4)
+    let isVersion10 = random.once(in: 4)
     bytes += Array((isVersion10 ? "HTTP/1.0 " : "HTTP/1.1 ").utf8)
     bytes += Array(
       random.pick(["200 OK", "200 OK", "200", "404 Not Found", "204 No Content", "304 Not Modified", "599 \u{e9}"]).utf8)
@@ -107,7 +108,7 @@ struct RandomResponse {
         ]))
     }
     addBody(body, isVersion10: isVersion10)
-    if random.chance(3) { damage() }
+    if random.once(in: 3) { damage() }
   }
 
   /// The response, cut at random places.
@@ -116,14 +117,14 @@ struct RandomResponse {
     var rest = bytes[...]
     var portions: [[UInt8]] = []
     while !rest.isEmpty {
-      let count = random.chance(2) ? 1 + Int(random.next() % 7) : 1 + Int(random.next() % UInt64(rest.count))
+      let count = random.once(in: 2) ? 1 + Int(random.next() % 7) : 1 + Int(random.next() % UInt64(rest.count))
       portions.append(Array(rest.prefix(count)))
       rest = rest.dropFirst(count)
     }
     return portions
   }
 
-  private mutating func line(_ text: String) { bytes += Array(text.utf8) + Array((random.chance(12) ? "\n" : "\r\n").utf8) }
+  private mutating func line(_ text: String) { bytes += Array(text.utf8) + Array((random.once(in: 12) ? "\n" : "\r\n").utf8) }
 
   private mutating func addBody(_ body: [UInt8], isVersion10: Bool) {
     // A transfer coding in HTTP/1.0 is refused only by the engine (RFC 9112, 6.1).
@@ -141,10 +142,10 @@ struct RandomResponse {
       var rest = body[...]
       while !rest.isEmpty {
         let part = rest.prefix(1 + Int(random.next() % UInt64(rest.count)))
-        bytes += Array("\(String(part.count, radix: 16))\(random.chance(4) ? ";a=b" : "")\r\n".utf8) + part + Array("\r\n".utf8)
+        bytes += Array("\(String(part.count, radix: 16))\(random.once(in: 4) ? ";a=b" : "")\r\n".utf8) + part + Array("\r\n".utf8)
         rest = rest.dropFirst(part.count)
       }
-      bytes += Array((random.chance(3) ? "0\r\nX-T: u\r\n\r\n" : "0\r\n\r\n").utf8)
+      bytes += Array((random.once(in: 3) ? "0\r\nX-T: u\r\n\r\n" : "0\r\n\r\n").utf8)
     }
   }
 
@@ -161,20 +162,10 @@ struct RandomResponse {
   }
 }
 
-/// A generator whose sequence is the same on every machine.
-struct SplitMix: RandomNumberGenerator {
-  var state: UInt64
+extension SeededGenerator {
+  // Remainders and not `Int.random`, so that a seed stands for the same response with every version of the library.
 
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var word = state
-    word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
-    return word ^ (word >> 31)
-  }
+  fileprivate mutating func once(in count: UInt64) -> Bool { next() % count == 0 }
 
-  mutating func pick<Element>(_ elements: [Element]) -> Element { elements[Int(next() % UInt64(elements.count))] }
-
-  /// True once in `count` times.
-  mutating func chance(_ count: UInt64) -> Bool { next() % count == 0 }
+  fileprivate mutating func pick<Element>(_ elements: [Element]) -> Element { elements[Int(next() % UInt64(elements.count))] }
 }

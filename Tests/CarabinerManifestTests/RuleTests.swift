@@ -1,6 +1,7 @@
 import Carabiner
 import CarabinerABI
 import CarabinerManifest
+import TestTools
 import Testing
 
 @Suite("Rules choose lists")
@@ -25,22 +26,9 @@ struct RuleTests {
     #expect(time < .seconds(60))
   }
 
-  /// A generator with the same numbers in every run.
-  private struct Numbers: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-      state &+= 0x9E37_79B9_7F4A_7C15
-      var mixed = state
-      mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-      mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-      return mixed ^ (mixed >> 31)
-    }
-  }
-
   @Test("the index chooses the same rules as a linear search", arguments: 0..<40)
   func index(seed: Int) throws {
-    var numbers = Numbers(state: UInt64(seed))
+    var numbers = SeededGenerator(seed: UInt64(seed))
     let names = ["Get", "GetA", "GetB", "Put", "PutA", "A", "B", ""]
     let patterns = ["Get*", "Get?", "*A", "?", "*", "P*", "Get", "PutA", "A", "B?*"]
     var rules: [Manifest.Rule] = []

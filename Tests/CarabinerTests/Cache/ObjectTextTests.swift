@@ -1,6 +1,7 @@
 import Carabiner
 import CarabinerWire
 import FoundationEssentials
+import TestTools
 import Testing
 
 /// A record is stored as the text of its object if the server's format is the store's own. Results must not depend on this.
@@ -67,7 +68,7 @@ struct ObjectTextTests {
 
   @Test("a thousand random writes by operations that share objects leave what a plain dictionary has", arguments: 0..<8)
   func randomWrites(seed: UInt64) async throws {
-    var random = SeededGenerator(state: seed)
+    var random = SeededGenerator(seed: seed)
     let fields = ["a", "b", "c", "d"]
     var model: [String: [String: Int]] = [:]
     for _ in 0..<1_000 {
@@ -94,18 +95,5 @@ struct ObjectTextTests {
       let record = try #require(try await store.record(key))
       for (field, value) in values { #expect(record[field]?.number?.int == value, "\(key).\(field)") }
     }
-  }
-}
-
-/// A generator of the same pseudorandom numbers in each run.
-private struct SeededGenerator: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
   }
 }

@@ -1,4 +1,5 @@
 import CarabinerWire
+import TestTools
 import Testing
 
 @Suite("No text makes the document reader trap, and printing loses nothing")

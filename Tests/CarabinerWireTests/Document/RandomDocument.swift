@@ -1,3 +1,5 @@
+import TestTools
+
 /// Random executable documents with all parts of the grammar, in unusual but valid spelling.
 struct RandomDocument {
   var generator: SeededGenerator

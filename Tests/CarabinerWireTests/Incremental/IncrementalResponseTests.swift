@@ -1,4 +1,5 @@
 import CarabinerWire
+import TestTools
 import Testing
 
 @Suite("Deferred and streamed parts become whole responses (SEMANTICS F4)")

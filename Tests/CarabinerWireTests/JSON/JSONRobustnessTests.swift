@@ -1,4 +1,5 @@
 import CarabinerWire
+import TestTools
 import Testing
 
 @Suite("No bytes make the JSON readers trap or disagree")

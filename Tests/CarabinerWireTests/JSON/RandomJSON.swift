@@ -1,4 +1,5 @@
 import CarabinerWire
+import TestTools
 
 /// Random JSON values and random spellings of them.
 struct RandomJSON {

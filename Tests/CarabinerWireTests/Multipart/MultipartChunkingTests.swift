@@ -1,4 +1,5 @@
 import CarabinerWire
+import TestTools
 import Testing
 
 @Suite("However a multipart body is cut, its parts are the same (SEMANTICS F6)")

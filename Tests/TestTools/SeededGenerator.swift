@@ -1,10 +1,10 @@
 /// Random numbers that are equal in every run (SplitMix64), so that a failure can be reproduced.
-struct SeededGenerator: RandomNumberGenerator {
+public struct SeededGenerator: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
-  init(seed: UInt64) { state = seed }
+  public init(seed: UInt64) { state = seed }
 
-  mutating func next() -> UInt64 {
+  public mutating func next() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15
     var mixed = state
     mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
@@ -13,10 +13,10 @@ struct SeededGenerator: RandomNumberGenerator {
   }
 
   /// Returns true with a probability of one in `odds`.
-  mutating func chance(_ odds: Int) -> Bool { Int.random(in: 0..<odds, using: &self) == 0 }
+  public mutating func chance(_ odds: Int) -> Bool { Int.random(in: 0..<odds, using: &self) == 0 }
 
   /// Changes, removes, adds or duplicates a few bytes.
-  mutating func mutate(_ bytes: [UInt8], alphabet: [UInt8]) -> [UInt8] {
+  public mutating func mutate(_ bytes: [UInt8], alphabet: [UInt8]) -> [UInt8] {
     var bytes = bytes
     for _ in 0...Int.random(in: 0..<4, using: &self) {
       let place = Int.random(in: 0...bytes.count, using: &self)
