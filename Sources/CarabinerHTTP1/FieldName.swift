@@ -7,9 +7,13 @@ public enum FieldName: UInt8, Sendable, CaseIterable {
   /// The number of a name in any case.
   ///
   /// - Returns: Nil if it has none.
-  public init?(_ name: String) {
-    let bytes = name.utf8Span.span
-    guard let known = KnownNames.shared.name(bytes, at: 0..<bytes.count) else { return nil }
+  public init?(_ name: String) { self.init(name.utf8Span.span) }
+
+  /// The number of a name in any case.
+  ///
+  /// - Returns: Nil if it has none.
+  public init?(_ name: Span<UInt8>) {
+    guard let known = KnownNames.shared.name(name, at: 0..<name.count) else { return nil }
     self = known
   }
 

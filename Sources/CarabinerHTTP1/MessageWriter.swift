@@ -74,14 +74,17 @@ public struct MessageWriter: Sendable {
 
   /// Adds a header.
   public mutating func addField(_ name: String, _ value: String) throws(Fault) {
-    let (name, value) = (name.utf8Span.span, value.utf8Span.span)
+    try addField(name.utf8Span.span, value.utf8Span.span)
+  }
+
+  /// Adds a header.
+  public mutating func addField(_ name: Span<UInt8>, _ value: Span<UInt8>) throws(Fault) {
     guard name.isToken, value.isFieldValue else { throw .header }
     addLine(name, value)
   }
 
   /// Adds a header, and refuses all control characters in its value except tabs.
-  public mutating func addPlainField(_ name: String, _ value: String) throws(Fault) {
-    let (name, value) = (name.utf8Span.span, value.utf8Span.span)
+  public mutating func addPlainField(_ name: Span<UInt8>, _ value: Span<UInt8>) throws(Fault) {
     guard name.isToken, value.isPlainValue else { throw .header }
     addLine(name, value)
   }
@@ -135,16 +138,6 @@ extension Span<UInt8> {
     var index = 0
     while index < count, self[index] > Byte.space, self[index] != Byte.delete { index &+= 1 }
     return index == count && !isEmpty
-  }
-
-  /// Whether there is no CR, LF or NUL.
-  fileprivate var isFieldValue: Bool {
-    var index = firstControl(from: 0)
-    while index < count {
-      guard self[index] != 0, self[index] != Byte.lineFeed, self[index] != Byte.carriageReturn else { return false }
-      index = firstControl(from: index &+ 1)
-    }
-    return true
   }
 }
 

@@ -1,5 +1,6 @@
 internal import Carabiner
 internal import CarabinerHTTP1
+internal import CarabinerWire
 internal import FoundationEssentials
 
 /// An exchange over a connection of ``HTTP1Engine``.
@@ -69,18 +70,13 @@ final class HTTP1Exchange: Exchange, @unchecked Sendable {
 
   func headArrived(_ reader: borrowing ResponseReader) throws(TransportError) {
     responseBegan = true
-    let headers = reader.headers
-    var fields: [HTTPHeaders.Field] = []
-    fields.reserveCapacity(headers.count)
-    for index in 0..<headers.count {
-      fields.append(HTTPHeaders.Field(name: headers.name(at: index), value: headers.value(at: index)))
-    }
-    if decodes, !reader.isBodyless, headers.firstIndex(of: .contentEncoding) != nil {
-      try prepareDecoder(HTTPHeaders(fields).values(for: "Content-Encoding"))
+    let headers = HTTPHeaders(reader.headers)
+    if decodes, !reader.isBodyless, reader.headers.firstIndex(of: .contentEncoding) != nil {
+      try prepareDecoder(headers.values(for: "Content-Encoding"))
     }
     deliver(
       HTTPURLResponse(
-        url: request.url, statusCode: reader.status, headers: HTTPHeaders(fields),
+        url: request.url, statusCode: reader.status, headers: headers,
         httpVersion: reader.isVersion10 ? .http10 : .http11))
   }
 
@@ -146,5 +142,22 @@ final class HTTP1Exchange: Exchange, @unchecked Sendable {
       .timedOut,
       "no complete response from \(address) in time: there was \(stage) after \(timeout) s; raise the timeout, or check the server"
     )
+  }
+}
+
+extension HTTPHeaders {
+  /// The headers of a message. Values that are not UTF-8 are repaired.
+  fileprivate init(_ block: HeaderBlock) {
+    self.init()
+    let bytes = block.bytes.span
+    reserve(block.count, bytes: bytes.count)
+    let isASCII = bytes.isASCII
+    for index in 0..<block.count {
+      if isASCII {
+        append(bytes.extracting(block.nameRange(at: index)), bytes.extracting(block.valueRange(at: index)))
+      } else {
+        add(name: block.name(at: index), value: block.value(at: index))
+      }
+    }
   }
 }

@@ -42,25 +42,29 @@ struct HTTP1RequestHead {
     } catch {
       return false
     }
-    for field in request.headers.fields { try Self.add(field, to: &writer, of: request) }
+    try Self.add(request.headers, to: &writer, of: request)
     writer.endHead(bodyLength.map { .length($0) } ?? .none)
     return true
   }
 
-  private static func add(_ field: HTTPHeaders.Field, to writer: inout MessageWriter, of request: URLRequest)
+  private static func add(_ headers: HTTPHeaders, to writer: inout MessageWriter, of request: URLRequest)
     throws(TransportError)
   {
-    do throws(MessageWriter.Fault) {
-      try writer.addPlainField(field.name, field.value)
-    } catch {
-      throw TransportError.invalidHeader(field, of: request)
+    let bytes = headers.bytes.span
+    for index in headers.indices {
+      do throws(MessageWriter.Fault) {
+        try writer.addPlainField(bytes.extracting(headers.nameRange(at: index)), bytes.extracting(headers.valueRange(at: index)))
+      } catch {
+        throw TransportError.invalidHeader(headers[index], of: request)
+      }
     }
   }
 
   private static func present(_ headers: HTTPHeaders, decodes: Bool) -> Present {
     var present = Present()
-    for field in headers.fields {
-      switch FieldName(field.name) {
+    let bytes = headers.bytes.span
+    for index in headers.indices {
+      switch FieldName(bytes.extracting(headers.nameRange(at: index))) {
       case .host: present.host = true
       case .userAgent: present.userAgent = true
       case .accept: present.accept = true

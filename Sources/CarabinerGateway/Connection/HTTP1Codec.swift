@@ -1,3 +1,4 @@
+internal import Carabiner
 internal import CarabinerHTTP1
 internal import NIOCore
 internal import NIOHTTP1
@@ -109,7 +110,7 @@ final class HTTP1Codec: ChannelDuplexHandler, RemovableChannelHandler {
     return HTTPRequestHead(
       version: reader.isVersion10 ? .http1_0 : .http1_1,
       method: HTTPMethod(rawValue: String(decoding: block.bytes[reader.methodRange], as: UTF8.self)), uri: target,
-      headers: HTTPHeaders(fields))
+      headers: NIOHTTP1.HTTPHeaders(fields))
   }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
@@ -185,14 +186,17 @@ final class HTTP1Codec: ChannelDuplexHandler, RemovableChannelHandler {
     try writer.beginResponse(status: Int(head.status.code), reason: head.status.reasonPhrase)
     var framing = MessageWriter.Framing.none
     isChunked = false
-    for field in head.fields.list {
+    let fields = head.fields.list
+    let bytes = fields.bytes.span
+    for index in fields.indices {
+      let name = bytes.extracting(fields.nameRange(at: index))
       // The writer leaves out both fields.
-      switch field.name.utf8.count {
-      case 14 where field.name.isField("content-length"): if let length = Int(field.value) { framing = .length(length) }
-      case 17 where field.name.isField("transfer-encoding"): (framing, isChunked) = (.chunked, true)
+      switch name.count {
+      case 14 where FieldName(name) == .contentLength: if let length = Int(fields[index].value) { framing = .length(length) }
+      case 17 where FieldName(name) == .transferEncoding: (framing, isChunked) = (.chunked, true)
       default: break
       }
-      try writer.addField(field.name, field.value)
+      try writer.addField(name, bytes.extracting(fields.valueRange(at: index)))
     }
     writer.endHead(framing)
   }

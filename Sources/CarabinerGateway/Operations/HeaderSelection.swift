@@ -13,12 +13,12 @@ package struct HeaderSelection: Sendable, Hashable {
 
   /// The beginning of names that pass.
   private struct Prefix: Hashable {
-    let text: String
+    let text: [UInt8]
     /// The names with this beginning that are never passed.
-    let exceptions: [String]
+    let exceptions: [[UInt8]]
   }
 
-  private let names: [String]
+  private let names: [[UInt8]]
   private let prefixes: [Prefix]
 
   /// Whether no field passes.
@@ -27,20 +27,25 @@ package struct HeaderSelection: Sendable, Hashable {
   /// Creates a selection of names. A name that ends with `*` matches all names with this prefix.
   package init(_ patterns: [String]) {
     let lowered = patterns.map { $0.lowercased() }
-    names = Set(lowered.filter { !$0.hasSuffix("*") }).subtracting(Self.neverPassed).sorted()
+    names = Set(lowered.filter { !$0.hasSuffix("*") }).subtracting(Self.neverPassed).sorted().map { Array($0.utf8) }
     prefixes = Set(lowered.filter { $0.hasSuffix("*") }).sorted().map { pattern in
       let text = String(pattern.dropLast())
-      return Prefix(text: text, exceptions: Self.neverPassed.filter { $0.hasPrefix(text) }.sorted())
+      let exceptions = Self.neverPassed.filter { $0.hasPrefix(text) }.sorted()
+      return Prefix(text: Array(text.utf8), exceptions: exceptions.map { Array($0.utf8) })
     }
     isEmpty = patterns.isEmpty
   }
 
   /// Whether a field of this name passes.
-  package func passes(_ name: String) -> Bool {
+  package func passes(_ name: String) -> Bool { passes(name.utf8Span.span) }
+
+  /// Whether a field of this name passes.
+  package func passes(_ name: Span<UInt8>) -> Bool {
     if isEmpty { return false }
-    return names.contains { name.isField($0) }
-      || prefixes.contains { prefix in
-        name.utf8Span.span.hasPrefixIgnoringCase(prefix.text.utf8Span.span) && !prefix.exceptions.contains { name.isField($0) }
-      }
+    for known in names where name.isEqualIgnoringCase(known.span) { return true }
+    for prefix in prefixes where name.hasPrefixIgnoringCase(prefix.text.span) {
+      return !prefix.exceptions.contains { name.isEqualIgnoringCase($0.span) }
+    }
+    return false
   }
 }

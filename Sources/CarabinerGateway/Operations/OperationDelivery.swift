@@ -45,6 +45,8 @@ struct OperationDelivery {
 
   /// The number of fields that are added to those of the upstream.
   private static let furtherFields = 6
+  /// About how many bytes they have.
+  private static let furtherBytes = 256
 
   private func answer(_ response: Response) {
     var fields: ReplyFields = ["Content-Type": shape.whole.contentType]
@@ -73,10 +75,13 @@ struct OperationDelivery {
 
   private func addReturned(_ head: HTTPURLResponse, to fields: inout ReplyFields) {
     if running.returnedHeaders.isEmpty { return }
-    fields.reserve(head.headers.count + Self.furtherFields)
-    // A field from the upstream may be malformed.
-    for field in head.headers.fields where running.returnedHeaders.passes(field.name) && field.isWellFormed {
-      fields.add(field.name, field.value)
+    let headers = head.headers
+    fields.reserve(headers.count + Self.furtherFields, bytes: headers.bytes.count + Self.furtherBytes)
+    let bytes = headers.bytes.span
+    for index in headers.indices {
+      let (name, value) = (bytes.extracting(headers.nameRange(at: index)), bytes.extracting(headers.valueRange(at: index)))
+      // A field from the upstream may be malformed.
+      if running.returnedHeaders.passes(name), name.isToken, value.isPlainValue { fields.add(name, value) }
     }
   }
 

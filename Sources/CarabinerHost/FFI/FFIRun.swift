@@ -40,7 +40,7 @@ struct FFIRun: HTTPInterceptor {
 
   private func edited(_ request: URLRequest) throws -> URLRequest {
     var request = request
-    request.headers.fields.reserveCapacity(request.headers.count + stages.count)
+    request.headers.reserve(stages.count, bytes: 0)
     for stage in stages { try stage.edit(&request) }
     return request
   }

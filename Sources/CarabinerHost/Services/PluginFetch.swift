@@ -64,11 +64,8 @@ enum PluginFetch {
     unsafe head.size = unsafe UInt32(MemoryLayout<crb_head>.size)
     unsafe head.status = UInt32(clamping: response.statusCode)
     unsafe head.url = unsafe views.copy(response.url.absoluteString, limit: .max) ?? .absent
-    let headers = unsafe response.headers.fields.map { field in
-      unsafe crb_header(
-        name: views.copy(field.name, limit: .max) ?? .absent, value: views.copy(field.value, limit: .max) ?? .absent,
-        flags: field.isSensitive ? UInt32(CRB_HEADER_SENSITIVE) : 0, reserved: 0)
-    }
+    let copy = unsafe response.headers.bytes.withUnsafeBytes { unsafe views.copy($0, limit: .max) }
+    let headers = unsafe copy?.ptr.map { copy in unsafe response.headers.indices.map { unsafe response.headers.view(at: $0, in: copy) } } ?? []
     unsafe headers.withUnsafeBufferPointer { headers in
       unsafe head.headers = headers.baseAddress
       unsafe head.header_count = headers.count

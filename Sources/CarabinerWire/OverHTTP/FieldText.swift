@@ -56,6 +56,16 @@ extension Span<UInt8> {
     return count
   }
 
+  /// Whether there is no CR, LF or NUL.
+  @inlinable package var isFieldValue: Bool {
+    var index = firstControl(from: 0)
+    while index < count {
+      guard self[index] != 0, self[index] != 0x0A, self[index] != 0x0D else { return false }
+      index = firstControl(from: index &+ 1)
+    }
+    return true
+  }
+
   /// Whether the bytes have no control character except tabs.
   @inlinable package var isPlainValue: Bool {
     var index = firstControl(from: 0)
@@ -64,6 +74,21 @@ extension Span<UInt8> {
       index = firstControl(from: index &+ 1)
     }
     return true
+  }
+
+  /// Whether all bytes are ASCII.
+  @inlinable package var isASCII: Bool {
+    var index = 0
+    var found: UInt64 = 0
+    while index &+ 8 <= count {
+      found |= unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: index, as: UInt64.self)
+      index &+= 8
+    }
+    while index < count {
+      found |= UInt64(self[index])
+      index &+= 1
+    }
+    return found & 0x8080_8080_8080_8080 == 0
   }
 
   /// Whether the bytes equal others, ignoring the case of ASCII letters.

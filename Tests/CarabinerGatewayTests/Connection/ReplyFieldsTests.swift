@@ -1,3 +1,4 @@
+import Carabiner
 import NIOHTTP1
 import Testing
 
@@ -21,7 +22,7 @@ struct ReplyFieldsTests {
 
   @Test("a list of NIO is taken over and given back in order, with duplicates")
   func conversion() {
-    let headers: HTTPHeaders = ["Set-Cookie": "a", "X": "y", "set-cookie": "b"]
+    let headers: NIOHTTP1.HTTPHeaders = ["Set-Cookie": "a", "X": "y", "set-cookie": "b"]
     #expect(ReplyFields(headers).headers.map { "\($0.name): \($0.value)" } == ["Set-Cookie: a", "X: y", "set-cookie: b"])
   }
 }

@@ -74,7 +74,9 @@ extension GroupCall {
 
   func view(of text: String) -> crb_view { unsafe views.copy(text, limit: .max) ?? .absent }
 
-  func view(of bytes: [UInt8]) -> crb_view {
-    unsafe bytes.withUnsafeBytes { unsafe views.copy($0, limit: .max) } ?? (unsafe .absent)
+  func view(of bytes: [UInt8]) -> crb_view { unsafe view(of: bytes, at: bytes.indices) }
+
+  func view(of bytes: [UInt8], at range: Range<Int>) -> crb_view {
+    unsafe bytes.withUnsafeBytes { unsafe views.copy(UnsafeRawBufferPointer(rebasing: $0[range]), limit: .max) } ?? (unsafe .absent)
   }
 }

@@ -41,6 +41,7 @@ internal import Synchronization
   @safe @exclusivity(unchecked) private(set) var isStageOpen = unsafe GroupCall.noFlags
   /// Identifies the code of each stage for a crash report.
   @safe @exclusivity(unchecked) private(set) var subjects = unsafe UnsafePointer(GroupCall.noSubjects)
+  @safe @exclusivity(unchecked) private var bindings = unsafe PluginStageGroup.empty.bindings
   /// All open stages have lower numbers.
   @safe @exclusivity(unchecked) var openEnd = 0
   /// All stages with a called hook have lower numbers.
@@ -127,11 +128,20 @@ internal import Synchronization
     while busy.load(ordering: .sequentiallyConsistent) {}
   }
 
-  /// The open hook and its stage; nil if none is open. Only for the holder of `busy`.
-  var openHook: (hook: Hook, stage: StageBinding)? {
+  /// Runs an [owner] function if a hook is under way and no other thread is in one.
+  ///
+  /// - Parameter wanted: The generation of the plugin's handle.
+  @inline(__always)
+  func enter(_ wanted: UInt32, _ body: (GroupCall, Hook, StageBinding) -> crb_status) -> crb_status {
+    guard generation.load(ordering: .acquiring) == wanted else { return Status.stale }
+    guard tryLock() else { return Status.thread }
+    defer { unlock() }
+    guard generation.load(ordering: .relaxed) == wanted else { return Status.stale }
     let phase = phase.load(ordering: .sequentiallyConsistent)
-    guard phase != 0, let hook = Hook(rawValue: UInt8(truncatingIfNeeded: phase) - 1) else { return nil }
-    return (hook, group.stages[Int(phase >> 8)])
+    guard phase != 0, let hook = Hook(rawValue: UInt8(truncatingIfNeeded: phase) - 1) else { return Status.state }
+    wasEntered.store(true, ordering: .relaxed)
+    // A hook is open, so the call has its group.
+    return unsafe bindings[Int(phase >> 8)]._withUnsafeGuaranteedRef { body(self, hook, $0) }
   }
 
   // MARK: The call's life
@@ -180,6 +190,7 @@ internal import Synchronization
       instances = unsafe UnsafePointer(own)
     }
     subjects = unsafe group.subjects
+    bindings = unsafe group.bindings
     self.group = group
     limits = shared.limits
     isTraced = shared.isTraced
@@ -250,7 +261,7 @@ internal import Synchronization
     if !unproven.isEmpty { unproven = [] }
     isContested = false
     wasEntered.store(false, ordering: .relaxed)
-    if staged.isTouched { staged = StagedEffects() }
+    staged.reset()
     if !innerBaggage.isEmpty { innerBaggage = Baggage() }
     if !scopeBaggage.isEmpty { scopeBaggage = Baggage() }
     isCancelled.store(false, ordering: .relaxed)

@@ -19,18 +19,15 @@ struct StagedEffects {
     @safe @exclusivity(unchecked) var retryScope: UInt32?
     @safe @exclusivity(unchecked) var retryDelay: UInt64 = 0
     @safe @exclusivity(unchecked) var head: HTTPURLResponse?
-    // Most hooks that change a header change one: that needs no list.
-    @safe @exclusivity(unchecked) var firstEdit: HeaderEdit?
-    @safe @exclusivity(unchecked) var otherEdits: [HeaderEdit] = []
+    @safe @exclusivity(unchecked) var headerEdits = HeaderEdits()
     @safe @exclusivity(unchecked) var fields: [UInt32: Data?] = [:]
     /// Whether anything but changes of headers was staged.
     @safe @exclusivity(unchecked) var hasOthers = false
 
-    /// Moves the first change out. A copy would change the reference counts of its texts.
-    func takeFirstEdit() -> HeaderEdit? {
-      var taken: HeaderEdit?
-      swap(&taken, &firstEdit)
-      return taken
+    func moveHeaderEdits(into headers: inout HTTPHeaders) {
+      guard !headerEdits.isEmpty else { return }
+      headerEdits.apply(to: &headers)
+      headerEdits.removeAll()
     }
   }
 
@@ -46,7 +43,7 @@ struct StagedEffects {
   var retryDelay: UInt64 { contents?.retryDelay ?? 0 }
   var head: HTTPURLResponse? { contents?.head }
   /// How many changes of the headers were staged.
-  var headerEditCount: Int { contents.map { $0.firstEdit == nil ? 0 : $0.otherEdits.count + 1 } ?? 0 }
+  var headerEditCount: Int { contents?.headerEdits.count ?? 0 }
   /// The new bytes of a part; nil inside removes it.
   var fields: [UInt32: Data?] { contents?.fields ?? [:] }
 
@@ -77,12 +74,15 @@ struct StagedEffects {
     contents.elementBytes += element.bytes.count
   }
 
-  /// Stages a change of the headers, of ``head`` if there is one. The change is stored and not the changed headers: to copy these for
-  /// each stage would cost more than the rest of a hook.
-  mutating func add(_ edit: HeaderEdit) {
-    let contents = memory()
-    if contents.firstEdit == nil { contents.firstEdit = edit } else { contents.otherEdits.append(edit) }
+  /// Stages a field, of ``head`` if there is one. Both texts must be UTF-8.
+  ///
+  /// - Parameter keepsOthers: Whether fields of that name stay as they are. Else this one replaces them.
+  mutating func addHeader(_ name: Span<UInt8>, _ value: Span<UInt8>, keepsOthers: Bool) {
+    memory().headerEdits.add(name, value, keepsOthers: keepsOthers)
   }
+
+  /// Stages that the fields of a name are removed, from ``head`` if there is one.
+  mutating func removeHeaders(_ name: Span<UInt8>) { memory().headerEdits.remove(name) }
 
   mutating func set(_ error: PluginError) { touched().error = error }
 
@@ -95,8 +95,7 @@ struct StagedEffects {
   mutating func set(_ head: HTTPURLResponse, isResponse: Bool) {
     touched().head = head
     guard isResponse else { return }
-    touched().firstEdit = nil
-    touched().otherEdits = []
+    touched().headerEdits.removeAll()
   }
 
   mutating func set(_ bytes: Data?, of part: Parts) { touched().fields[part.rawValue] = .some(bytes) }
@@ -104,22 +103,22 @@ struct StagedEffects {
   // MARK: Taking effect
 
   /// Whether changes of headers were staged, and nothing else.
-  var hasOnlyHeaderEdits: Bool { contents.map { $0.firstEdit != nil && !$0.hasOthers } ?? false }
+  var hasOnlyHeaderEdits: Bool { contents.map { !$0.headerEdits.isEmpty && !$0.hasOthers } ?? false }
 
   /// Moves the staged changes into headers, and keeps the memory for those of the next stage.
-  fileprivate func moveHeaderEdits(into headers: inout HTTPHeaders) {
-    guard let contents, let first = contents.takeFirstEdit() else { return }
-    headers.apply(first)
-    guard !contents.otherEdits.isEmpty else { return }
-    for edit in contents.otherEdits { headers.apply(edit) }
-    contents.otherEdits.removeAll(keepingCapacity: true)
-  }
+  func moveHeaderEdits(into headers: inout HTTPHeaders) { contents?.moveHeaderEdits(into: &headers) }
 
   /// Applies the staged changes of headers, in their order.
   fileprivate func edit(_ headers: inout HTTPHeaders) {
-    guard let contents, let first = contents.firstEdit else { return }
-    headers.apply(first)
-    for edit in contents.otherEdits { headers.apply(edit) }
+    guard let contents, !contents.headerEdits.isEmpty else { return }
+    contents.headerEdits.apply(to: &headers)
+  }
+
+  /// Forgets all effects. The memory for changes of headers is kept for the next call.
+  mutating func reset() {
+    guard contents != nil else { return }
+    guard isKnownUniquelyReferenced(&contents), contents?.hasOthers == false else { return contents = nil }
+    contents?.headerEdits.removeAll()
   }
 
   /// Takes all effects.
@@ -131,8 +130,8 @@ struct StagedEffects {
 }
 
 extension HTTPHeaders {
-  /// Applies the changes that a hook staged, and removes them from the effects.
-  mutating func take(_ effects: StagedEffects) { effects.moveHeaderEdits(into: &self) }
+  /// Applies the changes that a hook of a call staged, and removes them there.
+  mutating func takeEdits(of call: GroupCall) { call.staged.moveHeaderEdits(into: &self) }
 
   /// Applies the changes that a hook staged.
   mutating func apply(_ effects: StagedEffects) { effects.edit(&self) }

@@ -39,8 +39,8 @@ extension HostFunctions {
       guard stage.needs.contains(.headers), let headers = call.visibleHeaders(in: hook, of: stage.kind) else {
         return Status.state
       }
-      guard let value = unsafe headers[name.text] else { return Status.notFound }
-      return unsafe show(call.view(of: value), out)
+      guard let index = unsafe headers.firstIndex(of: name.text) else { return Status.notFound }
+      return unsafe show(call.view(of: headers.bytes, at: headers.valueRange(at: index)), out)
     }
   }
 
@@ -55,9 +55,7 @@ extension HostFunctions {
       else { return Status.state }
       guard stage.mutates.contains(.headers) else { return Status.readOnly }
       guard call.staged.headerEditCount < maximumHeaders else { return Status.limit }
-      call.staged.add(
-        unsafe HeaderEdit(
-          name: name.text, value: value.isAbsent ? nil : value.text, keepsOthers: flags & UInt32(CRB_HEADER_APPEND) != 0))
+      unsafe call.stageHeader(name, value, keepsOthers: flags & UInt32(CRB_HEADER_APPEND) != 0)
       return Status.ok
     }
   }
@@ -126,23 +124,32 @@ extension GroupCall {
     return headers
   }
 
+  /// Stages a field; an absent value removes the fields of the name.
+  func stageHeader(_ name: crb_view, _ value: crb_view, keepsOthers: Bool) {
+    let name = unsafe Span<UInt8>(_unsafeElements: name.elements)
+    guard unsafe !value.isAbsent else { return staged.removeHeaders(name) }
+    let bytes = unsafe Span<UInt8>(_unsafeElements: value.elements)
+    guard !bytes.isASCII else { return staged.addHeader(name, bytes, keepsOthers: keepsOthers) }
+    let text = unsafe value.text
+    staged.addHeader(name, text.utf8Span.span, keepsOthers: keepsOthers)
+  }
+
   /// Whether a hook of this call sees any headers.
   func hasHeaders(in hook: Hook, of kind: StageKind) -> Bool {
-    guard let message else { return false }
-    return Contract.headerSource(in: hook, of: kind) == .request || message.headers(of: .response) != nil
+    let source = Contract.headerSource(in: hook, of: kind)
+    // Both are known without a look at the message.
+    if source == .request || hook == .onHead { return message != nil }
+    return message?.headers(of: source) != nil
   }
 
   func headerArray(_ headers: HTTPHeaders) -> UnsafeMutablePointer<crb_header>? {
     let size = unsafe MemoryLayout<crb_header>.stride * max(headers.count, 1)
     guard let memory = unsafe views.allocate(size, alignment: 16, limit: .max) else { return nil }
     let array = unsafe memory.assumingMemoryBound(to: crb_header.self)
-    for (index, field) in headers.fields.enumerated() {
-      let (name, value) = unsafe (view(of: field.name), view(of: field.value))
-      guard unsafe !name.isAbsent, unsafe !value.isAbsent else { return nil }
-      unsafe array[index] = unsafe crb_header(
-        name: name, value: value,
-        flags: field.isSensitive ? UInt32(CRB_HEADER_SENSITIVE) : 0, reserved: 0)
-    }
+    // One copy of all names and values.
+    let all = unsafe view(of: headers.bytes)
+    guard let base = unsafe all.ptr else { return nil }
+    for index in headers.indices { unsafe array[index] = unsafe headers.view(at: index, in: base) }
     return unsafe array
   }
 
@@ -204,19 +211,37 @@ extension crb_value {
   }
 }
 
-extension HTTPHeaders.Field {
-  /// Whether logs and traces must not show the value.
-  package var isSensitive: Bool {
-    ["authorization", "cookie", "set-cookie", "proxy-authorization"].contains { name.isSameHeaderName(as: $0) }
+extension HTTPHeaders {
+  private static let sensitiveNames = ["authorization", "cookie", "set-cookie", "proxy-authorization"].map { Array($0.utf8) }
+
+  /// A field as plugins see it.
+  ///
+  /// - Parameter copy: A copy of ``bytes``.
+  func view(at index: Int, in copy: UnsafePointer<UInt8>) -> crb_header {
+    let (name, value) = (nameRange(at: index), valueRange(at: index))
+    return unsafe crb_header(
+      name: crb_view(ptr: copy + name.lowerBound, len: name.count),
+      value: crb_view(ptr: copy + value.lowerBound, len: value.count),
+      flags: isSensitive(at: index) ? UInt32(CRB_HEADER_SENSITIVE) : 0, reserved: 0)
+  }
+
+  /// Whether logs and traces must not show the value of a field.
+  private func isSensitive(at index: Int) -> Bool {
+    let range = nameRange(at: index)
+    return Self.sensitiveNames.contains { name in
+      name.count == range.count && bytes.span.extracting(range).isEqualIgnoringCase(name.span)
+    }
   }
 }
 
 extension crb_view {
   /// A token (RFC 9110).
   package var isHeaderName: Bool {
-    unsafe len > 0 && ptr != nil && Span<UInt8>(_unsafeElements: bytes.assumingMemoryBound(to: UInt8.self)).isToken
+    unsafe len > 0 && ptr != nil && Span<UInt8>(_unsafeElements: elements).isToken
   }
 
   /// Whether it contains no byte that ends a line.
-  package var isHeaderValue: Bool { unsafe len >= 0 && !bytes.contains { $0 == 0 || $0 == 10 || $0 == 13 } }
+  package var isHeaderValue: Bool { unsafe len >= 0 && Span<UInt8>(_unsafeElements: elements).isFieldValue }
+
+  fileprivate var elements: UnsafeBufferPointer<UInt8> { unsafe bytes.assumingMemoryBound(to: UInt8.self) }
 }

@@ -39,7 +39,7 @@ extension GraphQLRequestMessage: ResponseMessage {
 
   var retry: any Error { RequestChain<Request>.Retry(request: request) }
 
-  mutating func takeHeaderEdits(_ effects: StagedEffects) { request.additionalHeaders.take(effects) }
+  mutating func takeHeaderEdits(of call: GroupCall) { request.additionalHeaders.takeEdits(of: call) }
 
   mutating func apply(_ effects: StagedEffects) {
     guard effects.isTouched else { return }

@@ -32,7 +32,7 @@ extension HTTPMessage: ResponseMessage {
 
   var retry: any Error { HTTPRetry() }
 
-  mutating func takeHeaderEdits(_ effects: StagedEffects) { request.headers.take(effects) }
+  mutating func takeHeaderEdits(of call: GroupCall) { request.headers.takeEdits(of: call) }
 
   mutating func apply(_ effects: StagedEffects) {
     guard effects.isTouched else { return }

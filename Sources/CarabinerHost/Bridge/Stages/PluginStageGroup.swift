@@ -64,6 +64,8 @@ internal import CarabinerABI
   let instances: UnsafePointer<Memory?>
   /// Identifies the code of the hooks for a crash report.
   let subjects: UnsafePointer<UInt>
+  /// The stages, which ``stages`` keeps.
+  let bindings: UnsafePointer<Unmanaged<StageBinding>>
 
   init(_ kind: StageKind, _ stages: [StageBinding]) {
     self.kind = kind
@@ -107,6 +109,7 @@ internal import CarabinerABI
     unsafe isSerial = unsafe Self.slots(stages) { $0.plugin.threadClass == UInt32(CRB_THREADS_SERIAL) }
     unsafe instances = unsafe Self.slots(stages) { unsafe $0.plugin.instance }
     unsafe subjects = unsafe Self.slots(stages) { $0.plugin.subject.word }
+    unsafe bindings = unsafe Self.slots(stages) { unsafe Unmanaged.passUnretained($0) }
     for stage in stages { stage.plugin.statistics.join(tally) }
   }
 
@@ -121,6 +124,7 @@ internal import CarabinerABI
     unsafe isSerial.deallocate()
     unsafe instances.deallocate()
     unsafe subjects.deallocate()
+    unsafe bindings.deallocate()
   }
 
   private static func slots<Stage, Slot>(_ stages: [Stage], _ slot: (Stage) -> Slot) -> UnsafePointer<Slot> {

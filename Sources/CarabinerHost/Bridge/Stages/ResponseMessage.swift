@@ -14,7 +14,7 @@ protocol ResponseMessage: HookMessage {
   var retry: any Error { get }
 
   /// Applies the changes of headers that `on_request` staged, and removes them from the effects.
-  mutating func takeHeaderEdits(_ effects: StagedEffects)
+  mutating func takeHeaderEdits(of call: GroupCall)
 
   /// Applies the effects that `on_request` staged. The setters have checked them.
   mutating func apply(_ effects: StagedEffects)

@@ -40,7 +40,7 @@ extension ResponsePipeline where Message == HTTPMessage {
     while let made = unsafe try call.ascend(event, from: next) {
       next = made.index
       guard call.passedWithHeaderEdits(made) else { return made }
-      message.response?.headers.take(call.staged)
+      message.response?.headers.takeEdits(of: call)
       next -= 1
       if call.group.shown.contains(.headers) { return nil }
     }

@@ -46,7 +46,7 @@ final class ResponsePipeline<Message: ResponseMessage>: PluginPass<Message>, @un
       // A stage does not see its own error and its own response.
       depth = index
       if call.passedWithHeaderEdits(made) {
-        message.takeHeaderEdits(call.staged)
+        message.takeHeaderEdits(of: call)
         call.openStage(index)
         next = call.descend(from: index + 1)
         continue

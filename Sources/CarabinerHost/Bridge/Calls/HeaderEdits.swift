@@ -1,0 +1,64 @@
+internal import Carabiner
+
+/// Changes of header fields that a hook staged, in their order.
+///
+/// The changes are stored and not the changed headers: to copy these for each stage would cost more than the rest of a hook.
+struct HeaderEdits {
+  private enum Kind {
+    /// A field is added, and others of its name stay as they are.
+    case add
+    /// The field replaces others of its name.
+    case set
+    /// The fields of the name are removed. The value is empty.
+    case remove
+  }
+
+  private var fields = HTTPHeaders()
+  private var kinds: [Kind] = []
+  /// Whether all changes are fields that are added, as mostly.
+  private var onlyAdds = true
+
+  /// More memory than this is not kept for further changes, 64 KiB.
+  private static let largestKept = 64 << 10
+
+  var count: Int { kinds.count }
+  var isEmpty: Bool { kinds.isEmpty }
+
+  /// Stages a field. Both texts must be UTF-8.
+  ///
+  /// - Parameter keepsOthers: Whether fields of that name stay as they are. Else this one replaces them.
+  mutating func add(_ name: Span<UInt8>, _ value: Span<UInt8>, keepsOthers: Bool) {
+    fields.append(name, value)
+    kinds.append(keepsOthers ? .add : .set)
+    if !keepsOthers { onlyAdds = false }
+  }
+
+  /// Stages that the fields of a name are removed.
+  mutating func remove(_ name: Span<UInt8>) {
+    fields.append(name, name.extracting(first: 0))
+    kinds.append(.remove)
+    onlyAdds = false
+  }
+
+  /// Applies the changes.
+  func apply(to headers: inout HTTPHeaders) {
+    if onlyAdds { return headers.append(contentsOf: fields) }
+    let bytes = fields.bytes.span
+    for index in kinds.indices {
+      let (name, value) = (bytes.extracting(fields.nameRange(at: index)), bytes.extracting(fields.valueRange(at: index)))
+      switch kinds[index] {
+      case .add: headers.append(name, value)
+      case .set: headers.set(name, value)
+      case .remove: headers.remove(name, from: 0)
+      }
+    }
+  }
+
+  /// Forgets the changes, and keeps the memory for others unless it is large.
+  mutating func removeAll() {
+    guard fields.bytes.capacity <= Self.largestKept else { return self = HeaderEdits() }
+    fields.removeAllKeepingMemory()
+    kinds.removeAll(keepingCapacity: true)
+    onlyAdds = true
+  }
+}
