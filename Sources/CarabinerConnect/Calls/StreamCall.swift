@@ -105,6 +105,7 @@ final class StreamCall<Input: Sendable, Output: Sendable>: Sendable {
     }
     guard isUnderWay else {
       outward.close()
+      if let ending = state.withLock({ $0.ending }) { inward.end(with: ending) }
       return exchange.cancel()
     }
     outward.open(exchange)
@@ -141,9 +142,10 @@ final class StreamCall<Input: Sendable, Output: Sendable>: Sendable {
       return state
     }
     guard let ended else { return }
+    // Before the exchange is cancelled: the end that it reports then is not the caller's.
+    ended.inward?.end(with: error)
     ended.abort?()
-    guard let inward = ended.inward else { return finish(.failed(error)) }
-    inward.end(with: error)
+    guard ended.inward != nil else { return finish(.failed(error)) }
     let patience = plan.config.hookLimits.patience
     Task { [weak self] in
       try? await Task.sleep(for: patience)
