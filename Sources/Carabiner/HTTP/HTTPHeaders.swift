@@ -19,22 +19,17 @@ public struct HTTPHeaders: Sendable, Hashable {
     }
   }
 
-  /// The place of a field: its name, and its value behind that.
-  private struct Entry: Sendable, Hashable {
-    var start: Int
-    var nameEnd: Int
-    var end: Int
+  /// From the front, the names and values of all fields in order, in UTF-8, without anything between them. From the back, where each
+  /// name and each value ends, as one number of eight bytes each. One array, because a message is copied from stage to stage.
+  private var memory: [UInt8] = []
+  /// How many bytes the names and values have.
+  package private(set) var byteCount = 0
+  /// The number of fields.
+  public private(set) var count = 0
 
-    func moved(by distance: Int) -> Entry { Entry(start: start + distance, nameEnd: nameEnd + distance, end: end + distance) }
-  }
-
-  /// The names and values of all fields in order, without anything between them, in UTF-8.
-  package private(set) var bytes: [UInt8] = []
-  private var entries: [Entry] = []
-
-  // Room for the fields of most messages, which saves the steps of growing arrays.
-  private static let usualCount = 12
-  private static let usualBytes = 384
+  /// Room for most messages, which saves the steps of a growing array.
+  private static let usualMemory = 512
+  private static let numberBytes = 8
 
   /// Creates an empty list.
   public init() {}
@@ -47,7 +42,7 @@ public struct HTTPHeaders: Sendable, Hashable {
 
   /// All fields in order.
   public var fields: [Field] {
-    get { entries.indices.map { self[$0] } }
+    get { map(\.self) }
     set { self = HTTPHeaders(newValue) }
   }
 
@@ -63,20 +58,25 @@ public struct HTTPHeaders: Sendable, Hashable {
   /// All values of a header, in order.
   public func values(for name: String) -> [String] {
     let name = name.utf8Span.span
-    return entries.filter { isName(name, of: $0) }.map { text($0.nameEnd..<$0.end) }
+    var values: [String] = []
+    for index in indices where isName(name, at: index) { values.append(text(valueRange(at: index))) }
+    return values
   }
 
   /// Adds a field and keeps existing fields of the same name.
   public mutating func add(name: String, value: String) { append(name.utf8Span.span, value.utf8Span.span) }
 
   /// Removes every field of this name.
-  public mutating func remove(_ name: String) { remove(name.utf8Span.span, from: 0) }
+  public mutating func remove(_ name: String) { remove(name.utf8Span.span) }
 
   /// Replaces fields by those of `other` with the same name, and adds the rest.
   public mutating func replace(with other: HTTPHeaders) {
-    guard !isEmpty else { return self = other }
-    let names = other.bytes.span
-    for index in other.indices { remove(names.extracting(other.nameRange(at: index)), from: 0) }
+    if isEmpty {
+      self = other
+      return
+    }
+    let names = other.bytes
+    for index in other.indices { remove(names.span.extracting(other.nameRange(at: index))) }
     append(contentsOf: other)
   }
 
@@ -94,107 +94,156 @@ public struct HTTPHeaders: Sendable, Hashable {
 // MARK: Bytes
 
 extension HTTPHeaders {
+  /// The memory with the names and values. Only the places of fields have a meaning, which are the first ``byteCount`` bytes.
+  package var bytes: [UInt8] { memory }
+
   /// The place of a field's name in ``bytes``.
-  package func nameRange(at index: Int) -> Range<Int> { entries[index].start..<entries[index].nameEnd }
+  package func nameRange(at index: Int) -> Range<Int> {
+    precondition(index >= 0 && index < count, "there is no such field")
+    return (index == 0 ? 0 : number(2 * index - 1))..<number(2 * index)
+  }
 
   /// The place of a field's value in ``bytes``.
-  package func valueRange(at index: Int) -> Range<Int> { entries[index].nameEnd..<entries[index].end }
+  package func valueRange(at index: Int) -> Range<Int> {
+    precondition(index >= 0 && index < count, "there is no such field")
+    return number(2 * index)..<number(2 * index + 1)
+  }
 
   /// The index of the first field of a name; nil if there is none.
-  package func firstIndex(of name: String) -> Int? { firstIndex(of: name.utf8Span.span, from: 0) }
+  package func firstIndex(of name: String) -> Int? { firstIndex(of: name.utf8Span.span) }
 
   /// Makes room for more fields.
   ///
-  /// - Parameter more: The number of bytes of their names and values, if known.
-  package mutating func reserve(_ count: Int, bytes more: Int) {
-    entries.reserveCapacity(entries.count + count)
-    if more > 0 { bytes.reserveCapacity(bytes.count + more) }
+  /// - Parameter bytes: The number of bytes of their names and values, if known.
+  @inline(__always) package mutating func reserve(_ more: Int, bytes: Int) {
+    if memory.count - byteCount - 2 * count * Self.numberBytes < bytes + 2 * more * Self.numberBytes { grow(more, bytes) }
   }
 
   /// Adds a field and keeps existing fields of the same name. Both texts must be UTF-8.
   package mutating func append(_ name: Span<UInt8>, _ value: Span<UInt8>) {
-    if entries.isEmpty { prepare(name.count + value.count) }
-    let start = bytes.count
-    append(name, value, count: name.count + value.count)
-    entries.append(Entry(start: start, nameEnd: start + name.count, end: bytes.count))
-  }
-
-  /// Appends bytes without the general way of arrays, which takes several times as long.
-  private mutating func append(_ first: Span<UInt8>, _ second: Span<UInt8>, count: Int) {
-    bytes.append(addingCapacity: count) { room in
-      unsafe room.withUnsafeMutableBufferPointer { room, written in
-        let room = UnsafeMutableRawBufferPointer(room)
-        unsafe first.withUnsafeBytes { unsafe room.copyMemory(from: $0) }
-        let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: room[first.count...])
-        unsafe second.withUnsafeBytes { unsafe rest.copyMemory(from: $0) }
-        written = count
-      }
+    reserve(1, bytes: name.count + value.count)
+    let (start, nameEnd) = (byteCount, byteCount + name.count)
+    let end = nameEnd + value.count
+    let place = memory.count - (2 * count + 2) * Self.numberBytes
+    unsafe memory.withUnsafeMutableBytes { memory in
+      guard let base = memory.baseAddress else { return }
+      unsafe name.withUnsafeBytes { unsafe Self.copy($0, to: base + start) }
+      unsafe value.withUnsafeBytes { unsafe Self.copy($0, to: base + nameEnd) }
+      unsafe (base + place).storeBytes(of: end, as: Int.self)
+      unsafe (base + place + Self.numberBytes).storeBytes(of: nameEnd, as: Int.self)
     }
+    byteCount = end
+    count += 1
   }
 
   /// Adds all fields of another list, and keeps existing fields of the same names.
   package mutating func append(contentsOf other: HTTPHeaders) {
-    if entries.isEmpty { prepare(other.bytes.count) }
-    let start = bytes.count
-    let more = other.bytes.span
-    append(more, more.extracting(first: 0), count: more.count)
-    for entry in other.entries { entries.append(entry.moved(by: start)) }
+    reserve(other.count, bytes: other.byteCount)
+    let (start, numbers) = (byteCount, 2 * other.count)
+    let firstPlace = memory.count - (2 * count + 1) * Self.numberBytes
+    unsafe memory.withUnsafeMutableBytes { memory in
+      guard let base = memory.baseAddress else { return }
+      unsafe other.memory.withUnsafeBytes { bytes in
+        unsafe Self.copy(UnsafeRawBufferPointer(rebasing: bytes[..<other.byteCount]), to: base + start)
+      }
+      for index in 0..<numbers {
+        unsafe (base + firstPlace - index * Self.numberBytes).storeBytes(of: start + other.number(index), as: Int.self)
+      }
+    }
+    byteCount += other.byteCount
+    count += other.count
+  }
+
+  @inline(__always) private static func copy(_ bytes: UnsafeRawBufferPointer, to target: UnsafeMutableRawPointer) {
+    if let base = bytes.baseAddress { unsafe target.copyMemory(from: base, byteCount: bytes.count) }
   }
 
   /// Replaces all fields of a name by one, in the place of the first. Both texts must be UTF-8.
   package mutating func set(_ name: Span<UInt8>, _ value: Span<UInt8>) {
-    guard let first = firstIndex(of: name, from: 0) else { return append(name, value) }
-    remove(name, from: first + 1)
-    let old = valueRange(at: first)
-    unsafe value.withUnsafeBufferPointer { unsafe bytes.replaceSubrange(old, with: $0) }
-    entries[first].end = old.lowerBound + value.count
-    let distance = value.count - old.count
-    guard distance != 0 else { return }
-    for index in entries.indices.dropFirst(first + 1) { entries[index] = entries[index].moved(by: distance) }
+    guard let first = firstIndex(of: name) else { return append(name, value) }
+    self = without(name, from: first + 1, replacing: first, by: value)
   }
 
-  /// Removes every field of a name, at or behind an index.
-  package mutating func remove(_ name: Span<UInt8>, from start: Int) {
-    guard firstIndex(of: name, from: start) != nil else { return }
-    self = removing(name, from: start)
-  }
-
-  private func removing(_ name: Span<UInt8>, from start: Int) -> HTTPHeaders {
-    var kept = HTTPHeaders()
-    kept.reserve(count, bytes: bytes.count)
-    let all = bytes.span
-    for (index, entry) in entries.enumerated() where index < start || !isName(name, of: entry) {
-      kept.append(all.extracting(entry.start..<entry.nameEnd), all.extracting(entry.nameEnd..<entry.end))
-    }
-    return kept
+  /// Removes every field of a name.
+  package mutating func remove(_ name: Span<UInt8>) {
+    guard let first = firstIndex(of: name) else { return }
+    self = without(name, from: first, replacing: nil, by: name)
   }
 
   /// Removes all fields, and keeps the memory for others.
   package mutating func removeAllKeepingMemory() {
-    bytes.removeAll(keepingCapacity: true)
-    entries.removeAll(keepingCapacity: true)
+    byteCount = 0
+    count = 0
   }
 
-  private mutating func prepare(_ count: Int) {
-    entries.reserveCapacity(Self.usualCount)
-    bytes.reserveCapacity(Swift.max(Self.usualBytes, count))
+  /// How many bytes are kept for names, values and numbers.
+  package var memoryCount: Int { memory.count }
+
+  /// A number of the index.
+  @inline(__always) private func number(_ place: Int) -> Int {
+    unsafe memory.span.bytes.unsafeLoadUnaligned(fromByteOffset: memory.count - (place + 1) * Self.numberBytes, as: Int.self)
   }
 
-  private func firstIndex(of name: Span<UInt8>, from start: Int) -> Int? {
-    var index = start
-    while index < entries.count {
-      if isName(name, of: entries[index]) { return index }
+  @inline(never) private mutating func grow(_ fields: Int, _ bytes: Int) {
+    let index = 2 * count * Self.numberBytes
+    let needed = byteCount + index + bytes + 2 * fields * Self.numberBytes
+    // Not `max`, which is here the one of collections.
+    var larger = [UInt8](repeating: 0, count: Swift.max(needed, 2 * memory.count, Self.usualMemory))
+    unsafe larger.withUnsafeMutableBytes { larger in
+      guard let base = larger.baseAddress else { return }
+      unsafe memory.withUnsafeBytes { old in
+        unsafe Self.copy(UnsafeRawBufferPointer(rebasing: old[..<byteCount]), to: base)
+        unsafe Self.copy(UnsafeRawBufferPointer(rebasing: old[(old.count - index)...]), to: base + larger.count - index)
+      }
+    }
+    memory = larger
+  }
+
+  /// The fields except those of a name at or behind an index.
+  ///
+  /// - Parameter place: The field that gets another value.
+  private func without(_ name: Span<UInt8>, from start: Int, replacing place: Int?, by value: Span<UInt8>) -> HTTPHeaders {
+    var kept = HTTPHeaders()
+    kept.reserve(count, bytes: byteCount + value.count)
+    let all = memory.span
+    for index in 0..<count where index < start || !isName(name, at: index) {
+      let old = all.extracting(nameRange(at: index))
+      if index == place { kept.append(old, value) } else { kept.append(old, all.extracting(valueRange(at: index))) }
+    }
+    return kept
+  }
+
+  private func firstIndex(of name: Span<UInt8>) -> Int? {
+    let bytes = memory.span
+    var (index, start) = (0, 0)
+    while index < count {
+      let end = number(2 * index)
+      if end - start == name.count, bytes.extracting(start..<end).isEqualIgnoringCase(name) { return index }
+      start = number(2 * index + 1)
       index += 1
     }
     return nil
   }
 
-  private func isName(_ name: Span<UInt8>, of entry: Entry) -> Bool {
-    entry.nameEnd - entry.start == name.count
-      && bytes.span.extracting(entry.start..<entry.nameEnd).isEqualIgnoringCase(name)
+  private func isName(_ name: Span<UInt8>, at index: Int) -> Bool {
+    let range = nameRange(at: index)
+    return range.count == name.count && memory.span.extracting(range).isEqualIgnoringCase(name)
   }
 
-  private func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
+  private func text(_ range: Range<Int>) -> String { String(decoding: memory[range], as: UTF8.self) }
+}
+
+extension HTTPHeaders {
+  public static func == (left: HTTPHeaders, right: HTTPHeaders) -> Bool {
+    guard left.count == right.count, left.byteCount == right.byteCount else { return false }
+    for place in 0..<2 * left.count where left.number(place) != right.number(place) { return false }
+    return left.memory[..<left.byteCount] == right.memory[..<right.byteCount]
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(count)
+    hasher.combine(memory[..<byteCount])
+  }
 }
 
 extension HTTPHeaders: ExpressibleByDictionaryLiteral {
@@ -205,7 +254,7 @@ extension HTTPHeaders: ExpressibleByDictionaryLiteral {
 
 extension HTTPHeaders: RandomAccessCollection {
   public var startIndex: Int { 0 }
-  public var endIndex: Int { entries.count }
+  public var endIndex: Int { count }
   public subscript(position: Int) -> Field {
     Field(name: text(nameRange(at: position)), value: text(valueRange(at: position)))
   }

@@ -76,7 +76,7 @@ struct OperationDelivery {
   private func addReturned(_ head: HTTPURLResponse, to fields: inout ReplyFields) {
     if running.returnedHeaders.isEmpty { return }
     let headers = head.headers
-    fields.reserve(headers.count + Self.furtherFields, bytes: headers.bytes.count + Self.furtherBytes)
+    fields.reserve(headers.count + Self.furtherFields, bytes: headers.byteCount + Self.furtherBytes)
     let bytes = headers.bytes.span
     for index in headers.indices {
       let (name, value) = (bytes.extracting(headers.nameRange(at: index)), bytes.extracting(headers.valueRange(at: index)))

@@ -77,6 +77,8 @@ extension GroupCall {
   func view(of bytes: [UInt8]) -> crb_view { unsafe view(of: bytes, at: bytes.indices) }
 
   func view(of bytes: [UInt8], at range: Range<Int>) -> crb_view {
-    unsafe bytes.withUnsafeBytes { unsafe views.copy(UnsafeRawBufferPointer(rebasing: $0[range]), limit: .max) } ?? (unsafe .absent)
+    unsafe bytes.withUnsafeBytes { bytes in
+      unsafe views.copy(UnsafeRawBufferPointer(rebasing: bytes[range]), limit: .max)
+    } ?? (unsafe .absent)
   }
 }

@@ -49,14 +49,14 @@ struct HeaderEdits {
       switch kinds[index] {
       case .add: headers.append(name, value)
       case .set: headers.set(name, value)
-      case .remove: headers.remove(name, from: 0)
+      case .remove: headers.remove(name)
       }
     }
   }
 
   /// Forgets the changes, and keeps the memory for others unless it is large.
   mutating func removeAll() {
-    guard fields.bytes.capacity <= Self.largestKept else { return self = HeaderEdits() }
+    if fields.memoryCount > Self.largestKept { fields = [:] }
     fields.removeAllKeepingMemory()
     kinds.removeAll(keepingCapacity: true)
     onlyAdds = true

@@ -117,8 +117,11 @@ struct StagedEffects {
   /// Forgets all effects. The memory for changes of headers is kept for the next call.
   mutating func reset() {
     guard contents != nil else { return }
-    guard isKnownUniquelyReferenced(&contents), contents?.hasOthers == false else { return contents = nil }
-    contents?.headerEdits.removeAll()
+    if isKnownUniquelyReferenced(&contents), contents?.hasOthers == false {
+      contents?.headerEdits.removeAll()
+    } else {
+      contents = nil
+    }
   }
 
   /// Takes all effects.

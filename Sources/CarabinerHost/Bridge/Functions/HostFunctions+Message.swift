@@ -147,7 +147,7 @@ extension GroupCall {
     guard let memory = unsafe views.allocate(size, alignment: 16, limit: .max) else { return nil }
     let array = unsafe memory.assumingMemoryBound(to: crb_header.self)
     // One copy of all names and values.
-    let all = unsafe view(of: headers.bytes)
+    let all = unsafe view(of: headers.bytes, at: 0..<headers.byteCount)
     guard let base = unsafe all.ptr else { return nil }
     for index in headers.indices { unsafe array[index] = unsafe headers.view(at: index, in: base) }
     return unsafe array
