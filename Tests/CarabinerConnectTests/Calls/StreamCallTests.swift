@@ -132,7 +132,7 @@ struct StreamCallTests {
 
   @Test("J4.24: the deadline ends a stream, at any moment", arguments: [0.00001, 0.0001, 0.001, 0.002, 0.003, 0.005, 0.3])
   func deadline(limit: Double) async throws {
-    // The shorter ones meet a stream that is being opened.
+    // The shorter ones end while the stream is being opened.
     for _ in 0..<(limit < 0.1 ? 20 : 1) {
       let service = try Service(timeout: limit, script: Self.endless)
       let words = try await service.streamed()
