@@ -14,35 +14,38 @@ struct HeaderEdits {
   }
 
   private var fields = HTTPHeaders()
+  /// Empty if all changes are fields that are added, as mostly.
   private var kinds: [Kind] = []
-  /// Whether all changes are fields that are added, as mostly.
-  private var onlyAdds = true
 
-  /// More memory than this is not kept for further changes, 64 KiB.
-  private static let largestKept = 64 << 10
+  /// More memory than this is not kept for further changes, 4 KiB: there may be many calls.
+  private static let largestKept = 4 << 10
 
-  var count: Int { kinds.count }
-  var isEmpty: Bool { kinds.isEmpty }
+  var count: Int { fields.count }
+  var isEmpty: Bool { fields.isEmpty }
 
   /// Stages a field. Both texts must be UTF-8.
   ///
   /// - Parameter keepsOthers: Whether fields of that name stay as they are. Else this one replaces them.
   mutating func add(_ name: Span<UInt8>, _ value: Span<UInt8>, keepsOthers: Bool) {
+    if !keepsOthers || !kinds.isEmpty { note(keepsOthers ? .add : .set) }
     fields.append(name, value)
-    kinds.append(keepsOthers ? .add : .set)
-    if !keepsOthers { onlyAdds = false }
   }
 
   /// Stages that the fields of a name are removed.
   mutating func remove(_ name: Span<UInt8>) {
+    note(.remove)
     fields.append(name, name.extracting(first: 0))
-    kinds.append(.remove)
-    onlyAdds = false
+  }
+
+  /// Notes the kind of the next field.
+  private mutating func note(_ kind: Kind) {
+    while kinds.count < fields.count { kinds.append(.add) }
+    kinds.append(kind)
   }
 
   /// Applies the changes.
   func apply(to headers: inout HTTPHeaders) {
-    if onlyAdds { return headers.append(contentsOf: fields) }
+    if kinds.isEmpty { return headers.append(contentsOf: fields) }
     let bytes = fields.bytes.span
     for index in kinds.indices {
       let (name, value) = (bytes.extracting(fields.nameRange(at: index)), bytes.extracting(fields.valueRange(at: index)))
@@ -58,7 +61,6 @@ struct HeaderEdits {
   mutating func removeAll() {
     if fields.memoryCount > Self.largestKept { fields = [:] }
     fields.removeAllKeepingMemory()
-    kinds.removeAll(keepingCapacity: true)
-    onlyAdds = true
+    if !kinds.isEmpty { kinds.removeAll(keepingCapacity: true) }
   }
 }

@@ -37,12 +37,15 @@ extension ResponsePipeline where Message == HTTPMessage {
   /// - Parameter next: The number of the next stage; the one with another outcome, or -1, when this returns.
   /// - Returns: The hook with another outcome; nil if no stage is left, or if the next one must see the changed headers.
   private func ascendEditing(_ event: UnsafePointer<crb_head>, from next: inout Int) throws(PluginError) -> HookInvocation? {
+    // Read once: each access to a property counts a reference.
+    let call = call
+    let showsHeaders = call.group.shown.contains(.headers)
     while let made = unsafe try call.ascend(event, from: next) {
       next = made.index
       guard call.passedWithHeaderEdits(made) else { return made }
       message.response?.headers.takeEdits(of: call)
       next -= 1
-      if call.group.shown.contains(.headers) { return nil }
+      if showsHeaders { return nil }
     }
     next = -1
     return nil

@@ -25,17 +25,37 @@ final class ResponsePipeline<Message: ResponseMessage>: PluginPass<Message>, @un
 
   // MARK: The way in
 
-  /// Runs `on_request` of the stages for as long as they let the request pass.
+  /// Runs `on_request` of the stages for as long as they let the request pass, or do nothing but change its headers.
   ///
-  /// - Returns: The first hook with an outcome, for ``descend(after:)``; nil if every stage let the request pass.
+  /// - Returns: The first hook with another outcome, for ``descend(after:)``; nil if the request goes on.
   func descend() -> HookInvocation? {
     call.beginStep(self)
-    if let made = call.descend(from: 0) { return made }
+    if let made = call.descend(from: 0), let left = descendEditing(after: made) { return left }
     call.endStep()
     return nil
   }
 
-  /// Continues at a stage with an outcome, with the effects it staged.
+  /// Goes inward for as long as stages with an outcome do nothing but change headers.
+  ///
+  /// Most stages with an outcome do. This is outside of the `async` function, whose variables are in memory.
+  private func descendEditing(after first: HookInvocation) -> HookInvocation? {
+    // Read once: each access to a property counts a reference.
+    let call = call
+    var made = first
+    while true {
+      // A stage does not see its own error and its own response.
+      depth = made.index
+      guard call.passedWithHeaderEdits(made) else { return made }
+      message.takeHeaderEdits(of: call)
+      call.openStage(made.index)
+      guard let next = call.descend(from: made.index + 1) else { break }
+      made = next
+    }
+    depth = call.group.count
+    return nil
+  }
+
+  /// Continues at a stage with another outcome, with the effects it staged.
   ///
   /// - Returns: The effects of a stage that responded itself. The stages further out see its response. Nil if the request goes on.
   func descend(after first: HookInvocation) async throws -> StagedEffects? {
@@ -43,14 +63,7 @@ final class ResponsePipeline<Message: ResponseMessage>: PluginPass<Message>, @un
     var next: HookInvocation? = first
     while let made = next {
       let index = made.index
-      // A stage does not see its own error and its own response.
       depth = index
-      if call.passedWithHeaderEdits(made) {
-        message.takeHeaderEdits(of: call)
-        call.openStage(index)
-        next = call.descend(from: index + 1)
-        continue
-      }
       let (verdict, effects) = try await call.outcome(of: made, .down)
       switch verdict {
       case Verdict.respond: return effects
@@ -63,7 +76,7 @@ final class ResponsePipeline<Message: ResponseMessage>: PluginPass<Message>, @un
         message.apply(effects)
         call.openStage(index)
       }
-      next = call.descend(from: index + 1)
+      next = call.descend(from: index + 1).flatMap(descendEditing(after:))
     }
     depth = call.group.count
     return nil
