@@ -10,11 +10,12 @@ extension HTTPURLResponse {
 
   /// Whether the body has parts.
   package var isMultipart: Bool {
-    // Nearly every response is JSON. Its first letter is enough to exclude multipart.
-    guard let value = headers["Content-Type"], let first = value.utf8.first,
-      [UInt8(ascii: "m"), UInt8(ascii: " "), 9].contains(first.asciiLowercased)
-    else { return false }
-    return mediaType?.hasPrefix("multipart/") == true
+    // Nearly every response is JSON. Its first letter is enough to exclude multipart, and needs no text.
+    guard let place = headers.firstIndex(of: "Content-Type").flatMap({ headers.valueRange(at: $0).first }) else { return false }
+    switch headers.bytes[place] {
+    case UInt8(ascii: "m"), UInt8(ascii: "M"), UInt8(ascii: " "), 9: return mediaType?.hasPrefix("multipart/") == true
+    default: return false
+    }
   }
 
   /// Whether the media type is that of a GraphQL response.
