@@ -64,6 +64,8 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
       let again = try? JSONValue(parsing: tree.value.serialized(sortedKeys: sorted, pretty: sorted))
       try require(again == tree.value, "the written text is read as a different value")
     }
+    let tape = try JSONTape(scanning: bytes.span)
+    try require(tape.value(at: 0, in: bytes.span) == tree.value, "tree and tape do not agree")
     let members = try JSONMembers(locating: bytes.span)
     try require(members.isObject == (tree.value.object != nil), "tree and members do not agree")
     for name in members.names {

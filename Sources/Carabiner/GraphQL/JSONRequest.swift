@@ -146,7 +146,7 @@ public struct JSONRequest<Operation: GraphQLOperation>: GraphQLRequest {
       body.append(UInt8(ascii: ","))
     }
     body.append(contentsOf: #""variables":"#.utf8)
-    body.append(contentsOf: variables ?? self.variables)
+    if let variables { body.append(contentsOf: variables) } else { appendVariables(to: &body) }
     body.append(UInt8(ascii: "}"))
     return body
   }
@@ -183,9 +183,14 @@ public struct JSONRequest<Operation: GraphQLOperation>: GraphQLRequest {
   }
 
   private var variables: [UInt8] {
-    if let variables = wireOverrides.variables { return variables.bytes }
-    return operation.variables.isEmpty
-      ? Array("{}".utf8) : JSONValue.object(operation.variables).serialized(sortedKeys: true)
+    var text: [UInt8] = []
+    appendVariables(to: &text)
+    return text
+  }
+
+  private func appendVariables(to text: inout [UInt8]) {
+    if let variables = wireOverrides.variables { return text.append(contentsOf: variables.bytes) }
+    JSONWriter.append(.object(operation.variables), sortedKeys: true, to: &text)
   }
 
   private var extensions: [UInt8]? {

@@ -43,7 +43,12 @@ public enum JSONWriter {
     }
   }
 
-  static func append(_ value: JSONValue, sortedKeys: Bool, indent: Int?, to text: inout [UInt8]) {
+  /// Appends a value as text.
+  ///
+  /// - Parameters:
+  ///   - sortedKeys: Whether members are sorted by the code points of their names.
+  ///   - indent: The number of spaces before the value if each part has a line of its own; nil for one line.
+  package static func append(_ value: JSONValue, sortedKeys: Bool, indent: Int? = nil, to text: inout [UInt8]) {
     let inner = indent.map { $0 + 2 }
     switch value {
     case .null: text.append(contentsOf: "null".utf8)

@@ -20,20 +20,17 @@ package struct GraphQLParameters: Sendable {
   package init(body: [UInt8], contentType: String?) throws(RequestRefusal) {
     try Self.requireJSON(contentType)
     // A tree of the whole body would take several times as long.
-    let members: JSONMembers
+    let tape: JSONTape
     do {
-      members = try JSONMembers(locating: body.span, limits: Self.limits)
+      tape = try JSONTape(scanning: body.span, limits: Self.limits)
     } catch {
       throw .notJSON("the body", error)
     }
-    guard members.isObject else {
-      let value = try Self.json(body.span, "the body")
+    guard tape.isObject else {
+      let value = tape.value(at: 0, in: body.span)
       throw RequestRefusal(400, "the body is a JSON \(value.kind), not an object with the member query")
     }
-    try self.init(isGET: false) { name throws(RequestRefusal) in
-      guard let range = members.range(of: name) else { return nil }
-      return try Self.json(body.span.extracting(range), name)
-    }
+    try self.init(isGET: false) { name in tape.member(name, in: body.span).map { tape.value(at: $0, in: body.span) } }
   }
 
   /// Parses a body with a list of requests; nil if it is not a list.
