@@ -62,7 +62,13 @@ package enum UnixSocketFile {
   static func withoutServer<Result>(at path: String, _ bind: () async throws -> Result) async throws -> Result {
     let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
     let lock = unsafe open(folder.isEmpty ? "/" : folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    defer { if lock >= 0 { close(lock) } }
+    defer {
+      if lock >= 0 {
+        // A process that this one is just starting shares the open folder, so closing would not be enough.
+        flock(lock, LOCK_UN)
+        close(lock)
+      }
+    }
     var attempts = lock < 0 ? 0 : patience.attempts
     while attempts > 0, flock(lock, LOCK_EX | LOCK_NB) != 0 {
       attempts -= 1

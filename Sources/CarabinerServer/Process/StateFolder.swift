@@ -16,7 +16,11 @@ final class StateFolder: Sendable {
 
   private init(descriptor: Int32) { self.descriptor = descriptor }
 
-  deinit { close(descriptor) }
+  deinit {
+    // A process that this one is just starting shares the open file until it runs its own program, so closing would not be enough.
+    flock(descriptor, LOCK_UN)
+    close(descriptor)
+  }
 
   private static func lock(_ folder: String) throws -> Int32 {
     do {

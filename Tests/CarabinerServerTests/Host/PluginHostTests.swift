@@ -85,6 +85,26 @@ struct PluginHostTests {
     _ = try await PluginHost(manifest: chain.manifest, configuration: configuration)
   }
 
+  @Test("a folder for state is free when its host has ended, even if a process that is being started has its lock open")
+  func stateFolderOfStartedProcess() async throws {
+    let chain = try await StampedChain("one")
+    var configuration = PluginHost.Configuration()
+    configuration.stateDirectory = chain.folder.file("state").path
+    var first: PluginHost? = try await PluginHost(manifest: chain.manifest, configuration: configuration)
+    #expect(first?.generation == 1)
+    // Between fork and exec, a child has the same open file as a duplicate of the descriptor.
+    let path = chain.folder.file("state/lock").resolvingSymlinksInPath().path
+    let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap(Int32.init).filter {
+      (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")) == path
+    }
+    let duplicate = dup(try #require(open.first))
+    defer { close(duplicate) }
+    #expect(open.count == 1 && duplicate >= 0)
+    first = nil
+    let second = try await PluginHost(manifest: chain.manifest, configuration: configuration)
+    #expect(second.generation == 1)
+  }
+
   @Test("a host that is shut down refuses a reload, and its events end")
   func shutDown() async throws {
     let chain = try await StampedChain("one")
