@@ -1,13 +1,18 @@
+internal import Glibc
+
 /// Finds lines that begin with two hyphens and a boundary.
 ///
-/// Blocks without a line feed before a hyphen are skipped. The other bytes are searched in linear time: the pattern has only one
-/// line feed, at its beginning, so partial matches never overlap.
+/// JSON in one line has no line feeds, so `memchr` skips most bytes. Formatted JSON has them too often for one call each, so the
+/// bytes after a line feed are searched in blocks. The time is linear: the pattern has only one line feed, at its beginning, so
+/// partial matches never overlap.
 struct DelimiterSearch: Sendable {
   /// A line feed, two hyphens, the boundary.
   let pattern: [UInt8]
 
   /// The number of bytes that are checked together.
   private static let block = 128
+  /// The number of bytes after a line feed that are searched in blocks.
+  private static let stretch = 8 * block
 
   init(_ boundary: MultipartBoundary) {
     pattern = [0x0A, UInt8(ascii: "-"), UInt8(ascii: "-")] + Array(boundary.description.utf8)
@@ -19,21 +24,39 @@ struct DelimiterSearch: Sendable {
   func first(in bytes: Span<UInt8>, from start: Int) -> (place: Int, isFound: Bool) {
     let pattern = pattern.span
     var place = start
-    while place < bytes.count {
-      if place < bytes.count - Self.block, !Self.mayBegin(inBlockAt: place, of: bytes) {
-        place += Self.block
+    while let lineFeed = Self.lineFeed(in: bytes, from: place) {
+      if let visible = Self.visible(pattern, bytes, at: lineFeed) { return (lineFeed, visible == pattern.count) }
+      let end = min(lineFeed + Self.stretch, bytes.count)
+      if let found = Self.first(pattern, in: bytes, lineFeed + 1..<end) { return found }
+      place = end
+    }
+    return (max(start, bytes.count), false)
+  }
+
+  /// The place of the next line feed.
+  static func lineFeed(in bytes: Span<UInt8>, from start: Int) -> Int? {
+    guard start < bytes.count else { return nil }
+    return unsafe bytes.extracting(start...).withUnsafeBytes { bytes in
+      guard let first = bytes.baseAddress, let found = unsafe memchr(first, 0x0A, bytes.count) else { return nil }
+      return unsafe start + (UnsafeRawPointer(found) - first)
+    }
+  }
+
+  /// Searches the pattern where lines are short.
+  private static func first(_ pattern: Span<UInt8>, in bytes: Span<UInt8>, _ range: Range<Int>) -> (place: Int, isFound: Bool)? {
+    var place = range.lowerBound
+    while place < range.upperBound {
+      if place < bytes.count - block, !mayBegin(inBlockAt: place, of: bytes) {
+        place += block
         continue
       }
-      let end = min(place + Self.block, bytes.count)
+      let end = min(place + block, range.upperBound)
       while place < end {
-        if bytes[place] == 0x0A {
-          let visible = min(pattern.count, bytes.count - place)
-          if Self.fits(pattern.extracting(first: visible), bytes, at: place) { return (place, visible == pattern.count) }
-        }
+        if bytes[place] == 0x0A, let visible = visible(pattern, bytes, at: place) { return (place, visible == pattern.count) }
         place += 1
       }
     }
-    return (place, false)
+    return nil
   }
 
   // The compiler vectorises loops that only compute a minimum of bytes. A minimum of zero is a hit.
@@ -54,8 +77,10 @@ struct DelimiterSearch: Sendable {
     return least == 0
   }
 
-  @inline(__always) private static func fits(_ pattern: Span<UInt8>, _ bytes: Span<UInt8>, at place: Int) -> Bool {
-    for offset in pattern.indices where bytes[place + offset] != pattern[offset] { return false }
-    return true
+  /// The number of the pattern's bytes at `place` up to the end of the bytes; nil if one of them differs.
+  @inline(__always) private static func visible(_ pattern: Span<UInt8>, _ bytes: Span<UInt8>, at place: Int) -> Int? {
+    let visible = min(pattern.count, bytes.count - place)
+    for offset in 0..<visible where bytes[place + offset] != pattern[offset] { return nil }
+    return visible
   }
 }

@@ -3,7 +3,7 @@ extension MultipartReader {
 
   /// Reads a header line of a part; false if more bytes are needed.
   mutating func readHeader() throws(MultipartError) -> Bool {
-    guard let lineFeed = lineFeed() else {
+    guard let lineFeed = DelimiterSearch.lineFeed(in: buffer.span, from: scanned) else {
       scanned = buffer.count
       guard buffer.count - start <= limits.maximumHeaderBytes else { throw headerTooLarge }
       // The body may end with a close delimiter in place of headers.
@@ -43,16 +43,6 @@ extension MultipartReader {
     lineStart = lineFeed + 1
     scanned = lineStart
     return true
-  }
-
-  private func lineFeed() -> Int? {
-    let bytes = buffer.span
-    var place = scanned
-    while place < bytes.count {
-      if bytes[place] == 0x0A { return place }
-      place += 1
-    }
-    return nil
   }
 
   private var headerTooLarge: MultipartError {
