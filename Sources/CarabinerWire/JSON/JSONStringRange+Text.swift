@@ -50,6 +50,10 @@ extension JSONStringRange {
 extension String {
   /// Copies bytes that are known to be well-formed UTF-8.
   init(text bytes: Span<UInt8>) {
+    if bytes.isASCII {
+      self.init(copying: unsafe UTF8Span(unchecked: bytes, isKnownASCII: true))
+      return
+    }
     do {
       self.init(copying: try UTF8Span(validating: bytes))
     } catch {

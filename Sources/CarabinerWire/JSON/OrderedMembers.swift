@@ -106,10 +106,26 @@ extension String {
   }
 
   /// Whether this string has these bytes.
-  func hasSameBytes(as other: Span<UInt8>) -> Bool {
-    let bytes = utf8Span.span
-    guard bytes.count == other.count else { return false }
-    for offset in bytes.indices where bytes[offset] != other[offset] { return false }
-    return true
+  @inline(__always) func hasSameBytes(as other: Span<UInt8>) -> Bool {
+    // A closure, because `utf8Span` is a call that the compiler cannot inline. On Linux each string has such storage.
+    unsafe utf8.withContiguousStorageIfAvailable { unsafe Span(_unsafeElements: $0).hasSameBytes(as: other) }
+      ?? false
+  }
+}
+
+extension Span<UInt8> {
+  /// Compares words, which overlap at the end.
+  @inline(__always) fileprivate func hasSameBytes(as other: Span<UInt8>) -> Bool {
+    guard count == other.count else { return false }
+    guard count >= 8 else {
+      for offset in indices where self[offset] != other[offset] { return false }
+      return true
+    }
+    var offset = 0
+    while offset < count &- 8 {
+      guard word(at: offset) == other.word(at: offset) else { return false }
+      offset &+= 8
+    }
+    return word(at: count &- 8) == other.word(at: count &- 8)
   }
 }

@@ -1,5 +1,6 @@
 import CarabinerWire
 import Foundation
+import TestTools
 import Testing
 
 @Suite("Types are decoded from a tape as Foundation decodes them")
@@ -158,5 +159,101 @@ struct JSONTapeDecoderTests {
     }
     let deep = String(repeating: #"{"id":1,"next":["#, count: 100) + String(repeating: "]}", count: 100)
     expectSame(Everything.Part.self, deep)
+  }
+
+  @Test("numbers around the limit of 15 digits, and 2,000 random ones")
+  func digits() throws {
+    var generator = SeededGenerator(seed: 15)
+    var numbers = [
+      "0", "-0", "0.0", "-0.0", "0.1", "-12.50", "999999999999999", "-999999999999999", "1000000000000000", "9007199254740993",
+      "-9223372036854775808", "9223372036854775807", "0.30000000000000004", "99999999999999.9", "0.00000000000001", "1.0", "1e3",
+      "123456789012345.6", "1234567890123456789012345",
+    ]
+    for _ in 0..<2000 {
+      let (count, point) = (Int.random(in: 1...18, using: &generator), Int.random(in: 1...18, using: &generator))
+      var text = generator.chance(2) ? "-" : ""
+      text += "\(Int.random(in: 1...9, using: &generator))"
+      for place in 1..<max(count, 2) {
+        if place == point { text += "." }
+        text += "\(Int.random(in: 0...9, using: &generator))"
+      }
+      numbers.append(text)
+    }
+    for number in numbers {
+      let bytes = Array(number.utf8)
+      let double = try JSONTape.decode(Double.self, from: bytes)
+      #expect(double.bitPattern == Double(number)?.bitPattern, "\(number)")
+      // Above 2^53, a number with a point is not exact.
+      guard Int(number) != nil || abs(double) < 0x1p53 else { continue }
+      let exact = Int(number) ?? Int(exactly: double)
+      #expect((try? JSONTape.decode(Int.self, from: bytes)) == exact, "\(number)")
+      #expect((try? JSONTape.decode(UInt8.self, from: bytes)) == exact.flatMap(UInt8.init(exactly:)), "\(number)")
+    }
+  }
+
+  @Test("a name of any length is found only if each byte is the same")
+  func names() throws {
+    for length in 1...40 {
+      let name = String(repeating: "n", count: length)
+      let others = (0..<length).map { place in String(name.prefix(place)) + "m" + String(name.dropFirst(place + 1)) }
+      let members = (others + [name + "n", String(name.dropLast())]).map { #""\#($0)":0"# }
+      let without = "{\(members.joined(separator: ","))}"
+      let with = "{\(members.joined(separator: ",")),\"\(name)\":1}"
+      try Member.$name.withValue(name) { () throws in
+        #expect(try JSONTape.decode(Member.self, from: Array(with.utf8)).value == 1)
+        #expect(try JSONTape.decode(Member.self, from: Array(without.utf8)).value == nil)
+      }
+    }
+  }
+
+  /// The member with ``name``.
+  private struct Member: Decodable {
+    @TaskLocal static var name = ""
+
+    struct Key: CodingKey {
+      let stringValue: String
+      var intValue: Int? { nil }
+
+      init(stringValue: String) { self.stringValue = stringValue }
+
+      init?(intValue: Int) { nil }
+    }
+
+    let value: Int?
+
+    init(from decoder: any Decoder) throws {
+      value = try decoder.container(keyedBy: Key.self).decodeIfPresent(Int.self, forKey: Key(stringValue: Self.name))
+    }
+  }
+
+  /// Twelve types, so that some of them share a place among the forms that the decoder remembers.
+  private struct Wide: Decodable, Equatable {
+    struct Box<Value: Decodable & Equatable>: Decodable, Equatable { let value: Value }
+
+    let a: [Box<Int>], b: [Box<String>], c: [Box<[Int]>], d: [[Box<Bool>]], e: [Box<Double?>], f: [Box<[String: Int]>]
+    let g: [Date], h: [Box<Date>], i: [JSONValue], j: [Box<[Box<Int8>]>], k: [Int64], l: [[[UInt]]]
+  }
+
+  @Test("arrays of more types than the decoder remembers")
+  func manyTypes() throws {
+    let text = #"""
+      {"a":[{"value":1},{"value":2}],"b":[{"value":"x"}],"c":[{"value":[1,2]},{"value":[]}],"d":[[{"value":true}],[]],
+       "e":[{"value":null},{"value":1.5}],"f":[{"value":{"k":1}}],"g":[7.5,8],"h":[{"value":9}],"i":[],
+       "j":[{"value":[{"value":1},{"value":-1}]}],"k":[1,2,3],"l":[[[1],[]],[]]}
+      """#
+    expectSame(Wide.self, text)
+    expectSame([Wide].self, "[\(text),\(text)]")
+    for (old, new) in [
+      (#"{"value":2}"#, #"{"value":"2"}"#), (#"[{"value":"x"}]"#, #"{"value":"x"}"#), (#"[{"value":true}]"#, "[null]"),
+      ("[7.5,8]", "[7.5,true]"), (#"{"value":-1}"#, #"{"value":300}"#), ("[1,2,3]", "null"), ("[[1],[]]", "[[1],{}]"),
+    ] {
+      let changed = text.replacingOccurrences(of: old, with: new)
+      #expect(changed != text)
+      if new.contains("300") {
+        #expect(throws: DecodingError.self) { try JSONTape.decode(Wide.self, from: Array(changed.utf8)) }
+      } else {
+        expectSame(Wide.self, changed)
+      }
+    }
   }
 }

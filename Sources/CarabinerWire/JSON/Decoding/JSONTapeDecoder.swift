@@ -91,37 +91,43 @@ extension JSONTapeDecoder: SingleValueDecodingContainer {
   package func decode<Value: TapeScalar>(_ type: Value.Type) throws -> Value { try Value(reading: self) }
 
   package func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-    if type == JSONValue.self { return try cast(JSONValue(parsing: raw.span)) }
-    if let made = try text.foreign(type, self) ?? scalars(type) { return try cast(made) }
-    return try Value(from: self)
+    if case .plain = text.forms[type] { return try Value(from: self) }
+    return try decodeUncommon(type)
   }
 
-  /// An array of scalars of the usual types; nil for any other type.
-  ///
-  /// The standard library would check the element type again for each element.
-  private func scalars(_ type: any Decodable.Type) throws -> Any? {
-    if type == [String].self { return try elements(String.self) }
-    if type == [Int].self { return try elements(Int.self) }
-    if type == [Double].self { return try elements(Double.self) }
-    return nil
+  @inline(never) private func decodeUncommon<Value: Decodable>(_ type: Value.Type) throws -> Value {
+    if type == [String].self { return try cast(elements(String.self)) }
+    if type == [Int].self { return try cast(elements(Int.self)) }
+    if type == [Double].self { return try cast(elements(Double.self)) }
+    switch text.forms[type] {
+    case .plain: return try Value(from: self)
+    case .array(let type): return text.isArray(entry) ? try cast(type.init(elementsOf: self)) : try Value(from: self)
+    case .special, nil: break
+    }
+    if type == JSONValue.self { return try cast(JSONValue(parsing: raw.span)) }
+    text.forms[type] = .special
+    if let made = try text.foreign(type, self) { return try cast(made) }
+    text.forms[type] = if let type = type as? any TapeArray.Type { .array(type) } else { .plain }
+    return try decode(type)
   }
 
   private func elements<Element: TapeScalar>(_ type: Element.Type) throws -> [Element] {
-    guard case .array = text.entries[Int(entry)].kind else { throw text.mismatch([Any].self, entry) }
-    let end = text.entries[Int(entry)].next
-    var elements: [Element] = []
-    elements.reserveCapacity(Int(end - entry) - 1)
+    guard text.isArray(entry) else { throw text.mismatch([Any].self, entry) }
     var next = entry + 1
-    while next < end {
-      elements.append(try Element(reading: JSONTapeDecoder(text, next, depth: depth + 1)))
-      next = text.entries[Int(next)].next
+    let end = text.entries[Int(entry)].next
+    return try Array(capacity: Int(end - next)) { elements in
+      while next < end {
+        elements.append(try Element(reading: JSONTapeDecoder(text, next, depth: depth + 1)))
+        next = text.entries[Int(next)].next
+      }
     }
-    return elements
   }
 
-  /// A separate function: the type metadata for the cast is looked up on entry, which would slow down other paths.
-  @inline(never) private func cast<Value>(_ made: Any) throws -> Value {
-    guard let value = made as? Value else { throw text.mismatch(Value.self, entry) }
-    return value
+  /// The pattern needs no optional, whose type would be looked up.
+  @inline(never) private func cast<Made, Value>(_ made: Made) throws -> Value {
+    switch made {
+    case let value as Value: return value
+    default: throw text.mismatch(Value.self, entry)
+    }
   }
 }

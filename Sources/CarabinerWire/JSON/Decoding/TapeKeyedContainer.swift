@@ -9,19 +9,19 @@ struct TapeKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
   func contains(_ key: Key) -> Bool { find(key) != nil }
 
-  func decodeNil(forKey key: Key) throws -> Bool { try member(key).decodeNil() }
+  func decodeNil(forKey key: Key) throws -> Bool { text.isNull(try place(key)) }
 
   func decode<Value: TapeScalar>(_ type: Value.Type, forKey key: Key) throws -> Value { try Value(reading: member(key)) }
 
   func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value { try member(key).decode(type) }
 
   func decodeIfPresent<Value: TapeScalar>(_ type: Value.Type, forKey key: Key) throws -> Value? {
-    guard let value = find(key), !value.decodeNil() else { return nil }
+    guard let value = present(key) else { return nil }
     return try Value(reading: value)
   }
 
   func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
-    guard let value = find(key), !value.decodeNil() else { return nil }
+    guard let value = present(key) else { return nil }
     return try value.decode(type)
   }
 
@@ -33,23 +33,25 @@ struct TapeKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
   func superDecoder() throws -> any Decoder {
     let name = TapeKey(stringValue: "super")
-    guard let entry = text.value(of: name.stringValue, in: object, depth: depth) else { throw missing(name) }
+    guard let entry = text.value(of: name.stringValue, in: object, depth: depth) else { throw text.missing(name, in: object) }
     return JSONTapeDecoder(text, entry, depth: depth + 1)
   }
 
   func superDecoder(forKey key: Key) throws -> any Decoder { try member(key) }
 
-  private func find(_ key: Key) -> JSONTapeDecoder? {
-    text.value(of: key.stringValue, in: object, depth: depth).map { JSONTapeDecoder(text, $0, depth: depth + 1) }
+  private func find(_ key: Key) -> Int32? { text.value(of: key.stringValue, in: object, depth: depth) }
+
+  private func present(_ key: Key) -> JSONTapeDecoder? {
+    guard let entry = find(key), !text.isNull(entry) else { return nil }
+    return JSONTapeDecoder(text, entry, depth: depth + 1)
   }
 
-  private func member(_ key: Key) throws -> JSONTapeDecoder {
-    guard let value = find(key) else { throw missing(key) }
-    return value
+  @inline(__always) private func place(_ key: Key) throws -> Int32 {
+    guard let entry = find(key) else { throw text.missing(key, in: object) }
+    return entry
   }
 
-  private func missing(_ key: any CodingKey) -> DecodingError {
-    .keyNotFound(
-      key, .init(codingPath: codingPath, debugDescription: "No value associated with key \(key) (\"\(key.stringValue)\")."))
+  @inline(__always) private func member(_ key: Key) throws -> JSONTapeDecoder {
+    JSONTapeDecoder(text, try place(key), depth: depth + 1)
   }
 }

@@ -9,6 +9,8 @@ final class TapeText {
   let readsNumbersAsStrings: Bool
   /// The entry of the decoded value.
   let root: Int32
+  /// The forms of types that were decoded before.
+  var forms = TapeForms()
   /// The member after the last one that was found, by the object's depth: fields mostly are in the order in which they are
   /// decoded.
   private var hints = InlineArray<16, Hint>(repeating: Hint(object: -1, member: -1))
@@ -29,8 +31,6 @@ final class TapeText {
     self.foreign = foreign
   }
 
-  // MARK: Values
-
   /// The text of a number or a Boolean, or the content of a string.
   func text(of entry: Int32) -> String {
     let bytes = bytes
@@ -40,9 +40,25 @@ final class TapeText {
   /// The raw JSON of a value.
   func raw(_ entry: Int32) -> ArraySlice<UInt8> { bytes[entries[Int(entry)].range] }
 
+  /// The first byte of a value, without the quote of a string.
+  func firstByte(_ entry: Int32) -> UInt8 { bytes[Int(entries[Int(entry)].start)] }
+
   func isNull(_ entry: Int32) -> Bool { if case .null = entries[Int(entry)].kind { true } else { false } }
 
-  // MARK: Members
+  func isObject(_ entry: Int32) -> Bool { if case .object = entries[Int(entry)].kind { true } else { false } }
+
+  func isArray(_ entry: Int32) -> Bool { if case .array = entries[Int(entry)].kind { true } else { false } }
+
+  /// The number of elements of an array.
+  func count(of array: Int32) -> Int {
+    let end = entries[Int(array)].next
+    var (count, entry) = (0, array + 1)
+    while entry < end {
+      entry = entries[Int(entry)].next
+      count += 1
+    }
+    return count
+  }
 
   /// The value of an object's member; nil if there is no such member. If a name is repeated, any of its values may be returned.
   func value(of name: String, in object: Int32, depth: Int32) -> Int32? {
@@ -54,28 +70,20 @@ final class TapeText {
     return member + 1
   }
 
-  private func member(_ name: String, from first: Int32, to end: Int32) -> Int32? {
-    let (bytes, name) = (bytes, name.utf8Span.span)
+  @inline(__always) private func member(_ name: String, from first: Int32, to end: Int32) -> Int32? {
     var member = first
     while member < end {
-      let entry = entries[Int(member)]
-      if case .escapedString = entry.kind {
-        let written = text(of: member)
-        if Self.areSame(written.utf8Span.span, name) { return member }
-      } else if Int(entry.end - entry.start) == name.count,
-        Self.areSame(bytes.span.extracting(Int(entry.start)..<Int(entry.end)), name)
-      {
-        return member
-      }
+      if isNamed(name, member) { return member }
       member = entries[Int(member) + 1].next
     }
     return nil
   }
 
-  private static func areSame(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
-    guard left.count == right.count else { return false }
-    for offset in left.indices where left[offset] != right[offset] { return false }
-    return true
+  @inline(__always) private func isNamed(_ name: String, _ member: Int32) -> Bool {
+    let entry = entries[Int(member)]
+    if case .escapedString = entry.kind { return text(of: member).hasSameBytes(as: name) }
+    let bytes = bytes
+    return name.hasSameBytes(as: bytes.span.extracting(Int(entry.start)..<Int(entry.end)))
   }
 
   /// The names of an object's members.
@@ -87,69 +95,5 @@ final class TapeText {
       member = entries[Int(member) + 1].next
     }
     return names
-  }
-
-  // MARK: Errors
-
-  /// The path of a value.
-  func path(to target: Int32) -> [any CodingKey] {
-    var path: [any CodingKey] = []
-    var container = root
-    while container != target {
-      let (isObject, end) = (isObject(container), entries[Int(container)].next)
-      var (child, index) = (container + (isObject ? 2 : 1), 0)
-      while child < end, entries[Int(child)].next <= target {
-        child = entries[Int(child)].next + (isObject ? 1 : 0)
-        index += 1
-      }
-      guard child < end else { return path }
-      path.append(isObject ? TapeKey(stringValue: text(of: child - 1)) : TapeKey(index: index))
-      container = child
-    }
-    return path
-  }
-
-  func isObject(_ entry: Int32) -> Bool { if case .object = entries[Int(entry)].kind { true } else { false } }
-
-  /// The error for a value that is null or of another kind than the type requires.
-  func mismatch(_ type: any Any.Type, _ entry: Int32) -> DecodingError {
-    if isNull(entry) {
-      return .valueNotFound(
-        type, .init(codingPath: path(to: entry), debugDescription: "Cannot get value of type \(type) -- found null value instead")
-      )
-    }
-    let kind =
-      switch entries[Int(entry)].kind {
-      case .null: "null"
-      case .scalar: bytes[Int(entries[Int(entry)].start)] >= UInt8(ascii: "f") ? "bool" : "number"
-      case .string, .escapedString: "string"
-      case .object: "a dictionary"
-      case .array: "an array"
-      }
-    return .typeMismatch(
-      type, .init(codingPath: path(to: entry), debugDescription: "Expected to decode \(type) but found \(kind) instead."))
-  }
-
-  /// The error for a value of the right kind that is not valid for the type.
-  func corrupted(_ entry: Int32, _ message: String) -> DecodingError {
-    .dataCorrupted(.init(codingPath: path(to: entry), debugDescription: message))
-  }
-}
-
-/// A name or an index in the path of a value.
-struct TapeKey: CodingKey {
-  let stringValue: String
-  let intValue: Int?
-
-  init(stringValue: String) {
-    self.stringValue = stringValue
-    intValue = nil
-  }
-
-  init(intValue: Int) { self.init(index: intValue) }
-
-  init(index: Int) {
-    stringValue = "Index \(index)"
-    intValue = index
   }
 }
