@@ -152,7 +152,12 @@ def measure(options):
             print(f"== round {number + 1} of {options.rounds}", file=sys.stderr)
         for connections in LATENCIES:
             for name, (_, url, _, latencies) in subjects.items():
-                result = run(name, url, connections=connections)
+                # Peers refuse requests now and then when many connections open at once. The other figures are still good.
+                try:
+                    result = run(name, url, connections=connections)
+                except SystemExit as error:
+                    print(f"== no latencies with {connections} connections: {error}", file=sys.stderr)
+                    continue
                 latencies[connections] = {"p50": result["p50"], "p99": result["p99"]}
         print("== latencies", file=sys.stderr)
         return {name: (samples, latencies) for name, (_, _, samples, latencies) in subjects.items()}
@@ -184,8 +189,8 @@ def show(figures):
     print(f"\n{'ms until the response':<30}" + "".join(f"{f'{number} open':>20}" for number in LATENCIES))
     print(f"{'':<30}" + "".join(f"{'p50':>10}{'p99':>10}" for _ in LATENCIES))
     for name, figure in figures.items():
-        print(f"{name:<30}" + "".join(
-            f"{figure['latencies'][number]['p50']:>10.3f}{figure['latencies'][number]['p99']:>10.3f}" for number in LATENCIES))
+        latencies = [figure["latencies"].get(number, {}).get(part) for number in LATENCIES for part in ("p50", "p99")]
+        print(f"{name:<30}" + "".join(f"{'—':>10}" if value is None else f"{value:>10.3f}" for value in latencies))
 
 
 def main():
