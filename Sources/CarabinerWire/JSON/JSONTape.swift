@@ -43,9 +43,41 @@ package struct JSONTape: Sendable {
   /// - Throws: ``JSONError`` with the offset of the first fault; a text of 2 GiB or more is `tooDeep`.
   package init(scanning bytes: Span<UInt8>, limits: JSONLimits = JSONLimits()) throws(JSONError) {
     guard bytes.count < Int(Int32.max) else { throw .fault(.tooDeep, at: 0, "the text is too large") }
-    var sink = TapeSink(capacity: bytes.count / 8 + 8)
-    try JSONScanner(limits: limits).scan(bytes, into: &sink)
-    entries = sink.entries
+    // Memory for all entries at once: an array that may grow is checked at each of them.
+    entries = try Array(capacity: Self.mostEntries(in: bytes)) { entries throws(JSONError) in
+      try unsafe entries.withUnsafeMutableBufferPointer { room, count throws(JSONError) in
+        var sink = unsafe TapeSink(room)
+        defer { count = sink.count }
+        try JSONScanner(limits: limits).scan(bytes, into: &sink)
+      }
+    }
+  }
+
+  /// The number of bytes that are counted together.
+  private static let block = 128
+
+  /// The most entries that a text can have: one, and one for each byte that can precede a value or a name.
+  private static func mostEntries(in bytes: Span<UInt8>) -> Int {
+    var (count, offset) = (1, 0)
+    while offset &+ block <= bytes.count {
+      count &+= Int(openings(in: bytes.extracting(offset..<offset &+ block)))
+      offset &+= block
+    }
+    return count &+ Int(openings(in: bytes.extracting(offset...)))
+  }
+
+  /// How many of at most ``block`` bytes are a comma, a colon, or the beginning of an array or object. The compiler vectorises it,
+  /// because the sum has the size of a byte.
+  @inline(__always) private static func openings(in bytes: Span<UInt8>) -> UInt8 {
+    var count: UInt8 = 0
+    for offset in bytes.indices {
+      let byte = bytes[offset]
+      let isComma: UInt8 = byte == UInt8(ascii: ",") ? 1 : 0
+      let isColon: UInt8 = byte == UInt8(ascii: ":") ? 1 : 0
+      let isContainer: UInt8 = byte | 0x20 == UInt8(ascii: "{") ? 1 : 0
+      count &+= isComma | isColon | isContainer
+    }
+    return count
   }
 
   /// The decoded string of an entry of kind `string` or `escapedString`, or of the name of a member.
@@ -55,12 +87,18 @@ package struct JSONTape: Sendable {
 }
 
 /// Records the places of all values. It is inlined into the scanner's loop, because calls would take as long as the work itself.
-private struct TapeSink: JSONSink {
-  private(set) var entries: [JSONTape.Entry] = []
+@safe private struct TapeSink: JSONSink {
+  /// Room for all entries, of which the first ``count`` are initialized.
+  private let room: UnsafeMutablePointer<JSONTape.Entry>?
+  private let capacity: Int
+  private(set) var count = 0
   /// The innermost open container. While a container is open, its `next` is the index of the enclosing one.
   private var innermost: Int32 = -1
 
-  init(capacity: Int) { entries.reserveCapacity(capacity) }
+  init(_ room: UnsafeMutableBufferPointer<JSONTape.Entry>) {
+    unsafe self.room = room.baseAddress
+    capacity = room.count
+  }
 
   @inline(always) mutating func scalar(_ scalar: JSONScalar, at range: Range<Int>, in bytes: Span<UInt8>) {
     switch scalar {
@@ -74,27 +112,30 @@ private struct TapeSink: JSONSink {
     append(string.hasEscapes ? .escapedString : .string, string.range)
   }
 
-  mutating func begin(_ kind: JSONContainer, at offset: Int) {
-    let place = Int32(truncatingIfNeeded: entries.count)
+  @inline(always) mutating func begin(_ kind: JSONContainer, at offset: Int) {
+    let place = Int32(truncatingIfNeeded: count)
     append(kind == .object ? .object : .array, offset..<offset, next: innermost)
     innermost = place
   }
 
-  mutating func end(_ kind: JSONContainer, at offset: Int) {
+  @inline(always) mutating func end(_ kind: JSONContainer, at offset: Int) {
     let place = Int(innermost)
-    innermost = entries[place].next
-    entries[place].end = Int32(truncatingIfNeeded: offset)
-    entries[place].next = Int32(truncatingIfNeeded: entries.count)
+    guard place >= 0, place < count, let room = unsafe room else { preconditionFailure("a container ends that never began") }
+    innermost = unsafe room[place].next
+    unsafe room[place].end = Int32(truncatingIfNeeded: offset)
+    unsafe room[place].next = Int32(truncatingIfNeeded: count)
   }
 
   @inline(always) private mutating func append(_ kind: JSONTape.Kind, _ range: Range<Int>) {
-    append(kind, range, next: Int32(truncatingIfNeeded: entries.count &+ 1))
+    append(kind, range, next: Int32(truncatingIfNeeded: count &+ 1))
   }
 
   @inline(always) private mutating func append(_ kind: JSONTape.Kind, _ range: Range<Int>, next: Int32) {
-    entries.append(
-      JSONTape.Entry(
-        kind: kind, start: Int32(truncatingIfNeeded: range.lowerBound), end: Int32(truncatingIfNeeded: range.upperBound),
-        next: next))
+    guard count < capacity, let room = unsafe room else { preconditionFailure("a tape has more entries than places for them") }
+    let entry = JSONTape.Entry(
+      kind: kind, start: Int32(truncatingIfNeeded: range.lowerBound), end: Int32(truncatingIfNeeded: range.upperBound),
+      next: next)
+    unsafe (room + count).initialize(to: entry)
+    count &+= 1
   }
 }

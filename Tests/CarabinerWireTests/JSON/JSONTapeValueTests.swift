@@ -47,4 +47,24 @@ struct JSONTapeValueTests {
     #expect(missing == nil)
     #expect(tape.isObject == (text == "{}"))
   }
+
+  @Test("a tape has an entry for each value and name of the densest texts, of any length")
+  func dense() throws {
+    for count in [0, 1, 2, 7, 63, 64, 65, 127, 128, 129, 500] {
+      let numbers = "[\([String](repeating: "1", count: count).joined(separator: ","))]"
+      #expect(try JSONTape(scanning: Array(numbers.utf8).span).entries.count == 1 + count)
+      let objects = "[\([String](repeating: "{}", count: count).joined(separator: ","))]"
+      #expect(try JSONTape(scanning: Array(objects.utf8).span).entries.count == 1 + count)
+      let members = "{\([String](repeating: #""":0"#, count: count).joined(separator: ","))}"
+      #expect(try JSONTape(scanning: Array(members.utf8).span).entries.count == 1 + 2 * count)
+      let deep = String(repeating: "[", count: count + 1) + String(repeating: "]", count: count + 1)
+      #expect(try JSONTape(scanning: Array(deep.utf8).span, limits: .highest).entries.count == count + 1)
+      let punctuation = "\"\(String(repeating: ",:{[", count: count))\""
+      #expect(try JSONTape(scanning: Array(punctuation.utf8).span).entries.count == 1)
+      // The text is cut wherever it may be.
+      for end in 0..<min(members.utf8.count, 300) {
+        #expect(throws: JSONError.self) { try JSONTape(scanning: Array(members.utf8.prefix(end)).span) }
+      }
+    }
+  }
 }
