@@ -40,9 +40,9 @@ public final class InMemoryNormalizedCache: NormalizedCache {
     return state.withLock { state in
       var changed = ChangedKeys()
       if let batch = records.batch {
-        for place in batch.entries.indices {
-          changed.insert(state.merge(batch, batch.entries[place]), of: batch.entries[place].key)
-        }
+        // An element of an array would be copied, with its references.
+        let entries = batch.entries.span
+        for place in entries.indices { changed.insert(state.merge(batch, entries[place]), of: entries[place].key) }
       }
       for record in records.list { changed.insert(state.merge(record), of: record.key) }
       state.evict()

@@ -3,16 +3,18 @@ public enum JSONWriter {
   /// Appends a string in quotes. Only characters that must be escaped are escaped.
   public static func appendString(_ string: String, to text: inout [UInt8]) {
     text.append(UInt8(ascii: "\""))
-    if needsEscapes(string) {
-      for byte in string.utf8 { appendEscaped(byte, to: &text) }
-    } else {
-      text.append(contentsOf: string.utf8)
-    }
+    // A closure, because `utf8Span` is a call that the compiler cannot inline. On Linux each string has such storage.
+    let isPlain =
+      unsafe string.utf8.withContiguousStorageIfAvailable { bytes in
+        if unsafe needsEscapes(Span(_unsafeElements: bytes)) { return false }
+        unsafe text.append(contentsOf: bytes)
+        return true
+      } ?? false
+    if !isPlain { for byte in string.utf8 { appendEscaped(byte, to: &text) } }
     text.append(UInt8(ascii: "\""))
   }
 
-  private static func needsEscapes(_ string: String) -> Bool {
-    let bytes = string.utf8Span.span
+  @inline(__always) private static func needsEscapes(_ bytes: Span<UInt8>) -> Bool {
     // The minimum of all bytes, and of all bytes with quotes and backslashes mapped to zero. Without early exit and branches, so
     // that the compiler can vectorise the loop.
     var (least, rest): (UInt8, UInt8) = (.max, .max)

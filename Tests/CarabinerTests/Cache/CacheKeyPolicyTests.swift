@@ -104,4 +104,19 @@ struct CacheKeyPolicyTests {
     #expect(try await store.data(.query(document, ["n": 4_999])) == ["f": "19999"])
     #expect(try await store.cache.records(forKeys: ["QUERY_ROOT"])[0]?.names.count == 5_000)
   }
+
+  @Test(
+    "the key of an object is its type and its id as text",
+    arguments: [
+      (#""1""#, "Human:1"), (#""""#, "Human:"), ("7", "Human:7"), ("-1.5e3", "Human:-1.5e3"), ("true", "Human:true"),
+      (#""a+b""#, "Human:a+b"), (#""é\n\u0041""#, "Human:é\nA"), (#""日本語""#, "Human:日本語"),
+      (#""a value that is longer than fifteen bytes""#, "Human:a value that is longer than fifteen bytes"),
+      ("null", "QUERY_ROOT.hero"), ("[1]", "QUERY_ROOT.hero"),
+    ])
+  func keyOfID(id: String, key: String) async throws {
+    let store = ApolloStore()
+    try await store.publish(#"{"hero":{"__typename":"Human","id":\#(id),"name":"Luke"}}"#, for: hero)
+    #expect(try await store.keys() == [key, "QUERY_ROOT"].sorted())
+    #expect(try await store.data(hero)?.object?["hero"]?.object?["name"] == "Luke")
+  }
 }

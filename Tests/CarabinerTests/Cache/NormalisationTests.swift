@@ -167,4 +167,19 @@ struct NormalisationTests {
     let body = try #require(try await store.load(query)).body
     #expect(String(decoding: body.bytes, as: UTF8.self) == #"{"data":\#(data)}"#)
   }
+
+  @Test("names of 1 to 40 bytes are not confused with names that differ in one byte", arguments: [false, true])
+  func similarNames(isReversed: Bool) async throws {
+    let names = (1...40).map { String(repeating: "n", count: $0) }
+    let operation = DynamicOperation.query("{ \(names.joined(separator: " ")) }")
+    var members = names.flatMap { name in
+      let similar = (0..<name.count).map { place in String(name.prefix(place)) + "m" + String(name.dropFirst(place + 1)) }
+      return similar.map { #""\#($0)":"wrong""# } + [#""\#(name)":\#(name.count)"#]
+    }
+    if isReversed { members.reverse() }
+    let store = ApolloStore()
+    try await store.publish("{\(members.joined(separator: ","))}", for: operation)
+    let data = try await store.data(operation)?.object
+    for name in names { #expect(data?[name] == JSONValue(integerLiteral: name.count)) }
+  }
 }

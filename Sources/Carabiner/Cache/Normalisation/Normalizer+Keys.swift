@@ -6,6 +6,7 @@ extension Normalizer {
     guard let typeField = variant.typeField, values[base + typeField] >= 0 else { return nil }
     let type = tape[values[base + typeField]]
     guard case .string = type.kind else { return nil }
+    if idKeys, let idField = variant.idField, let key = plainKey(type, values[base + idField]) { return key }
     var key: [UInt8] = []
     swap(&key, &keyText)
     defer { swap(&key, &keyText) }
@@ -25,6 +26,25 @@ extension Normalizer {
       }
     }
     return String(decoding: key, as: UTF8.self)
+  }
+
+  /// The key from a type and an `id` as they are in the text; nil if the id has escapes or is not a scalar.
+  private func plainKey(_ type: JSONTape.Entry, _ id: Int) -> String? {
+    guard id >= 0 else { return nil }
+    let id = tape[id]
+    switch id.kind {
+    case .scalar, .string: break
+    case .null, .escapedString, .object, .array: return nil
+    }
+    let (typeLength, idLength) = (Int(type.end - type.start), Int(id.end - id.start))
+    return unsafe String(unsafeUninitializedCapacity: typeLength + 1 + idLength) { room in
+      unsafe buffer.withUnsafeBufferPointer { text in
+        _ = unsafe room.update(fromContentsOf: text[Int(type.start)..<Int(type.end)])
+        unsafe room[typeLength] = UInt8(ascii: ":")
+        _ = unsafe room[(typeLength + 1)...].update(fromContentsOf: text[Int(id.start)..<Int(id.end)])
+      }
+      return typeLength + 1 + idLength
+    }
   }
 
   /// The key that the function of the policy gives an object; nil if it gives none.

@@ -247,6 +247,7 @@ struct Normalizer: ~Copyable {
       text.word(at: Int(name.start)) & label.mask == label.head
     else { return false }
     guard label.count > 8 else { return true }
+    if label.count <= 16 { return text.word(at: Int(name.end) - 8) == label.tail }
     let rest = text.extracting(Int(name.start) + 8..<Int(name.end))
     for offset in rest.indices where rest[offset] != label.rest[offset] { return false }
     return true

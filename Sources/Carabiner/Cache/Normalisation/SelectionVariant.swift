@@ -44,16 +44,21 @@ final class SelectionVariant: Sendable {
     let head: UInt64
     /// The bits of eight bytes of a text that the head is compared with.
     let mask: UInt64
-    /// The bytes after the head.
+    /// The last eight bytes as such a number, for names of 9 to 16 bytes.
+    let tail: UInt64
+    /// The bytes after the head of a longer name; otherwise empty.
     let rest: [UInt8]
 
     init(_ name: String) {
       let bytes = Array(name.utf8)
       count = bytes.count
-      head = bytes.prefix(8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
+      head = Self.word(bytes.prefix(8))
+      tail = Self.word(bytes.suffix(8))
       mask = bytes.count < 8 ? 1 << (8 * UInt64(bytes.count)) - 1 : .max
-      rest = Array(bytes.dropFirst(8))
+      rest = bytes.count > 16 ? Array(bytes.dropFirst(8)) : []
     }
+
+    private static func word(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) } }
   }
 
   let fields: [Field]
