@@ -66,6 +66,7 @@ public final class PluginHost: Sendable {
     reporting?.cancel()
     reloader.close()
     live.events.finish()
+    stateFolder?.release()
   }
 
   // MARK: Operations

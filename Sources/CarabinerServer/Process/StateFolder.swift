@@ -1,12 +1,14 @@
 internal import Foundation
+internal import Synchronization
 
 /// The state folder of a host, locked for one host at a time.
 ///
-/// The lock belongs to the open file. It is released with this value, or when the process ends in any way.
+/// The lock belongs to the open file. It is released with ``release()``, or when the process ends in any way.
 final class StateFolder: Sendable {
   private static let lockName = "lock"
 
-  private let descriptor: Int32
+  /// The open lock file; -1 once it was released.
+  private let descriptor: Atomic<Int32>
 
   /// Creates the folder if there is none, and locks it.
   ///
@@ -14,9 +16,16 @@ final class StateFolder: Sendable {
   // The object is created after everything that can fail.
   convenience init(_ folder: String) throws { self.init(descriptor: try Self.lock(folder)) }
 
-  private init(descriptor: Int32) { self.descriptor = descriptor }
+  private init(descriptor: Int32) { self.descriptor = Atomic(descriptor) }
 
-  deinit {
+  deinit { release() }
+
+  /// Releases the lock, so that another host can use the folder.
+  ///
+  /// The host calls it at its end, because the thread that has made the host may hold this object a little longer.
+  func release() {
+    let descriptor = descriptor.exchange(-1, ordering: .acquiringAndReleasing)
+    guard descriptor >= 0 else { return }
     // A process that this one is just starting shares the open file until it runs its own program, so closing would not be enough.
     flock(descriptor, LOCK_UN)
     close(descriptor)
