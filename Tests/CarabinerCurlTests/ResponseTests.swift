@@ -2,6 +2,7 @@ import Carabiner
 import CarabinerCurl
 import Foundation
 import ScriptedServer
+import TestTools
 import Testing
 
 /// A response that is unusual but valid, and its parsed form.
@@ -216,8 +217,8 @@ enum Gzip {
     let process = Process()
     process.executableURL = URL(filePath: "/bin/gzip")
     process.arguments = ["-9c"]
-    let input = Pipe()
-    let output = Pipe()
+    let input = Pipe.notInherited()
+    let output = Pipe.notInherited()
     process.standardInput = input
     process.standardOutput = output
     try process.run()

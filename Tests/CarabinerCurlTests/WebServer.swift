@@ -1,6 +1,7 @@
 import CarabinerCurl
 import Foundation
 import ScriptedServer
+import TestTools
 
 /// A real nginx with TLS and HTTP/2 on a free port, with certificates created for it.
 final class WebServer: Sendable {
@@ -105,7 +106,7 @@ final class WebServer: Sendable {
     process.executableURL = URL(filePath: "/bin/sh")
     process.arguments = ["-c", script]
     process.currentDirectoryURL = folder
-    let output = Pipe()
+    let output = Pipe.notInherited()
     process.standardOutput = output
     process.standardError = output
     try process.run()

@@ -23,7 +23,7 @@ public class PeerServer: @unchecked Sendable {
     let process = Process()
     process.executableURL = Repository.python
     process.arguments = [Repository.root.appending(path: "Tests/Peers/\(script)").path] + arguments
-    let output = Pipe()
+    let output = Pipe.notInherited()
     process.standardOutput = output
     process.standardInput = FileHandle.nullDevice
     try process.run()

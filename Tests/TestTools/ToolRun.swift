@@ -41,9 +41,9 @@ public struct ToolRun: Sendable {
     process.arguments = arguments
     process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
     if let directory { process.currentDirectoryURL = directory }
-    let standardInput = Pipe()
-    let standardOutput = Pipe()
-    let standardError = Pipe()
+    let standardInput = Pipe.notInherited()
+    let standardOutput = Pipe.notInherited()
+    let standardError = Pipe.notInherited()
     process.standardInput = standardInput
     process.standardOutput = standardOutput
     process.standardError = standardError

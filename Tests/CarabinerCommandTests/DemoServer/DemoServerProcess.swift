@@ -19,7 +19,7 @@ final class DemoServerProcess: Sendable {
     process.executableURL = CommandRun.root.appending(path: ".build/debug/carabiner")
     process.arguments = ["demo-server", "--quiet"] + arguments
     process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-    let output = Pipe()
+    let output = Pipe.notInherited()
     process.standardOutput = output
     process.standardInput = FileHandle.nullDevice
     try process.run()

@@ -1,9 +1,10 @@
 import Foundation
+import TestTools
 
 /// A running request of curl, which knows nothing about GraphQL.
 struct RawRequest {
   private let process = Process()
-  private let output = Pipe()
+  private let output = Pipe.notInherited()
 
   /// Starts the request.
   ///
@@ -16,7 +17,7 @@ struct RawRequest {
     arguments += headers.flatMap { ["-H", $0] }
     if let body { arguments += ["--data-binary", isLarge ? "@-" : body] }
     process.arguments = arguments + [url]
-    let input = Pipe()
+    let input = Pipe.notInherited()
     process.standardInput = input
     process.standardOutput = output
     process.standardError = FileHandle.nullDevice

@@ -25,7 +25,7 @@ struct EmbeddedGatewayTests {
     let process = Process()
     process.executableURL = Repository.root.appending(path: ".build/debug/EmbeddedGateway")
     process.arguments = [manifest.path, "127.0.0.1:0"]
-    let output = Pipe()
+    let output = Pipe.notInherited()
     process.standardOutput = output
     process.standardError = FileHandle.nullDevice
     try process.run()

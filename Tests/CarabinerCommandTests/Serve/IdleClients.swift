@@ -10,7 +10,7 @@ final class IdleClients: Sendable {
 
   private let processID: Int32
   /// The connections are held as long as this is open.
-  private let input = Pipe()
+  private let input = Pipe.notInherited()
 
   init(_ count: Int, port: Int) throws {
     let process = Process()
@@ -18,7 +18,7 @@ final class IdleClients: Sendable {
     process.arguments = [
       Repository.root.appending(path: "Tests/Peers/idle_connections.py").path, "\(port)", "\(count)",
     ]
-    let (output, errors) = (Pipe(), Pipe())
+    let (output, errors) = (Pipe.notInherited(), Pipe.notInherited())
     process.standardInput = input
     process.standardOutput = output
     process.standardError = errors

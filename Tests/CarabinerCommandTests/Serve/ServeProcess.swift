@@ -45,7 +45,7 @@ final class ServeProcess: Sendable {
     log = folder.file("serve-\(UUID().uuidString).log")
     try Data().write(to: URL(filePath: log))
     process.standardError = FileHandle(forWritingAtPath: log)
-    let output = Pipe()
+    let output = Pipe.notInherited()
     process.standardOutput = output
     process.standardInput = FileHandle.nullDevice
     try process.run()

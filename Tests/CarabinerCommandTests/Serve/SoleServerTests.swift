@@ -114,7 +114,7 @@ struct SoleServerTests {
       "serve", "-m", folder.file("chain.yaml"), "--endpoint", "http://127.0.0.1:9/", "--listen", "127.0.0.1:0", "--log-format",
       "json",
     ]
-    let output = Pipe()
+    let output = Pipe.notInherited()
     process.standardOutput = output
     try process.run()
     defer { process.terminate() }
