@@ -11,15 +11,10 @@ extension JSONTape {
     var found: Int?
     var place = 1
     while place < entries.count {
-      if isName(entries[place], name, in: bytes) { found = place + 1 }
+      if entries[place].isNamed(name, in: bytes) { found = place + 1 }
       place = Int(entries[place + 1].next)
     }
     return found
-  }
-
-  private func isName(_ entry: Entry, _ name: String, in bytes: Span<UInt8>) -> Bool {
-    if case .escapedString = entry.kind { return Self.string(entry, in: bytes).hasSameBytes(as: name) }
-    return name.hasSameBytes(as: bytes.extracting(Int(entry.start)..<Int(entry.end)))
   }
 
   /// The value of an entry. Values are as deep as the limits of the scan allow, and so are the calls.
@@ -72,5 +67,13 @@ extension JSONTape {
       place = Int(entries[place + each - 1].next)
     }
     return count
+  }
+}
+
+extension JSONTape.Entry {
+  /// Whether this is the name of a member with exactly these bytes.
+  @inline(__always) func isNamed(_ name: String, in bytes: Span<UInt8>) -> Bool {
+    if case .escapedString = kind { return JSONTape.string(self, in: bytes).hasSameBytes(as: name) }
+    return name.hasSameBytes(as: bytes.extracting(Int(start)..<Int(end)))
   }
 }

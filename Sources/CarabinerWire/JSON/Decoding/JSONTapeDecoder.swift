@@ -95,6 +95,7 @@ extension JSONTapeDecoder: SingleValueDecodingContainer {
     return try decodeUncommon(type)
   }
 
+  /// Decodes a type that is not plain, or was not decoded before. A separate function, because looking up these types takes time.
   @inline(never) private func decodeUncommon<Value: Decodable>(_ type: Value.Type) throws -> Value {
     if type == [String].self { return try cast(elements(String.self)) }
     if type == [Int].self { return try cast(elements(Int.self)) }

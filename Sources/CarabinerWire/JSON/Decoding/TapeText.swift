@@ -71,19 +71,13 @@ final class TapeText {
   }
 
   @inline(__always) private func member(_ name: String, from first: Int32, to end: Int32) -> Int32? {
+    let bytes = bytes
     var member = first
     while member < end {
-      if isNamed(name, member) { return member }
+      if entries[Int(member)].isNamed(name, in: bytes.span) { return member }
       member = entries[Int(member) + 1].next
     }
     return nil
-  }
-
-  @inline(__always) private func isNamed(_ name: String, _ member: Int32) -> Bool {
-    let entry = entries[Int(member)]
-    if case .escapedString = entry.kind { return text(of: member).hasSameBytes(as: name) }
-    let bytes = bytes
-    return name.hasSameBytes(as: bytes.span.extracting(Int(entry.start)..<Int(entry.end)))
   }
 
   /// The names of an object's members.
