@@ -39,12 +39,17 @@ public final class CurlTransport: HTTPTransport {
   }
 
   public func send(_ request: URLRequest) async throws -> HTTPResponse {
-    var request = request
+    try request.checkLine()
+    let response = try await exchange(request)
+    guard let target = response.response.redirectTarget else { return response }
+    return try await follow(target, from: response, to: request)
+  }
+
+  /// Follows redirects. A separate function, because the frame of ``send(_:)`` is part of each request.
+  private func follow(_ first: String, from response: HTTPResponse, to request: URLRequest) async throws -> HTTPResponse {
+    var (request, response, target) = (request, response, first)
     var redirects = 0
     while true {
-      try request.checkLine()
-      let response = try await exchange(request)
-      guard let target = response.response.redirectTarget else { return response }
       redirects += 1
       guard redirects <= configuration.maximumRedirects else {
         throw TransportError(
@@ -54,6 +59,10 @@ public final class CurlTransport: HTTPTransport {
       }
       try await response.discardBody(upTo: Self.redirectBodyBytes)
       request = try request.redirected(by: response.response, to: target, taking: configuration.redirectHeaders)
+      try request.checkLine()
+      response = try await exchange(request)
+      guard let next = response.response.redirectTarget else { return response }
+      target = next
     }
   }
 

@@ -53,14 +53,10 @@ package struct DemoServer: Service {
 
   private func answer(_ request: GatewayRequest) async -> HTTPAnswer {
     let start = ContinuousClock.now
-    var headers: [String: String] = [:]
-    for (name, value) in request.head.headers {
-      let name = name.lowercased()
-      headers[name] = headers[name].map { "\($0), \(value)" } ?? value
-    }
     let reply = await site.reply(
       to: DemoRequest(
-        method: request.head.method.rawValue, target: request.head.uri, headers: headers,
+        method: request.head.method.rawValue, target: request.head.target,
+        headers: request.headersByName,
         body: Array(request.body.readableBytesView)))
     let (body, length): (HTTPAnswer.Body, String)
     switch reply.body {
@@ -73,17 +69,17 @@ package struct DemoServer: Service {
     }
     note?(
       "\(request.head.method) \(request.path) \(reply.status) \(reply.headers["Content-Type"] ?? ""), \(length)", .now - start)
-    return HTTPAnswer(HTTPResponseStatus(statusCode: reply.status), HTTPHeaders(reply), body)
+    return HTTPAnswer(HTTPResponseStatus(statusCode: reply.status), NIOHTTP1.HTTPHeaders(reply), body)
   }
 
-  private func refusal(_ status: HTTPResponseStatus, _ message: String) -> (headers: HTTPHeaders, body: ByteBuffer) {
+  private func refusal(_ status: HTTPResponseStatus, _ message: String) -> (headers: NIOHTTP1.HTTPHeaders, body: ByteBuffer) {
     let code = status == .payloadTooLarge ? "CONTENT_TOO_LARGE" : "BAD_REQUEST"
     let reply = site.reply(to: RequestRefusal(Int(status.code), message, code: code))
-    guard case .whole(let bytes) = reply.body else { return (HTTPHeaders(reply), ByteBuffer()) }
-    return (HTTPHeaders(reply), ByteBuffer(bytes: bytes))
+    guard case .whole(let bytes) = reply.body else { return (NIOHTTP1.HTTPHeaders(reply), ByteBuffer()) }
+    return (NIOHTTP1.HTTPHeaders(reply), ByteBuffer(bytes: bytes))
   }
 }
 
-extension HTTPHeaders {
+extension NIOHTTP1.HTTPHeaders {
   fileprivate init(_ reply: DemoReply) { self.init(reply.headers.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }) }
 }

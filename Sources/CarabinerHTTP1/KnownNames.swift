@@ -36,10 +36,11 @@ struct KnownNames: Sendable {
     guard range.count <= Self.maximumLength else { return nil }
     var next = first[range.count]
     guard next != 0 else { return nil }
-    let words = Self.words(bytes, at: range)
+    // The first word excludes most names.
+    let first = Self.word(bytes, range.lowerBound, range.count)
     while next != 0 {
       let entry = entries[Int(next &- 1)]
-      if entry.words == words { return entry.name }
+      if entry.words.first == first, range.count <= 8 || entry.words == Self.words(bytes, at: range) { return entry.name }
       next = entry.next
     }
     return nil

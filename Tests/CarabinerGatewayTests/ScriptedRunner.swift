@@ -1,7 +1,6 @@
 import Carabiner
 import CarabinerGateway
 import CarabinerWire
-import NIOHTTP1
 import Synchronization
 
 /// Runs operations with a script instead of a chain, and records their header fields.
@@ -12,7 +11,7 @@ final class ScriptedRunner: OperationRunner {
   let executor: any TaskExecutor = globalConcurrentExecutor
   private let returnedHeaders: HeaderSelection
   private let results: @Sendable (DynamicOperation) throws -> Results
-  private let received = Mutex<[NIOHTTP1.HTTPHeaders]>([])
+  private let received = Mutex<[HTTPHeaders]>([])
 
   /// - Parameter results: The results of each operation.
   init(
@@ -32,10 +31,10 @@ final class ScriptedRunner: OperationRunner {
   }
 
   /// The header fields of the started operations.
-  var headers: [NIOHTTP1.HTTPHeaders] { received.withLock(\.self) }
+  var headers: [HTTPHeaders] { received.withLock(\.self) }
 
   func begin(
-    _ operation: DynamicOperation, headers: NIOHTTP1.HTTPHeaders, requestID: String, client: String, trace: RequestTrace?
+    _ operation: DynamicOperation, headers: HTTPHeaders, requestID: String, client: String, trace: RequestTrace?
   ) throws -> RunningOperation {
     received.withLock { $0.append(headers) }
     return RunningOperation(

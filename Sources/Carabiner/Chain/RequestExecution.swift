@@ -38,22 +38,37 @@ final class RequestExecution<Request: GraphQLRequest>: @unchecked Sendable {
       while true {
         try Task.checkCancellation()
         do {
-          guard let deadline else { return try await advance() }
-          return try await deadline.bounding(RequestChainError.timedOut(request.operation.displayName, after: deadline.duration))
-          {
-            try await self.advance()
-          }
+          return deadline == nil ? try await advance() : try await advanceInTime()
         } catch let retry as RequestChain<Request>.Retry {
-          try chain.beginAttempt(of: retry.request)
-          (request, deadline, results) = (retry.request, Self.deadline(of: retry.request), nil)
-          retry.request.context.subscription?.advance(to: .reconnecting)
+          try restart(with: retry.request)
         }
       }
     } catch {
-      if Task.isCancelled { throw CancellationError() }
-      guard let last = chain.interceptors.additionalError else { throw error }
-      throw await last.intercept(error: error, request: request)
+      throw await lastError(error)
     }
+  }
+
+  // The frame of an `async` function has room for all variables of all its paths. So what most requests do not need is in functions of
+  // its own.
+
+  @inline(never) private func advanceInTime() async throws -> Step {
+    guard let deadline else { return try await advance() }
+    return try await deadline.bounding(RequestChainError.timedOut(request.operation.displayName, after: deadline.duration)) {
+      try await self.advance()
+    }
+  }
+
+  @inline(never) private func restart(with request: Request) throws {
+    try chain.beginAttempt(of: request)
+    (self.request, deadline, results) = (request, Self.deadline(of: request), nil)
+    request.context.subscription?.advance(to: .reconnecting)
+  }
+
+  /// The error that the caller gets.
+  @inline(never) private func lastError(_ error: any Error) async -> any Error {
+    if Task.isCancelled { return CancellationError() }
+    guard let last = chain.interceptors.additionalError else { return error }
+    return await last.intercept(error: error, request: request)
   }
 
   @inline(__always) private func advance() async throws -> Step {
@@ -66,8 +81,12 @@ final class RequestExecution<Request: GraphQLRequest>: @unchecked Sendable {
       results = started
     }
     switch try await started.pull() {
-    case .element(let result): return .element(await deliver(result, of: request))
-    case .last(let result): return .last(await deliver(result, of: request))
+    case .element(let result):
+      if isToBeWritten(result) { await write(result) }
+      return .element(result.result)
+    case .last(let result):
+      if isToBeWritten(result) { await write(result) }
+      return .last(result.result)
     case .end:
       // A subscription may end without a result.
       guard delivered == 0, !isSubscriptionToServer(request) else { return .end }
@@ -75,21 +94,18 @@ final class RequestExecution<Request: GraphQLRequest>: @unchecked Sendable {
     }
   }
 
-  /// Writes a result of the server to the cache and returns it to the caller.
-  @inline(__always) private func deliver(
-    _ result: ParsedResult<Request.Operation>, of request: Request
-  ) async -> GraphQLResponse<Request.Operation> {
+  /// Counts a result for the caller, and decides whether it is written to the cache.
+  private func isToBeWritten(_ result: ParsedResult<Request.Operation>) -> Bool {
     delivered += 1
     if result.result.source == .cache { request.context.hasCachedResult = true }
-    if result.result.source == .server, result.cacheRecords?.isEmpty == false {
-      // The settings of the request that reached the network count.
-      let sent = chain.sentRequest ?? request
-      if sent.writeResultsToCache { await write(result, of: sent) }
-    }
-    return result.result
+    return result.result.source == .server && result.cacheRecords?.isEmpty == false
   }
 
-  private func write(_ result: ParsedResult<Request.Operation>, of request: Request) async {
+  /// Writes a result of the server to the cache.
+  @inline(never) private func write(_ result: ParsedResult<Request.Operation>) async {
+    // The settings of the request that reached the network count.
+    let request = chain.sentRequest ?? request
+    guard request.writeResultsToCache else { return }
     do {
       try await chain.interceptors.cache.writeCacheData(to: chain.store, request: request, response: result)
     } catch {

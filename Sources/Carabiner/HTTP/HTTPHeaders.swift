@@ -63,6 +63,14 @@ public struct HTTPHeaders: Sendable, Hashable {
     return values
   }
 
+  /// Whether there is a header with this name.
+  package func contains(name: String) -> Bool { firstIndex(of: name) != nil }
+
+  /// The elements of a header whose value is a list, in order, of all its fields (RFC 9110, 5.6.1).
+  package func elements(of name: String) -> [Substring] {
+    values(for: name).flatMap { $0.split(separator: ",").map(\.trimmed) }
+  }
+
   /// Adds a field and keeps existing fields of the same name.
   public mutating func add(name: String, value: String) { append(name.utf8Span.span, value.utf8Span.span) }
 
@@ -109,8 +117,11 @@ extension HTTPHeaders {
     return number(2 * index)..<number(2 * index + 1)
   }
 
-  /// The index of the first field of a name; nil if there is none.
-  package func firstIndex(of name: String) -> Int? { firstIndex(of: name.utf8Span.span) }
+  /// The value of a field.
+  package func value(at index: Int) -> String { text(valueRange(at: index)) }
+
+  /// The index of the first field of a name at or behind `start`; nil if there is none.
+  package func firstIndex(of name: String, from start: Int = 0) -> Int? { firstIndex(of: name.utf8Span.span, from: start) }
 
   /// Makes room for more fields.
   ///
@@ -134,6 +145,28 @@ extension HTTPHeaders {
     }
     byteCount = end
     count += 1
+  }
+
+  /// Adds fields as a peer sent them. Bytes that are not UTF-8 are replaced.
+  ///
+  /// - Parameter field: Returns the places of a name and its value in the bytes.
+  package mutating func append(
+    received bytes: Span<UInt8>, count more: Int, _ field: (_ index: Int) -> (name: Range<Int>, value: Range<Int>)
+  ) {
+    reserve(more, bytes: bytes.count)
+    let isASCII = bytes.isASCII
+    for index in 0..<more {
+      let (name, value) = field(index)
+      if isASCII {
+        append(bytes.extracting(name), bytes.extracting(value))
+      } else {
+        add(name: Self.repaired(bytes.extracting(name)), value: Self.repaired(bytes.extracting(value)))
+      }
+    }
+  }
+
+  private static func repaired(_ text: Span<UInt8>) -> String {
+    unsafe text.withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
   }
 
   /// Adds all fields of another list, and keeps existing fields of the same names.
@@ -213,14 +246,19 @@ extension HTTPHeaders {
     return kept
   }
 
-  private func firstIndex(of name: Span<UInt8>) -> Int? {
+  private func firstIndex(of name: Span<UInt8>, from first: Int = 0) -> Int? {
+    precondition(first >= 0, "there is no such field")
+    guard first < count else { return nil }
     let bytes = memory.span
-    var (index, start) = (0, 0)
-    while index < count {
-      let end = number(2 * index)
-      if end - start == name.count, bytes.extracting(start..<end).isEqualIgnoringCase(name) { return index }
-      start = number(2 * index + 1)
-      index += 1
+    var start = first == 0 ? 0 : number(2 * first - 1)
+    // The numbers of a field are beside each other, from the back. Reading them with the checks of `number(_:)` would take longer than
+    // the comparison.
+    var place = memory.count - (2 * first + 2) * Self.numberBytes
+    for index in first..<count {
+      let nameEnd = unsafe bytes.bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: place + Self.numberBytes, as: Int.self)
+      if nameEnd - start == name.count, bytes.extracting(start..<nameEnd).isEqualIgnoringCase(name) { return index }
+      start = unsafe bytes.bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: place, as: Int.self)
+      place -= 2 * Self.numberBytes
     }
     return nil
   }
@@ -267,6 +305,15 @@ extension String {
     if self == other { return true }
     guard utf8.count == other.utf8.count else { return false }
     return utf8Span.span.isEqualIgnoringCase(other.utf8Span.span)
+  }
+}
+
+extension Substring {
+  /// The text without the spaces and tabs at its ends.
+  fileprivate var trimmed: Substring {
+    var rest = drop { $0 == " " || $0 == "\t" }
+    while let last = rest.last, last == " " || last == "\t" { rest.removeLast() }
+    return rest
   }
 }
 

@@ -149,15 +149,6 @@ extension HTTPHeaders {
   /// The headers of a message. Values that are not UTF-8 are repaired.
   fileprivate init(_ block: HeaderBlock) {
     self.init()
-    let bytes = block.bytes.span
-    reserve(block.count, bytes: bytes.count)
-    let isASCII = bytes.isASCII
-    for index in 0..<block.count {
-      if isASCII {
-        append(bytes.extracting(block.nameRange(at: index)), bytes.extracting(block.valueRange(at: index)))
-      } else {
-        add(name: block.name(at: index), value: block.value(at: index))
-      }
-    }
+    append(received: block.bytes.span, count: block.count) { (block.nameRange(at: $0), block.valueRange(at: $0)) }
   }
 }

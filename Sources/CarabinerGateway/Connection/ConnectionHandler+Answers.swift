@@ -116,10 +116,9 @@ extension ConnectionHandler {
     awaitClient(context)
     let (headers, body) = handler.refusal(refusal.status, refusal.message)
     var fields = ReplyFields(headers)
-    fields.set("Content-Length", String(body.readableBytes))
     fields.set("Date", DateField.now)
     fields.set("Connection", "close")
-    let head = ReplyHead(status: refusal.status, fields: fields)
+    let head = ReplyHead(status: refusal.status, fields: fields, framing: .length(body.readableBytes))
     let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
     context.writeAndFlush(wrapOutboundOut(.whole(head, body))).whenComplete { _ in
       // Further input is discarded for one second. If the connection were closed at once, the system would reset it, and the

@@ -6,14 +6,14 @@ internal import NIOHTTP1
 ///
 /// Responses pass through it as outbound data. From them it learns when the connection is free for the next request.
 final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
-  typealias InboundIn = HTTPServerRequestPart
+  typealias InboundIn = RequestPart
   typealias OutboundIn = ReplyPart
   typealias OutboundOut = ReplyPart
 
   enum State {
     /// Between requests, or in the head of one.
     case idle
-    case receiving(HTTPRequestHead, ByteBuffer?)
+    case receiving(RequestHead, ByteBuffer?)
     /// The response is being produced.
     case answering(GatewayReply)
     /// The response is written, but the client has not read enough of it.
@@ -24,7 +24,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
   /// A part of a later request that arrived before the current response was written, or the error that follows it.
   enum Held {
-    case part(HTTPServerRequestPart)
+    case part(RequestPart)
     case failure(HTTP1Error)
   }
 
@@ -157,9 +157,13 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
   }
 
-  private func take(_ part: HTTPServerRequestPart, _ context: ChannelHandlerContext) {
+  private func take(_ part: RequestPart, _ context: ChannelHandlerContext) {
     switch (part, state) {
-    case (.head(let head), .idle): begin(head, context)
+    case (.whole(let head, let body), .idle): if begin(head, context) { complete(head, body, context) }
+    case (.head(let head), .idle):
+      guard begin(head, context) else { return }
+      state = .receiving(head, nil)
+      allow(limits.receiveTimeout, context)
     case (.body(let bytes), .receiving(let head, var body)):
       // The state must not hold a second reference to the buffer, or each append would copy it.
       state = .closing
@@ -175,25 +179,32 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
   }
 
-  private func begin(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
+  /// Checks a head.
+  ///
+  /// - Returns: Whether the request is not refused.
+  private func begin(_ head: RequestHead, _ context: ChannelHandlerContext) -> Bool {
     // The decoder checks this for HTTP/1.1. The HTTP/2 library applies only the limits that the client has acknowledged.
-    guard !isStream || head.isWithin(limits) else { return refuse(.headTooLarge, context) }
+    guard !isStream || head.isWithin(limits) else {
+      refuse(.headTooLarge, context)
+      return false
+    }
     let check: RequestHeadCheck
     do throws(HTTPRefusal) {
-      check = try RequestHeadCheck(head, limits: limits)
+      if let known = head.check { check = known } else { check = try RequestHeadCheck(head.headers) }
+      guard check.bodyLength <= limits.maximumBodyBytes else { throw .bodyTooLarge(limits) }
     } catch {
-      return refuse(error, context)
+      refuse(error, context)
+      return false
     }
     // An offer of another protocol is ignored, but the decoder treats the following bytes as that protocol.
-    keepsAlive = keepsAlive && head.isKeepAlive && !check.offersUpgrade && !connections.isDraining
+    keepsAlive = keepsAlive && head.keepsAlive && !check.offersUpgrade && !connections.isDraining
     if check.expectsContinue, head.version != .http1_0 {
       context.writeAndFlush(wrapOutboundOut(.head(ReplyHead(status: .continue, fields: [:]))), promise: nil)
     }
-    state = .receiving(head, nil)
-    allow(limits.receiveTimeout, context)
+    return true
   }
 
-  private func complete(_ head: HTTPRequestHead, _ body: ByteBuffer, _ context: ChannelHandlerContext) {
+  private func complete(_ head: RequestHead, _ body: ByteBuffer, _ context: ChannelHandlerContext) {
     let reply = GatewayReply(channel: context.channel, to: head, keepsAlive: keepsAlive)
     let request = GatewayRequest(head: head, body: body, client: client)
     state = .answering(reply)

@@ -1,3 +1,4 @@
+internal import CarabinerHTTP1
 package import NIOCore
 package import NIOHTTP1
 internal import Synchronization
@@ -8,7 +9,10 @@ package final class GatewayReply: Sendable {
     var isOver = false
     /// Whether the body ends when the connection is closed.
     var endsByClosing = false
-    var onCancel: (@Sendable () -> Void)?
+    /// The task that produces the response; cancelled if the client disconnects.
+    var task: Task<Void, Never>?
+    /// A complete response that is not written yet.
+    var whole: ReplyPart?
   }
 
   let channel: any Channel
@@ -22,7 +26,7 @@ package final class GatewayReply: Sendable {
   private let isWithoutBody: Bool
   private let state = Mutex(State())
 
-  init(channel: any Channel, to head: HTTPRequestHead, keepsAlive: Bool) {
+  init(channel: any Channel, to head: RequestHead, keepsAlive: Bool) {
     self.channel = channel
     isOld = head.version == .http1_0
     isStream = head.version.major == 2
@@ -33,32 +37,32 @@ package final class GatewayReply: Sendable {
   /// Whether the response is complete or the client has disconnected.
   var isOver: Bool { state.withLock(\.isOver) }
 
-  /// Sets a callback for the case that the client disconnects before the response is complete. It runs at once if the client has
-  /// disconnected already.
-  package func onCancel(_ body: @escaping @Sendable () -> Void) {
+  /// Sets the task that produces the response. It is cancelled if the client disconnects before the response is complete, also if
+  /// that has happened already.
+  package func answered(by task: Task<Void, Never>) {
     let isOver = state.withLock { state in
-      if !state.isOver { state.onCancel = body }
+      if !state.isOver { state.task = task }
       return state.isOver
     }
-    if isOver { body() }
+    if isOver { task.cancel() }
   }
 
-  /// Marks the response as over because the client has disconnected, and runs the cancellation callback.
+  /// Marks the response as over because the client has disconnected, and cancels its task.
   func cancel() {
-    let body = state.withLock { state in
-      defer { state.onCancel = nil }
+    let task = state.withLock { state in
+      defer { state.task = nil }
       state.isOver = true
-      return state.onCancel
+      return state.task
     }
-    body?()
+    task?.cancel()
   }
 
   // MARK: Whole answers
 
   /// Sends a complete response.
   package func answer(_ status: HTTPResponseStatus, _ fields: consuming ReplyFields, _ body: ByteBuffer) {
-    let write = whole(status, fields, body)
-    onLoop { _ in write() }
+    prepare(status, fields, body)
+    onLoop { [self] _ in writeWhole() }
   }
 
   /// Sends a complete response, batched with others.
@@ -68,23 +72,36 @@ package final class GatewayReply: Sendable {
     _ status: HTTPResponseStatus, _ fields: consuming ReplyFields, _ body: ByteBuffer, in batch: ResponseBatcher,
     from executor: any TaskExecutor
   ) {
-    let write = whole(status, fields, body)
-    if channel.eventLoop.inEventLoop { write() } else { batch.add(channel.eventLoop, from: executor, write) }
+    prepare(status, fields, body)
+    if channel.eventLoop.inEventLoop { writeWhole() } else { batch.add(self, from: executor) }
   }
 
-  /// Returns a closure that writes a complete response; it must run on the connection's event loop.
-  private func whole(_ status: HTTPResponseStatus, _ fields: consuming ReplyFields, _ body: ByteBuffer) -> @Sendable () -> Void {
-    finish()
+  /// Completes the head of a complete response, which ``writeWhole()`` writes.
+  private func prepare(_ status: HTTPResponseStatus, _ fields: consuming ReplyFields, _ body: ByteBuffer) {
     let status = status.asFinal
-    if status.hasBody {
-      fields.set("Content-Length", String(body.readableBytes))
-    } else {
-      status.removeBodyFields(from: &fields)
-    }
+    // The response to HEAD has the length that the response to GET would have. `Content-Length: 0` is sent for statuses that may have
+    // a body (RFC 9110, 8.6).
+    let framing: MessageWriter.Framing =
+      status.hasBody ? .length(body.readableBytes) : status == .resetContent ? .length(0) : .none
+    if !status.hasBody { fields.remove("Content-Type") }
     let isWithoutBody = isWithoutBody || !status.hasBody
     complete(&fields, endsByClosing: false)
-    let part = ReplyPart.whole(ReplyHead(status: status, fields: fields), isWithoutBody ? ByteBuffer() : body)
-    return { [channel] in channel.pipeline.syncOperations.writeAndFlush(NIOAny(part), promise: nil) }
+    let part = ReplyPart.whole(
+      ReplyHead(status: status, fields: fields, framing: framing), isWithoutBody ? ByteBuffer() : body)
+    state.withLock { state in
+      state.isOver = true
+      state.task = nil
+      state.whole = part
+    }
+  }
+
+  /// Writes a complete response. Called on the connection's event loop.
+  func writeWhole() {
+    let whole = state.withLock { state in
+      defer { state.whole = nil }
+      return state.whole
+    }
+    if let whole { channel.pipeline.syncOperations.writeAndFlush(NIOAny(whole), promise: nil) }
   }
 
   // MARK: Answers in pieces
@@ -92,10 +109,10 @@ package final class GatewayReply: Sendable {
   /// Begins a response of unknown length.
   package func begin(_ status: HTTPResponseStatus, _ fields: consuming ReplyFields) {
     // Not for HEAD: the encoder would end the response with a last chunk (RFC 9112, 6.1).
-    if !isOld, !isStream, !isWithoutBody { fields.set("Transfer-Encoding", "chunked") }
+    let framing: MessageWriter.Framing = !isOld && !isStream && !isWithoutBody ? .chunked : .none
     if isOld { state.withLock { $0.endsByClosing = true } }
     complete(&fields, endsByClosing: isOld)
-    let head = ReplyHead(status: status, fields: fields)
+    let head = ReplyHead(status: status, fields: fields, framing: framing)
     onLoop { channel in
       channel.pipeline.syncOperations.writeAndFlush(NIOAny(ReplyPart.head(head)), promise: nil)
     }
@@ -139,7 +156,7 @@ package final class GatewayReply: Sendable {
   private func finish() {
     state.withLock { state in
       state.isOver = true
-      state.onCancel = nil
+      state.task = nil
     }
   }
 
@@ -169,12 +186,4 @@ extension HTTPResponseStatus {
   var isFinal: Bool { (200...599).contains(code) }
 
   fileprivate var asFinal: Self { isFinal ? self : .internalServerError }
-
-  /// Removes the fields that describe a body. `Content-Length: 0` is sent for statuses that may have a body (RFC 9110, 8.6).
-  fileprivate func removeBodyFields(from fields: inout ReplyFields) {
-    fields.remove("Transfer-Encoding")
-    fields.remove("Content-Type")
-    fields.remove("Content-Length")
-    if code == 205 { fields.add("Content-Length", "0") }
-  }
 }

@@ -1,25 +1,41 @@
+internal import Carabiner
 package import NIOCore
 package import NIOHTTP1
 
 /// A request that has been received completely.
-package struct GatewayRequest: Sendable {
-  package let head: HTTPRequestHead
+///
+/// A class, because many functions and closures keep it.
+package final class GatewayRequest: Sendable {
+  package let head: RequestHead
   package let body: ByteBuffer
   /// The IP address of the client, without the port.
   package let client: String
 
-  /// The target up to the question mark.
-  package var path: Substring { head.uri[..<endOfPath] }
-  /// The target after the question mark; empty if it has none.
-  package var query: Substring { head.uri[endOfPath...].dropFirst() }
+  init(head: RequestHead, body: ByteBuffer, client: String) {
+    self.head = head
+    self.body = body
+    self.client = client
+  }
 
-  private var endOfPath: String.Index { head.uri.utf8.firstIndex(of: UInt8(ascii: "?")) ?? head.uri.endIndex }
+  /// The target up to the question mark.
+  package var path: Substring { head.target[..<endOfPath] }
+  /// The target after the question mark; empty if it has none.
+  package var query: Substring { head.target[endOfPath...].dropFirst() }
+
+  private var endOfPath: String.Index { head.target.utf8.firstIndex(of: UInt8(ascii: "?")) ?? head.target.endIndex }
 
   /// All values of a field, joined with commas; nil if the field is absent.
   package func header(_ name: String) -> String? {
-    var joined: String?
-    for (other, value) in head.headers where other.isField(name) { joined = joined.map { "\($0), \(value)" } ?? value }
-    return joined
+    let headers = head.headers
+    guard let first = headers.firstIndex(of: name) else { return nil }
+    let value = headers.value(at: first)
+    guard headers.firstIndex(of: name, from: first + 1) != nil else { return value }
+    return headers.values(for: name).joined(separator: ", ")
+  }
+
+  /// The headers by their names in lower case. Values of one name are joined with commas.
+  package var headersByName: [String: String] {
+    Dictionary(head.headers.map { ($0.name.lowercased(), $0.value) }) { "\($0), \($1)" }
   }
 }
 
@@ -37,7 +53,7 @@ package protocol RequestHandler: Sendable {
   /// Returns the response to a request that cannot be parsed. The connection is closed after it.
   ///
   /// - Parameter message: What is wrong with the request.
-  func refusal(_ status: HTTPResponseStatus, _ message: String) -> (headers: HTTPHeaders, body: ByteBuffer)
+  func refusal(_ status: HTTPResponseStatus, _ message: String) -> (headers: NIOHTTP1.HTTPHeaders, body: ByteBuffer)
 }
 
 extension RequestHandler {
@@ -46,7 +62,7 @@ extension RequestHandler {
     return nil
   }
 
-  package func refusal(_ status: HTTPResponseStatus, _ message: String) -> (headers: HTTPHeaders, body: ByteBuffer) {
+  package func refusal(_ status: HTTPResponseStatus, _ message: String) -> (headers: NIOHTTP1.HTTPHeaders, body: ByteBuffer) {
     let body = ByteBuffer(bytes: RefusalText.json(message, code: RefusalText.code(of: status)))
     return (["Content-Type": "application/json"], body)
   }

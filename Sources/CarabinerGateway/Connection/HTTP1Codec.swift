@@ -8,7 +8,7 @@ internal import NIOHTTP1
 /// All bytes of a read are passed on at once. ``ConnectionHandler`` suspends reading while it holds parts of later requests.
 final class HTTP1Codec: ChannelDuplexHandler, RemovableChannelHandler {
   typealias InboundIn = ByteBuffer
-  typealias InboundOut = HTTPServerRequestPart
+  typealias InboundOut = RequestPart
   typealias OutboundIn = ReplyPart
   typealias OutboundOut = ByteBuffer
 
@@ -75,10 +75,12 @@ final class HTTP1Codec: ChannelDuplexHandler, RemovableChannelHandler {
     switch try reader.next(buffer.readableBytesUInt8Span, &position) {
     case .needsBytes: return
     case .head:
+      let head = RequestHead(reader)
+      // Most requests arrive at once. A client that waits for `100 Continue` must get its answer first.
+      if let length = reader.bodyLength, length <= buffer.readableBytes - position, !reader.expectsContinue {
+        return try readWhole(head, of: buffer, &position, context)
+      }
       context.fireChannelRead(wrapInboundOut(.head(head)))
-      // The end of a request without a body is read from no bytes.
-      guard position == buffer.readableBytes, reader.bodyLength == 0 else { return }
-      try readPart(of: buffer, &position, context)
     case .body(let range):
       if let part = buffer.getSlice(at: buffer.readerIndex + range.lowerBound, length: range.count) {
         context.fireChannelRead(wrapInboundOut(.body(part)))
@@ -86,31 +88,30 @@ final class HTTP1Codec: ChannelDuplexHandler, RemovableChannelHandler {
       guard position == buffer.readableBytes else { return }
       try readPart(of: buffer, &position, context)
     case .end:
-      state = reader.offersUpgrade ? .offered : .reading
-      reader.begin()
-      context.fireChannelRead(wrapInboundOut(.end(nil)))
+      finishRequest()
+      context.fireChannelRead(wrapInboundOut(.end))
     }
   }
 
-  private var head: HTTPRequestHead {
-    let block = reader.headers
-    var fields: [(String, String)] = []
-    fields.reserveCapacity(block.count)
-    for index in 0..<block.count {
-      // The host of an absolute target replaces that of the field (RFC 9112, 3.2.2).
-      let isHost = block.known(at: index) == .host
-      let range = isHost ? reader.authorityRange ?? block.valueRange(at: index) : block.valueRange(at: index)
-      fields.append((block.name(at: index), String(decoding: block.bytes[range], as: UTF8.self)))
+  /// Reads the rest of a request whose body is in the buffer.
+  private func readWhole(
+    _ head: RequestHead, of buffer: ByteBuffer, _ position: inout Int, _ context: ChannelHandlerContext
+  ) throws(HTTP1Error) {
+    var body = ByteBuffer()
+    while true {
+      switch try reader.next(buffer.readableBytesUInt8Span, &position) {
+      case .body(let range): body = buffer.getSlice(at: buffer.readerIndex + range.lowerBound, length: range.count) ?? body
+      case .end:
+        finishRequest()
+        return context.fireChannelRead(wrapInboundOut(.whole(head, body)))
+      case .head, .needsBytes: return
+      }
     }
-    if block.firstIndex(of: .host) == nil, let authority = reader.authorityRange {
-      fields.append(("Host", String(decoding: block.bytes[authority], as: UTF8.self)))
-    }
-    var target = String(decoding: block.bytes[reader.targetRange], as: UTF8.self)
-    if !target.hasPrefix("/"), target != "*" { target = "/\(target)" }
-    return HTTPRequestHead(
-      version: reader.isVersion10 ? .http1_0 : .http1_1,
-      method: HTTPMethod(rawValue: String(decoding: block.bytes[reader.methodRange], as: UTF8.self)), uri: target,
-      headers: NIOHTTP1.HTTPHeaders(fields))
+  }
+
+  private func finishRequest() {
+    state = reader.offersUpgrade ? .offered : .reading
+    reader.begin()
   }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
@@ -184,21 +185,14 @@ final class HTTP1Codec: ChannelDuplexHandler, RemovableChannelHandler {
   private func write(_ head: ReplyHead) throws(MessageWriter.Fault) {
     writer.removeAll()
     try writer.beginResponse(status: Int(head.status.code), reason: head.status.reasonPhrase)
-    var framing = MessageWriter.Framing.none
-    isChunked = false
+    isChunked = head.framing == .chunked
     let fields = head.fields.list
     let bytes = fields.bytes.span
     for index in fields.indices {
-      let name = bytes.extracting(fields.nameRange(at: index))
-      // The writer leaves out both fields.
-      switch name.count {
-      case 14 where FieldName(name) == .contentLength: if let length = Int(fields[index].value) { framing = .length(length) }
-      case 17 where FieldName(name) == .transferEncoding: (framing, isChunked) = (.chunked, true)
-      default: break
-      }
-      try writer.addField(name, bytes.extracting(fields.valueRange(at: index)))
+      // The writer leaves out fields that frame the body.
+      try writer.addField(bytes.extracting(fields.nameRange(at: index)), bytes.extracting(fields.valueRange(at: index)))
     }
-    writer.endHead(framing)
+    writer.endHead(head.framing)
   }
 
   private func write(_ body: ByteBuffer, _ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext) {

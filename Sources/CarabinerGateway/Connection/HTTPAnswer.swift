@@ -40,8 +40,7 @@ package struct AnsweringHandler: RequestHandler {
   }
 
   package func handle(_ request: GatewayRequest, _ reply: GatewayReply) {
-    let task = Task { await send(await answer(request), reply) }
-    reply.onCancel { task.cancel() }
+    reply.answered(by: Task { await send(await answer(request), reply) })
   }
 
   package func refusal(_ status: HTTPResponseStatus, _ message: String) -> (headers: HTTPHeaders, body: ByteBuffer) {

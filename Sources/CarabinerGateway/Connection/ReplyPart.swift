@@ -1,3 +1,4 @@
+internal import CarabinerHTTP1
 internal import NIOCore
 internal import NIOHTTP1
 
@@ -13,5 +14,8 @@ enum ReplyPart: Sendable {
 /// Status and header fields of a response.
 struct ReplyHead: Sendable {
   let status: HTTPResponseStatus
+  /// The fields except those that frame the body.
   let fields: ReplyFields
+  /// How the end of the body is found in HTTP/1.1.
+  var framing = MessageWriter.Framing.none
 }

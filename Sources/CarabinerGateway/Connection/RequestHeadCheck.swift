@@ -1,25 +1,35 @@
+internal import Carabiner
+internal import CarabinerHTTP1
 internal import CarabinerWire
 internal import NIOHTTP1
 
-/// Checks the fields of a request's head that concern its body, for HTTP/1.1 and HTTP/2.
+/// The fields of a request's head that concern its body, for HTTP/1.1 and HTTP/2.
 ///
 /// The readers of both protocols have checked everything that decides which host a request is for and where it ends.
 struct RequestHeadCheck: Sendable {
+  /// The declared length of the body in bytes; 0 if none is declared. A length that no Int holds is the largest one.
+  private(set) var bodyLength = 0
   /// Whether the client waits for `100 Continue` before it sends the body.
   private(set) var expectsContinue = false
   /// Whether the client offers to switch to another protocol.
   private(set) var offersUpgrade = false
 
-  /// Checks a head.
+  /// Takes over what the reader of HTTP/1.1 has found.
+  init(_ reader: borrowing RequestReader) {
+    bodyLength = reader.bodyLength ?? 0
+    expectsContinue = reader.expectsContinue
+    offersUpgrade = reader.offersUpgrade
+  }
+
+  /// Checks the headers of a request on an HTTP/2 stream.
   ///
   /// - Throws: ``HTTPRefusal``.
-  init(_ head: HTTPRequestHead, limits: GatewayLimits) throws(HTTPRefusal) {
-    for (name, value) in head.headers {
-      // The length excludes most names without a comparison.
-      switch name.utf8.count {
-      case 6 where name.isField("expect"): try takeExpectation(value)
-      case 7 where name.isField("upgrade"): offersUpgrade = true
-      case 14 where name.isField("content-length"): try Self.checkLength(value, limits)
+  init(_ headers: Carabiner.HTTPHeaders) throws(HTTPRefusal) {
+    for index in headers.indices {
+      switch FieldName(headers.bytes.span.extracting(headers.nameRange(at: index))) {
+      case .expect: try takeExpectation(headers.value(at: index))
+      case .upgrade: offersUpgrade = true
+      case .contentLength: bodyLength = Int(headers.value(at: index).withoutSpaces) ?? .max
       default: break
       }
     }
@@ -31,11 +41,6 @@ struct RequestHeadCheck: Sendable {
     }
     expectsContinue = true
   }
-
-  private static func checkLength(_ text: String, _ limits: GatewayLimits) throws(HTTPRefusal) {
-    // The reader accepts only digits, so a value that is not an Int is too large for one.
-    guard let length = Int(text.withoutSpaces), length <= limits.maximumBodyBytes else { throw .bodyTooLarge(limits) }
-  }
 }
 
 extension HTTPRefusal {
@@ -45,11 +50,6 @@ extension HTTPRefusal {
 }
 
 extension String {
-  /// Whether the text equals a field name, ignoring case.
-  func isField(_ name: String) -> Bool {
-    utf8.count == name.utf8.count && utf8Span.span.isEqualIgnoringCase(name.utf8Span.span)
-  }
-
   /// The text without leading and trailing spaces and tabs.
   fileprivate var withoutSpaces: String {
     let isSpace: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 }

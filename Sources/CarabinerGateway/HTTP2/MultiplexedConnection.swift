@@ -59,7 +59,7 @@ final class MultiplexedConnection: ChannelInboundHandler {
         try pipeline.addHandler(StreamFieldCheck())
         try pipeline.addHandler(HTTP2FramePayloadToHTTP1ServerCodec())
         try pipeline.addHandler(NIOHTTPResponseHeadersValidator())
-        try pipeline.addHandler(StreamReplyParts())
+        try pipeline.addHandler(StreamParts())
         try pipeline.addHandler(ConnectionHandler(handler, limits: limits, stream: unsent, connections: connections))
       }
     }

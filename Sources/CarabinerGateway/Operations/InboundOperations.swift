@@ -45,8 +45,8 @@ struct InboundOperations: Sendable {
   }
 
   /// Checks that the body has no content coding (RFC 9110, 8.4 and 15.5.16).
-  private static func requirePlain(_ headers: NIOHTTP1.HTTPHeaders) throws(RequestRefusal) {
-    guard headers[canonicalForm: "content-encoding"].contains(where: { $0.lowercased() != "identity" }) else { return }
+  private static func requirePlain(_ headers: Carabiner.HTTPHeaders) throws(RequestRefusal) {
+    guard headers.elements(of: "content-encoding").contains(where: { $0.lowercased() != "identity" }) else { return }
     throw RequestRefusal(
       415, "a body in a content coding such as gzip is not supported; send it without Content-Encoding",
       code: "UNSUPPORTED_CONTENT_ENCODING", headers: ["Accept-Encoding": "identity"])

@@ -134,7 +134,7 @@ struct OperationDelivery {
       exchange.cancelled()
       return ended(.cancelled)
     }
-    let failure = FailureAnswer(error, redact: exchange.redact)
+    let failure = FailureAnswer(error, redact: exchange.service.redact)
     exchange.log(error, operation, failure)
     exchange.trace?.failed(failure.status, failure.code)
     exchange.reply.endWith(

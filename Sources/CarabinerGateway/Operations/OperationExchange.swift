@@ -6,21 +6,15 @@ internal import NIOHTTP1
 
 /// One request and its reply, with its log entry, metrics and trace.
 final class OperationExchange: Sendable {
+  let service: OperationService
+  let request: GatewayRequest
   /// The request ID.
   let id: String
   let reply: GatewayReply
-  let batch: ResponseBatcher
   /// The executor on which the operation runs.
   let executor: any TaskExecutor
-  let runner: any OperationRunner
-  let metrics: GatewayMetrics
   /// The access log entry; nil if the request is not logged.
   let account: AccessLogEntry?
-  let logger: Logger
-  /// Replaces secrets in a text.
-  let redact: @Sendable (String) -> String
-  /// The heartbeat interval of a response in pieces.
-  let heartbeat: TimeAmount
   /// The request's place in a trace; nil if it has none.
   let trace: RequestTrace?
   /// The response format; nil if the client accepts none, or it was not negotiated.
@@ -29,30 +23,31 @@ final class OperationExchange: Sendable {
   let isNegotiated: Bool
   let start = ContinuousClock.now
 
+  /// - Parameters:
+  ///   - isLogged: Whether the request gets a line in the access log.
+  ///   - isNegotiated: Whether the response depends on the Accept field.
   init(
-    id: String, reply: GatewayReply, batch: ResponseBatcher, executor: any TaskExecutor, runner: any OperationRunner,
-    metrics: GatewayMetrics, account: AccessLogEntry?, logger: Logger, redact: @escaping @Sendable (String) -> String,
-    heartbeat: TimeAmount, trace: RequestTrace?, shape: ResponseFormat?, isNegotiated: Bool
+    _ service: OperationService, _ request: GatewayRequest, _ reply: GatewayReply, trace: RequestTrace? = nil,
+    shape: ResponseFormat? = nil, isLogged: Bool = true, isNegotiated: Bool = true
   ) {
+    let id = RequestID.of(request.head.headers)
+    self.service = service
+    self.request = request
     self.id = id
     self.reply = reply
-    self.batch = batch
-    self.executor = executor
-    self.runner = runner
-    self.metrics = metrics
-    self.account = account
-    self.logger = logger
-    self.redact = redact
-    self.heartbeat = heartbeat
+    executor = service.runner.executor
+    account = isLogged ? service.accessLogger.map { AccessLogEntry($0, id: id, client: request.client) } : nil
     self.trace = trace
     self.shape = shape
     self.isNegotiated = isNegotiated
   }
 
+  var metrics: GatewayMetrics { service.metrics }
+
   /// Sends a complete response.
   func answer(_ status: HTTPResponseStatus, _ fields: consuming ReplyFields, _ body: ByteBuffer) {
     complete(&fields)
-    reply.answer(status, fields, body, in: batch, from: executor)
+    reply.answer(status, fields, body, in: service.batch, from: executor)
     note(Int(status.code))
   }
 
@@ -78,7 +73,7 @@ final class OperationExchange: Sendable {
     complete(&fields)
     reply.begin(.ok, fields)
     if !opening.isEmpty { reply.write(ByteBuffer(bytes: opening)) }
-    if let piece { reply.repeatedly(ByteBuffer(bytes: piece), every: heartbeat) }
+    if let piece { reply.repeatedly(ByteBuffer(bytes: piece), every: service.limits.heartbeat) }
   }
 
   /// Adds the fields that all responses have.
@@ -121,7 +116,7 @@ final class OperationExchange: Sendable {
   /// Answers a failed operation.
   func fail(_ error: any Error, _ operation: DynamicOperation) {
     if error is CancellationError { return cancelled() }
-    let failure = FailureAnswer(error, redact: redact)
+    let failure = FailureAnswer(error, redact: service.redact)
     log(error, operation, failure)
     trace?.failed(failure.status, failure.code)
     var fields: ReplyFields = [:]
@@ -133,13 +128,13 @@ final class OperationExchange: Sendable {
 
   /// Logs the details that the client does not get.
   func log(_ error: any Error, _ operation: DynamicOperation, _ failure: FailureAnswer) {
-    let plugin = runner.culprit(of: error)
+    let plugin = service.runner.culprit(of: error)
     account?.note(failure: failure.code, plugin: plugin)
     var fields: Logger.Metadata = [
       "request_id": .string(id), "operation": .string(operation.operationName ?? "anonymous"),
-      "status": .stringConvertible(failure.status), "error": .string(redact("\(error)")),
+      "status": .stringConvertible(failure.status), "error": .string(service.redact("\(error)")),
     ]
     if let plugin { fields["plugin"] = .string(plugin) }
-    logger.warning("an operation failed", metadata: fields)
+    service.logger.warning("an operation failed", metadata: fields)
   }
 }

@@ -1,5 +1,4 @@
 package import Carabiner
-package import NIOHTTP1
 
 /// Runs operations through the current chain.
 package protocol OperationRunner: Sendable {
@@ -17,7 +16,7 @@ package protocol OperationRunner: Sendable {
   ///   - client: The IP address of the client.
   ///   - trace: The operation's place in a trace; nil if it has none.
   func begin(
-    _ operation: DynamicOperation, headers: NIOHTTP1.HTTPHeaders, requestID: String, client: String, trace: RequestTrace?
+    _ operation: DynamicOperation, headers: HTTPHeaders, requestID: String, client: String, trace: RequestTrace?
   ) throws -> RunningOperation
 
   /// The plugin that caused an error; nil if none did.

@@ -9,17 +9,17 @@ package final class OperationService: RequestHandler {
   private static let healthPath = "/healthz"
 
   private let path: String
-  private let limits: GatewayLimits
-  private let runner: any OperationRunner
+  let limits: GatewayLimits
+  let runner: any OperationRunner
   private let documents = DocumentIndex()
   private let admission: Admission
   private let rateLimiter: RateLimiter?
-  private let batch = ResponseBatcher()
-  private let metrics: GatewayMetrics
+  let batch = ResponseBatcher()
+  let metrics: GatewayMetrics
   private let tracing: RequestTracing?
-  private let logger: Logger
-  private let accessLogger: Logger?
-  private let redact: @Sendable (String) -> String
+  let logger: Logger
+  let accessLogger: Logger?
+  let redact: @Sendable (String) -> String
   private let sockets: SocketService
   private let page: QueryPage?
 
@@ -55,8 +55,8 @@ package final class OperationService: RequestHandler {
   package func handle(_ request: GatewayRequest, _ reply: GatewayReply) {
     guard request.path == path else { return answerElsewhere(request, reply) }
     // Refusals use the format that the client accepts.
-    let exchange = exchange(
-      request, reply, tracing?.begin(request, route: path), ResponseFormat(accept: request.header("accept")))
+    let exchange = OperationExchange(
+      self, request, reply, trace: tracing?.begin(request, route: path), shape: ResponseFormat(accept: request.header("accept")))
     if let page, QueryPage.isMeant(by: request) { return exchange.answer(.ok, page.fields, page.body) }
     do throws(RequestRefusal) {
       // The rate limit is applied before the request is parsed, so that invalid requests count too.
@@ -74,7 +74,7 @@ package final class OperationService: RequestHandler {
           406, "a subscription's results come as text/event-stream, or multipart/mixed;subscriptionSpec=1.0; accept one of them",
           code: "NOT_ACCEPTABLE")
       }
-      try admit(inbound, shape, request, exchange)
+      try admit(inbound, shape, exchange)
     } catch {
       exchange.refuse(error)
     }
@@ -89,7 +89,7 @@ package final class OperationService: RequestHandler {
       try charge(request, 1)
       return try sockets.accept(request)
     } catch {
-      exchange(request, reply).refuse(error)
+      OperationExchange(self, request, reply).refuse(error)
       return nil
     }
   }
@@ -105,26 +105,15 @@ package final class OperationService: RequestHandler {
     }
   }
 
-  private func exchange(
-    _ request: GatewayRequest, _ reply: GatewayReply, _ trace: RequestTrace? = nil, _ shape: ResponseFormat? = nil,
-    isLogged: Bool = true, isNegotiated: Bool = true
-  ) -> OperationExchange {
-    let id = RequestID.of(request.head.headers)
-    return OperationExchange(
-      id: id, reply: reply, batch: batch, executor: runner.executor, runner: runner, metrics: metrics,
-      account: isLogged ? accessLogger.map { AccessLogEntry($0, id: id, client: request.client) } : nil, logger: logger,
-      redact: redact, heartbeat: limits.heartbeat, trace: trace, shape: shape, isNegotiated: isNegotiated)
-  }
-
   private func admit(
-    _ inbound: InboundOperations, _ shape: ResponseFormat, _ request: GatewayRequest, _ exchange: OperationExchange
+    _ inbound: InboundOperations, _ shape: ResponseFormat, _ exchange: OperationExchange
   ) throws(RequestRefusal) {
-    let verdict = admission.enter(request.client) { [self] in
-      let task = Task(executorPreference: exchange.executor) { [self] in
-        await run(inbound, shape, request, exchange)
-        admission.leave(request.client)
-      }
-      exchange.reply.onCancel { task.cancel() }
+    let verdict = admission.enter(exchange.request.client) { [self] in
+      exchange.reply.answered(
+        by: Task(executorPreference: exchange.executor) { [self] in
+          await run(inbound, shape, exchange)
+          admission.leave(exchange.request.client)
+        })
     }
     switch verdict {
     case .begun, .waiting: break
@@ -134,12 +123,12 @@ package final class OperationService: RequestHandler {
   }
 
   private func run(
-    _ inbound: InboundOperations, _ shape: ResponseFormat, _ request: GatewayRequest, _ exchange: OperationExchange
+    _ inbound: InboundOperations, _ shape: ResponseFormat, _ exchange: OperationExchange
   ) async {
-    if inbound.isBatch { return await runBatch(inbound.operations, request, exchange) }
+    if inbound.isBatch { return await runBatch(inbound.operations, exchange) }
     let operation = inbound.operations[0]
     do {
-      let running = try begin(operation, request, exchange, exchange.trace)
+      let running = try begin(operation, exchange, exchange.trace)
       let delivery = OperationDelivery(running: running, shape: shape, operation: operation, exchange: exchange)
       await delivery.deliver()
     } catch {
@@ -148,17 +137,17 @@ package final class OperationService: RequestHandler {
   }
 
   private func begin(
-    _ operation: DynamicOperation, _ request: GatewayRequest, _ exchange: OperationExchange, _ trace: RequestTrace?
+    _ operation: DynamicOperation, _ exchange: OperationExchange, _ trace: RequestTrace?
   ) throws -> RunningOperation {
     let running = try runner.begin(
-      operation, headers: request.head.headers, requestID: exchange.id, client: request.client, trace: trace)
+      operation, headers: exchange.request.head.headers, requestID: exchange.id, client: exchange.request.client, trace: trace)
     exchange.account?.note(generation: running.generation)
     return running
   }
 
   /// Runs the operations of a batch one after the other, so that it has no more than one upstream request at a time.
   private func runBatch(
-    _ operations: [DynamicOperation], _ request: GatewayRequest, _ exchange: OperationExchange
+    _ operations: [DynamicOperation], _ exchange: OperationExchange
   ) async {
     var body = ByteBuffer(string: "[")
     for (index, operation) in operations.enumerated() {
@@ -166,7 +155,7 @@ package final class OperationService: RequestHandler {
       let trace = exchange.trace?.part(operation)
       defer { trace?.end() }
       do {
-        let running = try begin(operation, request, exchange, trace)
+        let running = try begin(operation, exchange, trace)
         func ended(_ outcome: OperationOutcome) {
           metrics.ended(operation.operationType, outcome)
           running.ended(outcome)
@@ -196,7 +185,7 @@ package final class OperationService: RequestHandler {
   private func answerElsewhere(_ request: GatewayRequest, _ reply: GatewayReply) {
     let isHealthCheck = request.path == Self.healthPath
     // Health checks are not logged: they would fill the log.
-    let exchange = exchange(request, reply, isLogged: !isHealthCheck, isNegotiated: false)
+    let exchange = OperationExchange(self, request, reply, isLogged: !isHealthCheck, isNegotiated: false)
     if isHealthCheck { return exchange.answer(.ok, ["Content-Type": "text/plain"], ByteBuffer(string: "ok\n")) }
     exchange.refuse(RequestRefusal(404, "the GraphQL endpoint is \(path)", code: "NOT_FOUND"))
   }

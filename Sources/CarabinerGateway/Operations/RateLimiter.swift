@@ -1,6 +1,6 @@
+internal import Carabiner
 internal import CarabinerWire
 internal import NIOCore
-internal import NIOHTTP1
 internal import Synchronization
 
 /// Limits the request rate per client with a token bucket.
@@ -77,7 +77,7 @@ final class RateLimiter: Sendable {
 
   /// The key that a request is counted for: the value of the configured field, or else the network of the address.
   func key(_ headers: HTTPHeaders, _ client: String) -> String {
-    if let field = rate.keyField, let value = headers.first(name: field) { return "\(field) \(value)" }
+    if let field = rate.keyField, let value = headers[field] { return "\(field) \(value)" }
     return Self.network(of: client)
   }
 

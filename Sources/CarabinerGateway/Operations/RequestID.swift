@@ -1,5 +1,5 @@
+internal import Carabiner
 internal import CarabinerTracing
-internal import NIOHTTP1
 internal import Synchronization
 
 /// The ID of a request in logs and in the response. It is passed to the upstream if the manifest allows that.
@@ -13,9 +13,9 @@ package enum RequestID {
   private static let count = Atomic<UInt64>(0)
 
   /// Returns the client's ID, if it is well-formed; else the trace ID of the request; else a new one.
-  static func of(_ headers: NIOHTTP1.HTTPHeaders) -> String {
-    if let own = headers.first(name: field), isWellFormed(own) { return own }
-    if let trace = headers.first(name: TraceParent.fieldName).flatMap(TraceParent.init) { return "\(trace.traceID)" }
+  static func of(_ headers: HTTPHeaders) -> String {
+    if let own = headers[field], isWellFormed(own) { return own }
+    if let trace = headers[TraceParent.fieldName].flatMap(TraceParent.init) { return "\(trace.traceID)" }
     return new()
   }
 

@@ -7,33 +7,29 @@ internal import Synchronization
 /// sleeps again. So the first response schedules one turn after the work that is already queued, and this turn takes all
 /// responses that have arrived by then.
 final class ResponseBatcher: Sendable {
-  private struct Answer {
-    let loop: any EventLoop
-    let write: @Sendable () -> Void
-  }
+  private let waiting = Mutex<[GatewayReply]>([])
 
-  private let waiting = Mutex<[Answer]>([])
-
-  /// Runs `write` on its event loop, with the next batch.
+  /// Writes a complete response on the event loop of its connection, with the next batch.
   ///
   /// - Parameter executor: The executor on which responses are produced.
-  func add(_ loop: any EventLoop, from executor: any TaskExecutor, _ write: @escaping @Sendable () -> Void) {
+  func add(_ reply: GatewayReply, from executor: any TaskExecutor) {
     let isFirst = waiting.withLock { waiting in
-      waiting.append(Answer(loop: loop, write: write))
+      waiting.append(reply)
       return waiting.count == 1
     }
     if isFirst { Task(executorPreference: executor) { [self] in handOver() } }
   }
 
   private func handOver() {
-    var answers = waiting.withLock { waiting in
+    var replies = waiting.withLock { waiting in
       defer { waiting = [] }
       return waiting
     }
-    while let loop = answers.first?.loop {
-      let own = answers.filter { $0.loop === loop }.map(\.write)
-      loop.execute { for write in own { write() } }
-      answers.removeAll { $0.loop === loop }
+    while let loop = replies.first?.channel.eventLoop {
+      let later = replies.partition { $0.channel.eventLoop !== loop }
+      let own = replies[..<later]
+      loop.execute { for reply in own { reply.writeWhole() } }
+      replies.removeSubrange(..<later)
     }
   }
 }

@@ -33,8 +33,8 @@ package struct RequestTracing: Sendable {
       $0[AttributeName.route] = route
       $0[AttributeName.protocolVersion] = "\(request.head.version.major).\(request.head.version.minor)"
       $0[AttributeName.clientAddress] = request.client
-      if let agent = headers.first(name: "user-agent") { $0[AttributeName.userAgent] = agent }
-      if let host = headers.first(name: "host") {
+      if let agent = headers["user-agent"] { $0[AttributeName.userAgent] = agent }
+      if let host = headers["host"] {
         let (name, port) = Self.hostAndPort(host)
         $0[AttributeName.serverAddress] = name
         if let port { $0[AttributeName.serverPort] = port }
@@ -46,7 +46,7 @@ package struct RequestTracing: Sendable {
   /// The trace of an operation that came over a WebSocket; nil if there is nothing to record and nothing to pass on.
   ///
   /// - Parameter headers: The fields of the WebSocket's handshake.
-  func begin(_ operation: DynamicOperation, _ headers: NIOHTTP1.HTTPHeaders, client: String, route: String) -> RequestTrace? {
+  func begin(_ operation: DynamicOperation, _ headers: Carabiner.HTTPHeaders, client: String, route: String) -> RequestTrace? {
     guard let service = recorded(headers) else { return passedOn(headers) }
     let span = RequestSpan("\(operation.operationType) \(route)", tracer: tracer, context: service, redact: redact) {
       $0[AttributeName.protocolName] = "websocket"
@@ -54,7 +54,7 @@ package struct RequestTracing: Sendable {
       $0[AttributeName.urlScheme] = scheme == "https" ? "wss" : "ws"
       $0[AttributeName.route] = route
       $0[AttributeName.clientAddress] = client
-      if let agent = headers.first(name: "user-agent") { $0[AttributeName.userAgent] = agent }
+      if let agent = headers["user-agent"] { $0[AttributeName.userAgent] = agent }
     }
     return .recorded(span)
   }
@@ -62,22 +62,26 @@ package struct RequestTracing: Sendable {
   // MARK: Deciding
 
   /// The context of a request that is recorded; nil if it is not.
-  private func recorded(_ headers: NIOHTTP1.HTTPHeaders) -> ServiceContext? {
-    let context = tracer.sampler.context(of: Self.parent(headers)) { TraceState(headers[TraceState.fieldName]) }
+  private func recorded(_ headers: Carabiner.HTTPHeaders) -> ServiceContext? {
+    let context = tracer.sampler.context(of: Self.parent(headers)) { TraceState(headers.values(for: TraceState.fieldName)) }
     guard let context else { return nil }
     var service = ServiceContext.topLevel
     service.trace = context
     return service
   }
 
-  private func passedOn(_ headers: NIOHTTP1.HTTPHeaders) -> RequestTrace? {
-    Self.parent(headers).map { .passedOn(TraceContext($0, state: TraceState(headers[TraceState.fieldName])).unsampled) }
+  private func passedOn(_ headers: Carabiner.HTTPHeaders) -> RequestTrace? {
+    Self.parent(headers).map {
+      .passedOn(TraceContext($0, state: TraceState(headers.values(for: TraceState.fieldName))).unsampled)
+    }
   }
 
   /// The parent span of a request. The field is ignored if it is malformed or present more than once.
-  private static func parent(_ headers: NIOHTTP1.HTTPHeaders) -> TraceParent? {
-    guard let text = headers.first(name: TraceParent.fieldName), headers[TraceParent.fieldName].count == 1 else { return nil }
-    return TraceParent(text)
+  private static func parent(_ headers: Carabiner.HTTPHeaders) -> TraceParent? {
+    guard let first = headers.firstIndex(of: TraceParent.fieldName),
+      headers.firstIndex(of: TraceParent.fieldName, from: first + 1) == nil
+    else { return nil }
+    return TraceParent(headers.value(at: first))
   }
 
   /// The method's name, and whether it is a standard method. Clients could use any number of other names.

@@ -1,6 +1,5 @@
 internal import Carabiner
 internal import CarabinerWire
-internal import NIOHTTP1
 
 /// The header fields under `headers` in the payload of `connection_init`.
 ///
@@ -36,7 +35,7 @@ struct ConnectionInitHeaders: Sendable {
     for name in names {
       guard let range = members.range(of: name),
         let value = try? JSONValue(parsing: Array(payload[place][relative: range])).string,
-        Carabiner.HTTPHeaders.Field(name: name, value: value).isWellFormed
+        HTTPHeaders.Field(name: name, value: value).isWellFormed
       else { throw Fault(reason: "\(Self.member).\(name) is not a string that a header field may have") }
       fields.append((name, value))
     }
@@ -47,8 +46,8 @@ struct ConnectionInitHeaders: Sendable {
   ///
   /// - Throws: ``Fault`` if the result is larger than a head may be.
   func added(
-    to handshake: NIOHTTP1.HTTPHeaders, allowed: HeaderSelection, limits: GatewayLimits
-  ) throws(Fault) -> NIOHTTP1.HTTPHeaders {
+    to handshake: HTTPHeaders, allowed: HeaderSelection, limits: GatewayLimits
+  ) throws(Fault) -> HTTPHeaders {
     var headers = handshake
     for (name, value) in fields where allowed.passes(name) && !headers.contains(name: name) {
       headers.add(name: name, value: value)
@@ -69,9 +68,9 @@ extension ArraySlice {
   }
 }
 
-extension NIOHTTP1.HTTPHeaders {
+extension HTTPHeaders {
   fileprivate func areWithin(_ limits: GatewayLimits) -> Bool {
     count <= limits.maximumHeadFields
-      && reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count } <= limits.maximumHeadBytes
+      && byteCount <= limits.maximumHeadBytes
   }
 }

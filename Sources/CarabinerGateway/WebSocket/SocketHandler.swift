@@ -19,14 +19,13 @@ final class SocketHandler: ChannelDuplexHandler {
   private let connections: OpenConnections
   private let client: String
   private let requestID: String
-  private var headers: NIOHTTP1.HTTPHeaders
+  private var headers: Carabiner.HTTPHeaders
   private var frames: FrameAssembly
   private var conversation = SocketConversation()
   private var context: ChannelHandlerContext?
   private var operations: [String: SocketOperation] = [:]
   /// The number of running operations, including those that the client has ended but that have not stopped yet.
   private var underWay = 0
-  private var isDraining = false
   private var isClosing = false
   /// Whether the client has shown activity since the last keep-alive check.
   private var isAlive = true
@@ -56,7 +55,7 @@ final class SocketHandler: ChannelDuplexHandler {
       handler.close(.initialisationTimeout, "Connection initialisation timeout")
     }
     keepAlive(context)
-    if connections.isDraining { drain() }
+    closeIfDrained()
   }
 
   func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
@@ -72,7 +71,7 @@ final class SocketHandler: ChannelDuplexHandler {
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     switch event {
     case ChannelEvent.inputClosed: context.close(promise: nil)
-    case is OpenConnections.Drain: drain()
+    case is OpenConnections.Drain: closeIfDrained()
     case is UnsentBytes.Overflow: context.close(promise: nil)
     default: context.fireUserInboundEventTriggered(event)
     }
@@ -166,7 +165,8 @@ final class SocketHandler: ChannelDuplexHandler {
   private func begin(_ id: String, _ parameters: GraphQLParameters) {
     guard let context else { return }
     do throws(RequestRefusal) {
-      guard !isDraining else {
+      // The event for this connection may come later than those for others.
+      guard !connections.isDraining else {
         throw RequestRefusal(503, "the gateway stops; connect again", code: "SHUTTING_DOWN")
       }
       guard underWay < service.limits.maximumOperationsPerSocket else {
@@ -247,14 +247,9 @@ final class SocketHandler: ChannelDuplexHandler {
 
   // MARK: The end
 
-  /// The server shuts down: queries and mutations may finish, subscriptions are ended so that clients reconnect elsewhere.
-  private func drain() {
-    isDraining = true
-    closeIfDrained()
-  }
-
+  /// If the server shuts down, queries and mutations may finish, and subscriptions are ended so that clients reconnect elsewhere.
   private func closeIfDrained() {
-    guard isDraining, !operations.values.contains(where: \.isFinite) else { return }
+    guard connections.isDraining, !operations.values.contains(where: \.isFinite) else { return }
     close(.goingAway, "the server stops")
   }
 

@@ -1,3 +1,4 @@
+internal import Carabiner
 internal import CarabinerDigest
 internal import CarabinerWire
 internal import FoundationEssentials
@@ -10,36 +11,36 @@ struct SocketHandshake: Sendable {
   private static let subprotocol = WebSocketProtocol.graphQLTransportWS.rawValue
 
   /// The header fields of the 101 response.
-  let answer: HTTPHeaders
+  let answer: NIOHTTP1.HTTPHeaders
 
   /// Whether the head requests a WebSocket upgrade.
-  static func isMeant(by head: HTTPRequestHead) -> Bool {
+  static func isMeant(by head: RequestHead) -> Bool {
     head.method == .GET && head.version == .http1_1
-      && head.headers[canonicalForm: "upgrade"].contains { $0.lowercased() == "websocket" }
+      && head.headers.elements(of: "upgrade").contains { $0.lowercased() == "websocket" }
   }
 
   /// Checks a WebSocket handshake.
   ///
   /// - Throws: A refusal with the status 400, 403 or 426.
-  init(_ head: HTTPRequestHead, origins: OriginRule) throws(RequestRefusal) {
-    guard head.headers[canonicalForm: "connection"].contains(where: { $0.lowercased() == "upgrade" }) else {
+  init(_ head: RequestHead, origins: OriginRule) throws(RequestRefusal) {
+    guard head.headers.elements(of: "connection").contains(where: { $0.lowercased() == "upgrade" }) else {
       throw RequestRefusal(400, "a WebSocket request needs Connection: Upgrade", code: "BAD_HANDSHAKE")
     }
-    guard head.headers["sec-websocket-version"] == ["13"] else {
+    guard head.headers.values(for: "sec-websocket-version") == ["13"] else {
       throw RequestRefusal(
         426, "only version 13 of WebSockets is supported", code: "BAD_HANDSHAKE", headers: ["Sec-WebSocket-Version": "13"])
     }
-    let keys = head.headers["sec-websocket-key"]
+    let keys = head.headers.values(for: "sec-websocket-key")
     guard keys.count == 1, let key = keys.first, Data(base64Encoded: key)?.count == 16 else {
       throw RequestRefusal(400, "Sec-WebSocket-Key must be 16 bytes in base 64", code: "BAD_HANDSHAKE")
     }
-    guard head.headers[canonicalForm: "sec-websocket-protocol"].contains(where: { $0 == Self.subprotocol }) else {
+    guard head.headers.elements(of: "sec-websocket-protocol").contains(where: { $0 == Self.subprotocol }) else {
       throw RequestRefusal(
         400, "only the subprotocol \(Self.subprotocol) is supported; request it with Sec-WebSocket-Protocol",
         code: "SUBPROTOCOL_NOT_ACCEPTABLE")
     }
-    let offered = head.headers["origin"]
-    guard offered.count < 2, origins.allows(offered.first, host: head.headers.first(name: "host")) else {
+    let offered = head.headers.values(for: "origin")
+    guard offered.count < 2, origins.allows(offered.first, host: head.headers["host"]) else {
       throw RequestRefusal(
         403, "pages of the origin \(offered.joined(separator: ", ").prefix(200)) may not connect", code: "ORIGIN_NOT_ALLOWED")
     }

@@ -1,5 +1,5 @@
+internal import Carabiner
 internal import NIOCore
-internal import NIOHTTP1
 
 /// The connection of an operation to its WebSocket. It may be used from any thread.
 struct SocketLink: Sendable {

@@ -52,8 +52,8 @@ final class SocketService: Sendable {
 
   /// The fields of a handshake, with those that `connection_init` may add.
   func headers(
-    _ handshake: NIOHTTP1.HTTPHeaders, with payload: [UInt8]?
-  ) throws(ConnectionInitHeaders.Fault) -> NIOHTTP1.HTTPHeaders {
+    _ handshake: Carabiner.HTTPHeaders, with payload: [UInt8]?
+  ) throws(ConnectionInitHeaders.Fault) -> Carabiner.HTTPHeaders {
     try ConnectionInitHeaders(payload, limits: limits).added(
       to: handshake, allowed: runner.connectionInitHeaders, limits: limits)
   }
@@ -109,6 +109,6 @@ final class SocketService: Sendable {
 package struct SocketUpgrade: Sendable {
   let answer: NIOHTTP1.HTTPHeaders
   let service: SocketService
-  let headers: NIOHTTP1.HTTPHeaders
+  let headers: Carabiner.HTTPHeaders
   let client: String
 }

@@ -5,7 +5,6 @@ internal import CarabinerHost
 internal import CarabinerManifest
 internal import Dispatch
 internal import Logging
-internal import NIOHTTP1
 internal import Synchronization
 
 /// The generations of a manifest: the current one runs new operations, earlier ones finish theirs, and one may be on trial.
@@ -56,9 +55,9 @@ final class GenerationManager: OperationRunner {
   // MARK: Operations
 
   func begin(
-    _ operation: DynamicOperation, headers: NIOHTTP1.HTTPHeaders, requestID: String, client: String, trace: RequestTrace?
+    _ operation: DynamicOperation, headers: HTTPHeaders, requestID: String, client: String, trace: RequestTrace?
   ) throws -> RunningOperation {
-    let (generation, trial) = enter { field in field.flatMap { headers.first(name: $0) } ?? client }
+    let (generation, trial) = enter { field in field.flatMap { headers[$0] } ?? client }
     do {
       var forwarded = Self.forwarded(headers, generation.forwardedHeaders, requestID)
       trace?.passOn(in: &forwarded)
@@ -116,11 +115,15 @@ final class GenerationManager: OperationRunner {
   }
 
   private static func forwarded(
-    _ headers: NIOHTTP1.HTTPHeaders, _ selection: HeaderSelection, _ requestID: String
-  ) -> Carabiner.HTTPHeaders {
-    var forwarded = Carabiner.HTTPHeaders()
+    _ headers: HTTPHeaders, _ selection: HeaderSelection, _ requestID: String
+  ) -> HTTPHeaders {
+    var forwarded = HTTPHeaders()
     if selection.isEmpty { return forwarded }
-    for (name, value) in headers where selection.passes(name) { forwarded.add(name: name, value: value) }
+    let bytes = headers.bytes.span
+    for index in headers.indices {
+      let name = bytes.extracting(headers.nameRange(at: index))
+      if selection.passes(name) { forwarded.append(name, bytes.extracting(headers.valueRange(at: index))) }
+    }
     // Also if the client sent no ID or a malformed one.
     if selection.passes(RequestID.field) { forwarded[RequestID.field] = requestID }
     return forwarded

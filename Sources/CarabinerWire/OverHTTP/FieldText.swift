@@ -101,6 +101,12 @@ extension Span<UInt8> {
   @inlinable package func hasPrefixIgnoringCase(_ other: Span<UInt8>) -> Bool {
     guard count >= other.count else { return false }
     var index = 0
+    // Most equal names have the same case.
+    while index &+ 8 <= other.count {
+      let word = unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: index, as: UInt64.self)
+      guard unsafe word == other.bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: index, as: UInt64.self) else { break }
+      index &+= 8
+    }
     while index < other.count {
       let (left, right) = (self[index], other[index])
       if left != right {

@@ -1,7 +1,7 @@
+import Carabiner
 import CarabinerWire
 import Foundation
 import Logging
-import NIOHTTP1
 import ScriptedServer
 import TestTools
 import Testing

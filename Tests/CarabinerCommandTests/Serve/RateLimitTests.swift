@@ -1,7 +1,7 @@
+import Carabiner
 import CarabinerWire
 import Foundation
 import NIOCore
-import NIOHTTP1
 import Synchronization
 import Testing
 
@@ -108,7 +108,7 @@ struct RateLimitTests {
   @Test("clients are distinguished by a header field, or by address without it")
   func keys() throws {
     let limiter = try Stand("1/s", key: "X-User").limiter()
-    func key(_ headers: NIOHTTP1.HTTPHeaders, _ client: String = "1.2.3.4") -> String { limiter.key(headers, client) }
+    func key(_ headers: HTTPHeaders, _ client: String = "1.2.3.4") -> String { limiter.key(headers, client) }
     #expect(key(["x-user": "a"]) == key(["X-User": "a"], "5.6.7.8"))
     #expect(key(["x-user": "a"]) != key(["x-user": "b"]))
     #expect(key([:]) == "1.2.3.4")

@@ -14,7 +14,7 @@ struct RequestHeadTests {
     }
     let gateway = try EmbeddedGateway(handler, limits: limits)
     try gateway.send(request)
-    return (try gateway.received(), handler.requests.map(\.head.uri))
+    return (try gateway.received(), handler.requests.map(\.head.target))
   }
 
   @Test(

@@ -2,7 +2,6 @@ import Carabiner
 import FoundationEssentials
 import Logging
 import NIOCore
-import NIOHTTP1
 import ScriptedServer
 import Testing
 
@@ -15,7 +14,7 @@ private struct FixedRunner: OperationRunner {
   let connectionInitHeaders = HeaderSelection([])
 
   func begin(
-    _ operation: DynamicOperation, headers: NIOHTTP1.HTTPHeaders, requestID: String, client: String, trace: RequestTrace?
+    _ operation: DynamicOperation, headers: HTTPHeaders, requestID: String, client: String, trace: RequestTrace?
   ) throws -> RunningOperation {
     let head = HTTPURLResponse(url: URL(filePath: "/"), statusCode: status, headers: ["Vary": "Origin"])
     let body = try ResponseBody(Data(#"{"data":{"a":1}}"#.utf8))

@@ -45,9 +45,7 @@ struct OperationChannel {
     head.headers = ["Host": "localhost", "Content-Type": "application/json"]
     if let accept { head.headers.add(name: "Accept", value: accept) }
     let body = JSONValue.object(["query": .string(query)]).serialized()
-    try await channel.writeInbound(HTTPServerRequestPart.head(head))
-    try await channel.writeInbound(HTTPServerRequestPart.body(ByteBuffer(bytes: body)))
-    try await channel.writeInbound(HTTPServerRequestPart.end(nil))
+    try await channel.writeInbound(RequestPart.whole(RequestHead(head), ByteBuffer(bytes: body)))
   }
 
   /// Waits for the next part of a response.

@@ -1,5 +1,5 @@
+import Carabiner
 import CarabinerWire
-import NIOHTTP1
 import Testing
 
 @testable import CarabinerGateway
@@ -28,8 +28,8 @@ struct ConnectionInitHeadersTests {
     let fields = try await fields(
       ["X-User": "alice", "Authorization": "Bearer alice"],
       #"{"headers":{"\#(name)":"mallory","authorization":"Bearer mallory"}}"#, allowed: ["x-user", "authorization"])
-    #expect(fields?["x-user"] == ["alice"])
-    #expect(fields?["authorization"] == ["Bearer alice"])
+    #expect(fields?.values(for: "x-user") == ["alice"])
+    #expect(fields?.values(for: "authorization") == ["Bearer alice"])
   }
 
   @Test("only fields that the manifest lists are added")
@@ -43,7 +43,7 @@ struct ConnectionInitHeadersTests {
   @Test("of two fields whose names differ only in case the first is added")
   func spellings() async throws {
     let fields = try await fields([:], #"{"headers":{"X-User":"first","x-user":"second"}}"#, allowed: ["x-user"])
-    #expect(fields?["x-user"] == ["first"])
+    #expect(fields?.values(for: "x-user") == ["first"])
   }
 
   @Test("more names than the limit of a head close the connection", arguments: [101, 80_000])

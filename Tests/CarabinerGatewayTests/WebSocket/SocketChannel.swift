@@ -1,3 +1,4 @@
+import Carabiner
 import CarabinerWire
 import Logging
 import NIOCore
@@ -10,18 +11,20 @@ import NIOWebSocket
 /// A WebSocket of the gateway without a network: frames in, frames out.
 struct SocketChannel {
   let channel: NIOAsyncTestingChannel
+  let connections: OpenConnections
 
   /// - Parameter headers: The fields of the handshake.
-  init(_ runner: any OperationRunner, limits: GatewayLimits = GatewayLimits(), headers: HTTPHeaders = [:]) async throws {
+  init(_ runner: any OperationRunner, limits: GatewayLimits = GatewayLimits(), headers: Carabiner.HTTPHeaders = [:]) async throws
+  {
     let service = SocketService(
       path: "/graphql", limits: limits, runner: runner, documents: DocumentIndex(), admission: Admission(limits),
       rateLimiter: nil, metrics: GatewayMetrics(), tracing: nil, logger: Logger(label: "test"), redact: { $0 })
     let upgrade = SocketUpgrade(answer: [:], service: service, headers: headers, client: "127.0.0.1")
     channel = NIOAsyncTestingChannel()
+    connections = OpenConnections(unsent: UnsentTotal(limits))
     try await channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).get()
-    try await channel.testingEventLoop.executeInContext { [channel] in
-      try channel.pipeline.syncOperations.addHandler(
-        SocketHandler(upgrade, connections: OpenConnections(unsent: UnsentTotal(limits))))
+    try await channel.testingEventLoop.executeInContext { [channel, connections] in
+      try channel.pipeline.syncOperations.addHandler(SocketHandler(upgrade, connections: connections))
     }
   }
 

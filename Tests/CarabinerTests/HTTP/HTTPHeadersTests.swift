@@ -17,6 +17,37 @@ struct HTTPHeadersTests {
     #expect(headers.fields.map(\.name) == ["A"])
   }
 
+  @Test("a header that is a list has the elements of all its fields, without the space around them")
+  func elements() {
+    let headers: HTTPHeaders = ["Vary": " a,b ,\tc", "X": "no", "vary": "d"]
+    #expect(headers.elements(of: "VARY") == ["a", "b", "c", "d"])
+    #expect(headers.elements(of: "Var").isEmpty)
+  }
+
+  @Test("fields are found one after another, whatever the length of their name")
+  func indices() {
+    for length in 1...40 {
+      let name = String(repeating: "nameX", count: 8).prefix(length)
+      let other = name.dropLast() + "!"
+      let headers: HTTPHeaders = ["\(other)": "1", "\(name.uppercased())": "2", "\(name)y": "3", "\(name)": "4"]
+      #expect(headers.firstIndex(of: String(name)) == 1)
+      #expect(headers.firstIndex(of: String(name), from: 2) == 3)
+      #expect(headers.firstIndex(of: String(name), from: 4) == nil)
+      #expect(headers.contains(name: String(other)) && !headers.contains(name: "\(name)z"))
+    }
+  }
+
+  @Test("fields that a peer sent are added as they came, and bytes that are not UTF-8 are replaced")
+  func received() {
+    for (letter, value) in [(UInt8(ascii: "a"), "plain"), (0xFF, "pl\u{FFFD}in")] {
+      var bytes = Array("n: plain, o: x".utf8)
+      bytes[5] = letter
+      var headers: HTTPHeaders = ["First": "0"]
+      headers.append(received: bytes.span, count: 2) { $0 == 0 ? (0..<1, 3..<8) : (10..<11, 13..<14) }
+      #expect(headers.fields.map(\.name) == ["First", "n", "o"] && headers.fields.map(\.value) == ["0", value, "x"])
+    }
+  }
+
   @Test("random changes leave what a list of names and values has", arguments: 0..<20)
   func randomChanges(seed: UInt64) {
     var random = SeededGenerator(seed: seed)

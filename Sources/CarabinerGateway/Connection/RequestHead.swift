@@ -1,0 +1,84 @@
+package import Carabiner
+internal import CarabinerHTTP1
+package import NIOHTTP1
+
+/// The first line and the headers of a request.
+package struct RequestHead: Sendable {
+  package let method: HTTPMethod
+  /// The path and the query.
+  package let target: String
+  package let version: HTTPVersion
+  package let headers: Carabiner.HTTPHeaders
+  /// Whether the client keeps the connection open after the response.
+  let keepsAlive: Bool
+  /// The reader's findings about the body; nil for a request on an HTTP/2 stream.
+  let check: RequestHeadCheck?
+
+  private init(
+    method: HTTPMethod, target: String, version: HTTPVersion, headers: Carabiner.HTTPHeaders, keepsAlive: Bool,
+    check: RequestHeadCheck?
+  ) {
+    self.method = method
+    self.target = target
+    self.version = version
+    self.headers = headers
+    self.keepsAlive = keepsAlive
+    self.check = check
+  }
+
+  /// The head that a reader has read.
+  init(_ reader: borrowing RequestReader) {
+    let block = reader.headers
+    let bytes = block.bytes.span
+    var headers = Carabiner.HTTPHeaders()
+    let authority = reader.authorityRange
+    headers.append(received: bytes, count: block.count) { index in
+      // The host of an absolute target replaces that of the field (RFC 9112, 3.2.2).
+      let isHost = block.known(at: index) == .host
+      return (block.nameRange(at: index), isHost ? authority ?? block.valueRange(at: index) : block.valueRange(at: index))
+    }
+    if let authority, block.firstIndex(of: .host) == nil {
+      headers.add(name: "Host", value: String(decoding: block.bytes[authority], as: UTF8.self))
+    }
+    var target = String(decoding: block.bytes[reader.targetRange], as: UTF8.self)
+    if target.utf8.first != UInt8(ascii: "/"), target != "*" { target = "/\(target)" }
+    self.init(
+      method: HTTPMethod(bytes.extracting(reader.methodRange)), target: target, version: reader.isVersion10 ? .http1_0 : .http1_1,
+      headers: headers, keepsAlive: reader.keepsConnection, check: RequestHeadCheck(reader))
+  }
+
+  /// The head of a request on an HTTP/2 stream, which carries one request.
+  init(_ head: HTTPRequestHead) {
+    var headers = Carabiner.HTTPHeaders()
+    for (name, value) in head.headers { headers.add(name: name, value: value) }
+    self.init(
+      method: head.method, target: head.uri, version: head.version, headers: headers, keepsAlive: false, check: nil)
+  }
+
+  /// Whether the head is within the limits on fields and bytes.
+  func isWithin(_ limits: GatewayLimits) -> Bool {
+    headers.count <= limits.maximumHeadFields && target.utf8.count + headers.byteCount <= limits.maximumHeadBytes
+  }
+}
+
+extension HTTPMethod {
+  fileprivate init(_ name: Span<UInt8>) {
+    // The usual ones, without a text.
+    if name.isEqual(to: "POST") {
+      self = .POST
+    } else if name.isEqual(to: "GET") {
+      self = .GET
+    } else {
+      self = unsafe name.withUnsafeBufferPointer { unsafe Self(rawValue: String(decoding: $0, as: UTF8.self)) }
+    }
+  }
+}
+
+extension Span<UInt8> {
+  fileprivate func isEqual(to text: StaticString) -> Bool {
+    guard count == text.utf8CodeUnitCount else { return false }
+    return unsafe withUnsafeBufferPointer { bytes in
+      unsafe bytes.elementsEqual(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+  }
+}
