@@ -43,6 +43,7 @@ let package = Package(
     .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .systemLibrary(name: "CLinux"),
+    .systemLibrary(name: "CSwiftRuntime"),
     .systemLibrary(name: "CFFI", pkgConfig: "libffi", providers: [.apt(["libffi-dev"])]),
 
     // The libraries, lowest first.
@@ -220,7 +221,7 @@ if hasServers {
     .target(
       name: "CarabinerGateway",
       dependencies: [
-        "Carabiner", "CarabinerDigest", "CarabinerHTTP1", "CarabinerTracing", "CarabinerWire",
+        "Carabiner", "CarabinerDigest", "CarabinerHTTP1", "CarabinerTracing", "CarabinerWire", "CSwiftRuntime",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOFoundationCompat", package: "swift-nio"),

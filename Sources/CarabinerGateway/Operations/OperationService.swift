@@ -111,6 +111,7 @@ package final class OperationService: RequestHandler {
     let verdict = admission.enter(exchange.request.client) { [self] in
       exchange.reply.answered(
         by: Task(executorPreference: exchange.executor) { [self] in
+          TaskMemory.reserve()
           await run(inbound, shape, exchange)
           admission.leave(exchange.request.client)
         })

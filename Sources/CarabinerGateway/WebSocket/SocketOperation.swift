@@ -32,7 +32,10 @@ final class SocketOperation: Sendable {
 
   /// Runs `body` in the operation's task.
   func run(on executor: any TaskExecutor, _ body: @escaping @Sendable () async -> Void) {
-    let task = Task(executorPreference: executor) { await body() }
+    let task = Task(executorPreference: executor) {
+      TaskMemory.reserve()
+      await body()
+    }
     let isCancelled = state.withLock { state in
       state.task = task
       return state.isCancelled
