@@ -35,6 +35,7 @@ static inline int CLinux_isWritable(uint32_t events) { return (events & EPOLLOUT
 static inline int CLinux_isBroken(uint32_t events) { return (events & (EPOLLERR | EPOLLHUP)) != 0; }
 static const uint32_t CLinux_READABLE = EPOLLIN;
 static const uint32_t CLinux_WRITABLE = EPOLLOUT;
+static const uint32_t CLinux_ONCE = EPOLLET;
 static const int CLinux_CLOSE_ON_EXEC = SOCK_CLOEXEC;
 
 /* Sends from two places with one system call. struct msghdr and the flags are awkward in Swift. Never waits, and never raises SIGPIPE. */

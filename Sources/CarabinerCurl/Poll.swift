@@ -28,6 +28,10 @@ internal import Glibc
   }
 
   private static let eventsPerWait = 64
+  /// The number of waits that have begun.
+  @safe @exclusivity(unchecked) private(set) var begunWaits: UInt64 = 0
+  /// The last wait that reported all sockets that were ready, after they were handled.
+  @safe @exclusivity(unchecked) private var lastCompleteWait: UInt64 = 0
 
   private let counters: TransportCounters
   private let epoll: Int32
@@ -46,7 +50,8 @@ internal import Glibc
       Glibc.close(epoll)
       throw SystemFailure.noDescriptor(code)
     }
-    _ = CLinux_watch(epoll, wakeUp, CLinux_READABLE)
+    // Each write is reported once, so the counter need not be read.
+    _ = CLinux_watch(epoll, wakeUp, CLinux_READABLE | CLinux_ONCE)
   }
 
   deinit {
@@ -116,22 +121,24 @@ internal import Glibc
     return false
   }
 
+  /// Whether everything that came from a socket in the set before the last wait has been reported and handled.
+  ///
+  /// - Parameter wait: The value of ``begunWaits`` when the socket was last read.
+  func hasReported(since wait: UInt64) -> Bool { lastCompleteWait == begunWaits && wait < begunWaits }
+
   /// Waits for sockets and calls back for those that are ready. Wake-ups are handled here.
   ///
   /// - Parameter onWaking: Called once, before the first socket.
   func wait(milliseconds: Int32, _ onWaking: () -> Void, onReady: (Event) -> Void) {
+    begunWaits += 1
     let count = unsafe Int(epoll_wait(epoll, buffer, Int32(Self.eventsPerWait), milliseconds))
     onWaking()
+    defer { if 0..<Self.eventsPerWait ~= count { lastCompleteWait = begunWaits } }
     guard count > 0 else { return }
     for index in 0..<count {
       let descriptor = unsafe CLinux_descriptor(buffer + index)
       let ready = unsafe buffer[index].events
-      guard descriptor != wakeUp else {
-        var value: UInt64 = 0
-        _ = unsafe read(wakeUp, &value, MemoryLayout<UInt64>.size)
-        continue
-      }
-      guard isWanted(descriptor) else { continue }
+      guard descriptor != wakeUp, isWanted(descriptor) else { continue }
       var bits: Int32 = 0
       if CLinux_isReadable(ready) != 0 { bits |= CURL_CSELECT_IN }
       if CLinux_isWritable(ready) != 0 { bits |= CURL_CSELECT_OUT }

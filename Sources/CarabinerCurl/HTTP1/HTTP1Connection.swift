@@ -32,6 +32,8 @@ internal import Glibc
   @safe @exclusivity(unchecked) private(set) var exchange: HTTP1Exchange?
   /// When the last exchange ended, in nanoseconds of the monotonic clock.
   var idleSince: UInt64 = 0
+  /// The number of the loop's waits when the last exchange ended.
+  var idleSinceWait: UInt64 = 0
   /// Whether the connection has been idle.
   var isKept = false
 

@@ -15,6 +15,8 @@ internal import FoundationEssentials
   static let maximumHeaders = 5000
   /// How long a connection is kept idle, in nanoseconds: less than the two minutes after which many servers close theirs.
   private static let idleTime: UInt64 = 118 * 1_000_000_000
+  /// No server closes connections after so short an idle time, in nanoseconds.
+  private static let shortIdleTime: UInt64 = 500_000_000
   /// The maximum number of idle connections to all origins.
   private static let maximumIdleConnections = 256
   /// The maximum number of origins. Requests to others use libcurl.
@@ -187,10 +189,20 @@ internal import FoundationEssentials
   private func takeIdle(_ origin: HTTP1Origin) -> HTTP1Connection? {
     while let connection = origin.idle.popLast() {
       idleCount -= 1
-      if MonotonicTime.now - connection.idleSince < Self.idleTime, connection.isQuiet { return connection }
+      let idle = MonotonicTime.now - connection.idleSince
+      if idle < Self.idleTime, isOpen(connection, idleFor: idle) { return connection }
       close(connection)
     }
     return nil
+  }
+
+  /// Whether an idle connection is still open and its server has sent nothing.
+  ///
+  /// The loop's waits report both, which saves a system call per request. They do not report bytes that OpenSSL has read already.
+  /// After a longer time, a server may close the connection between the last wait and the next request, which may not be sent twice.
+  private func isOpen(_ connection: HTTP1Connection, idleFor time: UInt64) -> Bool {
+    if time < Self.shortIdleTime, !connection.origin.isTLS, poll.hasReported(since: connection.idleSinceWait) { return true }
+    return connection.isQuiet
   }
 
   private func open(_ origin: HTTP1Origin) {
@@ -256,6 +268,7 @@ internal import FoundationEssentials
   private func keep(_ connection: HTTP1Connection) {
     connection.isKept = true
     connection.idleSince = MonotonicTime.now
+    connection.idleSinceWait = poll.begunWaits
     connection.origin.idle.append(connection)
     idleCount += 1
     watch(connection)
