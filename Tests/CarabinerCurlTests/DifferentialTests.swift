@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Both engines read the same responses")
 struct DifferentialTests {
-  /// The number of responses; `CARABINER_DIFFERENTIAL` raises it.
+  /// The number of responses. `Scripts/test` sends 10,000, except under the sanitizers, where a response takes more time.
   private static let count = ProcessInfo.processInfo.environment["CARABINER_DIFFERENTIAL"].flatMap(Int.init) ?? 1000
 
   /// The response or the error of a client.
