@@ -21,14 +21,14 @@ QUERY = json.dumps(
      "variables": {"first": 10}}, separators=(",", ":"))
 
 
-def body():
-    """A GraphQL result of 1 KB."""
+def body(size=1024, count=9):
+    """A GraphQL result of this many bytes, in a list of this many objects."""
     items = [
         {"__typename": "Item", "id": str(n), "name": f"Item number {n}", "price": n + 0.5, "inStock": True, "tags": ["a", "b"]}
-        for n in range(9)
+        for n in range(count)
     ]
     bare = json.dumps({"data": {"items": items}}, separators=(",", ":"))
-    items[0]["name"] += "." * (1024 - len(bare))
+    items[0]["name"] += "." * (size - len(bare))
     return json.dumps({"data": {"items": items}}, separators=(",", ":"))
 
 
@@ -69,54 +69,110 @@ class Rig:
 
     def start(self, name, command, core=None, **environment):
         """Starts a process. Its output goes to a file with its name."""
-        pin = [] if core is None else ["taskset", "-c", str(core)]
         with open(self.folder / f"{name}.log", "wb") as log:
             process = subprocess.Popen(
-                pin + self.prefix + [str(part) for part in command], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                pinned(core) + self.prefix + [str(part) for part in command], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                 env={**os.environ, **self.environment, **environment})
         self.processes.append(process)
         process.name = name
         return process
 
-    def wait_for(self, process, port, path="/"):
-        """Waits until a process responds."""
+    def start_piped(self, name, command, core=None):
+        """Starts a helper that reads commands from a pipe and writes lines to another one. No tool measures it."""
+        with open(self.folder / f"{name}.log", "wb") as log:
+            process = subprocess.Popen(
+                pinned(core) + [str(part) for part in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log,
+                text=True, bufsize=1)
+        self.processes.append(process)
+        process.name = name
+        return process
+
+    def log(self, process):
+        """The end of what a process has written."""
+        return (self.folder / f"{process.name}.log").read_text(errors="replace")[-2000:]
+
+    def wait_until(self, process, is_ready):
+        """Waits until a condition holds."""
         for _ in range(1200 if self.prefix else 200):
             if process.poll() is not None:
                 break
-            try:
-                return urllib.request.urlopen(urllib.request.Request(f"http://127.0.0.1:{port}{path}", data=b"{}"), timeout=2)
-            except urllib.error.HTTPError:
-                return None
-            except OSError:
-                time.sleep(0.05)
-        sys.exit(f"{process.name} did not start:\n{(self.folder / (process.name + '.log')).read_text()[-2000:]}")
+            if is_ready():
+                return
+            time.sleep(0.05)
+        sys.exit(f"{process.name} did not start:\n{self.log(process)}")
 
-    def upstream(self, port, core=None):
-        """A server that answers everything with the same body, and reports which of the stages' headers it received."""
+    def wait_for(self, process, port, path="/"):
+        """Waits until a process responds."""
+        def responds():
+            try:
+                urllib.request.urlopen(urllib.request.Request(f"http://127.0.0.1:{port}{path}", data=b"{}"), timeout=2).close()
+            except urllib.error.HTTPError:
+                return True
+            except OSError:
+                return False
+            return True
+
+        self.wait_until(process, responds)
+
+    def upstream(self, port, core=None, text=body(), tls=None):
+        """A server that answers everything with the same text, and reports which of the stages' headers it received.
+
+        tls is the folder of a certificate, as `certificate` makes it.
+        """
         conf = self.folder / "upstream.conf"
+        # A word of the configuration has at most 4 KB.
+        pieces = [text[start:start + 4000] for start in range(0, len(text), 4000)]
+        variables = "".join(f"set $piece{number} '{piece}'; " for number, piece in enumerate(pieces))
+        words = "".join(f"${{piece{number}}}" for number in range(len(pieces)))
+        secure = "" if not tls else (
+            f"ssl_protocols TLSv1.3; ssl_certificate {tls}/certificate.pem; ssl_certificate_key {tls}/key.pem;")
         conf.write_text(f"""
 daemon off; worker_processes 1; pid {self.folder}/upstream.pid; error_log {self.folder}/upstream.error;
 events {{ worker_connections 1024; }}
 http {{
   access_log off; client_body_temp_path {self.folder}/upstream.body; keepalive_requests 100000000; client_body_in_single_buffer on;
   server {{
-    listen 127.0.0.1:{port} backlog=1024;
+    listen 127.0.0.1:{port} backlog=1024{" ssl" if tls else ""}; {secure}
     location / {{
-      default_type application/json; add_header X-Seen "$http_x_stage_1_down$http_x_stage_10_down"; return 200 '{body()}';
+      {variables}
+      default_type application/json; add_header X-Seen "$http_x_stage_1_down$http_x_stage_10_down"; return 200 "{words}";
     }}
   }}
 }}
 """)
         process = self.start("upstream", ["nginx", "-p", self.folder, "-c", conf, "-e", self.folder / "upstream.error"], core)
-        self.wait_for(process, port)
+        self.wait_until(process, lambda: listens(port))
         return process
+
+
+def pinned(core):
+    """The beginning of a command that runs on one core."""
+    return [] if core is None else ["taskset", "-c", str(core)]
+
+
+def listens(port):
+    """Whether a process accepts connections on a port."""
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=2).close()
+    except OSError:
+        return False
+    return True
+
+
+def certificate(folder):
+    """Makes a certificate for 127.0.0.1 and its key in a folder. It is also the authority to trust."""
+    folder.mkdir()
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj",
+         "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", folder / "key.pem", "-out",
+         folder / "certificate.pem"], check=True, capture_output=True)
+    return folder
 
 
 def wrk(url, seconds, core=None, timeout=5, connections=CONNECTIONS):
     """Sends requests one after another over all connections. Returns the results."""
-    pin = [] if core is None else ["taskset", "-c", str(core)]
     done = subprocess.run(
-        pin + ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", f"--timeout={timeout}s", "-s", str(HERE / "query.lua"), url],
+        pinned(core) + ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", f"--timeout={timeout}s", "-s", str(HERE / "query.lua"), url],
         capture_output=True, text=True, env={**os.environ, "QUERY": QUERY})
     if done.returncode != 0:
         sys.exit(f"wrk failed:\n{done.stdout}{done.stderr}")

@@ -1,0 +1,310 @@
+"""The parts of the measurement. A part has an upstream, the protocols of its clients, and what they send."""
+
+import asyncio
+import json
+import os
+import pathlib
+import re
+import resource
+import shutil
+import ssl
+import statistics
+import subprocess
+import sys
+
+import proxies
+import rig
+
+# The numbers of open connections for which latencies are measured.
+LATENCIES = [1, 32, 256]
+# The connections of h2load, and the concurrent requests of each: together as many as the connections of HTTP/1.1.
+HTTP2_CONNECTIONS, HTTP2_STREAMS = 4, rig.CONNECTIONS // 4
+
+
+class Session:
+    """A running program with its clients.
+
+    `run` sends requests for a time and returns their number, the seconds and the latencies in ms. `send` sends a number of them.
+    """
+
+    # The memory of the program for each client in kB, where that is measured.
+    memory = None
+
+    def __init__(self, process):
+        self.process = process
+
+    def send(self, count):
+        raise NotImplementedError
+
+    def run(self, seconds, connections=rig.CONNECTIONS):
+        raise NotImplementedError
+
+    def close(self):
+        pass
+
+
+class Part:
+    """A part without TLS, over HTTP/1.1."""
+
+    name = "post"
+    title = f"a POST of 150 bytes, a response of 1 KB, {rig.CONNECTIONS} connections"
+    unit = "request"
+    text = rig.body()
+    # The numbers of connections for which latencies are measured too.
+    latencies = LATENCIES
+    # The requests for which instructions are counted.
+    counted = 30 * rig.CONNECTIONS
+
+    def __init__(self, folder):
+        """Prepares what all programs share in an empty folder."""
+        self.folder = folder
+        self.wiring = proxies.Wiring()
+
+    def missing(self):
+        """The reason why this machine cannot run the part, or None."""
+        return None
+
+    def upstream(self, machine, core=None):
+        """Starts an upstream for all programs, and returns its port."""
+        port, = rig.free_ports(1)
+        machine.upstream(port, core, self.text, self.wiring.tls)
+        return port
+
+    def start(self, machine, program, upstream, core=None):
+        """Starts a program, and returns the process and its port."""
+        port, = rig.free_ports(1)
+        process = program.start(machine, self.wiring, port, upstream, core)
+        machine.wait_until(process, lambda: self.ask(port) is not None)
+        return process, port
+
+    def open(self, machine, program, upstream, core=None, other=None):
+        """Starts a program on one core, and its clients on the other, and checks that it does the measured work."""
+        process, port = self.start(machine, program, upstream, core)
+        # An upstream that answers before it has read the body makes Envoy reset the stream, and this curl then has no response.
+        answers = (self.ask(port) for _ in range(20))
+        self.check(program, next((answer for answer in answers if answer), None))
+        return self.session(process, port, other)
+
+    def session(self, process, port, core):
+        return WebSession(process, port, core, self.wiring)
+
+    def url(self, port):
+        return f"{self.wiring.scheme}://127.0.0.1:{port}/graphql"
+
+    def ask(self, port):
+        """The head and the body of the response to one request, or None."""
+        command = ["curl", "-s", "-i", "--max-time", "10", "-H", "Content-Type: application/json", "--data-binary", rig.QUERY]
+        if self.wiring.tls:
+            command += ["--cacert", str(self.wiring.tls / "certificate.pem")]
+        if self.wiring.http2:
+            command += ["--http2-prior-knowledge"]
+        done = subprocess.run(command + [self.url(port)], capture_output=True, text=True)
+        head, _, text = done.stdout.replace("\r\n", "\n").partition("\n\n")
+        lines = [line.partition(":") for line in head.split("\n")[1:]]
+        return None if done.returncode != 0 else ({name.lower(): value.strip() for name, _, value in lines}, text)
+
+    def check(self, program, answer):
+        head, text = answer or ({}, "no response")
+        up = [stage for stage in proxies.STAGES if head.get(f"x-{stage}-up") == "one"]
+        seen = head.get("x-seen", "")
+        if text != self.text or up != program.stages or seen != ("oneone" if program.stages else ""):
+            sys.exit(f"{program.name} does not answer as it should:\n{head}\n{text[:2000]}")
+
+
+class WebSession(Session):
+    """Clients that send requests over HTTP/1.1."""
+
+    def __init__(self, process, port, core, wiring):
+        super().__init__(process)
+        self.url, self.core = f"{wiring.scheme}://127.0.0.1:{port}/graphql", core
+        self.loop = asyncio.new_event_loop()
+        self.streams = []
+        self.port, self.trust = port, None
+        if wiring.tls:
+            self.trust = ssl.create_default_context(cafile=wiring.tls / "certificate.pem")
+        body = rig.QUERY.encode()
+        self.request = (f"POST /graphql HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Type: application/json\r\n"
+                        f"Content-Length: {len(body)}\r\n\r\n").encode() + body
+
+    def run(self, seconds, connections=rig.CONNECTIONS):
+        result = rig.wrk(self.url, seconds, self.core, connections=connections)
+        errors = {kind: result[kind] for kind in ("status", "connect", "read", "write", "timeout") if result[kind]}
+        if errors:
+            raise RuntimeError(f"some requests failed: {errors}")
+        return result
+
+    def send(self, count, connections=rig.CONNECTIONS):
+        """Sends over connections that stay open. On each, a request follows the response to the one before."""
+        async def open_all():
+            opening = [asyncio.open_connection("127.0.0.1", self.port, ssl=self.trust) for _ in range(connections)]
+            self.streams = await asyncio.gather(*opening)
+
+        async def send_all():
+            await asyncio.gather(*[self.exchange(reader, writer, count // connections) for reader, writer in self.streams])
+
+        if not self.streams:
+            self.loop.run_until_complete(open_all())
+        self.loop.run_until_complete(send_all())
+
+    async def exchange(self, reader, writer, count):
+        for _ in range(count):
+            writer.write(self.request)
+            head = await reader.readuntil(b"\r\n\r\n")
+            length = re.search(rb"(?i)\r\ncontent-length: (\d+)", head)
+            if b" 200 " not in head.partition(b"\r\n")[0] or length is None:
+                raise RuntimeError(f"a response has another head:\n{head.decode(errors='replace')}")
+            await reader.readexactly(int(length[1]))
+
+    def close(self):
+        for _, writer in self.streams:
+            writer.transport.abort()
+        # The loop calls what the end of the connections has left.
+        self.loop.run_until_complete(asyncio.sleep(0))
+        self.loop.close()
+
+
+class Large(Part):
+    name = "large"
+    title = f"a POST of 150 bytes, a response of 100 KB, {rig.CONNECTIONS} connections"
+    text = rig.body(100 * 1024, 985)
+    latencies = []
+    counted = 4 * rig.CONNECTIONS
+
+
+class TLS(Part):
+    name = "tls"
+    title = f"as post, with TLS 1.3 on both sides, {rig.CONNECTIONS} connections"
+    latencies = []
+    counted = 20 * rig.CONNECTIONS
+
+    def __init__(self, folder):
+        super().__init__(folder)
+        self.wiring = proxies.Wiring(tls=rig.certificate(folder / "certificate"))
+
+
+class HTTP2(Part):
+    name = "http2"
+    title = (f"as post, with HTTP/2 (h2c) from clients, {HTTP2_CONNECTIONS} connections with {HTTP2_STREAMS} concurrent requests "
+             "each")
+    latencies = []
+
+    def __init__(self, folder):
+        super().__init__(folder)
+        self.wiring = proxies.Wiring(http2=True)
+
+    def missing(self):
+        return None if shutil.which("h2load") else "h2load is not installed: apt-get install nghttp2-client"
+
+    def session(self, process, port, core):
+        return HTTP2Session(process, self.url(port), core, self.folder)
+
+
+class HTTP2Session(Session):
+    """Requests by h2load."""
+
+    def __init__(self, process, url, core, folder):
+        super().__init__(process)
+        self.core, self.times, body = core, folder / "h2load.times", folder / "query.json"
+        body.write_text(rig.QUERY)
+        self.command = [
+            "h2load", "-t1", f"-c{HTTP2_CONNECTIONS}", f"-m{HTTP2_STREAMS}", "-d", body, "-H", "content-type: application/json",
+            url]
+
+    def load(self, *options):
+        self.times.unlink(missing_ok=True)
+        done = subprocess.run(
+            rig.pinned(self.core) + [str(part) for part in self.command + list(options)], capture_output=True, text=True)
+        counts = re.search(r"(\d+) succeeded, (\d+) failed, (\d+) errored, (\d+) timeout", done.stdout)
+        if done.returncode != 0 or not counts or int(counts[1]) == 0 or any(int(count) for count in counts.groups()[1:]):
+            raise RuntimeError(f"some requests failed:\n{done.stdout}{done.stderr}")
+        return done.stdout, int(counts[1])
+
+    def run(self, seconds, connections=rig.CONNECTIONS):
+        text, count = self.load("-D", seconds, "--log-file", self.times)
+        milliseconds = sorted(int(line.split("\t")[2]) / 1000 for line in self.times.read_text().splitlines())
+        hundredths = statistics.quantiles(milliseconds, n=100)
+        return {"requests": count, "seconds": float(re.search(r"finished in ([\d.]+)s", text)[1]), "p50": hundredths[49],
+                "p99": hundredths[98]}
+
+    def send(self, count):
+        self.load("-n", count)
+
+
+class Subscription(Part):
+    name = "subscription"
+    unit = "event"
+    latencies = []
+
+    def __init__(self, folder, helper, clients):
+        """helper is the program of subscribers.c."""
+        super().__init__(folder)
+        self.helper, self.clients, self.counted = helper, clients, 2 * clients
+        self.title = f"an event of 150 bytes to each of {clients:,} subscriptions, as multipart bodies, in rounds"
+        self.wiring = proxies.Wiring(streams=clients)
+
+    def missing(self):
+        needed = 3 * self.clients + 256
+        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if most != resource.RLIM_INFINITY and most < needed:
+            return (f"{self.clients} subscriptions need {needed} open files in a process, and the limit is {most}: "
+                    "raise it with ulimit -n, or lower --clients")
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+        return None
+
+    def upstream(self, machine, core=None):
+        """Each program has its own upstream, in the process of its clients."""
+        return None
+
+    def open(self, machine, program, upstream, core=None, other=None):
+        upstream, port = rig.free_ports(2)
+        helper = machine.start_piped(f"subscribers-{port}", [self.helper, upstream, port, self.clients], other)
+        machine.wait_until(helper, lambda: rig.listens(upstream))
+        process = program.start(machine, self.wiring, port, upstream, core)
+        machine.wait_until(process, lambda: self.ask(port) is not None)
+        session = SubscriptionSession(machine, process, helper)
+        before = rig.resident_kb(process)
+        opened = session.command("open")
+        if opened["stages"] != (self.clients if program.stages else 0):
+            sys.exit(f"{program.name} does not do the measured work: of {opened['open']} subscriptions, "
+                     f"{opened['stages']} passed the stages")
+        session.clients = self.clients
+        session.command("rounds 1")
+        session.memory = (rig.resident_kb(process) - before) / self.clients
+        return session
+
+
+class SubscriptionSession(Session):
+    """Subscriptions in the process of subscribers.c, which is also their upstream."""
+
+    clients = 0
+
+    def __init__(self, machine, process, helper):
+        super().__init__(process)
+        self.machine, self.helper = machine, helper
+
+    def command(self, text):
+        try:
+            self.helper.stdin.write(text + "\n")
+            line = self.helper.stdout.readline()
+        except OSError:
+            line = ""
+        if not line:
+            raise RuntimeError(f"the subscriptions ended: {self.machine.log(self.helper)}{self.machine.log(self.process)}")
+        return json.loads(line)
+
+    def run(self, seconds, connections=rig.CONNECTIONS):
+        return self.command(f"seconds {seconds}")
+
+    def send(self, count):
+        self.command(f"rounds {count // self.clients}")
+
+
+PARTS = {part.name: part for part in (Part, Large, Subscription, TLS, HTTP2)}
+
+
+def make(name, folder, helper, clients):
+    """A part by its name. helper and clients are those of subscriptions."""
+    folder = pathlib.Path(folder)
+    folder.mkdir()
+    os.chmod(folder, 0o700)
+    return Subscription(folder, helper, clients) if name == Subscription.name else PARTS[name](folder)
