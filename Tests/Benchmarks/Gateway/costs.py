@@ -80,7 +80,8 @@ def count(options, part, programs):
     counts = {}
     for program in programs:
         try:
-            counts[program.name] = instructions.count(part.folder, options.tools / "sigsuspend.so", part, program)
+            counted = instructions.count(part.folder, options.tools / "sigsuspend.so", part, program)
+            counts[program.name] = counted["instructions"]
         except (Exception, SystemExit) as error:
             say(f"{program.name}: instructions were not counted: {error}")
         say(f"{part.name}: instructions of {program.name}")

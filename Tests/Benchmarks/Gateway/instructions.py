@@ -1,4 +1,7 @@
-"""Counts the user instructions of a request: by the processor's counters where the machine has them, else under callgrind."""
+"""Counts the user instructions of a request: by the processor's counters where the machine has them, else under callgrind.
+
+Callgrind also counts allocations.
+"""
 
 import pathlib
 import re
@@ -7,6 +10,9 @@ import subprocess
 import time
 
 import rig
+
+# The functions of libc that allocate.
+ALLOCATORS = {"malloc", "calloc", "realloc", "memalign", "aligned_alloc", "posix_memalign"}
 
 
 def has_counters():
@@ -19,7 +25,7 @@ def has_counters():
 
 
 class Counters:
-    """The processor's counters, attached to a process by perf."""
+    """The processor's counters, attached to a process by perf. They do not count allocations."""
 
     def __init__(self, process):
         self.process = process
@@ -30,7 +36,7 @@ class Counters:
         time.sleep(0.5)
         run()
         perf.send_signal(signal.SIGINT)
-        return int(re.search(r"^(\d+),", perf.communicate()[1], re.MULTILINE)[1])
+        return int(re.search(r"^(\d+),", perf.communicate()[1], re.MULTILINE)[1]), None
 
 
 class Callgrind:
@@ -49,19 +55,29 @@ class Callgrind:
         self.dumps += 1
         dump = pathlib.Path(f"{self.out}.{self.dumps}")
         for _ in range(100):
-            if dump.exists() and (found := re.search(r"^summary: (\d+)", dump.read_text(errors="replace"), re.MULTILINE)):
-                return int(found[1])
+            text = dump.read_text(errors="replace") if dump.exists() else ""
+            if found := re.search(r"^summary: (\d+)", text, re.MULTILINE):
+                return int(found[1]), allocations(text)
             time.sleep(0.1)
         raise RuntimeError("callgrind wrote no counts")
 
 
-def count(folder, shim, part, program, uses_counters=None):
-    """The user instructions of a request: the difference of two runs by the difference of their numbers of requests.
+def allocations(dump):
+    """The number of calls of allocators in a dump of callgrind."""
+    # A name is written once, with a number that stands for it afterwards: `cfn=(7) malloc`, `cfn=(7)`.
+    numbers = {number for number, name in re.findall(r"^c?fn=\((\d+)\) (\S+)$", dump, re.MULTILINE) if name in ALLOCATORS}
+    calls = re.findall(r"^cfn=\((\d+)\).*\ncalls=(\d+)", dump, re.MULTILINE)
+    return sum(int(count) for number, count in calls if number in numbers)
 
-    So what a run costs besides its requests does not count, for example new connections. shim is the library of sigsuspend.c.
+
+def count(folder, shim, part, program, uses_counters=None):
+    """The user instructions and the allocations of a request. Allocations are None if perf has counted.
+
+    These are differences of two runs, divided by the difference of their numbers of requests. So what a run costs besides its
+    requests does not count, for example new connections. shim is the library of sigsuspend.c.
     """
     folder = pathlib.Path(folder) / re.sub(r"\W+", "-", program.name)
-    folder.mkdir()
+    folder.mkdir(parents=True)
     uses_counters = has_counters() if uses_counters is None else uses_counters
     out = folder / "callgrind.out"
     with rig.Rig(folder) as machine:
@@ -74,4 +90,7 @@ def count(folder, shim, part, program, uses_counters=None):
         session.send(part.counted)
         few, many = (counter.during(lambda: session.send(times * part.counted)) for times in (1, 3))
         session.close()
-        return round((many - few) / (2 * part.counted))
+        requests = 2 * part.counted
+        return {
+            "instructions": round((many[0] - few[0]) / requests),
+            "allocations": None if many[1] is None else round((many[1] - few[1]) / requests, 1)}

@@ -50,6 +50,8 @@ class Part:
     title = f"a POST of 150 bytes, a response of 1 KB, {rig.CONNECTIONS} connections"
     unit = "request"
     text = rig.body()
+    # The connections of the requests whose instructions are counted.
+    connections = rig.CONNECTIONS
     # The numbers of connections for which latencies are measured too.
     latencies = LATENCIES
     # The requests for which instructions are counted.
@@ -86,7 +88,7 @@ class Part:
         return self.session(process, port, other)
 
     def session(self, process, port, core):
-        return WebSession(process, port, core, self.wiring)
+        return WebSession(process, port, core, self.wiring, self.connections)
 
     def url(self, port):
         return f"{self.wiring.scheme}://127.0.0.1:{port}/graphql"
@@ -114,8 +116,9 @@ class Part:
 class WebSession(Session):
     """Clients that send requests over HTTP/1.1."""
 
-    def __init__(self, process, port, core, wiring):
+    def __init__(self, process, port, core, wiring, connections):
         super().__init__(process)
+        self.connections = connections
         self.url, self.core = f"{wiring.scheme}://127.0.0.1:{port}/graphql", core
         self.loop = asyncio.new_event_loop()
         self.streams = []
@@ -133,14 +136,14 @@ class WebSession(Session):
             raise RuntimeError(f"some requests failed: {errors}")
         return result
 
-    def send(self, count, connections=rig.CONNECTIONS):
+    def send(self, count):
         """Sends over connections that stay open. On each, a request follows the response to the one before."""
         async def open_all():
-            opening = [asyncio.open_connection("127.0.0.1", self.port, ssl=self.trust) for _ in range(connections)]
+            opening = [asyncio.open_connection("127.0.0.1", self.port, ssl=self.trust) for _ in range(self.connections)]
             self.streams = await asyncio.gather(*opening)
 
         async def send_all():
-            await asyncio.gather(*[self.exchange(reader, writer, count // connections) for reader, writer in self.streams])
+            await asyncio.gather(*[self.exchange(reader, writer, count // self.connections) for reader, writer in self.streams])
 
         if not self.streams:
             self.loop.run_until_complete(open_all())
