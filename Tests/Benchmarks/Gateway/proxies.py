@@ -53,7 +53,8 @@ def carabiner(executable, plugins, stages):
         if wiring.http2:
             command += ["--http2"]
         if wiring.streams:
-            command += ["--maximum-operations", 2 * wiring.streams]
+            # Heartbeats would count as part of the events. Peers send none.
+            command += ["--maximum-operations", 2 * wiring.streams, "--heartbeat", "10m"]
         return machine.start(manifest.stem, command, core, CARABINER_LOG="error")
 
     return start
