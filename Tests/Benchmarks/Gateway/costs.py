@@ -34,7 +34,7 @@ def measure(options, part, programs):
         sessions = {}
         for program in programs:
             session = part.open(machine, program, upstream, core, other)
-            session.run(1)
+            warm_up(session)
             sessions[program.name] = session
         samples = {name: [] for name in sessions}
         for number in range(options.rounds):
@@ -64,6 +64,18 @@ def measure(options, part, programs):
         return {name: figures(samples[name], latencies[name], session.memory) for name, session in sessions.items()}
 
 
+def warm_up(session):
+    """Sends requests for a second. If other programs have the cores, a second may be too short for the first response."""
+    for attempt in range(3):
+        try:
+            session.run(1 + attempt)
+            return
+        except (RuntimeError, SystemExit) as error:
+            rig.raise_if_terminated(error)
+            reason = error
+    sys.exit(f"{session.process.name}: {reason}")
+
+
 def figures(samples, latencies, memory):
     def median(name):
         return statistics.median(sample[name] for sample in samples)
@@ -83,6 +95,7 @@ def count(options, part, programs):
             counted = instructions.count(part.folder, options.tools / "sigsuspend.so", part, program)
             counts[program.name] = counted["instructions"]
         except (Exception, SystemExit) as error:
+            rig.raise_if_terminated(error)
             say(f"{program.name}: instructions were not counted: {error}")
         say(f"{part.name}: instructions of {program.name}")
     return counts
@@ -148,14 +161,20 @@ def main():
     if not programs(options.carabiner):
         sys.exit(f"no program has “{options.only}” in its name; the programs are: carabiner, no stages; {proxies.OURS}; nginx; "
                  f"Envoy, no filters; {proxies.THEIRS}")
-    results, ratios = {}, {}
+    results, ratios, failed = {}, {}, []
     for name in dict.fromkeys(options.names or parts.PARTS):
         part = parts.make(name, options.folder / name, options.tools / "subscribers", options.clients)
         reason = part.missing()
         if reason:
             say(f"{name} is left out: {reason}")
             continue
-        measured = measure(options, part, programs(options.carabiner))
+        try:
+            measured = measure(options, part, programs(options.carabiner))
+        except (RuntimeError, SystemExit) as error:
+            rig.raise_if_terminated(error)
+            say(f"{name} failed: {error}")
+            failed.append(name)
+            continue
         counts = count(options, part, programs(stripped)) if options.instructions else {}
         for program, figure in measured.items():
             figure["instructions"] = counts.get(program)
@@ -169,8 +188,10 @@ def main():
     if options.json:
         options.json.write_text(json.dumps(
             {"seconds": options.seconds, "rounds": options.rounds, "aim": proxies.AIM, "parts": results}, indent=2) + "\n")
+    if failed:
+        sys.exit(f"These parts failed: {', '.join(failed)}. Measure them again with --part NAME; the reasons are above.")
     if not results:
-        sys.exit("nothing was measured")
+        sys.exit("nothing was measured; the reasons are above")
 
 
 main()

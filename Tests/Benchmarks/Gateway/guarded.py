@@ -7,6 +7,7 @@ import sys
 import instructions
 import parts
 import proxies
+import rig
 
 # Another process may take the port of a program before it listens.
 ATTEMPTS = 3
@@ -30,6 +31,7 @@ def count_one(folder, name, stages, requests):
             part = OneConnection(folder / f"attempt-{attempt}", requests)
             return instructions.count(part.folder, folder / "sigsuspend.so", part, program, uses_counters=False)
         except (Exception, SystemExit) as error:
+            rig.raise_if_terminated(error)
             print(f"{name} was not counted, attempt {attempt} of {ATTEMPTS}: {error}", file=sys.stderr)
     raise RuntimeError(f"{name} could not be counted")
 

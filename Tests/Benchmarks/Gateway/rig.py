@@ -15,6 +15,8 @@ import urllib.request
 HERE = pathlib.Path(__file__).parent
 TICKS = os.sysconf("SC_CLK_TCK")
 CONNECTIONS = 32
+# The exit status after SIGTERM.
+TERMINATED = 143
 # The request of the clients, about 150 bytes.
 QUERY = json.dumps(
     {"query": "query Items($first: Int!) { items(first: $first) { id name price inStock tags } }", "operationName": "Items",
@@ -54,7 +56,7 @@ class Rig:
         self.environment = {}
 
     def __enter__(self):
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
         return self
 
     def __exit__(self, *_):
@@ -143,6 +145,12 @@ http {{
         process = self.start("upstream", ["nginx", "-p", self.folder, "-c", conf, "-e", self.folder / "upstream.error"], core)
         self.wait_until(process, lambda: listens(port))
         return process
+
+
+def raise_if_terminated(error):
+    """Ends the run if an exception is the end by SIGTERM, and not a failure of a part."""
+    if isinstance(error, SystemExit) and error.code == TERMINATED:
+        raise error
 
 
 def pinned(core):
