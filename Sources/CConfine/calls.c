@@ -85,6 +85,15 @@ static const struct row harness[] = {
 #endif
 };
 
+/* The additional calls of a worker. */
+static const struct row worker[] = {
+    /* posix_spawn() blocks all signals around this call.  The kernel ends a process that blocks SIGSYS, so it is not noted. */
+    NOT_WHEN(clone, 0, CLONE_VFORK, CLONE_VFORK, QUIETLY(EPERM)),
+    /* Of this process, and without effect: libdispatch requests -2, and writes to the log of the system if that fails. */
+    ONLY_WHEN(setpriority, 0, ALL, PRIO_PROCESS, REFUSE(EPERM)), ONLY_WHEN(setpriority, 1, ALL, 0, REFUSE(EPERM)),
+    ANSWER(setpriority, QUIETLY(0)),
+};
+
 /* The calls of libc, of the run times of languages, and of plugins. */
 static const struct row common[] = {
     /* Threads and waiting. */
@@ -206,21 +215,20 @@ int CConfine_filterCalls(enum CConfine_profile profile) {
   add(&program, GIVE(QUIETLY(ENOSYS)));
   add(&program, LOAD(offsetof(struct seccomp_data, nr)));
   if (profile == CCONFINE_HARNESS) add_rows(&program, harness, COUNT(harness));
+  if (profile == CCONFINE_WORKER) add_rows(&program, worker, COUNT(worker));
   add_rows(&program, common, COUNT(common));
   add_rows(&program, probes, COUNT(probes));
   add_rows(&program, last, COUNT(last));
   /* This includes the calls of x32, whose numbers are above all others. */
   add(&program, GIVE(REFUSE(ENOSYS)));
-  if (program.count > MOST) {
-    errno = E2BIG;
-    return -1;
-  }
-  if (CConfine_catchRefusals() != 0) return -1;
+  if (program.count > MOST) return CConfine_miss(CCONFINE_CALLS, "the filter", E2BIG);
+  if (CConfine_catchRefusals() != 0) return CConfine_miss(CCONFINE_CALLS, "the handler of SIGSYS", errno);
   struct sock_fprog filter = {.len = (unsigned short)program.count, .filter = program.steps};
-  return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &filter);
+  /* A positive result is the number of a thread that cannot have the filter. */
+  long answer = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &filter);
+  return answer == 0 ? 0 : CConfine_miss(CCONFINE_CALLS, "seccomp()", answer < 0 ? errno : EBUSY);
 #else
   (void)profile;
-  errno = ENOSYS;
-  return -1;
+  return CConfine_miss(CCONFINE_CALLS, "a filter for this machine", ENOSYS);
 #endif
 }

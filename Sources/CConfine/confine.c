@@ -2,14 +2,10 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
-#include <linux/capability.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -38,18 +34,20 @@ static int close_others(const int *kept, size_t count) {
 /* Lowers a limit.  Returns -1 if that fails. */
 static int lower(int resource, uint64_t most) {
   struct rlimit now;
-  if (getrlimit(resource, &now) != 0) return -1;
+  if (getrlimit(resource, &now) != 0) return CConfine_miss(CCONFINE_LIMITS, "getrlimit()", errno);
   if (now.rlim_max > most) now.rlim_max = most;
   if (now.rlim_cur > now.rlim_max) now.rlim_cur = now.rlim_max;
-  return setrlimit(resource, &now);
+  return setrlimit(resource, &now) == 0 ? 0 : CConfine_miss(CCONFINE_LIMITS, "setrlimit()", errno);
 }
 
-static int lower_all(const struct CConfine_limits *limits) {
+/* Returns -1 if a limit could not be lowered. */
+static int lower_all(const struct CConfine_settings *settings) {
+  const struct CConfine_limits *limits = &settings->limits;
   /* A process with real-time priority could starve all others. */
   int failed = lower(RLIMIT_CORE, 0) | lower(RLIMIT_RTPRIO, 0);
   if (limits->data) failed |= lower(RLIMIT_DATA, limits->data);
   if (limits->addresses) failed |= lower(RLIMIT_AS, limits->addresses);
-  if (limits->file) failed |= lower(RLIMIT_FSIZE, limits->file);
+  if (limits->file || settings->profile == CCONFINE_WORKER) failed |= lower(RLIMIT_FSIZE, limits->file);
   if (limits->descriptors) failed |= lower(RLIMIT_NOFILE, limits->descriptors);
   if (limits->processor) failed |= lower(RLIMIT_CPU, limits->processor);
   return failed;
@@ -63,27 +61,6 @@ static void end_first(void) {
   close(score);
 }
 
-static int drop_capabilities(void) {
-  /* The sets of the process, and the bounding set, which limits exec. */
-  for (int capability = 0; capability < 64; capability++) prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
-  prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-  struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-  struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {0}, left[_LINUX_CAPABILITY_U32S_3] = {0};
-  if (syscall(SYS_capset, &header, none) != 0 || syscall(SYS_capget, &header, left) != 0) return -1;
-  return memcmp(none, left, sizeof none) == 0 ? 0 : -1;
-}
-
-/* If this process is root, changes to another user.  This cannot be undone. */
-static void change_user(uid_t user, gid_t group) {
-  if (geteuid() != 0 || user == 0) return;
-  if (setgroups(0, NULL) != 0 || setresgid(group, group, group) != 0 || setresuid(user, user, user) != 0) return;
-}
-
-static int is_root(void) {
-  uid_t real, effective, saved;
-  return getresuid(&real, &effective, &saved) != 0 || real == 0 || effective == 0 || saved == 0;
-}
-
 /* Ends this process together with its parent.  The parent may have ended already. */
 static void end_with(pid_t parent) {
   if (parent == 0) return;
@@ -91,63 +68,63 @@ static void end_with(pid_t parent) {
   if (getppid() != parent) _exit(3);
 }
 
-/* Tries one forbidden operation of each kind; a layer is in force if it is refused. */
-static int is_walled(void) {
-  int root = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (root >= 0) close(root);
-  return root < 0 && errno == EACCES;
-}
-
-static int is_filtered(pid_t parent) {
-  int local = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  int by_list = local < 0 && errno == ENOSYS;
-  if (local >= 0) close(local);
-  int by_argument = syscall(SYS_tgkill, parent, parent, 0) != 0 && errno == EPERM;
-  return by_list && by_argument;
-}
-
 static uint32_t layers;
 
-uint32_t CConfine_confine(const struct CConfine_settings *settings) {
+static uint32_t had_if(uint32_t layer, int failed) { return failed ? 0 : layer; }
+
+/* The layers of a process without a filter and without a wall, which would refuse these steps. */
+static uint32_t confine_process(const struct CConfine_settings *settings) {
   uint32_t had = 0;
-  int alone = is_alone();
   if (getsid(0) == getpid() || setsid() >= 0) had |= CCONFINE_SESSION;
-  if (close_others(settings->kept, settings->kept_count) == 0) had |= CCONFINE_DESCRIPTORS;
-  if (lower_all(&settings->limits) == 0) had |= CCONFINE_LIMITS;
+  else CConfine_miss(CCONFINE_SESSION, "setsid()", errno);
+  int closed = close_others(settings->kept, settings->kept_count);
+  if (closed != 0) CConfine_miss(CCONFINE_DESCRIPTORS, "close_range()", errno);
+  had |= had_if(CCONFINE_DESCRIPTORS, closed != 0 || CConfine_tryDescriptors(settings) != 0);
+  int limited = lower_all(settings);
   end_first();
-  change_user(settings->user, settings->group);
+  if (CConfine_becomeUser(settings->user, settings->group) != 0) CConfine_miss(CCONFINE_USER, "a change of the user", errno);
   /* Otherwise /proc/self belongs to root. */
   prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
-  if (!is_root()) had |= CCONFINE_USER;
-  if (alone && CConfine_enterNamespaces() == 0) {
-    had |= CCONFINE_NAMESPACES;
-    if (settings->limits.processes && lower(RLIMIT_NPROC, settings->limits.processes) != 0) had &= ~(uint32_t)CCONFINE_LIMITS;
-  }
-  int dropped = drop_capabilities();
+  struct CConfine_place before;
+  if (settings->launch) before = settings->launch->outside;
+  else CConfine_look(&before);
+  int alone = is_alone();
+  int apart = alone ? CConfine_enterNamespaces(settings) : CConfine_miss(CCONFINE_NAMESPACES, "it has several threads", 0);
+  had |= had_if(CCONFINE_NAMESPACES, apart != 0 || CConfine_tryNamespaces(settings, &before) != 0);
+  if (apart == 0 && settings->limits.processes) limited |= lower(RLIMIT_NPROC, settings->limits.processes);
+  int dropped = CConfine_dropCapabilities();
+  had |= had_if(CCONFINE_USER, CConfine_tryUser());
+  had |= had_if(CCONFINE_LIMITS, limited != 0 || CConfine_tryLimits(settings) != 0);
   /* After the change of the user, which clears the signal. */
   end_with(settings->parent);
   /* An ordinary user may install a filter only with this flag. */
   int plain = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-  if (alone && dropped == 0 && plain == 0) had |= CCONFINE_PRIVILEGES;
-  if (alone && CConfine_wallFiles(settings->folder, settings->readable) == 0 && is_walled()) had |= CCONFINE_FILES;
-  if (CConfine_filterCalls(settings->profile) == 0 && is_filtered(getppid())) had |= CCONFINE_CALLS;
+  if (plain != 0) CConfine_miss(CCONFINE_PRIVILEGES, "PR_SET_NO_NEW_PRIVS", errno);
+  if (!alone) CConfine_miss(CCONFINE_PRIVILEGES, "it has several threads", 0);
+  had |= had_if(CCONFINE_PRIVILEGES, !alone || dropped != 0 || plain != 0 || CConfine_tryPrivileges() != 0);
+  return had;
+}
+
+/* The root that the launcher of a worker made. */
+static uint32_t confine_root(const struct CConfine_settings *settings) {
+  if (!settings->launch) return 0;
+  if (!(settings->launch->layers & CCONFINE_ROOT)) {
+    CConfine_miss(CCONFINE_ROOT, settings->launch->root.step, settings->launch->root.code);
+    return 0;
+  }
+  return had_if(CCONFINE_ROOT, CConfine_tryRoot(settings));
+}
+
+uint32_t CConfine_confine(const struct CConfine_settings *settings) {
+  CConfine_forgetReasons();
+  uint32_t had = confine_process(settings) | confine_root(settings);
+  int alone = is_alone();
+  if (!alone) CConfine_miss(CCONFINE_FILES, "it has several threads", 0);
+  if (alone && CConfine_wallFiles(settings, (had & CCONFINE_ROOT) != 0) == 0 && CConfine_tryFiles() == 0) had |= CCONFINE_FILES;
+  if (CConfine_filterCalls(settings->profile) == 0 && CConfine_tryCalls() == 0) had |= CCONFINE_CALLS;
   CConfine_forgetRefusals();
   layers = had;
   return had;
 }
 
 uint32_t CConfine_layers(void) { return layers; }
-
-const char *CConfine_layerName(uint32_t layer) {
-  switch (layer) {
-    case CCONFINE_CALLS: return "a filter of system calls (seccomp)";
-    case CCONFINE_FILES: return "a wall around files (Landlock)";
-    case CCONFINE_PRIVILEGES: return "no privileges";
-    case CCONFINE_LIMITS: return "limits";
-    case CCONFINE_DESCRIPTORS: return "no other descriptors";
-    case CCONFINE_USER: return "another user than root";
-    case CCONFINE_SESSION: return "a session of its own";
-    case CCONFINE_NAMESPACES: return "namespaces of its own";
-    default: return NULL;
-  }
-}

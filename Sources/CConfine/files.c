@@ -74,24 +74,34 @@ static int allow_own_process(const struct wall *wall) {
   return place < 0 ? -1 : (int)syscall(SYS_landlock_add_rule, wall->rules, LANDLOCK_RULE_PATH_BENEATH, &below, 0);
 }
 
-int CConfine_wallFiles(const char *folder, const char *readable) {
-  static const char *const libraries[] = {
-      "/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache", "/etc/localtime", "/etc/ssl/openssl.cnf",
-      "/usr/share/zoneinfo", "/usr/share/locale", "/usr/share/i18n", "/dev/random", "/dev/urandom"};
-  static const char *const sinks[] = {"/dev/null", "/dev/zero", "/dev/full"};
+const char *const CConfine_libraries[] = {
+    "/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache", "/etc/localtime", "/etc/ssl/openssl.cnf",
+    "/usr/share/zoneinfo", "/usr/share/locale", "/usr/share/i18n", "/dev/random", "/dev/urandom", NULL};
+const char *const CConfine_sinks[] = {"/dev/null", "/dev/zero", "/dev/full", NULL};
+
+/* The files of processes.  A worker may read them only if its launcher mounted /proc for its namespace, because all others have the
+ * processes of the host. */
+static int allow_processes(const struct wall *wall, enum CConfine_profile profile, int has_own_root) {
+  if (profile == CCONFINE_HARNESS) return allow_own_process(wall);
+  return has_own_root ? allow(wall, "/proc", READ) : 0;
+}
+
+int CConfine_wallFiles(const struct CConfine_settings *settings, int has_own_root) {
   int version = (int)syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
-  if (version < 1) return -1;
+  if (version < 1) return CConfine_miss(CCONFINE_FILES, "landlock_create_ruleset()", errno);
   struct handled handled = all_of(version);
   struct wall wall = {.known = handled.files};
   wall.rules = (int)syscall(SYS_landlock_create_ruleset, &handled, sizeof handled, 0);
-  if (wall.rules < 0) return -1;
-  for (size_t index = 0; index < sizeof libraries / sizeof *libraries; index++) allow(&wall, libraries[index], READ);
-  for (size_t index = 0; index < sizeof sinks / sizeof *sinks; index++) allow(&wall, sinks[index], READ_FILE | WRITE_FILE | TRUNCATE);
-  for (const char *path = readable; path && *path; path += strlen(path) + 1) allow(&wall, path, READ);
+  if (wall.rules < 0) return CConfine_miss(CCONFINE_FILES, "landlock_create_ruleset()", errno);
+  for (const char *const *path = CConfine_libraries; *path; path++) allow(&wall, *path, READ);
+  for (const char *const *path = CConfine_sinks; *path; path++) allow(&wall, *path, READ_FILE | WRITE_FILE | TRUNCATE);
+  for (const char *path = settings->readable; path && *path; path += strlen(path) + 1) allow(&wall, path, READ);
   dl_iterate_phdr(allow_beside, &wall);
-  int done = allow_own_process(&wall);
-  if (done == 0 && folder) done = allow(&wall, folder, CHANGE);
-  if (done == 0) done = (int)syscall(SYS_landlock_restrict_self, wall.rules, 0);
+  const char *step = NULL;
+  if (allow_processes(&wall, settings->profile, has_own_root) != 0) step = "a rule for /proc";
+  else if (settings->folder && allow(&wall, settings->folder, CHANGE) != 0) step = "a rule for the folder of the process";
+  else if (syscall(SYS_landlock_restrict_self, wall.rules, 0) != 0) step = "landlock_restrict_self()";
+  int code = errno;
   close(wall.rules);
-  return done;
+  return step ? CConfine_miss(CCONFINE_FILES, step, code) : 0;
 }

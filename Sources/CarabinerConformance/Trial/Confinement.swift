@@ -60,22 +60,39 @@ package enum Confinement: String, Sendable, CaseIterable {
     }
   }
 
-  /// The names of required layers that are missing.
+  /// A required layer that is not in force.
+  struct MissingLayer: Hashable, Sendable {
+    let name: String
+    /// The step that failed and the next thing to do, as sentences; nil if this process did not try to confine itself.
+    let reason: String?
+  }
+
+  /// The required layers that are missing.
   ///
   /// - Parameter layers: Those in force.
-  func missingLayers(after layers: UInt32) -> [String] {
+  func missingLayers(after layers: UInt32) -> [MissingLayer] {
     guard self == .strict else { return [] }
-    let missing = UInt32(CCONFINE_REQUIRED) & ~layers
+    let missing = CConfine_missing(CCONFINE_HARNESS, layers)
     return (0..<UInt32.bitWidth).compactMap { bit in
       let layer: UInt32 = 1 << bit
       guard missing & layer != 0 else { return nil }
-      return unsafe CConfine_layerName(layer).map { unsafe String(cString: $0) }
+      return unsafe CConfine_layerName(layer).map {
+        unsafe MissingLayer(name: String(cString: $0), reason: Self.reason(of: layer))
+      }
     }
   }
 
+  private static func reason(of layer: UInt32) -> String? {
+    let text = unsafe [CChar](unsafeUninitializedCapacity: 512) { buffer, count in
+      unsafe count = CConfine_explain(layer, buffer.baseAddress, buffer.count)
+    }
+    return text.isEmpty ? nil : String(decoding: text.map(UInt8.init(bitPattern:)), as: UTF8.self)
+  }
+
   /// The error message for missing layers.
-  static func refusal(for missing: [String]) -> String {
-    "a plugin cannot be confined here: this system lacks \(missing.joined(separator: " and ")). "
+  static func refusal(for missing: [MissingLayer]) -> String {
+    let reasons = missing.compactMap { layer in layer.reason.map { " \(layer.name): \($0)" } }.joined()
+    return "a plugin cannot be confined here: this system lacks \(missing.map(\.name).joined(separator: " and ")).\(reasons) "
       + "Use Linux 5.13 or newer with seccomp and Landlock, or accept the risk with --confine available."
   }
 
