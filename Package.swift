@@ -20,6 +20,11 @@ let swiftSettings: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
 ]
 
+/// For programs in C: the linker adds the Swift library to every program, except to one of embedded Swift.
+let withoutSwift: [LinkerSetting] = [
+  .unsafeFlags(["-enable-experimental-feature", "Embedded", "-no-toolchain-stdlib-rpath"])
+]
+
 let package = Package(
   name: "carabiner",
   products: [
@@ -279,6 +284,8 @@ if hasServers {
 if !librariesOnly {
   package.products += [
     .executable(name: "carabiner", targets: ["CarabinerCommand"]),
+    .executable(name: "carabiner-launcher", targets: ["CarabinerLauncher"]),
+    .executable(name: "carabiner-worker", targets: ["CarabinerWorker"]),
     .library(name: "CarabinerPipelineSockets", targets: ["CarabinerPipelineSockets"]),
     .library(name: "CarabinerServer", targets: ["CarabinerServer"]),
     .library(name: "CarabinerTracing", targets: ["CarabinerTracing"]),
@@ -357,6 +364,9 @@ if !librariesOnly {
         .product(name: "Tracing", package: "swift-distributed-tracing"),
       ],
       swiftSettings: swiftSettings),
+    // Processes for plugins that the host does not trust. They are C and map no Swift.
+    .executableTarget(name: "CarabinerLauncher", dependencies: ["CConfine"], linkerSettings: withoutSwift),
+    .executableTarget(name: "CarabinerWorker", dependencies: ["CConfine"], linkerSettings: withoutSwift),
     // A host for one's own program: generations of a manifest, and the gateway over them.
     .target(
       name: "CarabinerServer",
@@ -453,7 +463,8 @@ if !librariesOnly {
       name: "CarabinerCommandTests",
       dependencies: [
         "CallbackClient", "Carabiner", "CarabinerCommand", "CarabinerCurl", "CarabinerDigest", "CarabinerGateway",
-        "CarabinerHost", "CarabinerManifest", "CarabinerServer", "CarabinerWire", "ConnectCalls", "DelegateClient",
+        "CarabinerHost", "CarabinerLauncher", "CarabinerManifest", "CarabinerServer", "CarabinerWire", "CarabinerWorker",
+        "ConnectCalls", "DelegateClient",
         "EmbeddedClient", "EmbeddedGateway", "LegacyClient", "NativeInterceptor", "ScriptedServer", "TestTools", "WatchedQuery",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),

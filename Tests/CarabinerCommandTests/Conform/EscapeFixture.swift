@@ -36,10 +36,13 @@ struct EscapeFixture: CustomTestStringConvertible, Sendable {
   }
 
   /// Compiles it as a plugin.
-  func plugin(outside: FixturePlugin.Folder, into folder: FixturePlugin.Folder) async throws -> String {
+  ///
+  /// - Parameter isForWorker: The constructor makes all attempts, because a worker only maps the plugin.
+  func plugin(outside: FixturePlugin.Folder, into folder: FixturePlugin.Folder, isForWorker: Bool = false) async throws -> String
+  {
     let root = Repository.root.path
     return try await compile(
-      [
+      (isForWorker ? ["-DWORKER"] : []) + [
         "-fPIC", "-shared", "-fvisibility=hidden", "-I\(root)/Sources/CCarabiner/include", "-I\(root)/Tests/Fixtures/Plugins/bad",
       ], folder.file("\(name).so").path, outside)
   }
@@ -96,15 +99,17 @@ enum TestUser: String, CaseIterable, CustomTestStringConvertible, Sendable {
 
   /// Runs a program as this user.
   ///
-  /// - Parameter folder: A folder in which every user may create files.
-  func run(_ program: String, _ arguments: [String], in folder: FixturePlugin.Folder) async throws -> ToolRun {
+  /// - Parameters:
+  ///   - folder: A folder in which every user may create files.
+  ///   - meanwhile: Called with the process id when the program runs.
+  func run(
+    _ program: String, _ arguments: [String], in folder: FixturePlugin.Folder,
+    meanwhile: @escaping @Sendable (Int32) -> Void = { _ in }
+  ) async throws -> ToolRun {
     let (environment, directory) = (["XDG_RUNTIME_DIR": folder.url.path], folder.url)
-    switch self {
-    case .current: return try await ToolRun(URL(filePath: program), arguments, environment: environment, in: directory)
-    case .ordinary:
-      return try await ToolRun(
-        URL(filePath: "/usr/bin/setpriv"), Self.change + [program] + arguments, environment: environment, in: directory)
-    }
+    let words = self == .current ? [program] + arguments : ["/usr/bin/setpriv"] + Self.change + [program] + arguments
+    return try await ToolRun(
+      URL(filePath: words[0]), Array(words.dropFirst()), environment: environment, in: directory, meanwhile: meanwhile)
   }
 
   /// The users available on this machine. The other user needs root, `setpriv`, and access to the command and to a folder.
