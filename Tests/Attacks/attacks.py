@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 
+import escapes
 import hostile_clients
 import hostile_files
 import hostile_http2
@@ -25,6 +26,7 @@ from scene import MEGABYTES, Broken, HonestClient, Machine, Scene
 FAMILIES = {
     "clients": hostile_clients.ATTACKS, "http2": hostile_http2.ATTACKS, "sockets": hostile_sockets.ATTACKS,
     "upstreams": hostile_upstreams.ATTACKS, "plugins": list(hostile_plugins.ATTACKS), "files": [hostile_files.damaged],
+    "escapes": escapes.ATTACKS,
 }
 # The additional growth that is allowed for clients without a window: the allocator returns little memory for a while.
 ALLOWED = {"http2": 192}
@@ -127,6 +129,16 @@ def file_family(report, options, seconds):
     report.add("files/damaged", time.monotonic() - begin, outcome, problems)
 
 
+def escape_family(report, options, attacks):
+    for attack in attacks:
+        begin, problems, outcome = time.monotonic(), [], ""
+        try:
+            outcome = attack(options.carabiner, options.folder / f"escapes-{attack.__name__}")
+        except (Broken, subprocess.CalledProcessError) as error:
+            problems.append(str(error))
+        report.add(f"escapes/{attack.__name__}", time.monotonic() - begin, outcome, problems)
+
+
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("carabiner", type=pathlib.Path)
@@ -152,7 +164,9 @@ def main():
     options.folder = options.folder.resolve()
     if shutil.which("cc") is None:
         sys.exit("cc is missing: apt-get install gcc")
-    seconds = max(1, options.seconds / sum(len(attacks) for attacks in chosen.values()))
+    # Escapes are made once and take the time that they need.
+    timed = sum(len(attacks) for family, attacks in chosen.items() if family != "escapes")
+    seconds = max(1, options.seconds / max(1, timed))
     report = Report()
     with Machine(options.folder) as machine:
         for family, attacks in chosen.items():
@@ -160,6 +174,8 @@ def main():
                 plugin_family(report, machine, options, attacks, seconds)
             elif family == "files":
                 file_family(report, options, seconds)
+            elif family == "escapes":
+                escape_family(report, options, attacks)
             else:
                 gateway_family(report, machine, options, family, attacks, seconds)
     if options.json:

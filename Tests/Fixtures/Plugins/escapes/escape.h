@@ -1,5 +1,6 @@
 /* Shared code of the fixtures of this folder.  Each is a table of attempts of a plugin to affect something outside its process.
  * Compiled as a library, it is a plugin that makes all attempts: in a constructor, in create(), and in a thread.
+ * Compiled with WORKER, it is a plugin for a worker: a constructor makes the attempts, and a thread that it starts.
  * Compiled with PROGRAM, it is a program that makes them without confinement, which shows that they can succeed.
  *
  * Successful attempts do no harm: signals have number 0, settings keep their values, and files are in a folder that the test has
@@ -69,13 +70,33 @@ static int reads(const char *path) {
   return count > 0;
 }
 
+/* A little more than the plugin may have. */
+#ifdef WORKER
+enum { TOO_MUCH_MEMORY = 257 << 20, TOO_MANY_THREADS = 128, TOO_MANY_DESCRIPTORS = 64 };
+#else
+#define TOO_MUCH_MEMORY (5ul << 30)
+enum { TOO_MANY_THREADS = 2100, TOO_MANY_DESCRIPTORS = 5000 };
+#endif
+
 extern const struct escape escapes[];
 extern const size_t escape_count;
+
+/* In a process that may not fork.  What an attempt leaves open would let later ones fail. */
+static int succeeds_here(const struct escape *escape) {
+  enum { MOST = 256 };
+  char was_open[MOST];
+  for (int file = 0; file < MOST; file++) was_open[file] = fcntl(file, F_GETFD) >= 0;
+  int succeeded = escape->attempt();
+  for (int file = 0; file < MOST; file++) {
+    if (!was_open[file]) close(file);
+  }
+  return succeeded;
+}
 
 static int exits_with_success(const struct escape *escape) {
   current = escape->number;
   pid_t child = fork();
-  if (child < 0) return escape->attempt();
+  if (child < 0) return succeeds_here(escape);
   if (child == 0) {
     alarm(20);
     _exit(escape->attempt() ? 42 : 0);
@@ -94,7 +115,12 @@ static void try_all(const char *place, int is_confined) {
     succeeded++;
     fprintf(stderr, "succeeded in %s: %d %s\n", place, escapes[index].number, escapes[index].name);
   }
-  fprintf(stderr, "in %s %zu of %zu\n", place, succeeded, tried);
+  /* Otherwise attempts may have failed for want of descriptors. */
+  int ends[2] = {-1, -1};
+  if (pipe(ends) != 0) fprintf(stderr, "no pipe can be made in %s: %s\n", place, strerror(errno));
+  else fprintf(stderr, "in %s %zu of %zu\n", place, succeeded, tried);
+  close(ends[0]);
+  close(ends[1]);
 }
 
 #ifdef PROGRAM
@@ -121,6 +147,10 @@ static void *in_thread(void *nothing) {
 __attribute__((constructor)) static void in_constructor(void) {
   target = getppid();
   try_all("constructor", 1);
+#ifdef WORKER
+  pthread_t thread;
+  if (pthread_create(&thread, NULL, in_thread, NULL) == 0) pthread_join(thread, NULL);
+#endif
 }
 
 static crb_status create(const crb_host *h, const crb_create_info *info, void **inst, crb_error *why) {

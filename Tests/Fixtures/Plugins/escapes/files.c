@@ -1,6 +1,7 @@
 /* Changes and reads files of other owners. */
 #include "escape.h"
 
+#include <dirent.h>
 #include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/xattr.h>
@@ -71,7 +72,17 @@ static int reads_host_link(void) {
   return readlink(of_target("exe"), path, sizeof path) > 0;
 }
 static int reads_first_process(void) { return reads("/proc/1/cmdline") || reads("/proc/1/status"); }
-static int lists_processes(void) { return reads("/proc"); }
+/* A worker has a /proc of its own, in which it sees only itself. */
+static int lists_processes(void) {
+  DIR *processes = opendir("/proc");
+  int others = 0;
+  for (struct dirent *entry; processes && (entry = readdir(processes));) {
+    int number = atoi(entry->d_name);
+    others += number > 0 && number != getpid();
+  }
+  if (processes) closedir(processes);
+  return others > 0;
+}
 static int reads_machine(void) { return reads("/proc/cpuinfo") || reads("/proc/meminfo") || reads("/proc/version"); }
 static int reads_settings(void) { return reads("/proc/sys/kernel/hostname"); }
 static int lists_devices(void) { return reads("/dev"); }
@@ -116,7 +127,7 @@ ESCAPES({69, "open for writing", writes, 0}, {70, "open for appending", appends,
         {107, "/proc/self/cwd", reads_by_own_folder, 0}, {108, "the host's status", reads_host_status, 0},
         {109, "the host's memory", reads_host_memory, 0}, {110, "the host's maps", reads_host_maps, 0},
         {111, "the host's environment", reads_host_environment, 0}, {112, "the host's descriptors", reads_host_descriptors, 0},
-        {113, "the host's program", reads_host_link, 0}, {114, "process 1", reads_first_process, 0}, {115, "/proc", lists_processes, 0},
+        {113, "the host's program", reads_host_link, 0}, {114, "process 1", reads_first_process, 0}, {115, "processes in /proc", lists_processes, 0},
         {116, "the machine", reads_machine, 0}, {117, "settings of the kernel", reads_settings, 0}, {118, "/dev", lists_devices, 0},
         {119, "/sys", lists_system, 0}, {120, "cgroups", reads_groups, 0}, {121, "a terminal", opens_terminal, 0},
         {122, "/dev/shm", writes_shared, 0}, {123, "oom_score_adj", writes_own_score, 0}, {124, "/proc/self/mem", writes_own_memory, 0},

@@ -134,9 +134,10 @@ static int raises_limit(void) {
   return setrlimit(RLIMIT_DATA, &limit) == 0 || setrlimit(RLIMIT_CORE, &limit) == 0;
 }
 static int takes_memory(void) {
-  char *memory = mmap(NULL, 5ul << 30, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  char *memory = mmap(NULL, TOO_MUCH_MEMORY, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return 0;
   memory[0] = 1;
+  munmap(memory, TOO_MUCH_MEMORY);
   return 1;
 }
 static int takes_shared_memory(void) {
@@ -159,23 +160,28 @@ static int writes_large_file(void) {
   return done;
 }
 static int opens_many(void) {
-  for (int count = 0; count < 5000; count++)
-    if (dup(0) < 0) return 0;
+  for (int count = 0; count < TOO_MANY_DESCRIPTORS; count++)
+    if (fcntl(0, F_DUPFD, 0) < 0) return 0;
   return 1;
 }
+/* Threads wait for it, and end. */
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
 static void *waits(void *nothing) {
-  for (;;) pause();
+  pthread_mutex_lock(&gate);
+  pthread_mutex_unlock(&gate);
   return nothing;
 }
 static int starts_threads(void) {
+  static pthread_t threads[TOO_MANY_THREADS];
   pthread_attr_t small;
   pthread_attr_init(&small);
   pthread_attr_setstacksize(&small, 16384);
-  for (int count = 0; count < 2100; count++) {
-    pthread_t thread;
-    if (pthread_create(&thread, &small, waits, NULL) != 0) return 0;
-  }
-  return 1;
+  int count = 0;
+  pthread_mutex_lock(&gate);
+  while (count < TOO_MANY_THREADS && pthread_create(&threads[count], &small, waits, NULL) == 0) count++;
+  pthread_mutex_unlock(&gate);
+  for (int index = 0; index < count; index++) pthread_join(threads[index], NULL);
+  return count == TOO_MANY_THREADS;
 }
 static int syncs(void) { return syscall(SYS_syncfs, 0) == 0; }
 
