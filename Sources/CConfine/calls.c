@@ -7,6 +7,7 @@
 #include <linux/seccomp.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -165,9 +166,18 @@ static const struct row last[] = {
 #define MACHINE AUDIT_ARCH_AARCH64
 #endif
 
-#define MOST 1024
+/* Both are far below the kernel's limit of 4096 steps. */
+enum { MOST_STEPS = 2048, MOST_ROWS = 512 };
+
+struct entry {
+  const struct row *row;
+  size_t order;
+};
+
 struct program {
-  struct sock_filter steps[MOST];
+  struct entry entries[MOST_ROWS];
+  size_t entry_count;
+  struct sock_filter steps[MOST_STEPS];
   size_t count;
   uint32_t self;
 };
@@ -177,38 +187,84 @@ struct program {
 #define GIVE(answer) ((struct sock_filter)BPF_STMT(BPF_RET | BPF_K, (answer)))
 #define EQUAL(value, yes, no) ((struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (value), (yes), (no)))
 
+static void add_rows(struct program *program, const struct row *rows, size_t count) {
+  for (size_t index = 0; index < count; index++) {
+    size_t order = program->entry_count++;
+    if (order < MOST_ROWS) program->entries[order] = (struct entry){&rows[index], order};
+  }
+}
+
+/* Rows of one number stay in order. */
+static int by_number(const void *one, const void *other) {
+  const struct entry *first = one, *second = other;
+  if (first->row->number != second->row->number) return first->row->number < second->row->number ? -1 : 1;
+  return first->order < second->order ? -1 : 1;
+}
+
 static void add(struct program *program, struct sock_filter step) {
-  if (program->count < MOST) program->steps[program->count] = step;
+  if (program->count < MOST_STEPS) program->steps[program->count] = step;
   program->count++;
 }
 
-static void add_row(struct program *program, const struct row *row) {
-  if (row->kind == ALWAYS) {
-    add(program, EQUAL(row->number, 0, 1));
-    add(program, GIVE(row->answer));
-    return;
-  }
+/* Compares the argument of a row, and goes on after its answer. */
+static void add_comparison(struct program *program, const struct row *row) {
   size_t argument = offsetof(struct seccomp_data, args) + 8u * row->argument;
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
   argument += 4;
 #endif
   uint32_t value = row->value == SELF && row->mask == ALL ? program->self : row->value;
-  add(program, EQUAL(row->number, 0, 5));
   add(program, LOAD(argument));
   add(program, (struct sock_filter)BPF_STMT(BPF_ALU | BPF_AND | BPF_K, row->mask));
   add(program, EQUAL(value, row->kind == UNLESS, row->kind == IF));
   add(program, GIVE(row->answer));
-  add(program, LOAD(offsetof(struct seccomp_data, nr)));
 }
 
-static void add_rows(struct program *program, const struct row *rows, size_t count) {
-  for (size_t index = 0; index < count; index++) add_row(program, &rows[index]);
+/* The rows of one number.  A call that none of them answers is not permitted, and neither is another number. */
+static void add_number(struct program *program, size_t first, size_t end) {
+  add(program, EQUAL(program->entries[first].row->number, 1, 0));
+  add(program, GIVE(REFUSE(ENOSYS)));
+  for (size_t index = first; index < end; index++) {
+    const struct row *row = program->entries[index].row;
+    if (row->kind == ALWAYS) {
+      add(program, GIVE(row->answer));
+      return;
+    }
+    add_comparison(program, row);
+  }
+  add(program, GIVE(REFUSE(ENOSYS)));
+}
+
+/* The first entry of the number in the middle; if that begins the range, of the next number. */
+static size_t middle_of(const struct program *program, size_t first, size_t end) {
+  const struct entry *entries = program->entries;
+  size_t middle = first + (end - first) / 2;
+  while (middle > first && entries[middle - 1].row->number == entries[middle].row->number) middle--;
+  while (middle == first || entries[middle - 1].row->number == entries[middle].row->number) middle++;
+  return middle;
+}
+
+/* Searches by halves: a call whose arguments are compared takes the filter each time, and the kernel runs it for all numbers when it is
+ * installed. */
+static void add_search(struct program *program, size_t first, size_t end) {
+  if (program->entries[first].row->number == program->entries[end - 1].row->number) {
+    add_number(program, first, end);
+    return;
+  }
+  size_t middle = middle_of(program, first, end);
+  add(program, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, program->entries[middle].row->number, 0, 1));
+  size_t jump = program->count;
+  /* To the upper half, which may be further than a comparison can jump. */
+  add(program, (struct sock_filter)BPF_STMT(BPF_JMP | BPF_JA, 0));
+  add_search(program, first, middle);
+  if (jump < MOST_STEPS) program->steps[jump].k = (uint32_t)(program->count - jump - 1);
+  add_search(program, middle, end);
 }
 
 int CConfine_filterCalls(enum CConfine_profile profile) {
 #ifdef MACHINE
   static struct program program;
-  program = (struct program){.self = (uint32_t)getpid()};
+  program.self = (uint32_t)getpid();
+  program.count = program.entry_count = 0;
   add(&program, LOAD(offsetof(struct seccomp_data, arch)));
   /* The call numbers of another machine (i386, arm) have other meanings. */
   add(&program, EQUAL(MACHINE, 1, 0));
@@ -219,9 +275,11 @@ int CConfine_filterCalls(enum CConfine_profile profile) {
   add_rows(&program, common, COUNT(common));
   add_rows(&program, probes, COUNT(probes));
   add_rows(&program, last, COUNT(last));
-  /* This includes the calls of x32, whose numbers are above all others. */
-  add(&program, GIVE(REFUSE(ENOSYS)));
-  if (program.count > MOST) return CConfine_miss(CCONFINE_CALLS, "the filter", E2BIG);
+  if (program.entry_count > MOST_ROWS) return CConfine_miss(CCONFINE_CALLS, "the table of system calls", E2BIG);
+  qsort(program.entries, program.entry_count, sizeof *program.entries, by_number);
+  /* The calls of x32 have numbers above all others, and are refused with the last one. */
+  add_search(&program, 0, program.entry_count);
+  if (program.count > MOST_STEPS) return CConfine_miss(CCONFINE_CALLS, "the filter", E2BIG);
   if (CConfine_catchRefusals() != 0) return CConfine_miss(CCONFINE_CALLS, "the handler of SIGSYS", errno);
   struct sock_fprog filter = {.len = (unsigned short)program.count, .filter = program.steps};
   /* A positive result is the number of a thread that cannot have the filter. */

@@ -83,6 +83,8 @@ static uint32_t confine_process(const struct CConfine_settings *settings) {
   int limited = lower_all(settings);
   end_first();
   if (CConfine_becomeUser(settings->user, settings->group) != 0) CConfine_miss(CCONFINE_USER, "a change of the user", errno);
+  /* Before the namespaces, in which a user without a number looks like another one. */
+  had |= had_if(CCONFINE_USER, CConfine_tryUser());
   /* Otherwise /proc/self belongs to root. */
   prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
   struct CConfine_place before;
@@ -93,7 +95,6 @@ static uint32_t confine_process(const struct CConfine_settings *settings) {
   had |= had_if(CCONFINE_NAMESPACES, apart != 0 || CConfine_tryNamespaces(settings, &before) != 0);
   if (apart == 0 && settings->limits.processes) limited |= lower(RLIMIT_NPROC, settings->limits.processes);
   int dropped = CConfine_dropCapabilities();
-  had |= had_if(CCONFINE_USER, CConfine_tryUser());
   had |= had_if(CCONFINE_LIMITS, limited != 0 || CConfine_tryLimits(settings) != 0);
   /* After the change of the user, which clears the signal. */
   end_with(settings->parent);

@@ -68,17 +68,20 @@ static int keep_numbers(uid_t user, gid_t group) {
              : 0;
 }
 
-static int enter(int namespaces) {
+/* Enters new namespaces.  Returns -1 also if the process is in them and its numbers could not be kept. */
+static int enter(int namespaces, int *is_apart) {
   uid_t user = geteuid();
   gid_t group = getegid();
-  return unshare(namespaces) == 0 ? keep_numbers(user, group) : -1;
+  *is_apart = unshare(namespaces) == 0;
+  return *is_apart ? keep_numbers(user, group) : -1;
 }
 
 /* Tries it in a copy: a failure after unshare() would leave this process without a user that may create files. */
 static int can_enter(void) {
+  int is_apart;
   pid_t copy = fork();
   if (copy < 0) return 0;
-  if (copy == 0) _exit(enter(CLONE_NEWUSER) == 0 ? 0 : errno > 0 && errno < 256 ? errno : EPERM);
+  if (copy == 0) _exit(enter(CLONE_NEWUSER, &is_apart) == 0 ? 0 : errno > 0 && errno < 256 ? errno : EPERM);
   int status;
   pid_t ended;
   do {
@@ -90,15 +93,18 @@ static int can_enter(void) {
 
 int CConfine_enterNamespaces(const struct CConfine_settings *settings) {
   const struct CConfine_launch *launch = settings->launch;
+  int is_apart;
   if (launch) {
     const struct CConfine_failure *why = &launch->namespaces;
     if (!(launch->layers & CCONFINE_NAMESPACES)) return CConfine_miss(CCONFINE_NAMESPACES, why->step, why->code);
     /* All workers of a launcher share its namespaces.  The kernel counts threads by user namespace, so each worker needs one of its
-     * own: otherwise one worker could use up the threads of all. */
-    return enter(CLONE_NEWUSER) == 0 ? 0 : CConfine_miss(CCONFINE_NAMESPACES, "unshare() of the user namespace", errno);
+     * own: otherwise one worker could use up the threads of all.  The numbers cannot be kept if the user is root, and matter little:
+     * the kernel compares those of the host when it opens a file. */
+    if (enter(CLONE_NEWUSER, &is_apart) == 0 || is_apart) return 0;
+    return CConfine_miss(CCONFINE_NAMESPACES, "unshare() of the user namespace", errno);
   }
   if (!can_enter()) return CConfine_miss(CCONFINE_NAMESPACES, "unshare() of the user namespace", errno);
-  if (enter(CLONE_NEWUSER | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS) == 0) return 0;
+  if (enter(CLONE_NEWUSER | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS, &is_apart) == 0) return 0;
   return CConfine_miss(CCONFINE_NAMESPACES, "unshare() of namespaces", errno);
 }
 

@@ -59,6 +59,16 @@ struct WorkerConfinementTests {
     #expect(run.status == (lacking == .landlock && !hasNamespaces ? 3 : 0), "\(run)")
   }
 
+  @Test("W7: in a container with one user, a worker is root without privileges, and this is reported")
+  func oneUser() async throws {
+    guard await WorkerRun.hasNamespaces(.current) else { return }
+    let run = try await WorkerRun(through: ["/usr/bin/unshare", "--user", "--map-root-user"])
+    #expect(run.status == 0, "\(run)")
+    #expect(run.errors.contains("cannot become user 65534: "), "\(run)")
+    #expect(run.missing["another user than root"]?.contains("the user is root. ") == true, "\(run)")
+    #expect(run.inForce.isSuperset(of: ["no privileges", WorkerRun.Layer.namespaces, WorkerRun.Layer.root]), "\(run)")
+  }
+
   @Test("W11, W16, W18, W47, W60: a worker has no more than it needs")
   func holdings() async throws {
     let (folder, neighbour) = (try FixturePlugin.Folder(), try FixturePlugin.Folder())

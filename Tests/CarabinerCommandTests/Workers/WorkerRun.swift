@@ -43,14 +43,16 @@ struct WorkerRun: Sendable {
   ///   - user: The user that starts the launcher.
   ///   - features: What the kernel seems to lack.
   ///   - libraries: `LD_LIBRARY_PATH` of the launcher.
+  ///   - prefix: A program that starts the launcher.
   ///   - meanwhile: Called with the id of the launcher's starter.
   init(
     _ arguments: [String] = [], as user: TestUser = .current, without features: [Feature] = [], libraries: String? = nil,
+    through prefix: [String] = [],
     meanwhile: @escaping @Sendable (Int32) -> Void = { _ in }
   ) async throws {
     let folder = try FixturePlugin.Folder()
     try EscapeFixture.open(folder.url)
-    var words = [Self.programs[0].path] + arguments
+    var words = prefix + [Self.programs[0].path] + arguments
     if let libraries { words = ["/usr/bin/env", "LD_LIBRARY_PATH=\(libraries)"] + words }
     if !features.isEmpty {
       let without = try await Self.compileWithout(into: folder)
