@@ -26,27 +26,27 @@ struct LauncherTests {
     #expect(run.output.hasSuffix("confined\n"), "\(run)")
   }
 
-  @Test("W12: when the launcher is killed, its worker ends")
-  func killedLauncher() async throws {
+  @Test(
+    "W12, W15: when the launcher is killed, or the process that started it, the worker ends", arguments: [true, false],
+    [[], [.namespaces]] as [[WorkerRun.Feature]])
+  func killedLauncher(_ isLauncher: Bool, _ lacking: [WorkerRun.Feature]) async throws {
     let folder = try FixturePlugin.Folder()
     let plugin = try await WorkerRun.compile(
       "#include <unistd.h>\n__attribute__((constructor)) static void begin(void) { for (;;) pause(); }", into: folder)
-    for lacking in [[], [.namespaces]] as [[WorkerRun.Feature]] {
-      let ended = Mutex<Duration?>(nil)
-      let run = try await WorkerRun(["--plugin", plugin, "--seconds", "60"], without: lacking) { starter in
-        guard let launcher = ProcessTree.child(of: starter), let worker = ProcessTree.child(of: launcher),
-          ProcessTree.waits(for: { ProcessTree.maps(worker, "memfd:plugin") })
-        else { return }
-        let killed = ContinuousClock.now
-        kill(launcher, SIGKILL)
-        guard ProcessTree.waits(for: { !ProcessTree.maps(worker, "memfd:plugin") }) else { return }
-        ended.withLock { $0 = ContinuousClock.now - killed }
-      }
-      #expect(run.status == 1, "\(run)")
-      #expect(run.errors.contains("the launcher was ended by signal 9"), "\(run.errors)")
-      // The kernel needs less than a millisecond. The machine may be busy.
-      #expect(ended.withLock { $0 } ?? .seconds(99) < .seconds(5))
+    let ended = Mutex<Duration?>(nil)
+    let run = try await WorkerRun(["--plugin", plugin, "--seconds", "60"], without: lacking) { starter in
+      guard let launcher = ProcessTree.child(of: starter), let worker = ProcessTree.child(of: launcher),
+        ProcessTree.waits(for: { ProcessTree.maps(worker, "memfd:plugin") })
+      else { return }
+      let killed = ContinuousClock.now
+      kill(isLauncher ? launcher : starter, SIGKILL)
+      guard ProcessTree.waits(for: { !ProcessTree.maps(worker, "memfd:plugin") }) else { return }
+      ended.withLock { $0 = ContinuousClock.now - killed }
     }
+    #expect(run.status == (isLauncher ? 1 : -SIGKILL), "\(run)")
+    #expect(!isLauncher || run.errors.contains("the launcher was ended by signal 9"), "\(run.errors)")
+    // The kernel needs less than a millisecond. The machine may be busy.
+    #expect(ended.withLock { $0 } ?? .seconds(99) < .seconds(5))
   }
 
   @Test("W46: a worker that does not end is killed after its time")
