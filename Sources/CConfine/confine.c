@@ -68,42 +68,59 @@ static void end_with(pid_t parent) {
   if (getppid() != parent) _exit(3);
 }
 
-static uint32_t layers;
+/* The following return 0, or -1 after they noted the reason. */
 
-static uint32_t had_if(uint32_t layer, int failed) { return failed ? 0 : layer; }
+static int lead_session(void) {
+  return getsid(0) == getpid() || setsid() >= 0 ? 0 : CConfine_miss(CCONFINE_SESSION, "setsid()", errno);
+}
 
-/* The layers of a process without a filter and without a wall, which would refuse these steps. */
-static uint32_t confine_process(const struct CConfine_settings *settings) {
-  uint32_t had = 0;
-  if (getsid(0) == getpid() || setsid() >= 0) had |= CCONFINE_SESSION;
-  else CConfine_miss(CCONFINE_SESSION, "setsid()", errno);
-  int closed = close_others(settings->kept, settings->kept_count);
-  if (closed != 0) CConfine_miss(CCONFINE_DESCRIPTORS, "close_range()", errno);
-  had |= had_if(CCONFINE_DESCRIPTORS, closed != 0 || CConfine_tryDescriptors(settings) != 0);
-  int limited = lower_all(settings);
-  end_first();
+static int keep_descriptors(const struct CConfine_settings *settings) {
+  if (close_others(settings->kept, settings->kept_count) != 0) return CConfine_miss(CCONFINE_DESCRIPTORS, "close_range()", errno);
+  return CConfine_tryDescriptors(settings);
+}
+
+static int become_user(const struct CConfine_settings *settings) {
   if (CConfine_becomeUser(settings->user, settings->group) != 0) CConfine_miss(CCONFINE_USER, "a change of the user", errno);
-  /* Before the namespaces, in which a user without a number looks like another one. */
-  had |= had_if(CCONFINE_USER, CConfine_tryUser());
   /* Otherwise /proc/self belongs to root. */
   prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+  return CConfine_tryUser();
+}
+
+static int be_apart(const struct CConfine_settings *settings, int is_alone) {
   struct CConfine_place before;
   if (settings->launch) before = settings->launch->outside;
   else CConfine_look(&before);
-  int alone = is_alone();
-  int apart = alone ? CConfine_enterNamespaces(settings) : CConfine_miss(CCONFINE_NAMESPACES, "it has several threads", 0);
-  had |= had_if(CCONFINE_NAMESPACES, apart != 0 || CConfine_tryNamespaces(settings, &before) != 0);
-  if (apart == 0 && settings->limits.processes) limited |= lower(RLIMIT_NPROC, settings->limits.processes);
+  if (!is_alone) return CConfine_miss(CCONFINE_NAMESPACES, "it has several threads", 0);
+  if (CConfine_enterNamespaces(settings) != 0 || CConfine_tryNamespaces(settings, &before) != 0) return -1;
+  return settings->limits.processes ? lower(RLIMIT_NPROC, settings->limits.processes) : 0;
+}
+
+static int drop_privileges(int is_alone) {
   int dropped = CConfine_dropCapabilities();
-  had |= had_if(CCONFINE_LIMITS, limited != 0 || CConfine_tryLimits(settings) != 0);
+  /* An ordinary user may install a filter only with this flag. */
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return CConfine_miss(CCONFINE_PRIVILEGES, "PR_SET_NO_NEW_PRIVS", errno);
+  if (!is_alone) return CConfine_miss(CCONFINE_PRIVILEGES, "it has several threads", 0);
+  return dropped == 0 ? CConfine_tryPrivileges() : -1;
+}
+
+static uint32_t layers;
+
+static uint32_t in_force(uint32_t layer, int failed) { return failed ? 0 : layer; }
+
+/* The layers of a process without a filter and without a wall, which would refuse these steps. */
+static uint32_t confine_process(const struct CConfine_settings *settings, int is_alone) {
+  uint32_t had = in_force(CCONFINE_SESSION, lead_session());
+  had |= in_force(CCONFINE_DESCRIPTORS, keep_descriptors(settings));
+  int limited = lower_all(settings);
+  end_first();
+  /* Before the namespaces, in which a user without a number looks like another one. */
+  had |= in_force(CCONFINE_USER, become_user(settings));
+  had |= in_force(CCONFINE_NAMESPACES, be_apart(settings, is_alone));
   /* After the change of the user, which clears the signal. */
   end_with(settings->parent);
-  /* An ordinary user may install a filter only with this flag. */
-  int plain = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-  if (plain != 0) CConfine_miss(CCONFINE_PRIVILEGES, "PR_SET_NO_NEW_PRIVS", errno);
-  if (!alone) CConfine_miss(CCONFINE_PRIVILEGES, "it has several threads", 0);
-  had |= had_if(CCONFINE_PRIVILEGES, !alone || dropped != 0 || plain != 0 || CConfine_tryPrivileges() != 0);
-  return had;
+  had |= in_force(CCONFINE_PRIVILEGES, drop_privileges(is_alone));
+  /* Without the privileges, with which limits can be raised. */
+  return had | in_force(CCONFINE_LIMITS, limited != 0 || CConfine_tryLimits(settings) != 0);
 }
 
 /* The root that the launcher of a worker made. */
@@ -113,13 +130,14 @@ static uint32_t confine_root(const struct CConfine_settings *settings) {
     CConfine_miss(CCONFINE_ROOT, settings->launch->root.step, settings->launch->root.code);
     return 0;
   }
-  return had_if(CCONFINE_ROOT, CConfine_tryRoot(settings));
+  return in_force(CCONFINE_ROOT, CConfine_tryRoot(settings));
 }
 
 uint32_t CConfine_confine(const struct CConfine_settings *settings) {
   CConfine_forgetReasons();
-  uint32_t had = confine_process(settings) | confine_root(settings);
   int alone = is_alone();
+  uint32_t had = confine_process(settings, alone);
+  had |= confine_root(settings);
   if (!alone) CConfine_miss(CCONFINE_FILES, "it has several threads", 0);
   if (alone && CConfine_wallFiles(settings, (had & CCONFINE_ROOT) != 0) == 0 && CConfine_tryFiles() == 0) had |= CCONFINE_FILES;
   if (CConfine_filterCalls(settings->profile) == 0 && CConfine_tryCalls() == 0) had |= CCONFINE_CALLS;
