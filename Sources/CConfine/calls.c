@@ -95,6 +95,12 @@ static const struct row worker[] = {
     ANSWER(setpriority, QUIETLY(0)),
 };
 
+/* For a worker without Landlock, which would otherwise open files for writing with the rights of its user. */
+static const struct row unwalled[] = {
+    NOT_WHEN(openat, 2, O_ACCMODE, O_WRONLY, QUIETLY(EACCES)), NOT_WHEN(openat, 2, O_ACCMODE, O_RDWR, QUIETLY(EACCES)),
+    NOT_WHEN(openat, 2, O_CREAT, O_CREAT, QUIETLY(EACCES)),
+};
+
 /* The calls of libc, of the run times of languages, and of plugins. */
 static const struct row common[] = {
     /* Threads and waiting. */
@@ -260,7 +266,7 @@ static void add_search(struct program *program, size_t first, size_t end) {
   add_search(program, middle, end);
 }
 
-int CConfine_filterCalls(enum CConfine_profile profile) {
+int CConfine_filterCalls(enum CConfine_profile profile, int has_wall) {
 #ifdef MACHINE
   static struct program program;
   program.self = (uint32_t)getpid();
@@ -272,6 +278,7 @@ int CConfine_filterCalls(enum CConfine_profile profile) {
   add(&program, LOAD(offsetof(struct seccomp_data, nr)));
   if (profile == CCONFINE_HARNESS) add_rows(&program, harness, COUNT(harness));
   if (profile == CCONFINE_WORKER) add_rows(&program, worker, COUNT(worker));
+  if (profile == CCONFINE_WORKER && !has_wall) add_rows(&program, unwalled, COUNT(unwalled));
   add_rows(&program, common, COUNT(common));
   add_rows(&program, probes, COUNT(probes));
   add_rows(&program, last, COUNT(last));
@@ -286,7 +293,7 @@ int CConfine_filterCalls(enum CConfine_profile profile) {
   long answer = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &filter);
   return answer == 0 ? 0 : CConfine_miss(CCONFINE_CALLS, "seccomp()", answer < 0 ? errno : EBUSY);
 #else
-  (void)profile;
+  (void)profile, (void)has_wall;
   return CConfine_miss(CCONFINE_CALLS, "a filter for this machine", ENOSYS);
 #endif
 }

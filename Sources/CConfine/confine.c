@@ -140,7 +140,7 @@ uint32_t CConfine_confine(const struct CConfine_settings *settings) {
   had |= confine_root(settings);
   if (!alone) CConfine_miss(CCONFINE_FILES, "it has several threads", 0);
   if (alone && CConfine_wallFiles(settings, (had & CCONFINE_ROOT) != 0) == 0 && CConfine_tryFiles() == 0) had |= CCONFINE_FILES;
-  if (CConfine_filterCalls(settings->profile) == 0 && CConfine_tryCalls() == 0) had |= CCONFINE_CALLS;
+  if (CConfine_filterCalls(settings->profile, (had & CCONFINE_FILES) != 0) == 0 && CConfine_tryCalls() == 0) had |= CCONFINE_CALLS;
   CConfine_forgetRefusals();
   layers = had;
   return had;

@@ -13,7 +13,7 @@ extern const char *const CConfine_libraries[];
 extern const char *const CConfine_sinks[];
 
 /* Each returns 0, or -1 after it noted the reason. */
-int CConfine_filterCalls(enum CConfine_profile profile);
+int CConfine_filterCalls(enum CConfine_profile profile, int has_wall);
 int CConfine_wallFiles(const struct CConfine_settings *settings, int has_own_root);
 int CConfine_enterNamespaces(const struct CConfine_settings *settings);
 int CConfine_dropCapabilities(void);

@@ -31,6 +31,8 @@ static int launch(const struct options *options, const struct program *program, 
   /* This fails if the starter has ended already. */
   if (write(starter, &why, sizeof why) != sizeof why || !is_ready) return FAILED;
   close(starter);
+  /* From here on workers cannot read the memory of the launcher, whose user they share, even without Landlock and namespaces. */
+  prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   return run_worker(options, program, how);
 }
 
