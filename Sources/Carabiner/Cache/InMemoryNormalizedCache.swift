@@ -40,9 +40,10 @@ public final class InMemoryNormalizedCache: NormalizedCache {
     return state.withLock { state in
       var changed = ChangedKeys()
       if let batch = records.batch {
-        // An element of an array would be copied, with its references.
-        let entries = batch.entries.span
-        for place in entries.indices { changed.insert(state.merge(batch, entries[place]), of: entries[place].key) }
+        for entry in batch.entries {
+          let fields = state.merge(batch, entry)
+          if !fields.isEmpty { changed.insert(fields, of: batch.key(of: entry)) }
+        }
       }
       for record in records.list { changed.insert(state.merge(record), of: record.key) }
       state.evict()
@@ -64,7 +65,7 @@ public final class InMemoryNormalizedCache: NormalizedCache {
   }
 
   /// The number of records.
-  public var recordCount: Int { state.withLock { $0.keys.count } }
+  public var recordCount: Int { state.withLock { $0.count } }
   /// The size of the records in bytes, approximately.
   public var byteCount: Int { state.withLock { $0.cost } }
 }

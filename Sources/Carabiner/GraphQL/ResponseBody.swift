@@ -23,7 +23,7 @@ public struct ResponseBody: Sendable {
     } catch {
       throw ResponseParsingError.unreadable(error, body: bytes)
     }
-    try self.init(bytes, members)
+    try self.init(bytes, ResponseMembers(members))
   }
 
   /// Validates the bytes of a response and records the places of all its values for the store.
@@ -38,19 +38,20 @@ public struct ResponseBody: Sendable {
     } catch {
       throw ResponseParsingError.unreadable(error, body: bytes)
     }
-    return (try ResponseBody(bytes, JSONMembers(tape, in: bytes.span)), tape)
+    let members = ResponseMembers(tape, in: bytes.span) ?? ResponseMembers(JSONMembers(tape, in: bytes.span))
+    return (try ResponseBody(bytes, members), tape)
   }
 
-  private init(_ bytes: Data, _ members: JSONMembers) throws(ResponseParsingError) {
-    dataRange = members.range(of: "data")
-    errorsRange = members.range(of: "errors")
+  private init(_ bytes: Data, _ members: ResponseMembers) throws(ResponseParsingError) {
+    dataRange = members.data
+    errorsRange = members.errors
     guard members.isObject, dataRange != nil || errorsRange != nil else {
       throw ResponseParsingError.notAGraphQLResponse(body: bytes)
     }
     if let fault = Self.fault(of: bytes, dataRange, errorsRange) {
       throw ResponseParsingError.notAGraphQLResponse(fault, body: bytes)
     }
-    extensionsRange = members.range(of: "extensions")
+    extensionsRange = members.extensions
     duplicateMembers = members.duplicates
     self.bytes = bytes
   }
@@ -60,7 +61,7 @@ public struct ResponseBody: Sendable {
     func text(_ range: Range<Int>) -> Data {
       bytes[(bytes.startIndex + range.lowerBound)..<(bytes.startIndex + range.upperBound)]
     }
-    if let data, let first = text(data).first, first != UInt8(ascii: "{"), first != UInt8(ascii: "n") {
+    if let data, case let first = bytes.span[data.lowerBound], first != UInt8(ascii: "{"), first != UInt8(ascii: "n") {
       return "its data is not an object"
     }
     guard let errors else { return nil }
@@ -110,7 +111,10 @@ public struct ResponseBody: Sendable {
   package var isRequestError: Bool { dataRange == nil && hasErrors }
 
   /// Whether `data` is present and not null.
-  public var hasData: Bool { data.map { $0 != Self.null } ?? false }
+  public var hasData: Bool {
+    // A value that begins with another byte is an object.
+    dataRange.map { bytes.span[$0.lowerBound] != UInt8(ascii: "n") } ?? false
+  }
 
   /// The entry of the data in the response's tape; nil if the data is not an object.
   func dataPlace(on tape: JSONTape) -> Int? {

@@ -28,9 +28,11 @@ package struct JSONTape: Sendable {
 
     /// The range of the value, including the quotes of a string.
     @inlinable package var range: Range<Int> {
-      switch kind {
-      case .string, .escapedString: Int(start) - 1..<Int(end) + 1
-      case .null, .scalar, .object, .array: Int(start)..<Int(end)
+      @inline(__always) get {
+        switch kind {
+        case .string, .escapedString: Int(start) - 1..<Int(end) + 1
+        case .null, .scalar, .object, .array: Int(start)..<Int(end)
+        }
       }
     }
   }

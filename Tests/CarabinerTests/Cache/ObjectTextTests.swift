@@ -96,4 +96,24 @@ struct ObjectTextTests {
       for (field, value) in values { #expect(record[field]?.number?.int == value, "\(key).\(field)") }
     }
   }
+
+  @Test(
+    "an object of a list is stored like any other, in whatever form it comes after one of the plain form",
+    arguments: [
+      #"{"__typename":"I","id":2,"name":"b","price":1}"#,
+      #"{"__typename":"I","id":"2","name":"b","price":1}"#,
+      #"{"__typename":"I","id":"\u0032","name":"b","price":1}"#,
+      #"{"__typename":"I", "id":2,"name":"b","price":1}"#,
+      #"{"id":2,"__typename":"I","name":"b","price":1}"#,
+      #"{"__typename":"I","id":2,"name":"b","price":1,"more":0}"#,
+      #"{"__typename":"I","id":1,"id":2,"name":"b","price":1}"#,
+    ])
+  func lists(_ second: String) async throws {
+    let list = DynamicOperation.query("{ items { __typename id name price } }")
+    let first = #"{"__typename":"I","id":1,"name":"a","price":0}"#
+    try await store.publish(#"{"items":[\#(first),\#(second),null,\#(first)]}"#, for: list)
+    let names = try await store.load(list)?.data?.object?["items"]?.array?.map { $0.object?["name"]?.string }
+    #expect(names == ["a", "b", nil, "a"])
+    #expect(try await store.cache.keys(matching: "I:2") == ["I:2"])
+  }
 }

@@ -31,9 +31,10 @@ struct Normalizer: ~Copyable {
   /// The text, followed by the values of records that are not in the text.
   private(set) var buffer: [UInt8]
   private let constants: Int
-  private var slots: [FieldTable.Slot] = []
+  var slots: [FieldTable.Slot] = []
   var names: [FieldNames] = []
-  private var records: [RecordBatch.Entry] = []
+  var keys: [UInt8] = []
+  var records: [RecordBatch.Entry] = []
   /// For each field of the current objects, the place of its value on the tape; -1 if it is missing.
   var values: [Int] = []
   var keyText: [UInt8] = []
@@ -50,7 +51,7 @@ struct Normalizer: ~Copyable {
   ///   - isPartial: Whether fields may be missing that the object has.
   /// - Throws: `PlanError.mismatch` if the object has another shape than the plan.
   static func records(
-    of text: some Collection<UInt8>, _ tape: JSONTape, root: Int, _ plan: OperationPlan, _ call: PlanCall,
+    of text: Span<UInt8>, _ tape: JSONTape, root: Int, _ plan: OperationPlan, _ call: PlanCall,
     policy: CacheKeyPolicy, received: Int64, rootKey: String? = nil, isPartial: Bool = false
   ) throws(PlanError) -> RecordBatch {
     var normalizer = Normalizer(
@@ -59,12 +60,12 @@ struct Normalizer: ~Copyable {
     let rootKey = rootKey ?? plan.rootKey
     _ = try normalizer.object(root, plan.root, Place(base: rootKey, field: nil), nil, rootKey: rootKey, &shape)
     return RecordBatch(
-      buffer: normalizer.buffer, slots: normalizer.slots, names: normalizer.names, entries: normalizer.records,
-      received: received)
+      buffer: normalizer.buffer, keys: normalizer.keys, slots: normalizer.slots, names: normalizer.names,
+      entries: normalizer.records, received: received)
   }
 
   private init(
-    text: some Collection<UInt8>, tape: [JSONTape.Entry], root: Int, call: PlanCall, policy: CacheKeyPolicy, isPartial: Bool
+    text: Span<UInt8>, tape: [JSONTape.Entry], root: Int, call: PlanCall, policy: CacheKeyPolicy, isPartial: Bool
   ) {
     self.tape = tape
     self.root = root
@@ -72,12 +73,13 @@ struct Normalizer: ~Copyable {
     self.call = call
     self.policy = policy
     idKeys = policy.keyFields.isEmpty && policy.defaultKeyFields == ["id"]
-    buffer = []
-    buffer.reserveCapacity(text.count + text.count / 2 + 128)
-    buffer += text
-    constants = buffer.count
-    buffer += Self.constants
+    buffer = Array(capacity: text.count + text.count / 2 + 128) { buffer in
+      buffer.append(text)
+      buffer.append(Self.constants.span)
+    }
+    constants = text.count
     records.reserveCapacity(tape.count / 10 + 2)
+    keys.reserveCapacity((tape.count / 10 + 2) * 16)
     slots.reserveCapacity(tape.count / 2)
     values.reserveCapacity(64)
   }
@@ -102,7 +104,7 @@ struct Normalizer: ~Copyable {
     // The index is assigned before those of the parts, so that the root is first.
     records.append(
       RecordBatch.Entry(
-        key: key, names: shape.names, slots: firstSlot..<slots.count,
+        key: append(key), names: shape.names, slots: firstSlot..<slots.count,
         objectText: isAsked && variant.isFlat ? Int(tape[entry].start)..<Int(tape[entry].end) : nil))
     if variant.isFlat {
       if !isAsked { leaveOutMissing(variant, base, number) }
@@ -118,7 +120,7 @@ struct Normalizer: ~Copyable {
         var childHint: Shape?
         let child = try object(value, selection, Place(base: key, field: names[shape.names].list[position]), nil, &childHint)
         let start = buffer.count
-        Self.appendReference(records[child].key, to: &buffer)
+        Self.appendReference(recordKey(child), to: &buffer)
         slots[firstSlot + position] = slot(start, buffer.count)
       case .array:
         var (list, childHint): ([UInt8], Shape?) = ([], nil)
@@ -162,9 +164,15 @@ struct Normalizer: ~Copyable {
     var (next, index) = (entry + 1, 0)
     while next < end {
       if index > 0 { list.append(UInt8(ascii: ",")) }
+      // Most lists have objects of one shape, after the first.
+      if selection.parts.count == 1, let shape = hint, appendPlainObject(next, shape, to: &list) {
+        index += 1
+        next = Int(tape[next].next)
+        continue
+      }
       switch tape[next].kind {
       case .null: list.append(contentsOf: "null".utf8)
-      case .object: Self.appendReference(records[try object(next, selection, place, index, &hint)].key, to: &list)
+      case .object: Self.appendReference(recordKey(try object(next, selection, place, index, &hint)), to: &list)
       case .array: try appendList(next, selection, Place(base: place.text(index), field: nil), to: &list, &hint)
       case .scalar, .string, .escapedString: throw PlanError.mismatch
       }
@@ -242,7 +250,7 @@ struct Normalizer: ~Copyable {
 
   /// Whether a member's name is that of a label. The text is followed by constants, so eight bytes can always be read.
   @inline(always)
-  private static func isLabel(_ label: borrowing SelectionVariant.Label, _ name: JSONTape.Entry, in text: Span<UInt8>) -> Bool {
+  static func isLabel(_ label: borrowing SelectionVariant.Label, _ name: JSONTape.Entry, in text: Span<UInt8>) -> Bool {
     guard case .string = name.kind, Int(name.end - name.start) == label.count,
       text.word(at: Int(name.start)) & label.mask == label.head
     else { return false }

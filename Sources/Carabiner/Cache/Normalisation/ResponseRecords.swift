@@ -49,7 +49,7 @@ package final class ResponseRecords: Sendable {
       let tape = tape ?? (try? JSONTape(scanning: body.bytes.span, limits: .highest)),
       let root = body.dataPlace(on: tape),
       let records = try? Normalizer.records(
-        of: body.bytes, tape, root: root, plan, plan.call(variables: variables), policy: policy, received: received)
+        of: body.bytes.span, tape, root: root, plan, plan.call(variables: variables), policy: policy, received: received)
     {
       var set = RecordSet(records)
       set.lacksTypes = plan.source.lacksTypes

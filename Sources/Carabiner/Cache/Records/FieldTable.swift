@@ -213,11 +213,12 @@ package struct FieldTable: Sendable {
 
   /// The names of the fields that have other values in a record with the same names.
   private func changes(_ batch: RecordBatch, _ entry: RecordBatch.Entry) -> [String] {
-    if let text = entry.objectText, box[0].isObjectText(batch.buffer.span.extracting(text)) { return [] }
+    let buffer = batch.buffer
+    if let text = entry.objectText, box[0].isObjectText(buffer.span.extracting(text)) { return [] }
     var changed: [String] = []
     for position in box[0].slots.indices {
       let range = batch.slots[entry.slots.lowerBound + position].range
-      if !box[0].isSame(position, batch.buffer.span.extracting(range)) { changed.append(box[0].names.list[position]) }
+      if !box[0].isSame(position, buffer.span.extracting(range)) { changed.append(box[0].names.list[position]) }
     }
     return changed
   }

@@ -12,7 +12,7 @@ struct RecordTable {
   private let maximumRecords: Int?
   private let maximumBytes: Int?
   private let maximumFields: Int
-  private var places: [String: Int] = [:]
+  private var index = KeyIndex()
   private var entries: [Entry] = []
   private var free: [Int] = []
   private var oldest = -1
@@ -26,17 +26,42 @@ struct RecordTable {
     self.maximumFields = maximumFields
   }
 
-  var keys: Dictionary<String, Int>.Keys { places.keys }
+  /// The number of records.
+  var count: Int { index.count }
+
+  /// The keys of all records, the most recently used first.
+  var keys: [String] {
+    var (keys, place): ([String], Int) = ([], newest)
+    keys.reserveCapacity(count)
+    while place != Self.none {
+      keys.append(entries[place].record.key)
+      place = entries[place].older
+    }
+    return keys
+  }
+
+  private func place(of key: String) -> Int? {
+    let bytes = key.utf8Span.span
+    return place(of: bytes, hash: index.hash(of: bytes))
+  }
+
+  private func place(of key: Span<UInt8>, hash: UInt32) -> Int? {
+    var probe = index.probe(hash)
+    while let place = index.next(&probe) {
+      if entries[place].record.key.hasBytes(key) { return place }
+    }
+    return nil
+  }
 
   mutating func record(_ key: String) -> Record? {
-    guard let place = places[key] else { return nil }
+    guard let place = place(of: key) else { return nil }
     touch(place)
     return entries[place].record
   }
 
   /// Merges a record and returns the names of the fields that changed.
   mutating func merge(_ record: Record) -> [String] {
-    guard let place = places[record.key] else {
+    guard let place = place(of: record.key) else {
       insert(record)
       return record.names
     }
@@ -48,8 +73,10 @@ struct RecordTable {
 
   /// Merges a record of a response and returns the names of the fields that changed.
   mutating func merge(_ batch: RecordBatch, _ entry: RecordBatch.Entry) -> [String] {
-    guard let place = places[entry.key] else {
-      insert(Record(key: entry.key, table: FieldTable(batch, entry)))
+    let keys = batch.keys
+    let key = keys.span.extracting(entry.key)
+    guard let place = place(of: key, hash: index.hash(of: key)) else {
+      insert(Record(key: batch.key(of: entry), table: FieldTable(batch, entry)))
       return batch.names[entry.names].list
     }
     touch(place)
@@ -59,7 +86,10 @@ struct RecordTable {
   }
 
   mutating func remove(_ key: String) {
-    guard let place = places.removeValue(forKey: key) else { return }
+    let bytes = key.utf8Span.span
+    let hash = index.hash(of: bytes)
+    guard let place = place(of: bytes, hash: hash) else { return }
+    index.remove(place, hash: hash)
     unlink(place)
     cost -= entries[place].cost
     entries[place].record = Record(key: "", table: FieldTable())
@@ -72,7 +102,7 @@ struct RecordTable {
 
   /// Evicts the least recently used records until the limits are met.
   mutating func evict() {
-    while oldest != Self.none, places.count > maximumRecords ?? .max || cost > maximumBytes ?? .max {
+    while oldest != Self.none, count > maximumRecords ?? .max || cost > maximumBytes ?? .max {
       remove(entries[oldest].record.key)
     }
   }
@@ -96,7 +126,7 @@ struct RecordTable {
     var left = [(value, path)]
     while let (value, path) = left.popLast() {
       for key in Reference.keys(in: value.span) where key == path || key.hasPrefix(path + ".") {
-        guard let place = places[key] else { continue }
+        guard let place = place(of: key) else { continue }
         let table = entries[place].record.table
         for position in table.names.indices { left.append((table.bytes(at: position), "\(key).\(table.names[position])")) }
         remove(key)
@@ -116,7 +146,7 @@ struct RecordTable {
       place = entries.count
       entries.append(entry)
     }
-    places[record.key] = place
+    index.insert(place, hash: index.hash(of: record.key.utf8Span.span))
     if newest == Self.none { oldest = place } else { entries[newest].newer = place }
     newest = place
     changedFields(of: place)

@@ -48,7 +48,7 @@ public struct ReadWriteTransaction: Sendable {
     let text = data.serialized()
     guard data.object != nil, let tape = try? JSONTape(scanning: text.span, limits: .highest), let plan,
       let records = try? Normalizer.records(
-        of: text, tape, root: 0, plan, plan.call(variables: variables), policy: reader.store.policy,
+        of: text.span, tape, root: 0, plan, plan.call(variables: variables), policy: reader.store.policy,
         received: StoreClock.now, rootKey: rootKey, isPartial: isPartial)
     else {
       throw StoreError(

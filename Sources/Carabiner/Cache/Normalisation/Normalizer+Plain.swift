@@ -1,0 +1,127 @@
+internal import CarabinerWire
+
+/// Objects of lists that need no look at each of their values. Most objects of a response are such objects.
+extension Normalizer {
+  /// Creates the record of an object and appends a reference to it.
+  ///
+  /// A plain object has the selected scalars, in their order and without white space, and its type and its `id` have no escapes.
+  ///
+  /// - Returns: False if the object is not plain. Then nothing has changed.
+  mutating func appendPlainObject(_ entry: Int, _ shape: Shape, to list: inout [UInt8]) -> Bool {
+    let variant = shape.variant
+    guard idKeys, variant.isFlat, let typeField = variant.typeField, let idField = variant.idField else { return false }
+    let (firstSlot, count) = (slots.count, variant.labels.count)
+    guard let (type, id) = Self.locatePlain(variant, typeField, idField, tape, entry, in: buffer, slots: &slots) else {
+      return false
+    }
+    let key = Self.appendKey(type, id, in: buffer, to: &keys)
+    records.append(
+      RecordBatch.Entry(
+        key: key, names: shape.names, slots: firstSlot..<firstSlot + count,
+        objectText: Int(tape[entry].start)..<Int(tape[entry].end)))
+    Self.appendPlainReference(key, in: keys, to: &list)
+    return true
+  }
+
+  /// Appends a reference to a key without bytes that need an escape.
+  private static func appendPlainReference(_ key: Range<Int>, in keys: [UInt8], to list: inout [UInt8]) {
+    let opening = Reference.opening
+    list.append(addingCapacity: opening.count + key.count + 3) { list in
+      list.append(opening.span)
+      list.append(UInt8(ascii: "\""))
+      list.append(keys.span.extracting(key))
+      list.append(UInt8(ascii: "\""))
+      list.append(UInt8(ascii: "}"))
+    }
+  }
+
+  /// Appends the places of the values of an object.
+  ///
+  /// - Returns: The text of its type and of its id; nil if the object is not plain.
+  private static func locatePlain(
+    _ variant: SelectionVariant, _ typeField: Int, _ idField: Int, _ tape: [JSONTape.Entry], _ entry: Int, in text: [UInt8],
+    slots: inout [FieldTable.Slot]
+  ) -> (type: Range<Int>, id: Range<Int>)? {
+    guard case .object = tape[entry].kind else { return nil }
+    let (object, labels) = (tape[entry], variant.labels)
+    let count = labels.count
+    let end = Int(object.next)
+    var (member, length, type, id, isPlain) = (entry &+ 1, 0, 0, 0, true)
+    slots.append(addingCapacity: count) { slots in
+      let (tape, labels, text) = (tape.span, labels.span, text.span)
+      for position in labels.indices {
+        guard member < end, isLabel(labels[position], tape[member], in: text) else {
+          isPlain = false
+          break
+        }
+        member &+= 1
+        if position == typeField { type = member }
+        if position == idField { id = member }
+        let (value, quote) = (tape[member], tape[member].isText ? 1 as Int32 : 0)
+        let slot = FieldTable.Slot(start: value.start &- quote, length: value.end &- value.start &+ 2 &* quote)
+        slots.append(slot)
+        length &+= Int(slot.length)
+        member = Int(value.next)
+      }
+      // Braces, labels, values and commas. If the text is longer, it has white space.
+      if member != end || Int(object.end - object.start) != 2 &+ variant.labelBytes &+ length &+ max(count &- 1, 0) {
+        isPlain = false
+      }
+      if isPlain { isPlain = tape[type].isPlainText && (tape[id].isPlainText || tape[id].isScalar) }
+      if !isPlain { slots.removeAll() }
+    }
+    guard isPlain else { return nil }
+    return (Int(tape[type].start)..<Int(tape[type].end), Int(tape[id].start)..<Int(tape[id].end))
+  }
+
+  private static func appendKey(
+    _ type: Range<Int>, _ id: Range<Int>, in text: [UInt8], to keys: inout [UInt8]
+  ) -> Range<Int> {
+    let start = keys.count
+    keys.append(addingCapacity: type.count + 1 + id.count) { keys in
+      keys.append(text.span.extracting(type))
+      keys.append(UInt8(ascii: ":"))
+      keys.append(text.span.extracting(id))
+    }
+    return start..<keys.count
+  }
+
+  /// Appends a key and returns its range.
+  mutating func append(_ key: String) -> Range<Int> {
+    let start = keys.count
+    keys.append(contentsOf: key.utf8)
+    return start..<keys.count
+  }
+
+  /// The key of a record.
+  func recordKey(_ number: Int) -> String { String(decoding: keys[records[number].key], as: UTF8.self) }
+}
+
+extension JSONTape.Entry {
+  /// Whether the entry is a string without escapes.
+  fileprivate var isPlainText: Bool { if case .string = kind { true } else { false } }
+
+  /// Whether the entry is a string.
+  fileprivate var isText: Bool {
+    switch kind {
+    case .string, .escapedString: true
+    case .null, .scalar, .object, .array: false
+    }
+  }
+
+  /// Whether the entry is a number or a Boolean.
+  fileprivate var isScalar: Bool { if case .scalar = kind { true } else { false } }
+}
+
+extension OutputSpan<UInt8> {
+  /// Appends bytes, for which there must be room.
+  @inline(__always) mutating func append(_ bytes: Span<UInt8>) {
+    precondition(bytes.count <= freeCapacity, "there is no room for the bytes")
+    unsafe withUnsafeMutableBufferPointer { room, count in
+      unsafe bytes.withUnsafeBufferPointer { bytes in
+        _ = unsafe UnsafeMutableBufferPointer(rebasing: room[count...]).initialize(fromContentsOf: bytes)
+      }
+      count += bytes.count
+    }
+  }
+}
