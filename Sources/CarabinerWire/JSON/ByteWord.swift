@@ -6,4 +6,9 @@ extension Span<UInt8> {
     let high = UInt64(eight[4]) | UInt64(eight[5]) << 8 | UInt64(eight[6]) << 16 | UInt64(eight[7]) << 24
     return low | high << 32
   }
+
+  /// As ``word(at:)``, without a check that the bytes exist.
+  @unsafe @inline(__always) func word(atUnchecked offset: Int) -> UInt64 {
+    unsafe withUnsafeBytes { unsafe UInt64(littleEndian: $0.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) }
+  }
 }

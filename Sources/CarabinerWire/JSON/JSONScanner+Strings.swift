@@ -3,23 +3,24 @@ extension JSONScanner {
   @inline(always) static func string(
     from quote: Int, in bytes: Span<UInt8>
   ) throws(JSONError) -> JSONStringRange {
-    var offset = plainEnd(from: quote + 1, in: bytes)
-    if offset < bytes.count, bytes[offset] == UInt8(ascii: "\"") {
-      return JSONStringRange(range: quote + 1..<offset, hasEscapes: false)
+    var offset = plainEnd(from: quote &+ 1, in: bytes)
+    var hasEscapes = false
+    if unsafe offset >= bytes.count || bytes[unchecked: offset] != UInt8(ascii: "\"") {
+      hasEscapes = try unusualStringEnd(&offset, in: bytes)
     }
-    let hasEscapes = try unusualStringEnd(&offset, in: bytes)
-    return JSONStringRange(range: quote + 1..<offset, hasEscapes: hasEscapes)
+    return unsafe JSONStringRange(range: Range(uncheckedBounds: (quote &+ 1, offset)), hasEscapes: hasEscapes)
   }
 
   /// The end of the bytes that need no special handling in a string.
   @inline(always) private static func plainEnd(from start: Int, in bytes: Span<UInt8>) -> Int {
     var offset = start
+    // The offset is not negative, and the loops compare it with the end.
     while offset <= bytes.count &- 8 {
-      let notPlain = notPlain(in: bytes.word(at: offset))
-      guard notPlain == 0 else { return offset + notPlain.trailingZeroBitCount >> 3 }
-      offset += 8
+      let notPlain = unsafe notPlain(in: bytes.word(atUnchecked: offset))
+      guard notPlain == 0 else { return offset &+ notPlain.trailingZeroBitCount &>> 3 }
+      offset &+= 8
     }
-    while offset < bytes.count, isPlain(bytes[offset]) { offset += 1 }
+    while offset < bytes.count, unsafe isPlain(bytes[unchecked: offset]) { offset &+= 1 }
     return offset
   }
 

@@ -24,7 +24,7 @@ struct JSONScanner {
         guard open.depth < limits.maximumDepth else { throw tooDeep(at: offset) }
         open.push(kind)
         sink.begin(kind, at: offset)
-        offset = Self.spaceEnd(from: offset + 1, in: bytes)
+        offset = Self.spaceEnd(from: offset &+ 1, in: bytes)
         guard offset < bytes.count else { throw .end(at: offset) }
         if bytes[offset] != Self.close(of: kind) {
           if kind == .object { offset = try member(from: offset, in: bytes, into: &sink) }
@@ -46,7 +46,7 @@ struct JSONScanner {
       guard offset < bytes.count else { throw .end(at: offset) }
       let kind = open.innermost
       if bytes[offset] == UInt8(ascii: ",") {
-        offset = Self.spaceEnd(from: offset + 1, in: bytes)
+        offset = Self.spaceEnd(from: offset &+ 1, in: bytes)
         if kind == .object { offset = try member(from: offset, in: bytes, into: &sink) }
         return false
       }
@@ -55,7 +55,7 @@ struct JSONScanner {
           ? .fault(.unexpectedByte, at: offset, "a comma or the end of the object is missing")
           : .fault(.unexpectedByte, at: offset, "a comma or the end of the array is missing")
       }
-      offset += 1
+      offset &+= 1
       open.pop()
       sink.end(kind, at: offset)
     }
@@ -76,12 +76,12 @@ struct JSONScanner {
     }
     let name = try Self.string(from: start, in: bytes)
     sink.key(name, in: bytes)
-    let colon = Self.spaceEnd(from: name.range.upperBound + 1, in: bytes)
+    let colon = Self.spaceEnd(from: name.range.upperBound &+ 1, in: bytes)
     guard colon < bytes.count else { throw .end(at: colon) }
     guard bytes[colon] == UInt8(ascii: ":") else {
       throw .fault(.unexpectedByte, at: colon, "a colon after the member name is missing")
     }
-    return Self.spaceEnd(from: colon + 1, in: bytes)
+    return Self.spaceEnd(from: colon &+ 1, in: bytes)
   }
 
   /// Reads a scalar value. Returns the offset after it.
@@ -93,7 +93,7 @@ struct JSONScanner {
     switch first {
     case UInt8(ascii: "\""):
       let text = try Self.string(from: start, in: bytes)
-      (end, scalar) = (text.range.upperBound + 1, .string(text))
+      (end, scalar) = (text.range.upperBound &+ 1, .string(text))
     case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
       (end, scalar) = (try Self.numberEnd(from: start, in: bytes), .number)
     // The arrays contain the words without their first letters.
@@ -105,7 +105,7 @@ struct JSONScanner {
       (end, scalar) = (try Self.wordEnd([0x75, 0x6C, 0x6C], from: start, in: bytes), .null)
     default: throw .fault(.unexpectedByte, at: start, "no value begins like this")
     }
-    sink.scalar(scalar, at: start..<end, in: bytes)
+    unsafe sink.scalar(scalar, at: Range(uncheckedBounds: (start, end)), in: bytes)
     return end
   }
 
@@ -125,9 +125,10 @@ struct JSONScanner {
   /// The end of the white space that may begin at `start`.
   @inline(always) private static func spaceEnd(from start: Int, in bytes: Span<UInt8>) -> Int {
     var offset = start
-    while offset < bytes.count, bytes[offset] <= 0x20 {
-      switch bytes[offset] {
-      case 0x20, 0x0A, 0x0D, 0x09: offset += 1
+    // The offset is not negative, and the loop compares it with the end.
+    while offset < bytes.count, case let byte = unsafe bytes[unchecked: offset], byte <= 0x20 {
+      switch byte {
+      case 0x20, 0x0A, 0x0D, 0x09: offset &+= 1
       default: return offset
       }
     }

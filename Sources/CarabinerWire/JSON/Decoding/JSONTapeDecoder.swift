@@ -97,9 +97,9 @@ extension JSONTapeDecoder: SingleValueDecodingContainer {
 
   /// Decodes a type that is not plain, or was not decoded before. A separate function, because looking up these types takes time.
   @inline(never) private func decodeUncommon<Value: Decodable>(_ type: Value.Type) throws -> Value {
-    if type == [String].self { return try cast(elements(String.self)) }
-    if type == [Int].self { return try cast(elements(Int.self)) }
-    if type == [Double].self { return try cast(elements(Double.self)) }
+    if type == [String].self { return unsafe unsafeBitCast(try elements(String.self), to: Value.self) }
+    if type == [Int].self { return unsafe unsafeBitCast(try elements(Int.self), to: Value.self) }
+    if type == [Double].self { return unsafe unsafeBitCast(try elements(Double.self), to: Value.self) }
     switch text.forms[type] {
     case .plain: return try Value(from: self)
     case .array(let type): return text.isArray(entry) ? try cast(type.init(elementsOf: self)) : try Value(from: self)
@@ -116,12 +116,14 @@ extension JSONTapeDecoder: SingleValueDecodingContainer {
     guard text.isArray(entry) else { throw text.mismatch([Any].self, entry) }
     var next = entry + 1
     let end = text.entries[Int(entry)].next
-    return try Array(capacity: Int(end - next)) { elements in
-      while next < end {
-        elements.append(try Element(reading: JSONTapeDecoder(text, next, depth: depth + 1)))
-        next = text.entries[Int(next)].next
-      }
+    // An array with a given capacity would look up the type of its memory.
+    var elements: [Element] = []
+    elements.reserveCapacity(Int(end - next))
+    while next < end {
+      elements.append(try Element(reading: JSONTapeDecoder(text, next, depth: depth + 1)))
+      next = text.entries[Int(next)].next
     }
+    return elements
   }
 
   /// The pattern needs no optional, whose type would be looked up.

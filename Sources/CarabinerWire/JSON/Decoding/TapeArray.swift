@@ -12,9 +12,12 @@ extension Array: TapeArray where Element: Decodable {
     let (text, depth) = (decoder.text, decoder.depth + 1)
     var next = decoder.entry + 1
     let end = text.entries[Int(decoder.entry)].next
-    try self.init(capacity: text.count(of: decoder.entry)) { elements in
-      while next < end {
-        elements.append(try JSONTapeDecoder(text, next, depth: depth).decode(Element.self))
+    // Pointers, because the type of an `OutputSpan` would be looked up for each element.
+    unsafe try self.init(unsafeUninitializedCapacity: text.count(of: decoder.entry)) { elements, count in
+      while next < end, count < elements.count {
+        let element = try JSONTapeDecoder(text, next, depth: depth).decode(Element.self)
+        unsafe elements.initializeElement(at: count, to: element)
+        count += 1
         next = text.entries[Int(next)].next
       }
     }
