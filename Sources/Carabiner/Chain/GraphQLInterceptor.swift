@@ -22,8 +22,39 @@ public protocol GraphQLInterceptor: ChainStage {
   ///
   /// The chain calls it at each attempt. The default implementation returns false. A trace shows the step in any case.
   func isIdle<Request: GraphQLRequest>(for request: Request) -> Bool
+
+  /// Begins the work of this step by a plain call, and changes the request.
+  ///
+  /// The chain calls it instead of ``intercept(request:next:)``, which it calls if this returns nil. The default implementation returns
+  /// nil.
+  ///
+  /// - Throws: As ``intercept(request:next:)``.
+  func beginPass<Request: GraphQLRequest>(_ request: inout Request) throws -> BegunPass<ParsedResult<Request.Operation>>?
+
+  /// Continues the work that ``beginPass(_:)`` began, if that needs more than plain calls.
+  ///
+  /// - Throws: As ``intercept(request:next:)``.
+  func finishPass<Request: GraphQLRequest>(
+    _ pass: BegunPass<ParsedResult<Request.Operation>>, request: Request, next: NextInterceptorFunction<Request>
+  ) async throws -> InterceptorResultStream<Request>
 }
 
 extension GraphQLInterceptor {
   public func isIdle<Request: GraphQLRequest>(for request: Request) -> Bool { false }
+
+  public func beginPass<Request: GraphQLRequest>(
+    _ request: inout Request
+  ) throws -> BegunPass<ParsedResult<Request.Operation>>? { nil }
+
+  public func finishPass<Request: GraphQLRequest>(
+    _ pass: BegunPass<ParsedResult<Request.Operation>>, request: Request, next: NextInterceptorFunction<Request>
+  ) async throws -> InterceptorResultStream<Request> { await next(request).passed(pass.pass) }
+}
+
+/// The work of a step for a request, begun by a plain call.
+public struct BegunPass<Element: Sendable>: Sendable {
+  @usableFromInline package let pass: any StreamPass<Element>
+
+  // Inlinable, so that a step in another module need not look up the metadata of the type.
+  @inlinable package init(_ pass: any StreamPass<Element>) { self.pass = pass }
 }

@@ -39,9 +39,7 @@ extension HTTPLegParts {
 
   @inline(__always) private func transmit(_ request: URLRequest) async throws -> HTTPResponse {
     let transport = try httpTransport
-    var request = request
-    if takesParts { request.takesParts = true }
-    return try await transport.send(request)
+    return try await transport.send(takesParts && !request.takesParts ? request.takingParts() : request)
   }
 }
 

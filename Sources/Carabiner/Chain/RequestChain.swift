@@ -17,15 +17,17 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
 
   let interceptors: RequestInterceptors
   let leg: TransportKind
+  /// Whether the leg is HTTP. A look at ``leg`` copies its transport.
+  private let isOverHTTP: Bool
   let store: ApolloStore
   let maximumAttempts: Int
   let observer: any ChainObserver
   /// Guards `lastSent`. A mutex with a generic value would look up the metadata of its type whenever a chain ends.
   private let sending = Mutex(())
   /// The request as it was last sent, with the changes of interceptors.
-  private nonisolated(unsafe) var lastSent: Request
+  @exclusivity(unchecked) private nonisolated(unsafe) var lastSent: Request
   // An optional request would cost a lookup of its metadata whenever a chain ends.
-  private nonisolated(unsafe) var wasSent = false
+  @exclusivity(unchecked) private nonisolated(unsafe) var wasSent = false
 
   init(
     _ request: Request, interceptors: RequestInterceptors, leg: TransportKind, store: ApolloStore, maximumAttempts: Int,
@@ -34,6 +36,7 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
     unsafe lastSent = request
     self.interceptors = interceptors
     self.leg = leg
+    isOverHTTP = if case .http = leg { true } else { false }
     self.store = store
     self.maximumAttempts = maximumAttempts
     self.observer = observer
@@ -45,12 +48,59 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
 
   /// One attempt: the GraphQL interceptors from `start` on, then cache and network. Returns the results on their way back.
   @inline(__always) func passGraphQL(_ request: Request, from start: Int) async -> InterceptorResultStream<Request> {
+    var (request, passes) = (request, nil as (any StreamPass<ParsedResult<Request.Operation>>)?)
+    var results: InterceptorResultStream<Request>
+    switch descend(&request, from: start, &passes) {
+    case .end: results = await fetch(request)
+    case .stage(let index): results = await pass(request, through: interceptors.graphQL[index], at: index)
+    case .unfinished(let begun, let index): results = await finish(begun, request, at: index)
+    case .failed(let error): results = .failing(error)
+    }
+    while let pass = passes {
+      results = results.passed(pass)
+      passes = pass.outer
+      if passes != nil { pass.outer = nil }
+    }
+    return results
+  }
+
+  /// The place that a request reached by plain calls.
+  private enum Descent {
+    case end
+    case stage(Int)
+    case unfinished(BegunPass<ParsedResult<Request.Operation>>, Int)
+    case failed(any Error)
+  }
+
+  /// Takes a request inward as far as plain calls do.
+  @inline(__always) private func descend(
+    _ request: inout Request, from start: Int, _ passes: inout (any StreamPass<ParsedResult<Request.Operation>>)?
+  ) -> Descent {
     for index in start..<interceptors.graphQL.count {
       let interceptor = interceptors.graphQL[index]
       if interceptor.isIdle(for: request) { continue }
-      return await pass(request, through: interceptor, at: index)
+      do {
+        guard let begun = try interceptor.beginPass(&request) else { return .stage(index) }
+        if begun.pass.isUnfinished { return .unfinished(begun, index) }
+        if passes != nil { begun.pass.outer = passes }
+        passes = begun.pass
+      } catch {
+        return .failed(error)
+      }
     }
-    return await fetch(request)
+    return .end
+  }
+
+  @inline(never) private func finish(
+    _ begun: BegunPass<ParsedResult<Request.Operation>>, _ request: Request, at index: Int
+  ) async -> InterceptorResultStream<Request> {
+    do {
+      return try await interceptors.graphQL[index].finishPass(begun, request: request) { request in
+        await self.passGraphQL(request, from: index + 1)
+      }
+    } catch {
+      return .failing(error)
+    }
   }
 
   @inline(__always) private func pass(
@@ -135,10 +185,8 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
   @inline(__always) private func fetchFromNetwork(_ request: Request) async -> InterceptorResultStream<Request> {
     // Copying a request costs 2,000 instructions. The copy is needed only if results may be written.
     if keepsRecords(of: request) || !request.writeResultsToCache { remember(request) }
-    return switch leg {
-    case .http: await fetchOverHTTP(request)
-    case .results(let transport): await fetch(request, over: transport)
-    }
+    if isOverHTTP { return await fetchOverHTTP(request) }
+    return await fetchResults(request)
   }
 
   /// The request as it was sent in this attempt; nil if it was not sent.
@@ -159,7 +207,8 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
   }
 
   /// The way without HTTP: the transport returns results.
-  private func fetch(_ request: Request, over transport: any ResultTransport) async -> InterceptorResultStream<Request> {
+  @inline(never) private func fetchResults(_ request: Request) async -> InterceptorResultStream<Request> {
+    guard case .results(let transport) = leg else { return await fetchOverHTTP(request) }
     do {
       let includesRecords = keepsRecords(of: request)
       return try await transport.results(for: request).compactMap { response in
@@ -196,10 +245,11 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
 
   /// The HTTP request, with the media types its parser reads unless the request says itself what it accepts.
   @inline(__always) private func urlRequest(of request: Request) throws -> URLRequest {
-    var made = try request.toURLRequest()
-    if let types = interceptors.parser.acceptedMediaTypes, request.additionalHeaders["Accept"] == nil {
-      made.headers["Accept"] = types.added(to: made.headers["Accept"])
+    guard let types = interceptors.parser.acceptedMediaTypes, request.additionalHeaders["Accept"] == nil else {
+      return try request.toURLRequest().takingParts()
     }
+    var made = try request.toURLRequest().takingParts()
+    made.headers["Accept"] = types.added(to: made.headers["Accept"])
     return made
   }
 

@@ -10,7 +10,8 @@ final class RequestExecution<Request: GraphQLRequest>: @unchecked Sendable {
   private let chain: RequestChain<Request>
   // The current attempt. It is not a struct of its own, because generic metadata would be looked up for each request.
   @safe @exclusivity(unchecked) private var request: Request
-  @safe @exclusivity(unchecked) private var deadline: Deadline?
+  /// The deadline, in an array of one element: an optional deadline would cost look-ups of its type in every request.
+  @safe @exclusivity(unchecked) private var deadline: [Deadline]
   @safe @exclusivity(unchecked) private var results: InterceptorResultStream<Request>?
   @safe @exclusivity(unchecked) private var delivered = 0
   private let isPulling = Atomic<Bool>(false)
@@ -22,8 +23,9 @@ final class RequestExecution<Request: GraphQLRequest>: @unchecked Sendable {
   }
 
   /// The deadline of an attempt. A subscription has none.
-  private static func deadline(of request: Request) -> Deadline? {
-    request.operation.operationType == .subscription ? nil : request.requestTimeout.map { Deadline(seconds: $0) }
+  private static func deadline(of request: Request) -> [Deadline] {
+    guard let timeout = request.requestTimeout, request.operation.operationType != .subscription else { return [] }
+    return [Deadline(seconds: timeout)]
   }
 
   /// The next response for the caller.
@@ -38,7 +40,7 @@ final class RequestExecution<Request: GraphQLRequest>: @unchecked Sendable {
       while true {
         try Task.checkCancellation()
         do {
-          return deadline == nil ? try await advance() : try await advanceInTime()
+          return deadline.isEmpty ? try await advance() : try await advanceInTime()
         } catch let retry as RequestChain<Request>.Retry {
           try restart(with: retry.request)
         }
@@ -52,7 +54,7 @@ final class RequestExecution<Request: GraphQLRequest>: @unchecked Sendable {
   // its own.
 
   @inline(never) private func advanceInTime() async throws -> Step {
-    guard let deadline else { return try await advance() }
+    guard let deadline = deadline.first else { return try await advance() }
     return try await deadline.bounding(RequestChainError.timedOut(request.operation.displayName, after: deadline.duration)) {
       try await self.advance()
     }

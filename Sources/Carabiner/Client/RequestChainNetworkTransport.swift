@@ -102,7 +102,7 @@ public struct RequestChainNetworkTransport: UploadingNetworkTransport {
     _ request: Request
   ) throws -> PullStream<GraphQLResponse<Request.Operation>> {
     var (interceptors, leg) = (try interceptorProvider.interceptors(for: request.operation, context: request.context), leg)
-    if let tracer = request.context.tracer {
+    if request.context.isTraced, let tracer = request.context.tracer {
       (interceptors, leg) = (interceptors.traced(by: tracer), leg.traced(by: tracer))
     }
     let chain = RequestChain<Request>(

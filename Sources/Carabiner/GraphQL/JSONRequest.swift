@@ -105,12 +105,11 @@ public struct JSONRequest<Operation: GraphQLOperation>: GraphQLRequest {
 
   public func toURLRequest() throws -> URLRequest {
     if operation.operationType == .query, wireOverrides.usesGET ?? wireOptions.usesGETForQueries { return try getRequest() }
-    var request = URLRequest(
+    return URLRequest(
       url: graphQLEndpoint, httpMethod: "POST", headers: headers(), httpBody: Data(body()),
       // A subscription has no timeout.
-      timeoutInterval: operation.operationType == .subscription ? .infinity : requestTimeout ?? 0)
-    request.isIdempotent = operation.operationType != .mutation
-    return request
+      timeoutInterval: operation.operationType == .subscription ? .infinity : requestTimeout ?? 0,
+      isIdempotent: operation.operationType != .mutation)
   }
 
   /// The defaults, then the name and version of the client, then the headers of the caller.

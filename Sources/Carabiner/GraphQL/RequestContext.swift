@@ -14,6 +14,8 @@ public final class RequestContext: Sendable {
   public let id: UInt64
   /// The tracer that receives an event for each step; nil if the request is not traced.
   public let tracer: (any ChainTracer)?
+  /// Whether there is a tracer. A look at ``tracer`` copies it.
+  package let isTraced: Bool
   /// The state of a subscription; nil for other operations, and if the caller does not need it.
   public let subscription: SubscriptionProgress?
   private let state = Mutex(State())
@@ -24,6 +26,7 @@ public final class RequestContext: Sendable {
   public init(tracer: (any ChainTracer)? = nil, subscription: SubscriptionProgress? = nil) {
     id = Self.lastID.add(1, ordering: .relaxed).newValue
     self.tracer = tracer
+    isTraced = tracer != nil
     self.subscription = subscription
   }
 

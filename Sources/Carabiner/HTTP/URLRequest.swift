@@ -43,6 +43,24 @@ public struct URLRequest: Sendable, Hashable {
     isIdempotent = Self.isIdempotent(httpMethod)
   }
 
+  /// Creates the request of an operation. Changing a variable afterwards would copy the request.
+  init(
+    url: URL, httpMethod: String, headers: HTTPHeaders, httpBody: Data?, timeoutInterval: TimeInterval, isIdempotent: Bool
+  ) {
+    self.url = url
+    self.httpMethod = httpMethod
+    self.headers = headers
+    body = httpBody.map { .data($0) }
+    self.timeoutInterval = timeoutInterval
+    self.isIdempotent = isIdempotent
+  }
+
+  /// This request, for a caller that reads a multipart body part by part.
+  consuming func takingParts() -> URLRequest {
+    takesParts = true
+    return self
+  }
+
   /// Whether a method is idempotent (RFC 9110, 9.2.2; QUERY).
   private static func isIdempotent(_ method: String) -> Bool {
     switch method {

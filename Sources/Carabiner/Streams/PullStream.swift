@@ -21,6 +21,8 @@ public struct PullStream<Element: Sendable>: Sendable {
     case single(SingleElement<Element>)
     /// One known element, and the function that it is passed through when it is read.
     case mapped(SingleElement<Element>, @Sendable (Element) async throws -> Element)
+    /// One known element, and the pass that sees it when it is read.
+    case passed(SingleElement<Element>, any StreamPass<Element>)
   }
 
   @usableFromInline let source: Source
@@ -130,6 +132,7 @@ extension PullStream {
     case .steps(let pull): try await pull()
     case .single(let single): .last(single.element)
     case .mapped(let single, let transform): .last(try await transform(single.element))
+    case .passed(let single, let pass): pass.lets(single.element) ? .last(single.element) : try await pass.next()
     }
   }
 }

@@ -15,7 +15,10 @@ final class CompiledPlan: Sendable {
     case plugins(PluginStageGroup)
   }
 
-  private let graphQL: [GraphQLMember]
+  /// The GraphQL interceptors, with any interceptor in the places of ``pluginPlaces``.
+  private let graphQL: [any GraphQLInterceptor]
+  /// The plugins among the GraphQL interceptors. Each request has interceptors of its own for them.
+  private let pluginPlaces: [(place: Int, group: PluginStageGroup)]
   private let http: [HTTPMember]
   private let caches: [CachePluginRun.Entry]
   private let cacheRow: PluginStageGroup
@@ -41,7 +44,7 @@ final class CompiledPlan: Sendable {
     ffi: (String) -> FFIStage?
   ) {
     self.limits = limits
-    graphQL = Self.rows(
+    let members: [GraphQLMember] = Self.rows(
       plan.active(.graphQL), .graphQL, binding: { binding($0, .graphQL) }, plugins: { .plugins($0) },
       builtIn: { name in
         switch name {
@@ -74,7 +77,11 @@ final class CompiledPlan: Sendable {
         return .json(JSONResponseParsingInterceptor(limits: limits))
       })
     acceptedMediaTypes = ParserPluginRun.acceptedMediaTypes(of: parsers, parserRow)
-    let sharedGraphQL = Self.all(graphQL) { if case .interceptor(let interceptor) = $0 { interceptor } else { nil } }
+    graphQL = members.map { if case .interceptor(let interceptor) = $0 { interceptor } else { MaxRetryInterceptor() } }
+    pluginPlaces = members.enumerated().compactMap { place, member in
+      if case .plugins(let group) = member { (place, group) } else { nil }
+    }
+    let sharedGraphQL = pluginPlaces.isEmpty ? graphQL : nil
     let sharedCache = Self.shared(caches)
     let sharedHTTP = Self.all(http) { member in
       switch member {
@@ -106,24 +113,18 @@ final class CompiledPlan: Sendable {
     for operation: Operation, context: RequestContext, probes: [CircuitBreaker.Probe] = []
   ) -> RequestInterceptors {
     // A trace has a span for each C function, so each gets an interceptor of its own.
-    let isTraced = context.tracer != nil
+    let isTraced = context.isTraced
     guard keepsAnyState || isTraced else { return shared }
     let call = PluginCall(
       context: context, operationName: operation.operationName, operationType: operation.operationType, limits: limits,
       probes: probes)
-    var made = shared
-    if keepsState[.graphQL] { made.graphQL = graphQL.map { interceptor($0, call) } }
-    if keepsState[.cache] { made.cache = CachePluginRun(caches, cacheRow, call: call) }
-    if keepsState[.http] || isTraced { made.http = http.flatMap { interceptors($0, call) } }
-    if keepsState[.parsing] { made.parser = ParserPluginRun(parsers, parserRow, accepting: acceptedMediaTypes, call: call) }
-    return made
-  }
-
-  private func interceptor(_ member: GraphQLMember, _ call: PluginCall) -> any GraphQLInterceptor {
-    switch member {
-    case .interceptor(let interceptor): interceptor
-    case .plugins(let row): GraphQLPluginRun(row, call: call)
-    }
+    var graphQL = graphQL
+    for (place, group) in pluginPlaces { graphQL[place] = GraphQLPluginRun(group, call: call) }
+    return RequestInterceptors(
+      graphQL: graphQL, cache: keepsState[.cache] ? CachePluginRun(caches, cacheRow, call: call) : shared.cache,
+      http: keepsState[.http] || isTraced ? http.flatMap { interceptors($0, call) } : shared.http,
+      parser: keepsState[.parsing]
+        ? ParserPluginRun(parsers, parserRow, accepting: acceptedMediaTypes, call: call) : shared.parser)
   }
 
   private func interceptors(_ member: HTTPMember, _ call: PluginCall) -> [any HTTPInterceptor] {

@@ -3,10 +3,16 @@ internal import Carabiner
 internal import CarabinerABI
 
 extension GroupCall {
-  /// The parts of a response that are asked for, as a plugin sees them.
-  func view(of body: ResponseBody, _ needs: Parts) -> crb_result {
+  /// A result without parts.
+  var emptyResult: crb_result {
     var event = unsafe crb_result()
     unsafe event.size = unsafe UInt32(MemoryLayout<crb_result>.size)
+    return unsafe event
+  }
+
+  /// The parts of a response that are asked for, as a plugin sees them.
+  func view(of body: ResponseBody, _ needs: Parts) -> crb_result {
+    var event = unsafe emptyResult
     if needs.contains(.json) {
       unsafe event.json = unsafe view(of: body.bytes)
       unsafe event.extensions = unsafe body.extensions.map { unsafe view(of: $0) } ?? (unsafe .absent)

@@ -39,7 +39,7 @@ package final class PluginCall: Sendable {
   ) {
     self.probes = probes
     self.context = context
-    isTraced = context.tracer != nil
+    isTraced = context.isTraced
     self.operationName = operationName
     self.operationType = operationType
     self.limits = limits

@@ -3,8 +3,14 @@ internal import Carabiner
 internal import CarabinerABI
 internal import Synchronization
 
+/// The event of an element, and the first hook with an outcome.
+private struct ElementLook {
+  let event: ElementEvent
+  let made: HookInvocation?
+}
+
 /// A pass with a way back: elements go through the stages in reverse order, and then errors or the end.
-final class ResponsePipeline<Message: ResponseMessage>: PluginPass<Message>, @unchecked Sendable {
+final class ResponsePipeline<Message: ResponseMessage>: PluginPass<Message>, StreamPass, @unchecked Sendable {
   typealias Element = Message.Element
   typealias Step = PullStream<Element>.Step
 
@@ -17,6 +23,16 @@ final class ResponsePipeline<Message: ResponseMessage>: PluginPass<Message>, @un
   /// Elements that are ready to go outward. It is mostly empty, and no metadata is needed to destroy an empty array.
   @safe @exclusivity(unchecked) private var ready: ArraySlice<Element> = []
   private var sequence: UInt64 = 0
+  /// The look at the last element, if ``lets(_:)`` has shown it to the stages and one of them did not let it pass.
+  @safe @exclusivity(unchecked) private var begun: ElementLook?
+  /// The error of that look.
+  @safe @exclusivity(unchecked) private var beginError: (any Error)?
+  /// Whether the way in is not over after ``descendPlainly()``.
+  @safe @exclusivity(unchecked) private(set) var isUnfinished = false
+  /// The first hook with another outcome than that the request goes on.
+  @safe @exclusivity(unchecked) private var unfinished: HookInvocation?
+  /// The pass of the stage further out, while the chain goes inward.
+  @safe @exclusivity(unchecked) var outer: (any StreamPass<Element>)?
 
   override init(_ message: Message, through group: PluginStageGroup, _ shared: PluginCall, timeout: Double?) throws {
     depth = group.count
@@ -33,6 +49,20 @@ final class ResponsePipeline<Message: ResponseMessage>: PluginPass<Message>, @un
     if let made = call.descend(from: 0), let left = descendEditing(after: made) { return left }
     call.endStep()
     return nil
+  }
+
+  /// Goes inward as far as plain calls do.
+  func descendPlainly() {
+    unfinished = descend()
+    // Stages further in see baggage in a scope, which needs an `async` function.
+    isUnfinished = unfinished != nil || !call.innerBaggage.isEmpty
+  }
+
+  /// The hook that ended ``descendPlainly()``, once.
+  func takeUnfinished() -> HookInvocation? {
+    defer { unfinished = nil }
+    isUnfinished = false
+    return unfinished
   }
 
   /// Goes inward for as long as stages with an outcome do nothing but change headers.
@@ -84,6 +114,26 @@ final class ResponsePipeline<Message: ResponseMessage>: PluginPass<Message>, @un
 
   // MARK: The way back
 
+  func take(_ inner: PullStream<Element>) { self.inner = inner }
+
+  /// Shows the only element of the inner stream. Most elements are not changed by any stage.
+  @_specialize(where Message == GraphQLRequestMessage<JSONRequest<DynamicOperation>>)
+  func lets(_ element: Element) -> Bool {
+    do throws(PluginError) {
+      let look = try look(at: element, from: depth - 1)
+      guard look.made == nil, call.closeSilently(from: depth - 1) == nil else {
+        begun = look
+        return false
+      }
+    } catch {
+      beginError = error
+      return false
+    }
+    inner = nil
+    notePassed()
+    return true
+  }
+
   func next() async throws -> Step {
     while ready.isEmpty, inner != nil {
       do {
@@ -95,7 +145,7 @@ final class ResponsePipeline<Message: ResponseMessage>: PluginPass<Message>, @un
           if look.made == nil { return pass(step) }
           guard try await ascend(element, look) else { continue }
         case .last(let element):
-          let look = try look(at: element, from: depth - 1)
+          let look = try begunLook() ?? look(at: element, from: depth - 1)
           if look.made == nil, call.closeSilently(from: depth - 1) == nil {
             inner = nil
             return pass(step)
@@ -115,10 +165,24 @@ final class ResponsePipeline<Message: ResponseMessage>: PluginPass<Message>, @un
   }
 
   private func pass(_ step: Step) -> Step {
+    notePassed()
+    return step
+  }
+
+  private func notePassed() {
     call.endStep()
     sequence += 1
     noteDelivery()
-    return step
+  }
+
+  /// The look that ``lets(_:)`` began.
+  private func begunLook() throws -> ElementLook? {
+    if let error = beginError {
+      beginError = nil
+      throw error
+    }
+    defer { begun = nil }
+    return begun
   }
 
   private func noteDelivery() {
@@ -127,16 +191,10 @@ final class ResponsePipeline<Message: ResponseMessage>: PluginPass<Message>, @un
 
   // MARK: Elements
 
-  /// The event of an element, and the first hook with an outcome.
-  private struct Look {
-    let event: ElementEvent
-    let made: HookInvocation?
-  }
-
-  private func look(at element: Element, from outermost: Int) throws(PluginError) -> Look {
+  private func look(at element: Element, from outermost: Int) throws(PluginError) -> ElementLook {
     call.beginStep(self)
     let event = try message.event(for: element, sequence, in: call)
-    return Look(event: event, made: try message.ascend(event, in: call, from: outermost))
+    return ElementLook(event: event, made: try message.ascend(event, in: call, from: outermost))
   }
 
   /// Takes an element through the stages from number `outermost` outward.
@@ -147,7 +205,7 @@ final class ResponsePipeline<Message: ResponseMessage>: PluginPass<Message>, @un
   }
 
   /// Continues at the stage with an outcome.
-  private func ascend(_ element: Element, _ look: Look) async throws -> Bool {
+  private func ascend(_ element: Element, _ look: ElementLook) async throws -> Bool {
     defer { call.endStep() }
     var next = look.made
     while let made = next {
