@@ -46,13 +46,18 @@ package struct JSONTape: Sendable {
   package init(scanning bytes: Span<UInt8>, limits: JSONLimits = JSONLimits()) throws(JSONError) {
     guard bytes.count < Int(Int32.max) else { throw .fault(.tooDeep, at: 0, "the text is too large") }
     // Memory for all entries at once: an array that may grow is checked at each of them.
-    entries = try Array(capacity: Self.mostEntries(in: bytes)) { entries throws(JSONError) in
+    let most = Self.mostEntries(in: bytes)
+    var tape: [Entry] = []
+    // Reserved before, because `append(addingCapacity:initializingWith:)` would make room for further entries too.
+    tape.reserveCapacity(most)
+    try tape.append(addingCapacity: most) { entries throws(JSONError) in
       try unsafe entries.withUnsafeMutableBufferPointer { room, count throws(JSONError) in
         var sink = unsafe TapeSink(room)
         defer { count = sink.count }
         try JSONScanner(limits: limits).scan(bytes, into: &sink)
       }
     }
+    entries = tape
   }
 
   /// The number of bytes that are counted together.

@@ -2,31 +2,52 @@ internal import CarabinerWire
 
 /// Objects of lists that need no look at each of their values. Most objects of a response are such objects.
 extension Normalizer {
-  /// Creates the record of an object and appends a reference to it.
+  /// Creates the records of objects and appends references to them, up to the first object that is not plain.
   ///
   /// A plain object has the selected scalars, in their order and without white space, and its type and its `id` have no escapes.
   ///
-  /// - Returns: False if the object is not plain. Then nothing has changed.
-  mutating func appendPlainObject(_ entry: Int, _ shape: Shape, to list: inout [UInt8]) -> Bool {
+  /// - Parameters:
+  ///   - next: The place of the next object of the list.
+  ///   - index: Its number in the list.
+  ///   - end: The place after the list.
+  mutating func appendPlainObjects(
+    _ next: inout Int, _ index: inout Int, to end: Int, _ shape: Shape, _ list: inout [UInt8]
+  ) {
     let variant = shape.variant
-    guard idKeys, variant.isFlat, let typeField = variant.typeField, let idField = variant.idField else { return false }
-    let (firstSlot, count) = (slots.count, variant.labels.count)
-    guard let (type, id) = Self.locatePlain(variant, typeField, idField, tape, entry, in: buffer, slots: &slots) else {
-      return false
-    }
-    let key = Self.appendKey(type, id, in: buffer, to: &keys)
-    records.append(
-      RecordBatch.Entry(
-        key: key, names: shape.names, slots: firstSlot..<firstSlot + count,
-        objectText: Int(tape[entry].start)..<Int(tape[entry].end)))
-    Self.appendPlainReference(key, in: keys, to: &list)
-    return true
+    guard idKeys, variant.isFlat, let typeField = variant.typeField, let idField = variant.idField else { return }
+    let fields = (variant: variant, type: typeField, id: idField, names: shape.names)
+    Self.appendPlainObjects(
+      &next, &index, to: end, fields, tape, buffer, slots: &slots, keys: &keys, records: &records, list: &list)
   }
 
-  /// Appends a reference to a key without bytes that need an escape.
-  private static func appendPlainReference(_ key: Range<Int>, in keys: [UInt8], to list: inout [UInt8]) {
-    let opening = Reference.opening
-    list.append(addingCapacity: opening.count + key.count + 3) { list in
+  /// The loop, with the arrays as parameters: as properties, their references would be counted for each object.
+  private static func appendPlainObjects(
+    _ next: inout Int, _ index: inout Int, to end: Int,
+    _ fields: (variant: SelectionVariant, type: Int, id: Int, names: Int), _ tape: [JSONTape.Entry], _ text: [UInt8],
+    slots: inout [FieldTable.Slot], keys: inout [UInt8], records: inout [RecordBatch.Entry], list: inout [UInt8]
+  ) {
+    let (labels, labelBytes, opening) = (fields.variant.labels, fields.variant.labelBytes, Reference.opening)
+    while next < end {
+      let (object, firstSlot) = (tape[next], slots.count)
+      guard
+        let (type, id) = locatePlain(labels, labelBytes, fields.type, fields.id, tape, next, in: text, slots: &slots)
+      else { return }
+      let key = appendKey(type, id, in: text, to: &keys)
+      records.append(
+        RecordBatch.Entry(
+          key: key, names: fields.names, slots: firstSlot..<slots.count, objectText: Int(object.start)..<Int(object.end)))
+      appendPlainReference(key, in: keys, opening, isFirst: index == 0, to: &list)
+      index += 1
+      next = Int(object.next)
+    }
+  }
+
+  /// Appends a reference to a key without bytes that need an escape, after a comma if it is not the first.
+  private static func appendPlainReference(
+    _ key: Range<Int>, in keys: [UInt8], _ opening: [UInt8], isFirst: Bool, to list: inout [UInt8]
+  ) {
+    list.append(addingCapacity: opening.count + key.count + 4) { list in
+      if !isFirst { list.append(UInt8(ascii: ",")) }
       list.append(opening.span)
       list.append(UInt8(ascii: "\""))
       list.append(keys.span.extracting(key))
@@ -39,12 +60,11 @@ extension Normalizer {
   ///
   /// - Returns: The text of its type and of its id; nil if the object is not plain.
   private static func locatePlain(
-    _ variant: SelectionVariant, _ typeField: Int, _ idField: Int, _ tape: [JSONTape.Entry], _ entry: Int, in text: [UInt8],
-    slots: inout [FieldTable.Slot]
+    _ labels: [SelectionVariant.Label], _ labelBytes: Int, _ typeField: Int, _ idField: Int, _ tape: [JSONTape.Entry],
+    _ entry: Int, in text: [UInt8], slots: inout [FieldTable.Slot]
   ) -> (type: Range<Int>, id: Range<Int>)? {
     guard case .object = tape[entry].kind else { return nil }
-    let (object, labels) = (tape[entry], variant.labels)
-    let count = labels.count
+    let (object, count) = (tape[entry], labels.count)
     let end = Int(object.next)
     var (member, length, type, id, isPlain) = (entry &+ 1, 0, 0, 0, true)
     slots.append(addingCapacity: count) { slots in
@@ -64,7 +84,7 @@ extension Normalizer {
         member = Int(value.next)
       }
       // Braces, labels, values and commas. If the text is longer, it has white space.
-      if member != end || Int(object.end - object.start) != 2 &+ variant.labelBytes &+ length &+ max(count &- 1, 0) {
+      if member != end || Int(object.end - object.start) != 2 &+ labelBytes &+ length &+ max(count &- 1, 0) {
         isPlain = false
       }
       if isPlain { isPlain = tape[type].isPlainText && (tape[id].isPlainText || tape[id].isScalar) }

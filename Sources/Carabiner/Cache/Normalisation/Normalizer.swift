@@ -73,7 +73,9 @@ struct Normalizer: ~Copyable {
     self.call = call
     self.policy = policy
     idKeys = policy.keyFields.isEmpty && policy.defaultKeyFields == ["id"]
-    buffer = Array(capacity: text.count + text.count / 2 + 128) { buffer in
+    buffer = []
+    buffer.reserveCapacity(text.count + text.count / 2 + 128)
+    buffer.append(addingCapacity: text.count + Self.constants.count) { buffer in
       buffer.append(text)
       buffer.append(Self.constants.span)
     }
@@ -163,13 +165,12 @@ struct Normalizer: ~Copyable {
     let end = Int(tape[entry].next)
     var (next, index) = (entry + 1, 0)
     while next < end {
-      if index > 0 { list.append(UInt8(ascii: ",")) }
       // Most lists have objects of one shape, after the first.
-      if selection.parts.count == 1, let shape = hint, appendPlainObject(next, shape, to: &list) {
-        index += 1
-        next = Int(tape[next].next)
-        continue
+      if selection.parts.count == 1, let shape = hint {
+        appendPlainObjects(&next, &index, to: end, shape, &list)
+        if next >= end { break }
       }
+      if index > 0 { list.append(UInt8(ascii: ",")) }
       switch tape[next].kind {
       case .null: list.append(contentsOf: "null".utf8)
       case .object: Self.appendReference(recordKey(try object(next, selection, place, index, &hint)), to: &list)
