@@ -76,6 +76,23 @@ extension Span<UInt8> {
     return true
   }
 
+  /// Whether all bytes are visible ASCII characters or spaces.
+  @inlinable package var isVisibleASCII: Bool {
+    var index = 0
+    while index &+ 8 <= count {
+      let word = unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: index, as: UInt64.self)
+      // No sum carries over into the next byte unless a highest bit is set, which is not ASCII.
+      let isVisible = (word &+ 0x6060_6060_6060_6060) & ~(word &+ 0x0101_0101_0101_0101) & ~word
+      guard isVisible & 0x8080_8080_8080_8080 == 0x8080_8080_8080_8080 else { return false }
+      index &+= 8
+    }
+    while index < count {
+      guard self[index] &- 0x20 < 0x5F else { return false }
+      index &+= 1
+    }
+    return true
+  }
+
   /// Whether all bytes are ASCII.
   @inlinable package var isASCII: Bool {
     var index = 0

@@ -7,6 +7,8 @@ struct FieldTextTests {
 
   private func isToken(_ bytes: [UInt8]) -> Bool { bytes.span.isToken }
 
+  private func isVisible(_ bytes: [UInt8]) -> Bool { bytes.span.isVisibleASCII }
+
   private func isPlainValue(_ bytes: [UInt8]) -> Bool { bytes.span.isPlainValue }
 
   @Test("a token has only bytes of tokens, wherever another one is", arguments: 1...25)
@@ -20,6 +22,21 @@ struct FieldTextTests {
         #expect(isToken(bytes) == byte.isTokenByte, "\(byte) at \(place) of \(count)")
       }
     }
+  }
+
+  @Test("visible text has no control character and no byte that is not ASCII, wherever it is", arguments: 0...17)
+  func visible(count: Int) {
+    let text = (0..<count).map { UInt8(0x20 + $0 * 94 / 17) }
+    #expect(isVisible(text))
+    for place in 0..<count {
+      for byte in UInt8.min...UInt8.max {
+        var bytes = text
+        bytes[place] = byte
+        #expect(isVisible(bytes) == (0x20...0x7E).contains(byte), "\(byte) at \(place) of \(count)")
+      }
+    }
+    // Sums of bytes that are not ASCII carry over into the next byte.
+    #expect(!isVisible(text + [0xFF, 0x1F]) && !isVisible([0xFF, 0x20] + text))
   }
 
   @Test("empty text is not a token")

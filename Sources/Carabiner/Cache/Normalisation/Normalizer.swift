@@ -84,6 +84,7 @@ struct Normalizer: ~Copyable {
     keys.reserveCapacity((tape.count / 10 + 2) * 16)
     slots.reserveCapacity(tape.count / 2)
     values.reserveCapacity(64)
+    names.reserveCapacity(8)
   }
 
   /// The values of the notes about type conditions.

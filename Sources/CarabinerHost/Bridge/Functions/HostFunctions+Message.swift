@@ -46,16 +46,18 @@ extension HostFunctions {
 
   static func headerSet(_ call: crb_call, _ name: crb_view, _ value: crb_view, _ flags: UInt32) -> crb_status {
     guard unsafe name.len <= maximumHeaderBytes, unsafe value.len <= maximumHeaderBytes - max(name.len, 0),
-      unsafe name.isHeaderName, unsafe value.isHeaderValue
+      unsafe name.isHeaderName
     else {
       return Status.invalid
     }
+    // Most values pass this one look.
+    let isVisible = unsafe value.isVisibleASCII
+    guard unsafe isVisible || value.isHeaderValue else { return Status.invalid }
     return CallTable.shared.enter(call) { call, hook, stage in
-      guard Contract.rights(.headers, in: hook, of: stage.kind).contains(.write), call.hasHeaders(in: hook, of: stage.kind)
-      else { return Status.state }
+      guard stage.mayWriteHeaders(in: hook), call.hasHeaders(in: hook, of: stage.kind) else { return Status.state }
       guard stage.mutates.contains(.headers) else { return Status.readOnly }
       guard call.staged.headerEditCount < maximumHeaders else { return Status.limit }
-      unsafe call.stageHeader(name, value, keepsOthers: flags & UInt32(CRB_HEADER_APPEND) != 0)
+      unsafe call.stageHeader(name, value, isASCII: isVisible, keepsOthers: flags & UInt32(CRB_HEADER_APPEND) != 0)
       return Status.ok
     }
   }
@@ -125,11 +127,13 @@ extension GroupCall {
   }
 
   /// Stages a field; an absent value removes the fields of the name.
-  func stageHeader(_ name: crb_view, _ value: crb_view, keepsOthers: Bool) {
+  ///
+  /// - Parameter isASCII: Whether the value is known to be ASCII.
+  func stageHeader(_ name: crb_view, _ value: crb_view, isASCII: Bool, keepsOthers: Bool) {
     let name = unsafe Span<UInt8>(_unsafeElements: name.elements)
     guard unsafe !value.isAbsent else { return staged.removeHeaders(name) }
     let bytes = unsafe Span<UInt8>(_unsafeElements: value.elements)
-    guard !bytes.isASCII else { return staged.addHeader(name, bytes, keepsOthers: keepsOthers) }
+    guard !isASCII, !bytes.isASCII else { return staged.addHeader(name, bytes, keepsOthers: keepsOthers) }
     let text = unsafe value.text
     staged.addHeader(name, text.utf8Span.span, keepsOthers: keepsOthers)
   }
@@ -239,6 +243,9 @@ extension crb_view {
   package var isHeaderName: Bool {
     unsafe len > 0 && ptr != nil && Span<UInt8>(_unsafeElements: elements).isToken
   }
+
+  /// Whether it has only visible ASCII characters and spaces.
+  fileprivate var isVisibleASCII: Bool { unsafe len >= 0 && Span<UInt8>(_unsafeElements: elements).isVisibleASCII }
 
   /// Whether it contains no byte that ends a line.
   package var isHeaderValue: Bool { unsafe len >= 0 && Span<UInt8>(_unsafeElements: elements).isFieldValue }

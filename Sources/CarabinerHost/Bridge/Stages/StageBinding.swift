@@ -7,6 +7,8 @@ final class StageBinding: Sendable {
   let kind: StageKind
   let needs: Parts
   let mutates: Parts
+  /// The hooks that may change headers, one bit each.
+  private let headerHooks: UInt32
 
   init(_ plugin: PluginInstance, _ kind: StageKind) {
     self.plugin = plugin
@@ -20,5 +22,11 @@ final class StageBinding: Sendable {
       }
     self.needs = Parts(rawValue: needs)
     self.mutates = Parts(rawValue: mutates)
+    headerHooks = Hook.allCases.reduce(0) { hooks, hook in
+      Contract.rights(.headers, in: hook, of: kind).contains(.write) ? hooks | 1 << UInt32(hook.rawValue) : hooks
+    }
   }
+
+  /// Whether a hook of the stage's kind may change headers.
+  @inline(__always) func mayWriteHeaders(in hook: Hook) -> Bool { headerHooks >> UInt32(hook.rawValue) & 1 == 1 }
 }
