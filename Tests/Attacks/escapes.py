@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 
 from scene import Broken
@@ -28,9 +29,12 @@ class Yard:
     """A folder with files that do not belong to a plugin and that any process may change, and the compiled attempts."""
 
     def __init__(self, carabiner, folder):
-        self.carabiner, self.launcher = carabiner, carabiner.with_name("carabiner-launcher")
         self.folder, self.outside = folder, folder / "outside"
         self.outside.mkdir(parents=True)
+        # Another user may not be able to reach the folder of the build.
+        for program in "carabiner-launcher", "carabiner-worker":
+            shutil.copy(carabiner.with_name(program), folder)
+        self.launcher = folder / "carabiner-launcher"
         for number in range(1, MOST_ATTEMPTS):
             (self.outside / f"file-{number}").write_text("x")
             (self.outside / f"folder-{number}").mkdir()

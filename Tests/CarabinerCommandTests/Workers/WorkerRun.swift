@@ -52,7 +52,7 @@ struct WorkerRun: Sendable {
   ) async throws {
     let folder = try FixturePlugin.Folder()
     try EscapeFixture.open(folder.url)
-    var words = prefix + [Self.programs[0].path] + arguments
+    var words = prefix + [try Self.launcher(for: user, in: folder)] + arguments
     if let libraries { words = ["/usr/bin/env", "LD_LIBRARY_PATH=\(libraries)"] + words }
     if !features.isEmpty {
       let without = try await Self.compileWithout(into: folder)
@@ -71,6 +71,13 @@ struct WorkerRun: Sendable {
       }
     }
     (self.inForce, self.missing, self.refused) = (inForce, missing, refused)
+  }
+
+  /// The launcher, in a folder that the user can reach. The folder of the build may belong to another one.
+  private static func launcher(for user: TestUser, in folder: FixturePlugin.Folder) throws -> String {
+    if case .current = user { return programs[0].path }
+    for program in programs { try FileManager.default.copyItem(at: program, to: folder.file(program.lastPathComponent)) }
+    return folder.file(programs[0].lastPathComponent).path
   }
 
   private static func compileWithout(into folder: FixturePlugin.Folder) async throws -> String {
