@@ -102,7 +102,8 @@ package final class GatewayServer: Sendable {
   ) throws {
     let pipeline = channel.pipeline.syncOperations
     try pipeline.addHandler(HTTP1Codec(limits: limits))
-    try pipeline.addHandler(ConnectionHandler(handler, limits: limits, connections: connections))
+    let clock = ConnectionClock(channel.eventLoop, limits)
+    try pipeline.addHandler(ConnectionHandler(handler, limits: limits, clock: clock, connections: connections))
   }
 
   /// The address as text, with the bound port.

@@ -130,35 +130,41 @@ extension ConnectionHandler {
 
   // MARK: Time
 
-  /// Sets the receive deadline. A pending timer is not rescheduled; it checks the deadline when it fires.
+  /// Sets the receive deadline.
   func allow(_ time: TimeAmount, _ context: ChannelHandlerContext) {
     let due = context.eventLoop.now + time
     deadline = due
-    if !isTimed { arm(due, context) }
+    if !isTimed { addToClock(due, context) }
   }
 
   /// Sets the time by which the client must have read some of the data that is written.
   private func awaitClient(_ context: ChannelHandlerContext) {
     let due = context.eventLoop.now + limits.sendTimeout
     sendDeadline = due
-    if !isTimed { arm(due, context) }
+    if !isTimed { addToClock(due, context) }
   }
 
-  /// The timer fires after the shortest timeout at the latest, so it is in time for deadlines that are set before it fires.
-  private func arm(_ due: NIODeadline, _ context: ChannelHandlerContext) {
+  private func addToClock(_ due: NIODeadline, _ context: ChannelHandlerContext) {
+    // The clock would keep the handler of a closed channel.
+    guard context.channel.isActive else { return }
     isTimed = true
-    let shortest = min(limits.receiveTimeout, limits.idleTimeout, limits.sendTimeout)
-    context.eventLoop.watch(self, until: min(due, context.eventLoop.now + shortest)) { $0.timeIsUp() }
+    clock.add(self, until: due)
   }
 
-  private func timeIsUp() {
-    isTimed = false
-    guard let context, let next = [deadline, sendDeadline].compactMap(\.self).min() else { return }
-    let now = context.eventLoop.now
-    guard next <= now else { return arm(next, context) }
+  /// Acts on a deadline that has passed.
+  ///
+  /// - Returns: The next deadline; nil if there is none, and the clock need not call again.
+  func checkDeadlines(_ now: NIODeadline) -> NIODeadline? {
+    if let context { act(on: now, context) }
+    let next = context == nil ? nil : [deadline, sendDeadline].compactMap(\.self).min()
+    isTimed = next != nil
+    return next
+  }
+
+  private func act(on now: NIODeadline, _ context: ChannelHandlerContext) {
     if let sendDeadline, sendDeadline <= now { return context.close(promise: nil) }
-    deadline = nil
-    if let sendDeadline { arm(sendDeadline, context) }
+    guard let deadline, deadline <= now else { return }
+    self.deadline = nil
     switch state {
     case .receiving:
       let time = limits.receiveTimeout.nanoseconds / 1_000_000

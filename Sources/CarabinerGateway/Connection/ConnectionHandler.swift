@@ -49,16 +49,20 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
   @safe @exclusivity(unchecked) var deadline: NIODeadline?
   /// The time by which the client must have read some of the unsent bytes.
   @safe @exclusivity(unchecked) var sendDeadline: NIODeadline?
-  /// Whether a timer is pending that checks the deadlines.
+  let clock: ConnectionClock
+  /// Whether the clock checks the deadlines.
   @safe @exclusivity(unchecked) var isTimed = false
   @safe @exclusivity(unchecked) var context: ChannelHandlerContext?
 
-  /// - Parameter unsent: Counts the unsent bytes of the HTTP/2 connection that the stream belongs to; nil for an HTTP/1.1
-  ///   connection.
+  /// - Parameters:
+  ///   - unsent: Counts the unsent bytes of the HTTP/2 connection that the stream belongs to; nil for an HTTP/1.1 connection.
+  ///   - clock: The clock of the connection.
   init(
-    _ handler: any RequestHandler, limits: GatewayLimits, stream unsent: UnsentBytes? = nil, connections: OpenConnections
+    _ handler: any RequestHandler, limits: GatewayLimits, stream unsent: UnsentBytes? = nil, clock: ConnectionClock,
+    connections: OpenConnections
   ) {
     self.handler = handler
+    self.clock = clock
     self.unsent = unsent
     isStream = unsent != nil
     // An HTTP/2 stream carries one request.
@@ -74,7 +78,10 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     if context.channel.isActive { begin(context) }
   }
 
-  func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+  func handlerRemoved(context: ChannelHandlerContext) {
+    self.context = nil
+    clock.remove(self)
+  }
 
   func channelActive(context: ChannelHandlerContext) {
     begin(context)

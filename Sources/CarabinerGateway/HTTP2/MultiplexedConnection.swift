@@ -42,6 +42,7 @@ final class MultiplexedConnection: ChannelInboundHandler {
         keepalive: .init(pingInterval: limits.keepAlive, ackTimeout: limits.keepAlive)))
     let open = NIOLoopBoundBox(0, eventLoop: channel.eventLoop)
     let unsent = UnsentBytes(channel, of: connections.unsent)
+    let clock = NIOLoopBound(ConnectionClock(channel.eventLoop, limits), eventLoop: channel.eventLoop)
     let ledger = StreamLedger(upkeep, channel.eventLoop)
     let frames = FrameOutlet()
     try pipeline.addHandler(frames)
@@ -60,7 +61,8 @@ final class MultiplexedConnection: ChannelInboundHandler {
         try pipeline.addHandler(HTTP2FramePayloadToHTTP1ServerCodec())
         try pipeline.addHandler(NIOHTTPResponseHeadersValidator())
         try pipeline.addHandler(StreamParts())
-        try pipeline.addHandler(ConnectionHandler(handler, limits: limits, stream: unsent, connections: connections))
+        try pipeline.addHandler(
+          ConnectionHandler(handler, limits: limits, stream: unsent, clock: clock.value, connections: connections))
       }
     }
     let connection = MultiplexedConnection(connections, limits, frames, ledger)

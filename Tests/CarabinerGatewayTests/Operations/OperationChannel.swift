@@ -35,7 +35,9 @@ struct OperationChannel {
     try await channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).get()
     try await channel.testingEventLoop.executeInContext { [channel] in
       try channel.pipeline.syncOperations.addHandler(
-        ConnectionHandler(service, limits: limits, connections: OpenConnections(unsent: UnsentTotal(limits))))
+        ConnectionHandler(
+          service, limits: limits, clock: ConnectionClock(channel.eventLoop, limits),
+          connections: OpenConnections(unsent: UnsentTotal(limits))))
     }
   }
 

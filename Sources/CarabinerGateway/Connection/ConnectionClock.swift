@@ -1,0 +1,46 @@
+internal import NIOCore
+
+/// The one timer of a connection, which checks the deadlines of its request, or of all its HTTP/2 streams.
+///
+/// A timer for each stream would stay in the event loop for seconds after its stream. The HTTP/2 library cancels a timer for each
+/// stream, for which the loop searches all of its timers, so each stream would slow down the following ones.
+final class ConnectionClock {
+  private let loop: any EventLoop
+  /// The timer fires after this time at the latest, so it is in time for deadlines that are set before it fires.
+  private let shortest: TimeAmount
+  private var handlers: [ObjectIdentifier: ConnectionHandler] = [:]
+  private var isTimed = false
+
+  init(_ loop: any EventLoop, _ limits: GatewayLimits) {
+    self.loop = loop
+    shortest = min(limits.receiveTimeout, limits.idleTimeout, limits.sendTimeout)
+  }
+
+  /// Calls `checkDeadlines` of a handler, first at `due` or earlier, until it returns nil.
+  func add(_ handler: ConnectionHandler, until due: NIODeadline) {
+    handlers[ObjectIdentifier(handler)] = handler
+    if !isTimed { arm(due) }
+  }
+
+  /// Stops the checks of a handler whose channel has closed.
+  func remove(_ handler: ConnectionHandler) { handlers[ObjectIdentifier(handler)] = nil }
+
+  private func arm(_ due: NIODeadline) {
+    isTimed = true
+    loop.watch(self, until: min(due, loop.now + shortest)) { $0.timeIsUp() }
+  }
+
+  private func timeIsUp() {
+    let now = loop.now
+    var next: NIODeadline?
+    for (id, handler) in handlers {
+      if let due = handler.checkDeadlines(now) {
+        next = min(next ?? due, due)
+      } else {
+        handlers[id] = nil
+      }
+    }
+    isTimed = false
+    if let next { arm(next) }
+  }
+}
