@@ -1,0 +1,326 @@
+/* The memory that a host shares with a worker, and the messages in it.
+ *
+ * Each lane, and the control thread, has a pair of sealed memory files.  The host writes `down`, which the worker maps read-only; the
+ * worker writes `up`, which the host maps read-only.  There is no lock in them.
+ *
+ * A POST goes down: the host takes a slot, writes a message to the arena of `down`, and adds a post to the ring.  The ANSWER comes in
+ * the slot of `up`; its message is in the arena of `up`.  While a hook is pending, the slot says so.  Posts without a slot have
+ * neither a message nor an answer.
+ * A CALLBACK goes up, over the control pair only: the worker asks for something that only the host can do, and waits for its status.
+ * The BELL, an event counter, wakes the reader of the host: for answers that it asked to be announced, for pending hooks, callbacks,
+ * and nothing else.
+ *
+ * The host believes nothing of `up`: it copies once, and checks the copy.  The worker trusts `down`. */
+#ifndef CCROSSING_H
+#define CCROSSING_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+  CCROSSING_MAGIC = 0x43425257,
+  CCROSSING_VERSION = 1,
+  CCROSSING_SLOTS = 256,
+  CCROSSING_RING = 1024,
+  CCROSSING_CALLBACKS = 64,
+  CCROSSING_MOST_LANES = 16,
+  CCROSSING_MOST_PLUGINS = 16,
+  /* Space in an arena is given out in blocks of this size. */
+  CCROSSING_BLOCK = 16 << 10
+};
+#define CCROSSING_NO_SLOT UINT32_MAX
+/* The length of an absent text. */
+#define CCROSSING_ABSENT UINT32_MAX
+
+/* The descriptors of a worker, beside 0, 1 and 2.  The pair of lane n has the numbers FIRST_PAIR + 2n (down) and FIRST_PAIR + 2n + 1 (up);
+ * pair 0 is that of the control thread, lanes are the pairs 1, 2 ...  Behind the last pair follow the files of plugins. */
+enum { CCROSSING_REPORT = 3, CCROSSING_BELL = 4, CCROSSING_FIRST_PAIR = 5 };
+
+/* ---- Messages in the ring ---- */
+
+/* Operations of a post: the hooks of a lane, as CarabinerABI numbers them, then those of the control thread. */
+enum CCrossing_operation {
+  CCROSSING_ON_REQUEST = 0,
+  CCROSSING_ON_RESULT,
+  CCROSSING_ON_HEAD,
+  CCROSSING_ON_CHUNK,
+  CCROSSING_ON_READ,
+  CCROSSING_ON_WRITE,
+  CCROSSING_ON_ERROR,
+  CCROSSING_ON_END,
+  CCROSSING_RELEASE, /* of a lane, without a slot: the host forgets the call */
+
+  CCROSSING_LOAD = 32, /* argument: number of the plugin file.  Answer: records INTERCEPTOR and what follows it, or FAILURE */
+  CCROSSING_VALIDATE,  /* argument: number of the interceptor in its plugin (plugin << 16 | interceptor).  Records CONFIG.  Answer: FAILURE or nothing */
+  CCROSSING_CREATE,    /* the same argument; instance: its number.  Records ENTRY, CONFIG, ORIGIN, GRANT...  Answer: FAILURE or nothing */
+  CCROSSING_SAVE,      /* instance.  Answer: STATE (number: version), nothing, or FAILURE */
+  CCROSSING_ADOPT,     /* instance.  Record STATE.  Answer: FAILURE or nothing */
+  CCROSSING_DRAIN,     /* instance */
+  CCROSSING_DESTROY,   /* instance */
+  CCROSSING_CANCEL,    /* call, without a slot: it is cancelled, and its on_cancel runs */
+  CCROSSING_REVOKE,    /* call, without a slot: its token is stale */
+  CCROSSING_FETCHED,   /* call: the number of the fetch.  Records FETCHED and FIELD..., or ERROR */
+  CCROSSING_STORED,    /* call: the number of the operation.  Record STORED, or ERROR */
+  CCROSSING_SHUTDOWN   /* destroys all instances, calls deinit(), and ends the process with status 0 */
+};
+
+struct CCrossing_post {
+  uint16_t operation;
+  uint16_t kind; /* of a hook: 0 graphql, 1 cache, 2 http, 3 parsing */
+  uint32_t slot;
+  uint32_t generation; /* of the slot, 1 to 2^31 - 1, another one for each post */
+  uint32_t instance;
+  uint64_t call;       /* the call of a hook; of a control operation its argument */
+  uint32_t block;      /* the first block of the message in the arena of `down` */
+  uint32_t length;     /* of the message; for operations without one, 0 */
+};
+
+/* ---- The pages ---- */
+
+struct CCrossing_down_slot {
+  _Alignas(64) _Atomic uint32_t announce; /* the generation whose answer rings the bell; 0: none */
+  _Atomic uint32_t sleeps;                /* the generation for whose answer a thread sleeps in a futex; 0: none */
+};
+
+/* The host's reply to a callback. */
+struct CCrossing_reply {
+  _Alignas(64) _Atomic uint32_t answered; /* the generation of the callback; the worker sleeps on it */
+  int32_t status;
+};
+
+struct CCrossing_down {
+  uint32_t magic, version, lanes, plugins;
+  uint64_t arena;              /* bytes */
+  _Atomic uint32_t levels;     /* of logs: one bit for each level that is enabled, for all plugins of the worker */
+  _Alignas(64) _Atomic uint32_t tail; /* number of posts; the lane sleeps on it */
+  _Alignas(64) struct CCrossing_post ring[CCROSSING_RING];
+  struct CCrossing_down_slot slots[CCROSSING_SLOTS];
+  struct CCrossing_reply replies[CCROSSING_CALLBACKS];
+};
+
+enum { CCROSSING_KEPT = 1 /* the worker keeps memory for the call until it is released */ };
+
+struct CCrossing_up_slot {
+  _Alignas(64) _Atomic uint32_t state;    /* written last; the host sleeps on it.  2 * generation: its hook is pending.  2 * generation + 1: answered */
+  int32_t verdict;                        /* of a hook; of a control operation its status */
+  uint32_t flags;                         /* CCROSSING_KEPT */
+  uint32_t block, length;                 /* the message in the arena of `up` */
+  uint64_t nanoseconds;                   /* the time of the hook */
+};
+
+enum CCrossing_request {
+  CCROSSING_CHECK = 1, /* argument: a part.  Whether bytes may be that part: the status of field_set() */
+  CCROSSING_FETCH,     /* instance; number: of the fetch.  Records FETCH, FIELD..., BODY.  The status of start() */
+  CCROSSING_STORE,     /* instance; number: of the operation; argument: CCrossing_store.  Records KEY... or BODY */
+  CCROSSING_LOG,       /* instance; argument: level; number: request id, 0 for none.  Record LINE */
+  CCROSSING_KEY        /* argument: a baggage key, numbered by the worker from 1.  Record LINE: its name.  From then on snapshots have its value */
+};
+
+enum CCrossing_store { CCROSSING_STORE_LOAD = 0, CCROSSING_STORE_PUBLISH, CCROSSING_STORE_REMOVE, CCROSSING_STORE_REMOVE_MATCHING };
+
+struct CCrossing_callback {
+  _Alignas(64) _Atomic uint32_t asked; /* the generation, written last.  It is free if down.replies[n].answered is the same */
+  uint16_t request;
+  uint16_t zero;
+  uint32_t instance;
+  uint32_t argument;
+  uint64_t number;
+  uint32_t block, length;
+};
+
+struct CCrossing_up {
+  _Atomic uint32_t ready;             /* of the control pair: 1 once the worker is confined and takes posts */
+  _Alignas(64) _Atomic uint32_t sleeps;  /* whether the lane sleeps on down.tail */
+  _Atomic uint32_t processor;         /* on which the lane last ran */
+  _Atomic uint32_t begun;             /* number of posts taken from the ring */
+  _Alignas(64) _Atomic uint64_t running; /* generation << 32 | slot << 8 | operation + 1 of the hook that runs; 0: none */
+  _Alignas(64) struct CCrossing_up_slot slots[CCROSSING_SLOTS];
+  struct CCrossing_callback callbacks[CCROSSING_CALLBACKS];
+};
+
+/* The arena follows at this offset, in both files. */
+enum { CCROSSING_ARENA = 128 << 10 };
+_Static_assert(sizeof(struct CCrossing_down) <= CCROSSING_ARENA, "the arena follows the pages");
+_Static_assert(sizeof(struct CCrossing_up) <= CCROSSING_ARENA, "the arena follows the pages");
+_Static_assert(sizeof(struct CCrossing_post) == 32, "a post has no padding");
+
+/* ---- The message of a hook: a snapshot ---- */
+
+/* A text in a message: its place, counted from the beginning of the message, and its length. */
+struct CCrossing_text {
+  uint32_t place, length;
+};
+
+/* A part of the message: its status, and its bytes if that is CRB_OK. */
+struct CCrossing_part {
+  uint32_t part;
+  int32_t status;
+  struct CCrossing_text bytes;
+};
+
+struct CCrossing_field {
+  struct CCrossing_text name, value;
+  uint32_t flags, zero;
+};
+
+/* A visible value of the baggage. */
+struct CCrossing_bag {
+  uint32_t key, type;
+  uint64_t bits; /* of a number */
+  struct CCrossing_text bytes;
+};
+
+enum { CCROSSING_NO_EVENT = 0, CCROSSING_RESULT, CCROSSING_HEAD, CCROSSING_CHUNK, CCROSSING_ERROR };
+
+/* A snapshot.  Then follow the parts, the fields, the baggage, the fields of the event's head, and the bytes of all texts. */
+struct CCrossing_snapshot {
+  uint64_t request_id, deadline_ns;
+  uint32_t attempt, operation_type;
+  int32_t headers_status; /* of headers() */
+  uint32_t parts, fields, bags;
+  uint32_t event, event_fields;
+  /* The event, by its kind:
+   * result: a = flags, c = http_status, number = seq, texts = json, data, errors, extensions, path, label (in this order, as in crb_result)
+   * head:   a = status, b = http_version, c = attempt, texts[0] = url
+   * chunk:  a = flags, number = seq, texts[0] = bytes
+   * error:  a = code, b = flags, c = http_status, number = retry_after_ns, texts = domain, message, detail_json, origin */
+  uint32_t a, b, c, zero;
+  uint64_t number;
+  struct CCrossing_text texts[6];
+};
+
+/* ---- All other messages: records ---- */
+
+enum CCrossing_record_kind {
+  /* The edits of a hook, in the answer, in the order in which it staged them. */
+  CCROSSING_HEADER = 1, /* a = flags of header_set, name, value (absent: remove) */
+  CCROSSING_FIELD_SET,  /* a = part, value (absent: remove) */
+  CCROSSING_EMIT,       /* a = kind, b = flags, value */
+  CCROSSING_ERROR_SET,  /* a = code, b = flags, number = retry_after_ns, name = domain, value = message; then ERROR_MORE */
+  CCROSSING_ERROR_MORE, /* a = http_status, name = origin, value = detail_json */
+  CCROSSING_RETRY,      /* a = scope, number = delay_ns */
+  CCROSSING_HEAD_SET,   /* a = status, b = http_version, number = count of HEAD_FIELD that follow */
+  CCROSSING_HEAD_FIELD, /* a = flags, name, value */
+  CCROSSING_BAG_SET,    /* a = key, b = scope << 8 | type, number = bits, value */
+  CCROSSING_LOG_LINE,   /* a = level, value */
+
+  /* The description of a plugin. */
+  CCROSSING_INTERCEPTOR = 32, /* a = thread class, b = CCROSSING_HAS_*, name = id, value = version; then the other ones of it */
+  CCROSSING_TEXT,             /* a = CCROSSING_TEXT_*, value */
+  CCROSSING_STAGE,            /* a = kind, b = bits of the hooks that are not NULL (1 << operation; 1 << CCROSSING_RELEASE; bit 31: on_cancel),
+                                 number = needs << 32 | mutates */
+
+  /* Of control operations and callbacks. */
+  CCROSSING_FAILURE = 64, /* a = status, value = the text of the plugin or of the worker */
+  CCROSSING_CONFIG,       /* value */
+  CCROSSING_ENTRY,        /* value = name of the entry, number = generation of the manifest */
+  CCROSSING_ORIGIN,       /* value */
+  CCROSSING_GRANT,        /* value = fetch or store */
+  CCROSSING_STATE,        /* number = version, value */
+  CCROSSING_REQUEST,      /* a = flags, number = timeout_ns, name = method, value = url */
+  CCROSSING_FIELD,        /* a = flags, name, value: a header field of a fetch */
+  CCROSSING_BODY,         /* value */
+  CCROSSING_RESPONSE,     /* a = status, b = http_version, value = url: of a fetch; then FIELD... and BODY */
+  CCROSSING_KEY_TEXT,     /* value: a key of the store */
+  CCROSSING_STORE_ANSWER, /* number = count, value = records */
+  CCROSSING_LINE          /* value */
+};
+
+enum { CCROSSING_TEXT_NAME = 1, CCROSSING_TEXT_VENDOR, CCROSSING_TEXT_URL, CCROSSING_TEXT_SCHEMA, CCROSSING_TEXT_ACCEPT };
+enum { CCROSSING_HAS_VALIDATE = 1, CCROSSING_HAS_DRAIN = 2, CCROSSING_HAS_STATE = 4 };
+
+/* A record.  The bytes of name and value follow, and then zeros up to the next multiple of 8.  An absent text has the length
+ * CCROSSING_ABSENT and no bytes. */
+struct CCrossing_record {
+  uint16_t kind, zero;
+  uint32_t a, b;
+  uint32_t name, value;
+  uint32_t zero2;
+  uint64_t number;
+};
+_Static_assert(sizeof(struct CCrossing_record) == 32, "a record has no padding");
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Space in an arena ---- */
+
+/* Gives out blocks of an arena.  Not for several threads at once. */
+struct CCrossing_space {
+  uint32_t count, next;
+  uint64_t *used; /* a bit for each block */
+};
+/* Returns 0, or -1 without memory. */
+int CCrossing_openSpace(struct CCrossing_space *space, uint64_t arena);
+void CCrossing_closeSpace(struct CCrossing_space *space);
+/* Returns the first of as many blocks as `bytes` need, at least one; UINT32_MAX if there is no room. */
+uint32_t CCrossing_take(struct CCrossing_space *space, uint64_t bytes);
+void CCrossing_give(struct CCrossing_space *space, uint32_t block, uint64_t bytes);
+static inline uint64_t CCrossing_blocks(uint64_t bytes) { return bytes ? (bytes + CCROSSING_BLOCK - 1) / CCROSSING_BLOCK : 1; }
+
+/* ---- Waiting.  All futexes are shared. ---- */
+
+/* Sleeps while *word is `old`, at most for this time; UINT64_MAX: without a limit.  May return early. */
+void CCrossing_sleep(const _Atomic uint32_t *word, uint32_t old, uint64_t nanoseconds);
+/* Wakes one sleeper. */
+void CCrossing_wake(const _Atomic uint32_t *word);
+uint64_t CCrossing_now(void); /* CLOCK_MONOTONIC, nanoseconds */
+
+/* ---- The host's side ---- */
+
+/* Makes a sealed memory file for one direction, and maps it: for writing if `isDown`, else for reading.  Returns its descriptor, with the
+ * number 16 or higher and closed on exec; -1 with errno. */
+int CCrossing_make(uint64_t arena, int isDown, void **map);
+void CCrossing_unmap(const void *map, uint64_t arena);
+
+/* Adds a post, and wakes the lane if it sleeps.  The caller holds the lane's lock and has checked that the ring has room.
+ * Returns the number of posts. */
+uint32_t CCrossing_post(struct CCrossing_down *down, const struct CCrossing_up *up, uint32_t tail, const struct CCrossing_post *post);
+
+/* What a slot of `up` says, read once. */
+struct CCrossing_answer {
+  int32_t verdict;
+  uint32_t flags, block, length;
+  uint64_t nanoseconds;
+};
+enum { CCROSSING_NOT_YET = 0, CCROSSING_ANSWERED = 1, CCROSSING_IS_PENDING = 2 };
+/* Whether the slot has the answer of this generation, which is then copied. */
+int CCrossing_look(const struct CCrossing_up *up, uint32_t slot, uint32_t generation, struct CCrossing_answer *answer);
+/* Waits for it: spins for a learnt time if the lane runs on another processor, then sleeps, at most until `until` (CLOCK_MONOTONIC).
+ * `budget` is learnt, in spins; it belongs to the lane and may be shared by threads. */
+int CCrossing_await(struct CCrossing_down *down, const struct CCrossing_up *up, uint32_t slot, uint32_t generation, uint64_t until,
+                    _Atomic uint32_t *budget, struct CCrossing_answer *answer);
+/* Asks for a bell with the answer.  Returns like CCrossing_look(), which the caller need not call after it. */
+int CCrossing_announce(struct CCrossing_down *down, const struct CCrossing_up *up, uint32_t slot, uint32_t generation,
+                       struct CCrossing_answer *answer);
+/* Copies a callback that has come since the last one with the generation `seen`.  Returns its generation, or `seen`. */
+uint32_t CCrossing_asked(const struct CCrossing_up *up, uint32_t callback, uint32_t seen, struct CCrossing_callback *copy);
+void CCrossing_reply(struct CCrossing_down *down, uint32_t callback, uint32_t generation, int32_t status);
+static inline uint32_t CCrossing_begun(const struct CCrossing_up *up) { return atomic_load_explicit(&up->begun, memory_order_acquire); }
+static inline uint64_t CCrossing_running(const struct CCrossing_up *up) { return atomic_load_explicit(&up->running, memory_order_acquire); }
+static inline uint32_t CCrossing_isReady(const struct CCrossing_up *up) { return atomic_load_explicit(&up->ready, memory_order_acquire); }
+static inline void CCrossing_setLevels(struct CCrossing_down *down, uint32_t levels) { atomic_store(&down->levels, levels); }
+
+/* ---- The worker's side ---- */
+
+/* Maps one direction from its descriptor.  Returns NULL with errno. */
+void *CCrossing_map(int descriptor, uint64_t arena, int isDown);
+/* Waits for post number `begun`, at most until `until`; spins first as CCrossing_await() does.  Returns 1 and the post, or 0. */
+int CCrossing_next(const struct CCrossing_down *down, struct CCrossing_up *up, uint32_t begun, uint64_t until, uint32_t *budget,
+                   struct CCrossing_post *post);
+/* Publishes the answer of a slot, and wakes a thread that sleeps for it.  Returns whether the bell must be rung. */
+int CCrossing_publish(const struct CCrossing_down *down, struct CCrossing_up *up, const struct CCrossing_post *post,
+                      const struct CCrossing_answer *answer);
+/* Publishes that a hook is pending.  The same return value. */
+int CCrossing_pend(const struct CCrossing_down *down, struct CCrossing_up *up, const struct CCrossing_post *post);
+
+static inline void *CCrossing_arena(const void *map, uint32_t block) {
+  return (char *)(uintptr_t)map + CCROSSING_ARENA + (uint64_t)block * CCROSSING_BLOCK;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif
