@@ -53,6 +53,9 @@ let package = Package(
 
     // The libraries, lowest first.
     .target(name: "CCrash"),
+    // The memory that host and worker share, and the messages between host and launcher.
+    .target(name: "CCrossing"),
+    .target(name: "CLaunching"),
     // No product, and public nevertheless: the compiler folds only public constants of another module, and each hook compares some.
     .target(name: "CarabinerABI", dependencies: ["CCarabiner"], swiftSettings: swiftSettings),
     .target(name: "CarabinerWire", swiftSettings: swiftSettings),
@@ -89,7 +92,7 @@ let package = Package(
       name: "CarabinerHost",
       dependencies: [
         "Carabiner", "CarabinerABI", "CarabinerDigest", "CarabinerFiles", "CarabinerManifest", "CarabinerWire", "CCarabiner",
-        "CCrash", "CFFI", "CLinux",
+        "CCrash", "CCrossing", "CFFI", "CLaunching", "CLinux",
         .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: swiftSettings),
@@ -365,8 +368,9 @@ if !librariesOnly {
       ],
       swiftSettings: swiftSettings),
     // Processes for plugins that the host does not trust. They are C and map no Swift.
-    .executableTarget(name: "CarabinerLauncher", dependencies: ["CConfine"], linkerSettings: withoutSwift),
-    .executableTarget(name: "CarabinerWorker", dependencies: ["CConfine"], linkerSettings: withoutSwift),
+    .executableTarget(name: "CarabinerLauncher", dependencies: ["CConfine", "CLaunching"], linkerSettings: withoutSwift),
+    .executableTarget(
+      name: "CarabinerWorker", dependencies: ["CCarabiner", "CConfine", "CCrossing"], linkerSettings: withoutSwift),
     // A host for one's own program: generations of a manifest, and the gateway over them.
     .target(
       name: "CarabinerServer",

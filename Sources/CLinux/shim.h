@@ -66,6 +66,10 @@ static inline int CLinux_newMemoryFile(const char *name) {
 /* F_ADD_SEALS with SEAL, SHRINK, GROW and WRITE: no process can change the file any more, this one included. fcntl is variadic. */
 static inline int CLinux_seal(int descriptor) { return fcntl(descriptor, 1033, 0x1 | 0x2 | 0x4 | 0x8); }
 
+/* The number of the processor that runs the thread. glibc declares this only with _GNU_SOURCE. */
+extern int sched_getcpu(void);
+static inline int CLinux_processor(void) { return sched_getcpu(); }
+
 /* Returns a descriptor that becomes readable when the process ends. */
 static inline int CLinux_openProcess(pid_t process) { return (int)syscall(SYS_pidfd_open, process, 0u); }
 

@@ -35,6 +35,9 @@ package struct HostError: Error, Sendable, CustomStringConvertible {
     case notWritten
     case busy
     case processFailed
+    case launcherFailed
+    case launcherVersion
+    case workerNotStarted
   }
 
   /// The kind of failure.

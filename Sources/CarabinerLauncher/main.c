@@ -23,7 +23,7 @@ static int open_standard(void) {
   return 0;
 }
 
-/* The copy.  It reports to its starter whether it has its namespaces, and then runs a worker. */
+/* The copy.  It reports to its starter whether it has its namespaces, and then runs a worker, or serves. */
 static int launch(const struct options *options, const struct program *program, const struct CConfine_launch *how, int starter) {
   prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   struct CConfine_failure why = {.code = 0};
@@ -33,7 +33,7 @@ static int launch(const struct options *options, const struct program *program, 
   close(starter);
   /* From here on workers cannot read the memory of the launcher, whose user they share, even without Landlock and namespaces. */
   prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-  return run_worker(options, program, how);
+  return program->socket < 0 ? run_worker(options, program, how) : serve(options, program, how);
 }
 
 /* Waits for a copy to be ready.  Returns 0, or -1 with the reason. */
@@ -85,6 +85,8 @@ int main(int count, char **words) {
   int status = take_options(&options, count, words);
   if (status >= 0) return status;
   if (open_standard() != 0) return FAILED;
+  /* The host starts it from a descriptor, whose number would be its name. */
+  prctl(PR_SET_NAME, "carabiner-launc", 0, 0, 0);
   signal(SIGPIPE, SIG_IGN);
   struct program program;
   if (open_program(&options, &program) != 0) return FAILED;
@@ -94,6 +96,9 @@ int main(int count, char **words) {
   if (CConfine_becomeUser(options.user, options.group) != 0) {
     say("cannot become user %u: %s", (unsigned)options.user, strerror(errno));
   }
+  /* The socket closes with the host too, but a process that the host forked may have a copy of its end.  This is after the change of the
+   * user, which clears the signal. */
+  if (program.socket >= 0) prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   /* Otherwise /proc/self belongs to root, and the map of the user namespace cannot be written. */
   prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
   options.user = geteuid();

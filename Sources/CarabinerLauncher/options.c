@@ -10,6 +10,7 @@
 static const char usage[] =
     "usage: carabiner-launcher [--confine strict|available] [--plugin FILE] [--read PATH]... [--memory BYTES]\n"
     "                          [--user UID:GID] [--seconds N] [--worker DESCRIPTOR] [--help]\n"
+    "       carabiner-launcher --serve DESCRIPTOR [--read PATH]... [--user UID:GID] [--worker DESCRIPTOR]\n"
     "\n"
     "Starts a worker, a confined process that maps a plugin. Prints which layers of its confinement are in force on this system, and\n"
     "for each other one why it is missing and what to do.\n"
@@ -21,10 +22,9 @@ static const char usage[] =
     "  --user UID:GID         the user of the worker if root starts the launcher (default: 65534:65534)\n"
     "  --seconds N            kill the worker after this time (default: 10)\n"
     "  --worker DESCRIPTOR    an open descriptor of carabiner-worker (default: the file beside this program)\n"
+    "  --serve DESCRIPTOR     start workers as a host asks for them on this socket, until it closes; the host starts the launcher so\n"
     "\n"
     "Exit status: 0 done, 1 the worker did not run, 2 usage, 3 a required layer is missing, 4 the plugin cannot be mapped.\n";
-
-enum { LEAST_MEMORY = 16 << 20 };
 
 void say(const char *format, ...) {
   va_list arguments;
@@ -84,12 +84,13 @@ static int take_option(struct options *options, const char *name, const char *va
   uint64_t number;
   if (!strcmp(name, "--plugin")) return options->plugin = value, *value != 0;
   if (!strcmp(name, "--read")) return add_readable(options, value, strlen(value));
-  if (!strcmp(name, "--memory")) return take_whole(value, LEAST_MEMORY, 1ull << 44, &options->memory);
+  if (!strcmp(name, "--memory")) return take_whole(value, CLAUNCHING_LEAST_MEMORY, CLAUNCHING_MOST_MEMORY, &options->memory);
   if (!strcmp(name, "--user")) return take_user(options, value);
   if (!strcmp(name, "--seconds")) return take_whole(value, 1, 3600, &options->seconds);
   if (!strcmp(name, "--confine")) return options->confine = value, !strcmp(value, "strict") || !strcmp(value, "available");
-  if (strcmp(name, "--worker") != 0 || !take_whole(value, 3, 1 << 20, &number)) return 0;
-  options->worker = (int)number;
+  int *descriptor = !strcmp(name, "--worker") ? &options->worker : !strcmp(name, "--serve") ? &options->serve : NULL;
+  if (!descriptor || !take_whole(value, 3, 1 << 20, &number)) return 0;
+  *descriptor = (int)number;
   return 1;
 }
 
@@ -98,7 +99,7 @@ int take_options(struct options *options, int count, char **words) {
   options->memory = 256 << 20;
   options->seconds = 10;
   options->confine = "strict";
-  options->worker = -1;
+  options->worker = options->serve = -1;
   for (int index = 1; index < count; index += 2) {
     if (!strcmp(words[index], "--help") || !strcmp(words[index], "-h")) return fputs(usage, stdout), DONE;
     if (index + 1 == count) {
@@ -111,6 +112,11 @@ int take_options(struct options *options, int count, char **words) {
       return WRONG_USAGE;
     }
   }
+  if (options->serve >= 0 && options->plugin) {
+    say("--serve takes no --plugin. The host names the plugins of each worker.");
+    return WRONG_USAGE;
+  }
+  options->libraries = options->readable_length;
   if (add_libraries(options)) return -1;
   say("LD_LIBRARY_PATH has too many folders. %d are allowed.", MOST_FOLDERS);
   return WRONG_USAGE;

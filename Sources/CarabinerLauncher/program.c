@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "launcher.h"
@@ -88,10 +90,26 @@ static int open_plugin(const char *path) {
   return sealed;
 }
 
+/* The socket of a service, moved above the descriptors of a worker. */
+static int open_socket(const struct options *options) {
+  int type = 0;
+  socklen_t size = sizeof type;
+  int code = getsockopt(options->serve, SOL_SOCKET, SO_TYPE, &type, &size) == 0 ? 0 : errno;
+  int socket = code == 0 && type == SOCK_SEQPACKET ? move_up(options->serve) : -1;
+  if (socket >= 0) return socket;
+  if (code == 0 && type != SOCK_SEQPACKET) code = ESOCKTNOSUPPORT;
+  else if (code == 0) code = errno;
+  say("descriptor %d cannot be served: %s. The host passes one end of a SEQPACKET socket pair.", options->serve, strerror(code));
+  return -1;
+}
+
 int open_program(const struct options *options, struct program *program) {
-  program->plugin = -1;
+  program->plugin = program->socket = -1;
+  if (options->serve >= 0 && (program->socket = open_socket(options)) < 0) return -1;
   program->worker = open_worker(options);
   if (program->worker < 0) return -1;
+  /* Others of the host are not for workers. */
+  if (program->socket >= 0) syscall(SYS_close_range, 3, FIRST_DESCRIPTOR - 1, 0);
   if (!options->plugin) return 0;
   program->plugin = open_plugin(options->plugin);
   return program->plugin < 0 ? -1 : 0;

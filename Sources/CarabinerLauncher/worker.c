@@ -18,71 +18,13 @@ enum { MOST_REPORT = 64 << 10, MOST_OUTPUT = 1 << 20 };
 /* Milliseconds for a killed worker to end. */
 enum { GRACE = 2000 };
 enum { NULL_DEVICE = 0, OUTPUT = 1, ERRORS = 2, REPORT = 3, PLUGIN = 4 };
-enum { WORDS = 24 + 2 * MOST_FOLDERS };
-
-/* The command line of a worker. */
-struct command {
-  char parent[16], user[32], memory[24], layers[16], outside[256], namespaces[128], root[128];
-  char *words[WORDS];
-  char *environment[4];
-};
-
-static void add(struct command *command, size_t *count, const char *name, const char *value) {
-  command->words[(*count)++] = (char *)name;
-  command->words[(*count)++] = (char *)value;
-}
-
-static void describe_outside(char *text, size_t capacity, const struct CConfine_place *outside) {
-  size_t used = 0;
-  for (size_t index = 0; index < CCONFINE_NAMESPACE_COUNT; index++) {
-    used += (size_t)snprintf(text + used, capacity - used, "%llu,", (unsigned long long)outside->namespaces[index]);
-  }
-  snprintf(text + used, capacity - used, "%llu,%llu", (unsigned long long)outside->root_device, (unsigned long long)outside->root_file);
-}
-
-/* The environment of a worker: only what its loader and its clock need. */
-static void fill_environment(struct command *command) {
-  static const char *const names[] = {"TZ", "LD_LIBRARY_PATH"};
-  size_t count = 0;
-  command->environment[count++] = "LANG=C.UTF-8";
-  for (size_t index = 0; index < sizeof names / sizeof *names; index++) {
-    char *text = NULL;
-    const char *value = getenv(names[index]);
-    if (value && asprintf(&text, "%s=%s", names[index], value) > 0) command->environment[count++] = text;
-  }
-  command->environment[count] = NULL;
-}
-
-static void fill(struct command *command, const struct options *options, const struct program *program, const struct CConfine_launch *how) {
-  snprintf(command->parent, sizeof command->parent, "%d", (int)getpid());
-  snprintf(command->user, sizeof command->user, "%u:%u", (unsigned)options->user, (unsigned)options->group);
-  snprintf(command->memory, sizeof command->memory, "%llu", (unsigned long long)options->memory);
-  snprintf(command->layers, sizeof command->layers, "%u", (unsigned)how->layers);
-  snprintf(command->namespaces, sizeof command->namespaces, "%d:%s", how->namespaces.code, how->namespaces.step);
-  snprintf(command->root, sizeof command->root, "%d:%s", how->root.code, how->root.step);
-  describe_outside(command->outside, sizeof command->outside, &how->outside);
-  size_t count = 0;
-  command->words[count++] = "carabiner-worker";
-  add(command, &count, "--parent", command->parent);
-  add(command, &count, "--user", command->user);
-  add(command, &count, "--memory", command->memory);
-  add(command, &count, "--confine", options->confine);
-  add(command, &count, "--layers", command->layers);
-  add(command, &count, "--outside", command->outside);
-  add(command, &count, "--no-namespaces", command->namespaces);
-  add(command, &count, "--no-root", command->root);
-  add(command, &count, "--plugin", program->plugin < 0 ? "no" : "yes");
-  for (const char *path = options->readable; *path; path += strlen(path) + 1) add(command, &count, "--read", path);
-  command->words[count] = NULL;
-  fill_environment(command);
-}
 
 /* In the copy.  All descriptors of the launcher are above those of a worker, and are closed by exec. */
 static void become_worker(const struct program *program, const struct command *command, int null_device, int output, int report) {
   int is_wrong = dup2(null_device, NULL_DEVICE) < 0 || dup2(output, OUTPUT) < 0 || dup2(output, ERRORS) < 0 || dup2(report, REPORT) < 0;
   is_wrong |= program->plugin >= 0 && dup2(program->plugin, PLUGIN) < 0;
   signal(SIGPIPE, SIG_DFL);
-  if (!is_wrong) syscall(SYS_execveat, program->worker, "", command->words, command->environment, 0x1000 /* AT_EMPTY_PATH */);
+  if (!is_wrong) syscall(SYS_execveat, program->worker, "", command->words, command->environment, AT_EMPTY_PATH);
   dprintf(report, "not started: %s\n", strerror(errno));
   _exit(FAILED);
 }
@@ -128,33 +70,31 @@ static void print_plainly(FILE *to, const char *text, size_t length) {
   }
 }
 
+/* Reads a block from a pipe, which it closes at its end.  Returns its length, or 0. */
+static size_t read_block(int *pipe, char *block, size_t capacity) {
+  ssize_t length = read(*pipe, block, capacity);
+  if (length > 0) return (size_t)length;
+  if (length < 0 && errno == EINTR) return 0;
+  close(*pipe);
+  *pipe = -1;
+  return 0;
+}
+
+static size_t least(size_t one, size_t other) { return one < other ? one : other; }
+
 static void read_report(struct worker *worker) {
   char block[4096];
-  ssize_t length = read(worker->report, block, sizeof block);
-  if (length < 0 && errno == EINTR) return;
-  if (length <= 0) {
-    close(worker->report);
-    worker->report = -1;
-    return;
-  }
-  size_t kept = (size_t)length < MOST_REPORT - worker->length ? (size_t)length : MOST_REPORT - worker->length;
+  size_t length = read_block(&worker->report, block, sizeof block), kept = least(length, MOST_REPORT - worker->length);
   memcpy(worker->text + worker->length, block, kept);
   worker->length += kept;
 }
 
 static void read_output(struct worker *worker) {
   char block[4096];
-  ssize_t length = read(worker->output, block, sizeof block);
-  if (length < 0 && errno == EINTR) return;
-  if (length <= 0) {
-    close(worker->output);
-    worker->output = -1;
-    return;
-  }
-  size_t kept = (size_t)length < MOST_OUTPUT - worker->printed ? (size_t)length : MOST_OUTPUT - worker->printed;
+  size_t length = read_block(&worker->output, block, sizeof block), kept = least(length, MOST_OUTPUT - worker->printed);
   print_plainly(stderr, block, kept);
   worker->printed += kept;
-  worker->dropped += (size_t)length - kept;
+  worker->dropped += length - kept;
 }
 
 static uint64_t now(void) {
@@ -210,9 +150,15 @@ static int judge(struct worker *worker, int was_in_time, const struct options *o
 }
 
 int run_worker(const struct options *options, const struct program *program, const struct CConfine_launch *launch) {
+  static struct order order;
   static struct command command;
   static struct worker worker;
-  fill(&command, options, program, launch);
+  order.memory = options->memory;
+  order.confine = options->confine;
+  order.words[order.word_count++] = "--plugin";
+  order.words[order.word_count++] = program->plugin < 0 ? "no" : "yes";
+  for (const char *path = options->readable; *path; path += strlen(path) + 1) order.folders[order.folder_count++] = path;
+  fill_command(&command, &order, options, launch);
   if (start(&worker, program, &command) != 0) {
     say("a worker cannot be started: %s", strerror(errno));
     return FAILED;

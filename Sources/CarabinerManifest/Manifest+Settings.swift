@@ -73,6 +73,8 @@ extension Manifest {
     package var clientAwareness: ClientAwareness?
     /// The code that sends requests to the upstream.
     package var engine = Engine.auto
+    /// The user of workers if the host is root.
+    package var workerUser = WorkerUser.name("nobody")
     /// The WebSocket for subscriptions; nil if they use HTTP.
     package var webSocket: WebSocket?
   }

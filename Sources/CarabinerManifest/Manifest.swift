@@ -107,6 +107,8 @@ extension Manifest {
     package var isMandatory = false
     /// Whether the plugin runs if there is no override for it.
     package var isEnabled = true
+    /// The process that the plugin runs in. ``Manifest/isolation(of:_:)`` also respects the environment.
+    package var isolation = Isolation.inProcess
     /// The place of the entry in the manifest.
     package var pointer: JSONPointer
   }

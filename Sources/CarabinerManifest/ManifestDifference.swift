@@ -74,6 +74,7 @@ package struct ManifestDifference: Sendable, Hashable {
     compare("maximum-buffers", \.maximumBufferBytes)
     compare("mandatory", \.isMandatory)
     compare("enabled", \.isEnabled)
+    compare("isolation", \.isolation)
     return changes
   }
 }

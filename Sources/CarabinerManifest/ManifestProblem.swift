@@ -26,6 +26,7 @@ package struct ManifestProblem: Error, Sendable, Hashable, CustomStringConvertib
     case mandatoryDisabled
     case pluginRefused
     case crashLoop
+    case isolation
   }
 
   /// A place in the text. Lines and columns are counted from 1; columns count Unicode scalars.

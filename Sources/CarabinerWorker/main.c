@@ -1,7 +1,8 @@
-/* carabiner-worker confines itself, maps a plugin, and reports what it could do.  carabiner-launcher starts it.
+/* carabiner-worker confines itself and runs plugins for a host, or maps one plugin and reports what it could do.  carabiner-launcher
+ * starts it.
  *
  * It is C and maps no Swift: what is mapped here, a plugin can use.  Its descriptors: 0 is /dev/null, 1 and 2 are a pipe that the
- * launcher reads, 3 takes the report, 4 has the bytes of the plugin. */
+ * launcher reads, 3 takes the report.  If it only reports, 4 has the bytes of the plugin; else crossing.h names the others. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -11,16 +12,21 @@
 #include <unistd.h>
 
 #include "confine.h"
+#include "crossing.h"
+#include "run.h"
 
 enum { REPORT = 3, PLUGIN = 4 };
 /* The exit statuses. */
 enum { DONE = 0, WRONG_USAGE = 2, NOT_CONFINED = 3, NOT_MAPPED = 4 };
 /* More than that is not useful to a plugin that changes requests. */
 enum { MOST_READABLE = 256 << 10, DESCRIPTORS = 64, THREADS = 128 };
+#ifndef ADDRESSES /* sanitizers need more */
 #define ADDRESSES (64ull << 30)
+#endif
 
 struct order {
   uint64_t parent, user, group, memory, layers;
+  uint64_t lanes, arena, plugins; /* lanes: 0 to report only */
   int is_strict, has_plugin;
   struct CConfine_launch launch;
   char readable[MOST_READABLE];
@@ -89,6 +95,9 @@ static int take_option(struct order *order, const char *name, const char *value)
   if (!strcmp(name, "--outside")) return take_outside(value, &order->launch.outside);
   if (!strcmp(name, "--no-namespaces")) return take_failure(value, &order->launch.namespaces);
   if (!strcmp(name, "--no-root")) return take_failure(value, &order->launch.root);
+  if (!strcmp(name, "--lanes")) return take_whole(value, &order->lanes) && order->lanes > 0;
+  if (!strcmp(name, "--arena")) return take_whole(value, &order->arena);
+  if (!strcmp(name, "--plugins")) return take_whole(value, &order->plugins);
   if (!strcmp(name, "--read")) return take_path(order, value);
   if (!strcmp(name, "--confine")) return order->is_strict = !strcmp(value, "strict"), order->is_strict || !strcmp(value, "available");
   if (!strcmp(name, "--plugin")) return order->has_plugin = !strcmp(value, "yes"), order->has_plugin || !strcmp(value, "no");
@@ -102,12 +111,15 @@ static int take_order(struct order *order, int count, char **words) {
   /* Without a parent it would outlive its launcher. */
   if (order->parent == 0 || order->parent > INT32_MAX || order->memory == 0) return 0;
   if (order->user >= UINT32_MAX || order->group >= UINT32_MAX || order->layers > UINT32_MAX) return 0;
+  if (order->lanes > CCROSSING_MOST_LANES || order->plugins > CCROSSING_MOST_PLUGINS || order->arena > UINT32_MAX) return 0;
+  if (order->lanes > 0 && (order->arena < CCROSSING_BLOCK || order->arena % CCROSSING_BLOCK != 0 || order->has_plugin)) return 0;
   order->launch.layers = (uint32_t)order->layers;
   return 1;
 }
 
 static uint32_t confine(const struct order *order) {
-  const int kept[] = {0, 1, 2, REPORT, PLUGIN};
+  int kept[CCROSSING_FIRST_PAIR + CCROSSING_MOST_PLUGINS] = {0, 1, 2, REPORT, PLUGIN};
+  size_t kept_count = order->lanes > 0 ? kept_descriptors(kept) : order->has_plugin ? 5 : 4;
   struct CConfine_settings settings = {
       .profile = CCONFINE_WORKER,
       .parent = (pid_t)order->parent,
@@ -115,7 +127,7 @@ static uint32_t confine(const struct order *order) {
       .group = (gid_t)order->group,
       .readable = order->readable,
       .kept = kept,
-      .kept_count = order->has_plugin ? 5 : 4,
+      .kept_count = kept_count,
       .limits = {.data = order->memory, .addresses = ADDRESSES, .descriptors = DESCRIPTORS, .processes = THREADS},
       .launch = &order->launch,
   };
@@ -160,10 +172,19 @@ int main(int count, char **words) {
     fprintf(stderr, "carabiner-worker is started by carabiner-launcher of the same version. Run carabiner-launcher --help.\n");
     return WRONG_USAGE;
   }
+  const char *wrong = order.lanes > 0 ? open_pairs((uint32_t)order.lanes, order.arena, (uint32_t)order.plugins) : NULL;
+  if (wrong) {
+    fprintf(stderr, "carabiner-worker cannot run: %s. It is started by a host of the same version.\n", wrong);
+    return WRONG_USAGE;
+  }
   uint32_t had = confine(&order);
   report_layers(had);
   if (CConfine_missing(CCONFINE_WORKER, had) && order.is_strict) return NOT_CONFINED;
   dprintf(REPORT, "confined\n");
+  if (order.lanes > 0) {
+    close(REPORT);
+    run_pairs();
+  }
   /* Without exit handlers: those of the plugin are not called either when its worker is killed. */
   _exit(order.has_plugin ? map_plugin() : DONE);
 }

@@ -51,17 +51,20 @@ enum CCrossing_operation {
   CCROSSING_ON_END,
   CCROSSING_RELEASE, /* of a lane, without a slot: the host forgets the call */
 
-  CCROSSING_LOAD = 32, /* argument: number of the plugin file.  Answer: records INTERCEPTOR and what follows it, or FAILURE */
+  CCROSSING_LOAD = 32, /* argument: number of the plugin file.  Records, all optional: ORIGIN, and LINE (name and version of the host).
+                          Answer: records INTERCEPTOR and what follows it, or FAILURE */
   CCROSSING_VALIDATE,  /* argument: number of the interceptor in its plugin (plugin << 16 | interceptor).  Records CONFIG.  Answer: FAILURE or nothing */
-  CCROSSING_CREATE,    /* the same argument; instance: its number.  Records ENTRY, CONFIG, ORIGIN, GRANT...  Answer: FAILURE or nothing */
+  CCROSSING_CREATE,    /* the same argument; instance: its number.  Records ENTRY, CONFIG, ORIGIN, GRANT...  Validates first, as in
+                          process.  Answer: FAILURE or nothing */
   CCROSSING_SAVE,      /* instance.  Answer: STATE (number: version), nothing, or FAILURE */
   CCROSSING_ADOPT,     /* instance.  Record STATE.  Answer: FAILURE or nothing */
   CCROSSING_DRAIN,     /* instance */
   CCROSSING_DESTROY,   /* instance */
-  CCROSSING_CANCEL,    /* call, without a slot: it is cancelled, and its on_cancel runs */
-  CCROSSING_REVOKE,    /* call, without a slot: its token is stale */
-  CCROSSING_FETCHED,   /* call: the number of the fetch.  Records FETCHED and FIELD..., or ERROR */
-  CCROSSING_STORED,    /* call: the number of the operation.  Record STORED, or ERROR */
+  CCROSSING_CANCEL,    /* call, without a slot: it is cancelled, and its on_cancel runs.  kind and instance as of a hook */
+  CCROSSING_REVOKE,    /* call, without a slot: its token is stale.  generation: of the post of the pending hook; 0: of any.  The worker
+                          then keeps the call until it is released, as if it had answered CCROSSING_KEPT */
+  CCROSSING_FETCHED,   /* call: the number of the fetch.  Records RESPONSE, FIELD... and BODY; or ERROR_SET and ERROR_MORE */
+  CCROSSING_STORED,    /* call: the number of the operation.  Record STORE_ANSWER; or ERROR_SET and ERROR_MORE */
   CCROSSING_SHUTDOWN   /* destroys all instances, calls deinit(), and ends the process with status 0 */
 };
 
@@ -81,6 +84,8 @@ struct CCrossing_post {
 struct CCrossing_down_slot {
   _Alignas(64) _Atomic uint32_t announce; /* the generation whose answer rings the bell; 0: none */
   _Atomic uint32_t sleeps;                /* the generation for whose answer a thread sleeps in a futex; 0: none */
+  _Atomic uint32_t taken;                 /* the generation whose answer the host has copied: its space is free.  Without it, the space is
+                                             free at the next post for the slot */
 };
 
 /* The host's reply to a callback. */
@@ -94,6 +99,7 @@ struct CCrossing_down {
   uint64_t arena;              /* bytes */
   _Atomic uint32_t levels;     /* of logs: one bit for each level that is enabled, for all plugins of the worker */
   _Alignas(64) _Atomic uint32_t tail; /* number of posts; the lane sleeps on it */
+  _Atomic uint32_t processor;         /* on which the host last posted */
   _Alignas(64) struct CCrossing_post ring[CCROSSING_RING];
   struct CCrossing_down_slot slots[CCROSSING_SLOTS];
   struct CCrossing_reply replies[CCROSSING_CALLBACKS];
@@ -110,8 +116,8 @@ struct CCrossing_up_slot {
 };
 
 enum CCrossing_request {
-  CCROSSING_CHECK = 1, /* argument: a part.  Whether bytes may be that part: the status of field_set() */
-  CCROSSING_FETCH,     /* instance; number: of the fetch.  Records FETCH, FIELD..., BODY.  The status of start() */
+  CCROSSING_CHECK = 1, /* argument: a part.  Record BODY.  Whether its bytes may be that part: the status of field_set() */
+  CCROSSING_FETCH,     /* instance; number: of the fetch.  Records REQUEST, FIELD..., BODY if there is one.  The status of start() */
   CCROSSING_STORE,     /* instance; number: of the operation; argument: CCrossing_store.  Records KEY... or BODY */
   CCROSSING_LOG,       /* instance; argument: level; number: request id, 0 for none.  Record LINE */
   CCROSSING_KEY        /* argument: a baggage key, numbered by the worker from 1.  Record LINE: its name.  From then on snapshots have its value */
@@ -165,6 +171,7 @@ struct CCrossing_field {
 };
 
 /* A visible value of the baggage. */
+enum { CCROSSING_BAG_INNER = 256 /* added to the type: the value is not of CRB_SCOPE_CALL, so bag_set() in that scope does not hide it */ };
 struct CCrossing_bag {
   uint32_t key, type;
   uint64_t bits; /* of a number */
@@ -203,7 +210,7 @@ enum CCrossing_record_kind {
   CCROSSING_HEAD_SET,   /* a = status, b = http_version, number = count of HEAD_FIELD that follow */
   CCROSSING_HEAD_FIELD, /* a = flags, name, value */
   CCROSSING_BAG_SET,    /* a = key, b = scope << 8 | type, number = bits, value */
-  CCROSSING_LOG_LINE,   /* a = level, value */
+  CCROSSING_LOG_LINE,   /* a = level, b = 1 if the plugin named no call, value */
 
   /* The description of a plugin. */
   CCROSSING_INTERCEPTOR = 32, /* a = thread class, b = CCROSSING_HAS_*, name = id, value = version; then the other ones of it */
@@ -212,10 +219,13 @@ enum CCrossing_record_kind {
                                  number = needs << 32 | mutates */
 
   /* Of control operations and callbacks. */
-  CCROSSING_FAILURE = 64, /* a = status, value = the text of the plugin or of the worker */
+  CCROSSING_FAILURE = 64, /* a = status, b = CRB_ERROR_* (PLUGIN_FAULT: the plugin broke a rule), number = code of the plugin, name = the
+                             function or step that failed, value = the text of the plugin or of the worker; absent: it gave none.
+                             In the answer of a hook, with CRB_FAIL: the hook failed without its plugin's wish, and other records may
+                             precede it */
   CCROSSING_CONFIG,       /* value */
   CCROSSING_ENTRY,        /* value = name of the entry, number = generation of the manifest */
-  CCROSSING_ORIGIN,       /* value */
+  CCROSSING_ORIGIN,       /* value, number = bytes of buffers that the instance may hold; 0: the default of the manifest */
   CCROSSING_GRANT,        /* value = fetch or store */
   CCROSSING_STATE,        /* number = version, value */
   CCROSSING_REQUEST,      /* a = flags, number = timeout_ns, name = method, value = url */
@@ -264,8 +274,8 @@ static inline uint64_t CCrossing_blocks(uint64_t bytes) { return bytes ? (bytes 
 
 /* Sleeps while *word is `old`, at most for this time; UINT64_MAX: without a limit.  May return early. */
 void CCrossing_sleep(const _Atomic uint32_t *word, uint32_t old, uint64_t nanoseconds);
-/* Wakes one sleeper. */
-void CCrossing_wake(const _Atomic uint32_t *word);
+/* Wakes one sleeper.  Returns how many were woken. */
+int CCrossing_wake(const _Atomic uint32_t *word);
 uint64_t CCrossing_now(void); /* CLOCK_MONOTONIC, nanoseconds */
 
 /* ---- The host's side ---- */
@@ -279,7 +289,7 @@ void CCrossing_unmap(const void *map, uint64_t arena);
  * Returns the number of posts. */
 uint32_t CCrossing_post(struct CCrossing_down *down, const struct CCrossing_up *up, uint32_t tail, const struct CCrossing_post *post);
 
-/* What a slot of `up` says, read once. */
+/* The content of a slot of `up`, read once. */
 struct CCrossing_answer {
   int32_t verdict;
   uint32_t flags, block, length;
@@ -291,25 +301,45 @@ int CCrossing_look(const struct CCrossing_up *up, uint32_t slot, uint32_t genera
 /* Waits for it: spins for a learnt time if the lane runs on another processor, then sleeps, at most until `until` (CLOCK_MONOTONIC).
  * `budget` is learnt, in spins; it belongs to the lane and may be shared by threads. */
 int CCrossing_await(struct CCrossing_down *down, const struct CCrossing_up *up, uint32_t slot, uint32_t generation, uint64_t until,
-                    _Atomic uint32_t *budget, struct CCrossing_answer *answer);
+                    uint32_t *budget, struct CCrossing_answer *answer);
 /* Asks for a bell with the answer.  Returns like CCrossing_look(), which the caller need not call after it. */
 int CCrossing_announce(struct CCrossing_down *down, const struct CCrossing_up *up, uint32_t slot, uint32_t generation,
                        struct CCrossing_answer *answer);
+/* A copy of a callback. */
+struct CCrossing_question {
+  uint32_t request, instance, argument;
+  uint64_t number;
+  uint32_t block, length;
+};
 /* Copies a callback that has come since the last one with the generation `seen`.  Returns its generation, or `seen`. */
-uint32_t CCrossing_asked(const struct CCrossing_up *up, uint32_t callback, uint32_t seen, struct CCrossing_callback *copy);
+uint32_t CCrossing_asked(const struct CCrossing_up *up, uint32_t callback, uint32_t seen, struct CCrossing_question *copy);
+/* The host has copied the answer: the worker may use its space for another one. */
+static inline void CCrossing_done(struct CCrossing_down *down, uint32_t slot, uint32_t generation) {
+  atomic_store_explicit(&down->slots[slot].taken, generation, memory_order_release);
+}
 void CCrossing_reply(struct CCrossing_down *down, uint32_t callback, uint32_t generation, int32_t status);
 static inline uint32_t CCrossing_begun(const struct CCrossing_up *up) { return atomic_load_explicit(&up->begun, memory_order_acquire); }
 static inline uint64_t CCrossing_running(const struct CCrossing_up *up) { return atomic_load_explicit(&up->running, memory_order_acquire); }
 static inline uint32_t CCrossing_isReady(const struct CCrossing_up *up) { return atomic_load_explicit(&up->ready, memory_order_acquire); }
+static inline void CCrossing_begin(struct CCrossing_down *down, uint64_t arena, uint32_t lanes, uint32_t plugins) {
+  down->magic = CCROSSING_MAGIC;
+  down->version = CCROSSING_VERSION;
+  down->lanes = lanes;
+  down->plugins = plugins;
+  down->arena = arena;
+}
 static inline void CCrossing_setLevels(struct CCrossing_down *down, uint32_t levels) { atomic_store(&down->levels, levels); }
 
 /* ---- The worker's side ---- */
 
 /* Maps one direction from its descriptor.  Returns NULL with errno. */
 void *CCrossing_map(int descriptor, uint64_t arena, int isDown);
-/* Waits for post number `begun`, at most until `until`; spins first as CCrossing_await() does.  Returns 1 and the post, or 0. */
-int CCrossing_next(const struct CCrossing_down *down, struct CCrossing_up *up, uint32_t begun, uint64_t until, uint32_t *budget,
-                   struct CCrossing_post *post);
+/* Waits for post number `begun`, at most until `until`, and while *attention is 0; spins first as CCrossing_await() does.  Returns 1 and
+ * the post, or 0; may return early. */
+int CCrossing_next(const struct CCrossing_down *down, struct CCrossing_up *up, uint32_t begun, uint64_t until,
+                   const _Atomic uint32_t *attention, uint32_t *budget, struct CCrossing_post *post);
+/* Makes that lane, or the next of its waits, return early. */
+void CCrossing_attend(const struct CCrossing_down *down, const struct CCrossing_up *up, _Atomic uint32_t *attention);
 /* Publishes the answer of a slot, and wakes a thread that sleeps for it.  Returns whether the bell must be rung. */
 int CCrossing_publish(const struct CCrossing_down *down, struct CCrossing_up *up, const struct CCrossing_post *post,
                       const struct CCrossing_answer *answer);

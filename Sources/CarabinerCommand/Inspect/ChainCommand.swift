@@ -36,12 +36,15 @@ struct ChainCommand: AsyncParsableCommand {
     do {
       let manifest = try source.manifest()
       let overrides = StageOverrides(environment: ProcessInfo.processInfo.environment)
+      let isolation = IsolationOverrides(environment: ProcessInfo.processInfo.environment)
       let refusals = manifest.refusals(of: overrides)
       guard refusals.isEmpty else { throw ManifestError(path: manifest.path, problems: manifest.placed(refusals)) }
-      for warning in manifest.warnings(about: overrides) { Terminal.complain("warning: \(warning)") }
+      for warning in manifest.warnings(about: overrides) + manifest.warnings(about: isolation) {
+        Terminal.complain("warning: \(warning)")
+      }
       let drawing = ChainDrawing(
         manifest.stagePlan(operationName: operation, type: type, overrides: overrides), of: operation, type,
-        manifest.callProtocol)
+        manifest.callProtocol, workers: manifest.workerGroups(isolation))
       switch format {
       case .text: Terminal.emit(drawing.text)
       case .json: Terminal.emit(String(decoding: drawing.json.serialized(pretty: true), as: UTF8.self))

@@ -60,16 +60,19 @@ struct CheckCommand: AsyncParsableCommand {
       return [Diagnostic(ManifestProblem(.unreadable, "\(error)"))]
     }
     let overrides = StageOverrides(environment: ProcessInfo.processInfo.environment)
-    var found = (loaded.warnings + loaded.warnings(about: overrides)).map { Diagnostic($0, severity: .warning) }
-    found += loaded.refusals(of: overrides).map { Diagnostic($0) }
+    let isolation = IsolationOverrides(environment: ProcessInfo.processInfo.environment)
+    let warnings =
+      loaded.warnings + loaded.warnings(about: overrides) + loaded.warnings(about: isolation) + loaded.separatedFiles(isolation)
+    var found = warnings.map { Diagnostic($0, severity: .warning) }
+    found += (loaded.refusals(of: overrides) + loaded.workerProblems(isolation)).map { Diagnostic($0) }
     found += loaded.problems(of: SecretReferences(directory: loaded.directory)).map { Diagnostic($0) }
     found += loaded.storeProblems().map { Diagnostic($0) }
-    found += pluginProblems(of: loaded, at: path)
+    found += pluginProblems(of: loaded, at: path, isolation)
     return Diagnostic.placed(found, in: loaded)
   }
 
   /// Loads each plugin in a child process, then all valid plugins together in another, to find conflicts between them.
-  private func pluginProblems(of loaded: Manifest, at path: String) -> [Diagnostic] {
+  private func pluginProblems(of loaded: Manifest, at path: String, _ isolation: IsolationOverrides) -> [Diagnostic] {
     var found: [Diagnostic] = []
     var refused: [String] = []
     for plugin in loaded.plugins {
@@ -79,11 +82,33 @@ struct CheckCommand: AsyncParsableCommand {
       found += report.problems.map { Diagnostic($0, severity: severity) }
       if let refusal = report.refusal { found.append(Diagnostic(refusal, of: plugin, severity: severity)) }
       found += report.missingGrants.filter { $0.entry == plugin.name }.map { Diagnostic.missing(grant: $0.grant, of: plugin) }
+      found += workerWarnings(about: plugin, of: loaded, isolation, report).map { Diagnostic($0, severity: .warning) }
       if report.refusal != nil || !report.problems.isEmpty { refused.append(plugin.name) }
     }
     let report = PluginProbe(loaded, at: path, without: refused, timeout: probe.probeTimeout).report()
     found += report.problems.map { Diagnostic($0) }
     if let refusal = report.refusal { found.append(Diagnostic(ManifestProblem(.invalidValue, refusal.message))) }
     return found
+  }
+
+  /// Warnings about a plugin that runs in a worker and was probably written for the process of the host.
+  private func workerWarnings(
+    about plugin: Manifest.Plugin, of loaded: Manifest, _ isolation: IsolationOverrides, _ report: ProbeReport
+  ) -> [ManifestProblem] {
+    guard case .file(let path, _) = plugin.source, loaded.isolation(of: plugin, isolation) != .inProcess else { return [] }
+    var warnings: [ManifestProblem] = []
+    if let imports = try? RefusedImports.of(path: path), !imports.isEmpty {
+      warnings.append(
+        ManifestProblem(
+          .isolation, at: plugin.pointer.appending("file"),
+          "the plugin \(plugin.name) imports \(imports.joined(separator: ", ")), which workers refuse; if it calls them, grant it fetch "
+            + "for requests, or write isolation: in-process"))
+    }
+    if let isPerCall = report.isPerCall(plugin.interceptor),
+      let warning = loaded.warning(about: plugin, isolation, isPerCall: isPerCall)
+    {
+      warnings.append(warning)
+    }
+    return warnings
   }
 }

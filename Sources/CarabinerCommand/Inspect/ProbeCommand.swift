@@ -20,7 +20,8 @@ struct ProbeCommand: AsyncParsableCommand {
       if let plugin { report.interceptors = .array(try PluginLibrary.load(path: plugin).interceptors.map(\.json)) }
       if let manifest {
         let loaded = try Manifest.load(path: manifest)
-        _ = try HostedChain(only.map { loaded.onlyPlugin($0) } ?? loaded.without(without.contains))
+        let chain = try HostedChain(only.map { loaded.onlyPlugin($0) } ?? loaded.without(without.contains))
+        if let library = only.flatMap({ chain.libraries[$0] }) { report.interceptors = .array(library.interceptors.map(\.json)) }
       }
     } catch {
       report.add(error, subject: plugin ?? manifest ?? "")

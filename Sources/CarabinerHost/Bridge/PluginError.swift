@@ -16,6 +16,14 @@ package struct PluginError: Error, Sendable, CustomStringConvertible {
     case retryLimit
     /// The plugin is mandatory and its circuit breaker is open.
     case circuitOpen
+    /// The plugin's worker ended during the call.
+    case crashed
+    /// A hook ran for longer than its worker may.
+    case hung
+    /// The plugin's worker sent a message that breaks the protocol.
+    case brokeProtocol = "protocol"
+    /// The plugin's worker does not run.
+    case unavailable
   }
 
   /// The kind of failure.
@@ -41,6 +49,9 @@ package struct PluginError: Error, Sendable, CustomStringConvertible {
   /// The plugin's machine-readable detail as JSON text; nil if it gave none, or none that a client would get.
   package var detail: String?
 
+  /// Whether it counts as a fault for the plugin's circuit breaker. A worker that ends takes calls with it that did nothing wrong.
+  var countsForBreaker = true
+
   /// How large a detail may be.
   package static let maximumDetailBytes = 4096
 
@@ -65,7 +76,8 @@ package struct PluginError: Error, Sendable, CustomStringConvertible {
 
 extension PluginError: ClientFacingError {
   package var refusalStatus: Int? {
-    code == .failed && (400...599).contains(httpStatus) ? Int(httpStatus) : nil
+    if code == .unavailable { return 503 }
+    return code == .failed && (400...599).contains(httpStatus) ? Int(httpStatus) : nil
   }
 
   package var refusalMessage: String? { isForClients ? message : nil }

@@ -59,6 +59,8 @@ internal import Synchronization
   let accept: String?
   let table: InterceptorTable
   let instance: UnsafeMutableRawPointer?
+  /// The instance in a worker; nil if the plugin runs in this process.
+  let worker: WorkerInstance?
   private let host: UnsafePointer<crb_host>
   /// Identifies the plugin in a crash report.
   let subject: CrashSubject
@@ -81,7 +83,8 @@ internal import Synchronization
         nil
       }
     id = interceptor.id
-    threadClass = interceptor.threadClass
+    // The lanes of a worker keep the promise of the thread class.
+    threadClass = library.workers == nil ? interceptor.threadClass : UInt32(CRB_THREADS_CONCURRENT)
     accept = interceptor.accept
     table = interceptor.table
     unsafe host = unsafe library.host
@@ -89,9 +92,14 @@ internal import Synchronization
       entry: options.name, file: library.path, digest: library.digest, generation: options.generation)
     let registered = PluginRegistry.shared.register(options, subject: subject, library: library.digest)
     do {
-      unsafe instance =
-        unsafe threadClass == UInt32(CRB_THREADS_PER_CALL)
-        ? nil : try Self.create(table, host, options, library.path, registered, subject)
+      worker = try library.makeInstance(of: interceptor, options, selfID: registered)
+      if let worker {
+        unsafe instance = unsafe worker.pointer
+      } else {
+        unsafe instance =
+          unsafe threadClass == UInt32(CRB_THREADS_PER_CALL)
+          ? nil : try Self.create(table, host, options, library.path, registered, subject)
+      }
     } catch {
       PluginRegistry.shared.retire(registered)
       throw error
@@ -100,7 +108,7 @@ internal import Synchronization
     origin = library.path
   }
 
-  private let selfID: crb_self
+  let selfID: crb_self
   private let origin: String
 
   private static func create(

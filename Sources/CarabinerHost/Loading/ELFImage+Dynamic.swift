@@ -17,16 +17,19 @@ extension ELFImage {
   /// Reads the dynamic section. Like the dynamic linker, it uses the program headers and ignores the section headers.
   ///
   /// - Throws: ``Fault/badDynamicSection(_:)`` if a part of the section lies outside of the file.
-  package func dynamicLinks() throws(Fault) -> DynamicLinks {
+  package func dynamicLinks() throws(Fault) -> DynamicLinks { try links(try dynamicEntries()) }
+
+  /// The entries of the dynamic section; none if there is no such section.
+  func dynamicEntries() throws(Fault) -> [(tag: UInt64, value: UInt64)] {
     // The dynamic linker uses the last PT_DYNAMIC.
-    guard let segment = segments.last(where: { $0.type == 2 }) else { return DynamicLinks() }
+    guard let segment = segments.last(where: { $0.type == 2 }) else { return [] }
     guard let start = offset(of: segment.address) else { throw .badDynamicSection("it lies outside of the loaded segments") }
     var entries: [(tag: UInt64, value: UInt64)] = []
     for index in 0..<Self.maximumDynamicEntries {
       guard let tag = number(start + index * 16, 8), let value = number(start + index * 16 + 8, 8) else {
         throw .badDynamicSection("it has no end")
       }
-      if tag == 0 { return try links(entries) }
+      if tag == 0 { return entries }
       entries.append((tag, value))
     }
     throw .badDynamicSection("it has more than \(Self.maximumDynamicEntries) entries")
@@ -55,7 +58,7 @@ extension ELFImage {
   }
 
   /// The offset in the file of an address in memory; nil if no loaded segment contains the address.
-  private func offset(of address: UInt64) -> Int? {
+  func offset(of address: UInt64) -> Int? {
     guard
       let segment = segments.last(where: {
         $0.type == 1 && $0.address <= address && address - $0.address < UInt64($0.range.count)

@@ -23,6 +23,12 @@ internal import Synchronization
   package let interceptors: [PluginInterceptor]
   /// The table of host functions the plugin received.
   let host: UnsafePointer<crb_host>
+  /// The process that maps the plugin; nil if this one does.
+  package let workers: WorkerGroup?
+  /// The registration table of a plugin in a worker.
+  private let table: WorkerTable?
+  /// The number of its file in the group of its workers, and what they say about it.
+  private let place: (file: Int, description: WorkerDescription)?
 
   private static let loaded = Mutex<[String: PluginLibrary]>([:])
   /// Serializes loading. Otherwise two loads at once could each see only some of the other's libraries.
@@ -52,13 +58,7 @@ internal import Synchronization
     _ file: PluginFile, pin: String?, _ dependencies: PluginDependencies, entry: String
   ) throws(HostError) -> PluginLibrary {
     let start = ContinuousClock.now
-    guard pin == nil || pin?.lowercased() == file.digest else {
-      throw HostError(
-        .pinMismatch, step: "pin", path: file.path,
-        "the file's SHA-256 is \(file.digest) but the manifest pins \(pin ?? ""); put the right file in place, or change the pin "
-          + "if you meant to update it")
-    }
-    let note = try PluginNote(inspecting: file)
+    let note = try note(of: file, pin: pin)
     try dependencies.check(file)
     // A file is loaded once. glibc would return the same mapping, and a second call of the entry function is not needed.
     if let known = loaded.withLock({ $0[file.digest] }) { return known }
@@ -123,6 +123,56 @@ internal import Synchronization
     digest = file.digest
     self.note = note
     loadTime = .now - start
+    workers = nil
+    place = nil
+    table = nil
+  }
+
+  /// Has workers map the plugin. This process maps none of it.
+  ///
+  /// - Parameter index: The number of the file in the group.
+  /// - Throws: ``HostError`` if the file is refused, or if a worker cannot map it.
+  init(_ file: PluginFile, pin: String?, in workers: WorkerGroup, _ index: Int) throws(HostError) {
+    let start = ContinuousClock.now
+    let note = try Self.note(of: file, pin: pin)
+    let description = try workers.load(index)
+    let table = WorkerTable(description)
+    var interceptors = try unsafe RegistrationReader(table.plugin, path: file.path).interceptors(note: note)
+    for index in interceptors.indices { interceptors[index].threadClass = description.interceptors[index].threadClass }
+    self.interceptors = interceptors
+    unsafe host = unsafe HostTable.ofWorkers
+    path = file.path
+    copyPath = ""
+    digest = file.digest
+    self.note = note
+    self.workers = workers
+    place = (index, description)
+    self.table = table
+    loadTime = .now - start
+  }
+
+  /// Creates an instance in the worker of the library; nil if the library has none.
+  func makeInstance(
+    of interceptor: PluginInterceptor, _ options: PluginInstance.Options, selfID: crb_self
+  ) throws(HostError) -> WorkerInstance? {
+    guard let workers, let place, let index = interceptors.firstIndex(where: { $0.id == interceptor.id }) else { return nil }
+    return try WorkerInstance(
+      place.description.interceptors[index], place.file, index, in: workers, options, origin: path, selfID: selfID)
+  }
+
+  /// The note of a file with the right digest, whose code is not run.
+  static func note(of file: PluginFile, pin: String?) throws(HostError) -> PluginNote {
+    try check(pin, of: file)
+    return try PluginNote(inspecting: file)
+  }
+
+  private static func check(_ pin: String?, of file: PluginFile) throws(HostError) {
+    guard pin == nil || pin?.lowercased() == file.digest else {
+      throw HostError(
+        .pinMismatch, step: "pin", path: file.path,
+        "the file's SHA-256 is \(file.digest) but the manifest pins \(pin ?? ""); put the right file in place, or change the pin "
+          + "if you meant to update it")
+    }
   }
 
   /// Loads the libraries the plugin needs, and then the plugin.

@@ -21,6 +21,13 @@ package enum StagedCopy {
   }
 
   private static func memoryFile(_ file: PluginFile) throws(HostError) -> String {
+    // The descriptor is never closed: glibc knows the library by this path, and would return it for the next file that gets the
+    // number.
+    "/proc/self/fd/\(try sealed(file))"
+  }
+
+  /// A memory file with the bytes, which nothing can change. The caller closes its descriptor.
+  static func sealed(_ file: PluginFile) throws(HostError) -> Int32 {
     let descriptor = unsafe CLinux_newMemoryFile(memoryName(of: file.path))
     guard descriptor >= 0 else { throw failure(file, "no memory file can be made") }
     guard writeAll(file.bytes, to: descriptor), CLinux_seal(descriptor) == 0 else {
@@ -28,9 +35,7 @@ package enum StagedCopy {
       close(descriptor)
       throw refusal
     }
-    // The descriptor is never closed: glibc knows the library by this path, and would return it for the next file that gets the
-    // number.
-    return "/proc/self/fd/\(descriptor)"
+    return descriptor
   }
 
   /// The name of the memory file in /proc/PID/maps, profilers and backtraces.

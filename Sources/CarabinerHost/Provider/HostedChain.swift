@@ -3,6 +3,7 @@ package import Carabiner
 internal import CarabinerABI
 package import CarabinerManifest
 internal import CarabinerWire
+internal import FoundationEssentials
 internal import Synchronization
 
 /// A running manifest: it loads the libraries, creates the instances, and provides the interceptors of every operation.
@@ -76,12 +77,15 @@ package final class HostedChain: InterceptorProvider {
   ///   - crashLoop: The plugins that crashed the host earlier.
   ///   - passesGraphQLErrors: Whether GraphQL errors that the server sends as `application/json` with a status of 400 to 499
   ///     are results, as a gateway needs them, or fail the operation.
+  ///   - isolation: The plugins that the environment puts into workers, whatever the manifest says; nil
+  ///     for those of this process.
   ///   - clock: The time for circuit breakers, in nanoseconds of a monotonic clock; nil for the system's.
   /// - Throws: ``ManifestError``, or ``HostError`` with the entry.
   package init(
     _ manifest: Manifest, environment: HostEnvironment = .withoutLoop, store: ApolloStore? = nil,
     overrides: StageOverrides = StageOverrides(), replacing predecessor: HostedChain? = nil, anew: Bool = false,
     generation: UInt64 = 1, crashLoop: CrashLoopGuard? = nil, passesGraphQLErrors: Bool = false,
+    isolation: IsolationOverrides? = nil,
     clock: (@Sendable () -> UInt64)? = nil
   ) throws {
     try Self.check(overrides, manifest)
@@ -89,7 +93,8 @@ package final class HostedChain: InterceptorProvider {
     board = predecessor?.board ?? BreakerRegistry(now: clock ?? { MonotonicClock.nanoseconds })
     var loadedPlugins = LoadedPlugins(
       LoadedPlugins.Surroundings(
-        environment: environment, store: store, generation: generation, board: board, crashLoop: crashLoop))
+        environment: environment, store: store, generation: generation, board: board, crashLoop: crashLoop,
+        isolation: isolation ?? IsolationOverrides(environment: ProcessInfo.processInfo.environment)))
     try loadedPlugins.bringUp(manifest, replacing: predecessor?.current.loadedPlugins, anew: anew) { overrides.runs($0) }
     self.manifest = manifest
     self.passesGraphQLErrors = passesGraphQLErrors

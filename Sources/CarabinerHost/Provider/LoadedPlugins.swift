@@ -29,12 +29,16 @@ struct LoadedPlugins: Sendable {
     var generation: UInt64
     var board: BreakerRegistry
     var crashLoop: CrashLoopGuard?
+    /// The plugins that the environment puts into workers.
+    var isolation: IsolationOverrides
   }
 
   private let surroundings: Surroundings
   /// The loaded libraries, by entry.
   private(set) var libraries: [String: PluginLibrary] = [:]
   private var members: [String: Member] = [:]
+  /// The workers of plugins, by group.
+  private(set) var workers: [String: WorkerGroup] = [:]
   private var bindings: [Place: StageBinding] = [:]
   /// The signatures of the files that plugins watch, from before their instances were created, by entry.
   private var watched: [String: [String: FileSignature]] = [:]
@@ -100,8 +104,7 @@ struct LoadedPlugins: Sendable {
     case .file(let path, let pin):
       let file = try PluginFile(opening: path)
       guard try mayRun(plugin, file) else { return }
-      let dependencies = PluginDependencies(allowed: plugin.libraryPaths, mode: manifest.settings.staging)
-      let library = try PluginLibrary.load(file, pin: pin, dependencies, entry: plugin.name)
+      let library = try library(of: plugin, file, pin, manifest, predecessor, anew: anew)
       let interceptor = try library.interceptor(plugin.interceptor)
       var options = try Self.options(plugin, interceptor, secrets)
       options.breakerCoolDown = manifest.settings.breakerCoolDown
@@ -124,6 +127,68 @@ struct LoadedPlugins: Sendable {
         bindings[Place(name: plugin.name, list: list)] = StageBinding(instance, list)
       }
     }
+  }
+
+  /// Loads the library of an entry, in this process or in workers.
+  private mutating func library(
+    of plugin: Manifest.Plugin, _ file: PluginFile, _ pin: String?, _ manifest: Manifest, _ predecessor: LoadedPlugins?,
+    anew: Bool
+  ) throws -> PluginLibrary {
+    guard let settings = manifest.isolation(of: plugin, surroundings.isolation).worker else {
+      let dependencies = PluginDependencies(allowed: plugin.libraryPaths, mode: manifest.settings.staging)
+      return try PluginLibrary.load(file, pin: pin, dependencies, entry: plugin.name)
+    }
+    // A file that is refused starts no worker.
+    _ = try PluginLibrary.note(of: file, pin: pin)
+    if workers[settings.group]?.index(of: file.digest) == nil {
+      workers[settings.group] = try group(of: plugin, file, settings, manifest, anew ? nil : predecessor)
+    }
+    guard let group = workers[settings.group], let index = group.index(of: file.digest) else {
+      throw HostError(.changed, step: "read", path: file.path, "the file changed while it was loaded; load it again")
+    }
+    if let earlier = predecessor?.libraries[plugin.name], earlier.workers === group, earlier.digest == file.digest {
+      return earlier
+    }
+    return try PluginLibrary(file, pin: pin, in: group, index)
+  }
+
+  /// The workers for the entries of a group.
+  ///
+  /// Those of the predecessor are kept if settings, files and configurations are the same. Otherwise all instances of the group get new
+  /// workers: if their code crashes there, the old ones serve on.
+  private func group(
+    of plugin: Manifest.Plugin, _ file: PluginFile, _ settings: WorkerSettings, _ manifest: Manifest,
+    _ predecessor: LoadedPlugins?
+  ) throws -> WorkerGroup {
+    guard settings.processorPercentage == nil else {
+      throw ManifestProblem(
+        .isolation, at: plugin.pointer.appending("isolation").appending("cpu"),
+        "this version cannot limit the processor time of workers; remove cpu, or limit the whole host with a control group")
+    }
+    let members = manifest.plugins.filter { manifest.isolation(of: $0, surroundings.isolation).worker?.group == settings.group }
+    var files: [PluginFile] = []
+    for member in members {
+      guard case .file(let path, _) = member.source else { continue }
+      let own = member.name == plugin.name ? file : try PluginFile(opening: path)
+      if !files.contains(where: { $0.digest == own.digest }) { files.append(own) }
+    }
+    if let earlier = predecessor?.workers[settings.group], earlier.isSame(as: settings, files.map(\.digest)),
+      members.allSatisfy({ predecessor?.isConfigured(like: $0, manifest) ?? false })
+    {
+      return earlier
+    }
+    let ids = manifest.settings.workerUser.ids
+    return try WorkerGroup(
+      settings, files, user: ids.map { WorkerOwner(user: $0.user, group: $0.group) },
+      coolDown: manifest.settings.breakerCoolDown)
+  }
+
+  /// Whether the instance of an entry has the configuration that the manifest gives it; true if there is no instance.
+  private func isConfigured(like plugin: Manifest.Plugin, _ manifest: Manifest) -> Bool {
+    guard let instance = instance(plugin.name) else { return true }
+    let secrets = SecretReferences(directory: manifest.directory)
+    let configuration = try? secrets.resolve(plugin.configuration, at: plugin.pointer).description
+    return instance.options.configuration == configuration
   }
 
   /// The predecessor's instance of an entry if a new one would be identical; nil otherwise.

@@ -4,11 +4,11 @@ internal import CarabinerWire
 extension ManifestReader {
   private static let pluginKeys = [
     "name", "file", "ffi", "sha256", "interceptor", "config", "grants", "library-paths", "on-fault", "timeout",
-    "messages-to-clients", "maximum-buffers", "mandatory", "enabled",
+    "messages-to-clients", "maximum-buffers", "mandatory", "enabled", "isolation",
   ]
   /// Keys that are valid only for a library and not for a declared call.
   private static let libraryKeys = [
-    "sha256", "interceptor", "config", "grants", "on-fault", "timeout", "messages-to-clients", "maximum-buffers",
+    "sha256", "interceptor", "config", "grants", "on-fault", "timeout", "messages-to-clients", "maximum-buffers", "isolation",
   ]
 
   mutating func readPlugins(_ json: JSONValue, _ pointer: JSONPointer) {
@@ -17,6 +17,7 @@ extension ManifestReader {
     for (index, entry) in entries.enumerated() {
       if let plugin = readPlugin(entry, pointer.appending(index)) { plugins.append(plugin) }
     }
+    checkGroups(plugins)
     manifest.plugins = plugins
   }
 
@@ -38,6 +39,7 @@ extension ManifestReader {
       case "maximum-buffers": plugin.maximumBufferBytes = bytes(value, place) ?? plugin.maximumBufferBytes
       case "mandatory": plugin.isMandatory = truth(value, place) ?? false
       case "enabled": plugin.isEnabled = truth(value, place) ?? true
+      case "isolation": plugin.isolation = isolation(value, place, of: plugin.name) ?? .inProcess
       default: break
       }
     }
@@ -72,7 +74,7 @@ extension ManifestReader {
     return name
   }
 
-  private func isName(_ name: String) -> Bool {
+  func isName(_ name: String) -> Bool {
     name.utf8.allSatisfy { byte in
       (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
         || byte == UInt8(ascii: "-")

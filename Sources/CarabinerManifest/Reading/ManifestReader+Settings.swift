@@ -8,7 +8,7 @@ extension ManifestReader {
     "redirect-headers", "idle-timeout", "maximum-attempts", "plugin-retries", "cancel-grace", "kept-memory",
     "breaker-cool-down", "crash-loop", "ca-file", "store-records", "store-bytes", "store-fields", "store-file-bytes",
     "get-for-queries",
-    "client-awareness", "transport", "websocket",
+    "client-awareness", "transport", "websocket", "worker-user",
   ]
 
   mutating func readSettings(_ json: JSONValue, _ pointer: JSONPointer) {
@@ -40,6 +40,7 @@ extension ManifestReader {
       case "get-for-queries": settings.usesGETForQueries = truth(value, place) ?? settings.usesGETForQueries
       case "client-awareness": settings.clientAwareness = clientAwareness(value, place)
       case "transport": settings.engine = engine(value, place) ?? settings.engine
+      case "worker-user": settings.workerUser = workerUser(value, place) ?? settings.workerUser
       case "websocket": settings.webSocket = webSocket(value, place)
       default: break
       }
@@ -60,6 +61,18 @@ extension ManifestReader {
       }
     }
     return policy
+  }
+
+  private mutating func workerUser(_ json: JSONValue, _ pointer: JSONPointer) -> WorkerUser? {
+    guard let text = text(json, pointer) else { return nil }
+    guard let user = WorkerUser(text) else {
+      problem(
+        .invalidValue, pointer,
+        "\(json) is not a user for workers; write the name of a user other than root, or the numbers of user and group, as in "
+          + "65534:65534")
+      return nil
+    }
+    return user
   }
 
   private mutating func engine(_ json: JSONValue, _ pointer: JSONPointer) -> Manifest.Settings.Engine? {

@@ -36,7 +36,8 @@ extension Manifest {
         "mandatory": {"type": "boolean", "default": false, "description": "Whether the plugin cannot be switched off."},
         "enabled": {
           "type": "boolean", "default": true, "description": "Whether the plugin runs. CARABINER_ENABLE and CARABINER_DISABLE override it."
-        }
+        },
+        "isolation": \(isolationSchema)
       },
       "not": {
         "required": ["mandatory", "enabled"],
@@ -47,7 +48,7 @@ extension Manifest {
         "ffi": {
           "properties": {
             "sha256": false, "interceptor": false, "config": false, "grants": false, "on-fault": false, "timeout": false,
-            "messages-to-clients": false, "maximum-buffers": false
+            "messages-to-clients": false, "maximum-buffers": false, "isolation": false
           }
         }
       }

@@ -147,6 +147,11 @@ extension Manifest {
                 }
               }
             },
+            "worker-user": {
+              "type": "string", "pattern": "^([a-z_][a-z0-9_-]{0,31}|[0-9]{1,10}:[0-9]{1,10})$",
+              "not": {"pattern": "^(root$|0+:|[0-9]+:0+$)"}, "default": "nobody",
+              "description": "The user of workers if the host is root: a name, or the numbers of user and group, such as 65534:65534."
+            },
             "websocket": \(webSocketSchema)
           }
         },

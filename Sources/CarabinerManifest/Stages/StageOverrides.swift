@@ -43,7 +43,8 @@ package struct StageOverrides: Sendable, Hashable {
     self.init(environment[Self.disablingVariable], enabled: environment[Self.enablingVariable])
   }
 
-  private static func patterns(_ text: String?) -> [String] {
+  /// The patterns of a list that is separated by commas.
+  static func patterns(_ text: String?) -> [String] {
     guard let text else { return [] }
     return text.split(separator: ",").map { $0.filter { !$0.isWhitespace } }.filter { !$0.isEmpty }
   }

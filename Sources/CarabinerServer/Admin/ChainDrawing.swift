@@ -16,10 +16,14 @@ package struct ChainDrawing {
   private let operation: String?
   private let type: GraphQLOperationType
   private let callProtocol: Manifest.CallProtocol
+  private let workers: [String: String]
 
+  /// - Parameter workers: The groups of the stages that run in workers, by stage.
   package init(
-    _ plan: StagePlan, of operation: String?, _ type: GraphQLOperationType, _ callProtocol: Manifest.CallProtocol = .graphQL
+    _ plan: StagePlan, of operation: String?, _ type: GraphQLOperationType, _ callProtocol: Manifest.CallProtocol = .graphQL,
+    workers: [String: String] = [:]
   ) {
+    self.workers = workers
     self.callProtocol = callProtocol
     self.plan = plan
     self.operation = operation
@@ -44,6 +48,9 @@ package struct ChainDrawing {
     return http + steps("parsing", .parsing) + graphQL + steps("cache write", .cache)
   }
 
+  /// The name of a step, with its worker if it runs in one.
+  private func label(_ name: String) -> String { workers[name].map { "\(name) (worker \($0))" } ?? name }
+
   private func steps(_ label: String, _ list: StageKind) -> [(list: String, name: String)] {
     plan.active(list).map { (label, $0.name) }
   }
@@ -51,7 +58,7 @@ package struct ChainDrawing {
   /// One line per step, and one per stage that was switched on or off.
   package var text: String {
     func lines(_ arrow: String, _ steps: [(list: String, name: String)]) -> [String] {
-      steps.map { "\(arrow) \($0.list.padding(toLength: 12, withPad: " ", startingAt: 0))\($0.name)" }
+      steps.map { "\(arrow) \($0.list.padding(toLength: 12, withPad: " ", startingAt: 0))\(label($0.name))" }
     }
     let decided = StageKind.allCases.flatMap { list in
       plan.stages[list].compactMap { stage in
@@ -72,6 +79,7 @@ package struct ChainDrawing {
           [
             "name": .string(stage.name), "origin": .string(stage.origin.rawValue),
             "rule": stage.rule.map { .number(JSONNumber($0)) } ?? .null,
+            "worker": workers[stage.name].map { .string($0) } ?? .null,
             "disabledBy": stage.isActive ? .null : stage.decision.map { .string($0.pattern) } ?? .null,
             "decision": stage.decision.map(\.json) ?? .null,
           ]
@@ -86,7 +94,7 @@ package struct ChainDrawing {
   /// The plan in the DOT language of Graphviz.
   package var dot: String {
     let steps = down.enumerated().map { ("d\($0)", $1.name) } + up.enumerated().map { ("u\($0)", $1.name) }
-    let nodes = steps.map { "  \($0.0) [label=\"\($0.1)\"];" }
+    let nodes = steps.map { "  \($0.0) [label=\"\(label($0.1))\"];" }
     let edges = zip(steps, steps.dropFirst()).map { "  \($0.0) -> \($1.0);" }
     return (["digraph chain {", "  rankdir=TB; node [shape=box];"] + nodes + edges + ["}"]).joined(separator: "\n")
   }

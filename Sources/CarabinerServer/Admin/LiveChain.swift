@@ -4,6 +4,7 @@ internal import CarabinerGateway
 internal import CarabinerHost
 internal import CarabinerManifest
 internal import CarabinerWire
+internal import Foundation
 
 /// The stages of an operation in a running generation, with their status and timings.
 struct LiveChain: Sendable {
@@ -15,7 +16,8 @@ struct LiveChain: Sendable {
   init(_ generation: Generation, of operation: String?, _ type: GraphQLOperationType, _ timings: StageTimings) {
     self.generation = generation
     let plan = generation.host.chain.plan(operation, type)
-    drawing = ChainDrawing(plan, of: operation, type)
+    let isolation = IsolationOverrides(environment: ProcessInfo.processInfo.environment)
+    drawing = ChainDrawing(plan, of: operation, type, workers: generation.manifest.workerGroups(isolation))
     // The entries in the operation's plan, including those that are switched off.
     let names = Set(StageKind.allCases.flatMap { plan.stages[$0].map(\.name) })
     entries = generation.host.chain.entries().filter { names.contains($0.name) }

@@ -33,6 +33,7 @@ final class ChainRuntime: Sendable {
   private static let maximumAuthorityBytes = 16 << 20
 
   /// - Parameters:
+  ///   - isolation: The plugins that the environment puts into workers.
   ///   - predecessor: The runtime that this one replaces. Connections, store and plugins are kept where their settings are the
   ///     same.
   ///   - anew: Whether all plugin instances are recreated nevertheless.
@@ -47,12 +48,15 @@ final class ChainRuntime: Sendable {
   init(
     manifest: Manifest, endpoint: String?, headers: HTTPHeaders, wire: WireChoice, timeout: Double?, output: HostOutput,
     overrides: StageOverrides = StageOverrides(environment: ProcessInfo.processInfo.environment),
+    isolation: IsolationOverrides = IsolationOverrides(environment: ProcessInfo.processInfo.environment),
     replacing predecessor: ChainRuntime? = nil, anew: Bool = false, generation: UInt64 = 1, crashLoop: CrashLoopGuard? = nil,
     fallbackEndpoint: String? = nil, passesGraphQLErrors: Bool = false, observer: any ChainObserver = CacheFailureLog(),
     sending: (CurlTransport) -> any HTTPTransport = { $0 }, fetching: (CurlTransport) -> any HTTPTransport = { $0 }
   ) throws {
     let manifest = try wire.applied(to: manifest)
     for warning in manifest.warnings { output.warn("\(warning)") }
+    let problems = manifest.workerProblems(isolation)
+    guard problems.isEmpty else { throw ManifestError(path: manifest.path, problems: manifest.placed(problems)) }
     let secrets = SecretReferences(directory: manifest.directory)
     let endpointText = try endpoint ?? manifest.resolvedEndpoint(secrets)?.value ?? fallbackEndpoint
     let webSocketText = try manifest.resolvedWebSocketURL(secrets)
@@ -112,7 +116,8 @@ final class ChainRuntime: Sendable {
     }
     let chain = try HostedChain(
       manifest, environment: environment, store: store, overrides: overrides, replacing: predecessor?.chain, anew: anew,
-      generation: generation, crashLoop: crashLoop, passesGraphQLErrors: passesGraphQLErrors)
+      generation: generation, crashLoop: crashLoop, passesGraphQLErrors: passesGraphQLErrors,
+      isolation: isolation)
     self.chain = chain
     let http = RequestChainNetworkTransport(
       interceptorProvider: chain, endpointURL: url, httpTransport: sending(transport), store: store, additionalHeaders: all,

@@ -4,7 +4,7 @@ package import CarabinerWire
 
 /// The report of a child process of ``PluginProbe``, on the line before the last.
 package struct ProbeReport {
-  /// The interceptors of the loaded library.
+  /// The interceptors of the loaded library; null if none was loaded by itself.
   package var interceptors: JSONValue = .null
   /// The problems of the manifest.
   package var problems: [ManifestProblem] = []
@@ -39,6 +39,15 @@ package struct ProbeReport {
         ]
       } ?? .null,
     ]
+  }
+
+  /// Whether an interceptor has an instance for each call; nil if its library was not loaded.
+  ///
+  /// - Parameter id: The id of the interceptor; nil if the library has only one.
+  package func isPerCall(_ id: String?) -> Bool? {
+    let all = interceptors.array ?? []
+    let found = id == nil && all.count == 1 ? all.first : all.first { $0["id"]?.string == id }
+    return found?["threads"]?.string.map { $0 == "per-call" }
   }
 
   /// Parses a report; nil if it is malformed.

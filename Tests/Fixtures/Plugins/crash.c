@@ -27,6 +27,7 @@ static void *die(void *argument) {
   const instance *i = argument;
   if (says(i, "\"abort\"")) abort();
   if (says(i, "\"ill\"")) __builtin_trap();
+  for (volatile int forever = says(i, "\"loop\""); forever;) {}
   if (says(i, "\"fpe\"")) raise(SIGFPE);
   if (says(i, "\"bus\"")) raise(SIGBUS);
   if (says(i, "\"overflow\"")) overflow(0);

@@ -54,7 +54,8 @@ static crb_verdict pending(crb_call call, crb_verdict verdict, int twice) {
   l->verdict = verdict;
   l->twice = twice;
   pthread_t thread;
-  pthread_create(&thread, NULL, resume_later, l);
+  /* In a worker the number of threads is limited. */
+  if (pthread_create(&thread, NULL, resume_later, l) != 0) return resume_later(l), CRB_PENDING;
   pthread_detach(thread);
   return CRB_PENDING;
 }

@@ -52,6 +52,8 @@ internal import Synchronization
   @safe @exclusivity(unchecked) private(set) var isTraced = false
   /// Whether all hooks can be called directly: no trace, no plugin with serial hooks, and no revoked token.
   @safe @exclusivity(unchecked) var isPlain = true
+  /// Why a hook in a worker has no result. It belongs to a hook with the verdict `Verdict.lost`.
+  @safe @exclusivity(unchecked) var loss: PluginError?
   /// Whether a plugin whose token was revoked may still call functions of the host for this call.
   @safe @exclusivity(unchecked) var isContested = false
 
@@ -142,6 +144,38 @@ internal import Synchronization
     wasEntered.store(true, ordering: .relaxed)
     // A hook is open, so the call has its group.
     return unsafe bindings[Int(phase >> 8)]._withUnsafeGuaranteedRef { body(self, hook, $0) }
+  }
+
+  /// Runs a body on the hook that is open, without a note that the plugin called a function of the host. The thread in the hook calls it.
+  ///
+  /// - Returns: Nil if another thread is in a function of the host.
+  func look<Value>(_ body: (GroupCall, Hook, StageBinding) -> Value) -> Value? {
+    guard tryLock() else { return nil }
+    defer { unlock() }
+    let phase = phase.load(ordering: .sequentiallyConsistent)
+    guard phase != 0, let hook = Hook(rawValue: UInt8(truncatingIfNeeded: phase) - 1) else { return nil }
+    return unsafe bindings[Int(phase >> 8)]._withUnsafeGuaranteedRef { body(self, hook, $0) }
+  }
+
+  /// Runs a body on the hook that a token suspended, for the holder of the token.
+  ///
+  /// - Returns: Whether the token is still the newest one of the call, and waits to be resumed.
+  func enter(_ wanted: UInt32, holding token: UInt32, _ body: (GroupCall, Hook, StageBinding) -> Void) -> Bool {
+    var isCurrent = false
+    while true {
+      let status = enter(wanted) { call, hook, stage in
+        isCurrent = call.suspended.generation == token && call.suspended.isArmed
+        if isCurrent { body(call, hook, stage) }
+        return Status.ok
+      }
+      // Another thread is in a function for a moment.
+      guard status == Status.thread else { return status == Status.ok && isCurrent }
+    }
+  }
+
+  /// The innermost visible value of the baggage.
+  func visibleBaggage(_ name: String) -> Baggage.Value? {
+    innerBaggage[name] ?? scopeBaggage[name] ?? shared?.baggage[name]
   }
 
   // MARK: The call's life
@@ -259,6 +293,7 @@ internal import Synchronization
     openEnd = 0
     reach = 0
     if !unproven.isEmpty { unproven = [] }
+    if loss != nil { loss = nil }
     isContested = false
     wasEntered.store(false, ordering: .relaxed)
     staged.reset()

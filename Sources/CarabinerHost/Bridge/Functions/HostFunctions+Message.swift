@@ -45,21 +45,21 @@ extension HostFunctions {
   }
 
   static func headerSet(_ call: crb_call, _ name: crb_view, _ value: crb_view, _ flags: UInt32) -> crb_status {
+    guard let isASCII = unsafe isASCIIField(name, value) else { return Status.invalid }
+    return CallTable.shared.enter(call) { call, hook, stage in
+      unsafe call.stageHeader(name, value, flags, isASCII: isASCII, in: hook, of: stage)
+    }
+  }
+
+  /// Whether the value of a field is ASCII; nil if the name or the value is not valid.
+  static func isASCIIField(_ name: crb_view, _ value: crb_view) -> Bool? {
     guard unsafe name.len <= maximumHeaderBytes, unsafe value.len <= maximumHeaderBytes - max(name.len, 0),
       unsafe name.isHeaderName
-    else {
-      return Status.invalid
-    }
+    else { return nil }
     // Most values pass this one look.
     let isVisible = unsafe value.isVisibleASCII
-    guard unsafe isVisible || value.isHeaderValue else { return Status.invalid }
-    return CallTable.shared.enter(call) { call, hook, stage in
-      guard stage.mayWriteHeaders(in: hook), call.hasHeaders(in: hook, of: stage.kind) else { return Status.state }
-      guard stage.mutates.contains(.headers) else { return Status.readOnly }
-      guard call.staged.headerEditCount < maximumHeaders else { return Status.limit }
-      unsafe call.stageHeader(name, value, isASCII: isVisible, keepsOthers: flags & UInt32(CRB_HEADER_APPEND) != 0)
-      return Status.ok
-    }
+    guard unsafe isVisible || value.isHeaderValue else { return nil }
+    return isVisible
   }
 
   // MARK: Fields
@@ -91,19 +91,11 @@ extension HostFunctions {
     guard part.nonzeroBitCount == 1 else {
       return CallTable.shared.find(call) == nil ? Status.stale : Status.invalid
     }
-    return CallTable.shared.enter(call) { call, hook, stage in
-      let part = Parts(rawValue: part)
-      // Headers have a function of their own.
-      guard part != .headers, Contract.rights(part, in: hook, of: stage.kind).contains(.write) else { return Status.state }
-      guard stage.mutates.contains(part) else { return Status.readOnly }
-      guard isAcceptable(bytes, as: part) else { return Status.invalid }
-      call.staged.set(bytes, of: part)
-      return Status.ok
-    }
+    return CallTable.shared.enter(call) { unsafe $0.stage(.field(part, bytes), in: $1, of: $2) }
   }
 
   /// Whether bytes are what a part must be; absence is fine where the part may be absent.
-  private static func isAcceptable(_ bytes: Data?, as part: Parts) -> Bool {
+  static func isAcceptable(_ bytes: Data?, as part: Parts) -> Bool {
     guard let bytes else { return part == .body || part == .variables || part == .extensions }
     switch part {
     case .variables, .extensions: return (try? JSONMembers(locating: bytes.span))?.isObject == true
@@ -129,7 +121,17 @@ extension GroupCall {
   /// Stages a field; an absent value removes the fields of the name.
   ///
   /// - Parameter isASCII: Whether the value is known to be ASCII.
-  func stageHeader(_ name: crb_view, _ value: crb_view, isASCII: Bool, keepsOthers: Bool) {
+  func stageHeader(
+    _ name: crb_view, _ value: crb_view, _ flags: UInt32, isASCII: Bool, in hook: Hook, of stage: StageBinding
+  ) -> crb_status {
+    guard stage.mayWriteHeaders(in: hook), hasHeaders(in: hook, of: stage.kind) else { return Status.state }
+    guard stage.mutates.contains(.headers) else { return Status.readOnly }
+    guard staged.headerEditCount < HostFunctions.maximumHeaders else { return Status.limit }
+    unsafe stageHeader(name, value, isASCII: isASCII, keepsOthers: flags & UInt32(CRB_HEADER_APPEND) != 0)
+    return Status.ok
+  }
+
+  private func stageHeader(_ name: crb_view, _ value: crb_view, isASCII: Bool, keepsOthers: Bool) {
     let name = unsafe Span<UInt8>(_unsafeElements: name.elements)
     guard unsafe !value.isAbsent else { return staged.removeHeaders(name) }
     let bytes = unsafe Span<UInt8>(_unsafeElements: value.elements)

@@ -67,72 +67,24 @@ enum HostFunctions {
     case .stale: return CallTable.shared.find(call) == nil ? Status.stale : Status.invalid
     case .noMemory: return Status.noMemory
     }
-    return CallTable.shared.enter(call) { call, hook, stage in
-      guard kind == UInt32(CRB_EMIT_RESULT) || kind == UInt32(CRB_EMIT_CHUNK),
-        Contract.emits(results: kind == UInt32(CRB_EMIT_RESULT), in: hook, of: stage.kind)
-      else { return Status.state }
-      if let part = Contract.replaced(in: hook, of: stage.kind), !stage.mutates.contains(part) { return Status.readOnly }
-      guard call.staged.elements.count < maximumStagedElements,
-        bytes.count <= maximumStagedBytes - call.staged.elementBytes
-      else { return Status.limit }
-      call.staged.add(StagedEffects.Element(kind: Int32(bitPattern: kind), bytes: bytes, flags: flags))
-      return Status.ok
-    }
+    return CallTable.shared.enter(call) { unsafe $0.stage(.element(kind, bytes, flags), in: $1, of: $2) }
   }
 
   static func setError(_ call: crb_call, _ error: UnsafePointer<crb_error>?) -> crb_status {
     guard let error = unsafe error else { return Status.invalid }
-    return CallTable.shared.enter(call) { call, hook, stage in
-      let copy = unsafe InterceptorTable.copy(error, crb_error())
-      let message = unsafe stage.plugin.options.redaction(copy.message.text)
-      var staged = unsafe PluginError(
-        code: .failed, entry: stage.plugin.name, hook: hook.name, message: message.isEmpty ? "failed" : message,
-        pluginCode: copy.code, domain: copy.domain.isAbsent ? stage.plugin.id : copy.domain.text, flags: copy.flags,
-        httpStatus: copy.http_status, retryAfter: copy.retry_after_ns)
-      let detail = unsafe copy.detail_json.bytes
-      if stage.plugin.options.sendsMessagesToClients {
-        staged.isForClients = unsafe !copy.message.isAbsent
-        if (1...PluginError.maximumDetailBytes).contains(detail.count) {
-          staged.detail = unsafe String(decoding: detail, as: UTF8.self)
-        }
-      }
-      call.staged.set(staged)
-      return Status.ok
+    return CallTable.shared.enter(call) {
+      unsafe $0.stage(.error(InterceptorTable.copy(error, crb_error())), in: $1, of: $2)
     }
   }
 
   static func setRetry(_ call: crb_call, _ scope: UInt32, _ delay: UInt64) -> crb_status {
-    CallTable.shared.enter(call) { call, _, stage in
-      let wanted = stage.kind == .http ? CRB_RETRY_STAGE : CRB_RETRY_CHAIN
-      guard scope == UInt32(CRB_RETRY_STAGE) || scope == UInt32(CRB_RETRY_CHAIN) else { return Status.invalid }
-      guard scope == UInt32(wanted), stage.kind == .http || stage.kind == .graphQL else { return Status.state }
-      call.staged.setRetry(scope: scope, delay: delay)
-      return Status.ok
-    }
+    CallTable.shared.enter(call) { unsafe $0.stage(.retry(scope, delay), in: $1, of: $2) }
   }
 
   static func setHead(_ call: crb_call, _ head: UnsafePointer<crb_head>?) -> crb_status {
     guard let head = unsafe head else { return Status.invalid }
-    return CallTable.shared.enter(call) { call, hook, stage in
-      guard let url = call.message?.responseURL, Contract.setsHead(in: hook, of: stage.kind) else { return Status.state }
-      guard hook == .onRequest || stage.mutates.contains(.headers) else { return Status.readOnly }
-      let copy = unsafe InterceptorTable.copy(head, crb_head())
-      guard unsafe (100...599).contains(copy.status), unsafe (0...maximumHeaders).contains(copy.header_count),
-        unsafe copy.headers != nil || copy.header_count == 0
-      else {
-        return Status.invalid
-      }
-      var headers = HTTPHeaders()
-      let fields = unsafe UnsafeBufferPointer(start: copy.headers, count: copy.header_count)
-      for index in fields.indices {
-        let header = unsafe fields[index]
-        guard unsafe header.name.isHeaderName, unsafe header.value.isHeaderValue else { return Status.invalid }
-        unsafe headers.add(name: header.name.text, value: header.value.text)
-      }
-      let head = unsafe HTTPURLResponse(
-        url: url, statusCode: Int(copy.status), headers: headers)
-      call.staged.set(head, isResponse: hook == .onHead)
-      return Status.ok
+    return CallTable.shared.enter(call) {
+      unsafe $0.stage(.head(InterceptorTable.copy(head, crb_head())), in: $1, of: $2)
     }
   }
 
@@ -154,9 +106,7 @@ enum HostFunctions {
   static func baggageGet(_ call: crb_call, _ key: crb_key, _ out: UnsafeMutablePointer<crb_value>?) -> crb_status {
     guard let out = unsafe out, let name = BaggageKeys.name(of: key) else { return Status.invalid }
     return CallTable.shared.enter(call) { call, _, _ in
-      guard let value = call.innerBaggage[name] ?? call.scopeBaggage[name] ?? call.shared?.baggage[name] else {
-        return Status.notFound
-      }
+      guard let value = call.visibleBaggage(name) else { return Status.notFound }
       unsafe out.pointee = unsafe call.encode(value)
       return Status.ok
     }
@@ -168,18 +118,7 @@ enum HostFunctions {
     guard let value = unsafe value, let name = BaggageKeys.name(of: key), let decoded = unsafe value.pointee.decoded else {
       return Status.invalid
     }
-    return CallTable.shared.enter(call) { call, hook, _ in
-      switch scope {
-      case UInt32(CRB_SCOPE_INNER):
-        guard hook == .onRequest || hook == .onRead else { return Status.state }
-        call.innerBaggage[name] = decoded.value
-      case UInt32(CRB_SCOPE_CALL):
-        call.shared?.setBaggage(name, decoded.value)
-      default:
-        return Status.invalid
-      }
-      return Status.ok
-    }
+    return CallTable.shared.enter(call) { unsafe $0.stage(.baggage(name, scope, decoded.value), in: $1, of: $2) }
   }
 
   // MARK: Logs

@@ -5,6 +5,18 @@ internal import Synchronization
 
 /// The table of host functions a plugin library gets: each slot unwraps its arguments and calls one Swift function.
 enum HostTable {
+  /// The table of libraries in workers. Their plugins get another one, from their worker.
+  @safe private struct Shared: @unchecked Sendable {
+    // Written once, and never used by a plugin.
+
+    let table: UnsafePointer<crb_host>
+  }
+
+  private static let shared = unsafe Shared(
+    table: make(for: "worker", subject: CrashSubject(entry: "", file: "", digest: "", generation: 0), library: ""))
+
+  static var ofWorkers: UnsafePointer<crb_host> { unsafe shared.table }
+
   /// A table for one library. It lives as long as the process, as the library does.
   ///
   /// - Parameters:

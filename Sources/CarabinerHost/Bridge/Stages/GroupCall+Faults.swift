@@ -13,6 +13,7 @@ extension GroupCall {
     _ verdict: crb_verdict, _ effects: StagedEffects, _ hook: Hook, _ stage: StageBinding
   ) -> PluginError? {
     let name = stage.plugin.name
+    if verdict == Verdict.lost, let loss = takeLoss() { return loss }
     guard Contract.allows(verdict, from: hook, of: stage.kind) else {
       return .fault(name, hook, "the verdict \(Verdict.name(verdict)) is not allowed in \(stage.kind.rawValue) \(hook.name)")
     }
@@ -29,6 +30,11 @@ extension GroupCall {
     }
   }
 
+  private func takeLoss() -> PluginError? {
+    defer { loss = nil }
+    return loss
+  }
+
   /// Counts a FAIL and returns its error.
   func failure(_ effects: StagedEffects, _ hook: Hook, at index: Int) -> PluginError {
     group.stages[index].plugin.statistics.failures.wrappingAdd(1, ordering: .relaxed)
@@ -43,11 +49,12 @@ extension GroupCall {
   /// - Throws: The fault, if the entry does not allow that.
   func passOver(_ fault: PluginError, at index: Int) throws -> (verdict: crb_verdict, effects: StagedEffects) {
     let plugin = group.stages[index].plugin
-    plugin.statistics.faults.wrappingAdd(1, ordering: .relaxed)
+    if fault.countsForBreaker { plugin.statistics.faults.wrappingAdd(1, ordering: .relaxed) }
     unproven.append(index)
     switch plugin.options.onFault {
     case .fail: throw fault
     case .skip: break
+    case .openAfter where !fault.countsForBreaker: if plugin.options.isMandatory { throw fault }
     case .openAfter:
       let probe = shared?.probe(of: plugin.breaker)
       plugin.breaker?.noteFault(probe)

@@ -65,6 +65,9 @@ extension GroupCall {
   func noteRevoked(_ index: Int) {
     isContested = true
     isPlain = false
+    if let worker = group.stages[index].plugin.worker, let visit = unsafe WorkerHooks.visit(states[index]) {
+      worker.revoke(visit)
+    }
     noteRevoked(suspended.generation, on: environment(index))
   }
 

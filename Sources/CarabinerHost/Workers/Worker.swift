@@ -1,0 +1,387 @@
+internal import CCrossing
+internal import CLinux
+internal import CarabinerABI
+internal import CarabinerManifest
+internal import Glibc
+internal import Logging
+internal import Synchronization
+
+/// A worker of one group: a confined process with plugins, which is started again when it ends.
+package final class Worker: Sendable {
+  /// The state of a worker.
+  package enum Condition: Sendable, Hashable {
+    case starting
+    case up
+    /// It starts again at this time of the monotonic clock, in nanoseconds.
+    case backingOff(until: UInt64)
+    /// It ended too often. It is tried again at this time.
+    case open(until: UInt64)
+    case stopped
+  }
+
+  /// Whether a hook can cross.
+  enum Admission {
+    case run(WorkerProcess)
+    /// The worker starts.
+    case wait
+    case refuse(WorkerLoss)
+  }
+
+  struct State {
+    var process: WorkerProcess?
+    var condition = Condition.starting
+    var generation: UInt32 = 0
+    /// The times of its last ends, for the circuit.
+    var ends: [UInt64] = []
+    var delay = Duration.zero
+    var restarts = 0
+    var lastReason = ""
+    var waiting: [(crossing: WorkerCrossing, message: [UInt8])] = []
+    var instances: [UInt32: WeakInstance] = [:]
+    /// The mapped plugins by the number of their file.
+    var descriptions: [Int: WorkerDescription] = [:]
+    var isEnding = false
+  }
+
+  struct WeakInstance: Sendable {
+    weak let value: WorkerInstance?
+  }
+
+  let settings: WorkerSettings
+  let files: [WorkerGroup.File]
+  private let user: WorkerOwner?
+  private let coolDown: Duration
+  let state = Mutex(State())
+
+  static let logger = Logger(label: "carabiner.host")
+  /// How many calls may wait for a worker (W24d).
+  static let maximumWaiting = 1024
+  /// How long a worker may take until it is confined (B24).
+  static let readyLimit = Duration.seconds(5)
+  /// A worker that lived so long is started again at once.
+  static let steadyTime: UInt64 = 60_000_000_000
+  /// So many hooks close the circuit.
+  static let provingHooks = 10
+
+  /// Starts a worker.
+  ///
+  /// - Throws: ``HostError`` if it cannot be started or confined.
+  init(
+    _ settings: WorkerSettings, _ files: [WorkerGroup.File], user: WorkerOwner?, coolDown: Duration
+  ) throws(HostError) {
+    self.settings = settings
+    self.files = files
+    self.user = user
+    self.coolDown = coolDown
+    let process = try launch(generation: 1)
+    state.withLock { state in
+      state.process = process
+      state.generation = 1
+      state.condition = .up
+    }
+    process.owner.withLock { $0 = WeakWorker(value: self) }
+    if process.hasEnded { noteEnd(of: process) }
+  }
+
+  /// Ends the process. It is not started again.
+  func end() {
+    let process = state.withLock { state in
+      state.isEnding = true
+      state.condition = .stopped
+      return state.process
+    }
+    process?.shutDown()
+  }
+
+  /// The running process; nil if there is none.
+  var process: WorkerProcess? { state.withLock(\.process) }
+
+  package var condition: Condition { state.withLock(\.condition) }
+
+  // MARK: Calls
+
+  /// Whether a hook of a call can cross now.
+  func admission(of visit: WorkerVisit) -> Admission {
+    let earlier = visit.place.withLock(\.process)
+    return state.withLock { state in
+      if let earlier, earlier !== state.process || earlier.hasEnded {
+        // The state of the call ended with its process.
+        return .refuse(WorkerLoss(earlier.loss(of: settings.group, .onRequest, isCulprit: false)))
+      }
+      if let process = state.process, !process.hasEnded { return .run(process) }
+      switch state.condition {
+      case .starting, .up: return .wait
+      case .backingOff(let time) where time <= MonotonicClock.nanoseconds + WorkerInstance.startWait: return .wait
+      case .backingOff(let time), .open(let time): return .refuse(unavailable(until: time))
+      case .stopped: return .refuse(unavailable(until: 0))
+      }
+    }
+  }
+
+  func unavailable(until time: UInt64) -> WorkerLoss {
+    let now = MonotonicClock.nanoseconds
+    let left = time > now ? time - now : 1_000_000_000
+    var loss = PluginError(
+      code: .unavailable, entry: settings.group, hook: "",
+      message: "its worker \(settings.group) does not run now; look for the reason of its last end in the log and in `carabiner "
+        + "status`",
+      flags: UInt32(WorkerLoss.retryable))
+    loss.retryAfter = left
+    loss.countsForBreaker = false
+    return WorkerLoss(loss)
+  }
+
+  /// Has a hook wait for the worker.
+  ///
+  /// - Returns: The reason if it cannot wait.
+  func queue(_ crossing: WorkerCrossing, _ message: [UInt8]) -> WorkerLoss? {
+    let process = state.withLock { state -> WorkerProcess? in
+      if let process = state.process, !process.hasEnded, state.waiting.isEmpty { return process }
+      return nil
+    }
+    // The worker came up, or a slot became free, in the meantime.
+    if let process, crossing.instance.send(crossing, message, to: process) { return nil }
+    let isQueued = state.withLock { state in
+      guard state.waiting.count < Self.maximumWaiting else { return false }
+      state.waiting.append((crossing, message))
+      return true
+    }
+    guard isQueued else { return unavailable(until: 0) }
+    _ = crossing.instance.options.environment.schedule(.nanoseconds(Int64(WorkerInstance.startWait))) { [weak self] in
+      self?.sendWaiting(at: MonotonicClock.nanoseconds)
+    }
+    return nil
+  }
+
+  /// Sends what waits, as far as there is room, and gives up on what has waited for too long.
+  func sendWaiting(at now: UInt64) {
+    let (waiting, process) = state.withLock { state in
+      defer { state.waiting = [] }
+      return (state.waiting, state.process)
+    }
+    guard !waiting.isEmpty else { return }
+    var left: [(crossing: WorkerCrossing, message: [UInt8])] = []
+    for entry in waiting {
+      if let process, !process.hasEnded, left.isEmpty, entry.crossing.instance.send(entry.crossing, entry.message, to: process) {
+        continue
+      }
+      if entry.crossing.waitsUntil <= now {
+        entry.crossing.lose(unavailable(until: 0).in(entry.crossing.hook, of: entry.crossing.instance.name))
+      } else {
+        left.append(entry)
+      }
+    }
+    guard !left.isEmpty else { return }
+    state.withLock { $0.waiting = left + $0.waiting }
+  }
+
+  // MARK: Instances
+
+  func add(_ instance: WorkerInstance) throws(HostError) {
+    guard let process else {
+      throw HostError(.processFailed, step: "worker", path: instance.origin, "the worker \(settings.group) does not run")
+    }
+    try create(instance, in: process)
+    state.withLock { $0.instances[instance.number] = WeakInstance(value: instance) }
+  }
+
+  func instance(_ number: UInt32) -> WorkerInstance? { state.withLock { $0.instances[number]?.value } }
+
+  func remove(_ instance: WorkerInstance) {
+    let process = state.withLock { state in
+      state.instances[instance.number] = nil
+      return state.process
+    }
+    process?.control.post(CCROSSING_DESTROY, instance: instance.number)
+  }
+
+  private func create(_ instance: WorkerInstance, in process: WorkerProcess) throws(HostError) {
+    let name = instance.options.name
+    process.enableLevels(of: instance)
+    var message = WorkerMessage()
+    message.add(Int(CCROSSING_ENTRY.rawValue), text: name, number: instance.options.generation)
+    message.add(Int(CCROSSING_CONFIG.rawValue), text: instance.options.configuration)
+    message.add(Int(CCROSSING_ORIGIN.rawValue), text: instance.origin, number: UInt64(instance.options.maximumBufferBytes))
+    for grant in instance.options.grants.sorted() { message.add(Int(CCROSSING_GRANT.rawValue), text: grant) }
+    let answer = try process.ask(
+      CCROSSING_CREATE, argument: UInt64(instance.file) << 16 | UInt64(instance.interceptor), instance: instance.number, message)
+    if let refusal = WorkerRefusal.found(in: answer) { throw self.refusal(of: name, refusal, instance) }
+  }
+
+  private func refusal(of name: String, _ refusal: WorkerRefusal, _ instance: WorkerInstance) -> HostError {
+    let what = refusal.step == "validate" ? "refuses its configuration" : "cannot be created"
+    return HostError(
+      .configurationRefused, step: "create", path: instance.origin,
+      "the plugin of entry \(name) \(what): \(instance.options.redaction(refusal.text)); correct its config in the manifest")
+  }
+
+  // MARK: Start
+
+  private func launch(generation: UInt32) throws(HostError) -> WorkerProcess {
+    let count = settings.laneCount(processors: max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+    var lanes: [WorkerLane] = []
+    for _ in 0...count {
+      lanes.append(try WorkerLane(arena: UInt64(settings.arenaBytes), lanes: UInt32(count), plugins: UInt32(files.count)))
+    }
+    let bell = CLinux_newWakeUp()
+    guard bell >= 0 else { throw HostError(system: errno, "an event counter for a worker cannot be made") }
+    let (process, output) = try WorkerProcess.start(
+      settings, user: user, generation: generation, lanes: lanes, bell: bell, plugins: files.map(\.descriptor))
+    do throws(HostError) {
+      try WorkerReader.shared.add(process, output: output)
+      try process.awaitReady(within: Self.readyLimit)
+      return process
+    } catch {
+      process.stop(.stopped)
+      throw error
+    }
+  }
+
+  /// Has the worker map a file.
+  ///
+  /// - Throws: ``HostError`` if it cannot.
+  func load(_ index: Int) throws(HostError) -> WorkerDescription {
+    if let known = state.withLock({ $0.descriptions[index] }) { return known }
+    guard let process else {
+      throw HostError(.processFailed, step: "worker", path: files[index].path, "the worker \(settings.group) does not run")
+    }
+    let description = try load(index, in: process)
+    state.withLock { $0.descriptions[index] = description }
+    return description
+  }
+
+  private func load(_ index: Int, in process: WorkerProcess) throws(HostError) -> WorkerDescription {
+    var message = WorkerMessage()
+    message.add(Int(CCROSSING_ORIGIN.rawValue), text: files[index].path)
+    message.add(
+      Int(CCROSSING_LINE.rawValue), name: Array(HostEnvironment.name.utf8), value: Array(HostEnvironment.version.utf8))
+    let answer = try process.ask(CCROSSING_LOAD, argument: UInt64(index), message)
+    do throws(WorkerRefusal) {
+      return try WorkerDescription(answer.message)
+    } catch {
+      throw HostError(
+        Self.code(of: error.step), step: error.step, path: files[index].path, "its worker cannot map it: \(error.text)")
+    }
+  }
+
+  private static func code(of step: String) -> HostError.Code {
+    switch step {
+    case "entry": .noEntry
+    case "table": .badTable
+    case "init": .initFailed
+    default: .openFailed
+    }
+  }
+
+  /// Starts the next process, after the last one ended. Runs on the starter's thread.
+  func restart() {
+    let next = state.withLock { state -> UInt32? in
+      guard !state.isEnding else { return nil }
+      state.condition = .starting
+      state.generation += 1
+      return state.generation
+    }
+    guard let generation = next else { return }
+    do throws(HostError) {
+      let process = try launch(generation: generation)
+      process.owner.withLock { $0 = WeakWorker(value: self) }
+      do throws(HostError) {
+        for (index, description) in state.withLock(\.descriptions) {
+          guard try load(index, in: process) == description else {
+            throw process.failure("the plugin registers another table than before")
+          }
+        }
+        for instance in state.withLock({ $0.instances.values.compactMap(\.value) }) { try create(instance, in: process) }
+      } catch {
+        process.stop(.stopped)
+        throw error
+      }
+      state.withLock { state in
+        state.process = process
+        state.condition = .up
+        state.restarts += 1
+      }
+      Self.logger.warning(
+        "worker started again; what its plugins remembered is lost",
+        metadata: ["worker": "\(settings.group)", "restarts": "\(generation - 1)"])
+      // It may have ended before it was the current one.
+      if process.hasEnded { return noteEnd(of: process) }
+      sendWaiting(at: MonotonicClock.nanoseconds)
+    } catch {
+      Self.logger.error("worker not started again: \(error)", metadata: ["worker": "\(settings.group)"])
+      scheduleRestart(after: nil, reason: "\(error)")
+    }
+  }
+
+  // MARK: The end of a process
+
+  /// Answers the calls of a process that has ended, and schedules the next one.
+  func processEnded(_ process: WorkerProcess, _ lost: [WorkerLane.Lost]) {
+    let culprits = process.culprits(among: lost)
+    for entry in lost { settle(entry, of: process, culprits) }
+    noteEnd(of: process)
+  }
+
+  private func noteEnd(of process: WorkerProcess) {
+    let isCurrent = state.withLock { state in
+      guard state.process === process else { return false }
+      state.process = nil
+      return !state.isEnding
+    }
+    guard isCurrent, process.reason != .stopped else { return }
+    scheduleRestart(after: process, reason: process.reasonText)
+  }
+
+  /// Fails a call of a process that ended, or has the next process take it.
+  func settle(_ lost: WorkerLane.Lost, of process: WorkerProcess, _ culprits: Set<ObjectIdentifier>) {
+    let crossing = lost.crossing
+    let isFirst = crossing.visit.place.withLock { $0.process == nil }
+    if !lost.hadBegun, isFirst, let message = crossing.takeMessage() {
+      if let loss = queue(crossing, message) { crossing.lose(loss.in(crossing.hook, of: crossing.instance.name)) }
+      return
+    }
+    crossing.lose(
+      process.loss(of: crossing.instance.name, crossing.hook, isCulprit: culprits.contains(ObjectIdentifier(crossing))))
+  }
+
+  private func scheduleRestart(after process: WorkerProcess?, reason: String) {
+    let now = MonotonicClock.nanoseconds
+    let due = state.withLock { state -> UInt64 in
+      state.lastReason = reason
+      if let process, now - process.startedAt >= Self.steadyTime || process.postedHooks >= Self.provingHooks && state.ends.isEmpty
+      {
+        state.delay = .zero
+      }
+      let within = settings.restarts.within.inNanoseconds
+      state.ends = state.ends.filter { now - $0 < within } + [now]
+      guard state.ends.count < settings.restarts.after else {
+        let due = now &+ coolDown.inNanoseconds
+        state.condition = .open(until: due)
+        return due
+      }
+      // Otherwise groups that end together would start together, each time.
+      let wait = UInt64(Double(state.delay.inNanoseconds) * Double.random(in: 0.8...1.2))
+      state.delay = state.delay == .zero ? settings.restarts.backoff : min(state.delay * 2, settings.restarts.maximum)
+      state.condition = .backingOff(until: now + wait)
+      return now + wait
+    }
+    Self.logger.error("worker ended: \(reason)", metadata: ["worker": "\(settings.group)"])
+    if case .open = condition { failWaiting() }
+    WorkerStarter.shared.restart(self, at: due)
+  }
+
+  private func failWaiting() {
+    let waiting = state.withLock { state in
+      defer { state.waiting = [] }
+      return state.waiting
+    }
+    for entry in waiting {
+      entry.crossing.lose(unavailable(until: 0).in(entry.crossing.hook, of: entry.crossing.instance.name))
+    }
+  }
+}
+
+/// The owner of a process, if there still is one.
+struct WeakWorker: Sendable {
+  weak let value: Worker?
+}

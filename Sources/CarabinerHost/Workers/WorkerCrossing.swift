@@ -1,0 +1,136 @@
+internal import CCarabiner
+internal import CarabinerABI
+internal import Synchronization
+
+/// A call of one stage, as its worker knows it: the state that the host passes to each hook of the stage.
+final class WorkerVisit: Sendable {
+  struct Place: Sendable {
+    /// The worker with memory for the call; nil if none has any.
+    var process: WorkerProcess?
+    /// The lane of the last hook.
+    var lane = 0
+    /// The suspended hook.
+    var crossing: WorkerCrossing?
+  }
+
+  /// The number of the call in workers. It is never used again.
+  let number: UInt64
+  let kind: StageKind
+  /// Whether the call ends with its first hook, as the host has no state for it.
+  let isShort: Bool
+  let place = Mutex(Place())
+
+  private static let last = Atomic<UInt64>(0)
+
+  init(_ kind: StageKind, isShort: Bool = false) {
+    self.kind = kind
+    number = Self.last.wrappingAdd(1, ordering: .relaxed).newValue
+    self.isShort = isShort
+  }
+}
+
+/// A hook that is in a worker, or waits for one, while its task is suspended.
+final class WorkerCrossing: Sendable {
+  private struct Place: Sendable {
+    var lane: WorkerLane?
+    var ticket = WorkerLane.Ticket.none
+    /// Whether the hook was taken from a worker that ended.
+    var wasRepeated = false
+    /// Whether its plugin has suspended the hook.
+    var isPending = false
+  }
+
+  let instance: WorkerInstance
+  let visit: WorkerVisit
+  let call: crb_call
+  let token: crb_token
+  let hook: Hook
+  let kind: StageKind
+  /// When it stops waiting for a worker, in nanoseconds of the monotonic clock.
+  let waitsUntil: UInt64
+  private let place = Mutex(Place())
+
+  init(
+    _ instance: WorkerInstance, _ visit: WorkerVisit, _ call: crb_call, _ token: crb_token, _ hook: Hook, _ kind: StageKind,
+    waitsUntil: UInt64
+  ) {
+    self.instance = instance
+    self.visit = visit
+    self.call = call
+    self.token = token
+    self.hook = hook
+    self.kind = kind
+    self.waitsUntil = waitsUntil
+  }
+
+  var ticket: WorkerLane.Ticket { place.withLock { $0.ticket } }
+
+  func move(to lane: WorkerLane, _ ticket: WorkerLane.Ticket) {
+    place.withLock { place in
+      place.lane = lane
+      place.ticket = ticket
+    }
+  }
+
+  /// The message of the hook, for another worker; nil if it has been sent a second time already.
+  func takeMessage() -> [UInt8]? {
+    let place = place.withLock { place -> Place? in
+      guard !place.wasRepeated else { return nil }
+      place.wasRepeated = true
+      return place
+    }
+    guard let place, let lane = place.lane else { return nil }
+    return lane.message(place.ticket)
+  }
+
+  /// Gives the slot back.
+  func leave() {
+    visit.place.withLock { if $0.crossing === self { $0.crossing = nil } }
+    let (lane, ticket) = place.withLock { place in
+      defer { place.lane = nil }
+      return (place.lane, place.ticket)
+    }
+    lane?.close(ticket)
+  }
+
+  func notePending() { place.withLock { $0.isPending = true } }
+
+  /// Completes the hook with the answer of its worker.
+  ///
+  /// - Returns: The rule that the answer breaks; nil if it breaks none.
+  func complete(_ answer: WorkerLane.Answer, of process: WorkerProcess) -> String? {
+    var problem: String?
+    var verdict = WorkerInstance.verdict(answer)
+    let isCurrent = enter { group, hook, stage in
+      problem = instance.apply(answer, to: group, hook, stage, process)
+      // The token is the host's own, so it does not show that the plugin has none.
+      if verdict == Verdict.pending, !place.withLock(\.isPending) {
+        group.loss = .fault(instance.name, hook, "PENDING without a token from suspend()")
+      }
+      if group.loss != nil { verdict = Verdict.lost }
+    }
+    instance.keep(answer, visit, process)
+    if problem == nil, isCurrent { _ = HostFunctions.resume(token, verdict) }
+    if !isCurrent { noteResumed() }
+    return problem
+  }
+
+  /// Ends the hook without a result.
+  func lose(_ loss: PluginError) {
+    let isCurrent = enter { group, _, _ in group.loss = loss }
+    if isCurrent { _ = HostFunctions.resume(token, Verdict.lost) } else { noteResumed() }
+  }
+
+  /// The worker does not read the views of the call, and a late answer changes nothing: nothing has to be kept for it.
+  private func noteResumed() { Quarantine.shared.noteResumed(token) }
+
+  private func enter(_ body: (GroupCall, Hook, StageBinding) -> Void) -> Bool {
+    guard let group = CallTable.shared.find(call) else { return false }
+    return group.enter(UInt32(truncatingIfNeeded: call), holding: UInt32(truncatingIfNeeded: token), body)
+  }
+}
+
+extension Verdict {
+  /// The result of a hook whose worker ended, or that got no worker. `GroupCall.loss` has the reason. It is not a verdict of plugins.
+  static let lost = crb_verdict(Int16.max - 2)
+}

@@ -1,0 +1,375 @@
+internal import CCrossing
+internal import CLinux
+internal import Glibc
+internal import Synchronization
+
+/// The host's side of one lane: a thread of a worker, and the memory that the host shares with it.
+///
+/// The host writes `down` and only reads `up`, of which it believes nothing: each value is copied once and then checked.
+@safe final class WorkerLane: @unchecked Sendable {
+  // `state` guards the ring, the slots and the space of `down`. The functions of CCrossing read `up` with atomic loads.
+
+  /// A slot of the lane, from the post until its answer is copied.
+  struct Ticket: Sendable {
+    let slot: UInt32
+    let generation: UInt32
+    fileprivate let block: UInt32
+    fileprivate let bytes: Int
+
+    /// Of a hook that waits for a worker.
+    static let none = Ticket(slot: absentLength, generation: 0, block: 0, bytes: 0)
+  }
+
+  /// The answer of a worker. Its message is a copy.
+  struct Answer: Sendable {
+    /// The verdict of a hook, the status of a control operation.
+    let verdict: Int32
+    /// Whether the worker keeps memory for the call.
+    let isKept: Bool
+    let message: [UInt8]
+  }
+
+  /// The result of a post.
+  enum Outcome: Sendable {
+    case answered(Answer)
+    case pending
+    case notYet
+    /// The worker broke the protocol.
+    case invalid(String)
+  }
+
+  /// An open slot of a worker that ended.
+  struct Lost: Sendable {
+    let crossing: WorkerCrossing
+    /// Whether the worker had taken the post from the ring.
+    let hadBegun: Bool
+    let slot: UInt32
+  }
+
+  private struct Slot {
+    var generation: UInt32 = 0
+    var post: UInt32 = 0
+    var isOpen = false
+    var isPending = false
+    var crossing: WorkerCrossing?
+  }
+
+  @safe private struct State {
+    var tail: UInt32 = 0
+    var space = unsafe CCrossing_space()
+    var slots = Array(repeating: Slot(), count: Int(CCROSSING_SLOTS))
+    var free = Array((0..<UInt32(CCROSSING_SLOTS)).reversed())
+    /// The slots whose tasks are suspended.
+    var announced: Set<UInt32> = []
+    /// Posts without a slot that came while the ring was full.
+    var waiting: [CCrossing_post] = []
+    var isEnded = false
+  }
+
+  private let arena: UInt64
+  // Their structs have atomic fields, which Swift does not import.
+  private let down: OpaquePointer
+  private let up: OpaquePointer
+  /// The descriptors of both directions, which the worker inherits.
+  let descriptors: (down: Int32, up: Int32)
+  private let state: Mutex<State>
+  private let budget = UnsafeMutablePointer<UInt32>.allocate(capacity: 1)
+
+  /// While the ring is full, at most this many posts wait. Each belongs to a call.
+  private static let maximumWaiting = CallTable.maximumCalls
+
+  init(arena: UInt64, lanes: UInt32, plugins: UInt32) throws(HostError) {
+    var (downMap, upMap): (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) = (nil, nil)
+    let downFile = unsafe CCrossing_make(arena, 1, &downMap)
+    guard downFile >= 0, let downMemory = unsafe downMap else { throw Self.noMemory(errno) }
+    let upFile = unsafe CCrossing_make(arena, 0, &upMap)
+    guard upFile >= 0, let upMemory = unsafe upMap else {
+      let code = errno
+      unsafe CCrossing_unmap(downMemory, arena)
+      Glibc.close(downFile)
+      throw Self.noMemory(code)
+    }
+    self.arena = arena
+    unsafe down = OpaquePointer(downMemory)
+    unsafe up = OpaquePointer(upMemory)
+    descriptors = (downFile, upFile)
+    unsafe budget.initialize(to: 0)
+    unsafe CCrossing_begin(down, arena, lanes, plugins)
+    var first = State()
+    let isOpen = unsafe CCrossing_openSpace(&first.space, arena) == 0
+    state = Mutex(first)
+    guard isOpen else { throw Self.noMemory(ENOMEM) }
+  }
+
+  deinit {
+    state.withLock { unsafe CCrossing_closeSpace(&$0.space) }
+    unsafe CCrossing_unmap(UnsafeRawPointer(down), arena)
+    unsafe CCrossing_unmap(UnsafeRawPointer(up), arena)
+    unsafe budget.deallocate()
+    Glibc.close(descriptors.down)
+    Glibc.close(descriptors.up)
+  }
+
+  private static func noMemory(_ code: Int32) -> HostError {
+    HostError(system: code, "memory for a worker cannot be made; give the host more memory or lower `arena`")
+  }
+
+  // MARK: Posts
+
+  /// Takes a slot and space for a message; nil if all are in use, or the worker has ended.
+  func open(_ bytes: Int) -> Ticket? {
+    state.withLock { state in
+      guard !state.isEnded, let slot = state.free.popLast() else { return nil }
+      let block = unsafe CCrossing_take(&state.space, UInt64(bytes))
+      guard block != .max else {
+        state.free.append(slot)
+        return nil
+      }
+      let last = state.slots[Int(slot)].generation
+      let generation = last == UInt32.max >> 1 ? 1 : last + 1
+      state.slots[Int(slot)] = Slot(generation: generation, isOpen: true)
+      return Ticket(slot: slot, generation: generation, block: block, bytes: bytes)
+    }
+  }
+
+  /// The memory of a ticket's message.
+  func memory(_ ticket: Ticket) -> UnsafeMutableRawPointer { unsafe CCrossing_arena(UnsafeRawPointer(down), ticket.block) }
+
+  /// A copy of a ticket's message.
+  func message(_ ticket: Ticket) -> [UInt8] {
+    unsafe Array(UnsafeRawBufferPointer(start: memory(ticket), count: ticket.bytes))
+  }
+
+  /// Posts an operation. Its message is written already.
+  ///
+  /// - Returns: False if the ring has no room, or the worker has ended.
+  func post(_ ticket: Ticket, _ operation: UInt16, kind: UInt16 = 0, instance: UInt32 = 0, call: UInt64 = 0) -> Bool {
+    let post = CCrossing_post(
+      operation: operation, kind: kind, slot: ticket.slot, generation: ticket.generation, instance: instance, call: call,
+      block: ticket.block, length: UInt32(ticket.bytes))
+    return state.withLock { state in
+      guard !state.isEnded, hasRoom(state) else { return false }
+      state.slots[Int(ticket.slot)].post = state.tail
+      append(post, &state)
+      return true
+    }
+  }
+
+  /// Posts an operation without an answer.
+  ///
+  /// - Parameter generation: Of the slot of a pending hook; 0 for any.
+  func post(_ operation: CCrossing_operation, kind: UInt16 = 0, instance: UInt32 = 0, call: UInt64 = 0, generation: UInt32 = 0) {
+    let post = CCrossing_post(
+      operation: UInt16(operation.rawValue), kind: kind, slot: absentLength, generation: generation, instance: instance,
+      call: call, block: 0, length: 0)
+    state.withLock { state in
+      guard !state.isEnded, state.waiting.count < Self.maximumWaiting else { return }
+      state.waiting.append(post)
+      flush(&state)
+    }
+  }
+
+  private func append(_ post: CCrossing_post, _ state: inout State) {
+    unsafe withUnsafePointer(to: post) { state.tail = unsafe CCrossing_post(down, up, state.tail, $0) }
+  }
+
+  private func flush(_ state: inout State) {
+    guard !state.waiting.isEmpty else { return }
+    var sent = 0
+    while sent < state.waiting.count, hasRoom(state) {
+      append(state.waiting[sent], &state)
+      sent += 1
+    }
+    state.waiting.removeFirst(sent)
+  }
+
+  private func hasRoom(_ state: borrowing State) -> Bool {
+    // A worker that counts wrongly only gets its own posts too late, or too early.
+    unsafe state.tail &- CCrossing_begun(up) < UInt32(CCROSSING_RING)
+  }
+
+  // MARK: Answers
+
+  /// Waits for the answer on this thread, until a time of the monotonic clock.
+  func wait(_ ticket: Ticket, until: UInt64) -> Outcome {
+    var answer = CCrossing_answer()
+    let found = unsafe CCrossing_await(down, up, ticket.slot, ticket.generation, until, budget, &answer)
+    return outcome(found, answer)
+  }
+
+  /// Has the answer announced to ``WorkerReader``, for a task that is suspended.
+  ///
+  /// - Returns: The outcome if it came in the meantime; nil if the worker has ended.
+  func announce(_ ticket: Ticket, to crossing: WorkerCrossing) -> Outcome? {
+    // Before the bell can ring. The thread that takes the slot out of `announced` completes the hook.
+    let isOpen = state.withLock { state in
+      guard !state.isEnded else { return false }
+      state.slots[Int(ticket.slot)].crossing = crossing
+      state.announced.insert(ticket.slot)
+      return true
+    }
+    guard isOpen else { return nil }
+    var answer = CCrossing_answer()
+    let found = unsafe CCrossing_announce(down, up, ticket.slot, ticket.generation, &answer)
+    let outcome = outcome(found, answer)
+    switch outcome {
+    case .notYet: return outcome
+    case .pending:
+      notePending(ticket, crossing)
+      return outcome
+    case .answered, .invalid: return take(ticket, from: crossing) ? outcome : .notYet
+    }
+  }
+
+  /// Takes an announced hook, unless another thread has, or the worker has ended.
+  private func take(_ ticket: Ticket, from crossing: WorkerCrossing) -> Bool {
+    state.withLock { state in
+      guard state.slots[Int(ticket.slot)].crossing === crossing else { return false }
+      return state.announced.remove(ticket.slot) != nil
+    }
+  }
+
+  private func notePending(_ ticket: Ticket, _ crossing: WorkerCrossing) {
+    crossing.notePending()
+    state.withLock { state in
+      if state.slots[Int(ticket.slot)].crossing === crossing { state.slots[Int(ticket.slot)].isPending = true }
+    }
+  }
+
+  /// The answers that have come for suspended tasks.
+  func takeAnnounced(_ body: (WorkerCrossing, Ticket, Outcome) -> Void) {
+    let waiting = state.withLock { state in
+      flush(&state)
+      return state.announced.compactMap { slot -> (WorkerCrossing, Ticket)? in
+        let entry = state.slots[Int(slot)]
+        return entry.crossing.map { ($0, $0.ticket) }
+      }
+    }
+    for (crossing, ticket) in waiting {
+      var answer = CCrossing_answer()
+      let found = unsafe CCrossing_look(up, ticket.slot, ticket.generation, &answer)
+      let outcome = outcome(found, answer)
+      switch outcome {
+      case .notYet: continue
+      case .pending: notePending(ticket, crossing)
+      case .answered, .invalid: if take(ticket, from: crossing) { body(crossing, ticket, outcome) }
+      }
+    }
+  }
+
+  private func outcome(_ found: Int32, _ answer: CCrossing_answer) -> Outcome {
+    switch Int(found) {
+    case Int(CCROSSING_ANSWERED): read(answer)
+    case Int(CCROSSING_IS_PENDING): .pending
+    default: .notYet
+    }
+  }
+
+  private func read(_ answer: CCrossing_answer) -> Outcome {
+    let start = UInt64(answer.block) * UInt64(CCROSSING_BLOCK)
+    let length = UInt64(answer.length)
+    guard start <= arena, length <= arena - start else { return .invalid("the place of an answer is outside of its memory") }
+    guard length > 0 else { return .answered(Answer(verdict: answer.verdict, isKept: isKept(answer), message: [])) }
+    let message = unsafe Array(
+      UnsafeRawBufferPointer(start: CCrossing_arena(UnsafeRawPointer(up), answer.block), count: Int(length)))
+    return .answered(Answer(verdict: answer.verdict, isKept: isKept(answer), message: message))
+  }
+
+  private func isKept(_ answer: CCrossing_answer) -> Bool { answer.flags & UInt32(CCROSSING_KEPT) != 0 }
+
+  /// Gives a slot and its space back.
+  func close(_ ticket: Ticket) {
+    state.withLock { state in
+      let entry = state.slots[Int(ticket.slot)]
+      guard entry.isOpen, entry.generation == ticket.generation else { return }
+      unsafe CCrossing_done(down, ticket.slot, ticket.generation)
+      state.slots[Int(ticket.slot)] = Slot(generation: ticket.generation)
+      state.announced.remove(ticket.slot)
+      state.free.append(ticket.slot)
+      unsafe CCrossing_give(&state.space, ticket.block, UInt64(ticket.bytes))
+      flush(&state)
+    }
+  }
+
+  /// Whether the worker has taken a post from the ring.
+  func hasBegun(_ ticket: Ticket) -> Bool {
+    state.withLock { state in unsafe Int32(bitPattern: state.slots[Int(ticket.slot)].post &- CCrossing_begun(up)) < 0 }
+  }
+
+  // MARK: The hook that runs
+
+  /// The hook that the lane named as running: its slot, its generation and its operation; nil if it named none.
+  var running: (slot: UInt32, generation: UInt32, operation: UInt8)? {
+    let word = unsafe CCrossing_running(up)
+    guard word != 0, UInt8(truncatingIfNeeded: word) > 0 else { return nil }
+    return (UInt32(truncatingIfNeeded: word >> 8) & 0xFFFFFF, UInt32(word >> 32), UInt8(truncatingIfNeeded: word) - 1)
+  }
+
+  /// The number of slots in use, and of these the pending ones.
+  var load: (open: Int, pending: Int) {
+    state.withLock { state in
+      (Int(CCROSSING_SLOTS) - state.free.count, state.slots.count { $0.isOpen && $0.isPending })
+    }
+  }
+
+  // MARK: Callbacks, of the control lane
+
+  /// Whether the worker is confined and takes posts.
+  var isReady: Bool { unsafe CCrossing_isReady(up) == 1 }
+
+  /// The callbacks that came since the generations in `seen`, which are updated. The messages are copies.
+  func takeCallbacks(_ seen: inout [UInt32], _ body: (WorkerCallback) -> Void) -> String? {
+    for number in seen.indices {
+      var copy = CCrossing_question()
+      let generation = unsafe CCrossing_asked(up, UInt32(number), seen[number], &copy)
+      guard generation != seen[number] else { continue }
+      seen[number] = generation
+      let start = UInt64(copy.block) * UInt64(CCROSSING_BLOCK)
+      let length = UInt64(copy.length)
+      guard start <= arena, length <= arena - start else { return "the place of a callback is outside of its memory" }
+      let message = unsafe Array(
+        UnsafeRawBufferPointer(start: CCrossing_arena(UnsafeRawPointer(up), copy.block), count: Int(length)))
+      body(
+        WorkerCallback(
+          place: UInt32(number), generation: generation, request: copy.request, instance: copy.instance,
+          argument: copy.argument, number: copy.number, message: message))
+    }
+    return nil
+  }
+
+  func reply(to callback: WorkerCallback, _ status: Int32) {
+    unsafe CCrossing_reply(down, callback.place, callback.generation, status)
+  }
+
+  func setLevels(_ levels: UInt32) { unsafe CCrossing_setLevels(down, levels) }
+
+  // MARK: The end
+
+  /// Marks the lane as ended, and returns the crossings that wait for it.
+  func end() -> [Lost] {
+    state.withLock { state in
+      guard !state.isEnded else { return [] }
+      state.isEnded = true
+      state.waiting = []
+      state.announced = []
+      let begun = unsafe CCrossing_begun(up)
+      return state.slots.indices.compactMap { slot in
+        let entry = state.slots[slot]
+        guard let crossing = entry.crossing else { return nil }
+        state.slots[slot].crossing = nil
+        return Lost(crossing: crossing, hadBegun: Int32(bitPattern: entry.post &- begun) < 0, slot: UInt32(slot))
+      }
+    }
+  }
+}
+
+/// A request of a worker to the host.
+struct WorkerCallback: Sendable {
+  fileprivate let place: UInt32
+  fileprivate let generation: UInt32
+  let request: UInt32
+  let instance: UInt32
+  let argument: UInt32
+  let number: UInt64
+  let message: [UInt8]
+}

@@ -1,0 +1,368 @@
+internal import CCarabiner
+internal import CCrossing
+internal import CLinux
+internal import CarabinerABI
+internal import CarabinerManifest
+internal import Glibc
+internal import Logging
+internal import Synchronization
+
+/// One process of a worker: its lanes, its calls under way, and what it asks of the host.
+final class WorkerProcess: Sendable {
+  /// Why a process has ended or is being ended.
+  enum Reason: Sendable, Equatable {
+    /// It ended by itself.
+    case ended(WorkerEnd.Cause)
+    /// A hook ran for longer than `hang`.
+    case hung(Hook)
+    /// It sent a message that breaks the protocol.
+    case brokeProtocol(String)
+    /// The host ended it.
+    case stopped
+  }
+
+  private struct State {
+    var reason: Reason?
+    var hasEnded = false
+    /// The hook that each lane named last, and since when.
+    var running: [(word: UInt64, since: UInt64)] = []
+    var seen = Array(repeating: UInt32(0), count: Int(CCROSSING_CALLBACKS))
+    /// The baggage keys of the worker by number, from 1.
+    var keys: [String] = []
+    var levels: UInt32 = 0
+    var bellsOfSecond = 0
+    var second: UInt64 = 0
+    var logSecond: UInt64 = 0
+    var linesOfSecond = 0
+    var logBytesOfSecond = 0
+  }
+
+  let settings: WorkerSettings
+  /// Counts the processes of its group, from 1.
+  let generation: UInt32
+  /// The first one is that of the control thread.
+  let lanes: [WorkerLane]
+  let bell: Int32
+  let process: StartedWorker
+  /// A pipe to which the worker writes which layers of its confinement are in force.
+  let report: Int32
+  let startedAt: UInt64
+  /// The worker whose process this is; nil while it starts.
+  let owner = Mutex(WeakWorker(value: nil))
+  private let state = Mutex(State())
+
+  private static let logger = Logger(label: "carabiner.host")
+  /// How many baggage keys the plugins of one worker may have.
+  static let maximumKeys = 1024
+  /// More wake-ups in a second break the protocol (W48).
+  static let maximumBells = 100_000
+
+  init(
+    _ settings: WorkerSettings, generation: UInt32, lanes: [WorkerLane], bell: Int32, process: StartedWorker, report: Int32
+  ) {
+    self.settings = settings
+    self.report = report
+    self.generation = generation
+    self.lanes = lanes
+    self.bell = bell
+    self.process = process
+    startedAt = MonotonicClock.nanoseconds
+    state.withLock { $0.running = Array(repeating: (0, 0), count: lanes.count) }
+  }
+
+  deinit {
+    close(bell)
+    close(report)
+  }
+
+  /// The name of its worker.
+  var group: String { settings.group }
+
+  var control: WorkerLane { lanes[0] }
+
+  /// A lane for the next hook: that of the processor the thread runs on, which the kernel then switches to directly.
+  func lane(for number: UInt64, isSerial: Bool, instance: UInt32) -> Int {
+    let count = lanes.count - 1
+    guard count > 1 else { return 1 }
+    if isSerial { return 1 + Int(instance) % count }
+    let processor = CLinux_processor()
+    return 1 + (processor >= 0 ? Int(processor) : Int(truncatingIfNeeded: number)) % count
+  }
+
+  /// The baggage keys that the worker's plugins have asked for.
+  var keys: [(name: String, key: UInt32)] {
+    state.withLock { state in state.keys.enumerated().map { ($1, UInt32($0 + 1)) } }
+  }
+
+  func keyName(_ key: UInt32) -> String? {
+    state.withLock { state in
+      let index = Int(key) - 1
+      return state.keys.indices.contains(index) ? state.keys[index] : nil
+    }
+  }
+
+  /// Records the next key of the worker.
+  func add(key: UInt32, _ name: String) -> Bool {
+    state.withLock { state in
+      guard Int(key) == state.keys.count + 1, state.keys.count < Self.maximumKeys, BaggageKeys.isWellFormed(name) else {
+        return false
+      }
+      state.keys.append(name)
+      return true
+    }
+  }
+
+  // MARK: The control thread
+
+  /// Runs an operation of the control thread and waits for it.
+  ///
+  /// - Throws: ``HostError`` if the worker ends, or does not answer in time.
+  func ask(
+    _ operation: CCrossing_operation, argument: UInt64 = 0, instance: UInt32 = 0, _ message: WorkerMessage = WorkerMessage(),
+    within limit: Duration = .seconds(30)
+  ) throws(HostError) -> WorkerLane.Answer {
+    guard let ticket = control.open(message.bytes.count) else {
+      throw failure("the worker takes no further operations; restart the host or give it more `arena`")
+    }
+    defer { control.close(ticket) }
+    unsafe message.bytes.withUnsafeBytes { bytes in
+      if let base = bytes.baseAddress { unsafe control.memory(ticket).copyMemory(from: base, byteCount: bytes.count) }
+    }
+    guard control.post(ticket, UInt16(operation.rawValue), instance: instance, call: argument) else {
+      throw failure("the worker has ended")
+    }
+    let end = MonotonicClock.nanoseconds + limit.inNanoseconds
+    while true {
+      let now = MonotonicClock.nanoseconds
+      switch control.wait(ticket, until: min(end, now + 10_000_000)) {
+      case .answered(let answer): return answer
+      case .invalid(let problem):
+        stop(.brokeProtocol(problem))
+        throw failure("the worker broke the protocol: \(problem)")
+      case .pending, .notYet:
+        if hasEnded { throw failure("the worker ended: \(reasonText)") }
+        if now >= end {
+          stop(.hung(.onRequest))
+          throw failure("the worker did not answer within \(limit.components.seconds) s")
+        }
+      }
+    }
+  }
+
+  /// Posts an operation of the control thread whose answer nothing waits for.
+  func tell(_ operation: CCrossing_operation, argument: UInt64, instance: UInt32, _ message: WorkerMessage) {
+    guard let ticket = control.open(message.bytes.count) else {
+      // Without room for what it waits for, the plugin would wait for ever.
+      return stop(.brokeProtocol("the results of its operations do not fit into its arena"))
+    }
+    unsafe message.bytes.withUnsafeBytes { bytes in
+      if let base = bytes.baseAddress { unsafe control.memory(ticket).copyMemory(from: base, byteCount: bytes.count) }
+    }
+    told.withLock { $0.append(ticket) }
+    if !control.post(ticket, UInt16(operation.rawValue), instance: instance, call: argument) { return }
+    sweep()
+  }
+
+  /// The operations of ``tell(_:argument:instance:_:)`` that are not answered yet.
+  private let told = Mutex<[WorkerLane.Ticket]>([])
+
+  /// Gives the slots of answered operations back.
+  private func sweep() {
+    let waiting = told.withLock { told in
+      defer { told = [] }
+      return told
+    }
+    var left: [WorkerLane.Ticket] = []
+    for ticket in waiting {
+      if case .answered = control.wait(ticket, until: 0) { control.close(ticket) } else { left.append(ticket) }
+    }
+    if !left.isEmpty { told.withLock { $0 += left } }
+  }
+
+  /// Has the plugins see the log levels that are enabled for an instance.
+  func enableLevels(of instance: WorkerInstance) {
+    let levels = (UInt32(CRB_LOG_TRACE)...UInt32(CRB_LOG_ERROR)).reduce(UInt32(0)) { levels, level in
+      HostFunctions.logEnabled(instance.who, level) == 1 ? levels | 1 << level : levels
+    }
+    let all = state.withLock { state in
+      state.levels |= levels
+      return state.levels
+    }
+    for lane in lanes { lane.setLevels(all) }
+  }
+
+  /// Waits until the worker is confined.
+  func awaitReady(within limit: Duration) throws(HostError) {
+    let end = MonotonicClock.nanoseconds + limit.inNanoseconds
+    while !control.isReady {
+      if hasEnded { throw notReady() }
+      guard MonotonicClock.nanoseconds < end else {
+        stop(.stopped)
+        throw failure("the worker was not ready within \(limit.components.seconds) s")
+      }
+      usleep(100)
+    }
+  }
+
+  private func notReady() -> HostError {
+    let missing = readReport().split(separator: "\n").filter { $0.hasPrefix("missing: ") || $0.hasPrefix("not started: ") }
+    guard !missing.isEmpty else { return failure("the worker ended before it was ready: \(reasonText)") }
+    return failure(
+      "the worker is not confined: \(missing.joined(separator: "; ")); change the system as advised, or write isolation: "
+        + "{confine: available}")
+  }
+
+  func failure(_ message: String) -> HostError {
+    HostError(.processFailed, step: "worker", path: "", "worker \(group): \(message)")
+  }
+
+  // MARK: Counts
+
+  /// The hooks that were posted to this process.
+  private let hooks = Atomic<Int>(0)
+
+  func noteHook() { hooks.wrappingAdd(1, ordering: .relaxed) }
+
+  var postedHooks: Int { hooks.load(ordering: .relaxed) }
+
+  // MARK: The reader
+
+  /// Takes what the worker announced.
+  func readAnnouncements() {
+    let isFlood = state.withLock { state in
+      let second = MonotonicClock.nanoseconds / 1_000_000_000
+      if second != state.second { (state.second, state.bellsOfSecond) = (second, 0) }
+      state.bellsOfSecond += 1
+      return state.bellsOfSecond > Self.maximumBells
+    }
+    if isFlood { stop(.brokeProtocol("more than \(Self.maximumBells) wake-ups in a second")) }
+    for lane in lanes.dropFirst() {
+      lane.takeAnnounced { crossing, _, outcome in take(outcome, of: crossing) }
+    }
+    var seen = state.withLock(\.seen)
+    let problem = control.takeCallbacks(&seen) { WorkerServices.answer($0, of: self) }
+    state.withLock { $0.seen = seen }
+    sweep()
+    if let problem { stop(.brokeProtocol(problem)) }
+  }
+
+  /// Completes a crossing with its answer.
+  func take(_ outcome: WorkerLane.Outcome, of crossing: WorkerCrossing) {
+    switch outcome {
+    case .answered(let answer):
+      let problem = crossing.complete(answer, of: self)
+      crossing.leave()
+      if let problem {
+        stop(.brokeProtocol(problem))
+        crossing.lose(loss(of: crossing.instance.name, crossing.hook, isCulprit: true))
+      }
+    case .invalid(let problem):
+      stop(.brokeProtocol(problem))
+      crossing.leave()
+      crossing.lose(loss(of: crossing.instance.name, crossing.hook, isCulprit: true))
+    case .pending, .notYet: break
+    }
+  }
+
+  /// Whether hooks are in the worker.
+  var isBusy: Bool { lanes.dropFirst().contains { $0.load.open > 0 } }
+
+  /// Whether a line of this length may go to the log. More lines in a second are dropped (W48).
+  func mayLog(_ count: Int) -> Bool {
+    state.withLock { state in
+      let second = MonotonicClock.nanoseconds / 1_000_000_000
+      if second != state.logSecond { (state.logSecond, state.linesOfSecond, state.logBytesOfSecond) = (second, 0, 0) }
+      state.linesOfSecond += 1
+      state.logBytesOfSecond += count
+      return state.linesOfSecond <= WorkerOutput.maximumLines && state.logBytesOfSecond <= WorkerOutput.maximumBytes
+    }
+  }
+
+  /// Ends the worker if one of its hooks runs for too long.
+  func look(at now: UInt64) {
+    var hung: Hook?
+    state.withLock { state in
+      for index in lanes.indices.dropFirst() {
+        guard let running = lanes[index].running else {
+          state.running[index] = (0, now)
+          continue
+        }
+        let word = UInt64(running.generation) << 32 | UInt64(running.slot) << 8 | UInt64(running.operation)
+        if state.running[index].word != word { state.running[index] = (word, now) }
+        if now - state.running[index].since > settings.hang.inNanoseconds { hung = Hook(rawValue: running.operation) ?? .onEnd }
+      }
+    }
+    if let hung { stop(.hung(hung)) }
+    owner.withLock(\.value)?.sendWaiting(at: now)
+  }
+
+  // MARK: The end
+
+  var hasEnded: Bool { state.withLock(\.hasEnded) }
+
+  var reason: Reason? { state.withLock(\.reason) }
+
+  var reasonText: String {
+    switch reason {
+    case nil: "it runs"
+    case .ended(.exit(let status))?: "exit status \(status)"
+    case .ended(.signal(let signal))?: unsafe "signal \(signal) (\(String(cString: strsignal(signal))))"
+    case .ended(.launcher)?: "the launcher ended"
+    case .hung(let hook)?: "\(hook.name) ran for longer than \(settings.hang)"
+    case .brokeProtocol(let problem)?: "it broke the protocol: \(problem)"
+    case .stopped?: "the host ended it"
+    }
+  }
+
+  /// Kills the process. Its calls are answered when it has ended.
+  func stop(_ reason: Reason) {
+    state.withLock { if $0.reason == nil { $0.reason = reason } }
+    process.signal(SIGKILL)
+  }
+
+  /// The process has ended.
+  ///
+  /// - Returns: The crossings that wait for it; nil if this is known already.
+  func end(_ end: WorkerEnd) -> [WorkerLane.Lost]? {
+    let isFirst = state.withLock { state in
+      defer { state.hasEnded = true }
+      if state.reason == nil { state.reason = .ended(end.cause) }
+      return !state.hasEnded
+    }
+    guard isFirst else { return nil }
+    WorkerReader.shared.forget(self)
+    return lanes.flatMap { $0.end() }
+  }
+
+  /// The slots that the lanes named as running when the process ended.
+  func culprits(among lost: [WorkerLane.Lost]) -> Set<ObjectIdentifier> {
+    var culprits: Set<ObjectIdentifier> = []
+    for lane in lanes.dropFirst() {
+      guard let running = lane.running else { continue }
+      for entry in lost where entry.slot == running.slot && entry.crossing.ticket.generation == running.generation {
+        culprits.insert(ObjectIdentifier(entry.crossing))
+      }
+    }
+    return culprits
+  }
+
+  /// The error of a call that this process took with it.
+  func loss(of entry: String, _ hook: Hook, isCulprit: Bool) -> PluginError {
+    let code: PluginError.Code =
+      switch reason {
+      case .hung?: .hung
+      case .brokeProtocol?: .brokeProtocol
+      case .ended?, .stopped?, nil: .crashed
+      }
+    var flags = UInt32(CRB_ERROR_PLUGIN_FAULT)
+    if code == .hung { flags |= UInt32(CRB_ERROR_TIMEOUT) }
+    if !isCulprit { flags |= UInt32(CRB_ERROR_RETRYABLE) }
+    let what = isCulprit ? "its worker \(group) ended during this call" : "its worker \(group) ended during another call"
+    var loss = PluginError(
+      code: code, entry: entry, hook: hook.name,
+      message: "\(what) (\(reasonText)); look for the worker in the log, and for its restarts in `carabiner status`", flags: flags
+    )
+    loss.countsForBreaker = isCulprit
+    return loss
+  }
+}

@@ -1,0 +1,71 @@
+internal import CLinux
+internal import Glibc
+internal import Logging
+internal import Synchronization
+
+/// The one thread that starts workers again: at most one at a time, and ten a second for the whole host (W52).
+final class WorkerStarter: Sendable {
+  static let shared = WorkerStarter()
+
+  private struct Job: Sendable {
+    let due: UInt64
+    let worker: WeakWorker
+  }
+
+  private struct State {
+    var jobs: [Job] = []
+    var isRunning = false
+  }
+
+  /// The least time between two starts, in nanoseconds.
+  static let interval: UInt64 = 100_000_000
+
+  private let state = Mutex(State())
+  private let wakeUp = CLinux_newWakeUp()
+  private static let logger = Logger(label: "carabiner.host")
+
+  /// Starts a worker again at a time of the monotonic clock.
+  func restart(_ worker: Worker, at due: UInt64) {
+    let isFirst = state.withLock { state in
+      state.jobs.append(Job(due: due, worker: WeakWorker(value: worker)))
+      defer { state.isRunning = true }
+      return !state.isRunning
+    }
+    guard isFirst else { return ring() }
+    do throws(HostError) {
+      try HostThread.run("carabiner-start") { self.run() }
+    } catch {
+      state.withLock { $0.isRunning = false }
+      Self.logger.critical("workers cannot be started again: \(error)")
+    }
+  }
+
+  private func ring() {
+    var one: UInt64 = 1
+    _ = unsafe write(wakeUp, &one, MemoryLayout<UInt64>.size)
+  }
+
+  private func run() {
+    var last: UInt64 = 0
+    while true {
+      let now = MonotonicClock.nanoseconds
+      let next = state.withLock { state -> (job: Job?, wait: UInt64) in
+        guard let index = state.jobs.indices.min(by: { state.jobs[$0].due < state.jobs[$1].due }) else { return (nil, .max) }
+        // The first start after a pause is at once.
+        let due = max(state.jobs[index].due, last == 0 ? 0 : last + Self.interval)
+        guard due <= now else { return (nil, due - now) }
+        return (state.jobs.remove(at: index), 0)
+      }
+      if let job = next.job {
+        last = now
+        job.worker.value?.restart()
+        continue
+      }
+      var watched = pollfd(fd: wakeUp, events: Int16(POLLIN), revents: 0)
+      let wait = next.wait == .max ? -1 : Int32(clamping: (next.wait + 999_999) / 1_000_000)
+      _ = unsafe poll(&watched, 1, wait)
+      var value: UInt64 = 0
+      _ = unsafe read(wakeUp, &value, MemoryLayout<UInt64>.size)
+    }
+  }
+}

@@ -1,0 +1,181 @@
+/* Runs hooks, and answers. */
+#define _GNU_SOURCE
+#include <sched.h>
+
+#include "worker.h"
+
+typedef crb_verdict (*first_hook)(void *, crb_call, void **);
+typedef crb_verdict (*first_event_hook)(void *, crb_call, void **, const void *);
+typedef crb_verdict (*event_hook)(void *, crb_call, void *, const void *);
+typedef crb_verdict (*end_hook)(void *, crb_call, void *);
+
+static crb_verdict call_function(struct call *call, void (*hook)(void), void *pointer, const void *event) {
+  crb_call handle = call->post.call;
+  switch (call->post.operation) {
+    case CCROSSING_ON_REQUEST:
+    case CCROSSING_ON_READ: return ((first_hook)hook)(pointer, handle, &call->state);
+    case CCROSSING_ON_END: return ((end_hook)hook)(pointer, handle, call->state);
+    case CCROSSING_ON_HEAD:
+      if (call->post.kind == KIND_PARSING) return ((first_event_hook)hook)(pointer, handle, &call->state, event);
+      return ((event_hook)hook)(pointer, handle, call->state, event);
+    default: return ((event_hook)hook)(pointer, handle, call->state, event);
+  }
+}
+
+/* Answers that the hook failed without its plugin's wish. */
+static void fail(struct lane *lane, const struct CCrossing_post *post, struct records *reason, const char *text) {
+  struct records made = {0};
+  if (!reason) reason = &made;
+  if (reason->length == 0) add_failure(reason, CRB_E_INTERNAL, 0, "hook", text);
+  struct CCrossing_answer answer = {.verdict = CRB_FAIL, .block = lane->failure_block, .length = lane->failure_length};
+  uint8_t *to = take_room(lane, post, reason->length, &answer);
+  if (to) __builtin_memcpy(to, reason->bytes, reason->length);
+  free_records(reason);
+  publish(lane, post, &answer);
+}
+
+/* Answers with what the hook staged.  Its token is no longer armed. */
+static void answer(struct lane *lane, struct call *call, crb_verdict verdict, const char *fault) {
+  close_hook(call);
+  if (fault) {
+    struct CCrossing_record record = {.kind = CCROSSING_FAILURE, .a = (uint32_t)CRB_E_STATE, .b = CRB_ERROR_PLUGIN_FAULT};
+    stage(call, &record, text_of("hook"), text_of(fault));
+    verdict = CRB_FAIL;
+  }
+  struct CCrossing_post post = call->post;
+  struct CCrossing_answer answer = {.verdict = verdict, .nanoseconds = CCrossing_now() - call->began};
+  uint64_t bytes = edits_size(&call->edits);
+  uint8_t *to = bytes ? take_room(lane, &post, bytes, &answer) : NULL;
+  if (to) write_edits(&call->edits, to);
+  if (bytes && !to) {
+    answer.verdict = CRB_FAIL;
+    answer.block = lane->failure_block;
+    answer.length = lane->failure_length;
+  }
+  int is_kept = call->state || call->has_own || is_used(&call->scratch);
+  answer.flags = is_kept ? CCROSSING_KEPT : 0;
+  reset_memory(&call->views);
+  reset_edits(&call->edits);
+  call->view = NULL;
+  call->snapshot = NULL;
+  uint64_t token = atomic_load(&call->token);
+  if (token_state(token) == TOKEN_ENDING) atomic_store(&call->token, pack_token(token_generation(token), 0, TOKEN_FREE));
+  /* The host may post the next hook as soon as it has the answer. */
+  finish_use(call, is_kept);
+  publish(lane, &post, &answer);
+}
+
+void complete(struct lane *lane, struct call *call, crb_verdict verdict) { answer(lane, call, verdict, NULL); }
+
+static void copy_facts(struct call *call) {
+  const struct CCrossing_snapshot *from = call->snapshot;
+  atomic_store_explicit(&call->deadline, from->deadline_ns, memory_order_relaxed);
+  atomic_store_explicit(&call->request_id, from->request_id, memory_order_relaxed);
+  atomic_store_explicit(&call->attempt, from->attempt, memory_order_relaxed);
+  atomic_store_explicit(&call->operation_type, from->operation_type, memory_order_relaxed);
+}
+
+/* Settles a hook that returned.  Its slot is parked if its token was not resumed. */
+static void settle(struct lane *lane, struct call *call, crb_verdict verdict) {
+  uint64_t token = atomic_load(&call->token);
+  while (token_state(token) != TOKEN_FREE) {
+    uint32_t generation = token_generation(token), state = token_state(token);
+    if (state == TOKEN_ENDING) {
+      /* The control thread revokes it at this moment, and ends it. */
+      sched_yield();
+      token = atomic_load(&call->token);
+      continue;
+    }
+    int parks = verdict == CRB_PENDING && state == TOKEN_ARMED;
+    struct lane_slot *slot = &lane->slots[call->post.slot];
+    struct CCrossing_post post = call->post;
+    if (parks) {
+      slot->call = call;
+      slot->token = generation;
+    }
+    if (!atomic_compare_exchange_strong(&call->token, &token, pack_token(generation, 0, parks ? TOKEN_PARKED : TOKEN_ENDING))) {
+      slot->call = NULL;
+      slot->token = 0;
+      continue;
+    }
+    if (parks) {
+      if (CCrossing_pend(lane->down, lane->up, &post)) ring_bell();
+    } else if (verdict == CRB_PENDING) {
+      answer(lane, call, token_verdict(token), NULL);
+    } else {
+      answer(lane, call, verdict, "a token was taken with suspend() but the hook answered without PENDING");
+    }
+    return;
+  }
+  answer(lane, call, verdict, NULL);
+}
+
+static crb_verdict invoke(struct lane *lane, struct call *call, void (*hook)(void), const void *event) {
+  const struct CCrossing_post *post = &call->post;
+  struct instance *instance = call->instance;
+  running_library = instance->interceptor->library->number + 1;
+  running_call = call;
+  uint64_t running = (uint64_t)post->generation << 32 | (uint64_t)post->slot << 8 | (post->operation + 1u);
+  atomic_store_explicit(&lane->up->running, running, memory_order_relaxed);
+  atomic_store(&call->phase, post->operation + 1u);
+  int is_alone = is_serial(instance);
+  if (is_alone) pthread_mutex_lock(&instance->alone);
+  crb_verdict verdict = call_function(call, hook, call->has_own ? call->own : instance->pointer, event);
+  if (is_alone) pthread_mutex_unlock(&instance->alone);
+  atomic_store_explicit(&lane->up->running, 0, memory_order_relaxed);
+  running_call = NULL;
+  running_library = 0;
+  return verdict;
+}
+
+/* Returns 0 if the instance of the call cannot be made; then it has answered. */
+static int make_own(struct lane *lane, struct call *call, const struct CCrossing_post *post, struct instance *instance) {
+  struct records reason = {0};
+  void *own = NULL;
+  running_call = call;
+  crb_status status = create_own(instance, &own, &reason);
+  running_call = NULL;
+  if (status != CRB_OK) {
+    finish_use(call, 0);
+    fail(lane, post, &reason, "the instance of the call cannot be created");
+    return 0;
+  }
+  call->own = own;
+  call->has_own = 1;
+  free_records(&reason);
+  return 1;
+}
+
+void run_hook(struct lane *lane, const struct CCrossing_post *post) {
+  free_slot(lane, post->slot);
+  struct instance *instance = find_instance(post->instance);
+  const struct stage *stage = instance && post->kind < KINDS ? &instance->interceptor->stages[post->kind] : NULL;
+  if (!stage || !stage->exists || post->length < sizeof(struct CCrossing_snapshot)) {
+    fail(lane, post, NULL, "the host posted a hook of an instance or stage that does not exist");
+    return;
+  }
+  struct call *call = begin_use(post->call);
+  if (!call) {
+    fail(lane, post, NULL, "there is no memory for another call, or more than 65,536 are under way; send fewer at once");
+    return;
+  }
+  /* The host goes on without a hook that was pending. */
+  revoke_hook(call);
+  call->began = CCrossing_now();
+  call->instance = instance;
+  call->stage = stage;
+  if (is_per_call(instance) && !call->has_own && !make_own(lane, call, post, instance)) return;
+  call->post = *post;
+  call->snapshot = CCrossing_arena(lane->down, post->block);
+  atomic_store(&call->lane, lane);
+  atomic_store(&call->slot, post->slot);
+  atomic_store(&call->post_generation, post->generation);
+  copy_facts(call);
+  void (*hook)(void) = stage->hooks[post->operation];
+  void *event = call->snapshot->event != CCROSSING_NO_EVENT ? make_event(call) : NULL;
+  if (call->snapshot->event != CCROSSING_NO_EVENT && !event) {
+    answer(lane, call, CRB_FAIL, "there is no memory for an event of a call; send fewer at once");
+    return;
+  }
+  settle(lane, call, hook ? invoke(lane, call, hook, event) : CRB_CONTINUE);
+}
