@@ -7,7 +7,7 @@ import typing
 
 STAGES = [f"stage-{number}" for number in range(1, 11)]
 # The target: at most half the cost of Envoy with ten filters that do the same.
-OURS, THEIRS, AIM = "carabiner, ten C stages", "Envoy, ten dynamic modules", 0.5
+PLAIN, OURS, THEIRS, AIM = "carabiner, no stages", "carabiner, ten C stages", "Envoy, ten dynamic modules", 0.5
 ENVOY_TYPES = "type.googleapis.com/envoy.extensions"
 
 
@@ -141,7 +141,7 @@ def envoy(executable, plugins, filters):
 def programs(executable, envoy_executable, plugins):
     """All programs, in the order of the table. Without a file of Envoy, Envoy is left out."""
     every = [
-        Program("carabiner, no stages", [], carabiner(executable, plugins, [])),
+        Program(PLAIN, [], carabiner(executable, plugins, [])),
         Program(OURS, STAGES, carabiner(executable, plugins, STAGES)), Program("nginx", [], nginx)]
     if envoy_executable:
         every += [
