@@ -26,7 +26,8 @@ struct WorkerDriverTests {
 
   @Test("W25, W28, W29: reads, edits, verdicts, tokens, services and the life of calls are as in the process of the host")
   func semantics() async throws {
-    let run = try await run(["test"])
+    let state = try await FixturePlugin.compile("state", into: folder, name: "state.so")
+    let run = try await run(["test", state])
     #expect(run.status == 0, "\(run.output)\(run.errors)")
     #expect(run.output.contains(" checks, 0 failed"))
   }

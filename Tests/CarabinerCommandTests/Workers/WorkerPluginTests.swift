@@ -27,9 +27,10 @@ struct WorkerPluginTests {
   private static let operation = DynamicOperation(document: "{ hero { name } }", operationName: nil)
 
   private func chain(
-    _ fixture: String, config: String, extra: String = "", isolation: String = "worker", replacing: HostedChain? = nil
+    _ fixture: String, config: String, extra: String = "", isolation: String = "worker", replacing: HostedChain? = nil,
+    linking: [String] = []
   ) async throws -> HostedChain {
-    let path = try await FixturePlugin.compile(fixture, into: folder)
+    let path = try await FixturePlugin.compile(fixture, into: folder, linking: linking)
     let manifest = try Manifest(
       text: """
         carabiner: 1
@@ -78,7 +79,9 @@ struct WorkerPluginTests {
 
   @Test("W1: a plugin in a worker takes part in a request, and this process maps none of it")
   func takesPart() async throws {
-    let chain = try await chain("crash", config: "{where: never}")
+    // With bytes of its own: other tests of this process load the same fixture.
+    let build = UUID().uuidString.replacing("-", with: "")
+    let chain = try await chain("crash", config: "{where: never}", linking: ["-Wl,--build-id=0x\(build)"])
     #expect(try await name(chain) == "server")
     let worker = try #require(chain.workers().first)
     #expect(worker.group == "p" && worker.entries == ["p"] && worker.condition == .up && worker.restarts == 0)

@@ -1,5 +1,5 @@
 /* Runs plugins in a worker without a host in Swift.  Started as
- *   driver test WORKER PROBE.so                        checks verdicts, edits and the life of calls
+ *   driver test WORKER PROBE.so [STATE.so]             checks verdicts, edits, states and the life of calls
  *   driver bench WORKER PROBE.so DO IN-FLIGHT LANES COUNT    prints the time of a crossing, and finds lost wake-ups */
 #define _GNU_SOURCE
 #include <sched.h>
@@ -204,6 +204,38 @@ static void check_services(void) {
   }
 }
 
+/* The second plugin, of Tests/Fixtures/Plugins/state.c: its count goes from one instance to the other. */
+static void check_states(void) {
+  enum { OLD = 20, NEW, STATE_PLUGIN = 1 << 16 };
+  struct result result = control(CCROSSING_LOAD, 0, 1, NULL);
+  value_of(&result, CCROSSING_INTERCEPTOR, "org.carabiner.test.state", &record);
+  NUMBER("it has a state", record.b, CCROSSING_HAS_STATE);
+  NUMBER("CREATE", create(OLD, STATE_PLUGIN, "state", "{}", 0).verdict, CRB_OK);
+  NUMBER("CREATE", create(NEW, STATE_PLUGIN, "state", "{}", 0).verdict, CRB_OK);
+  NUMBER("a hook", verdict(OLD, ""), CRB_RESPOND);
+  struct message state = {.length = 0};
+  result = control(CCROSSING_SAVE, OLD, 0, NULL);
+  NUMBER("SAVE", result.verdict, CRB_OK);
+  value_of(&result, CCROSSING_STATE, NULL, &record);
+  NUMBER("its version", (long long)record.number, 1);
+  NUMBER("ADOPT without a state", control(CCROSSING_ADOPT, NEW, 0, NULL).verdict, CRB_E_INVAL);
+  memcpy(state.bytes, result.bytes, state.length = result.length);
+  NUMBER("ADOPT", control(CCROSSING_ADOPT, NEW, 0, &state).verdict, CRB_OK);
+  result = run(2, NEW, ++calls, "");
+  TEXT("the next count", value_of(&result, CCROSSING_EMIT, NULL, &record), "{\"data\":{\"count\":2,\"name\":\"one\"}}");
+  struct message newer = {.length = 0};
+  add(&newer, CCROSSING_STATE, 0, 0, 9, NULL, "?");
+  result = control(CCROSSING_ADOPT, NEW, 0, &newer);
+  TEXT("a newer state", value_of(&result, CCROSSING_FAILURE, "adopt", &record), "a newer version wrote this state");
+  NUMBER("its code", (long long)record.number, 42);
+  NUMBER("CREATE", create(OLD + 2, STATE_PLUGIN, "state", "{\"mode\": \"large\"}", 0).verdict, CRB_OK);
+  result = control(CCROSSING_SAVE, OLD + 2, 0, NULL);
+  NUMBER("a state that is too large", result.verdict, CRB_E_LIMIT);
+  NUMBER("CREATE", create(OLD + 3, STATE_PLUGIN, "state", "{\"mode\": \"garbage\"}", 0).verdict, CRB_OK);
+  NUMBER("no buffer", control(CCROSSING_SAVE, OLD + 3, 0, NULL).verdict, CRB_E_STALE);
+  NUMBER("DESTROY", control(CCROSSING_DESTROY, OLD, 0, NULL).verdict, CRB_OK);
+}
+
 static int end(void) {
   struct result result = control(CCROSSING_SAVE, PROBE, 0, NULL);
   NUMBER("no state", result.verdict + (int)result.length, 0);
@@ -256,12 +288,13 @@ static int bench(char **words) {
 int main(int count, char **words) {
   setvbuf(stdout, NULL, _IOLBF, 0);
   if (count == 8 && !strcmp(words[1], "bench")) return bench(words);
-  if (count != 4 || strcmp(words[1], "test")) return 2;
-  start(&host, words[2], 2, &words[3], 1);
+  if ((count != 4 && count != 5) || strcmp(words[1], "test")) return 2;
+  start(&host, words[2], 2, &words[3], (uint32_t)count - 3);
   load();
   check_hooks();
   check_calls();
   check_waiting();
   check_services();
+  if (count == 5) check_states();
   return end();
 }
