@@ -60,6 +60,8 @@ package final class Worker: Sendable {
   static let readyLimit = Duration.seconds(5)
   /// A worker that lived so long is started again at once.
   static let steadyTime: UInt64 = 60_000_000_000
+  /// The longest wait before a restart in nanoseconds, a year: the manifest may name any duration.
+  static let longestWait = 365 * 86_400e9
   /// So many hooks close the circuit.
   static let provingHooks = 10
 
@@ -123,8 +125,7 @@ package final class Worker: Sendable {
     let left = time > now ? time - now : 1_000_000_000
     var loss = PluginError(
       code: .unavailable, entry: settings.group, hook: "",
-      message: "its worker \(settings.group) does not run now; look for the reason of its last end in the log and in `carabiner "
-        + "status`",
+      message: "its worker \(settings.group) does not run now; look for the reason of its last end in the log",
       flags: UInt32(WorkerLoss.retryable))
     loss.retryAfter = left
     loss.countsForBreaker = false
@@ -360,7 +361,7 @@ package final class Worker: Sendable {
         return due
       }
       // Otherwise groups that end together would start together, each time.
-      let wait = UInt64(Double(state.delay.inNanoseconds) * Double.random(in: 0.8...1.2))
+      let wait = UInt64(min(Double(state.delay.inNanoseconds) * Double.random(in: 0.8...1.2), Self.longestWait))
       state.delay = state.delay == .zero ? settings.restarts.backoff : min(state.delay * 2, settings.restarts.maximum)
       state.condition = .backingOff(until: now + wait)
       return now + wait

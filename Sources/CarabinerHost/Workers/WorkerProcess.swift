@@ -142,7 +142,7 @@ final class WorkerProcess: Sendable {
       case .pending, .notYet:
         if hasEnded { throw failure("the worker ended: \(reasonText)") }
         if now >= end {
-          stop(.hung(.onRequest))
+          stop(.brokeProtocol("an operation had no answer within \(limit.components.seconds) s"))
           throw failure("the worker did not answer within \(limit.components.seconds) s")
         }
       }
@@ -360,7 +360,7 @@ final class WorkerProcess: Sendable {
     let what = isCulprit ? "its worker \(group) ended during this call" : "its worker \(group) ended during another call"
     var loss = PluginError(
       code: code, entry: entry, hook: hook.name,
-      message: "\(what) (\(reasonText)); look for the worker in the log, and for its restarts in `carabiner status`", flags: flags
+      message: "\(what) (\(reasonText)); look for the worker and its restarts in the log", flags: flags
     )
     loss.countsForBreaker = isCulprit
     return loss
