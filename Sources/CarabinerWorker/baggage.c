@@ -82,15 +82,21 @@ static int is_key(crb_key key) {
 
 static int has_bytes(uint32_t type) { return type >= CRB_VALUE_TEXT && type <= CRB_VALUE_JSON; }
 
-/* The newest value that this hook set in a scope; NULL if it set none. */
-static const struct CCrossing_record *find_set(const struct call *call, crb_key key, uint32_t scope) {
-  struct reader reader = {call->edits.records.bytes, call->edits.records.length};
+/* The newest value in a scope among edits; NULL if there is none. */
+static const struct CCrossing_record *find_newest(const struct records *records, crb_key key, uint32_t scope) {
+  struct reader reader = {records->bytes, records->length};
   const struct CCrossing_record *record, *found = NULL;
   crb_view name, value;
   while ((record = next_record(&reader, &name, &value))) {
     if (record->kind == CCROSSING_BAG_SET && record->a == key && record->b >> 8 == scope) found = record;
   }
   return found;
+}
+
+/* The newest value that this hook, or a stage before it in the same crossing, set in a scope; NULL if none did. */
+static const struct CCrossing_record *find_set(const struct call *call, crb_key key, uint32_t scope) {
+  const struct CCrossing_record *own = find_newest(&call->edits.records, key, scope);
+  return own ? own : find_newest(&call->earlier.records, key, scope);
 }
 
 static crb_status show(struct call *call, uint32_t type, uint64_t bits, crb_view bytes, crb_value *out) {

@@ -152,6 +152,7 @@ static void abandon(struct call *call, uint32_t generation) {
   call->scratch_reader = reader;
   call->scratch_until = until;
   reset_edits(&call->edits);
+  reset_earlier(&call->earlier);
   call->view = NULL;
   call->snapshot = NULL;
 }

@@ -99,3 +99,29 @@ void write_edits(const struct edits *edits, uint8_t *to) {
     place += size;
   }
 }
+
+int lets_pass(const struct edits *edits) {
+  struct reader reader = {edits->records.bytes, edits->records.length};
+  crb_view name, value;
+  for (const struct CCrossing_record *record; (record = next_record(&reader, &name, &value));) {
+    switch (record->kind) {
+      case 0:
+      case CCROSSING_HEADER:
+      case CCROSSING_BAG_SET:
+      case CCROSSING_LOG_LINE: continue;
+      default: return 0;
+    }
+  }
+  return 1;
+}
+
+int add_earlier(struct earlier *earlier, const struct edits *edits) {
+  struct reader reader = {edits->records.bytes, edits->records.length};
+  crb_view name, value;
+  for (const struct CCrossing_record *record; (record = next_record(&reader, &name, &value));) {
+    if (record->kind != CCROSSING_HEADER && record->kind != CCROSSING_BAG_SET) continue;
+    if (!add_record(&earlier->records, record, name, value)) return 0;
+    if (record->kind == CCROSSING_HEADER) earlier->headers++;
+  }
+  return 1;
+}

@@ -9,6 +9,9 @@ typedef crb_verdict (*first_event_hook)(void *, crb_call, void **, const void *)
 typedef crb_verdict (*event_hook)(void *, crb_call, void *, const void *);
 typedef crb_verdict (*end_hook)(void *, crb_call, void *);
 
+/* How long the answer of the first stage of a row waits for those of the others. */
+#define LONGEST_HOLD UINT64_C(500000)
+
 static crb_verdict call_function(struct call *call, void (*hook)(void), void *pointer, const void *event) {
   crb_call handle = call->post.call;
   switch (call->post.operation) {
@@ -22,6 +25,62 @@ static crb_verdict call_function(struct call *call, void (*hook)(void), void *po
   }
 }
 
+/* ---- Rows of stages ---- */
+
+static int has_followers(const struct lane *lane) { return lane->row.next < lane->row.count; }
+
+/* Publishes the answer of the first stage, if it was held back. */
+static void end_hold(struct lane *lane) {
+  struct row *row = &lane->row;
+  if (!row->is_held) return;
+  row->is_held = 0;
+  publish(lane, &row->post, &row->answer);
+  row->post.slot = CCROSSING_NO_SLOT;
+}
+
+/* Publishes an answer.  That of the first stage waits for the others of its row. */
+static void deliver(struct lane *lane, const struct CCrossing_post *post, struct CCrossing_answer *answer) {
+  struct row *row = &lane->row;
+  if (!has_followers(lane) || row->post.slot != post->slot || row->post.generation != post->generation) {
+    publish(lane, post, answer);
+    return;
+  }
+  row->answer = *answer;
+  row->is_held = 1;
+  row->held_since = CCrossing_now();
+}
+
+static struct CCrossing_post post_of(const struct row *row, const struct CCrossing_follower *follower) {
+  struct CCrossing_post post = row->post;
+  post.slot = follower->slot < CCROSSING_SLOTS ? follower->slot : 0;
+  post.generation = follower->generation;
+  post.instance = follower->instance;
+  post.call = follower->call;
+  return post;
+}
+
+/* A stage did not let the message pass: answers for those behind it.  The host finds these answers when it has that stage's own. */
+static void end_row(struct lane *lane) {
+  struct row *row = &lane->row;
+  while (has_followers(lane)) {
+    struct CCrossing_post post = post_of(row, &row->followers[row->next++]);
+    struct CCrossing_answer answer = {.verdict = CRB_CONTINUE, .flags = CCROSSING_NOT_RUN};
+    free_slot(lane, post.slot);
+    publish(lane, &post, &answer);
+  }
+}
+
+/* Ends the row unless the next stage may run after this one.  It sees what this one changed. */
+static void pass_on(struct lane *lane, struct call *call, crb_verdict verdict) {
+  if (!has_followers(lane)) return;
+  if (verdict != CRB_CONTINUE || !lets_pass(&call->edits) || !add_earlier(&call->earlier, &call->edits)) {
+    end_row(lane);
+    return;
+  }
+  lane->row.earlier = call->earlier;
+  call->earlier = (struct earlier){0};
+}
+
 /* Answers that the hook failed without its plugin's wish. */
 static void fail(struct lane *lane, const struct CCrossing_post *post, struct records *reason, const char *text) {
   struct records made = {0};
@@ -31,7 +90,8 @@ static void fail(struct lane *lane, const struct CCrossing_post *post, struct re
   uint8_t *to = take_room(lane, post, reason->length, &answer);
   if (to) __builtin_memcpy(to, reason->bytes, reason->length);
   free_records(reason);
-  publish(lane, post, &answer);
+  end_row(lane);
+  deliver(lane, post, &answer);
 }
 
 /* Answers with what the hook staged.  Its token is no longer armed. */
@@ -52,17 +112,19 @@ static void answer(struct lane *lane, struct call *call, crb_verdict verdict, co
     answer.block = lane->failure_block;
     answer.length = lane->failure_length;
   }
+  pass_on(lane, call, answer.verdict);
   int is_kept = call->state || call->has_own || is_used(&call->scratch);
   answer.flags = is_kept ? CCROSSING_KEPT : 0;
   reset_memory(&call->views);
   reset_edits(&call->edits);
+  reset_earlier(&call->earlier);
   call->view = NULL;
   call->snapshot = NULL;
   uint64_t token = atomic_load(&call->token);
   if (token_state(token) == TOKEN_ENDING) atomic_store(&call->token, pack_token(token_generation(token), 0, TOKEN_FREE));
   /* The host may post the next hook as soon as it has the answer. */
   finish_use(call, is_kept);
-  publish(lane, &post, &answer);
+  deliver(lane, &post, &answer);
 }
 
 void complete(struct lane *lane, struct call *call, crb_verdict verdict) { answer(lane, call, verdict, NULL); }
@@ -99,6 +161,7 @@ static void settle(struct lane *lane, struct call *call, crb_verdict verdict) {
       continue;
     }
     if (parks) {
+      end_row(lane);
       if (CCrossing_pend(lane->down, lane->up, &post)) ring_bell();
     } else if (verdict == CRB_PENDING) {
       answer(lane, call, token_verdict(token), NULL);
@@ -146,7 +209,7 @@ static int make_own(struct lane *lane, struct call *call, const struct CCrossing
   return 1;
 }
 
-void run_hook(struct lane *lane, const struct CCrossing_post *post) {
+static void run_hook(struct lane *lane, const struct CCrossing_post *post) {
   free_slot(lane, post->slot);
   struct instance *instance = find_instance(post->instance);
   const struct stage *stage = instance && post->kind < KINDS ? &instance->interceptor->stages[post->kind] : NULL;
@@ -167,6 +230,8 @@ void run_hook(struct lane *lane, const struct CCrossing_post *post) {
   if (is_per_call(instance) && !call->has_own && !make_own(lane, call, post, instance)) return;
   call->post = *post;
   call->snapshot = CCrossing_arena(lane->down, post->block);
+  call->earlier = lane->row.earlier;
+  lane->row.earlier = (struct earlier){0};
   atomic_store(&call->lane, lane);
   atomic_store(&call->slot, post->slot);
   atomic_store(&call->post_generation, post->generation);
@@ -178,4 +243,22 @@ void run_hook(struct lane *lane, const struct CCrossing_post *post) {
     return;
   }
   settle(lane, call, hook ? invoke(lane, call, hook, event) : CRB_CONTINUE);
+}
+
+void run_crossing(struct lane *lane, const struct CCrossing_post *post) {
+  const struct CCrossing_snapshot *snapshot = CCrossing_arena(lane->down, post->block);
+  struct row *row = &lane->row;
+  row->post = *post;
+  row->count = post->length < sizeof *snapshot ? 0 : snapshot->followers;
+  row->next = 0;
+  row->followers = row->count ? snapshot_followers(snapshot) : NULL;
+  run_hook(lane, post);
+  while (has_followers(lane)) {
+    struct CCrossing_post next = post_of(row, &row->followers[row->next++]);
+    run_hook(lane, &next);
+    /* The first stage is not late because of others.  The host keeps the message until it has all answers. */
+    if (row->is_held && CCrossing_now() - row->held_since > LONGEST_HOLD) end_hold(lane);
+  }
+  end_hold(lane);
+  reset_earlier(&row->earlier);
 }

@@ -100,7 +100,7 @@ void run_lane(struct lane *lane) {
     if (!CCrossing_next(lane->down, lane->up, lane->begun, UINT64_MAX, &lane->attention, &lane->budget, &post)) continue;
     lane->begun++;
     if (post.operation == CCROSSING_RELEASE) release(&post);
-    else if (post.operation < CCROSSING_RELEASE && post.slot < CCROSSING_SLOTS) run_hook(lane, &post);
+    else if (post.operation < CCROSSING_RELEASE && post.slot < CCROSSING_SLOTS) run_crossing(lane, &post);
     atomic_store_explicit(&lane->finished, lane->begun, memory_order_release);
   }
 }

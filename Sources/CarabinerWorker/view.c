@@ -20,6 +20,13 @@ const struct CCrossing_bag *snapshot_bags(const struct call *call) {
 const struct CCrossing_field *snapshot_event_fields(const struct call *call) {
   return (const void *)(snapshot_bags(call) + call->snapshot->bags);
 }
+const struct CCrossing_follower *snapshot_followers(const struct CCrossing_snapshot *snapshot) {
+  const struct CCrossing_part *parts = (const void *)(snapshot + 1);
+  const struct CCrossing_field *fields = (const void *)(parts + snapshot->parts);
+  const struct CCrossing_bag *bags = (const void *)(fields + snapshot->fields);
+  const struct CCrossing_field *event_fields = (const void *)(bags + snapshot->bags);
+  return (const void *)(event_fields + snapshot->event_fields);
+}
 
 int is_same_name(crb_view one, crb_view other) {
   return one.len == other.len && strncasecmp((const char *)one.ptr, (const char *)other.ptr, one.len) == 0;
@@ -81,8 +88,8 @@ static int change(struct call *call, const struct CCrossing_record *record, crb_
 }
 
 /* Applies the records of a kind from a place on. */
-static int apply(struct call *call, size_t place, uint16_t kind, crb_header *headers, size_t *count) {
-  struct reader reader = {call->edits.records.bytes + place, call->edits.records.length - place};
+static int apply(struct call *call, const struct records *records, size_t place, uint16_t kind, crb_header *headers, size_t *count) {
+  struct reader reader = {records->bytes + place, records->length - place};
   crb_view name, value;
   for (const struct CCrossing_record *record; (record = next_record(&reader, &name, &value));) {
     if (record->kind == kind && !change(call, record, headers, count)) return 0;
@@ -102,11 +109,14 @@ int see_headers(struct call *call, const crb_header **headers, size_t *count) {
   }
   size_t new_fields = has_head ? (size_t)record_at(edits, edits->head)->number : 0;
   uint32_t old_fields = has_head ? 0 : call->snapshot->fields;
-  crb_header *made = make_headers(call, snapshot_fields(call), old_fields, new_fields + edits->headers);
+  /* A staged head replaces what earlier stages changed, too. */
+  uint32_t earlier = has_head ? 0 : call->earlier.headers;
+  crb_header *made = make_headers(call, snapshot_fields(call), old_fields, new_fields + earlier + edits->headers);
   size_t made_count = old_fields;
   if (!made) return 0;
-  if (has_head && !apply(call, edits->head - 1, CCROSSING_HEAD_FIELD, made, &made_count)) return 0;
-  if (edits->headers > 0 && !apply(call, edits->first_header, CCROSSING_HEADER, made, &made_count)) return 0;
+  if (has_head && !apply(call, &edits->records, edits->head - 1, CCROSSING_HEAD_FIELD, made, &made_count)) return 0;
+  if (earlier > 0 && !apply(call, &call->earlier.records, 0, CCROSSING_HEADER, made, &made_count)) return 0;
+  if (edits->headers > 0 && !apply(call, &edits->records, edits->first_header, CCROSSING_HEADER, made, &made_count)) return 0;
   call->view = made;
   call->view_count = made_count;
   call->view_version = edits->version;
@@ -134,6 +144,7 @@ static void *make_head(struct call *call) {
   *event = (crb_head){.size = sizeof *event, .status = from->a, .http_version = from->b, .attempt = from->c};
   event->url = snapshot_text(call, from->texts[0]);
   if (!(call->stage->needs & CRB_PART_HEADERS)) return event;
+  if (call->earlier.headers > 0) return see_headers(call, &event->headers, &event->header_count) ? event : NULL;
   event->headers = make_headers(call, snapshot_event_fields(call), from->event_fields, 0);
   event->header_count = from->event_fields;
   return event->headers ? event : NULL;

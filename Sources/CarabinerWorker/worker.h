@@ -172,6 +172,11 @@ struct call {
     size_t first_header; /* changes of headers before it were discarded by a new head */
     size_t fields[12], head, error, more, retry; /* places + 1 of the newest; 0: none */
   } edits;
+  /* What the stages before this one in the same crossing changed: headers, and baggage. */
+  struct earlier {
+    struct records records;
+    uint32_t headers;
+  } earlier;
   crb_header *view; /* the headers with the changes of `view_version` */
   size_t view_count;
   uint32_t view_version;
@@ -211,6 +216,14 @@ uint64_t sweep_kept(uint64_t now);
 /* edits.c: each returns CRB_OK or CRB_E_NOMEM. */
 crb_status stage(struct call *call, const struct CCrossing_record *record, crb_view name, crb_view value);
 void reset_edits(struct edits *edits);
+/* Whether the edits leave the message to the next stage of a crossing: nothing but headers, baggage and lines of the log. */
+int lets_pass(const struct edits *edits);
+/* Adds the changes that the next stage sees.  Returns 0 without memory. */
+int add_earlier(struct earlier *earlier, const struct edits *edits);
+static inline void reset_earlier(struct earlier *earlier) {
+  reset_records(&earlier->records);
+  earlier->headers = 0;
+}
 /* The bytes of the live records; they are written to `to`. */
 uint64_t edits_size(const struct edits *edits);
 void write_edits(const struct edits *edits, uint8_t *to);
@@ -230,8 +243,11 @@ const struct CCrossing_bag *snapshot_bags(const struct call *call);
 const struct CCrossing_field *snapshot_event_fields(const struct call *call);
 /* The headers that the hook sees, with its changes.  Returns 0 without memory. */
 int see_headers(struct call *call, const crb_header **headers, size_t *count);
+const struct CCrossing_follower *snapshot_followers(const struct CCrossing_snapshot *snapshot);
 /* Without the changes: whether they are needed. */
-static inline int has_header_edits(const struct call *call) { return call->edits.headers > 0 || call->edits.head > 0; }
+static inline int has_header_edits(const struct call *call) {
+  return call->edits.headers > 0 || call->edits.head > 0 || call->earlier.headers > 0;
+}
 int is_same_name(crb_view one, crb_view other);
 /* The event of the hook, in memory of its views; NULL without memory. */
 void *make_event(struct call *call);
@@ -251,6 +267,16 @@ struct lane {
     uint32_t token;     /* its generation; 0: no hook is pending */
     uint32_t generation, block, length; /* of the answer */
   } slots[CCROSSING_SLOTS];
+  /* The stages of the crossing that runs. */
+  struct row {
+    struct CCrossing_post post;     /* of the first stage; its slot is CCROSSING_NO_SLOT once its answer is published */
+    struct CCrossing_answer answer; /* of that stage, while it is held back: one wake-up announces the whole row */
+    int is_held;
+    uint64_t held_since;
+    const struct CCrossing_follower *followers;
+    uint32_t count, next; /* followers, and of these the first one that is neither called nor passed over */
+    struct earlier earlier; /* while no hook has it */
+  } row;
 };
 
 /* lanes.c */
@@ -263,8 +289,8 @@ void publish(struct lane *lane, const struct CCrossing_post *post, struct CCross
 void free_slot(struct lane *lane, uint32_t slot);
 void ring_bell(void);
 
-/* hooks.c */
-void run_hook(struct lane *lane, const struct CCrossing_post *post);
+/* hooks.c: runs a hook, and those of the stages that follow in the same crossing. */
+void run_crossing(struct lane *lane, const struct CCrossing_post *post);
 void complete(struct lane *lane, struct call *call, crb_verdict verdict);
 
 /* ---- The control thread ---- */

@@ -20,7 +20,7 @@
 
 enum {
   CCROSSING_MAGIC = 0x43425257,
-  CCROSSING_VERSION = 1,
+  CCROSSING_VERSION = 2,
   CCROSSING_SLOTS = 256,
   CCROSSING_RING = 1024,
   CCROSSING_CALLBACKS = 64,
@@ -105,12 +105,16 @@ struct CCrossing_down {
   struct CCrossing_reply replies[CCROSSING_CALLBACKS];
 };
 
-enum { CCROSSING_KEPT = 1 /* the worker keeps memory for the call until it is released */ };
+/* Flags of an answer. */
+enum {
+  CCROSSING_KEPT = 1,   /* the worker keeps memory for the call until it is released */
+  CCROSSING_NOT_RUN = 2 /* of a follower: its hook was not called, as a stage before it did not let the message pass */
+};
 
 struct CCrossing_up_slot {
   _Alignas(64) _Atomic uint32_t state;    /* written last; the host sleeps on it.  2 * generation: its hook is pending.  2 * generation + 1: answered */
   int32_t verdict;                        /* of a hook; of a control operation its status */
-  uint32_t flags;                         /* CCROSSING_KEPT */
+  uint32_t flags;                         /* CCROSSING_KEPT, CCROSSING_NOT_RUN */
   uint32_t block, length;                 /* the message in the arena of `up` */
   uint64_t nanoseconds;                   /* the time of the hook */
 };
@@ -180,7 +184,16 @@ struct CCrossing_bag {
 
 enum { CCROSSING_NO_EVENT = 0, CCROSSING_RESULT, CCROSSING_HEAD, CCROSSING_CHUNK, CCROSSING_ERROR };
 
-/* A snapshot.  Then follow the parts, the fields, the baggage, the fields of the event's head, and the bytes of all texts. */
+/* A stage behind the one that the post names, in the same crossing: its slot, as in a post without a message of its own.  The worker calls
+ * its hook if each stage before it answered CONTINUE and staged nothing but headers, baggage and lines of its log.  Each follower has an
+ * answer.  The answer of the first stage may come last, with the only wake-up. */
+struct CCrossing_follower {
+  uint32_t slot, generation;
+  uint32_t instance, zero;
+  uint64_t call;
+};
+
+/* A snapshot.  Then follow the parts, the fields, the baggage, the fields of the event's head, the followers, and the bytes of all texts. */
 struct CCrossing_snapshot {
   uint64_t request_id, deadline_ns;
   uint32_t attempt, operation_type;
@@ -192,7 +205,8 @@ struct CCrossing_snapshot {
    * head:   a = status, b = http_version, c = attempt, texts[0] = url
    * chunk:  a = flags, number = seq, texts[0] = bytes
    * error:  a = code, b = flags, c = http_status, number = retry_after_ns, texts = domain, message, detail_json, origin */
-  uint32_t a, b, c, zero;
+  uint32_t a, b, c;
+  uint32_t followers;
   uint64_t number;
   struct CCrossing_text texts[6];
 };

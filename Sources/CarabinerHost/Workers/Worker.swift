@@ -318,8 +318,7 @@ package final class Worker: Sendable {
 
   /// Answers the calls of a process that has ended, and schedules the next one.
   func processEnded(_ process: WorkerProcess, _ lost: [WorkerLane.Lost]) {
-    let culprits = process.culprits(among: lost)
-    for entry in lost { settle(entry, of: process, culprits) }
+    for entry in lost { settle(entry, of: process) }
     noteEnd(of: process)
   }
 
@@ -334,15 +333,18 @@ package final class Worker: Sendable {
   }
 
   /// Fails a call of a process that ended, or has the next process take it.
-  func settle(_ lost: WorkerLane.Lost, of process: WorkerProcess, _ culprits: Set<ObjectIdentifier>) {
+  func settle(_ lost: WorkerLane.Lost, of process: WorkerProcess) {
     let crossing = lost.crossing
     let isFirst = crossing.visit.place.withLock { $0.process == nil }
     if !lost.hadBegun, isFirst, let message = crossing.takeMessage() {
       if let loss = queue(crossing, message) { crossing.lose(loss.in(crossing.hook, of: crossing.instance.name)) }
       return
     }
-    crossing.lose(
-      process.loss(of: crossing.instance.name, crossing.hook, isCulprit: culprits.contains(ObjectIdentifier(crossing))))
+    let (isCulprit, follower) = process.wasRunning(crossing)
+    var loss = process.loss(of: follower?.instance.name ?? crossing.instance.name, crossing.hook, isCulprit: isCulprit)
+    // It is not a fault of the stage that the chain waits for.
+    if follower != nil { loss.countsForBreaker = false }
+    crossing.lose(loss, culprit: follower)
   }
 
   private func scheduleRestart(after process: WorkerProcess?, reason: String) {

@@ -16,14 +16,20 @@ final class WorkerVisit: Sendable {
   /// The number of the call in workers. It is never used again.
   let number: UInt64
   let kind: StageKind
+  /// Chooses the worker, if there are several: all hooks of a request cross to the same one (W3).
+  let home: UInt64
   /// Whether the call ends with its first hook, as the host has no state for it.
   let isShort: Bool
   let place = Mutex(Place())
 
   private static let last = Atomic<UInt64>(0)
 
-  init(_ kind: StageKind, isShort: Bool = false) {
+  /// Whether no other process has memory for the call.
+  func isFree(for process: WorkerProcess) -> Bool { place.withLock { $0.process == nil || $0.process === process } }
+
+  init(_ kind: StageKind, home: UInt64, isShort: Bool = false) {
     self.kind = kind
+    self.home = home
     number = Self.last.wrappingAdd(1, ordering: .relaxed).newValue
     self.isShort = isShort
   }
@@ -48,12 +54,15 @@ final class WorkerCrossing: Sendable {
   let kind: StageKind
   /// When it stops waiting for a worker, in nanoseconds of the monotonic clock.
   let waitsUntil: UInt64
+  /// The stages behind the first one of the crossing; nil if there are none.
+  let row: WorkerRow?
   private let place = Mutex(Place())
 
   init(
     _ instance: WorkerInstance, _ visit: WorkerVisit, _ call: crb_call, _ token: crb_token, _ hook: Hook, _ kind: StageKind,
-    waitsUntil: UInt64
+    waitsUntil: UInt64, row: WorkerRow? = nil
   ) {
+    self.row = row
     self.instance = instance
     self.visit = visit
     self.call = call
@@ -64,6 +73,8 @@ final class WorkerCrossing: Sendable {
   }
 
   var ticket: WorkerLane.Ticket { place.withLock { $0.ticket } }
+
+  func isIn(_ lane: WorkerLane) -> Bool { place.withLock { $0.lane === lane } }
 
   func move(to lane: WorkerLane, _ ticket: WorkerLane.Ticket) {
     place.withLock { place in
@@ -79,8 +90,9 @@ final class WorkerCrossing: Sendable {
       place.wasRepeated = true
       return place
     }
-    guard let place, let lane = place.lane else { return nil }
-    return lane.message(place.ticket)
+    guard let place, let lane = place.lane, var message = lane.message(place.ticket) else { return nil }
+    unsafe WorkerSnapshot.removeFollowers(from: &message)
+    return message
   }
 
   /// Gives the slot back.
@@ -99,6 +111,8 @@ final class WorkerCrossing: Sendable {
   ///
   /// - Returns: The rule that the answer breaks; nil if it breaks none.
   func complete(_ answer: WorkerLane.Answer, of process: WorkerProcess) -> String? {
+    // The answer that a hook was not run comes before that of the stage which ended the row.
+    guard answer.wasRun else { return "a hook was passed over after another one of its crossing" }
     var problem: String?
     var verdict = WorkerInstance.verdict(answer)
     let isCurrent = enter { group, hook, stage in
@@ -116,8 +130,13 @@ final class WorkerCrossing: Sendable {
   }
 
   /// Ends the hook without a result.
-  func lose(_ loss: PluginError) {
-    let isCurrent = enter { group, _, _ in group.loss = loss }
+  ///
+  /// - Parameter culprit: Another stage of the crossing, during whose hook the worker ended.
+  func lose(_ loss: PluginError, culprit: WorkerRow.Stage? = nil) {
+    let isCurrent = enter { group, _, _ in
+      group.loss = loss
+      if let culprit { group.noteFault(at: culprit.index) }
+    }
     if isCurrent { _ = HostFunctions.resume(token, Verdict.lost) } else { noteResumed() }
   }
 

@@ -1,6 +1,7 @@
 internal import CCarabiner
 internal import CCrossing
 internal import CarabinerABI
+internal import Synchronization
 
 /// The hooks of plugins in workers, as the host's chain calls them. Each one crosses to the worker of its instance.
 enum WorkerHooks {
@@ -134,23 +135,26 @@ enum WorkerHooks {
     _ hook: Hook, _ kind: StageKind, _ instance: Memory?, _ call: crb_call, _ state: UnsafeMutablePointer<Memory?>?,
     _ event: WorkerEvent
   ) -> crb_verdict {
-    guard let instance = unsafe WorkerInstance.of(instance), let state = unsafe state else { return Verdict.fail }
+    guard let instance = unsafe WorkerInstance.of(instance), let state = unsafe state, let group = CallTable.shared.find(call)
+    else {
+      return Verdict.fail
+    }
     let visit: WorkerVisit
     if let known = unsafe self.visit(state.pointee) {
-      // A retry keeps the state.
+      // A retry keeps the state, and a crossing of several stages makes it ahead.
       visit = known
     } else {
-      visit = WorkerVisit(kind)
+      visit = WorkerVisit(kind, home: group.requestID.load(ordering: .relaxed))
       unsafe state.pointee = unsafe Unmanaged.passRetained(visit).toOpaque()
     }
-    return unsafe instance.cross(hook, kind, call, visit, event)
+    return unsafe instance.run(hook, kind, group, visit, event)
   }
 
   fileprivate static func later(
     _ hook: Hook, _ kind: StageKind, _ instance: Memory?, _ call: crb_call, _ state: Memory?, _ event: WorkerEvent
   ) -> crb_verdict {
-    guard let instance = unsafe WorkerInstance.of(instance) else { return Verdict.fail }
-    return unsafe instance.cross(hook, kind, call, visit(state) ?? WorkerVisit(kind, isShort: true), event)
+    guard let instance = unsafe WorkerInstance.of(instance), let group = CallTable.shared.find(call) else { return Verdict.fail }
+    return unsafe instance.run(hook, kind, group, visit(state), event)
   }
 
   fileprivate static func cancel(_ instance: Memory?, _ state: Memory?) {

@@ -11,6 +11,9 @@ final class WorkerInstance: Sendable {
   /// How long a call waits for a worker that starts.
   static let startWait: UInt64 = 1_000_000_000
 
+  /// So many stages may follow in the same crossing.
+  static let maximumFollowers = 63
+
   /// How long a plugin may read the views of a hook whose token was revoked.
   static let readingTime = Duration.seconds(60)
 
@@ -48,7 +51,7 @@ final class WorkerInstance: Sendable {
   }
 
   /// The worker of a call.
-  func worker(of visit: WorkerVisit) -> Worker { workers.workers[Int(visit.number % UInt64(workers.workers.count))] }
+  func worker(of visit: WorkerVisit) -> Worker { workers.workers[Int(visit.home % UInt64(workers.workers.count))] }
 
   /// The first worker, whose instance hands over state.
   var firstWorker: Worker { workers.workers[0] }
@@ -78,9 +81,50 @@ final class WorkerInstance: Sendable {
 
   // MARK: Hooks
 
-  /// Runs a hook in the worker.
-  func cross(_ hook: Hook, _ kind: StageKind, _ call: crb_call, _ visit: WorkerVisit, _ event: WorkerEvent) -> crb_verdict {
-    guard let group = CallTable.shared.find(call) else { return Verdict.fail }
+  /// Whether it runs in the workers of a group.
+  func isIn(_ group: WorkerGroup) -> Bool { workers === group }
+
+  /// Runs a hook in the worker, unless an earlier crossing has done that.
+  ///
+  /// - Parameter visit: Nil for a stage without a state.
+  func run(_ hook: Hook, _ kind: StageKind, _ group: GroupCall, _ visit: WorkerVisit?, _ event: WorkerEvent) -> crb_verdict {
+    if let row = group.row {
+      if let stage = row.take(hook, group.openStage), let verdict = take(stage, of: row, kind, group) { return verdict }
+      if row.isTaken || row.hook != hook { group.discardRow() }
+    }
+    let visit = visit ?? WorkerVisit(kind, home: group.requestID.load(ordering: .relaxed), isShort: true)
+    return unsafe cross(hook, kind, group, visit, event)
+  }
+
+  /// Takes the answer of a hook that ran ahead of the chain.
+  ///
+  /// - Returns: Nil if it did not run.
+  private func take(_ stage: WorkerRow.Stage, of row: WorkerRow, _ kind: StageKind, _ group: GroupCall) -> crb_verdict? {
+    if row.isTaken { group.row = nil }
+    let (lane, ticket) = (row.lane, stage.ticket)
+    if row.process.hasEnded, !lane.hasBegun(ticket) {
+      lane.close(ticket)
+      return nil
+    }
+    stage.visit.place.withLock { $0.lane = row.number }
+    switch lane.wait(ticket, until: limit(group)) {
+    case .answered(let answer) where !answer.wasRun:
+      lane.close(ticket)
+      return nil
+    case let outcome: return settle(outcome, lane, ticket, group, stage.visit, row.process, row.hook, kind, row)
+    }
+  }
+
+  /// Until when the thread waits for an answer itself.
+  private func limit(_ group: GroupCall) -> UInt64 {
+    let now = MonotonicClock.nanoseconds
+    return min(now + Self.directWait, max(group.deadline.load(ordering: .relaxed), now))
+  }
+
+  /// Runs a hook in the worker, and with it those of the stages that follow.
+  private func cross(
+    _ hook: Hook, _ kind: StageKind, _ group: GroupCall, _ visit: WorkerVisit, _ event: WorkerEvent
+  ) -> crb_verdict {
     let worker = worker(of: visit)
     let process: WorkerProcess
     switch worker.admission(of: visit) {
@@ -88,7 +132,10 @@ final class WorkerInstance: Sendable {
     case .wait: return unsafe wait(hook, kind, group, visit, event)
     case .refuse(let loss): return lose(loss.in(hook, of: name), group)
     }
-    let snapshot = unsafe group.look { group, hook, stage in unsafe WorkerSnapshot(group, hook, stage, event, keys: process.keys)
+    group.discardRow()
+    let others = group.stages(behind: group.openStage, hook, in: workers, process)
+    let snapshot = unsafe group.look { group, hook, stage in
+      unsafe WorkerSnapshot(group, hook, stage, event, keys: process.keys, others: others)
     }
     guard let snapshot = unsafe snapshot else {
       return lose(.fault(name, hook, "another thread is in a function of the host during a hook"), group)
@@ -99,24 +146,50 @@ final class WorkerInstance: Sendable {
     }
     let index = process.lane(for: visit.number, isSerial: threadClass == UInt32(CRB_THREADS_SERIAL), instance: number)
     let lane = process.lanes[index]
-    guard let ticket = lane.open(size) else { return unsafe wait(hook, kind, group, visit, event) }
-    unsafe snapshot.write(to: lane.memory(ticket))
+    guard let (ticket, tickets) = lane.open(size, followers: others.count) else {
+      return unsafe wait(hook, kind, group, visit, event)
+    }
+    let row = row(of: others, tickets, hook, group, process, lane: index)
+    unsafe snapshot.write(to: lane.memory(ticket), row)
     visit.place.withLock { $0.lane = index }
-    guard lane.post(ticket, UInt16(hook.rawValue), kind: kind.crossing, instance: number, call: visit.number) else {
+    guard
+      lane.post(
+        ticket, UInt16(hook.rawValue), kind: kind.crossing, instance: number, call: visit.number, followers: tickets)
+    else {
+      for ticket in tickets { lane.close(ticket) }
       lane.close(ticket)
       return unsafe wait(hook, kind, group, visit, event)
     }
-    process.noteHook()
-    let now = MonotonicClock.nanoseconds
-    let end = min(now + Self.directWait, max(group.deadline.load(ordering: .relaxed), now))
-    let outcome = lane.wait(ticket, until: end)
+    group.row = row
+    process.noteCrossing(hooks: 1 + tickets.count)
+    return settle(lane.wait(ticket, until: limit(group)), lane, ticket, group, visit, process, hook, kind, row)
+  }
+
+  /// The stages that follow in a crossing; nil if there are none.
+  private func row(
+    of others: [Int], _ tickets: [WorkerLane.Ticket], _ hook: Hook, _ group: GroupCall, _ process: WorkerProcess, lane: Int
+  ) -> WorkerRow? {
+    guard !tickets.isEmpty else { return nil }
+    let stages = zip(others, tickets).compactMap { index, ticket in
+      group.group.stages[index].plugin.worker.map { instance in
+        WorkerRow.Stage(index: index, instance: instance, visit: group.visit(index, hook), ticket: ticket)
+      }
+    }
+    return WorkerRow(hook, in: process, lane: lane, stages)
+  }
+
+  /// Completes a hook, or suspends its task.
+  private func settle(
+    _ outcome: WorkerLane.Outcome, _ lane: WorkerLane, _ ticket: WorkerLane.Ticket, _ group: GroupCall, _ visit: WorkerVisit,
+    _ process: WorkerProcess, _ hook: Hook, _ kind: StageKind, _ row: WorkerRow?
+  ) -> crb_verdict {
     switch outcome {
     case .answered(let answer): return finish(answer, lane, ticket, group, visit, process, hook)
     case .invalid(let problem):
       lane.close(ticket)
       process.stop(.brokeProtocol(problem))
       return lose(process.loss(of: name, hook, isCulprit: true), group)
-    case .pending, .notYet: return suspend(lane, ticket, group, visit, process, hook, kind)
+    case .pending, .notYet: return suspend(lane, ticket, group, visit, process, hook, kind, row)
     }
   }
 
@@ -156,15 +229,15 @@ final class WorkerInstance: Sendable {
   /// Suspends the task: the reader completes the hook.
   private func suspend(
     _ lane: WorkerLane, _ ticket: WorkerLane.Ticket, _ group: GroupCall, _ visit: WorkerVisit, _ process: WorkerProcess,
-    _ hook: Hook, _ kind: StageKind
+    _ hook: Hook, _ kind: StageKind, _ row: WorkerRow?
   ) -> crb_verdict {
     let token = HostFunctions.suspend(group.handle)
-    let crossing = WorkerCrossing(self, visit, group.handle, token, hook, kind, waitsUntil: .max)
+    let crossing = WorkerCrossing(self, visit, group.handle, token, hook, kind, waitsUntil: .max, row: row)
     crossing.move(to: lane, ticket)
     visit.place.withLock { $0.crossing = crossing }
     guard let outcome = lane.announce(ticket, to: crossing) else {
       let lost = WorkerLane.Lost(crossing: crossing, hadBegun: lane.hasBegun(ticket), slot: ticket.slot)
-      worker(of: visit).settle(lost, of: process, process.culprits(among: [lost]))
+      worker(of: visit).settle(lost, of: process)
       return Verdict.pending
     }
     process.take(outcome, of: crossing)
@@ -213,7 +286,7 @@ final class WorkerInstance: Sendable {
       lane.close(ticket)
       return false
     }
-    process.noteHook()
+    process.noteCrossing(hooks: 1)
     crossing.move(to: lane, ticket)
     guard let outcome = lane.announce(ticket, to: crossing) else {
       lane.close(ticket)

@@ -15,9 +15,11 @@ internal import Synchronization
     let generation: UInt32
     fileprivate let block: UInt32
     fileprivate let bytes: Int
+    /// Whether the message belongs to another slot.
+    fileprivate let isFollower: Bool
 
     /// Of a hook that waits for a worker.
-    static let none = Ticket(slot: absentLength, generation: 0, block: 0, bytes: 0)
+    static let none = Ticket(slot: absentLength, generation: 0, block: 0, bytes: 0, isFollower: false)
   }
 
   /// The answer of a worker. Its message is a copy.
@@ -26,6 +28,8 @@ internal import Synchronization
     let verdict: Int32
     /// Whether the worker keeps memory for the call.
     let isKept: Bool
+    /// Whether the hook was called. A follower's is not if a stage before it did not let the message pass.
+    let wasRun: Bool
     let message: [UInt8]
   }
 
@@ -50,8 +54,13 @@ internal import Synchronization
     var generation: UInt32 = 0
     var post: UInt32 = 0
     var isOpen = false
-    var isPending = false
     var crossing: WorkerCrossing?
+    /// The slot whose message a follower reads; nil if the message is its own.
+    var leader: UInt32?
+    /// The space of its message, which is free when this slot and those of all followers are.
+    var space: (block: UInt32, bytes: Int)?
+    /// The open followers that read its message.
+    var readers = 0
   }
 
   @safe private struct State {
@@ -118,38 +127,71 @@ internal import Synchronization
 
   /// Takes a slot and space for a message; nil if all are in use, or the worker has ended.
   func open(_ bytes: Int) -> Ticket? {
+    state.withLock { state in Self.open(bytes, &state) }
+  }
+
+  /// The same, with slots for followers. The array is empty, or shorter, if slots are scarce.
+  func open(_ bytes: Int, followers: Int) -> (first: Ticket, followers: [Ticket])? {
     state.withLock { state in
-      guard !state.isEnded, let slot = state.free.popLast() else { return nil }
-      let block = unsafe CCrossing_take(&state.space, UInt64(bytes))
-      guard block != .max else {
-        state.free.append(slot)
-        return nil
+      guard let first = Self.open(bytes, &state) else { return nil }
+      let count = max(0, min(followers, state.free.count - Self.reservedSlots))
+      var tickets: [Ticket] = []
+      tickets.reserveCapacity(count)
+      for _ in 0..<count {
+        let slot = state.free.removeLast()
+        let ticket = Ticket(
+          slot: slot, generation: Self.nextGeneration(slot, state), block: first.block, bytes: first.bytes, isFollower: true)
+        state.slots[Int(slot)] = Slot(generation: ticket.generation, isOpen: true, leader: first.slot)
+        tickets.append(ticket)
       }
-      let last = state.slots[Int(slot)].generation
-      let generation = last == UInt32.max >> 1 ? 1 : last + 1
-      state.slots[Int(slot)] = Slot(generation: generation, isOpen: true)
-      return Ticket(slot: slot, generation: generation, block: block, bytes: bytes)
+      state.slots[Int(first.slot)].readers = count
+      return (first, tickets)
     }
+  }
+
+  /// These are left to other calls, which else would wait for a slot.
+  private static let reservedSlots = Int(CCROSSING_SLOTS) / 4
+
+  private static func open(_ bytes: Int, _ state: inout State) -> Ticket? {
+    guard !state.isEnded, let slot = state.free.popLast() else { return nil }
+    let block = unsafe CCrossing_take(&state.space, UInt64(bytes))
+    guard block != .max else {
+      state.free.append(slot)
+      return nil
+    }
+    let generation = nextGeneration(slot, state)
+    state.slots[Int(slot)] = Slot(generation: generation, isOpen: true, space: (block, bytes))
+    return Ticket(slot: slot, generation: generation, block: block, bytes: bytes, isFollower: false)
+  }
+
+  private static func nextGeneration(_ slot: UInt32, _ state: borrowing State) -> UInt32 {
+    let last = state.slots[Int(slot)].generation
+    return last == UInt32.max >> 1 ? 1 : last + 1
   }
 
   /// The memory of a ticket's message.
   func memory(_ ticket: Ticket) -> UnsafeMutableRawPointer { unsafe CCrossing_arena(UnsafeRawPointer(down), ticket.block) }
 
-  /// A copy of a ticket's message.
-  func message(_ ticket: Ticket) -> [UInt8] {
-    unsafe Array(UnsafeRawBufferPointer(start: memory(ticket), count: ticket.bytes))
+  /// A copy of a ticket's message; nil for a follower.
+  func message(_ ticket: Ticket) -> [UInt8]? {
+    guard !ticket.isFollower else { return nil }
+    return unsafe Array(UnsafeRawBufferPointer(start: memory(ticket), count: ticket.bytes))
   }
 
   /// Posts an operation. Its message is written already.
   ///
+  /// - Parameter followers: The slots of the stages that the message names beside the first one.
   /// - Returns: False if the ring has no room, or the worker has ended.
-  func post(_ ticket: Ticket, _ operation: UInt16, kind: UInt16 = 0, instance: UInt32 = 0, call: UInt64 = 0) -> Bool {
+  func post(
+    _ ticket: Ticket, _ operation: UInt16, kind: UInt16 = 0, instance: UInt32 = 0, call: UInt64 = 0, followers: [Ticket] = []
+  ) -> Bool {
     let post = CCrossing_post(
       operation: operation, kind: kind, slot: ticket.slot, generation: ticket.generation, instance: instance, call: call,
       block: ticket.block, length: UInt32(ticket.bytes))
     return state.withLock { state in
       guard !state.isEnded, hasRoom(state) else { return false }
       state.slots[Int(ticket.slot)].post = state.tail
+      for follower in followers { state.slots[Int(follower.slot)].post = state.tail }
       append(post, &state)
       return true
     }
@@ -197,6 +239,13 @@ internal import Synchronization
     return outcome(found, answer)
   }
 
+  /// The answer, if it is there.
+  func look(_ ticket: Ticket) -> Outcome {
+    var answer = CCrossing_answer()
+    let found = unsafe CCrossing_look(up, ticket.slot, ticket.generation, &answer)
+    return outcome(found, answer)
+  }
+
   /// Has the answer announced to ``WorkerReader``, for a task that is suspended.
   ///
   /// - Returns: The outcome if it came in the meantime; nil if the worker has ended.
@@ -215,7 +264,7 @@ internal import Synchronization
     switch outcome {
     case .notYet: return outcome
     case .pending:
-      notePending(ticket, crossing)
+      crossing.notePending()
       return outcome
     case .answered, .invalid: return take(ticket, from: crossing) ? outcome : .notYet
     }
@@ -229,13 +278,6 @@ internal import Synchronization
     }
   }
 
-  private func notePending(_ ticket: Ticket, _ crossing: WorkerCrossing) {
-    crossing.notePending()
-    state.withLock { state in
-      if state.slots[Int(ticket.slot)].crossing === crossing { state.slots[Int(ticket.slot)].isPending = true }
-    }
-  }
-
   /// The answers that have come for suspended tasks.
   func takeAnnounced(_ body: (WorkerCrossing, Ticket, Outcome) -> Void) {
     let waiting = state.withLock { state in
@@ -246,12 +288,10 @@ internal import Synchronization
       }
     }
     for (crossing, ticket) in waiting {
-      var answer = CCrossing_answer()
-      let found = unsafe CCrossing_look(up, ticket.slot, ticket.generation, &answer)
-      let outcome = outcome(found, answer)
+      let outcome = look(ticket)
       switch outcome {
       case .notYet: continue
-      case .pending: notePending(ticket, crossing)
+      case .pending: crossing.notePending()
       case .answered, .invalid: if take(ticket, from: crossing) { body(crossing, ticket, outcome) }
       }
     }
@@ -269,26 +309,41 @@ internal import Synchronization
     let start = UInt64(answer.block) * UInt64(CCROSSING_BLOCK)
     let length = UInt64(answer.length)
     guard start <= arena, length <= arena - start else { return .invalid("the place of an answer is outside of its memory") }
-    guard length > 0 else { return .answered(Answer(verdict: answer.verdict, isKept: isKept(answer), message: [])) }
-    let message = unsafe Array(
-      UnsafeRawBufferPointer(start: CCrossing_arena(UnsafeRawPointer(up), answer.block), count: Int(length)))
-    return .answered(Answer(verdict: answer.verdict, isKept: isKept(answer), message: message))
+    let message =
+      length == 0
+      ? []
+      : unsafe Array(
+        UnsafeRawBufferPointer(start: CCrossing_arena(UnsafeRawPointer(up), answer.block), count: Int(length)))
+    return .answered(
+      Answer(
+        verdict: answer.verdict, isKept: answer.flags & UInt32(CCROSSING_KEPT) != 0,
+        wasRun: answer.flags & UInt32(CCROSSING_NOT_RUN) == 0, message: message))
   }
 
-  private func isKept(_ answer: CCrossing_answer) -> Bool { answer.flags & UInt32(CCROSSING_KEPT) != 0 }
-
-  /// Gives a slot and its space back.
+  /// Gives a slot back, and the space of its message once no follower reads it.
   func close(_ ticket: Ticket) {
     state.withLock { state in
       let entry = state.slots[Int(ticket.slot)]
       guard entry.isOpen, entry.generation == ticket.generation else { return }
       unsafe CCrossing_done(down, ticket.slot, ticket.generation)
-      state.slots[Int(ticket.slot)] = Slot(generation: ticket.generation)
       state.announced.remove(ticket.slot)
-      state.free.append(ticket.slot)
-      unsafe CCrossing_give(&state.space, ticket.block, UInt64(ticket.bytes))
+      state.slots[Int(ticket.slot)].isOpen = false
+      state.slots[Int(ticket.slot)].crossing = nil
+      freeIfUnread(ticket.slot, &state)
+      if let leader = entry.leader {
+        state.slots[Int(leader)].readers -= 1
+        freeIfUnread(leader, &state)
+      }
       flush(&state)
     }
+  }
+
+  private func freeIfUnread(_ slot: UInt32, _ state: inout State) {
+    let entry = state.slots[Int(slot)]
+    guard !entry.isOpen, entry.readers == 0 else { return }
+    state.slots[Int(slot)] = Slot(generation: entry.generation)
+    state.free.append(slot)
+    if let space = entry.space { unsafe CCrossing_give(&state.space, space.block, UInt64(space.bytes)) }
   }
 
   /// Whether the worker has taken a post from the ring.
@@ -305,12 +360,8 @@ internal import Synchronization
     return (UInt32(truncatingIfNeeded: word >> 8) & 0xFFFFFF, UInt32(word >> 32), UInt8(truncatingIfNeeded: word) - 1)
   }
 
-  /// The number of slots in use, and of these the pending ones.
-  var load: (open: Int, pending: Int) {
-    state.withLock { state in
-      (Int(CCROSSING_SLOTS) - state.free.count, state.slots.count { $0.isOpen && $0.isPending })
-    }
-  }
+  /// The number of slots in use.
+  var openSlots: Int { state.withLock { Int(CCROSSING_SLOTS) - $0.free.count } }
 
   // MARK: Callbacks, of the control lane
 

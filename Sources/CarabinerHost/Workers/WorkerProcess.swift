@@ -221,7 +221,15 @@ final class WorkerProcess: Sendable {
   /// The hooks that were posted to this process.
   private let hooks = Atomic<Int>(0)
 
-  func noteHook() { hooks.wrappingAdd(1, ordering: .relaxed) }
+  /// The crossings, each with one hook or several.
+  private let posts = Atomic<Int>(0)
+
+  func noteCrossing(hooks count: Int) {
+    hooks.wrappingAdd(count, ordering: .relaxed)
+    posts.wrappingAdd(1, ordering: .relaxed)
+  }
+
+  var postedCrossings: Int { posts.load(ordering: .relaxed) }
 
   var postedHooks: Int { hooks.load(ordering: .relaxed) }
 
@@ -265,7 +273,7 @@ final class WorkerProcess: Sendable {
   }
 
   /// Whether hooks are in the worker.
-  var isBusy: Bool { lanes.dropFirst().contains { $0.load.open > 0 } }
+  var isBusy: Bool { lanes.dropFirst().contains { $0.openSlots > 0 } }
 
   /// Whether a line of this length may go to the log. More lines in a second are dropped (W48).
   func mayLog(_ count: Int) -> Bool {
@@ -334,16 +342,16 @@ final class WorkerProcess: Sendable {
     return lanes.flatMap { $0.end() }
   }
 
-  /// The slots that the lanes named as running when the process ended.
-  func culprits(among lost: [WorkerLane.Lost]) -> Set<ObjectIdentifier> {
-    var culprits: Set<ObjectIdentifier> = []
-    for lane in lanes.dropFirst() {
-      guard let running = lane.running else { continue }
-      for entry in lost where entry.slot == running.slot && entry.crossing.ticket.generation == running.generation {
-        culprits.insert(ObjectIdentifier(entry.crossing))
-      }
+  /// Whether a hook ran when the process ended: that of a crossing, or of a stage that follows in it.
+  func wasRunning(_ crossing: WorkerCrossing) -> (isCulprit: Bool, follower: WorkerRow.Stage?) {
+    let ticket = crossing.ticket
+    for lane in lanes.dropFirst() where crossing.isIn(lane) {
+      guard let running = lane.running else { return (false, nil) }
+      if running.slot == ticket.slot, running.generation == ticket.generation { return (true, nil) }
+      let follower = crossing.row?.stage(of: running.slot, running.generation)
+      return (follower != nil, follower)
     }
-    return culprits
+    return (false, nil)
   }
 
   /// The error of a call that this process took with it.

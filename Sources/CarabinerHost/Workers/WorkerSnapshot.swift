@@ -23,17 +23,26 @@ internal import Synchronization
   private var bags: [(key: UInt32, type: UInt32, value: crb_value)] = unsafe []
   private var eventFields = unsafe UnsafeBufferPointer<crb_header>(start: nil, count: 0)
   private var eventTexts: [crb_view] = unsafe []
+  /// The room for followers.
+  private let followers: Int
 
   /// Collects the views. The caller is the owner of the call.
   ///
-  /// - Parameter keys: The worker's numbers for the names of baggage that its plugins have asked for.
-  init(_ call: GroupCall, _ hook: Hook, _ stage: StageBinding, _ event: WorkerEvent, keys: [(name: String, key: UInt32)]) {
+  /// - Parameters:
+  ///   - keys: The worker's numbers for the names of baggage that its plugins have asked for.
+  ///   - others: The stages of the same kind that read the message after this one.
+  init(
+    _ call: GroupCall, _ hook: Hook, _ stage: StageBinding, _ event: WorkerEvent, keys: [(name: String, key: UInt32)],
+    others: [Int] = []
+  ) {
+    unsafe followers = others.count
+    let needs = others.reduce(stage.needs) { $0.union(call.group.stages[$1].needs) }
     unsafe head.request_id = call.requestID.load(ordering: .relaxed)
     unsafe head.deadline_ns = call.deadline.load(ordering: .relaxed)
     unsafe head.attempt = call.attempt.load(ordering: .relaxed)
     unsafe head.operation_type = call.operation.load(ordering: .relaxed)
-    unsafe addHeaders(call, hook, stage)
-    var left = stage.needs.rawValue & ~Parts.headers.rawValue
+    unsafe addHeaders(call, hook, stage.kind, isNeeded: needs.contains(.headers))
+    var left = needs.rawValue & ~Parts.headers.rawValue
     while left != 0 {
       let part = Parts(rawValue: left & ~(left - 1))
       left &= left - 1
@@ -55,9 +64,9 @@ internal import Synchronization
     unsafe head.event_fields = unsafe UInt32(eventFields.count)
   }
 
-  private mutating func addHeaders(_ call: GroupCall, _ hook: Hook, _ stage: StageBinding) {
-    unsafe head.headers_status = call.hasHeaders(in: hook, of: stage.kind) ? Status.ok : Status.state
-    guard stage.needs.contains(.headers), let headers = call.visibleHeaders(in: hook, of: stage.kind) else { return }
+  private mutating func addHeaders(_ call: GroupCall, _ hook: Hook, _ kind: StageKind, isNeeded: Bool) {
+    unsafe head.headers_status = call.hasHeaders(in: hook, of: kind) ? Status.ok : Status.state
+    guard isNeeded, let headers = call.visibleHeaders(in: hook, of: kind) else { return }
     guard let array = unsafe call.headerArray(headers) else {
       unsafe head.headers_status = Status.noMemory
       return
@@ -104,7 +113,7 @@ internal import Synchronization
   private var tableBytes: Int {
     unsafe MemoryLayout<CCrossing_snapshot>.stride + parts.count * MemoryLayout<CCrossing_part>.stride
       + (fields.count + eventFields.count) * MemoryLayout<CCrossing_field>.stride
-      + bags.count * MemoryLayout<CCrossing_bag>.stride
+      + bags.count * MemoryLayout<CCrossing_bag>.stride + followers * MemoryLayout<CCrossing_follower>.stride
   }
 
   /// The size of the message.
@@ -134,7 +143,9 @@ internal import Synchronization
   }
 
   /// Writes the message to memory that has room for ``byteCount`` bytes.
-  func write(to memory: UnsafeMutableRawPointer) {
+  ///
+  /// - Parameter row: The followers, at most as many as there is room for.
+  func write(to memory: UnsafeMutableRawPointer, _ row: WorkerRow? = nil) {
     var writer = unsafe Writer(memory: memory, place: tableBytes)
     var head = unsafe head
     unsafe withUnsafeMutableBytes(of: &head.texts) { texts in
@@ -145,6 +156,7 @@ internal import Synchronization
         }
       }
     }
+    head.followers = UInt32(row?.stages.count ?? 0)
     unsafe writer.put(head)
     for index in unsafe parts.indices {
       let part = unsafe parts[index]
@@ -165,6 +177,18 @@ internal import Synchronization
       let field = unsafe eventFields[index]
       unsafe writer.put(writer.field(field))
     }
+    for stage in row?.stages ?? [] {
+      unsafe writer.put(
+        CCrossing_follower(
+          slot: stage.ticket.slot, generation: stage.ticket.generation, instance: stage.instance.number, zero: 0,
+          call: stage.visit.number))
+    }
+  }
+
+  /// Removes the followers from a message, for another worker.
+  static func removeFollowers(from message: inout [UInt8]) {
+    guard let place = MemoryLayout<CCrossing_snapshot>.offset(of: \.followers), message.count >= place + 4 else { return }
+    message.replaceSubrange(place..<place + 4, with: repeatElement(0, count: 4))
   }
 
   /// Writes the tables at the front and the bytes of texts behind them.

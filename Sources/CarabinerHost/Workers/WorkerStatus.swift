@@ -16,6 +16,8 @@ package struct WorkerStatus: Sendable, Hashable {
   package let lanes: Int
   /// How many hooks are in the worker, and how many wait for it.
   package let (underWay, waiting): (Int, Int)
+  /// How often hooks crossed to it. A crossing calls one hook or several.
+  package let crossings: Int
   /// How often it was started again.
   package let restarts: Int
   /// Why the last process ended; empty if none has.
@@ -31,7 +33,8 @@ extension Worker {
         group: settings.group,
         entries: state.instances.sorted { $0.key < $1.key }.compactMap { $0.value.value?.name }, condition: state.condition,
         process: state.process.map(\.process.process), generation: Int(state.generation), lanes: lanes.count,
-        underWay: lanes.reduce(0) { $0 + $1.load.open }, waiting: state.waiting.count, restarts: state.restarts,
+        underWay: lanes.reduce(0) { $0 + $1.openSlots }, waiting: state.waiting.count,
+        crossings: state.process?.postedCrossings ?? 0, restarts: state.restarts,
         lastReason: state.lastReason)
     }
   }

@@ -54,6 +54,10 @@ internal import Synchronization
   @safe @exclusivity(unchecked) var isPlain = true
   /// Why a hook in a worker has no result. It belongs to a hook with the verdict `Verdict.lost`.
   @safe @exclusivity(unchecked) var loss: PluginError?
+  /// The stages whose hooks a worker calls ahead of the chain.
+  @safe @exclusivity(unchecked) var row: WorkerRow?
+  /// The stage whose fault is counted although the chain has not come to it; -1: none.
+  @safe @exclusivity(unchecked) var countedStage = -1
   /// Whether a plugin whose token was revoked may still call functions of the host for this call.
   @safe @exclusivity(unchecked) var isContested = false
 
@@ -121,6 +125,9 @@ internal import Synchronization
   func open(_ hook: Hook, _ stage: Int) {
     phase.store(UInt32(truncatingIfNeeded: stage) << 8 | (UInt32(hook.rawValue) + 1), ordering: .releasing)
   }
+
+  /// The number of the stage whose hook is open. The thread in the hook calls it.
+  var openStage: Int { Int(phase.load(ordering: .relaxed) >> 8) }
 
   /// Closes the open hook. When this returns, no thread is in a function of the host for this call.
   func closeHook() {
@@ -251,6 +258,7 @@ internal import Synchronization
     endStep()
     // The consumer dropped the results, or was cancelled.
     for index in 0..<openEnd where isOpen(index) { cancelHook(index) }
+    if row != nil { discardRow() }
     let group = group
     if group.hasReleases {
       for index in 0..<group.count {
@@ -292,7 +300,10 @@ internal import Synchronization
     group = .empty
     openEnd = 0
     reach = 0
-    if !unproven.isEmpty { unproven = [] }
+    if !unproven.isEmpty {
+      unproven = []
+      countedStage = -1
+    }
     if loss != nil { loss = nil }
     isContested = false
     wasEntered.store(false, ordering: .relaxed)

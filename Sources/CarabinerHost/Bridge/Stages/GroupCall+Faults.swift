@@ -49,7 +49,8 @@ extension GroupCall {
   /// - Throws: The fault, if the entry does not allow that.
   func passOver(_ fault: PluginError, at index: Int) throws -> (verdict: crb_verdict, effects: StagedEffects) {
     let plugin = group.stages[index].plugin
-    if fault.countsForBreaker { plugin.statistics.faults.wrappingAdd(1, ordering: .relaxed) }
+    let isCounted = index == countedStage
+    if fault.countsForBreaker, !isCounted { plugin.statistics.faults.wrappingAdd(1, ordering: .relaxed) }
     unproven.append(index)
     switch plugin.options.onFault {
     case .fail: throw fault
@@ -57,12 +58,22 @@ extension GroupCall {
     case .openAfter where !fault.countsForBreaker: if plugin.options.isMandatory { throw fault }
     case .openAfter:
       let probe = shared?.probe(of: plugin.breaker)
-      plugin.breaker?.noteFault(probe)
+      if !isCounted { plugin.breaker?.noteFault(probe) }
       // If the probe request fails, it continues without the plugin, as all other requests do.
       guard probe != nil, !plugin.options.isMandatory else { throw fault }
     }
     Self.logger.error("plugin fault passed over", metadata: ["entry": "\(plugin.name)", "fault": "\(fault.message)"])
     return (Verdict.continue, StagedEffects())
+  }
+
+  /// Counts a fault of a stage whose hook ran ahead of the chain, once. The chain may not come to the stage itself.
+  func noteFault(at index: Int) {
+    guard index != countedStage else { return }
+    countedStage = index
+    let plugin = group.stages[index].plugin
+    plugin.statistics.faults.wrappingAdd(1, ordering: .relaxed)
+    unproven.append(index)
+    if case .openAfter = plugin.options.onFault { plugin.breaker?.noteFault(shared?.probe(of: plugin.breaker)) }
   }
 
   /// Reports a success to the circuit breakers of the plugins that kept the contract.
