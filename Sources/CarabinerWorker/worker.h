@@ -172,7 +172,7 @@ struct call {
     size_t first_header; /* changes of headers before it were discarded by a new head */
     size_t fields[12], head, error, more, retry; /* places + 1 of the newest; 0: none */
   } edits;
-  /* What the stages before this one in the same crossing changed: headers, and baggage. */
+  /* The changes of the stages before this one in the same crossing: headers and baggage. */
   struct earlier {
     struct records records;
     uint32_t headers;

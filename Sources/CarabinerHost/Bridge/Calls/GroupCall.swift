@@ -56,7 +56,7 @@ internal import Synchronization
   @safe @exclusivity(unchecked) var loss: PluginError?
   /// The stages whose hooks a worker calls ahead of the chain.
   @safe @exclusivity(unchecked) var row: WorkerRow?
-  /// The stage whose fault is counted although the chain has not come to it; -1: none.
+  /// The stage whose fault is counted before the chain reaches it; -1: none.
   @safe @exclusivity(unchecked) var countedStage = -1
   /// Whether a plugin whose token was revoked may still call functions of the host for this call.
   @safe @exclusivity(unchecked) var isContested = false

@@ -66,7 +66,7 @@ extension GroupCall {
     return (Verdict.continue, StagedEffects())
   }
 
-  /// Counts a fault of a stage whose hook ran ahead of the chain, once. The chain may not come to the stage itself.
+  /// Counts a fault of a stage whose hook ran ahead of the chain, once. The chain may not reach the stage itself.
   func noteFault(at index: Int) {
     guard index != countedStage else { return }
     countedStage = index
