@@ -18,6 +18,8 @@
 enum { REPORT = 3, PLUGIN = 4 };
 /* The exit statuses. */
 enum { DONE = 0, WRONG_USAGE = 2, NOT_CONFINED = 3, NOT_MAPPED = 4 };
+/* Larger blocks of an arena have no number. */
+#define MOST_ARENA (4ull << 30)
 /* More than that is not useful to a plugin that changes requests. */
 enum { MOST_READABLE = 256 << 10, DESCRIPTORS = 64, THREADS = 128 };
 #ifndef ADDRESSES /* sanitizers need more */
@@ -111,7 +113,7 @@ static int take_order(struct order *order, int count, char **words) {
   /* Without a parent it would outlive its launcher. */
   if (order->parent == 0 || order->parent > INT32_MAX || order->memory == 0) return 0;
   if (order->user >= UINT32_MAX || order->group >= UINT32_MAX || order->layers > UINT32_MAX) return 0;
-  if (order->lanes > CCROSSING_MOST_LANES || order->plugins > CCROSSING_MOST_PLUGINS || order->arena > UINT32_MAX) return 0;
+  if (order->lanes > CCROSSING_MOST_LANES || order->plugins > CCROSSING_MOST_PLUGINS || order->arena > MOST_ARENA) return 0;
   if (order->lanes > 0 && (order->arena < CCROSSING_BLOCK || order->arena % CCROSSING_BLOCK != 0 || order->has_plugin)) return 0;
   order->launch.layers = (uint32_t)order->layers;
   return 1;

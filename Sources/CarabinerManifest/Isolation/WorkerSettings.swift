@@ -36,6 +36,10 @@ package struct WorkerSettings: Sendable, Hashable {
   package static let arenaSizes = 1 << 20...4 << 30
   /// The possible shares of processor time in per cent. 100 is one processor.
   package static let processorPercentages = 1...1600
+  /// The sizes of arenas are multiples of this one.
+  package static let arenaBlock = 16 << 10
+  /// The addresses of one process (RLIMIT_AS), and what of them libraries, stacks and the pages before arenas take.
+  package static let (addresses, otherAddresses) = (64 << 30, 2 << 30)
   /// The most lanes if the manifest does not say how many.
   private static let maximumDefaultLanes = 4
 
@@ -65,6 +69,9 @@ package struct WorkerSettings: Sendable, Hashable {
 
   /// The number of threads of a process that call hooks: what the manifest says, or one per processor, at most 4.
   package func laneCount(processors: Int) -> Int { lanes ?? max(1, min(processors, Self.maximumDefaultLanes)) }
+
+  /// The addresses that one process needs: an arena in each direction for each lane and for the control thread, and its memory.
+  package func addressBytes(arena: Int, lanes: Int) -> Int { 2 * (lanes + 1) * arena + memoryBytes + Self.otherAddresses }
 
   /// The values of all keys but `mode` and `group`, in the notation of manifests.
   var values: [(key: String, text: String)] {

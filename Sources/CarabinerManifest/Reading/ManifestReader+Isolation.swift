@@ -53,7 +53,7 @@ extension ManifestReader {
       case "lanes": settings.lanes = count(value, place, WorkerSettings.counts)
       case "memory": settings.memoryBytes = bytes(value, place, WorkerSettings.memorySizes) ?? settings.memoryBytes
       case "cpu": settings.processorPercentage = processorPercentage(value, place)
-      case "arena": settings.arenaBytes = bytes(value, place, WorkerSettings.arenaSizes) ?? settings.arenaBytes
+      case "arena": settings.arenaBytes = arena(value, place) ?? settings.arenaBytes
       case "hang": settings.hang = duration(value, place) ?? settings.hang
       case "read": settings.readablePaths = readablePaths(value, place)
       case "environment": settings.environment = variables(value, place)
@@ -62,7 +62,33 @@ extension ManifestReader {
       default: break
       }
     }
+    checkAddresses(settings, object, pointer)
     return settings
+  }
+
+  /// The size of an arena, rounded up to whole blocks.
+  private mutating func arena(_ json: JSONValue, _ pointer: JSONPointer) -> Int? {
+    let block = WorkerSettings.arenaBlock
+    return bytes(json, pointer, WorkerSettings.arenaSizes).map { ($0 + block - 1) / block * block }
+  }
+
+  /// Reports sizes that do not fit into the addresses of a process. It would fail when it starts.
+  private mutating func checkAddresses(_ settings: WorkerSettings, _ object: JSONObject, _ pointer: JSONPointer) {
+    let lanes = settings.laneCount(processors: .max)
+    let needed = settings.addressBytes(arena: settings.arenaBytes, lanes: lanes)
+    guard needed > WorkerSettings.addresses else { return }
+    let key = ["arena", "lanes", "memory"].first { object[$0] != nil } ?? "arena"
+    let room = WorkerSettings.addresses - WorkerSettings.otherAddresses - settings.memoryBytes
+    let largest = room / (2 * (lanes + 1)) / (1 << 20)
+    let remedy =
+      largest > 0
+      ? "write an arena of at most \(ByteSizeText.print(largest << 20)), or fewer lanes"
+      : "write a memory of at most \(ByteSizeText.print(32 << 30))"
+    problem(
+      .isolation, pointer.appending(key),
+      "a process has \(ByteSizeText.print(WorkerSettings.addresses)) of addresses, and \(lanes) lanes with two arenas of "
+        + "\(ByteSizeText.print(settings.arenaBytes)) each, two for control, and a memory of \(ByteSizeText.print(settings.memoryBytes)) "
+        + "need \(ByteSizeText.print(needed)); \(remedy)")
   }
 
   private mutating func group(_ json: JSONValue, _ pointer: JSONPointer) -> String? {

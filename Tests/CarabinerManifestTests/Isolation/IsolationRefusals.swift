@@ -53,6 +53,13 @@ extension Refusal {
     .worker("memory in another unit", "memory: 256M", .invalidValue, "memory", "\"M\" is not a unit of size"),
     .worker("too small an arena", "arena: 512KiB", .invalidValue, "arena", "too small; write a size from 1MiB to 4GiB"),
     .worker("too large an arena", "arena: 5GiB", .invalidValue, "arena", "5GiB is too large; write a size from 1MiB to 4GiB"),
+    .worker(
+      "W47: arenas without addresses", "lanes: 16, arena: 4GiB", .isolation, "arena",
+      "a process has 64GiB of addresses, and 16 lanes with two arenas of 4GiB each, two for control, and a memory of 256MiB need "
+        + "141568MiB; write an arena of at most 1859MiB, or fewer lanes"),
+    .worker(
+      "W47: memory without addresses", "memory: 64GiB", .isolation, "memory",
+      "write a memory of at most 32GiB"),
     .worker("cpu as number", "cpu: 50", .invalidValue, "cpu", "a whole number from 1 to 1600 and a per cent sign, as in 50%"),
     .worker("no cpu", "cpu: 0%", .invalidValue, "cpu", "from 1 to 1600"),
     .worker("too much cpu", "cpu: 1601%", .invalidValue, "cpu", "from 1 to 1600"),

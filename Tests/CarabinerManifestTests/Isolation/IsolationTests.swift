@@ -67,6 +67,11 @@ struct IsolationTests {
     #expect(settings.laneCount(processors: 2) == 6)
   }
 
+  @Test("W19: an arena has whole blocks of 16 KiB")
+  func arena() throws {
+    #expect(try isolation("{mode: worker, arena: 1048577}").worker?.arenaBytes == (1 << 20) + (16 << 10))
+  }
+
   @Test("W1: a reload sees a change, and not another order")
   func equality() throws {
     #expect(try isolation("{mode: worker, read: [/etc, /usr]}") == isolation("{mode: worker, read: [/usr/, /etc]}"))
