@@ -333,6 +333,9 @@ static inline void CCrossing_done(struct CCrossing_down *down, uint32_t slot, ui
 }
 void CCrossing_reply(struct CCrossing_down *down, uint32_t callback, uint32_t generation, int32_t status);
 static inline uint32_t CCrossing_begun(const struct CCrossing_up *up) { return atomic_load_explicit(&up->begun, memory_order_acquire); }
+static inline uint32_t CCrossing_stateOf(const struct CCrossing_up *up, uint32_t slot) {
+  return atomic_load_explicit(&up->slots[slot].state, memory_order_acquire);
+}
 static inline uint64_t CCrossing_running(const struct CCrossing_up *up) { return atomic_load_explicit(&up->running, memory_order_acquire); }
 static inline uint32_t CCrossing_isReady(const struct CCrossing_up *up) { return atomic_load_explicit(&up->ready, memory_order_acquire); }
 static inline void CCrossing_begin(struct CCrossing_down *down, uint64_t arena, uint32_t lanes, uint32_t plugins) {

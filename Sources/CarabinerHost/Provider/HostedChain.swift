@@ -79,13 +79,14 @@ package final class HostedChain: InterceptorProvider {
   ///     are results, as a gateway needs them, or fail the operation.
   ///   - isolation: The plugins that the environment puts into workers, whatever the manifest says; nil
   ///     for those of this process.
+  ///   - launcher: The path of `carabiner-launcher`, with `carabiner-worker` beside it; nil for those of this host.
   ///   - clock: The time for circuit breakers, in nanoseconds of a monotonic clock; nil for the system's.
   /// - Throws: ``ManifestError``, or ``HostError`` with the entry.
   package init(
     _ manifest: Manifest, environment: HostEnvironment = .withoutLoop, store: ApolloStore? = nil,
     overrides: StageOverrides = StageOverrides(), replacing predecessor: HostedChain? = nil, anew: Bool = false,
     generation: UInt64 = 1, crashLoop: CrashLoopGuard? = nil, passesGraphQLErrors: Bool = false,
-    isolation: IsolationOverrides? = nil,
+    isolation: IsolationOverrides? = nil, launcher: String? = nil,
     clock: (@Sendable () -> UInt64)? = nil
   ) throws {
     try Self.check(overrides, manifest)
@@ -94,7 +95,7 @@ package final class HostedChain: InterceptorProvider {
     var loadedPlugins = LoadedPlugins(
       LoadedPlugins.Surroundings(
         environment: environment, store: store, generation: generation, board: board, crashLoop: crashLoop,
-        isolation: isolation ?? IsolationOverrides(environment: ProcessInfo.processInfo.environment)))
+        isolation: isolation ?? IsolationOverrides(environment: ProcessInfo.processInfo.environment), launcher: launcher))
     try loadedPlugins.bringUp(manifest, replacing: predecessor?.current.loadedPlugins, anew: anew) { overrides.runs($0) }
     self.manifest = manifest
     self.passesGraphQLErrors = passesGraphQLErrors

@@ -31,6 +31,8 @@ struct LoadedPlugins: Sendable {
     var crashLoop: CrashLoopGuard?
     /// The plugins that the environment puts into workers.
     var isolation: IsolationOverrides
+    /// The path of the program that starts workers; nil for the one of this host.
+    var launcher: String?
   }
 
   private let surroundings: Surroundings
@@ -180,7 +182,7 @@ struct LoadedPlugins: Sendable {
     let ids = manifest.settings.workerUser.ids
     return try WorkerGroup(
       settings, files, user: ids.map { WorkerOwner(user: $0.user, group: $0.group) },
-      coolDown: manifest.settings.breakerCoolDown)
+      coolDown: manifest.settings.breakerCoolDown, launcher: surroundings.launcher)
   }
 
   /// Whether the instance of an entry has the configuration that the manifest gives it; true if there is no instance.

@@ -51,6 +51,7 @@ package final class Worker: Sendable {
   let files: [WorkerGroup.File]
   private let user: WorkerOwner?
   private let coolDown: Duration
+  private let launcher: String?
   let state = Mutex(State())
 
   static let logger = Logger(label: "carabiner.host")
@@ -67,14 +68,16 @@ package final class Worker: Sendable {
 
   /// Starts a worker.
   ///
+  /// - Parameter launcher: The path of the launcher; nil for the one of this host.
   /// - Throws: ``HostError`` if it cannot be started or confined.
   init(
-    _ settings: WorkerSettings, _ files: [WorkerGroup.File], user: WorkerOwner?, coolDown: Duration
+    _ settings: WorkerSettings, _ files: [WorkerGroup.File], user: WorkerOwner?, coolDown: Duration, launcher: String? = nil
   ) throws(HostError) {
     self.settings = settings
     self.files = files
     self.user = user
     self.coolDown = coolDown
+    self.launcher = launcher
     let process = try launch(generation: 1)
     state.withLock { state in
       state.process = process
@@ -148,6 +151,8 @@ package final class Worker: Sendable {
       return true
     }
     guard isQueued else { return unavailable(until: 0) }
+    // A worker without room may have counted its posts wrongly.
+    process?.check()
     _ = crossing.instance.options.environment.schedule(.nanoseconds(Int64(WorkerInstance.startWait))) { [weak self] in
       self?.sendWaiting(at: MonotonicClock.nanoseconds)
     }
@@ -227,7 +232,8 @@ package final class Worker: Sendable {
     let bell = CLinux_newWakeUp()
     guard bell >= 0 else { throw HostError(system: errno, "an event counter for a worker cannot be made") }
     let (process, output) = try WorkerProcess.start(
-      settings, user: user, generation: generation, lanes: lanes, bell: bell, plugins: files.map(\.descriptor))
+      settings, user: user, generation: generation, lanes: lanes, bell: bell, plugins: files.map(\.descriptor), launcher: launcher
+    )
     do throws(HostError) {
       try WorkerReader.shared.add(process, output: output)
       try process.awaitReady(within: Self.readyLimit)

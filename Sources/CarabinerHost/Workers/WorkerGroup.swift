@@ -24,9 +24,10 @@ package final class WorkerGroup: Sendable {
   ///   - files: The plugins of all entries of the group. Each is mapped when its first entry is loaded.
   ///   - user: The user of the workers, if the host is root.
   ///   - coolDown: How long a worker that ended too often is not started again.
+  ///   - launcher: The path of the launcher; nil for the one of this host.
   /// - Throws: ``HostError`` if one cannot be started or confined.
   init(
-    _ settings: WorkerSettings, _ files: [PluginFile], user: WorkerOwner?, coolDown: Duration
+    _ settings: WorkerSettings, _ files: [PluginFile], user: WorkerOwner?, coolDown: Duration, launcher: String? = nil
   ) throws(HostError) {
     self.settings = settings
     var sealed: [File] = []
@@ -36,7 +37,7 @@ package final class WorkerGroup: Sendable {
         sealed.append(File(path: file.path, digest: file.digest, descriptor: try StagedCopy.sealed(file)))
       }
       for _ in 0..<settings.workers {
-        workers.append(try Worker(settings, sealed, user: user, coolDown: coolDown))
+        workers.append(try Worker(settings, sealed, user: user, coolDown: coolDown, launcher: launcher))
       }
     } catch {
       for file in sealed { close(file.descriptor) }

@@ -52,7 +52,8 @@ internal import Synchronization
 
   private struct Slot {
     var generation: UInt32 = 0
-    var post: UInt32 = 0
+    /// The newest generation that the worker has named in `up`.
+    var named: UInt32 = 0
     var isOpen = false
     var crossing: WorkerCrossing?
     /// The slot whose message a follower reads; nil if the message is its own.
@@ -65,6 +66,10 @@ internal import Synchronization
 
   @safe private struct State {
     var tail: UInt32 = 0
+    /// How many posts the worker has taken, by the last count that was possible.
+    var begun: UInt32 = 0
+    /// The first rule that a count of the worker broke.
+    var problem: String?
     var space = unsafe CCrossing_space()
     var slots = Array(repeating: Slot(), count: Int(CCROSSING_SLOTS))
     var free = Array((0..<UInt32(CCROSSING_SLOTS)).reversed())
@@ -83,9 +88,13 @@ internal import Synchronization
   let descriptors: (down: Int32, up: Int32)
   private let state: Mutex<State>
   private let budget = UnsafeMutablePointer<UInt32>.allocate(capacity: 1)
+  /// The number of the last post of each slot.
+  private let posts = UnsafeMutablePointer<Atomic<UInt32>>.allocate(capacity: Int(CCROSSING_SLOTS))
 
   /// While the ring is full, at most this many posts wait. Each belongs to a call.
   private static let maximumWaiting = CallTable.maximumCalls
+  /// Generations of a slot are 1 to this number.
+  private static let generations = UInt32.max >> 1
 
   init(arena: UInt64, lanes: UInt32, plugins: UInt32) throws(HostError) {
     var (downMap, upMap): (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) = (nil, nil)
@@ -103,6 +112,7 @@ internal import Synchronization
     unsafe up = OpaquePointer(upMemory)
     descriptors = (downFile, upFile)
     unsafe budget.initialize(to: 0)
+    for slot in 0..<Int(CCROSSING_SLOTS) { unsafe (posts + slot).initialize(to: Atomic(0)) }
     unsafe CCrossing_begin(down, arena, lanes, plugins)
     var first = State()
     let isOpen = unsafe CCrossing_openSpace(&first.space, arena) == 0
@@ -115,6 +125,7 @@ internal import Synchronization
     unsafe CCrossing_unmap(UnsafeRawPointer(down), arena)
     unsafe CCrossing_unmap(UnsafeRawPointer(up), arena)
     unsafe budget.deallocate()
+    unsafe posts.deallocate()
     Glibc.close(descriptors.down)
     Glibc.close(descriptors.up)
   }
@@ -141,7 +152,8 @@ internal import Synchronization
         let slot = state.free.removeLast()
         let ticket = Ticket(
           slot: slot, generation: Self.nextGeneration(slot, state), block: first.block, bytes: first.bytes, isFollower: true)
-        state.slots[Int(slot)] = Slot(generation: ticket.generation, isOpen: true, leader: first.slot)
+        let named = state.slots[Int(slot)].named
+        state.slots[Int(slot)] = Slot(generation: ticket.generation, named: named, isOpen: true, leader: first.slot)
         tickets.append(ticket)
       }
       state.slots[Int(first.slot)].readers = count
@@ -160,13 +172,14 @@ internal import Synchronization
       return nil
     }
     let generation = nextGeneration(slot, state)
-    state.slots[Int(slot)] = Slot(generation: generation, isOpen: true, space: (block, bytes))
+    let named = state.slots[Int(slot)].named
+    state.slots[Int(slot)] = Slot(generation: generation, named: named, isOpen: true, space: (block, bytes))
     return Ticket(slot: slot, generation: generation, block: block, bytes: bytes, isFollower: false)
   }
 
   private static func nextGeneration(_ slot: UInt32, _ state: borrowing State) -> UInt32 {
     let last = state.slots[Int(slot)].generation
-    return last == UInt32.max >> 1 ? 1 : last + 1
+    return last == generations ? 1 : last + 1
   }
 
   /// The memory of a ticket's message.
@@ -189,9 +202,9 @@ internal import Synchronization
       operation: operation, kind: kind, slot: ticket.slot, generation: ticket.generation, instance: instance, call: call,
       block: ticket.block, length: UInt32(ticket.bytes))
     return state.withLock { state in
-      guard !state.isEnded, hasRoom(state) else { return false }
-      state.slots[Int(ticket.slot)].post = state.tail
-      for follower in followers { state.slots[Int(follower.slot)].post = state.tail }
+      guard !state.isEnded, hasRoom(&state) else { return false }
+      unsafe posts[Int(ticket.slot)].store(state.tail, ordering: .relaxed)
+      for follower in followers { unsafe posts[Int(follower.slot)].store(state.tail, ordering: .relaxed) }
       append(post, &state)
       return true
     }
@@ -218,16 +231,24 @@ internal import Synchronization
   private func flush(_ state: inout State) {
     guard !state.waiting.isEmpty else { return }
     var sent = 0
-    while sent < state.waiting.count, hasRoom(state) {
+    while sent < state.waiting.count, hasRoom(&state) {
       append(state.waiting[sent], &state)
       sent += 1
     }
     state.waiting.removeFirst(sent)
   }
 
-  private func hasRoom(_ state: borrowing State) -> Bool {
-    // A worker that counts wrongly only gets its own posts too late, or too early.
-    unsafe state.tail &- CCrossing_begun(up) < UInt32(CCROSSING_RING)
+  private func hasRoom(_ state: inout State) -> Bool { state.tail &- begun(&state) < UInt32(CCROSSING_RING) }
+
+  /// How many posts the worker has taken. A count that goes back, or beyond the posts, is not used.
+  private func begun(_ state: inout State) -> UInt32 {
+    let count = unsafe CCrossing_begun(up)
+    if count &- state.begun <= state.tail &- state.begun {
+      state.begun = count
+    } else if state.problem == nil {
+      state.problem = "it has taken \(count) posts by its own count, and there are \(state.begun) to \(state.tail)"
+    }
+    return state.begun
   }
 
   // MARK: Answers
@@ -236,14 +257,14 @@ internal import Synchronization
   func wait(_ ticket: Ticket, until: UInt64) -> Outcome {
     var answer = CCrossing_answer()
     let found = unsafe CCrossing_await(down, up, ticket.slot, ticket.generation, until, budget, &answer)
-    return outcome(found, answer)
+    return outcome(found, answer, ticket)
   }
 
   /// The answer, if it is there.
   func look(_ ticket: Ticket) -> Outcome {
     var answer = CCrossing_answer()
     let found = unsafe CCrossing_look(up, ticket.slot, ticket.generation, &answer)
-    return outcome(found, answer)
+    return outcome(found, answer, ticket)
   }
 
   /// Has the answer announced to ``WorkerReader``, for a task that is suspended.
@@ -260,7 +281,7 @@ internal import Synchronization
     guard isOpen else { return nil }
     var answer = CCrossing_answer()
     let found = unsafe CCrossing_announce(down, up, ticket.slot, ticket.generation, &answer)
-    let outcome = outcome(found, answer)
+    let outcome = outcome(found, answer, ticket)
     switch outcome {
     case .notYet: return outcome
     case .pending:
@@ -297,8 +318,11 @@ internal import Synchronization
     }
   }
 
-  private func outcome(_ found: Int32, _ answer: CCrossing_answer) -> Outcome {
-    switch Int(found) {
+  private func outcome(_ found: Int32, _ answer: CCrossing_answer, _ ticket: Ticket) -> Outcome {
+    guard Int(found) == Int(CCROSSING_NOT_YET) || hasBegun(ticket) else {
+      return .invalid("an answer came before its post was taken")
+    }
+    return switch Int(found) {
     case Int(CCROSSING_ANSWERED): read(answer)
     case Int(CCROSSING_IS_PENDING): .pending
     default: .notYet
@@ -341,14 +365,14 @@ internal import Synchronization
   private func freeIfUnread(_ slot: UInt32, _ state: inout State) {
     let entry = state.slots[Int(slot)]
     guard !entry.isOpen, entry.readers == 0 else { return }
-    state.slots[Int(slot)] = Slot(generation: entry.generation)
+    state.slots[Int(slot)] = Slot(generation: entry.generation, named: entry.named)
     state.free.append(slot)
     if let space = entry.space { unsafe CCrossing_give(&state.space, space.block, UInt64(space.bytes)) }
   }
 
   /// Whether the worker has taken a post from the ring.
   func hasBegun(_ ticket: Ticket) -> Bool {
-    state.withLock { state in unsafe Int32(bitPattern: state.slots[Int(ticket.slot)].post &- CCrossing_begun(up)) < 0 }
+    unsafe Int32(bitPattern: posts[Int(ticket.slot)].load(ordering: .relaxed) &- CCrossing_begun(up)) < 0
   }
 
   // MARK: The hook that runs
@@ -362,6 +386,61 @@ internal import Synchronization
 
   /// The number of slots in use.
   var openSlots: Int { state.withLock { Int(CCROSSING_SLOTS) - $0.free.count } }
+
+  // MARK: Checks
+
+  /// The rule that the counts and states of the lane break; nil if they break none.
+  var problem: String? {
+    state.withLock { state in
+      _ = begun(&state)
+      if state.problem == nil { state.problem = wrongState(&state) ?? wrongRunning(state) }
+      return state.problem
+    }
+  }
+
+  /// A slot whose state names a hook that was not posted, or an older one than it named before.
+  private func wrongState(_ state: inout State) -> String? {
+    for slot in state.slots.indices {
+      let named = unsafe CCrossing_stateOf(up, UInt32(slot)) >> 1
+      let (known, newest) = (state.slots[slot].named, state.slots[slot].generation)
+      guard (named &- known) & Self.generations <= (newest &- known) & Self.generations else {
+        return "slot \(slot) has the answer \(named), and the host asked for \(known) to \(newest)"
+      }
+      state.slots[slot].named = named
+    }
+    return nil
+  }
+
+  private func wrongRunning(_ state: borrowing State) -> String? {
+    guard let running else { return nil }
+    guard running.slot < UInt32(CCROSSING_SLOTS) else {
+      return "the hook of a slot \(running.slot) runs, and there is no such slot"
+    }
+    let newest = state.slots[Int(running.slot)].generation
+    guard running.generation <= Self.generations, (newest &- running.generation) & Self.generations <= Self.generations / 2 else {
+      return "hook \(running.generation) of slot \(running.slot) runs, and the host posted \(newest)"
+    }
+    return nil
+  }
+
+  /// How far a lane has come that has hooks to run.
+  struct Progress: Equatable {
+    let begun: UInt32
+    /// The hook that waits, of the first slot.
+    let crossing: WorkerCrossing
+
+    static func == (left: Progress, right: Progress) -> Bool { left.begun == right.begun && left.crossing === right.crossing }
+  }
+
+  /// How far the lane has come; nil if no hook waits for it, or if it names one as running.
+  var progress: Progress? {
+    guard running == nil else { return nil }
+    return state.withLock { state in
+      let waiting = state.announced.filter { unsafe CCrossing_stateOf(up, $0) != state.slots[Int($0)].generation << 1 }
+      guard let slot = waiting.min() else { return nil }
+      return state.slots[Int(slot)].crossing.map { Progress(begun: begun(&state), crossing: $0) }
+    }
+  }
 
   // MARK: Callbacks, of the control lane
 
@@ -403,12 +482,13 @@ internal import Synchronization
       state.isEnded = true
       state.waiting = []
       state.announced = []
-      let begun = unsafe CCrossing_begun(up)
+      let begun = begun(&state)
       return state.slots.indices.compactMap { slot in
         let entry = state.slots[slot]
         guard let crossing = entry.crossing else { return nil }
         state.slots[slot].crossing = nil
-        return Lost(crossing: crossing, hadBegun: Int32(bitPattern: entry.post &- begun) < 0, slot: UInt32(slot))
+        let hadBegun = unsafe Int32(bitPattern: posts[slot].load(ordering: .relaxed) &- begun) < 0
+        return Lost(crossing: crossing, hadBegun: hadBegun, slot: UInt32(slot))
       }
     }
   }
@@ -416,8 +496,8 @@ internal import Synchronization
 
 /// A request of a worker to the host.
 struct WorkerCallback: Sendable {
-  fileprivate let place: UInt32
-  fileprivate let generation: UInt32
+  let place: UInt32
+  let generation: UInt32
   let request: UInt32
   let instance: UInt32
   let argument: UInt32

@@ -15,6 +15,7 @@ package final class WorkerLauncher: Sendable {
   private struct Key: Hashable {
     let reading: Set<String>
     let user: WorkerOwner?
+    let path: String?
   }
   private struct Weak {
     weak var launcher: WorkerLauncher?
@@ -22,11 +23,13 @@ package final class WorkerLauncher: Sendable {
   private static let all = Mutex<[Key: Weak]>([:])
 
   /// The launcher of this process for a set of folders. It lives as long as it has a user or a worker.
-  package static func shared(reading: Set<String>, user: WorkerOwner? = nil) -> WorkerLauncher {
-    let key = Key(reading: reading, user: user)
+  ///
+  /// - Parameter path: The program; nil for the one of this host.
+  package static func shared(reading: Set<String>, user: WorkerOwner? = nil, path: String? = nil) -> WorkerLauncher {
+    let key = Key(reading: reading, user: user, path: path)
     return all.withLock { all in
       if let launcher = all[key]?.launcher { return launcher }
-      let launcher = WorkerLauncher(reading: reading, user: user)
+      let launcher = WorkerLauncher(reading: reading, user: user, path: path)
       all = all.filter { $0.value.launcher != nil }
       all[key] = Weak(launcher: launcher)
       return launcher

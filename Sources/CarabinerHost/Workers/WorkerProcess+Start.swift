@@ -11,7 +11,8 @@ extension WorkerProcess {
   ///
   /// - Throws: ``HostError`` if it cannot be started.
   static func start(
-    _ settings: WorkerSettings, user: WorkerOwner?, generation: UInt32, lanes: [WorkerLane], bell: Int32, plugins: [Int32]
+    _ settings: WorkerSettings, user: WorkerOwner?, generation: UInt32, lanes: [WorkerLane], bell: Int32, plugins: [Int32],
+    launcher: String?
   ) throws(HostError) -> (process: WorkerProcess, output: WorkerOutput) {
     let output = try pipe()
     let report = try pipe()
@@ -33,7 +34,7 @@ extension WorkerProcess {
     let box = KnownProcess()
     let started: StartedWorker
     do throws(HostError) {
-      started = try WorkerLauncher.shared(reading: order.reading, user: user).start(order) { box.ended($0) }
+      started = try WorkerLauncher.shared(reading: order.reading, user: user, path: launcher).start(order) { box.ended($0) }
     } catch {
       for descriptor in [bell, output.reader, report.reader] { close(descriptor) }
       throw error

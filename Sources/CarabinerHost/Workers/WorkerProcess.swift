@@ -26,11 +26,18 @@ final class WorkerProcess: Sendable {
     var hasEnded = false
     /// The hook that each lane named last, and since when.
     var running: [(word: UInt64, since: UInt64)] = []
+    /// How far each lane came that names no hook, and since when.
+    var progress: [(last: WorkerLane.Progress?, since: UInt64)] = []
+    /// When the counts and states of the lanes were checked last.
+    var checkedAt: UInt64 = 0
     var seen = Array(repeating: UInt32(0), count: Int(CCROSSING_CALLBACKS))
     /// The baggage keys of the worker by number, from 1.
     var keys: [String] = []
     var levels: UInt32 = 0
-    var bellsOfSecond = 0
+    /// How often the worker rang in this second, and how often it might have.
+    var ringsOfSecond: UInt64 = 0
+    var answersOfSecond: UInt64 = 0
+    var hooksBefore = 0
     var second: UInt64 = 0
     var logSecond: UInt64 = 0
     var linesOfSecond = 0
@@ -54,8 +61,8 @@ final class WorkerProcess: Sendable {
   private static let logger = Logger(label: "carabiner.host")
   /// How many baggage keys the plugins of one worker may have.
   static let maximumKeys = 1024
-  /// More wake-ups in a second break the protocol (W48).
-  static let maximumBells = 100_000
+  /// More wake-ups in a second without an answer break the protocol (W48).
+  static let maximumRings: UInt64 = 100_000
 
   init(
     _ settings: WorkerSettings, generation: UInt32, lanes: [WorkerLane], bell: Int32, process: StartedWorker, report: Int32
@@ -67,7 +74,10 @@ final class WorkerProcess: Sendable {
     self.bell = bell
     self.process = process
     startedAt = MonotonicClock.nanoseconds
-    state.withLock { $0.running = Array(repeating: (0, 0), count: lanes.count) }
+    state.withLock { state in
+      state.running = Array(repeating: (0, 0), count: lanes.count)
+      state.progress = Array(repeating: (nil, 0), count: lanes.count)
+    }
   }
 
   deinit {
@@ -135,11 +145,12 @@ final class WorkerProcess: Sendable {
     while true {
       let now = MonotonicClock.nanoseconds
       switch control.wait(ticket, until: min(end, now + 10_000_000)) {
-      case .answered(let answer): return answer
-      case .invalid(let problem):
-        stop(.brokeProtocol(problem))
-        throw failure("the worker broke the protocol: \(problem)")
-      case .pending, .notYet:
+      case .answered(let answer):
+        guard let problem = unsafe WorkerRecords.problem(in: answer.message) else { return answer }
+        throw brokeProtocol(problem)
+      case .invalid(let problem): throw brokeProtocol(problem)
+      case .pending: throw brokeProtocol("an operation of the control thread is pending")
+      case .notYet:
         if hasEnded { throw failure("the worker ended: \(reasonText)") }
         if now >= end {
           stop(.brokeProtocol("an operation had no answer within \(limit.components.seconds) s"))
@@ -147,6 +158,11 @@ final class WorkerProcess: Sendable {
         }
       }
     }
+  }
+
+  private func brokeProtocol(_ problem: String) -> HostError {
+    stop(.brokeProtocol(problem))
+    return failure("the worker broke the protocol: \(problem)")
   }
 
   /// Posts an operation of the control thread whose answer nothing waits for.
@@ -174,7 +190,11 @@ final class WorkerProcess: Sendable {
     }
     var left: [WorkerLane.Ticket] = []
     for ticket in waiting {
-      if case .answered = control.wait(ticket, until: 0) { control.close(ticket) } else { left.append(ticket) }
+      switch control.wait(ticket, until: 0) {
+      case .answered: control.close(ticket)
+      case .notYet: left.append(ticket)
+      case .pending, .invalid: return stop(.brokeProtocol("the answer of an operation of the control thread is not valid"))
+      }
     }
     if !left.isEmpty { told.withLock { $0 += left } }
   }
@@ -236,22 +256,45 @@ final class WorkerProcess: Sendable {
   // MARK: The reader
 
   /// Takes what the worker announced.
-  func readAnnouncements() {
-    let isFlood = state.withLock { state in
-      let second = MonotonicClock.nanoseconds / 1_000_000_000
-      if second != state.second { (state.second, state.bellsOfSecond) = (second, 0) }
-      state.bellsOfSecond += 1
-      return state.bellsOfSecond > Self.maximumBells
-    }
-    if isFlood { stop(.brokeProtocol("more than \(Self.maximumBells) wake-ups in a second")) }
-    for lane in lanes.dropFirst() {
-      lane.takeAnnounced { crossing, _, outcome in take(outcome, of: crossing) }
-    }
+  ///
+  /// - Parameter rings: How often it rang since the last time.
+  func readAnnouncements(rings: UInt64) {
+    takeAnswers()
     var seen = state.withLock(\.seen)
-    let problem = control.takeCallbacks(&seen) { WorkerServices.answer($0, of: self) }
+    var count: UInt64 = 0
+    let problem = control.takeCallbacks(&seen) { callback in
+      count += 1
+      WorkerServices.answer(callback, of: self)
+    }
     state.withLock { $0.seen = seen }
     sweep()
     if let problem { stop(.brokeProtocol(problem)) }
+    if isFlood(rings, callbacks: count) {
+      stop(.brokeProtocol("it woke the host more than \(Self.maximumRings) times in a second without an answer"))
+    }
+  }
+
+  private func takeAnswers() {
+    for lane in lanes.dropFirst() {
+      lane.takeAnnounced { crossing, _, outcome in take(outcome, of: crossing) }
+    }
+  }
+
+  /// Whether the worker woke the host far more often than it had something to announce.
+  private func isFlood(_ rings: UInt64, callbacks: UInt64) -> Bool {
+    state.withLock { state in
+      let second = MonotonicClock.nanoseconds / 1_000_000_000
+      let hooks = postedHooks
+      if second != state.second {
+        (state.second, state.ringsOfSecond, state.answersOfSecond, state.hooksBefore) = (second, 0, 0, hooks)
+      }
+      let (sum, isTooLarge) = state.ringsOfSecond.addingReportingOverflow(rings)
+      state.ringsOfSecond = isTooLarge ? .max : sum
+      state.answersOfSecond += callbacks
+      // A hook may ring twice: when it is pending, and with its answer.
+      let due = state.answersOfSecond + 2 * UInt64(hooks - state.hooksBefore + Int(CCROSSING_SLOTS) * lanes.count)
+      return state.ringsOfSecond > Self.maximumRings + due
+    }
   }
 
   /// Completes a crossing with its answer.
@@ -286,8 +329,42 @@ final class WorkerProcess: Sendable {
     }
   }
 
-  /// Ends the worker if one of its hooks runs for too long.
+  /// Ends the worker if one of its hooks runs for too long, or if it broke a rule of the protocol.
   func look(at now: UInt64) {
+    lookAtHooks(now)
+    let isDue = state.withLock { state in
+      guard now >= state.checkedAt + UInt64(WorkerReader.tick) * 1_000_000 else { return false }
+      state.checkedAt = now
+      return true
+    }
+    if isDue {
+      // The worker may have answered without a ring.
+      takeAnswers()
+      check()
+      lookAtProgress(now)
+    }
+    owner.withLock(\.value)?.sendWaiting(at: now)
+  }
+
+  /// Ends the worker if its counts or states are not possible.
+  func check() {
+    if let problem = lanes.lazy.compactMap(\.problem).first { stop(.brokeProtocol(problem)) }
+  }
+
+  /// Ends the worker if a lane neither takes posts nor names a hook: it was stopped, or its thread has ended.
+  private func lookAtProgress(_ now: UInt64) {
+    let stuck = state.withLock { state -> Hook? in
+      for index in lanes.indices.dropFirst() {
+        let progress = lanes[index].progress
+        if progress == nil || progress != state.progress[index].last { state.progress[index] = (progress, now) }
+        if let progress, now - state.progress[index].since > settings.hang.inNanoseconds { return progress.crossing.hook }
+      }
+      return nil
+    }
+    if let stuck { stop(.hung(stuck)) }
+  }
+
+  private func lookAtHooks(_ now: UInt64) {
     var hung: Hook?
     state.withLock { state in
       for index in lanes.indices.dropFirst() {
@@ -301,7 +378,6 @@ final class WorkerProcess: Sendable {
       }
     }
     if let hung { stop(.hung(hung)) }
-    owner.withLock(\.value)?.sendWaiting(at: now)
   }
 
   // MARK: The end

@@ -74,7 +74,7 @@ internal import Synchronization
         if let process {
           var value: UInt64 = 0
           _ = unsafe read(descriptor, &value, MemoryLayout<UInt64>.size)
-          process.readAnnouncements()
+          process.readAnnouncements(rings: value)
         }
         if let output, !output.read() {
           CLinux_forget(poll, descriptor)

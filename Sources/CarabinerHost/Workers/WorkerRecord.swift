@@ -43,6 +43,15 @@ internal import CarabinerABI
       value: view(start + Int(name), Int(value), isAbsent: record.value == absentLength))
   }
 
+  /// The rule that a message breaks; nil if it has whole records only.
+  static func problem(in message: [UInt8]) -> String? {
+    unsafe message.withUnsafeBytes { bytes in
+      var records = unsafe WorkerRecords(bytes)
+      while unsafe records.next() != nil {}
+      return unsafe records.problem
+    }
+  }
+
   private mutating func fail(_ problem: String) -> WorkerRecord? {
     unsafe self.problem = problem
     return nil

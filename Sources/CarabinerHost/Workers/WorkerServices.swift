@@ -39,21 +39,23 @@ enum WorkerServices {
     let instance = process.owner.withLock(\.value)?.instance(callback.instance)
     return unsafe callback.message.withUnsafeBytes { bytes -> crb_status in
       switch Int(callback.request) {
-      case Int(CCROSSING_CHECK.rawValue): return unsafe check(callback.argument, bytes)
+      case Int(CCROSSING_CHECK.rawValue): return unsafe check(callback.argument, bytes, process)
       case Int(CCROSSING_KEY.rawValue): return unsafe key(callback.argument, bytes, process)
       case Int(CCROSSING_LOG.rawValue):
         guard let instance else { return Status.stale }
-        unsafe each(bytes) { record in
-          guard unsafe record.kind == CCROSSING_LINE.rawValue, unsafe process.mayLog(record.value.bytes.count) else { return }
-          unsafe instance.log(callback.argument, record.value)
+        return unsafe each(bytes, process) { record in
+          guard unsafe record.kind == CCROSSING_LINE.rawValue else { return false }
+          if unsafe process.mayLog(record.value.bytes.count) { unsafe instance.log(callback.argument, record.value) }
+          return true
         }
-        return Status.ok
       case Int(CCROSSING_FETCH.rawValue):
         guard let instance else { return Status.stale }
-        return unsafe fetch(bytes, Pending(process, callback), instance)
+        guard isGranted("fetch", to: instance, process) else { return Status.unsupported }
+        return unsafe fetch(bytes, Pending(process, callback), instance, process)
       case Int(CCROSSING_STORE.rawValue):
         guard let instance else { return Status.stale }
-        return unsafe store(callback.argument, bytes, Pending(process, callback), instance)
+        guard isGranted("store", to: instance, process) else { return Status.unsupported }
+        return unsafe store(callback.argument, bytes, Pending(process, callback), instance, process)
       default:
         process.stop(.brokeProtocol("there is no callback \(callback.request)"))
         return Status.invalid
@@ -61,37 +63,61 @@ enum WorkerServices {
     }
   }
 
-  private static func each(_ bytes: UnsafeRawBufferPointer, _ body: (WorkerRecord) -> Void) {
+  /// Reads the records of a request. A worker that sends others than the request has is ended.
+  ///
+  /// - Parameter body: Whether the request has such a record.
+  private static func each(
+    _ bytes: UnsafeRawBufferPointer, _ process: WorkerProcess, _ body: (WorkerRecord) -> Bool
+  ) -> crb_status {
     var records = unsafe WorkerRecords(bytes)
-    while let record = unsafe records.next() { unsafe body(record) }
+    while let record = unsafe records.next() {
+      guard unsafe body(record) else {
+        process.stop(.brokeProtocol(unsafe "a request of the worker has a record \(record.kind) that it cannot have"))
+        return Status.invalid
+      }
+    }
+    guard let problem = unsafe records.problem else { return Status.ok }
+    process.stop(.brokeProtocol(problem))
+    return Status.invalid
+  }
+
+  /// Whether an instance has a service. The worker's own code does not send the request of one without.
+  private static func isGranted(_ service: String, to instance: WorkerInstance, _ process: WorkerProcess) -> Bool {
+    if instance.options.grants.contains(service) { return true }
+    process.stop(.brokeProtocol("it used \(service), which \(instance.name) is not granted"))
+    return false
   }
 
   /// Whether bytes may be a part of a message.
-  private static func check(_ part: UInt32, _ bytes: UnsafeRawBufferPointer) -> crb_status {
+  private static func check(_ part: UInt32, _ bytes: UnsafeRawBufferPointer, _ process: WorkerProcess) -> crb_status {
     var isAcceptable = false
-    unsafe each(bytes) { record in
-      guard unsafe record.kind == CCROSSING_BODY.rawValue else { return }
+    let status = unsafe each(bytes, process) { record in
+      guard unsafe record.kind == CCROSSING_BODY.rawValue else { return false }
       isAcceptable = unsafe HostFunctions.isAcceptable(Data(record.value.bytes), as: Parts(rawValue: part))
+      return true
     }
-    return isAcceptable ? Status.ok : Status.invalid
+    return status == Status.ok && isAcceptable ? Status.ok : Status.invalid
   }
 
   private static func key(_ key: UInt32, _ bytes: UnsafeRawBufferPointer, _ process: WorkerProcess) -> crb_status {
     var isAdded = false
-    unsafe each(bytes) { record in
-      guard unsafe record.kind == CCROSSING_LINE.rawValue, !isAdded else { return }
+    let status = unsafe each(bytes, process) { record in
+      guard unsafe record.kind == CCROSSING_LINE.rawValue, !isAdded else { return false }
       isAdded = unsafe process.add(key: key, record.value.text)
+      return true
     }
-    return isAdded ? Status.ok : Status.limit
+    return status != Status.ok ? status : isAdded ? Status.ok : Status.limit
   }
 
   // MARK: crb.fetch/1
 
-  private static func fetch(_ bytes: UnsafeRawBufferPointer, _ pending: Pending, _ instance: WorkerInstance) -> crb_status {
+  private static func fetch(
+    _ bytes: UnsafeRawBufferPointer, _ pending: Pending, _ instance: WorkerInstance, _ process: WorkerProcess
+  ) -> crb_status {
     var request = unsafe crb_fetch_request()
     unsafe request.size = UInt32(MemoryLayout<crb_fetch_request>.size)
     var fields: [crb_header] = unsafe []
-    unsafe each(bytes) { record in
+    let form = unsafe each(bytes, process) { record in
       switch unsafe Int(record.kind) {
       case Int(CCROSSING_REQUEST.rawValue):
         unsafe request.flags = unsafe record.a
@@ -99,12 +125,14 @@ enum WorkerServices {
         unsafe request.method = unsafe record.name
         unsafe request.url = unsafe record.value
       case Int(CCROSSING_FIELD.rawValue):
-        guard unsafe fields.count <= PluginFetch.maximumHeaders else { return }
+        guard unsafe fields.count < PluginFetch.maximumHeaders else { return false }
         unsafe fields.append(crb_header(name: record.name, value: record.value, flags: record.a, reserved: 0))
       case Int(CCROSSING_BODY.rawValue): unsafe request.body = unsafe record.value
-      default: break
+      default: return false
       }
+      return true
     }
+    guard form == Status.ok else { return form }
     let context = unsafe pending.context
     let status = unsafe fields.withUnsafeBufferPointer { fields in
       unsafe request.headers = fields.baseAddress
@@ -139,17 +167,21 @@ enum WorkerServices {
   // MARK: crb.store/1
 
   private static func store(
-    _ operation: UInt32, _ bytes: UnsafeRawBufferPointer, _ pending: Pending, _ instance: WorkerInstance
+    _ operation: UInt32, _ bytes: UnsafeRawBufferPointer, _ pending: Pending, _ instance: WorkerInstance, _ process: WorkerProcess
   ) -> crb_status {
     var keys: [crb_view] = unsafe []
     var body = unsafe crb_view.absent
-    unsafe each(bytes) { record in
+    let form = unsafe each(bytes, process) { record in
       switch unsafe Int(record.kind) {
-      case Int(CCROSSING_KEY_TEXT.rawValue): unsafe keys.append(record.value)
+      case Int(CCROSSING_KEY_TEXT.rawValue):
+        guard unsafe keys.count < Int(CRB_STORE_MAX_KEYS) else { return false }
+        unsafe keys.append(record.value)
       case Int(CCROSSING_BODY.rawValue): unsafe body = unsafe record.value
-      default: break
+      default: return false
       }
+      return true
     }
+    guard form == Status.ok else { return form }
     let context = unsafe pending.context
     let status = unsafe keys.withUnsafeBufferPointer { keys in
       switch operation {

@@ -31,18 +31,25 @@ extension WorkerInstance {
   ///
   /// - Throws: ``PluginError`` if the plugin refuses, or if its worker does not answer.
   func state() throws(PluginError) -> PluginState? {
+    let process = firstWorker.process
     let answer = try ask("save", CCROSSING_SAVE, WorkerMessage())
-    var found: PluginState?
+    var (found, problem): (PluginState?, String?)
     unsafe answer.message.withUnsafeBytes { bytes in
       var records = unsafe WorkerRecords(bytes)
       while let record = unsafe records.next() {
-        guard unsafe record.kind == CCROSSING_STATE.rawValue, unsafe record.value.bytes.count <= PluginState.maximumBytes else {
-          continue
+        let count = unsafe record.value.bytes.count
+        if unsafe record.kind != CCROSSING_STATE.rawValue {
+          problem = unsafe "the answer to SAVE has a record \(record.kind)"
+        } else if count > PluginState.maximumBytes {
+          problem = "a state has \(count) bytes, and \(PluginState.maximumBytes) are possible"
+        } else {
+          found = unsafe PluginState(version: UInt32(truncatingIfNeeded: record.number), bytes: Array(record.value.bytes))
         }
-        found = unsafe PluginState(version: UInt32(truncatingIfNeeded: record.number), bytes: Array(record.value.bytes))
       }
     }
-    return found
+    guard let problem else { return found }
+    process?.stop(.brokeProtocol(problem))
+    throw failure("save", "the worker broke the protocol: \(problem)")
   }
 
   /// Gives the plugin what its predecessor handed over.
