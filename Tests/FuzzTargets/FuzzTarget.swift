@@ -28,6 +28,8 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
   case http1Request = "http1-request"
   /// Responses of HTTP/1.1.
   case http1Response = "http1-response"
+  /// What a worker writes: its answers, requests and states.
+  case workerAnswer = "worker-answer"
 
   /// Checks an input.
   ///
@@ -46,6 +48,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case .grpcWebTrailers: try checkTrailers(bytes)
     case .http1Request: try checkRequest(bytes)
     case .http1Response: try checkResponse(bytes)
+    case .workerAnswer: try checkWorker(bytes)
     }
   }
 

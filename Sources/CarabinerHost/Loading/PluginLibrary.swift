@@ -151,6 +151,23 @@ internal import Synchronization
     loadTime = .now - start
   }
 
+  /// A plugin that is a part of this program.
+  ///
+  /// - Parameter registration: Its table, which lives as long as the process.
+  init(registered registration: UnsafePointer<crb_plugin>, _ note: PluginNote) throws(HostError) {
+    interceptors = try unsafe RegistrationReader(registration, path: "").interceptors(note: note)
+    unsafe host = unsafe HostTable.make(
+      for: note.id, subject: CrashSubject(entry: note.id, file: "", digest: "", generation: 0), library: "")
+    path = ""
+    copyPath = ""
+    digest = ""
+    self.note = note
+    workers = nil
+    place = nil
+    table = nil
+    loadTime = .zero
+  }
+
   /// Creates an instance in the worker of the library; nil if the library has none.
   func makeInstance(
     of interceptor: PluginInterceptor, _ options: PluginInstance.Options, selfID: crb_self

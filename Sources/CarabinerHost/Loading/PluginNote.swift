@@ -57,6 +57,14 @@ package struct PluginNote: Sendable, Hashable {
     abi = (major, minor)
   }
 
+  /// The note of a plugin that is a part of this program.
+  init(id: String, version: String) {
+    self.id = id
+    self.version = version
+    capabilities = []
+    abi = (Int(CRB_ABI_MAJOR), Int(CRB_ABI_MINOR))
+  }
+
   /// Whether a text is a reverse-DNS name: at least two labels of letters, digits, - and _, at most 128 bytes.
   package static func isIdentifier(_ text: String) -> Bool {
     let labels = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
