@@ -26,6 +26,8 @@ static int overflow(volatile int depth) {
 static void *die(void *argument) {
   const instance *i = argument;
   if (says(i, "\"abort\"")) abort();
+  if (says(i, "\"exit\"")) exit(0);
+  for (volatile int forever = says(i, "\"wait\""); forever;) pause();
   if (says(i, "\"ill\"")) __builtin_trap();
   for (volatile int forever = says(i, "\"loop\""); forever;) {}
   if (says(i, "\"fpe\"")) raise(SIGFPE);
