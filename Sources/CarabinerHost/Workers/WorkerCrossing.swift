@@ -72,6 +72,9 @@ final class WorkerCrossing: Sendable {
     self.waitsUntil = waitsUntil
   }
 
+  /// The rule that the answer "not run" breaks, unless it is that of a follower.
+  static let passedOver = "a hook was passed over after another one of its crossing"
+
   var ticket: WorkerLane.Ticket { place.withLock { $0.ticket } }
 
   func isIn(_ lane: WorkerLane) -> Bool { place.withLock { $0.lane === lane } }
@@ -112,7 +115,7 @@ final class WorkerCrossing: Sendable {
   /// - Returns: The rule that the answer breaks; nil if it breaks none.
   func complete(_ answer: WorkerLane.Answer, of process: WorkerProcess) -> String? {
     // The answer that a hook was not run comes before that of the stage which ended the row.
-    guard answer.wasRun else { return "a hook was passed over after another one of its crossing" }
+    guard answer.wasRun else { return Self.passedOver }
     var problem: String?
     var verdict = WorkerInstance.verdict(answer)
     let isCurrent = enter { group, hook, stage in

@@ -199,6 +199,10 @@ final class WorkerInstance: Sendable {
     _ process: WorkerProcess, _ hook: Hook
   ) -> crb_verdict {
     lane.close(ticket)
+    guard answer.wasRun else {
+      process.stop(.brokeProtocol(WorkerCrossing.passedOver))
+      return lose(process.loss(of: name, hook, isCulprit: true), group)
+    }
     keep(answer, visit, process)
     guard !answer.message.isEmpty else { return Self.verdict(answer) }
     var problem: String?

@@ -43,7 +43,7 @@ struct HostileWorkerTests {
     Turn("B18", "callback-fetch", "used fetch, which p is not granted"),
     Turn("B18", "callback-store", "used store, which p is not granted"),
     Turn("B21, W48", "wake-ups", "woke the host more than"), Turn("B23", "saved-unasked", "slot 100 has the answer 3"),
-    Turn("W20", "before-asked", "it broke the protocol"),
+    Turn("B9", "first-not-run", "passed over"), Turn("W20", "before-asked", "it broke the protocol"),
   ]
 
   @Test("W21, W27: a worker that breaks a rule is killed, its call fails with protocol, and others go on", arguments: breaches)
@@ -58,6 +58,29 @@ struct HostileWorkerTests {
     if turn.name != "older-generation" { #expect(failure?.code == .brokeProtocol, "\(String(describing: failure))") }
     #expect(try await other.name() == "server")
     try await hostile.next(after: first)
+  }
+
+  @Test(
+    "B9: a crossing whose following stages have wrong answers, or none, ends the worker",
+    arguments: [
+      ("follower-cut", PluginError.Code.brokeProtocol, "leads out of the message"),
+      ("follower-far", .brokeProtocol, "outside of its memory"), ("follower-later", .brokeProtocol, "and the host asked for"),
+      ("no-followers", .hung, "on_request"),
+    ])
+  func followers(turn: String, code: PluginError.Code, reason: String) async throws {
+    let hostile = try await WorkerChain(turn: turn, isolation: Self.quick, entries: ["p", "q"])
+    #expect(try await hostile.failure()?.code == code)
+    _ = try await hostile.reason(containing: reason)
+  }
+
+  @Test(
+    "B9: stages that are answered twice, or passed over, run as the chain says",
+    arguments: ["none", "follower-twice", "follower-not-run"])
+  func followersGoOn(turn: String) async throws {
+    let hostile = try await WorkerChain(turn: turn, entries: ["p", "q", "r"])
+    let first = try hostile.process
+    for _ in 0..<3 { #expect(try await hostile.name() == "server") }
+    #expect(try hostile.process == first)
   }
 
   @Test("B18: a fetch with more fields than a worker takes is a breach too, with the grant")

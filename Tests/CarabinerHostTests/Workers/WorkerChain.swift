@@ -32,10 +32,12 @@ struct WorkerChain: Sendable {
 
   /// A chain whose worker breaks a rule of the protocol.
   ///
-  /// - Parameter turn: The rule, by its name in hostile.c. With `none` the worker keeps all.
+  /// - Parameters:
+  ///   - turn: The rule, by its name in hostile.c. With `none` the worker keeps all.
+  ///   - entries: The entries, which share the worker.
   init(
     turn: String, isolation: String = ", restart: {backoff: 1ms, maximum: 1ms, after: 1000}", extra: String = "",
-    replacing: WorkerChain? = nil, config: String = "{}"
+    replacing: WorkerChain? = nil, config: String = "{}", entries: [String] = ["p"]
   ) async throws {
     let programs = try await HostilePrograms.made()
     let folder = try replacing?.folder ?? FixturePlugin.Folder()
@@ -46,19 +48,18 @@ struct WorkerChain: Sendable {
     self.init(
       try Self.chain(
         path, config: config, ", lanes: 1\(isolation)", extra,
-        launcher: programs.launcher.path, replacing: replacing?.chain), folder)
+        launcher: programs.launcher.path, replacing: replacing?.chain, entries: entries), folder)
   }
 
   private static func chain(
-    _ plugin: String, config: String, _ isolation: String, _ extra: String, launcher: String, replacing: HostedChain? = nil
+    _ plugin: String, config: String, _ isolation: String, _ extra: String, launcher: String, replacing: HostedChain? = nil,
+    entries: [String] = ["p"]
   ) throws -> HostedChain {
+    let plugins = entries.map { name in
+      "  - {name: \(name), file: \(plugin), config: \(config), isolation: {mode: worker, group: p\(isolation)}\(extra)}\n"
+    }
     let manifest = try Manifest(
-      text: """
-        carabiner: 1
-        plugins:
-          - {name: p, file: \(plugin), config: \(config), isolation: {mode: worker\(isolation)}\(extra)}
-        chain: {graphql: [p]}
-        """)
+      text: "carabiner: 1\nplugins:\n\(plugins.joined())chain: {graphql: [\(entries.joined(separator: ", "))]}\n")
     return try HostedChain(manifest, replacing: replacing, launcher: launcher)
   }
 

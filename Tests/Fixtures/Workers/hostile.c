@@ -345,14 +345,38 @@ static void act(struct lane *lane, const struct CCrossing_post *post) {
   ask_wrongly();
 }
 
+/* Answers the stages that follow in the crossing. */
+static void answer_followers(struct lane *lane, const struct CCrossing_post *post) {
+  const struct CCrossing_snapshot *snapshot = CCrossing_arena(lane->down, post->block);
+  const uint8_t *at = (const uint8_t *)(snapshot + 1) + snapshot->parts * sizeof(struct CCrossing_part);
+  at += (snapshot->fields + snapshot->event_fields) * sizeof(struct CCrossing_field) + snapshot->bags * sizeof(struct CCrossing_bag);
+  const struct CCrossing_follower *followers = (const void *)at;
+  for (uint32_t index = 0; index < snapshot->followers && !is("no-followers"); index++) {
+    struct CCrossing_post of = {.slot = followers[index].slot, .generation = followers[index].generation};
+    struct message message = {0};
+    if (is("follower-cut")) {
+      add(&message, (struct CCrossing_record){.kind = CCROSSING_HEADER}, "Name", "name");
+      message.length -= 8;
+    }
+    struct CCrossing_answer answer = place(lane, of.slot, &message);
+    if (is("follower-not-run")) answer.flags = CCROSSING_NOT_RUN;
+    if (is("follower-far")) answer.block = UINT32_MAX;
+    if (is("follower-twice")) publish(lane, &of, &answer);
+    if (is("follower-later")) of.generation++;
+    publish(lane, &of, &answer);
+  }
+}
+
 static void run_hook(struct lane *lane, const struct CCrossing_post *post) {
   lane->hooks++;
   act(lane, post);
+  if (post->length >= sizeof(struct CCrossing_snapshot)) answer_followers(lane, post);
   struct message message = {0};
   if (post->operation == CCROSSING_ON_REQUEST) stage_wrongly(&message);
   struct CCrossing_answer answer = place(lane, post->slot, &message);
   answer.verdict = is("verdict-pending") ? CRB_PENDING : is("verdict-lost") ? INT16_MAX - 2 : is("verdict-odd") ? 77 : CRB_CONTINUE;
   if (is("65537-elements")) answer.verdict = CRB_RESPOND;
+  if (is("first-not-run")) answer.flags = CCROSSING_NOT_RUN;
   if (is("length-far")) answer.length = UINT32_MAX;
   if (is("block-far")) answer.block = UINT32_MAX, answer.length = 8;
   if (is("block-far-empty")) answer.block = UINT32_MAX;
