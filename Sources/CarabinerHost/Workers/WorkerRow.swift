@@ -81,6 +81,7 @@ extension GroupCall {
     // A trace has the time of each hook.
     guard !isTraced, group.kind == .graphQL || group.kind == .http else { return [] }
     var found: [Int] = []
+    found.reserveCapacity(group.count - 1)
     for next in hook == .onRequest ? stride(from: index + 1, to: group.count, by: 1) : stride(from: index - 1, to: -1, by: -1) {
       guard found.count < WorkerInstance.maximumFollowers else { break }
       guard has(hook, at: next) else { continue }

@@ -258,9 +258,10 @@ internal import Synchronization
     endStep()
     // The consumer dropped the results, or was cancelled.
     for index in 0..<openEnd where isOpen(index) { cancelHook(index) }
-    if row != nil { discardRow() }
     let group = group
+    // Stages in workers have `release`.
     if group.hasReleases {
+      if row != nil { discardRow() }
       for index in 0..<group.count {
         guard let state = unsafe states[index], let release = unsafe group.tails[index].release else { continue }
         group.stages[index].plugin.subject.during(.release, request: requestID.load(ordering: .relaxed)) {
