@@ -38,6 +38,8 @@ package struct HostError: Error, Sendable, CustomStringConvertible {
     case launcherFailed
     case launcherVersion
     case workerNotStarted
+    /// A plugin needs what workers may not do.
+    case isolation
   }
 
   /// The kind of failure.

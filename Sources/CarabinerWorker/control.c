@@ -135,6 +135,7 @@ static crb_status handle(const struct CCrossing_post *post, struct reader messag
     case CCROSSING_REVOKE: revoke_post(post); return CRB_OK;
     case CCROSSING_FETCHED: finish_fetch(post->call, message); return CRB_OK;
     case CCROSSING_STORED: finish_store(post->call, message); return CRB_OK;
+    case CCROSSING_REFUSALS: list_refusals(answer); return CRB_OK;
     case CCROSSING_SHUTDOWN: shut_down();
     default: return CRB_E_UNSUPPORTED;
   }

@@ -185,6 +185,7 @@ static crb_verdict invoke(struct lane *lane, struct call *call, void (*hook)(voi
   if (is_alone) pthread_mutex_lock(&instance->alone);
   crb_verdict verdict = call_function(call, hook, call->has_own ? call->own : instance->pointer, event);
   if (is_alone) pthread_mutex_unlock(&instance->alone);
+  if (instance->interceptor->library->is_watched) watch_return(call, verdict);
   atomic_store_explicit(&lane->up->running, 0, memory_order_relaxed);
   running_call = NULL;
   running_library = 0;

@@ -33,11 +33,14 @@ static crb_view keep(crb_view text) {
 
 static void make_host(struct library *library, struct reader message) {
   crb_view name, version;
+  library->is_watched = find_record(message, CCROSSING_WATCHED, &name, &version) != NULL;
   find_record(message, CCROSSING_LINE, &name, &version);
   library->host.name = keep(name.ptr ? name : text_of("carabiner"));
   library->host.version = keep(version.ptr ? version : text_of(""));
-  library->host.self = add_self(library->number + 1, 0, 0, 0);
+  /* A laboratory grants services itself. */
+  library->host.self = add_self(library->number + 1, 0, library->is_watched ? GRANT_FETCH | GRANT_STORE : 0, 0);
   fill_host(&library->host);
+  if (library->is_watched) watch_host(&library->host);
 }
 
 static const char *read_table(const crb_plugin *from, struct library *library) {

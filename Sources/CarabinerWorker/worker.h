@@ -62,6 +62,7 @@ struct interceptor {
 
 struct library {
   uint32_t number;
+  int is_watched; /* by a laboratory */
   crb_host host;
   crb_plugin table;
   uint32_t count;
@@ -347,6 +348,14 @@ crb_status bag_get(crb_call call, crb_key key, crb_value *out);
 crb_status bag_set(crb_call call, crb_key key, uint32_t scope, const crb_value *value);
 int32_t log_enabled(crb_self who, uint32_t level);
 void log_line(crb_self who, uint32_t level, crb_call call, crb_view message);
+
+/* watch.c: a laboratory judges what the plugin does. */
+void watch_host(crb_host *host);
+/* A hook of a plugin that is watched has returned. */
+void watch_return(const struct call *call, crb_verdict verdict);
+
+/* refused.c */
+void list_refusals(struct records *answer);
 
 /* timers.c */
 extern const crb_timer_service timer_service;

@@ -52,6 +52,7 @@ enum CCrossing_operation {
   CCROSSING_RELEASE, /* of a lane, without a slot: the host forgets the call */
 
   CCROSSING_LOAD = 32, /* argument: number of the plugin file.  Records, all optional: ORIGIN, and LINE (name and version of the host).
+                          With the record WATCHED, the plugin is that of a laboratory: see CCrossing_function.
                           Answer: records INTERCEPTOR and what follows it, or FAILURE */
   CCROSSING_VALIDATE,  /* argument: number of the interceptor in its plugin (plugin << 16 | interceptor).  Records CONFIG.  Answer: FAILURE or nothing */
   CCROSSING_CREATE,    /* the same argument; instance: its number.  Records ENTRY, CONFIG, ORIGIN, GRANT...  Validates first, as in
@@ -65,6 +66,7 @@ enum CCrossing_operation {
                           then keeps the call until it is released, as if it had answered CCROSSING_KEPT */
   CCROSSING_FETCHED,   /* call: the number of the fetch.  Records RESPONSE, FIELD... and BODY; or ERROR_SET and ERROR_MORE */
   CCROSSING_STORED,    /* call: the number of the operation.  Record STORE_ANSWER; or ERROR_SET and ERROR_MORE */
+  CCROSSING_REFUSALS,  /* Answer: REFUSAL... of the system calls that were refused so far */
   CCROSSING_SHUTDOWN   /* destroys all instances, calls deinit(), and ends the process with status 0 */
 };
 
@@ -124,7 +126,47 @@ enum CCrossing_request {
   CCROSSING_FETCH,     /* instance; number: of the fetch.  Records REQUEST, FIELD..., BODY if there is one.  The status of start() */
   CCROSSING_STORE,     /* instance; number: of the operation; argument: CCrossing_store.  Records KEY... or BODY */
   CCROSSING_LOG,       /* instance; argument: level; number: request id, 0 for none.  Record LINE */
-  CCROSSING_KEY        /* argument: a baggage key, numbered by the worker from 1.  Record LINE: its name.  From then on snapshots have its value */
+  CCROSSING_KEY,       /* argument: a baggage key, numbered by the worker from 1.  Record LINE: its name.  From then on snapshots have its value */
+  CCROSSING_USE        /* of a plugin that is watched.  argument: CCrossing_function; number: its call or token; instance: 1 if its thread
+                          runs a hook of that call */
+};
+
+/* The next act of a plugin that is watched.  A laboratory (`carabiner conform`) judges each function of the host that the plugin calls,
+ * before the worker runs it.  If the reply is negative, the worker does not run it, and the plugin gets the reply. */
+enum CCrossing_function {
+  CCROSSING_USE_QUERY = 1,    /* Record LINE: the id.  Each function that has no comment has no record */
+  CCROSSING_USE_BUF_ALLOC,
+  CCROSSING_USE_BUF_ADOPT,
+  CCROSSING_USE_BUF_SLICE,
+  CCROSSING_USE_BUF_RETAIN,
+  CCROSSING_USE_BUF_RELEASE,
+  CCROSSING_USE_BUF_VIEW,
+  CCROSSING_USE_SCRATCH,      /* Record NUMBERS: number = bytes, a = alignment */
+  CCROSSING_USE_SUSPEND,
+  CCROSSING_USE_TOKEN,        /* not a function: the token of suspend().  Record NUMBERS: number */
+  CCROSSING_USE_RESUME,       /* number: the token.  Record NUMBERS: a = verdict */
+  CCROSSING_USE_CANCELLED,    /* The reply is the result */
+  CCROSSING_USE_DEADLINE,
+  CCROSSING_USE_ATTEMPT,
+  CCROSSING_USE_OPERATION_TYPE,
+  CCROSSING_USE_REQUEST_ID,
+  CCROSSING_USE_EMIT,         /* Record EMIT; value: absent if the buffer is stale */
+  CCROSSING_USE_SET_ERROR,    /* Records ERROR_SET and ERROR_MORE; none if the error is NULL */
+  CCROSSING_USE_SET_RETRY,    /* Record RETRY */
+  CCROSSING_USE_SET_HEAD,     /* Records HEAD_SET and HEAD_FIELD...; none if the head is NULL */
+  CCROSSING_USE_HEADERS,      /* Record NUMBERS: a = 1 if the places for the results are not NULL */
+  CCROSSING_USE_HEADER_GET,   /* Record HEADER: a = 1 if the place for the result is not NULL, name */
+  CCROSSING_USE_HEADER_SET,   /* Record HEADER */
+  CCROSSING_USE_FIELD_GET,    /* Record FIELD_SET: a = part, b = 1 if the place for the result is not NULL */
+  CCROSSING_USE_FIELD_SET,    /* Record FIELD_SET: b = 1 if there is a buffer; value: absent if it is stale */
+  CCROSSING_USE_KEY,          /* Record LINE: the name */
+  CCROSSING_USE_BAG_GET,      /* Record BAG_SET: a = key, b = 1 if the place for the result is not NULL */
+  CCROSSING_USE_BAG_SET,      /* Record BAG_SET; none if the value is NULL */
+  CCROSSING_USE_LOG,          /* Record LOG_LINE */
+  CCROSSING_USE_TIMER_ARM,
+  CCROSSING_USE_TIMER_CANCEL,
+  CCROSSING_USE_WITHOUT_DONE, /* a service without done().  Record NUMBERS: a = 0 for fetch, else CCrossing_store + 1 */
+  CCROSSING_USE_RETURNED      /* not a function: a hook returned.  Record NUMBERS: a = its verdict, b = 1 if the call has a state */
 };
 
 enum CCrossing_store { CCROSSING_STORE_LOAD = 0, CCROSSING_STORE_PUBLISH, CCROSSING_STORE_REMOVE, CCROSSING_STORE_REMOVE_MATCHING };
@@ -248,7 +290,13 @@ enum CCrossing_record_kind {
   CCROSSING_RESPONSE,     /* a = status, b = http_version, value = url: of a fetch; then FIELD... and BODY */
   CCROSSING_KEY_TEXT,     /* value: a key of the store */
   CCROSSING_STORE_ANSWER, /* number = count, value = records */
-  CCROSSING_LINE          /* value */
+  CCROSSING_LINE,         /* value */
+
+  /* Of plugins that are watched, and of refused system calls. */
+  CCROSSING_WATCHED = 96,
+  CCROSSING_NUMBERS,      /* a, b, number */
+  CCROSSING_REFUSAL       /* a = its number, b = 1 if it is newer than this worker, number = how often, name = its name, value = the first
+                             instruction: a file and a number in it */
 };
 
 enum { CCROSSING_TEXT_NAME = 1, CCROSSING_TEXT_VENDOR, CCROSSING_TEXT_URL, CCROSSING_TEXT_SCHEMA, CCROSSING_TEXT_ACCEPT };

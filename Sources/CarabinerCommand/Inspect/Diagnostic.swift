@@ -26,12 +26,15 @@ struct Diagnostic: Hashable {
       case .pinMismatch: "sha256"
       case .configurationRefused: "config"
       case .noSuchInterceptor: "interceptor"
+      case .isolation: "isolation"
       default: "file"
       }
     self.severity = severity
     code = refusal.code.rawValue
-    problem = ManifestProblem(
-      .pluginRefused, at: plugin.pointer.appending(key), "\(refusal.path): \(refusal.message) (step \(refusal.step))")
+    // The plugin's file is not at fault.
+    let text =
+      refusal.code == .isolation ? refusal.message : "\(refusal.path): \(refusal.message) (step \(refusal.step))"
+    problem = ManifestProblem(.pluginRefused, at: plugin.pointer.appending(key), text)
   }
 
   /// A service that a plugin requests and is not granted. The plugin may work without it.

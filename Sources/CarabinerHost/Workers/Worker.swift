@@ -211,7 +211,9 @@ package final class Worker: Sendable {
     for grant in instance.options.grants.sorted() { message.add(Int(CCROSSING_GRANT.rawValue), text: grant) }
     let answer = try process.ask(
       CCROSSING_CREATE, argument: UInt64(instance.file) << 16 | UInt64(instance.interceptor), instance: instance.number, message)
-    if let refusal = WorkerRefusal.found(in: answer) { throw self.refusal(of: name, refusal, instance) }
+    guard let refusal = WorkerRefusal.found(in: answer) else { return }
+    let calls = process.refusedCallsOnDemand()
+    throw calls.isEmpty ? self.refusal(of: name, refusal, instance) : WorkerRefusal.error(of: calls, at: instance.origin)
   }
 
   private func refusal(of name: String, _ refusal: WorkerRefusal, _ instance: WorkerInstance) -> HostError {

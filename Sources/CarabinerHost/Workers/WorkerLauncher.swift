@@ -83,6 +83,16 @@ package final class WorkerLauncher: Sendable {
     ended?.end()
   }
 
+  /// Ends all launchers of this process, and waits for their ends.
+  package static func endAll(within limit: Duration) {
+    let launchers = all.withLock { $0.values.compactMap(\.launcher) }
+    let processes = launchers.compactMap(\.process)
+    for launcher in launchers { launcher.end() }
+    let end = ContinuousClock.now + limit
+    // Their threads reap them.
+    while processes.contains(where: { kill($0, 0) == 0 }), ContinuousClock.now < end { usleep(1000) }
+  }
+
   private func current() throws(HostError) -> LauncherConnection {
     let files = try LauncherFiles.files(at: path)
     return try connection.withLock { connection throws(HostError) in

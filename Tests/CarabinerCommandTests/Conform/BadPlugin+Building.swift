@@ -51,7 +51,9 @@ extension BadPlugin {
       #include <stdio.h>
       #include <stdlib.h>
       #include <string.h>
+      #include <sys/mman.h>
       #include <sys/prctl.h>
+      #include <sys/socket.h>
       #include <unistd.h>
       static crb_status create(const crb_host *h, const crb_create_info *info, void **inst, crb_error *why) {
         (void)h, (void)info, (void)why;

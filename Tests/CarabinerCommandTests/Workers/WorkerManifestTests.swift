@@ -69,6 +69,24 @@ struct WorkerManifestTests {
     )
   }
 
+  @Test("T44: check refuses a plugin whose create() fails because the worker refused a call, and names the call")
+  func refusedCall() async throws {
+    let folder = try FixturePlugin.Folder()
+    let plugin = try await BadPlugin.misbehaving(
+      "if (socket(AF_INET, SOCK_STREAM, 0) < 0) return CRB_E_UNSUPPORTED;", into: folder)
+    let entry = "{name: a, file: \(plugin), isolation: worker}"
+    let manifest = try manifest(entry, lists: "{graphql: [a]}")
+    let run = try await CommandRun(["check", "-m", manifest.path])
+    #expect(run.status == 3)
+    #expect(run.errors.hasPrefix("\(manifest.path):3:"))
+    #expect(
+      run.errors.contains(
+        ": error: /plugins/0/isolation: the plugin does not come up in a worker: it called socket(), which "
+          + "workers may not; grant it fetch, or keep it in-process [isolation]\n"), "\(run.errors)")
+    let other = try self.manifest("{name: a, file: \(plugin)}", lists: "{graphql: [a]}")
+    #expect(try await CommandRun(["check", "-m", other.path]).status == 0)
+  }
+
   @Test("check warns about imports that a worker refuses, if the plugin runs in one", arguments: [true, false])
   func imports(isIsolated: Bool) async throws {
     let folder = try FixturePlugin.Folder()
