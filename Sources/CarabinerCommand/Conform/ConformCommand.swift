@@ -7,6 +7,7 @@ internal import CarabinerWire
 internal import Foundation
 
 extension Confinement: ExpressibleByArgument {}
+extension TrialIsolation: ExpressibleByArgument {}
 
 /// `carabiner conform`: tests plugins against the contract.
 struct ConformCommand: AsyncParsableCommand {
@@ -16,6 +17,10 @@ struct ConformCommand: AsyncParsableCommand {
       Each check runs in its own process, with its own files and without a network, and is killed if it does not end. A plugin
       conforms at a level if it breaks no rule of that level or below: 1 it loads, 3 it is fit for a host, 5 it is fit to ship,
       7 it supports many threads, 9 it is clean below libc, 10 it passes all checks.
+
+      With --isolation worker the plugin runs in a worker, as with `isolation: worker` in a manifest. Checks that look into the
+      process of the plugin run as without it, and the report names them. A system call that a worker refused is a warning of
+      PR03. The plugin conforms in a worker at a level if it conforms at that level and no call was refused.
 
       Exit status: 0 all rules are kept, 1 a rule is broken, or a check crashed or did not end, 2 usage, 3 the harness failed.
       """)
@@ -65,6 +70,8 @@ struct ConformCommand: AsyncParsableCommand {
   @Option(
     name: .long, help: "The confinement of the plugin: strict needs all of it, available uses what this system supports.")
   var confine: Confinement = .strict
+  @Option(name: .long, help: "Where the plugin runs: in-process, or worker for checks that can run in a worker.")
+  var isolation: TrialIsolation = .inProcess
   @Option(name: .long, help: "text, json, junit or sarif.") var format: Format = .text
   @Option(
     name: .long, help: "A folder for the report in every format. It is created if it does not exist.", completion: .directory)
@@ -149,6 +156,7 @@ struct ConformCommand: AsyncParsableCommand {
     var trial = TrialOptions(
       configuration: try configuration(), seed: seed, capabilities: Set(allow.flatMap(Self.listed)),
       effort: effort)
+    trial.isolation = isolation
     trial.cases = FuzzOrder(cases: 0..<(fuzz ?? max(1, Int(Double(FuzzOrder.usualCount) * effort))))
     var options = Supervisor.Options(
       childArguments: ["conform-trial"], jobs: jobs, timeScale: timeScale, trial: trial, stop: interrupt.descriptor)
@@ -195,7 +203,7 @@ struct ConformCommand: AsyncParsableCommand {
     progress.end()
     return ConformanceReport(
       plugin: plugin, outcomes: outcomes, duration: .now - start,
-      lookedAt: check.isEmpty ? level : checks.map(\.level).max() ?? 0, warningsCount: werror)
+      lookedAt: check.isEmpty ? level : checks.map(\.level).max() ?? 0, warningsCount: werror, isolation: isolation)
   }
 
   /// The configuration as JSON text. The file may be YAML or JSON.
@@ -233,6 +241,8 @@ struct ConformCommand: AsyncParsableCommand {
   private func selected() throws -> [Check] {
     guard !check.isEmpty else { return Catalog.checks.filter { $0.level <= level && (fuzz != 0 || !$0.isFuzzing) } }
     var checks: [Check] = []
+    // Refused calls of workers are warnings of this check, whichever check is running.
+    let always = isolation == .worker ? [ConformanceReport.checkOfRefusedCalls] : []
     for name in check.flatMap(Self.listed) {
       let found = Catalog.checks.filter { $0.id == name.uppercased() || $0.group == name.uppercased() }
       guard !found.isEmpty else { throw ValidationError(unknown(name)) }
@@ -241,7 +251,7 @@ struct ConformCommand: AsyncParsableCommand {
       }
       checks += found.filter { new in !checks.contains { $0.id == new.id } }
     }
-    return checks
+    return checks + always.compactMap(Catalog.check).filter { new in !checks.contains { $0.id == new.id } }
   }
 
   private static func listed(_ text: String) -> [String] {

@@ -12,6 +12,7 @@ struct ConformTrialCommand: ParsableCommand {
   @Option var effort: Double
   @Option var parent: Int32
   @Option var confine: Confinement
+  @Option var isolation = TrialIsolation.inProcess
   @Option var config: String?
   @Option var allow: [String] = []
   @Option var first = 0
@@ -29,6 +30,8 @@ struct ConformTrialCommand: ParsableCommand {
     var options = TrialOptions(configuration: config, seed: seed, capabilities: Set(allow), effort: effort)
     options.cases = FuzzOrder(cases: first..<(first + count), kept: keepNone ? [] : keep.isEmpty ? nil : Set(keep))
     options.isTraced = traced
+    options.isolation = isolation
+    options.confinement = confine
     TrialProcess.run(
       .init(check: check, plugin: plugin, options: options, parent: parent, confinement: confine), in: folder)
   }

@@ -6,7 +6,12 @@ package enum CatalogText {
   package static func list(_ asJSON: Bool) -> String {
     if asJSON {
       let checks = Catalog.checks.map { check -> JSONValue in
-        ["id": .string(check.id), "level": .number(JSONNumber(check.level)), "title": .string(check.title)]
+        var members: JSONObject = [
+          "id": .string(check.id), "level": .number(JSONNumber(check.level)), "title": .string(check.title),
+          "isolation": .string((check.crosses ? TrialIsolation.worker : .inProcess).rawValue),
+        ]
+        if let reason = check.inProcessReason { members["isolationReason"] = .string(reason) }
+        return .object(members)
       }
       return String(decoding: JSONValue.array(checks).serialized(pretty: true), as: UTF8.self)
     }
@@ -36,6 +41,9 @@ package enum CatalogText {
 
     REMEDY
     \(indented(check.page.remedy))
+
+    WITH --isolation worker
+    \(indented(check.inProcessReason.map { "The check runs in its own process: \($0)." } ?? "The check runs the plugin in a worker."))
     """
   }
 

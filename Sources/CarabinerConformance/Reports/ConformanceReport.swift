@@ -9,13 +9,40 @@ package struct ConformanceReport: Sendable {
   package let lookedAt: Int
   /// Whether warnings count as failures.
   package let warningsCount: Bool
+  /// Where the plugin ran, in checks that can run it in a worker.
+  package let isolation: TrialIsolation
 
-  package init(plugin: String, outcomes: [CheckOutcome], duration: Duration, lookedAt: Int, warningsCount: Bool = false) {
+  package init(
+    plugin: String, outcomes: [CheckOutcome], duration: Duration, lookedAt: Int, warningsCount: Bool = false,
+    isolation: TrialIsolation = .inProcess
+  ) {
     self.plugin = plugin
     self.outcomes = outcomes
     self.duration = duration
     self.lookedAt = lookedAt
     self.warningsCount = warningsCount
+    self.isolation = isolation
+  }
+
+  /// The check whose findings are refused system calls, whichever check was running.
+  package static let checkOfRefusedCalls = RefusedCalls.check
+
+  /// Whether a system call was refused. Then the plugin does not conform in a worker.
+  package var hasRefusedCalls: Bool { outcomes.contains { $0.check.id == Self.checkOfRefusedCalls && !$0.findings.isEmpty } }
+
+  /// The checks that ran the plugin in their own process although the test was one of workers, by their reasons.
+  package var inProcess: [(reason: String, checks: [String])] {
+    guard isolation == .worker else { return [] }
+    var reasons: [(reason: String, checks: [String])] = []
+    for outcome in outcomes {
+      guard let reason = outcome.check.inProcessReason else { continue }
+      if let index = reasons.firstIndex(where: { $0.reason == reason }) {
+        reasons[index].checks.append(outcome.check.id)
+      } else {
+        reasons.append((reason, [outcome.check.id]))
+      }
+    }
+    return reasons
   }
 
   /// The highest level without a broken or unanswered rule on it or below it, among the levels that were checked; 0 if there is
@@ -44,10 +71,19 @@ package struct ConformanceReport: Sendable {
   }
 
   private var json: JSONValue {
-    [
+    var members: JSONObject = [
       "plugin": .string(plugin), "level": .number(JSONNumber(level)), "milliseconds": .number(JSONNumber(duration.milliseconds)),
-      "checks": .array(outcomes.map(\.json)),
+      "isolation": .string(isolation.rawValue),
     ]
+    if isolation == .worker { members["conformsInWorker"] = .bool(!hasRefusedCalls && level == lookedAt) }
+    members["checks"] = .array(
+      outcomes.map { outcome in
+        guard isolation == .worker, var check = outcome.json.object else { return outcome.json }
+        check["isolation"] = .string((outcome.check.crosses ? TrialIsolation.worker : .inProcess).rawValue)
+        if let reason = outcome.check.inProcessReason { check["isolationReason"] = .string(reason) }
+        return .object(check)
+      })
+    return .object(members)
   }
 }
 

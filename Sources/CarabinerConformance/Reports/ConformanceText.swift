@@ -19,11 +19,27 @@ package struct ConformanceText: Sendable {
     }
     let sums = report.counts.map { "\($0.count) \($0.name.lowercased())" }.joined(separator: ", ")
     let seconds = Double(report.duration.milliseconds) / 1000
-    lines.append("\(report.plugin): \(sums) in \(seconds) s; conforms at level \(report.level)")
+    lines += isolation(report)
+    lines.append("\(report.plugin): \(sums) in \(seconds) s; \(verdict(report))")
     if let worst = report.outcomes.first(where: { $0.isFailure(warningsCount: report.warningsCount) }) {
       lines.append("`carabiner conform --explain \(worst.check.id)` explains the rule and the remedy")
     }
     return lines.joined(separator: "\n")
+  }
+
+  private func verdict(_ report: ConformanceReport) -> String {
+    guard report.isolation == .worker else { return "conforms at level \(report.level)" }
+    return report.hasRefusedCalls
+      ? "conforms at level \(report.level), but not in a worker: a system call was refused"
+      : "conforms in a worker at level \(report.level)"
+  }
+
+  /// The checks that did not run in a worker, with their reasons.
+  private func isolation(_ report: ConformanceReport) -> [String] {
+    let count = report.inProcess.reduce(0) { $0 + $1.checks.count }
+    guard count > 0 else { return [] }
+    return ["\(report.outcomes.count - count) checks ran in a worker, and \(count) in their own process:"]
+      + report.inProcess.map { "        \($0.checks.joined(separator: " ")): \($0.reason)" }
   }
 
   private func word(_ status: CheckOutcome.Status) -> String {

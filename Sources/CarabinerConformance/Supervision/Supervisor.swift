@@ -193,6 +193,7 @@ package struct Supervisor: Sendable {
     ]
     if let configuration = trial.configuration { arguments += ["--config", configuration] }
     for capability in trial.capabilities.sorted() { arguments += ["--allow", capability] }
+    if check.crosses { arguments += ["--isolation", trial.isolation.rawValue] }
     if options.trace != nil { arguments.append("--traced") }
     if check.isFuzzing {
       arguments += ["--first", "\(trial.cases.cases.lowerBound)", "--count", "\(trial.cases.cases.count)"]
@@ -204,9 +205,10 @@ package struct Supervisor: Sendable {
 
   /// The environment of a child: only a few variables, and none with data of the caller.
   private func environment(_ folder: String) -> [String] {
-    let kept = ["PATH", "LANG", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS", "LSAN_OPTIONS"].compactMap { name in
-      ProcessInfo.processInfo.environment[name].map { "\(name)=\($0)" }
-    }
+    let kept = ["PATH", "LANG", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS", "LSAN_OPTIONS", "CARABINER_LAUNCHER"]
+      .compactMap { name in
+        ProcessInfo.processInfo.environment[name].map { "\(name)=\($0)" }
+      }
     // libdispatch logs to syslog that it may not raise the priority of a thread. A connection to syslog is refused and would be reported.
     return kept + [
       "HOME=\(folder)", "TMPDIR=\(folder)", "XDG_RUNTIME_DIR=\(folder)", "SWIFT_BACKTRACE=enable=no",

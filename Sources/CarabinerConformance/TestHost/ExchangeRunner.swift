@@ -49,6 +49,7 @@ internal import CarabinerHost
     let call = TestHostCall(
       testHost.newCall(), hooks.kind, needs: hooks.needs, mutates: hooks.mutates,
       interceptor: interceptor, exchange: exchange, isGuarded: testHost.state.withLock { $0.isGuarded })
+    call.changesThreads = manner.changesThreads
     TestHostRecord.note(exchange.name, inHook: false)
     testHost.open(call)
     unsafe state = nil
@@ -85,6 +86,7 @@ internal import CarabinerHost
         testHost.breach("LC08", "the stage sets its state but has no release() to free it", at: call.place)
       }
     }
+    PluginWorker.current?.forget(call.handle)
     testHost.collectTouches(at: call.place)
     call.memory.forget()
     return passage

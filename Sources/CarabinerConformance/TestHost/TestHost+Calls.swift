@@ -36,10 +36,9 @@ extension TestHost {
         )
         return Status.thread
       }
-      let isHere = call.thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false
       switch call.token {
       case .none:
-        guard isHere else {
+        guard call.isHere else {
           complaint = ("TH01", "\(slot.rawValue) [owner] was called by a second thread while the hook runs", call.place)
           return Status.thread
         }
@@ -57,6 +56,14 @@ extension TestHost {
       breach(complaint.check, complaint.message, at: complaint.place.isEmpty ? nil : complaint.place)
     }
     return status
+  }
+
+  /// Lets the calling thread speak for the thread of a hook, which is in a worker.
+  func speak<Value>(for handle: crb_call, isOwn: Bool, _ body: () -> Value) -> Value {
+    guard isOwn else { return body() }
+    state.withLock { $0.calls[handle]?.deputy = pthread_self() }
+    defer { state.withLock { $0.calls[handle]?.deputy = nil } }
+    return body()
   }
 
   // MARK: Facts about a call, for any thread

@@ -39,6 +39,10 @@ internal import Glibc
   var hook: Hook?
   /// The thread the hook runs on.
   var thread: pthread_t?
+  /// A thread that speaks for the thread of the hook, which is in a worker.
+  var deputy: pthread_t?
+  /// Whether each hook runs on another thread.
+  var changesThreads = false
   var token = Token.none
   var staged = Staged()
   /// How many elements the hook was refused because its window is full.
@@ -68,10 +72,13 @@ internal import Glibc
     request = exchange.request
   }
 
+  /// Whether the calling thread runs the hook, or speaks for it.
+  var isHere: Bool { [thread, deputy].contains { $0.map { pthread_equal($0, pthread_self()) != 0 } ?? false } }
+
   /// Whether the calling thread runs the hook, or the plugin holds its token.
   var isOwned: Bool {
     switch token {
-    case .none: hook != nil && thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false
+    case .none: hook != nil && isHere
     case .armed: true
     case .resumed, .revoked: false
     }

@@ -43,6 +43,7 @@ internal import Synchronization
   static func validate(_ interceptor: PluginInterceptor, host: UnsafePointer<crb_host>, configuration: String) -> CreationFailure?
   {
     guard let validate = unsafe interceptor.table.interceptor.validate else { return nil }
+    if let worker = PluginWorker.current { return worker.validate(interceptor, configuration) }
     let testHost = TestHost.current
     var lent = GuardedMemory(isGuarded: testHost.state.withLock { $0.isGuarded })
     var why = unsafe crb_error()
@@ -60,6 +61,7 @@ internal import Synchronization
   private static func create(
     _ interceptor: PluginInterceptor, _ host: UnsafePointer<crb_host>, _ configuration: String, _ name: String
   ) throws -> UnsafeMutableRawPointer? {
+    if let worker = PluginWorker.current { return unsafe try worker.create(interceptor, configuration, name) }
     let testHost = TestHost.current
     var lent = GuardedMemory(isGuarded: testHost.state.withLock { $0.isGuarded })
     defer {

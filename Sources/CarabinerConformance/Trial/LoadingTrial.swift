@@ -2,6 +2,7 @@ internal import CCarabiner
 internal import CLinux
 internal import CTestHost
 internal import CarabinerHost
+internal import CarabinerManifest
 internal import Glibc
 internal import Synchronization
 
@@ -66,10 +67,31 @@ struct LoadingTrial {
   ///   - shape: How the host differs from an ordinary one.
   func library(of path: String? = nil, host shape: TestHostTable.Shape = TestHostTable.Shape()) throws -> TestHostLibrary {
     let host = unsafe TestHostTable.make(shape, for: "laboratory")
+    if options.isolation == .worker { return unsafe try workerLibrary(host) }
     guard let table = unsafe register(try entry(of: path), host) else {
       throw TrialNotes.Skip("its entry function answers NULL; see LD07")
     }
     return try unsafe TestHostLibrary(table, host: host, path: path ?? self.path, bytes: bytes)
+  }
+
+  /// The library in a worker. Its table has functions of this process, which cross to the worker.
+  private func workerLibrary(_ host: UnsafePointer<crb_host>) throws -> TestHostLibrary {
+    try checkWhole()
+    TestHostRecord.note("loading", inHook: false)
+    TestHost.current.enter("a constructor")
+    defer { TestHost.current.leave() }
+    do {
+      let table = unsafe try PluginWorker.load(path, options, host)
+      return unsafe try TestHostLibrary(table, host: host, path: path, bytes: bytes)
+    } catch let failure as WatchedWorker.Failure {
+      if failure.step == "dlopen" {
+        notes.fail(
+          "a worker cannot map it: \(failure.text); if a library is missing, link it with a RUNPATH, or set LD_LIBRARY_PATH")
+      }
+      throw TrialNotes.Skip("it cannot be loaded in a worker: \(failure.text)")
+    } catch let error as HostError {
+      throw ConformanceError(message: "\(error)")
+    }
   }
 
   /// Each interceptor of a library, as the context of a check.

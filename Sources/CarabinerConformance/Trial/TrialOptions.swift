@@ -12,6 +12,11 @@ package struct TrialOptions: Sendable {
   /// The scale of repetitions: 1 as on the pages of the checks. A smaller scale takes less time and finds less.
   package var effort: Double
 
+  /// Where the plugin runs.
+  package var isolation = TrialIsolation.inProcess
+  /// Whether a worker needs all layers of its confinement.
+  package var confinement = Confinement.strict
+
   /// Whether the child keeps a trace.
   package var isTraced = false
   /// The cases of a fuzzing check, and their ingredients.

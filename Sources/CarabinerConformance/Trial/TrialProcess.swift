@@ -32,6 +32,7 @@ package enum TrialProcess {
   package static func run(_ order: Order, in folder: String) -> Never {
     let nonce = TestHostRecord.takeNonce()
     CTestHost_traceOnAbort(2)
+    if order.options.isolation == .worker { runWithWorker(order, nonce) }
     let missing = order.confinement.missingLayers(
       after: Confinement.confine(to: folder, reading: order.plugin, parent: order.parent))
     guard missing.isEmpty else {
@@ -49,6 +50,23 @@ package enum TrialProcess {
     TrialReport.write(contents, nonce: nonce)
     // No destructors of the plugin run here; LC09 checks them.
     if Catalog.check(order.check)?.endsOrderly == true { exit(0) }
+    _exit(0)
+  }
+
+  /// Runs the check with the plugin in a worker. No code of the plugin runs in this process, so it is not confined.
+  private static func runWithWorker(_ order: Order, _ nonce: String) -> Never {
+    // If the worker crashes, so does this process, without a core dump.
+    var none = rlimit()
+    unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
+    TestHost.current.state.withLock { $0.isGuarded = false }
+    if order.options.isTraced { unsafe CTestHost_openTrace(TestHostRecord.shared) }
+    var contents = contents(of: order)
+    if let end = PluginWorker.current?.finish() {
+      contents.findings += end.findings
+      contents.failure = contents.failure ?? end.failure
+      if let text = end.text { Confinement.say(text) }
+    }
+    TrialReport.write(contents, nonce: nonce)
     _exit(0)
   }
 

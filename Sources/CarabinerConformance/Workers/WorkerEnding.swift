@@ -1,0 +1,20 @@
+internal import CarabinerHost
+internal import Glibc
+
+/// The end of a process that has a worker.
+enum WorkerEnding {
+  /// Ends the launchers of this process, and waits for that: no process may be left.
+  static func endLaunchers() { WorkerLauncher.endAll(within: .seconds(5)) }
+
+  /// Ends this process by a signal.
+  static func die(of signal: Int32) -> Never {
+    Glibc.signal(signal, SIG_DFL)
+    var all = sigset_t()
+    unsafe sigemptyset(&all)
+    unsafe sigaddset(&all, signal)
+    unsafe pthread_sigmask(SIG_UNBLOCK, &all, nil)
+    kill(getpid(), signal)
+    // A signal that ends no process.
+    _exit(128 + signal)
+  }
+}
