@@ -30,6 +30,8 @@ extension Check {
     "LC04": "a worker calls create() only after validate()",
     "LC09": "it ends the process of the plugin with exit(), which no host does with a worker",
     "LC10": "it watches a function of libc",
+    "SE08": "it reads output that libc still holds in the process",
+    "ER06": "it decides when timers fire, and those of a worker fire by themselves",
     "ST05": "it measures the process of the plugin",
     "TH06": "it measures the processor time of the thread",
     "TH07": "it looks at the threads of the process",
