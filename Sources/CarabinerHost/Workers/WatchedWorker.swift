@@ -110,7 +110,7 @@ package final class WatchedWorker: Sendable {
     let bell = CLinux_newWakeUp()
     guard bell >= 0 else { throw HostError(system: errno, "an event counter for a worker cannot be made") }
     let (process, output) = try WorkerProcess.start(
-      settings, user: user, generation: 1, lanes: lanes, bell: bell, plugins: [plugin])
+      settings, user: user, generation: 1, lanes: lanes, bell: bell, plugins: [plugin], launcher: nil)
     self.process = process
     self.output = output.descriptor
     for lane in lanes { lane.setLevels(.max) }

@@ -45,7 +45,7 @@ struct BothWaysTests {
 
     func send(_ request: Carabiner.URLRequest) async throws -> HTTPResponse {
       let number = sent.withLock { sent in
-        let fields = request.headers.map { "\($0): \($1)" }.joined(separator: "\n")
+        let fields = request.headers.map { "\($0.name): \($0.value)" }.joined(separator: "\n")
         sent.append("\(request.httpMethod) \(request.url.absoluteString)\n\(fields)\n\n\(String(describing: request.body))")
         return sent.count - 1
       }
