@@ -53,6 +53,8 @@ let package = Package(
 
     // The libraries, lowest first.
     .target(name: "CCrash"),
+    // How a process confines itself, and the names of system calls.
+    .target(name: "CConfine"),
     // The memory that host and worker share, and the messages between host and launcher.
     .target(name: "CCrossing"),
     .target(name: "CLaunching"),
@@ -92,7 +94,7 @@ let package = Package(
       name: "CarabinerHost",
       dependencies: [
         "Carabiner", "CarabinerABI", "CarabinerDigest", "CarabinerFiles", "CarabinerManifest", "CarabinerWire", "CCarabiner",
-        "CCrash", "CCrossing", "CFFI", "CLaunching", "CLinux",
+        "CConfine", "CCrash", "CCrossing", "CFFI", "CLaunching", "CLinux",
         .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: swiftSettings),
@@ -206,7 +208,6 @@ if hasServers {
   ]
   package.targets += [
     // The harness: below Swift, and in it.
-    .target(name: "CConfine"),
     .target(name: "CTestHost"),
     .target(
       name: "CarabinerConformance",

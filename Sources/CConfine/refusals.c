@@ -25,6 +25,7 @@ struct refusals {
   _Atomic uintptr_t addresses[NUMBERS + 1];
 };
 static struct refusals *refusals;
+static void (*_Atomic listener)(int64_t number, uint64_t address);
 
 #if defined(__x86_64__)
 #define ARGUMENT(machine, n) ((machine)->uc_mcontext.gregs[(n) == 0 ? REG_RDI : (n) == 1 ? REG_RSI : REG_RDX])
@@ -110,6 +111,11 @@ static void on_refusal(int signal, siginfo_t *info, void *context) {
   if (atomic_fetch_add(&refusals->counts[place], 1) == 0) {
     atomic_store(&refusals->addresses[place], (uintptr_t)info->si_call_addr);
   }
+  void (*function)(int64_t, uint64_t) = atomic_load(&listener);
+  if (!function) return;
+  int before = errno;
+  function(info->si_syscall, (uintptr_t)info->si_call_addr);
+  errno = before;
 }
 
 int CConfine_catchRefusals(void) {
@@ -124,6 +130,8 @@ int CConfine_catchRefusals(void) {
   action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK | SA_RESTART;
   return sigaction(SIGSYS, &action, NULL);
 }
+
+void CConfine_onRefusal(void (*function)(int64_t number, uint64_t address)) { atomic_store(&listener, function); }
 
 void CConfine_forgetRefusals(void) {
   if (!refusals) return;

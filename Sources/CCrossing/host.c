@@ -68,7 +68,7 @@ int CCrossing_look(const struct CCrossing_up *up, uint32_t slot, uint32_t genera
   if (!(state & 1)) return CCROSSING_IS_PENDING;
   /* Once: the worker may write on. */
   const volatile struct CCrossing_up_slot *once = from;
-  *answer = (struct CCrossing_answer){once->verdict, once->flags, once->block, once->length, once->nanoseconds};
+  *answer = (struct CCrossing_answer){once->verdict, once->flags, once->block, once->length, once->nanoseconds, once->began};
   return CCROSSING_ANSWERED;
 }
 
@@ -130,4 +130,13 @@ void CCrossing_reply(struct CCrossing_down *down, uint32_t callback, uint32_t ge
   reply->status = status;
   atomic_store(&reply->answered, generation);
   CCrossing_wake(&reply->answered);
+}
+
+uint32_t CCrossing_copyLines(const struct CCrossing_up *up, uint32_t generation, uint8_t *to) {
+  const struct CCrossing_lines *lines = &up->lines;
+  if (atomic_load_explicit(&lines->generation, memory_order_acquire) != generation) return 0;
+  uint32_t length = atomic_load_explicit(&lines->length, memory_order_acquire);
+  if (length > CCROSSING_LINES) length = CCROSSING_LINES;
+  for (uint32_t index = 0; index < length; index++) to[index] = ((const volatile uint8_t *)lines->bytes)[index];
+  return length;
 }

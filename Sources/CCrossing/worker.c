@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include <sched.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 
@@ -73,9 +74,32 @@ int CCrossing_publish(const struct CCrossing_down *down, struct CCrossing_up *up
   to->block = answer->block;
   to->length = answer->length;
   to->nanoseconds = answer->nanoseconds;
+  to->began = answer->began;
   return change(down, to, post->slot, post->generation, 2 * post->generation + 1);
 }
 
 int CCrossing_pend(const struct CCrossing_down *down, struct CCrossing_up *up, const struct CCrossing_post *post) {
   return change(down, &up->slots[post->slot], post->slot, post->generation, 2 * post->generation);
+}
+
+int CCrossing_refuse(struct CCrossing_up *up, int64_t number, uint64_t address) {
+  struct CCrossing_refusals *refusals = &up->refusals;
+  uint32_t place = number >= 0 && number < CCROSSING_CALL_NUMBERS ? (uint32_t)number : CCROSSING_CALL_NUMBERS;
+  uint64_t none = 0;
+  atomic_compare_exchange_strong(&refusals->addresses[place], &none, address);
+  if (atomic_fetch_add(&refusals->counts[place], 1) != 0) return 0;
+  atomic_fetch_add(&refusals->kinds, 1);
+  return 1;
+}
+
+void CCrossing_addLine(struct CCrossing_up *up, uint32_t generation, const uint8_t *line, size_t length) {
+  struct CCrossing_lines *lines = &up->lines;
+  uint32_t used = atomic_load(&lines->generation) == generation ? atomic_load(&lines->length) : 0;
+  if (length > CCROSSING_LINES - 1) length = CCROSSING_LINES - 1;
+  if (used + length + 1 > CCROSSING_LINES) used = 0;
+  atomic_store(&lines->length, 0);
+  memcpy(lines->bytes + used, line, length);
+  lines->bytes[used + length] = '\n';
+  atomic_store(&lines->generation, generation);
+  atomic_store(&lines->length, used + (uint32_t)length + 1);
 }

@@ -1,9 +1,12 @@
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -23,6 +26,27 @@ int CLaunching_open(const char *path) {
   code = errno;
   close(file);
   return errno = code, moved;
+}
+
+/* Finds the folder of the Swift runtime that this process has mapped, if it is where toolchains put it: elsewhere, other files than
+ * libraries could be beside it.  Returns 0 if there is none. */
+static int find_runtime(char folder[PATH_MAX]) {
+  static const char end[] = "/swift/linux";
+  Dl_info library;
+  void *function = dlsym(RTLD_DEFAULT, "swift_retain");
+  if (!function || !dladdr(function, &library) || !library.dli_fname || !realpath(library.dli_fname, folder)) return 0;
+  char *name = strrchr(folder, '/');
+  *name = 0;
+  return name - folder >= (ptrdiff_t)sizeof end && strcmp(name - (sizeof end - 1), end) == 0;
+}
+
+/* LD_LIBRARY_PATH with the Swift runtime of this process.  Plugins in Swift need it, and do not name it if a host can map them itself.
+ * Returns 0 if the variable is to stay as it is. */
+static int add_runtime(char *to, size_t capacity, const char *variable) {
+  char folder[PATH_MAX];
+  if (!find_runtime(folder)) return 0;
+  const char *colon = variable && variable[strlen(variable) - 1] != '=' ? ":" : "";
+  return (size_t)snprintf(to, capacity, "%s%s%s", variable ? variable : "LD_LIBRARY_PATH=", colon, folder) < capacity;
 }
 
 /* The variables that workers get too.  The launcher has no others: some are secrets. */
@@ -75,8 +99,14 @@ static int set_actions(posix_spawn_file_actions_t *actions, const int sources[3]
 int CLaunching_launch(int launcher, int worker, int socket, const char *const *words, pid_t *process) {
   const char *all[CLAUNCHING_MOST_LAUNCHER_WORDS + 5];
   if (fill_words(words, all) != 0) return -1;
-  char *environment[3], program[32];
+  char *environment[3], program[32], libraries[32 << 10];
   fill_environment(environment);
+  size_t place = 0;
+  while (environment[place] && strncmp(environment[place], "LD_LIBRARY_PATH=", 16) != 0) place++;
+  if (add_runtime(libraries, sizeof libraries, environment[place])) {
+    if (!environment[place]) environment[place + 1] = NULL;
+    environment[place] = libraries;
+  }
   /* The program's own descriptor: its path may have another version by now. */
   snprintf(program, sizeof program, "/proc/self/fd/%d", LAUNCHER);
   int spare = fcntl(socket, F_DUPFD_CLOEXEC, FIRST_SPARE);

@@ -103,7 +103,7 @@ static void answer(struct lane *lane, struct call *call, crb_verdict verdict, co
     verdict = CRB_FAIL;
   }
   struct CCrossing_post post = call->post;
-  struct CCrossing_answer answer = {.verdict = verdict, .nanoseconds = CCrossing_now() - call->began};
+  struct CCrossing_answer answer = {.verdict = verdict, .nanoseconds = CCrossing_now() - call->began, .began = call->began};
   uint64_t bytes = edits_size(&call->edits);
   uint8_t *to = bytes ? take_room(lane, &post, bytes, &answer) : NULL;
   if (to) write_edits(&call->edits, to);

@@ -16,7 +16,10 @@ static int add_to_answer(uint32_t instance, uint32_t level, crb_call handle, crb
   if (!call) return 0;
   int is_its = call->post.instance == instance;
   struct CCrossing_record record = {.kind = CCROSSING_LOG_LINE, .a = level, .b = handle == 0};
-  if (is_its) stage(call, &record, (crb_view){NULL, 0}, message);
+  if (is_its) {
+    stage(call, &record, (crb_view){NULL, 0}, message);
+    if (call == running_call) CCrossing_addLine(atomic_load(&call->lane)->up, call->post.generation, message.ptr, message.len);
+  }
   leave(call);
   return is_its;
 }

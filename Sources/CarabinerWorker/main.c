@@ -185,6 +185,7 @@ int main(int count, char **words) {
   dprintf(REPORT, "confined\n");
   if (order.lanes > 0) {
     close(REPORT);
+    CConfine_onRefusal(note_refusal);
     run_pairs();
   }
   /* Without exit handlers: those of the plugin are not called either when its worker is killed. */

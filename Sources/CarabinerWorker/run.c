@@ -41,6 +41,10 @@ uint32_t kept_descriptors(int *kept) {
   return count;
 }
 
+void note_refusal(int64_t number, uint64_t address) {
+  if (CCrossing_refuse(control.up, number, address)) ring_bell();
+}
+
 static void *start_lane(void *lane) {
   run_lane(lane);
   return NULL;

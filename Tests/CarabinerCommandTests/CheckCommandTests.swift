@@ -152,13 +152,13 @@ struct CheckCommandTests {
     #expect(run.errors.contains(message), "\(run.errors)")
   }
 
-  @Test("a plugin that writes more than a pipe holds does not stop the check")
+  @Test("a plugin that writes more than a pipe holds does not stop inspect")
   func flooding() async throws {
     let plugin = try await CompiledFixture("loading", defining: ["ENTRY_FLOODS"])
     let run = try await CommandRun(["inspect", "--load", "--format", "json", plugin.path])
-    // Eight megabytes of noise exceed the limit of the output, so the report at the end is lost and the plugin is rejected.
-    #expect(run.status == 3)
-    #expect(run.errors.contains("without a report"), "\(run.errors)")
+    // The worker's output is not that of the command, and has a limit.
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(run.output.utf8.count < 10_000)
   }
 
   @Test("a plugin that never returns is reported after the time it has", arguments: ["ENTRY_HANGS"])

@@ -7,7 +7,7 @@ struct InspectCommandTests {
   private static let plugins = CommandRun.root.appending(path: "Plugins").path
 
   @Test(
-    "inspect reads the note, and with --load the table",
+    "W72: inspect reads the note, and with --load the table, in a worker",
     arguments: ["noop", "recorder", "ttl-cache", "cbor-parser", "token-auth"])
   func inspect(plugin: String) async throws {
     let path = "\(Self.plugins)/\(plugin)/build/\(plugin).so"
@@ -19,7 +19,7 @@ struct InspectCommandTests {
     #expect(report["sha256"]?.string?.count == 64)
   }
 
-  @Test("a plugin whose entry crashes has an identity, but cannot be loaded")
+  @Test("W72: a plugin whose entry crashes has an identity, but its worker cannot load it")
   func crashing() async throws {
     let plugin = try await CompiledFixture("loading", defining: ["ENTRY_CRASHES"])
     let note = try await CommandRun(["inspect", plugin.path])
@@ -27,7 +27,7 @@ struct InspectCommandTests {
     #expect(note.output.contains("org.carabiner.test.loading"))
     let loaded = try await CommandRun(["inspect", "--load", plugin.path])
     #expect(loaded.status == 3)
-    #expect(loaded.errors.contains("crashed with signal 11"), "\(loaded.errors)")
+    #expect(loaded.errors.contains("the worker ended: signal 11"), "\(loaded.errors)")
     #expect(loaded.output.isEmpty)
   }
 }

@@ -119,6 +119,7 @@ struct CCrossing_up_slot {
   uint32_t flags;                         /* CCROSSING_KEPT, CCROSSING_NOT_RUN */
   uint32_t block, length;                 /* the message in the arena of `up` */
   uint64_t nanoseconds;                   /* the time of the hook */
+  uint64_t began;                         /* when its lane took the post, CLOCK_MONOTONIC; 0: unknown */
 };
 
 enum CCrossing_request {
@@ -181,6 +182,23 @@ struct CCrossing_callback {
   uint32_t block, length;
 };
 
+/* System calls that the worker was refused, by number.  The last place counts all other numbers.  Of the control pair. */
+enum { CCROSSING_CALL_NUMBERS = 1024 };
+struct CCrossing_refusals {
+  _Alignas(64) _Atomic uint32_t kinds;                   /* how many places are not zero, written last */
+  _Atomic uint32_t counts[CCROSSING_CALL_NUMBERS + 1];
+  _Atomic uint64_t addresses[CCROSSING_CALL_NUMBERS + 1]; /* of the instruction, the first time */
+};
+
+/* The lines that the hooks of a post wrote to the log so far, each with a line feed.  The host reads them if the process ends before the
+ * answer. */
+enum { CCROSSING_LINES = 4096 };
+struct CCrossing_lines {
+  _Alignas(64) _Atomic uint32_t generation; /* of the post */
+  _Atomic uint32_t length;
+  uint8_t bytes[CCROSSING_LINES];
+};
+
 struct CCrossing_up {
   _Atomic uint32_t ready;             /* of the control pair: 1 once the worker is confined and takes posts */
   _Alignas(64) _Atomic uint32_t sleeps;  /* whether the lane sleeps on down.tail */
@@ -189,6 +207,8 @@ struct CCrossing_up {
   _Alignas(64) _Atomic uint64_t running; /* generation << 32 | slot << 8 | operation + 1 of the hook that runs; 0: none */
   _Alignas(64) struct CCrossing_up_slot slots[CCROSSING_SLOTS];
   struct CCrossing_callback callbacks[CCROSSING_CALLBACKS];
+  struct CCrossing_lines lines;
+  struct CCrossing_refusals refusals;
 };
 
 /* The arena follows at this offset, in both files. */
@@ -355,7 +375,7 @@ uint32_t CCrossing_post(struct CCrossing_down *down, const struct CCrossing_up *
 struct CCrossing_answer {
   int32_t verdict;
   uint32_t flags, block, length;
-  uint64_t nanoseconds;
+  uint64_t nanoseconds, began;
 };
 enum { CCROSSING_NOT_YET = 0, CCROSSING_ANSWERED = 1, CCROSSING_IS_PENDING = 2 };
 /* Whether the slot has the answer of this generation, which is then copied. */
@@ -386,6 +406,18 @@ static inline uint32_t CCrossing_stateOf(const struct CCrossing_up *up, uint32_t
 }
 static inline uint64_t CCrossing_running(const struct CCrossing_up *up) { return atomic_load_explicit(&up->running, memory_order_acquire); }
 static inline uint32_t CCrossing_isReady(const struct CCrossing_up *up) { return atomic_load_explicit(&up->ready, memory_order_acquire); }
+/* How many different system calls were refused. */
+static inline uint32_t CCrossing_refusedKinds(const struct CCrossing_up *up) {
+  return atomic_load_explicit(&up->refusals.kinds, memory_order_acquire);
+}
+/* How often a system call was refused, and the address of the first instruction. */
+static inline uint32_t CCrossing_refused(const struct CCrossing_up *up, uint32_t number, uint64_t *address) {
+  if (number > CCROSSING_CALL_NUMBERS) return 0;
+  *address = atomic_load_explicit(&up->refusals.addresses[number], memory_order_relaxed);
+  return atomic_load_explicit(&up->refusals.counts[number], memory_order_relaxed);
+}
+/* Copies the lines of a post.  Returns their length, at most CCROSSING_LINES. */
+uint32_t CCrossing_copyLines(const struct CCrossing_up *up, uint32_t generation, uint8_t *to);
 static inline void CCrossing_begin(struct CCrossing_down *down, uint64_t arena, uint32_t lanes, uint32_t plugins) {
   down->magic = CCROSSING_MAGIC;
   down->version = CCROSSING_VERSION;
@@ -408,6 +440,10 @@ void CCrossing_attend(const struct CCrossing_down *down, const struct CCrossing_
 /* Publishes the answer of a slot, and wakes a thread that sleeps for it.  Returns whether the bell must be rung. */
 int CCrossing_publish(const struct CCrossing_down *down, struct CCrossing_up *up, const struct CCrossing_post *post,
                       const struct CCrossing_answer *answer);
+/* Notes a refused call; for a signal handler.  Returns whether it is the first with this number, so that the bell must be rung. */
+int CCrossing_refuse(struct CCrossing_up *up, int64_t number, uint64_t address);
+/* Adds a line of the post that the lane handles.  Lines that no longer fit push the earlier ones out. */
+void CCrossing_addLine(struct CCrossing_up *up, uint32_t generation, const uint8_t *line, size_t length);
 /* Publishes that a hook is pending.  The same return value. */
 int CCrossing_pend(const struct CCrossing_down *down, struct CCrossing_up *up, const struct CCrossing_post *post);
 

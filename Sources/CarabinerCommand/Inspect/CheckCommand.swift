@@ -68,7 +68,9 @@ struct CheckCommand: AsyncParsableCommand {
     found += loaded.problems(of: SecretReferences(directory: loaded.directory)).map { Diagnostic($0) }
     found += loaded.storeProblems().map { Diagnostic($0) }
     found += pluginProblems(of: loaded, at: path, isolation)
-    return Diagnostic.placed(found, in: loaded)
+    // A child process finds some of the problems too.
+    var seen: Set<Diagnostic> = []
+    return Diagnostic.placed(found, in: loaded).filter { seen.insert($0).inserted }
   }
 
   /// Loads each plugin in a child process, then all valid plugins together in another, to find conflicts between them.

@@ -15,7 +15,7 @@ struct InspectCommand: AsyncParsableCommand {
   }
 
   @Argument(help: "The plugin's .so.") var plugin: String
-  @Flag(name: .long, help: "Also read the registration table, in a child process.") var load = false
+  @Flag(name: .long, help: "Also read the registration table, in a worker: a confined process.") var load = false
   @Option(name: .long, help: "text or json.") var format: Format = .text
   @OptionGroup var probe: ProbeOptions
 

@@ -17,7 +17,7 @@ struct ProbeCommand: AsyncParsableCommand {
   func run() async throws {
     var report = ProbeReport()
     do {
-      if let plugin { report.interceptors = .array(try PluginLibrary.load(path: plugin).interceptors.map(\.json)) }
+      if let plugin { report.interceptors = .array(try PluginLibrary.inWorker(path: plugin).interceptors.map(\.json)) }
       if let manifest {
         let loaded = try Manifest.load(path: manifest)
         let chain = try HostedChain(only.map { loaded.onlyPlugin($0) } ?? loaded.without(without.contains))

@@ -168,6 +168,22 @@ internal import Synchronization
     loadTime = .zero
   }
 
+  /// Has a worker of its own map a plugin.
+  ///
+  /// The layers of confinement that this system lacks are left out, and logged.
+  ///
+  /// - Throws: ``HostError`` with the step, the reason and the next step for the operator.
+  package static func inWorker(path: String) throws(HostError) -> PluginLibrary {
+    let file = try PluginFile(opening: path)
+    // A file that is refused starts no worker.
+    let note = try note(of: file, pin: nil)
+    var settings = WorkerSettings(group: note.id)
+    settings.confinement = .available
+    let user = WorkerUser.name("nobody").ids.map { WorkerOwner(user: $0.user, group: $0.group) }
+    let workers = try WorkerGroup(settings, [file], user: user, coolDown: .seconds(30))
+    return try PluginLibrary(file, pin: nil, in: workers, 0)
+  }
+
   /// Creates an instance in the worker of the library; nil if the library has none.
   func makeInstance(
     of interceptor: PluginInterceptor, _ options: PluginInstance.Options, selfID: crb_self

@@ -4,6 +4,7 @@ internal import CarabinerABI
 package import CarabinerManifest
 internal import CarabinerWire
 internal import FoundationEssentials
+internal import Logging
 internal import Synchronization
 
 /// A running manifest: it loads the libraries, creates the instances, and provides the interceptors of every operation.
@@ -53,6 +54,8 @@ package final class HostedChain: InterceptorProvider {
 
   private static let noRules = PlanKey { _ in nil }
 
+  private static let logger = Logger(label: "carabiner.host")
+
   package let manifest: Manifest
   private let state: Mutex<State>
   /// Held while overrides change. Loading takes long, and requests must not wait for it.
@@ -90,12 +93,14 @@ package final class HostedChain: InterceptorProvider {
     clock: (@Sendable () -> UInt64)? = nil
   ) throws {
     try Self.check(overrides, manifest)
+    let isolation = isolation ?? IsolationOverrides(environment: ProcessInfo.processInfo.environment)
+    try Self.check(isolation, manifest, isFirst: predecessor == nil)
     // Kept instances report to the board of the predecessor, so the new chain uses the same one.
     board = predecessor?.board ?? BreakerRegistry(now: clock ?? { MonotonicClock.nanoseconds })
     var loadedPlugins = LoadedPlugins(
       LoadedPlugins.Surroundings(
         environment: environment, store: store, generation: generation, board: board, crashLoop: crashLoop,
-        isolation: isolation ?? IsolationOverrides(environment: ProcessInfo.processInfo.environment), launcher: launcher))
+        isolation: isolation, launcher: launcher))
     try loadedPlugins.bringUp(manifest, replacing: predecessor?.current.loadedPlugins, anew: anew) { overrides.runs($0) }
     self.manifest = manifest
     self.passesGraphQLErrors = passesGraphQLErrors
@@ -211,6 +216,17 @@ package final class HostedChain: InterceptorProvider {
         state.loadedPlugins = loadedPlugins
         state.forgetPlans()
       }
+    }
+  }
+
+  /// Refuses settings of workers that this system cannot apply, and logs warnings about them, as `carabiner check` does.
+  private static func check(_ isolation: IsolationOverrides, _ manifest: Manifest, isFirst: Bool) throws {
+    let problems = manifest.workerProblems(isolation)
+    guard problems.isEmpty else { throw ManifestError(path: manifest.path, problems: manifest.placed(problems)) }
+    // A reload would only repeat them.
+    guard isFirst else { return }
+    for warning in manifest.warnings(about: isolation) + manifest.separatedFiles(isolation) {
+      logger.warning("\(warning)", metadata: ["manifest": "\(manifest.path)"])
     }
   }
 

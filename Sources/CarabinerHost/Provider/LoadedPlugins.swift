@@ -162,11 +162,6 @@ struct LoadedPlugins: Sendable {
     of plugin: Manifest.Plugin, _ file: PluginFile, _ settings: WorkerSettings, _ manifest: Manifest,
     _ predecessor: LoadedPlugins?
   ) throws -> WorkerGroup {
-    guard settings.processorPercentage == nil else {
-      throw ManifestProblem(
-        .isolation, at: plugin.pointer.appending("isolation").appending("cpu"),
-        "this version cannot limit the processor time of workers; remove cpu, or limit the whole host with a control group")
-    }
     let members = manifest.plugins.filter { manifest.isolation(of: $0, surroundings.isolation).worker?.group == settings.group }
     var files: [PluginFile] = []
     for member in members {

@@ -109,10 +109,11 @@ package final class WatchedWorker: Sendable {
     for _ in 0...count { lanes.append(try WorkerLane(arena: UInt64(settings.arenaBytes), lanes: UInt32(count), plugins: 1)) }
     let bell = CLinux_newWakeUp()
     guard bell >= 0 else { throw HostError(system: errno, "an event counter for a worker cannot be made") }
-    let (process, output) = try WorkerProcess.start(
-      settings, user: user, generation: 1, lanes: lanes, bell: bell, plugins: [plugin], launcher: nil)
-    self.process = process
-    self.output = output.descriptor
+    let mapped = WorkerGroup.File(
+      path: path, digest: file.digest, descriptor: plugin, libraryFolders: LibraryFolders.of(file))
+    process = try WorkerProcess.start(
+      settings, user: user, generation: 1, lanes: lanes, bell: bell, plugins: [mapped], counters: WorkerCounters(), launcher: nil)
+    output = process.output.descriptor
     for lane in lanes { lane.setLevels(.max) }
     try HostThread.run("laboratory-asks") { [self] in readQuestions() }
     try HostThread.run("laboratory-says") { [self] in readOutput() }
@@ -429,7 +430,6 @@ package final class WatchedWorker: Sendable {
       guard Self.isReadable(output, within: 1000) else { continue }
       passing.withLock { _ in isOpen = passPiece() }
     }
-    close(output)
   }
 
   /// - Returns: False at the end.

@@ -36,6 +36,13 @@ package final class Worker: Sendable {
     var delay = Duration.zero
     var restarts = 0
     var lastReason = ""
+    var lastEnd: WorkerStatus.End?
+    /// The restarts by the reason of the end before them.
+    var restartReasons: [String: Int] = [:]
+    /// The processor time of the processes that have ended.
+    var spentTime = Duration.zero
+    /// The processor time that was reported last.
+    var reportedTime = Duration.zero
     var waiting: [(crossing: WorkerCrossing, message: [UInt8])] = []
     var instances: [UInt32: WeakInstance] = [:]
     /// The mapped plugins by the number of their file.
@@ -52,6 +59,7 @@ package final class Worker: Sendable {
   private let user: WorkerOwner?
   private let coolDown: Duration
   private let launcher: String?
+  let counters = WorkerCounters()
   let state = Mutex(State())
 
   static let logger = Logger(label: "carabiner.host")
@@ -110,6 +118,7 @@ package final class Worker: Sendable {
     let earlier = visit.place.withLock(\.process)
     return state.withLock { state in
       if let earlier, earlier !== state.process || earlier.hasEnded {
+        earlier.noteLost(visit)
         // The state of the call ended with its process.
         return .refuse(WorkerLoss(earlier.loss(of: settings.group, .onRequest, isCulprit: false)))
       }
@@ -229,20 +238,32 @@ package final class Worker: Sendable {
     let count = settings.laneCount(processors: max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
     var lanes: [WorkerLane] = []
     for _ in 0...count {
-      lanes.append(try WorkerLane(arena: UInt64(settings.arenaBytes), lanes: UInt32(count), plugins: UInt32(files.count)))
+      lanes.append(
+        try WorkerLane(
+          arena: UInt64(settings.arenaBytes), lanes: UInt32(count), plugins: UInt32(files.count), begin: counters.begin))
     }
     let bell = CLinux_newWakeUp()
     guard bell >= 0 else { throw HostError(system: errno, "an event counter for a worker cannot be made") }
-    let (process, output) = try WorkerProcess.start(
-      settings, user: user, generation: generation, lanes: lanes, bell: bell, plugins: files.map(\.descriptor), launcher: launcher
-    )
+    let process = try WorkerProcess.start(
+      settings, user: user, generation: generation, lanes: lanes, bell: bell, plugins: files, counters: counters, launcher: launcher)
     do throws(HostError) {
-      try WorkerReader.shared.add(process, output: output)
+      try WorkerReader.shared.add(process)
       try process.awaitReady(within: Self.readyLimit)
+      Self.warn(about: process.missingLayers, of: settings.group)
       return process
     } catch {
       process.stop(.stopped)
       throw error
+    }
+  }
+
+  /// The missing layers that are in the log. They are the same for all workers, so each is there once.
+  private static let warned = Mutex<Set<String>>([])
+
+  /// Logs the layers of confinement that this system lacks.
+  private static func warn(about layers: [String], of group: String) {
+    for layer in layers where warned.withLock({ $0.insert(layer).inserted }) {
+      logger.warning("workers run without a layer of their confinement: \(layer)", metadata: ["worker": "\(group)"])
     }
   }
 
@@ -265,6 +286,7 @@ package final class Worker: Sendable {
     message.add(
       Int(CCROSSING_LINE.rawValue), name: Array(HostEnvironment.name.utf8), value: Array(HostEnvironment.version.utf8))
     let answer = try process.ask(CCROSSING_LOAD, argument: UInt64(index), message)
+    process.noteMaps()
     do throws(WorkerRefusal) {
       return try WorkerDescription(answer.message)
     } catch {
@@ -309,6 +331,7 @@ package final class Worker: Sendable {
         state.process = process
         state.condition = .up
         state.restarts += 1
+        state.restartReasons[state.lastEnd?.kind ?? "start", default: 0] += 1
       }
       Self.logger.warning(
         "worker started again; what its plugins remembered is lost",
@@ -318,7 +341,7 @@ package final class Worker: Sendable {
       sendWaiting(at: MonotonicClock.nanoseconds)
     } catch {
       Self.logger.error("worker not started again: \(error)", metadata: ["worker": "\(settings.group)"])
-      scheduleRestart(after: nil, reason: "\(error)")
+      scheduleRestart(after: nil, WorkerStatus.End(kind: "start", place: "", reason: "\(error)"))
     }
   }
 
@@ -326,18 +349,42 @@ package final class Worker: Sendable {
 
   /// Answers the calls of a process that has ended, and schedules the next one.
   func processEnded(_ process: WorkerProcess, _ lost: [WorkerLane.Lost]) {
+    let end = end(of: process)
     for entry in lost { settle(entry, of: process) }
-    noteEnd(of: process)
+    noteEnd(of: process, end)
   }
 
-  private func noteEnd(of process: WorkerProcess) {
+  private func noteEnd(of process: WorkerProcess, _ end: WorkerStatus.End? = nil) {
     let isCurrent = state.withLock { state in
+      if process.countsOnce() {
+        counters.addRefusals(of: process)
+        if let end = process.endFigures { state.spentTime += end.userTime + end.systemTime }
+      }
       guard state.process === process else { return false }
       state.process = nil
       return !state.isEnding
     }
     guard isCurrent, process.reason != .stopped else { return }
-    scheduleRestart(after: process, reason: process.reasonText)
+    scheduleRestart(after: process, end ?? self.end(of: process))
+  }
+
+  /// How a process ended, and what is known about the hook that ran.
+  private func end(of process: WorkerProcess) -> WorkerStatus.End {
+    process.output.drain()
+    var end = WorkerStatus.End(kind: process.endKind, place: "", reason: process.reasonText)
+    let interrupted = process.lanes.dropFirst().compactMap(\.interrupted)
+    let names = state.withLock { state in
+      interrupted.map { state.instances[$0.instance]?.value?.name ?? "an entry that is gone" }
+    }
+    end.hooks = zip(names, interrupted).map { .init(entry: $0, hook: $1.hook.name, request: $1.request) }
+    end.place = end.hooks.map { "\($0.entry) \($0.hook)" }.joined(separator: " or ")
+    if case .ended(.signal)? = process.reason, let maps = process.maps { end.address = KernelLog.shared.place(in: maps) }
+    let unsent = interrupted.flatMap { $0.lines.split(separator: UInt8(ascii: "\n")).map { WorkerLines.text($0) } }
+    let redactions = state.withLock { $0.instances.values.compactMap { $0.value?.options.redaction } }
+    end.lines = (process.lastLines.texts + unsent).suffix(WorkerStatus.End.maximumLines).map { line in
+      redactions.reduce(line) { $1($0) }
+    }
+    return end
   }
 
   /// Fails a call of a process that ended, or has the next process take it.
@@ -345,9 +392,11 @@ package final class Worker: Sendable {
     let crossing = lost.crossing
     let isFirst = crossing.visit.place.withLock { $0.process == nil }
     if !lost.hadBegun, isFirst, let message = crossing.takeMessage() {
+      counters.sentAgain.add()
       if let loss = queue(crossing, message) { crossing.lose(loss.in(crossing.hook, of: crossing.instance.name)) }
       return
     }
+    process.noteLost(crossing.visit)
     let (isCulprit, follower) = process.wasRunning(crossing)
     var loss = process.loss(of: follower?.instance.name ?? crossing.instance.name, crossing.hook, isCulprit: isCulprit)
     // It is not a fault of the stage that the chain waits for.
@@ -355,10 +404,11 @@ package final class Worker: Sendable {
     crossing.lose(loss, culprit: follower)
   }
 
-  private func scheduleRestart(after process: WorkerProcess?, reason: String) {
+  private func scheduleRestart(after process: WorkerProcess?, _ end: WorkerStatus.End) {
     let now = MonotonicClock.nanoseconds
     let due = state.withLock { state -> UInt64 in
-      state.lastReason = reason
+      state.lastReason = end.reason
+      state.lastEnd = end
       if let process, now - process.startedAt >= Self.steadyTime || process.postedHooks >= Self.provingHooks && state.ends.isEmpty
       {
         state.delay = .zero
@@ -376,9 +426,25 @@ package final class Worker: Sendable {
       state.condition = .backingOff(until: now + wait)
       return now + wait
     }
-    Self.logger.error("worker ended: \(reason)", metadata: ["worker": "\(settings.group)"])
+    if process != nil { Self.logger.error("worker ended: \(end.reason)", metadata: metadata(of: end)) }
     if case .open = condition { failWaiting() }
     WorkerStarter.shared.restart(self, at: due)
+  }
+
+  private func metadata(of end: WorkerStatus.End) -> Logger.Metadata {
+    var metadata: Logger.Metadata = ["worker": "\(settings.group)"]
+    if !end.hooks.isEmpty {
+      func list(_ text: (WorkerStatus.End.Hook) -> String) -> Logger.MetadataValue {
+        "\(end.hooks.map(text).joined(separator: ", "))"
+      }
+      metadata["entry"] = list(\.entry)
+      metadata["hook"] = list(\.hook)
+      metadata["request"] = list { "\($0.request)" }
+    }
+    if end.kind.hasPrefix("SIG") { metadata["signal"] = "\(end.kind)" }
+    if let address = end.address { metadata["address"] = "\(address)" }
+    if !end.lines.isEmpty { metadata["lines"] = .array(end.lines.map { .string($0) }) }
+    return metadata
   }
 
   private func failWaiting() {

@@ -11,6 +11,8 @@ final class WorkerVisit: Sendable {
     var lane = 0
     /// The suspended hook.
     var crossing: WorkerCrossing?
+    /// Whether the call is counted as lost.
+    var isLost = false
   }
 
   /// The number of the call in workers. It is never used again.
@@ -99,13 +101,15 @@ final class WorkerCrossing: Sendable {
   }
 
   /// Gives the slot back.
-  func leave() {
+  ///
+  /// - Parameter began: When the lane took the post, as the worker says; 0 if it is unknown.
+  func leave(began: UInt64 = 0) {
     visit.place.withLock { if $0.crossing === self { $0.crossing = nil } }
     let (lane, ticket) = place.withLock { place in
       defer { place.lane = nil }
       return (place.lane, place.ticket)
     }
-    lane?.close(ticket)
+    lane?.close(ticket, began: began)
   }
 
   func notePending() { place.withLock { $0.isPending = true } }

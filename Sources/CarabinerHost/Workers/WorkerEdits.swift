@@ -39,7 +39,7 @@ internal import FoundationEssentials
       case Int(CCROSSING_HEAD_SET.rawValue): status = unsafe head(record, &records)
       case Int(CCROSSING_BAG_SET.rawValue): status = unsafe baggage(record)
       case Int(CCROSSING_LOG_LINE.rawValue):
-        if unsafe process.mayLog(record.value.bytes.count) {
+        if unsafe process.mayLog(record.value) {
           unsafe HostFunctions.log(stage.plugin.selfID, record.a, record.b == 1 ? 0 : call.handle, record.value)
         }
         status = Status.ok

@@ -154,7 +154,7 @@ final class WorkerInstance: Sendable {
     visit.place.withLock { $0.lane = index }
     guard
       lane.post(
-        ticket, UInt16(hook.rawValue), kind: kind.crossing, instance: number, call: visit.number, followers: tickets)
+        ticket, UInt16(hook.rawValue), kind: kind.crossing, instance: number, call: visit.number, row: row)
     else {
       for ticket in tickets { lane.close(ticket) }
       lane.close(ticket)
@@ -188,6 +188,7 @@ final class WorkerInstance: Sendable {
     case .invalid(let problem):
       lane.close(ticket)
       process.stop(.brokeProtocol(problem))
+      process.noteLost(visit)
       return lose(process.loss(of: name, hook, isCulprit: true), group)
     case .pending, .notYet: return suspend(lane, ticket, group, visit, process, hook, kind, row)
     }
@@ -198,9 +199,10 @@ final class WorkerInstance: Sendable {
     _ answer: WorkerLane.Answer, _ lane: WorkerLane, _ ticket: WorkerLane.Ticket, _ group: GroupCall, _ visit: WorkerVisit,
     _ process: WorkerProcess, _ hook: Hook
   ) -> crb_verdict {
-    lane.close(ticket)
+    lane.close(ticket, began: answer.began)
     guard answer.wasRun else {
       process.stop(.brokeProtocol(WorkerCrossing.passedOver))
+      process.noteLost(visit)
       return lose(process.loss(of: name, hook, isCulprit: true), group)
     }
     keep(answer, visit, process)
@@ -214,6 +216,7 @@ final class WorkerInstance: Sendable {
     }
     guard status == Status.ok, problem == nil else {
       process.stop(.brokeProtocol(problem ?? "an answer came for a hook that is not open"))
+      process.noteLost(visit)
       return lose(process.loss(of: name, hook, isCulprit: true), group)
     }
     return group.loss == nil ? Self.verdict(answer) : Verdict.lost
@@ -303,6 +306,7 @@ final class WorkerInstance: Sendable {
 
   /// Records whether the worker has memory for the call.
   func keep(_ answer: WorkerLane.Answer, _ visit: WorkerVisit, _ process: WorkerProcess) {
+    process.counters.hooks.add()
     visit.place.withLock { $0.process = answer.isKept ? process : nil }
     if visit.isShort { release(visit) }
   }

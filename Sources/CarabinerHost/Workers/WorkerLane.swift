@@ -1,5 +1,6 @@
 internal import CCrossing
 internal import CLinux
+internal import CarabinerABI
 internal import Glibc
 internal import Synchronization
 
@@ -30,6 +31,8 @@ internal import Synchronization
     let isKept: Bool
     /// Whether the hook was called. A follower's is not if a stage before it did not let the message pass.
     let wasRun: Bool
+    /// When the lane took the post, as the worker says, in nanoseconds of the monotonic clock; 0 if it does not.
+    let began: UInt64
     let message: [UInt8]
   }
 
@@ -54,6 +57,9 @@ internal import Synchronization
     var generation: UInt32 = 0
     /// The newest generation that the worker has named in `up`.
     var named: UInt32 = 0
+    var instance: UInt32 = 0
+    /// When it was posted, in nanoseconds of the monotonic clock; 0 for a follower.
+    var postedAt: UInt64 = 0
     var isOpen = false
     var crossing: WorkerCrossing?
     /// The slot whose message a follower reads; nil if the message is its own.
@@ -87,6 +93,8 @@ internal import Synchronization
   /// The descriptors of both directions, which the worker inherits.
   let descriptors: (down: Int32, up: Int32)
   private let state: Mutex<State>
+  /// The times until posts begin.
+  private let begin: WorkerWaits?
   private let budget = UnsafeMutablePointer<UInt32>.allocate(capacity: 1)
   /// The number of the last post of each slot.
   private let posts = UnsafeMutablePointer<Atomic<UInt32>>.allocate(capacity: Int(CCROSSING_SLOTS))
@@ -96,7 +104,7 @@ internal import Synchronization
   /// Generations of a slot are 1 to this number.
   private static let generations = UInt32.max >> 1
 
-  init(arena: UInt64, lanes: UInt32, plugins: UInt32) throws(HostError) {
+  init(arena: UInt64, lanes: UInt32, plugins: UInt32, begin: WorkerWaits? = nil) throws(HostError) {
     var (downMap, upMap): (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) = (nil, nil)
     let downFile = unsafe CCrossing_make(arena, 1, &downMap)
     guard downFile >= 0, let downMemory = unsafe downMap else { throw Self.noMemory(errno) }
@@ -108,6 +116,7 @@ internal import Synchronization
       throw Self.noMemory(code)
     }
     self.arena = arena
+    self.begin = begin
     unsafe down = OpaquePointer(downMemory)
     unsafe up = OpaquePointer(upMemory)
     descriptors = (downFile, upFile)
@@ -193,10 +202,10 @@ internal import Synchronization
 
   /// Posts an operation. Its message is written already.
   ///
-  /// - Parameter followers: The slots of the stages that the message names beside the first one.
+  /// - Parameter row: The stages that the message names beside the first one.
   /// - Returns: False if the ring has no room, or the worker has ended.
   func post(
-    _ ticket: Ticket, _ operation: UInt16, kind: UInt16 = 0, instance: UInt32 = 0, call: UInt64 = 0, followers: [Ticket] = []
+    _ ticket: Ticket, _ operation: UInt16, kind: UInt16 = 0, instance: UInt32 = 0, call: UInt64 = 0, row: WorkerRow? = nil
   ) -> Bool {
     let post = CCrossing_post(
       operation: operation, kind: kind, slot: ticket.slot, generation: ticket.generation, instance: instance, call: call,
@@ -204,7 +213,12 @@ internal import Synchronization
     return state.withLock { state in
       guard !state.isEnded, hasRoom(&state) else { return false }
       unsafe posts[Int(ticket.slot)].store(state.tail, ordering: .relaxed)
-      for follower in followers { unsafe posts[Int(follower.slot)].store(state.tail, ordering: .relaxed) }
+      state.slots[Int(ticket.slot)].instance = instance
+      state.slots[Int(ticket.slot)].postedAt = MonotonicClock.nanoseconds
+      for stage in row?.stages ?? [] {
+        unsafe posts[Int(stage.ticket.slot)].store(state.tail, ordering: .relaxed)
+        state.slots[Int(stage.ticket.slot)].instance = stage.instance.number
+      }
       append(post, &state)
       return true
     }
@@ -341,14 +355,17 @@ internal import Synchronization
     return .answered(
       Answer(
         verdict: answer.verdict, isKept: answer.flags & UInt32(CCROSSING_KEPT) != 0,
-        wasRun: answer.flags & UInt32(CCROSSING_NOT_RUN) == 0, message: message))
+        wasRun: answer.flags & UInt32(CCROSSING_NOT_RUN) == 0, began: answer.began, message: message))
   }
 
   /// Gives a slot back, and the space of its message once no follower reads it.
-  func close(_ ticket: Ticket) {
+  ///
+  /// - Parameter began: When the lane took the post, as the worker says; 0 if it is unknown.
+  func close(_ ticket: Ticket, began: UInt64 = 0) {
     state.withLock { state in
       let entry = state.slots[Int(ticket.slot)]
       guard entry.isOpen, entry.generation == ticket.generation else { return }
+      if began > 0, entry.postedAt > 0 { begin?.record(began > entry.postedAt ? began - entry.postedAt : 0) }
       unsafe CCrossing_done(down, ticket.slot, ticket.generation)
       state.announced.remove(ticket.slot)
       state.slots[Int(ticket.slot)].isOpen = false
@@ -382,6 +399,25 @@ internal import Synchronization
     let word = unsafe CCrossing_running(up)
     guard word != 0, UInt8(truncatingIfNeeded: word) > 0 else { return nil }
     return (UInt32(truncatingIfNeeded: word >> 8) & 0xFFFFFF, UInt32(word >> 32), UInt8(truncatingIfNeeded: word) - 1)
+  }
+
+  /// The hook that ran when the worker ended: its instance, its hook, the number of the request, and the lines that it had written to the
+  /// log. Of the worker's memory only the running slot and the lines are used, and they are checked.
+  var interrupted: (instance: UInt32, hook: Hook, request: UInt64, lines: [UInt8])? {
+    guard let running, let hook = Hook(rawValue: running.operation), running.slot < UInt32(CCROSSING_SLOTS) else { return nil }
+    return state.withLock { state in
+      let entry = state.slots[Int(running.slot)]
+      guard entry.isOpen, entry.generation == running.generation else { return nil }
+      var request: UInt64 = 0
+      let space = entry.space ?? entry.leader.flatMap { state.slots[Int($0)].space }
+      if let space, space.bytes >= MemoryLayout<CCrossing_snapshot>.size {
+        request = unsafe CCrossing_arena(UnsafeRawPointer(down), space.block).load(as: CCrossing_snapshot.self).request_id
+      }
+      let lines = unsafe [UInt8](unsafeUninitializedCapacity: Int(CCROSSING_LINES)) { buffer, count in
+        count = unsafe Int(CCrossing_copyLines(up, running.generation, buffer.baseAddress))
+      }
+      return (entry.instance, hook, request, lines)
+    }
   }
 
   /// The number of slots in use.
@@ -439,6 +475,21 @@ internal import Synchronization
       let waiting = state.announced.filter { unsafe CCrossing_stateOf(up, $0) != state.slots[Int($0)].generation << 1 }
       guard let slot = waiting.min() else { return nil }
       return state.slots[Int(slot)].crossing.map { Progress(begun: begun(&state), crossing: $0) }
+    }
+  }
+
+  // MARK: Refused system calls, of the control lane
+
+  /// How many different system calls the worker was refused.
+  var refusedKinds: UInt32 { unsafe CCrossing_refusedKinds(up) }
+
+  /// The refused calls by number, and the address of the first instruction. The last place counts all unusual numbers.
+  var refusals: [(number: Int, count: Int, address: UInt64)] {
+    guard refusedKinds > 0 else { return [] }
+    return (0...UInt32(CCROSSING_CALL_NUMBERS)).compactMap { number in
+      var address: UInt64 = 0
+      let count = unsafe CCrossing_refused(up, number, &address)
+      return count == 0 ? nil : (number < UInt32(CCROSSING_CALL_NUMBERS) ? Int(number) : -1, Int(count), address)
     }
   }
 

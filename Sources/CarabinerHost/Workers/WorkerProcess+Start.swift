@@ -11,9 +11,18 @@ extension WorkerProcess {
   ///
   /// - Throws: ``HostError`` if it cannot be started.
   static func start(
-    _ settings: WorkerSettings, user: WorkerOwner?, generation: UInt32, lanes: [WorkerLane], bell: Int32, plugins: [Int32],
-    launcher: String?
-  ) throws(HostError) -> (process: WorkerProcess, output: WorkerOutput) {
+    _ settings: WorkerSettings, user: WorkerOwner?, generation: UInt32, lanes: [WorkerLane], bell: Int32,
+    plugins: [WorkerGroup.File], counters: WorkerCounters, launcher: String?
+  ) throws(HostError) -> WorkerProcess {
+    // From now on, it notes fatal signals.
+    _ = KernelLog.shared
+    let controlGroup: WorkerControlGroup?
+    do throws(HostError) {
+      controlGroup = try WorkerControlGroup.made(for: settings, lanes: lanes.count - 1)
+    } catch {
+      close(bell)
+      throw error
+    }
     let output = try pipe()
     let report = try pipe()
     defer {
@@ -22,11 +31,11 @@ extension WorkerProcess {
     }
     var descriptors = [output.writer, report.writer, bell]
     for lane in lanes { descriptors += [lane.descriptors.down, lane.descriptors.up] }
-    descriptors += plugins
+    descriptors += plugins.map(\.descriptor)
     var order = WorkerOrder(descriptors: descriptors)
     order.memory = UInt64(settings.memoryBytes)
     order.isStrict = settings.confinement == .strict
-    order.reading = Set(settings.readablePaths)
+    order.reading = Set(settings.readablePaths + plugins.flatMap(\.libraryFolders))
     order.environment = variables(settings.environment)
     order.words = [
       "--lanes", "\(lanes.count - 1)", "--arena", "\(settings.arenaBytes)", "--plugins", "\(plugins.count)",
@@ -40,9 +49,16 @@ extension WorkerProcess {
       throw error
     }
     let process = WorkerProcess(
-      settings, generation: generation, lanes: lanes, bell: bell, process: started, report: report.reader)
+      settings, generation: generation, lanes: lanes, bell: bell, process: started, report: report.reader,
+      output: output.reader, counters: counters, controlGroup: controlGroup)
     box.isKnown(process)
-    return (process, WorkerOutput(output.reader, group: settings.group))
+    do throws(HostError) {
+      try controlGroup?.add(started)
+    } catch {
+      process.stop(.stopped)
+      throw error
+    }
+    return process
   }
 
   private static func pipe() throws(HostError) -> (reader: Int32, writer: Int32) {
@@ -113,6 +129,7 @@ extension WorkerProcess {
   /// Answers all calls of the process.
   fileprivate func hasEnded(with end: WorkerEnd) {
     guard let lost = self.end(end) else { return }
+    controlGroup?.remove()
     if let worker = owner.withLock(\.value) { return worker.processEnded(self, lost) }
     for entry in lost { entry.crossing.lose(loss(of: entry.crossing.instance.name, entry.crossing.hook, isCulprit: false)) }
   }

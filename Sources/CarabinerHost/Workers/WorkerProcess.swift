@@ -42,6 +42,11 @@ final class WorkerProcess: Sendable {
     var logSecond: UInt64 = 0
     var linesOfSecond = 0
     var logBytesOfSecond = 0
+    var refusedKinds: UInt32 = 0
+    var missingLayers: [String] = []
+    var maps: WorkerMaps?
+    var end: WorkerEnd?
+    var isCounted = false
   }
 
   let settings: WorkerSettings
@@ -54,6 +59,13 @@ final class WorkerProcess: Sendable {
   /// A pipe to which the worker writes which layers of its confinement are in force.
   let report: Int32
   let startedAt: UInt64
+  let counters: WorkerCounters
+  /// The last lines that its plugins wrote.
+  let lastLines: WorkerLines
+  /// Descriptors 1 and 2 of the process.
+  let output: WorkerOutput
+  /// The control group of the process; nil if it has none.
+  let controlGroup: WorkerControlGroup?
   /// The worker whose process this is; nil while it starts.
   let owner = Mutex(WeakWorker(value: nil))
   private let state = Mutex(State())
@@ -65,10 +77,15 @@ final class WorkerProcess: Sendable {
   static let maximumRings: UInt64 = 100_000
 
   init(
-    _ settings: WorkerSettings, generation: UInt32, lanes: [WorkerLane], bell: Int32, process: StartedWorker, report: Int32
+    _ settings: WorkerSettings, generation: UInt32, lanes: [WorkerLane], bell: Int32, process: StartedWorker, report: Int32,
+    output: Int32, counters: WorkerCounters, controlGroup: WorkerControlGroup?
   ) {
     self.settings = settings
+    self.controlGroup = controlGroup
     self.report = report
+    self.counters = counters
+    lastLines = WorkerLines()
+    self.output = WorkerOutput(output, group: settings.group, counters: counters, lastLines: lastLines)
     self.generation = generation
     self.lanes = lanes
     self.bell = bell
@@ -222,6 +239,9 @@ final class WorkerProcess: Sendable {
       }
       usleep(100)
     }
+    // The worker has written its report.
+    let missing = readReport().split(separator: "\n").filter { $0.hasPrefix("missing: ") }.map { String($0.dropFirst(9)) }
+    state.withLock { $0.missingLayers = missing }
   }
 
   private func notReady() -> HostError {
@@ -241,15 +261,10 @@ final class WorkerProcess: Sendable {
   /// The hooks that were posted to this process.
   private let hooks = Atomic<Int>(0)
 
-  /// The crossings, each with one hook or several.
-  private let posts = Atomic<Int>(0)
-
   func noteCrossing(hooks count: Int) {
     hooks.wrappingAdd(count, ordering: .relaxed)
-    posts.wrappingAdd(1, ordering: .relaxed)
+    counters.crossings.add()
   }
-
-  var postedCrossings: Int { posts.load(ordering: .relaxed) }
 
   var postedHooks: Int { hooks.load(ordering: .relaxed) }
 
@@ -268,6 +283,7 @@ final class WorkerProcess: Sendable {
     }
     state.withLock { $0.seen = seen }
     sweep()
+    noteRefusals()
     if let problem { stop(.brokeProtocol(problem)) }
     if isFlood(rings, callbacks: count) {
       stop(.brokeProtocol("it woke the host more than \(Self.maximumRings) times in a second without an answer"))
@@ -302,13 +318,15 @@ final class WorkerProcess: Sendable {
     switch outcome {
     case .answered(let answer):
       let problem = crossing.complete(answer, of: self)
-      crossing.leave()
+      crossing.leave(began: answer.began)
       if let problem {
         stop(.brokeProtocol(problem))
+        noteLost(crossing.visit)
         crossing.lose(loss(of: crossing.instance.name, crossing.hook, isCulprit: true))
       }
     case .invalid(let problem):
       stop(.brokeProtocol(problem))
+      noteLost(crossing.visit)
       crossing.leave()
       crossing.lose(loss(of: crossing.instance.name, crossing.hook, isCulprit: true))
     case .pending, .notYet: break
@@ -318,16 +336,69 @@ final class WorkerProcess: Sendable {
   /// Whether hooks are in the worker.
   var isBusy: Bool { lanes.dropFirst().contains { $0.openSlots > 0 } }
 
-  /// Whether a line of this length may go to the log. More lines in a second are dropped (W48).
-  func mayLog(_ count: Int) -> Bool {
-    state.withLock { state in
+  /// Whether a line may go to the log. More lines in a second are dropped (W48).
+  func mayLog(_ line: crb_view) -> Bool {
+    let isAdmitted = state.withLock { state in
       let second = MonotonicClock.nanoseconds / 1_000_000_000
       if second != state.logSecond { (state.logSecond, state.linesOfSecond, state.logBytesOfSecond) = (second, 0, 0) }
       state.linesOfSecond += 1
-      state.logBytesOfSecond += count
+      state.logBytesOfSecond += unsafe line.bytes.count
       return state.linesOfSecond <= WorkerOutput.maximumLines && state.logBytesOfSecond <= WorkerOutput.maximumBytes
     }
+    if isAdmitted { unsafe lastLines.add(line.bytes) } else { counters.droppedLines.add() }
+    return isAdmitted
   }
+
+  /// Counts a call that fails because the process has ended; each call once.
+  func noteLost(_ visit: WorkerVisit) {
+    let isFirst = visit.place.withLock { place in
+      defer { place.isLost = true }
+      return !place.isLost
+    }
+    if isFirst { counters.lostCalls.add() }
+  }
+
+  /// Logs the system calls that were refused for the first time (W62).
+  func noteRefusals() {
+    let kinds = control.refusedKinds
+    let isNew = state.withLock { state in
+      defer { state.refusedKinds = kinds }
+      return state.refusedKinds != kinds
+    }
+    guard isNew else { return }
+    noteMaps()
+    for refusal in control.refusals where counters.isFirst(refusal.number) {
+      var metadata: Logger.Metadata = ["worker": "\(group)", "number": "\(refusal.number)"]
+      if let place = maps?.place(of: refusal.address) { metadata["address"] = "\(place)" }
+      Self.logger.warning(
+        "a plugin called \(WorkerCounters.callName(refusal.number)), which workers refuse; it got an error", metadata: metadata)
+    }
+  }
+
+  // MARK: Places in libraries
+
+  /// The files that the process has mapped, as last seen.
+  var maps: WorkerMaps? { state.withLock(\.maps) }
+
+  /// Looks at the mapped files, by which addresses are named.
+  func noteMaps() {
+    guard process.process > 0, let maps = WorkerMaps(of: process.process), !process.waitForEnd(within: .zero) else { return }
+    state.withLock { $0.maps = maps }
+  }
+
+  /// The layers of confinement that this system lacks, with the reasons.
+  var missingLayers: [String] { state.withLock(\.missingLayers) }
+
+  /// Whether its counts were not added to those of its worker before. The next question finds that they were.
+  func countsOnce() -> Bool {
+    state.withLock { state in
+      defer { state.isCounted = true }
+      return !state.isCounted
+    }
+  }
+
+  /// Its processor time and memory at its end; nil while it runs.
+  var endFigures: WorkerEnd? { state.withLock(\.end) }
 
   /// Ends the worker if one of its hooks runs for too long, or if it broke a rule of the protocol.
   func look(at now: UInt64) {
@@ -398,6 +469,26 @@ final class WorkerProcess: Sendable {
     }
   }
 
+  /// The reason in one word, for metrics: few values are possible.
+  var endKind: String {
+    switch reason {
+    case .ended(.exit)?: "exit"
+    case .ended(.signal(let signal))?: Self.name(ofSignal: signal)
+    case .ended(.launcher)?: "launcher"
+    case .hung?: "hang"
+    case .brokeProtocol?: "protocol"
+    case .stopped?, nil: "stopped"
+    }
+  }
+
+  private static func name(ofSignal signal: Int32) -> String {
+    let names: [Int32: String] = [
+      SIGILL: "SIGILL", SIGTRAP: "SIGTRAP", SIGABRT: "SIGABRT", SIGBUS: "SIGBUS", SIGFPE: "SIGFPE", SIGKILL: "SIGKILL",
+      SIGSEGV: "SIGSEGV", SIGPIPE: "SIGPIPE", SIGTERM: "SIGTERM", SIGSYS: "SIGSYS",
+    ]
+    return names[signal] ?? "SIG\(signal)"
+  }
+
   /// Kills the process. Its calls are answered when it has ended.
   func stop(_ reason: Reason) {
     state.withLock { if $0.reason == nil { $0.reason = reason } }
@@ -411,6 +502,7 @@ final class WorkerProcess: Sendable {
     let isFirst = state.withLock { state in
       defer { state.hasEnded = true }
       if state.reason == nil { state.reason = .ended(end.cause) }
+      state.end = end
       return !state.hasEnded
     }
     guard isFirst else { return nil }

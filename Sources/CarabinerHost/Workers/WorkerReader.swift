@@ -37,7 +37,8 @@ internal import Synchronization
   }
 
   /// Reads what a worker announces, until ``forget(_:)``.
-  func add(_ process: WorkerProcess, output: WorkerOutput) throws(HostError) {
+  func add(_ process: WorkerProcess) throws(HostError) {
+    let output = process.output
     guard poll >= 0 else { throw HostError(system: EMFILE, "a poll for workers cannot be made; raise the limit of open files") }
     let isFirst = state.withLock { state in
       state.bells[process.bell] = process
@@ -85,64 +86,5 @@ internal import Synchronization
       let now = MonotonicClock.nanoseconds
       for process in state.withLock({ Array($0.bells.values) }) { process.look(at: now) }
     }
-  }
-}
-
-/// The lines that a worker prints to descriptors 1 and 2, which go to the log.
-@safe final class WorkerOutput: @unchecked Sendable {
-  // Only the reader's thread uses the rest.
-
-  let descriptor: Int32
-  private let logger = Logger(label: "carabiner.worker")
-  private let group: String
-  private var line: [UInt8] = []
-  private var second: UInt64 = 0
-  private var linesOfSecond = 0
-  private var bytesOfSecond = 0
-  private(set) var dropped = 0
-
-  /// More in a second is dropped and counted (W48).
-  static let maximumLines = 10_000
-  static let maximumBytes = 1 << 20
-  private static let maximumLine = HostFunctions.maximumLogBytes
-
-  init(_ descriptor: Int32, group: String) {
-    self.descriptor = descriptor
-    self.group = group
-  }
-
-  /// Reads once.
-  ///
-  /// - Returns: False at the end.
-  func read() -> Bool {
-    var block = [UInt8](repeating: 0, count: 4096)
-    let count = unsafe Glibc.read(descriptor, &block, block.count)
-    guard count > 0 else { return count < 0 && (errno == EINTR || errno == EAGAIN) }
-    for byte in block[..<count] {
-      if byte == UInt8(ascii: "\n") || line.count == Self.maximumLine {
-        flush()
-      }
-      if byte != UInt8(ascii: "\n") { line.append(byte) }
-    }
-    return true
-  }
-
-  private func flush() {
-    let now = MonotonicClock.nanoseconds / 1_000_000_000
-    if now != second { (second, linesOfSecond, bytesOfSecond) = (now, 0, 0) }
-    linesOfSecond += 1
-    bytesOfSecond += line.count
-    defer { line.removeAll(keepingCapacity: true) }
-    guard linesOfSecond <= Self.maximumLines, bytesOfSecond <= Self.maximumBytes else {
-      dropped += 1
-      return
-    }
-    let text = String(decoding: line.map { $0 < 0x20 || $0 == 0x7F ? 0x20 : $0 }, as: UTF8.self)
-    logger.info("\(text)", metadata: ["worker": "\(group)"])
-  }
-
-  func close() {
-    if !line.isEmpty { flush() }
-    Glibc.close(descriptor)
   }
 }

@@ -43,7 +43,7 @@ internal import Glibc
     unsafe down = unsafe map
     process = WorkerProcess(
       WorkerSettings(group: "rehearsal"), generation: 1, lanes: lanes, bell: -1,
-      process: StartedWorker(descriptor: -1, launcher: WorkerLauncher(reading: [])), report: -1)
+      process: StartedWorker(descriptor: -1, launcher: WorkerLauncher(reading: [])), report: -1, output: -1, counters: WorkerCounters(), controlGroup: nil)
   }
 
   deinit {
@@ -114,7 +114,7 @@ internal import Glibc
   ///
   /// - Returns: A property that does not hold; nil if all hold.
   package func readMessage(_ bytes: [UInt8]) -> String? {
-    let answer = WorkerLane.Answer(verdict: 0, isKept: false, wasRun: true, message: bytes)
+    let answer = WorkerLane.Answer(verdict: 0, isKept: false, wasRun: true, began: 0, message: bytes)
     let isWhole = unsafe WorkerRecords.problem(in: bytes) == nil
     if !isWhole, WorkerRefusal.found(in: answer) == nil { return "a message that is cut is taken" }
     do throws(WorkerRefusal) {

@@ -37,6 +37,7 @@ enum WorkerServices {
 
   private static func status(_ callback: WorkerCallback, _ process: WorkerProcess) -> crb_status {
     let instance = process.owner.withLock(\.value)?.instance(callback.instance)
+    if let kind = kind(of: callback) { process.counters.note(kind) }
     return unsafe callback.message.withUnsafeBytes { bytes -> crb_status in
       switch Int(callback.request) {
       case Int(CCROSSING_CHECK.rawValue): return unsafe check(callback.argument, bytes, process)
@@ -45,7 +46,7 @@ enum WorkerServices {
         guard let instance else { return Status.stale }
         return unsafe each(bytes, process) { record in
           guard unsafe record.kind == CCROSSING_LINE.rawValue else { return false }
-          if unsafe process.mayLog(record.value.bytes.count) { unsafe instance.log(callback.argument, record.value) }
+          if unsafe process.mayLog(record.value) { unsafe instance.log(callback.argument, record.value) }
           return true
         }
       case Int(CCROSSING_FETCH.rawValue):
@@ -60,6 +61,17 @@ enum WorkerServices {
         process.stop(.brokeProtocol("there is no callback \(callback.request)"))
         return Status.invalid
       }
+    }
+  }
+
+  private static func kind(of callback: WorkerCallback) -> WorkerCounters.Upcall? {
+    switch Int(callback.request) {
+    case Int(CCROSSING_CHECK.rawValue): .check
+    case Int(CCROSSING_KEY.rawValue): .key
+    case Int(CCROSSING_LOG.rawValue): .log
+    case Int(CCROSSING_FETCH.rawValue): .fetch
+    case Int(CCROSSING_STORE.rawValue): .store
+    default: nil
     }
   }
 

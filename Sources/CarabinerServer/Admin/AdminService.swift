@@ -97,6 +97,7 @@ struct AdminService: RequestHandler {
         live.retired.map { ["generation": .count($0.number), "operations": .count($0.operationCount)] }),
       "plugins": .array(
         current.host.chain.entries().map(\.json)),
+      "workers": .array(current.host.chain.workers().map(\.json)),
       "quarantined": ["calls": .count(HostedChain.quarantinedCalls), "bytes": .count(HostedChain.quarantinedBytes)],
       "reloads": ["all": .count(reloads.all), "refused": .count(reloads.refused)],
       "trial": live.trial?.json ?? .null, "lastReload": live.lastReload?.json ?? .null,

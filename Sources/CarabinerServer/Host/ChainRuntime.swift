@@ -55,8 +55,6 @@ final class ChainRuntime: Sendable {
   ) throws {
     let manifest = try wire.applied(to: manifest)
     for warning in manifest.warnings { output.warn("\(warning)") }
-    let problems = manifest.workerProblems(isolation)
-    guard problems.isEmpty else { throw ManifestError(path: manifest.path, problems: manifest.placed(problems)) }
     let secrets = SecretReferences(directory: manifest.directory)
     let endpointText = try endpoint ?? manifest.resolvedEndpoint(secrets)?.value ?? fallbackEndpoint
     let webSocketText = try manifest.resolvedWebSocketURL(secrets)

@@ -17,6 +17,7 @@ struct HostMetrics: Sendable {
     writeGenerations(&sink)
     writeChain(&sink)
     writePlugins(&sink)
+    WorkerMetrics(live.current.host.chain.workers()).write(to: &sink)
     live.timings.write(to: &sink)
     writeUpstream(&sink)
   }

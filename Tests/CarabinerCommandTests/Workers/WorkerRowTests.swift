@@ -75,7 +75,7 @@ struct WorkerRowTests {
   }
 
   private func crossings(_ chain: HostedChain) -> [String: Int] {
-    Dictionary(chain.workers().map { ($0.group, $0.crossings) }) { $0 + $1 }
+    Dictionary(chain.workers().map { ($0.group, $0.counts.crossings) }) { $0 + $1 }
   }
 
   private static let inProcess = "in-process"

@@ -80,7 +80,7 @@ struct WorkerRun: Sendable {
     return folder.file(programs[0].lastPathComponent).path
   }
 
-  private static func compileWithout(into folder: FixturePlugin.Folder) async throws -> String {
+  static func compileWithout(into folder: FixturePlugin.Folder) async throws -> String {
     let program = folder.file("without").path
     let source = Repository.root.appending(path: "Tests/Fixtures/Confinement/without.c").path
     let run = try await ToolRun(URL(filePath: "/usr/bin/cc"), ["-std=gnu11", "-Wall", "-Wextra", "-o", program, source])

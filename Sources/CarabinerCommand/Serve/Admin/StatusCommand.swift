@@ -5,7 +5,8 @@ internal import CarabinerWire
 /// `carabiner status`: the state of a running gateway.
 struct StatusCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "status", abstract: "Show what a running gateway serves: generation, plugins, load, and the last reload.",
+    commandName: "status",
+    abstract: "Show what a running gateway serves: generation, plugins, workers, load, and the last reload.",
     discussion: "Example: carabiner status --admin unix:/run/carabiner.sock")
 
   @OptionGroup var options: AdminOptions
@@ -42,6 +43,7 @@ struct StatusCommand: AsyncParsableCommand {
           + (plugin["breaker"]?.string.map { ", breaker \($0)" } ?? "")
           + (plugin["faults"] == 0 ? "" : ", \(text(plugin["faults"])) faults"))
     }
+    lines += (json["workers"]?.array ?? []).map { WorkerLines.text($0) }
     if let trial = json["trial"], !trial.isNull {
       lines.append("on trial     generation \(text(trial["generation"])): \(text(trial["kind"])), since \(text(trial["since"]))")
       for (name, label) in [("own", "its own"), ("others", "others'")] {

@@ -1,0 +1,97 @@
+import Carabiner
+import CarabinerHost
+import CarabinerManifest
+import CarabinerWire
+import Foundation
+import Synchronization
+import TestTools
+import Testing
+
+/// The libraries of plugins in workers, and the settings of a program that embeds a chain.
+@Suite("Libraries of plugins in workers")
+struct WorkerLibraryTests {
+  private let folder: FixturePlugin.Folder
+
+  init() throws {
+    folder = try FixturePlugin.Folder()
+    // The user of workers has to reach it.
+    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.url.path)
+  }
+
+  /// A transport that notes the stamp of each request.
+  private final class Transport: HTTPTransport {
+    let stamps = Mutex<[String]>([])
+
+    func send(_ request: Carabiner.URLRequest) async throws -> HTTPResponse {
+      stamps.withLock { $0.append(request.headers["X-Stamp-Down"] ?? "none") }
+      return HTTPResponse(
+        response: Carabiner.HTTPURLResponse(url: request.url, statusCode: 200, headers: ["Content-Type": "application/json"]),
+        chunks: PullStream(Data(#"{"data":{"a":1}}"#.utf8)))
+    }
+  }
+
+  /// The first line of a file, as a plugin in a worker reads it.
+  private func firstLine(of path: String, read plugin: String) async throws -> String? {
+    let manifest = try Manifest(
+      text: """
+        carabiner: 1
+        plugins: [{name: p, file: \(plugin), config: {stamp-file: \(path)}, isolation: worker}]
+        chain: {http: [p]}
+        """)
+    let chain = try HostedChain(manifest)
+    let transport = Transport()
+    let url = try #require(URL(string: "http://127.0.0.1:1/graphql"))
+    let client = ApolloClient(
+      networkTransport: RequestChainNetworkTransport(interceptorProvider: chain, endpointURL: url, httpTransport: transport))
+    let operation = DynamicOperation(document: "{ a }", operationName: nil)
+    for try await _ in try client.results(of: operation, cachePolicy: .networkOnly) {}
+    return transport.stamps.withLock { $0.first }
+  }
+
+  @Test(
+    "T46, W16: the RUNPATH folder of a plugin is readable in its worker, its neighbour is not", arguments: ["enable", "disable"])
+  func runPath(newTags: String) async throws {
+    for name in ["libraries", "neighbour"] {
+      let place = folder.file(name)
+      try FileManager.default.createDirectory(at: place, withIntermediateDirectories: false)
+      try Data("read in \(name)\n".utf8).write(to: place.appending(path: "text"))
+    }
+    _ = try await FixturePlugin.compile(
+      "library", defining: ["NUMBER=1"], into: folder, name: "libraries/libbeside.so", linking: ["-Wl,-soname,libbeside.so"])
+    let libraries = folder.file("libraries").path
+    let plugin = try await FixturePlugin.compile(
+      "stamp", defining: ["STAMP_FILE=\"\""], into: folder,
+      linking: [
+        "-L\(libraries)", "-Wl,--no-as-needed", "-l:libbeside.so", "-Wl,--\(newTags)-new-dtags,-rpath,\(libraries)",
+      ])
+    // Without the folder, the worker could not map the plugin at all.
+    #expect(try await firstLine(of: "\(libraries)/text", read: plugin) == "read in libraries")
+    #expect(try await firstLine(of: folder.file("neighbour").appending(path: "text").path, read: plugin) == "")
+    #expect(try await firstLine(of: "/etc/passwd", read: plugin) == "")
+  }
+
+  @Test("W16: a plugin in Swift that names no folder of libraries comes up in a worker without LD_LIBRARY_PATH")
+  func swift() async throws {
+    let plugin = CommandRun.root.appending(path: "Plugins/token-auth/build/token-auth.so").path
+    let run = try await CommandRun(["inspect", "--load", "--format", "json", plugin], environment: ["LD_LIBRARY_PATH": ""])
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(try JSONValue(parsing: run.output)["interceptors"]?[0]?["id"] == "org.carabiner.token-auth")
+  }
+
+  @Test("W8, B31: a program that embeds a chain gets the problems of workers with line and column, as from check")
+  func embedded() throws {
+    guard (try? ControlGroup().check("cpu")) == nil else { return }
+    let manifest = try Manifest(
+      text: """
+        carabiner: 1
+        plugins:
+          - {name: p, file: \(CommandRun.root.path)/Plugins/noop/build/noop.so, isolation: {mode: worker, cpu: 50%}}
+        chain: {http: [p]}
+        """)
+    let error = #expect(throws: ManifestError.self) { _ = try HostedChain(manifest) }
+    let problem = try #require(error?.problems.first)
+    #expect(problem.position.map { "\($0.line)" } == "3")
+    #expect(problem.message.contains("cpu needs a delegated cgroup v2 with the cpu controller"), "\(problem.message)")
+    #expect(problem.message.contains("or remove cpu"))
+  }
+}
