@@ -84,6 +84,7 @@ struct HookTests {
     }
   }
 
+  // T7: Scripts/test runs these tests a second time with all plugins in workers.
   @Test(
     "a violation of the contract is a fault that names plugin and hook",
     arguments: [
@@ -113,6 +114,7 @@ struct HookTests {
     #expect(try await error(["negative-verdict"])?.code == .failed)
   }
 
+  // T15, T16: in workers too.
   @Test(
     "host functions refuse invalid calls",
     arguments: [
@@ -135,6 +137,7 @@ struct HookTests {
     #expect(error?.message == "status -4")
   }
 
+  // T9, T10: in workers too.
   @Test(
     "a suspended hook continues when it is resumed",
     arguments: ["resume-before-return", "resume-later", "resume-twice", "two-tokens"])
@@ -147,6 +150,7 @@ struct HookTests {
     #expect(try await error(["resume-with-fail"])?.code == .failed)
   }
 
+  // T11: in workers too.
   @Test(
     "a hook that stays pending beyond its timeout is revoked, however short that is", arguments: ["50ms", "0.000001ms"])
   func pendingTooLong(timeout: String) async throws {
@@ -168,6 +172,7 @@ struct HookTests {
     await #expect(throws: CancellationError.self) { try await task.value }
   }
 
+  // T6: in workers too, as the verdicts below.
   @Test("RESPOND answers without the network, and the stages further out see the answer")
   func respond() async throws {
     let transport = AnsweringTransport()
