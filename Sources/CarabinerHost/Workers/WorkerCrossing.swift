@@ -140,6 +140,8 @@ final class WorkerCrossing: Sendable {
   ///
   /// - Parameter culprit: Another stage of the crossing, during whose hook the worker ended.
   func lose(_ loss: PluginError, culprit: WorkerRow.Stage? = nil) {
+    // The worker has ended, or has never seen the message: nothing is kept for it.
+    leave()
     let isCurrent = enter { group, _, _ in
       group.loss = loss
       if let culprit { group.noteFault(at: culprit.index) }
