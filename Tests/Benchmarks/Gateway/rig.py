@@ -198,13 +198,27 @@ def answer(url):
 
 
 def cpu_seconds(process):
-    """The processor time that a process and its children have used so far, in user and system mode."""
-    children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    """The processor time that a process and all below it have used so far, in user and system mode."""
     ticks = 0
-    for pid in [str(process.pid)] + children:
+    for pid in [process.pid] + descendants(process.pid):
         fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
         ticks += int(fields[11]) + int(fields[12])
     return ticks / TICKS
+
+
+def descendants(pid):
+    """The numbers of all processes below one, for example of the workers of a gateway."""
+    found, waiting = [], [pid]
+    while waiting:
+        parent = waiting.pop()
+        try:
+            children = [int(child) for task in os.listdir(f"/proc/{parent}/task")
+                        for child in pathlib.Path(f"/proc/{parent}/task/{task}/children").read_text().split()]
+        except OSError:
+            continue
+        found += children
+        waiting += children
+    return found
 
 
 def resident_kb(process):

@@ -54,11 +54,12 @@ class Admin(http.client.HTTPConnection):
         return json.loads(self.ask("GET", "/status")[1])
 
     def counts(self):
-        """The number of responses, of responses with status 200, and of requests that clients cancelled."""
+        """The numbers of responses, of those with the status 200, 500 and 503, and of requests that clients cancelled."""
         text = self.ask("GET", "/metrics")[1]
         answers = {int(status): int(count) for status, count in re.findall(r'requests_total\{status="(\d+)"\} (\d+)', text)}
         cancelled = int(re.search(r"^carabiner_requests_cancelled_total (\d+)", text, re.M)[1])
-        return {"answered": sum(answers.values()), "good": answers.get(200, 0), "cancelled": cancelled}
+        return {"answered": sum(answers.values()), "good": answers.get(200, 0), "crashed": answers.get(500, 0),
+                "unavailable": answers.get(503, 0), "cancelled": cancelled}
 
     def settled(self):
         """The status when no operation is running, or after 10 seconds."""
@@ -71,9 +72,9 @@ class Admin(http.client.HTTPConnection):
 
 
 class Storm:
-    """Reloads and overwrites until it is stopped."""
+    """Reloads and overwrites until it is stopped. `others` are further actions, as (seconds between two of them, function)."""
 
-    def __init__(self, admin_path, plugin, builds, reload_every, overwrite_every):
+    def __init__(self, admin_path, plugin, builds, reload_every, overwrite_every, others=()):
         self.over = threading.Event()
         self.admin_path, self.plugin = admin_path, plugin
         self.builds = [pathlib.Path(build).read_bytes() for build in builds]
@@ -82,6 +83,7 @@ class Storm:
         self.threads = [
             threading.Thread(target=self.every, args=(reload_every, self.reload)),
             threading.Thread(target=self.every, args=(overwrite_every, self.overwrite)),
+            *(threading.Thread(target=self.every, args=other) for other in others),
         ]
         self.admin = Admin(admin_path)
 
@@ -238,4 +240,5 @@ def main():
         sys.exit("\n".join(problems) + (f"\nthe last of the gateway's log:\n{log[-2000:]}" if log else ""))
 
 
-main()
+if __name__ == "__main__":
+    main()
