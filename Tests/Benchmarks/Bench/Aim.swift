@@ -10,6 +10,15 @@ enum Aim {
     // Compared by instructions, which are exact. The report shows the times of the same work.
     "chain.stages.linear": 0.95...1.05, "chain.loaded.flat": 0.95...1.05, "chain.rules.flat": 0.95...1.05,
     "chain.retired.flat": 0.95...1.05,
+    // W90: the first crossing of a request, with small data.
+    "worker.set.s1.c1.added.us": 0...5, "worker.set.s1.c1.added.wall.us": 0...5, "worker.read1k.s1.c1.added.us": 0...5,
+    "worker.read1k.s1.c1.added.wall.us": 0...5,
+    // W91: ten stages of one group.
+    "worker.set.s10.c32.ratio": 0...1.3, "worker.read1k.s10.c32.ratio": 0...1.3, "worker.read100k.s10.c32.ratio": 0...1.3,
+    // W93, T49: after a crash.
+    "worker.crash.first.ms": 0...5, "worker.crash.swift.first.ms": 0...10,
+    // W94: with busy processors.
+    "worker.busy.added.p99.us": 0...20,
   ]
 }
 
@@ -20,7 +29,9 @@ struct DerivedFigure: Sendable {
   let parts: [String]
   let value: @Sendable ([Double]) -> Double
 
-  static let all = [
+  static let all = others + crossings
+
+  private static let others = [
     // MARK: Compared with other clients
     ratio("fetch.c32.per_libcurl", "fetch.c32.us", "libcurl.c32.us"),
     ratio("fetch.c1.per_libcurl", "fetch.c1.us", "libcurl.c1.us"),
@@ -39,7 +50,27 @@ struct DerivedFigure: Sendable {
     ratio("chain.loaded.flat", "chain.loaded.200.instructions", "chain.stages.1.instructions"),
     ratio("chain.rules.flat", "chain.rules.1000.instructions", "chain.stages.1.instructions"),
     ratio("chain.retired.flat", "chain.retired.300.instructions", "chain.stages.1.instructions"),
+    added("worker.busy.added.p99.us", "worker.busy.p99.us", "worker.busy.inprocess.p99.us"),
   ]
+
+  /// The cost that a worker adds to a request in process.
+  private static let crossings = ["set", "read1k", "read100k"].flatMap { kind in
+    [1, 10].flatMap { stages in
+      [1, 32].flatMap { concurrency in
+        let name = "worker.\(kind).s\(stages).c\(concurrency)"
+        return [
+          added("\(name).added.us", "\(name).us", "\(name).inprocess.us"),
+          added("\(name).added.wall.us", "\(name).wall.us", "\(name).inprocess.wall.us"),
+          ratio("\(name).ratio", "\(name).us", "\(name).inprocess.us"),
+        ]
+      }
+    }
+  }
+
+  /// The difference of two figures; 0 if the first one is smaller.
+  private static func added(_ name: String, _ with: String, _ without: String) -> DerivedFigure {
+    DerivedFigure(name: name, parts: [with, without]) { max(0, $0[0] - $0[1]) }
+  }
 
   private static func ratio(_ name: String, _ above: String, _ below: String) -> DerivedFigure {
     DerivedFigure(name: name, parts: [above, below]) { $0[0] / $0[1] }

@@ -8,7 +8,7 @@ struct Benchmark: Sendable {
   let measure: @Sendable (Surroundings) async throws -> [Figure]
 
   /// All cases, in the order of execution and display.
-  static let all = stages + chains + fetches + otherClients + texts + caches + hosts + generations + curves
+  static let all = stages + chains + fetches + otherClients + texts + caches + hosts + generations + curves + workers
 }
 
 /// A named number.

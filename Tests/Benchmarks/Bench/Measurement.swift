@@ -31,23 +31,34 @@ struct Measurement: Sendable {
   }
 
   /// Measures several pieces of work alternately, so that changes of the machine's speed affect all of them.
-  static func inTurns(seconds: Double, _ bodies: [(Int) async throws -> Void]) async throws -> [Measurement] {
+  ///
+  /// - Parameter processes: Other processes whose CPU time is part of the cost.
+  static func inTurns(
+    seconds: Double, besides processes: [Int32] = [], _ bodies: [(Int) async throws -> Void]
+  ) async throws -> [Measurement] {
     var iterations: [Int] = []
     for body in bodies { iterations.append(try await calibrated(seconds, body)) }
     var taken = bodies.map { _ in [Measurement]() }
     for _ in 0..<samples {
-      for index in bodies.indices { taken[index].append(try await sample(iterations[index], bodies[index])) }
+      for index in bodies.indices { taken[index].append(try await sample(iterations[index], besides: processes, bodies[index])) }
     }
     return taken.map(\.median)
   }
 
+  /// CPU time of this process and of others, in nanoseconds.
+  private static func used(besides processes: [Int32]) -> UInt64 {
+    processes.reduce(bench_cpu_ns()) { $0 + bench_process_cpu_ns($1) }
+  }
+
   /// One sample of a known number of iterations.
-  static func sample(_ iterations: Int, _ body: (Int) async throws -> Void) async throws -> Measurement {
+  static func sample(
+    _ iterations: Int, besides processes: [Int32] = [], _ body: (Int) async throws -> Void
+  ) async throws -> Measurement {
     let allocations = bench_allocations()
     let wall = bench_wall_ns()
-    let start = bench_cpu_ns()
+    let start = used(besides: processes)
     try await body(iterations)
-    let end = bench_cpu_ns()
+    let end = used(besides: processes)
     return Measurement(
       nanoseconds: Double(end - start) / Double(iterations),
       wallNanoseconds: Double(bench_wall_ns() - wall) / Double(iterations),

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "carabiner_benchmark.h"
 #include <stdio.h>
+#include <sys/types.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
@@ -13,6 +14,11 @@ static uint64_t nanoseconds(clockid_t clock) {
 }
 
 uint64_t bench_cpu_ns(void) { return nanoseconds(CLOCK_PROCESS_CPUTIME_ID); }
+
+uint64_t bench_process_cpu_ns(int32_t process) {
+  clockid_t clock;
+  return clock_getcpuclockid((pid_t)process, &clock) == 0 ? nanoseconds(clock) : 0;
+}
 
 uint64_t bench_wall_ns(void) { return nanoseconds(CLOCK_MONOTONIC); }
 

@@ -54,7 +54,7 @@ class Part:
     connections = rig.CONNECTIONS
     # The numbers of connections for which latencies are measured too.
     latencies = LATENCIES
-    # The requests for which instructions are counted.
+    # The requests for which instructions are counted; 0 if they are not counted.
     counted = 30 * rig.CONNECTIONS
 
     def __init__(self, folder):
@@ -65,6 +65,10 @@ class Part:
     def missing(self):
         """The reason why this machine cannot run the part, or None."""
         return None
+
+    def programs(self, executable, envoy, tools):
+        """The programs that are compared."""
+        return proxies.programs(executable, envoy, tools)
 
     def upstream(self, machine, core=None):
         """Starts an upstream for all programs, and returns its port."""
@@ -108,8 +112,8 @@ class Part:
     def check(self, program, answer):
         head, text = answer or ({}, "no response")
         up = [stage for stage in proxies.STAGES if head.get(f"x-{stage}-up") == "one"]
-        seen = head.get("x-seen", "")
-        if text != self.text or up != program.stages or seen != ("oneone" if program.stages else ""):
+        seen = "".join("one" for stage in (proxies.STAGES[0], proxies.STAGES[-1]) if stage in program.stages)
+        if text != self.text or up != program.stages or head.get("x-seen", "") != seen:
             sys.exit(f"{program.name} does not answer as it should:\n{head}\n{text[:2000]}")
 
 
@@ -172,6 +176,31 @@ class Large(Part):
     text = rig.body(100 * 1024, 985)
     latencies = []
     counted = 4 * rig.CONNECTIONS
+
+
+class Worker(Part):
+    """The gateway with its stages in process and in a worker."""
+
+    name = "worker"
+    title = f"as post, with the stages in process and in a worker, {rig.CONNECTIONS} connections"
+    latencies = [1, rig.CONNECTIONS]
+    # A tool would count only the instructions of the gateway, without those of its workers.
+    counted = 0
+    plugin = "headers.so"
+    # The hooks of a stage in a request: of the request, and of the response's head.
+    hooks = 2
+
+    def programs(self, executable, envoy, tools):
+        return proxies.isolated_programs(executable, tools, self.plugin)
+
+
+class LargeWorker(Worker):
+    name = "worker-large"
+    title = f"as worker, with stages that read a response of 100 KB, {rig.CONNECTIONS} connections"
+    text = Large.text
+    plugin = "reading.so"
+    # The body arrives in several pieces.
+    hooks = None
 
 
 class TLS(Part):
@@ -302,7 +331,7 @@ class SubscriptionSession(Session):
         self.command(f"rounds {count // self.clients}")
 
 
-PARTS = {part.name: part for part in (Part, Large, Subscription, TLS, HTTP2)}
+PARTS = {part.name: part for part in (Part, Large, Subscription, TLS, HTTP2, Worker, LargeWorker)}
 
 
 def make(name, folder, helper, clients):

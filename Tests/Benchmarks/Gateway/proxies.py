@@ -8,6 +8,8 @@ import typing
 STAGES = [f"stage-{number}" for number in range(1, 11)]
 # The target: at most half the cost of Envoy with ten filters that do the same.
 PLAIN, OURS, THEIRS, AIM = "carabiner, no stages", "carabiner, ten C stages", "Envoy, ten dynamic modules", 0.5
+# The same stages in a worker.
+ONE, ONE_ISOLATED, TEN_ISOLATED = "carabiner, one C stage", "carabiner, one in a worker", "carabiner, ten in a worker"
 ENVOY_TYPES = "type.googleapis.com/envoy.extensions"
 
 
@@ -36,11 +38,12 @@ class Program:
     start: typing.Callable
 
 
-def carabiner(executable, plugins, stages):
+def carabiner(executable, plugins, stages, plugin="headers.so", isolation=None):
     """The gateway. Its other built-in stages have default settings."""
     def start(machine, wiring, port, upstream, core=None):
-        manifest = machine.folder / f"carabiner-{len(stages)}.yaml"
-        entries = "".join(f"  - {{name: {stage}, file: {plugins}/headers.so}}\n" for stage in stages)
+        manifest = machine.folder / f"carabiner-{len(stages)}{'-worker' if isolation else ''}.yaml"
+        key = f", isolation: {isolation}" if isolation else ""
+        entries = "".join(f"  - {{name: {stage}, file: {plugins}/{plugin}{key}}}\n" for stage in stages)
         manifest.write_text(
             "carabiner: 1\nserve: {return-headers: [x-*]}\n"
             + (f"settings: {{ca-file: {wiring.tls}/certificate.pem}}\n" if wiring.tls else "")
@@ -136,6 +139,17 @@ def envoy(executable, plugins, filters):
             ENVOY_DYNAMIC_MODULES_SEARCH_PATH=str(plugins))
 
     return start
+
+
+def isolated_programs(executable, plugins, plugin):
+    """The gateway with stages in process, and with the same stages in one worker."""
+    def program(name, count, isolation=None):
+        return Program(name, STAGES[:count], carabiner(executable, plugins, STAGES[:count], plugin, isolation))
+
+    isolation = "{mode: worker, group: stages}"
+    return [
+        program(PLAIN, 0), program(ONE, 1), program(ONE_ISOLATED, 1, isolation), program(OURS, 10),
+        program(TEN_ISOLATED, 10, isolation)]
 
 
 def programs(executable, envoy_executable, plugins):

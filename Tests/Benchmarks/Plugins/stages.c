@@ -1,5 +1,5 @@
-/* Stages for the benchmarks in addition to Plugins/noop: one that receives every chunk, and one that is resumed from its own
- * thread. */
+/* Stages for the benchmarks in addition to Plugins/noop: one that receives every chunk, one that is resumed from its own thread, one
+ * that sets a header of the request, and one that reads the result. */
 #include <carabiner.h>
 #include <pthread.h>
 #include <stddef.h>
@@ -86,6 +86,22 @@ static crb_status create(const crb_host *h, const crb_create_info *info, void **
   return CRB_OK;
 }
 
+static crb_verdict set_header(void *inst, crb_call call, void **state) {
+  (void)inst, (void)state;
+  const crb_view name = {.ptr = (const uint8_t *)"x-bench", .len = 7}, value = {.ptr = (const uint8_t *)"one", .len = 3};
+  return host->header_set(call, name, value, CRB_HEADER_APPEND) == CRB_OK ? CRB_CONTINUE : CRB_FAIL;
+}
+
+static crb_verdict read_result(void *inst, crb_call call, void *state, const crb_result *result) {
+  (void)inst, (void)call, (void)state;
+  uint64_t sum = 0;
+  /* One byte of each line of the processor's cache. */
+  for (size_t place = 0; place < result->json.len; place += 64) sum += result->json.ptr[place];
+  return sum ? CRB_CONTINUE : CRB_FAIL;
+}
+
+static const crb_graphql_stage setting = {.size = sizeof setting, .mutates = CRB_PART_HEADERS, .on_request = set_header};
+static const crb_graphql_stage reading = {.size = sizeof reading, .needs = CRB_PART_JSON, .on_result = read_result};
 static const crb_graphql_stage suspending = {.size = sizeof suspending, .on_request = suspend};
 static const crb_http_stage chunks = {.size = sizeof chunks, .on_request = pass, .on_chunk = pass_chunk};
 
@@ -102,9 +118,21 @@ static const crb_interceptor chunk = {.size = sizeof chunk,
                                       .version = "1.0.0",
                                       .http = &chunks,
                                       .create = create};
-static const crb_interceptor *const items[] = {&pending, &chunk};
+static const crb_interceptor set = {.size = sizeof set,
+                                    .thread_class = CRB_THREADS_CONCURRENT,
+                                    .id = "org.carabiner.bench.set",
+                                    .version = "1.0.0",
+                                    .graphql = &setting,
+                                    .create = create};
+static const crb_interceptor reader = {.size = sizeof reader,
+                                       .thread_class = CRB_THREADS_CONCURRENT,
+                                       .id = "org.carabiner.bench.read",
+                                       .version = "1.0.0",
+                                       .graphql = &reading,
+                                       .create = create};
+static const crb_interceptor *const items[] = {&pending, &chunk, &set, &reader};
 static const crb_plugin plugin = {
-    .size = sizeof plugin, .abi_major = CRB_ABI_MAJOR, .abi_minor_built = CRB_ABI_MINOR, .count = 2, .items = items};
+    .size = sizeof plugin, .abi_major = CRB_ABI_MAJOR, .abi_minor_built = CRB_ABI_MINOR, .count = 4, .items = items};
 
 CRB_EXPORT const crb_plugin *crb_entry_v1(const crb_host *h) {
   host = h;

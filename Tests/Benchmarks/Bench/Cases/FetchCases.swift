@@ -99,7 +99,7 @@ extension Benchmark {
 }
 
 /// A counter shared by several tasks.
-private final class Counter: Sendable {
+final class Counter: Sendable {
   private let value = Atomic(0)
 
   /// 1, 2, 3 and so on.

@@ -15,6 +15,9 @@ uint64_t bench_allocations(void);
 /* CPU time of this process in nanoseconds. */
 uint64_t bench_cpu_ns(void);
 
+/* CPU time of another process in nanoseconds; 0 if it has ended. */
+uint64_t bench_process_cpu_ns(int32_t process);
+
 /* CPU time of all ended processes this one started and waited for, in nanoseconds. */
 uint64_t bench_children_cpu_ns(void);
 
@@ -32,6 +35,10 @@ long bench_libcurl(const char *url, const char *body, long total, long concurren
  * Returns the number of values seen, or -1 if the text is not valid JSON. bench_json_padding readable bytes must follow it. */
 long bench_simdjson(const char *text, size_t length, int on_demand);
 extern const size_t bench_json_padding;
+
+/* Sends `total` messages to a child process over a SEQPACKET socket, `in_flight` at a time. The child returns each one.
+ * `cpu_ns` gets the CPU time of both processes. Returns 0, or an error number. */
+int bench_seqpacket(long total, long in_flight, size_t bytes, uint64_t *cpu_ns);
 
 /* The number of occurrences of the byte, found with memchr. */
 size_t bench_memchr(const void *bytes, size_t length, int byte);
