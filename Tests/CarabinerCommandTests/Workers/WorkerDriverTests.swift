@@ -24,6 +24,8 @@ struct WorkerDriverTests {
     return try await ToolRun(driver, [arguments[0], worker, probe] + arguments.dropFirst())
   }
 
+  // W19, W20, W30, W32, W33: these checks of driver.c.
+  // T6, T8, T9, T10, T11, T12, T13, T14, T15, T16, T21: these too.
   @Test("W25, W28, W29: reads, edits, verdicts, tokens, services and the life of calls are as in the process of the host")
   func semantics() async throws {
     let state = try await FixturePlugin.compile("state", into: folder, name: "state.so")

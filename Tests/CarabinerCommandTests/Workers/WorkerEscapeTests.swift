@@ -6,7 +6,8 @@ import Testing
 @Suite("Escapes from a worker")
 struct WorkerEscapeTests {
   @Test(
-    "W64: no attempt succeeds, in a constructor or in a thread, with and without namespaces", arguments: EscapeFixture.all,
+    "W61, W64, T41, T42: no attempt succeeds, in a constructor or in a thread, with and without namespaces",
+    arguments: EscapeFixture.all,
     [[], [.namespaces]] as [[WorkerRun.Feature]])
   func confined(_ fixture: EscapeFixture, _ lacking: [WorkerRun.Feature]) async throws {
     let folder = try FixturePlugin.Folder()

@@ -2,11 +2,13 @@
  *   driver test WORKER PROBE.so [STATE.so]             checks verdicts, edits, states and the life of calls
  *   driver bench WORKER PROBE.so DO IN-FLIGHT LANES COUNT    prints the time of a crossing, and finds lost wake-ups */
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -83,6 +85,23 @@ static void load(void) {
   NUMBER("hook of no instance", verdict(50, "continue"), CRB_FAIL);
 }
 
+/* The worker gets these files.  It can cut neither of them short, nor write to that of the host. */
+static void check_memory(void) {
+  for (int is_down = 0; is_down <= 1; is_down++) {
+    void *map;
+    int file = CCrossing_make(1 << 20, is_down, &map);
+    /* 0x10 is F_SEAL_FUTURE_WRITE.  Newer kernels add F_SEAL_EXEC. */
+    NUMBER("seals", fcntl(file, F_GET_SEALS) & 0x1F, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL | (is_down ? 0x10 : 0));
+    NUMBER("cut short", ftruncate(file, 0), -1);
+    NUMBER("grown", ftruncate(file, 1 << 30), -1);
+    NUMBER("a hole", fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, 4096), is_down ? -1 : 0);
+    NUMBER("write()", pwrite(file, "x", 1, 0), is_down ? -1 : 1);
+    NUMBER("another map", mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0) == MAP_FAILED, is_down);
+    CCrossing_unmap(map, 1 << 20);
+    close(file);
+  }
+}
+
 static void check_hooks(void) {
   NUMBER("continue", verdict(PROBE, "continue"), CRB_CONTINUE);
   NUMBER("an odd verdict", verdict(PROBE, "odd"), 77);
@@ -148,8 +167,10 @@ static void check_calls(void) {
 }
 
 static void check_waiting(void) {
-  TEXT("resumed before it returned", said(PROBE, ++calls, "wait-now"), "-4");
-  struct result result = run(1, PROBE, ++calls, "wait-thread");
+  struct result result = run(1, PROBE, ++calls, "wait-now");
+  TEXT("resumed before it returned", value_of(&result, CCROSSING_HEADER, "X-R", &record), "-4");
+  NUMBER("no message that it is pending", result.was_pending, 0);
+  result = run(1, PROBE, ++calls, "wait-thread");
   NUMBER("resumed by a thread", result.verdict, CRB_CONTINUE);
   result = run(1, PROBE, ++calls, "wait-timer");
   NUMBER("resumed by a timer", result.verdict, CRB_CONTINUE);
@@ -181,6 +202,13 @@ static void check_waiting(void) {
   TEXT("resume after an old REVOKE", said(PROBE, ++calls, "resume-late"), "0");
   NUMBER("its verdict", await_answer(&host, 1, slot, 0).verdict, CRB_CONTINUE);
   NUMBER("serial", verdict(SERIAL, "wait-thread"), CRB_CONTINUE);
+  request(&message, "until-cancelled");
+  slot = post(&host, 2, CCROSSING_ON_REQUEST, 0, PROBE, call = ++calls, message.bytes, message.length);
+  while (!CCrossing_running(host.pairs[2].up)) usleep(100);
+  post_without_slot(&host, 0, CCROSSING_CANCEL, PROBE, call, 0);
+  result = await_answer(&host, 2, slot, 0);
+  TEXT("cancelled while its hook runs", value_of(&result, CCROSSING_HEADER, "X-R", &record), "1 1");
+  post_without_slot(&host, 2, CCROSSING_RELEASE, PROBE, call, 0);
 }
 
 static void check_services(void) {
@@ -291,6 +319,7 @@ int main(int count, char **words) {
   if ((count != 4 && count != 5) || strcmp(words[1], "test")) return 2;
   start(&host, words[2], 2, &words[3], (uint32_t)count - 3);
   load();
+  check_memory();
   check_hooks();
   check_calls();
   check_waiting();

@@ -161,6 +161,13 @@ static crb_verdict act(crb_call call, void **state, const char *what) {
   if (!strcmp(what, "odd")) return 77;
   if (!strcmp(what, "crash")) *(volatile int *)0 = 1;
   if (!strcmp(what, "log")) host->log(self, CRB_LOG_WARN, call, text("a line"));
+  if (!strcmp(what, "until-cancelled")) {
+    char line[64];
+    int before = cancels, after = before;
+    for (int turn = 0; turn < 20000 && (!host->cancelled(call) || after == before); turn++) usleep(1000), after = cancels;
+    snprintf(line, sizeof line, "%d %d", host->cancelled(call), after - before);
+    return say(call, line), CRB_CONTINUE;
+  }
   if (!strcmp(what, "cancelled")) return say_number(call, host->cancelled(call)), CRB_CONTINUE;
   if (!strcmp(what, "fail")) {
     crb_error error = {.size = sizeof error, .code = 7, .message = text("refused"), .http_status = 403};
