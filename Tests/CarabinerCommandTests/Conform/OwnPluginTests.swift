@@ -6,7 +6,10 @@ import Testing
 /// The plugins of this repository, confined by the harness: C, C++, Rust and Swift with tasks and timers.
 @Suite("The repository's own plugins under test")
 struct OwnPluginTests {
-  static let names = ["cbor-parser", "hmac-sign", "noop", "recorder", "request-log", "token-auth", "ttl-cache"]
+  static let names = [
+    "cbor-parser", "hmac-sign", "jwt-auth", "noop", "recorder", "request-log", "token-auth",
+    "ttl-cache",
+  ]
 
   @Test("need no system call that is refused, and break no rule of the process", arguments: names)
   func unrefused(_ name: String) async throws {
