@@ -7,7 +7,7 @@ import Testing
 @Suite("The repository's own plugins under test")
 struct OwnPluginTests {
   static let names = [
-    "cbor-parser", "complexity-guard", "hmac-sign", "jwt-auth", "noop", "recorder", "request-log", "token-auth",
+    "audit-log", "cbor-parser", "complexity-guard", "hmac-sign", "jwt-auth", "noop", "recorder", "request-log", "token-auth",
     "ttl-cache",
   ]
 
