@@ -28,7 +28,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
   case http1Request = "http1-request"
   /// Responses of HTTP/1.1.
   case http1Response = "http1-response"
-  /// What a worker writes: its answers, requests and states.
+  /// The messages of a worker: its answers, requests and states.
   case workerAnswer = "worker-answer"
 
   /// Checks an input.

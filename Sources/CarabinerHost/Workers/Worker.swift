@@ -245,7 +245,8 @@ package final class Worker: Sendable {
     let bell = CLinux_newWakeUp()
     guard bell >= 0 else { throw HostError(system: errno, "an event counter for a worker cannot be made") }
     let process = try WorkerProcess.start(
-      settings, user: user, generation: generation, lanes: lanes, bell: bell, plugins: files, counters: counters, launcher: launcher)
+      settings, user: user, generation: generation, lanes: lanes, bell: bell, plugins: files, counters: counters,
+      launcher: launcher)
     do throws(HostError) {
       try WorkerReader.shared.add(process)
       try process.awaitReady(within: Self.readyLimit)

@@ -15,6 +15,8 @@ final class WorkerProcess: Sendable {
     case ended(WorkerEnd.Cause)
     /// A hook ran for longer than `hang`.
     case hung(Hook)
+    /// A lane neither ran a hook nor took this one for as long, for example because the process is stopped.
+    case stalled(Hook)
     /// It sent a message that breaks the protocol.
     case brokeProtocol(String)
     /// The host ended it.
@@ -432,7 +434,7 @@ final class WorkerProcess: Sendable {
       }
       return nil
     }
-    if let stuck { stop(.hung(stuck)) }
+    if let stuck { stop(.stalled(stuck)) }
   }
 
   private func lookAtHooks(_ now: UInt64) {
@@ -464,6 +466,7 @@ final class WorkerProcess: Sendable {
     case .ended(.signal(let signal))?: unsafe "signal \(signal) (\(String(cString: strsignal(signal))))"
     case .ended(.launcher)?: "the launcher ended"
     case .hung(let hook)?: "\(hook.name) ran for longer than \(settings.hang)"
+    case .stalled(let hook)?: "a lane took no hook for longer than \(settings.hang) while \(hook.name) waited"
     case .brokeProtocol(let problem)?: "it broke the protocol: \(problem)"
     case .stopped?: "the host ended it"
     }
@@ -475,7 +478,7 @@ final class WorkerProcess: Sendable {
     case .ended(.exit)?: "exit"
     case .ended(.signal(let signal))?: Self.name(ofSignal: signal)
     case .ended(.launcher)?: "launcher"
-    case .hung?: "hang"
+    case .hung?, .stalled?: "hang"
     case .brokeProtocol?: "protocol"
     case .stopped?, nil: "stopped"
     }
@@ -526,7 +529,7 @@ final class WorkerProcess: Sendable {
   func loss(of entry: String, _ hook: Hook, isCulprit: Bool) -> PluginError {
     let code: PluginError.Code =
       switch reason {
-      case .hung?: .hung
+      case .hung?, .stalled?: .hung
       case .brokeProtocol?: .brokeProtocol
       case .ended?, .stopped?, nil: .crashed
       }

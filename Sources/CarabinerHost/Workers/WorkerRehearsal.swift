@@ -43,7 +43,8 @@ internal import Glibc
     unsafe down = unsafe map
     process = WorkerProcess(
       WorkerSettings(group: "rehearsal"), generation: 1, lanes: lanes, bell: -1,
-      process: StartedWorker(descriptor: -1, launcher: WorkerLauncher(reading: [])), report: -1, output: -1, counters: WorkerCounters(), controlGroup: nil)
+      process: StartedWorker(descriptor: -1, launcher: WorkerLauncher(reading: [])), report: -1, output: -1,
+      counters: WorkerCounters(), controlGroup: nil)
   }
 
   deinit {

@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// Starts workers again: at most two at a time, and ten a second for the whole host (W52).
 ///
-/// Each start has a thread of its own. A worker that takes long does not keep others from starting.
+/// Each start has a thread of its own. A worker that takes long does not delay the others.
 final class WorkerStarter: Sendable {
   static let shared = WorkerStarter()
 

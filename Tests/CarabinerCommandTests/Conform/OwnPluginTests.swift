@@ -6,6 +6,9 @@ import Testing
 /// The plugins of this repository, confined by the harness: C, C++, Rust and Swift with tasks and timers.
 @Suite("The repository's own plugins under test")
 struct OwnPluginTests {
+  /// A plugin that writes a file, which workers refuse.
+  static let writingPlugin = "audit-log"
+
   static let names = [
     "audit-log", "cbor-parser", "complexity-guard", "hmac-sign", "jwt-auth", "noop", "recorder", "request-log", "token-auth",
     "ttl-cache",

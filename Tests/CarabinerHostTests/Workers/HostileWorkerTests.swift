@@ -20,6 +20,7 @@ struct HostileWorkerTests {
     init(_ rule: String, _ name: String, _ reason: String) { (self.rule, self.name, self.reason) = (rule, name, reason) }
   }
 
+  // B1, B2, B3, B4, B5, B6, B7, B8, B10, B11, B12, B14, B15, B16, B21, B23
   /// The turns that end the worker with `protocol`.
   static let breaches = [
     Turn("B1", "begun-beyond", "posts by its own count"), Turn("B2", "begun-back", "posts by its own count"),
@@ -46,7 +47,7 @@ struct HostileWorkerTests {
     Turn("B9", "first-not-run", "passed over"), Turn("W20", "before-asked", "it broke the protocol"),
   ]
 
-  @Test("W21, W27: a worker that breaks a rule is killed, its call fails with protocol, and others go on", arguments: breaches)
+  @Test("W21, W23, W27: a worker that breaks a rule is killed, its call fails with protocol, and others go on", arguments: breaches)
   func breach(turn: Turn) async throws {
     let other = try await WorkerChain(turn: "none")
     let hostile = try await WorkerChain(turn: turn.name)
@@ -200,7 +201,7 @@ struct HostileWorkerTests {
   }
 
   @Test(
-    "W52: a worker that takes long to start again does not keep others from starting",
+    "W52: a worker that takes long to start again does not delay the starts of others",
     arguments: ["hang-later-creates", "silent-later"])
   func slowRestarts(turn: String) async throws {
     let slow = [try await WorkerChain(turn: turn), try await WorkerChain(turn: turn), try await WorkerChain(turn: turn)]

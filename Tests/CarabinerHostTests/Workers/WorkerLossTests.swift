@@ -6,7 +6,7 @@ import Synchronization
 import TestTools
 import Testing
 
-/// What happens to calls, and to the host, when workers end.
+/// The effects on calls, and on the host, when workers end.
 ///
 /// `CARABINER_WORKER_KILLS` and `CARABINER_WORKER_RESTARTS` set how often workers are killed; `Scripts/soak --workers` sets both.
 @Suite("Workers that end")
@@ -104,7 +104,7 @@ struct WorkerLossTests {
     }
   }
 
-  @Test("W19, W47: the largest arena and one that is no multiple of a block come up", arguments: ["4GiB", "1048577"])
+  @Test("W19, W47: the largest arena and one that is not a multiple of a block come up", arguments: ["4GiB", "1048577"])
   func arenas(size: String) async throws {
     let chain = try await WorkerChain("steady", isolation: ", lanes: 1, arena: \(size)")
     #expect(try await chain.name() == "server")
@@ -274,7 +274,7 @@ struct WorkerLossTests {
     print("T50: \(restarts) restarts, before \(before), after \(after)")
   }
 
-  /// What this process and a launcher hold for workers.
+  /// The resources that this process and a launcher hold for workers.
   private struct Holdings {
     /// The files and mappings of shared memory with a size.
     var (memory, mappings) = (0, 0)
