@@ -134,7 +134,7 @@ struct StoreServiceTests {
 
   // MARK: Transactions
 
-  @Test("operations that follow each other see what the ones before did, and the counts are right")
+  @Test("T19: operations that follow each other see what the ones before did, and the counts are right")
   func chained() async throws {
     let store = ApolloStore()
     #expect(try await run(client(.c, caches: [], graphql: "chained", store: store)).text == Self.answer)
