@@ -20,7 +20,7 @@ struct HostileWorkerTests {
     init(_ rule: String, _ name: String, _ reason: String) { (self.rule, self.name, self.reason) = (rule, name, reason) }
   }
 
-  // B1, B2, B3, B4, B5, B6, B7, B8, B10, B11, B12, B14, B15, B16, B21, B23
+  // B1, B2, B3, B4, B5, B6, B7, B8, B10, B11, B12, B14, B15, B16, B21, B23: each has a turn below.
   /// The turns that end the worker with `protocol`.
   static let breaches = [
     Turn("B1", "begun-beyond", "posts by its own count"), Turn("B2", "begun-back", "posts by its own count"),
