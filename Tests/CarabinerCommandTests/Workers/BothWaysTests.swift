@@ -29,7 +29,8 @@ struct BothWaysTests {
     Subject(name: "complexity-guard", config: "{maximum-cost: 2000}", chain: "{graphql: [p]}"),
     Subject(name: "hmac-sign", config: "{key: secret}", chain: "{http: [p]}"),
     Subject(
-      name: "jwt-auth", config: "{jwks: {keys: [\(key)]}, issuer: a, audience: [], allow-anonymous: true}", chain: "{graphql: [p]}"),
+      name: "jwt-auth", config: "{jwks: {keys: [\(key)]}, issuer: a, audience: [], allow-anonymous: true}",
+      chain: "{graphql: [p]}"),
     Subject(name: "noop", chain: "{graphql: [p]}"),
     Subject(name: "recorder", chain: everywhere),
     Subject(name: "request-log", chain: "{graphql: [p]}"),

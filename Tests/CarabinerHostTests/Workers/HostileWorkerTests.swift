@@ -47,7 +47,8 @@ struct HostileWorkerTests {
     Turn("B9", "first-not-run", "passed over"), Turn("W20", "before-asked", "it broke the protocol"),
   ]
 
-  @Test("W21, W23, W27: a worker that breaks a rule is killed, its call fails with protocol, and others go on", arguments: breaches)
+  @Test(
+    "W21, W23, W27: a worker that breaks a rule is killed, its call fails with protocol, and others go on", arguments: breaches)
   func breach(turn: Turn) async throws {
     let other = try await WorkerChain(turn: "none")
     let hostile = try await WorkerChain(turn: turn.name)
