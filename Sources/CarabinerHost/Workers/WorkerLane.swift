@@ -459,13 +459,13 @@ internal import Synchronization
     return nil
   }
 
-  /// How far a lane has come that has hooks to run.
+  /// How far a lane has come that has hooks to run. It does not hold the hook's call, which holds the process.
   struct Progress: Equatable {
     let begun: UInt32
     /// The hook that waits, of the first slot.
-    let crossing: WorkerCrossing
-
-    static func == (left: Progress, right: Progress) -> Bool { left.begun == right.begun && left.crossing === right.crossing }
+    let hook: Hook
+    let slot: UInt32
+    let generation: UInt32
   }
 
   /// How far the lane has come; nil if no hook waits for it, or if it names one as running.
@@ -474,7 +474,9 @@ internal import Synchronization
     return state.withLock { state in
       let waiting = state.announced.filter { unsafe CCrossing_stateOf(up, $0) != state.slots[Int($0)].generation << 1 }
       guard let slot = waiting.min() else { return nil }
-      return state.slots[Int(slot)].crossing.map { Progress(begun: begun(&state), crossing: $0) }
+      let entry = state.slots[Int(slot)]
+      guard let hook = entry.crossing?.hook else { return nil }
+      return Progress(begun: begun(&state), hook: hook, slot: slot, generation: entry.generation)
     }
   }
 

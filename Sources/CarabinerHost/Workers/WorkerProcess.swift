@@ -430,7 +430,7 @@ final class WorkerProcess: Sendable {
       for index in lanes.indices.dropFirst() {
         let progress = lanes[index].progress
         if progress == nil || progress != state.progress[index].last { state.progress[index] = (progress, now) }
-        if let progress, now - state.progress[index].since > settings.hang.inNanoseconds { return progress.crossing.hook }
+        if let progress, now - state.progress[index].since > settings.hang.inNanoseconds { return progress.hook }
       }
       return nil
     }

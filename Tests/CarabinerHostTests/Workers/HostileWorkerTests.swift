@@ -134,11 +134,14 @@ struct HostileWorkerTests {
 
   @Test("W21: an answer that changes after it was given changes nothing")
   func twice() async throws {
-    let hostile = try await WorkerChain(turn: "twice")
+    let hostile = try await WorkerChain(turn: "twice", isolation: Self.quick)
     for _ in 0..<20 {
-      // The host copies an answer once, at any moment.
+      // The host copies an answer once, at any moment. After a breach, the next worker may not be there in time.
       let failure = try await hostile.failure()
-      #expect(failure == nil || [.brokeProtocol, .fault, .failed, .crashed].contains(failure?.code))
+      let code = failure?.code
+      #expect(
+        code == nil || [.brokeProtocol, .fault, .failed, .crashed, .hung, .unavailable].contains(code),
+        "\(String(describing: failure))")
     }
   }
 
