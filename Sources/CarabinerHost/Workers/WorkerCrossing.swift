@@ -112,6 +112,19 @@ final class WorkerCrossing: Sendable {
     lane?.close(ticket, began: began)
   }
 
+  /// Ends the wait for an answer.
+  ///
+  /// - Returns: The slot, which the plugin may still use; nil if it was given back.
+  func detach() -> (lane: WorkerLane, ticket: WorkerLane.Ticket)? {
+    let (lane, ticket) = place.withLock { place in
+      defer { place.lane = nil }
+      return (place.lane, place.ticket)
+    }
+    guard let lane else { return nil }
+    lane.forget(ticket)
+    return (lane, ticket)
+  }
+
   func notePending() { place.withLock { $0.isPending = true } }
 
   /// Completes the hook with the answer of its worker.

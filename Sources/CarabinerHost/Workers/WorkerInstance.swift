@@ -356,9 +356,9 @@ final class WorkerInstance: Sendable {
       }
       return place
     }
-    if let crossing = place.crossing {
-      // Its token was revoked. The plugin may read what the hook was shown for a while (rule R3).
-      _ = options.environment.schedule(Self.readingTime) { crossing.leave() }
+    if let (lane, ticket) = place.crossing?.detach() {
+      // Its token was revoked. The plugin may read what the hook was shown for a while (rule R3). The chain is not kept for that.
+      _ = options.environment.schedule(Self.readingTime) { lane.close(ticket) }
     }
     guard let process = place.process else { return }
     process.lanes[place.lane].post(CCROSSING_RELEASE, instance: number, call: visit.number)

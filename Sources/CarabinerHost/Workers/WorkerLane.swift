@@ -358,6 +358,15 @@ internal import Synchronization
         wasRun: answer.flags & UInt32(CCROSSING_NOT_RUN) == 0, began: answer.began, message: message))
   }
 
+  /// Drops the answer of a slot, which stays in use.
+  func forget(_ ticket: Ticket) {
+    state.withLock { state in
+      guard state.slots[Int(ticket.slot)].generation == ticket.generation else { return }
+      state.slots[Int(ticket.slot)].crossing = nil
+      state.announced.remove(ticket.slot)
+    }
+  }
+
   /// Gives a slot back, and the space of its message once no follower reads it.
   ///
   /// - Parameter began: When the lane took the post, as the worker says; 0 if it is unknown.
