@@ -373,7 +373,7 @@ package final class Worker: Sendable {
   private func end(of process: WorkerProcess) -> WorkerStatus.End {
     process.output.drain()
     var end = WorkerStatus.End(kind: process.endKind, place: "", reason: process.reasonText)
-    let interrupted = process.lanes.dropFirst().compactMap(\.interrupted)
+    let interrupted = process.interrupted
     let names = state.withLock { state in
       interrupted.map { state.instances[$0.instance]?.value?.name ?? "an entry that is gone" }
     }

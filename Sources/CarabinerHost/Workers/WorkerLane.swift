@@ -410,9 +410,19 @@ internal import Synchronization
     return (UInt32(truncatingIfNeeded: word >> 8) & 0xFFFFFF, UInt32(word >> 32), UInt8(truncatingIfNeeded: word) - 1)
   }
 
+  /// A hook that ran when the worker ended.
+  struct Interrupted: Sendable {
+    let instance: UInt32
+    let hook: Hook
+    /// The number of the request.
+    let request: UInt64
+    /// The lines that the hook had written to the log.
+    let lines: [UInt8]
+  }
+
   /// The hook that ran when the worker ended: its instance, its hook, the number of the request, and the lines that it had written to the
   /// log. Of the worker's memory only the running slot and the lines are used, and they are checked.
-  var interrupted: (instance: UInt32, hook: Hook, request: UInt64, lines: [UInt8])? {
+  var interrupted: Interrupted? {
     guard let running, let hook = Hook(rawValue: running.operation), running.slot < UInt32(CCROSSING_SLOTS) else { return nil }
     return state.withLock { state in
       let entry = state.slots[Int(running.slot)]
@@ -425,7 +435,7 @@ internal import Synchronization
       let lines = unsafe [UInt8](unsafeUninitializedCapacity: Int(CCROSSING_LINES)) { buffer, count in
         count = unsafe Int(CCrossing_copyLines(up, running.generation, buffer.baseAddress))
       }
-      return (entry.instance, hook, request, lines)
+      return Interrupted(instance: entry.instance, hook: hook, request: request, lines: lines)
     }
   }
 

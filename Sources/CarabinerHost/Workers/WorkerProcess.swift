@@ -48,6 +48,8 @@ final class WorkerProcess: Sendable {
     var missingLayers: [String] = []
     var maps: WorkerMaps?
     var end: WorkerEnd?
+    /// The hooks that ran at the end.
+    var interrupted: [WorkerLane.Interrupted] = []
     var isCounted = false
   }
 
@@ -377,6 +379,9 @@ final class WorkerProcess: Sendable {
     }
   }
 
+  /// The hooks that ran when the process ended.
+  var interrupted: [WorkerLane.Interrupted] { state.withLock(\.interrupted) }
+
   // MARK: Places in libraries
 
   /// The files that the process has mapped, as last seen.
@@ -510,6 +515,9 @@ final class WorkerProcess: Sendable {
     }
     guard isFirst else { return nil }
     WorkerReader.shared.forget(self)
+    // Once a lane has ended, its calls give their slots back.
+    let interrupted = lanes.dropFirst().compactMap(\.interrupted)
+    state.withLock { $0.interrupted = interrupted }
     return lanes.flatMap { $0.end() }
   }
 
