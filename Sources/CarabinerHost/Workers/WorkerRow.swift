@@ -51,25 +51,27 @@ final class WorkerRow: @unchecked Sendable {
   func discard() {
     for stage in stages[taken...] {
       let (lane, ticket) = (lane, stage.ticket)
-      let outcome = lane.look(ticket)
-      if case .answered(let answer) = outcome, !answer.wasRun {
+      if case .answered(let answer) = lane.look(ticket) {
+        if answer.wasRun { end(stage) }
         lane.close(ticket)
-        continue
-      }
-      // Its hook has run or may still run, so the worker hears of the end of the call.
-      stage.visit.place.withLock { place in
-        place.process = process
-        place.lane = number
-      }
-      stage.instance.cancel(stage.visit)
-      guard case .answered = outcome else {
+      } else {
+        end(stage)
         // The plugin may read the message.
         _ = stage.instance.options.environment.schedule(WorkerInstance.readingTime) { lane.close(ticket) }
-        continue
       }
-      lane.close(ticket)
     }
     taken = stages.count
+  }
+
+  /// Has the worker hear of the end of a call whose hook has run, or may still run.
+  private func end(_ stage: Stage) {
+    stage.visit.place.withLock { place in
+      place.process = process
+      place.lane = number
+    }
+    stage.instance.cancel(stage.visit)
+    // The host has no state of the stage that it would release later.
+    if stage.visit.isShort { stage.instance.release(stage.visit) }
   }
 }
 
