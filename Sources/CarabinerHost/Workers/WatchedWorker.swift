@@ -241,12 +241,11 @@ package final class WatchedWorker: Sendable {
     let lane = process.lanes[1 + number % laneCount]
     let bytes = message.bytes()
     while end == nil {
-      guard let ticket = lane.open(bytes.count) else {
+      guard let ticket = lane.open(holding: bytes) else {
         guard bytes.count <= process.settings.arenaBytes / 2 else { return nil }
         usleep(200)
         continue
       }
-      unsafe Self.copy(bytes, to: lane.memory(ticket))
       if lane.post(ticket, UInt16(hook.rawValue), kind: kind.crossing, instance: instance, call: call) {
         return Post(lane: lane, ticket: ticket)
       }
@@ -332,19 +331,12 @@ package final class WatchedWorker: Sendable {
     }
   }
 
-  private static func copy(_ bytes: [UInt8], to memory: UnsafeMutableRawPointer) {
-    unsafe bytes.withUnsafeBytes { bytes in
-      if let base = bytes.baseAddress { unsafe memory.copyMemory(from: base, byteCount: bytes.count) }
-    }
-  }
-
   private func begin(
     _ operation: CCrossing_operation, _ argument: UInt64, _ instance: UInt32, _ message: WorkerMessage
   ) -> WorkerLane.Ticket? {
     sweep()
     while end == nil {
-      if let ticket = process.control.open(message.bytes.count) {
-        unsafe Self.copy(message.bytes, to: process.control.memory(ticket))
+      if let ticket = process.control.open(holding: message.bytes) {
         if process.control.post(ticket, UInt16(operation.rawValue), instance: instance, call: argument) { return ticket }
         process.control.close(ticket)
       }

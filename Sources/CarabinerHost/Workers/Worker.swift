@@ -221,7 +221,7 @@ package final class Worker: Sendable {
     let answer = try process.ask(
       CCROSSING_CREATE, argument: UInt64(instance.file) << 16 | UInt64(instance.interceptor), instance: instance.number, message)
     guard let refusal = WorkerRefusal.found(in: answer) else { return }
-    let calls = process.refusedCallsOnDemand()
+    let calls = process.control.refusals.map { WorkerCounters.callName($0.number) }
     throw calls.isEmpty ? self.refusal(of: name, refusal, instance) : WorkerRefusal.error(of: calls, at: instance.origin)
   }
 

@@ -111,7 +111,11 @@ final class WorkerInstance: Sendable {
     case .answered(let answer) where !answer.wasRun:
       lane.close(ticket)
       return nil
-    case let outcome: return settle(outcome, lane, ticket, group, stage.visit, row.process, row.hook, kind, row)
+    case let outcome:
+      return settle(
+        outcome,
+        Posted(hook: row.hook, kind: kind, visit: stage.visit, process: row.process, lane: lane, ticket: ticket, row: row),
+        group)
     }
   }
 
@@ -162,7 +166,9 @@ final class WorkerInstance: Sendable {
     }
     group.row = row
     process.noteCrossing(hooks: 1 + tickets.count)
-    return settle(lane.wait(ticket, until: limit(group)), lane, ticket, group, visit, process, hook, kind, row)
+    return settle(
+      lane.wait(ticket, until: limit(group)),
+      Posted(hook: hook, kind: kind, visit: visit, process: process, lane: lane, ticket: ticket, row: row), group)
   }
 
   /// The stages that follow in a crossing; nil if there are none.
@@ -178,51 +184,53 @@ final class WorkerInstance: Sendable {
     return WorkerRow(hook, in: process, lane: lane, stages)
   }
 
+  /// A hook that is in a worker.
+  private struct Posted {
+    let hook: Hook
+    let kind: StageKind
+    let visit: WorkerVisit
+    let process: WorkerProcess
+    let lane: WorkerLane
+    let ticket: WorkerLane.Ticket
+    let row: WorkerRow?
+  }
+
   /// Completes a hook, or suspends its task.
-  private func settle(
-    _ outcome: WorkerLane.Outcome, _ lane: WorkerLane, _ ticket: WorkerLane.Ticket, _ group: GroupCall, _ visit: WorkerVisit,
-    _ process: WorkerProcess, _ hook: Hook, _ kind: StageKind, _ row: WorkerRow?
-  ) -> crb_verdict {
+  private func settle(_ outcome: WorkerLane.Outcome, _ posted: Posted, _ group: GroupCall) -> crb_verdict {
     switch outcome {
-    case .answered(let answer): return finish(answer, lane, ticket, group, visit, process, hook)
+    case .answered(let answer): return finish(answer, posted, group)
     case .invalid(let problem):
-      lane.close(ticket)
-      process.stop(.brokeProtocol(problem))
-      process.noteLost(visit)
-      return lose(process.loss(of: name, hook, isCulprit: true), group)
-    case .pending, .notYet: return suspend(lane, ticket, group, visit, process, hook, kind, row)
+      posted.lane.close(posted.ticket)
+      return end(posted, problem, group)
+    case .pending, .notYet: return suspend(posted, group)
     }
   }
 
   /// Completes a hook that was answered while the host's thread waited.
-  private func finish(
-    _ answer: WorkerLane.Answer, _ lane: WorkerLane, _ ticket: WorkerLane.Ticket, _ group: GroupCall, _ visit: WorkerVisit,
-    _ process: WorkerProcess, _ hook: Hook
-  ) -> crb_verdict {
-    lane.close(ticket, began: answer.began)
-    guard answer.wasRun else {
-      process.stop(.brokeProtocol(WorkerCrossing.passedOver))
-      process.noteLost(visit)
-      return lose(process.loss(of: name, hook, isCulprit: true), group)
-    }
-    keep(answer, visit, process)
+  private func finish(_ answer: WorkerLane.Answer, _ posted: Posted, _ group: GroupCall) -> crb_verdict {
+    posted.lane.close(posted.ticket, began: answer.began)
+    guard answer.wasRun else { return end(posted, WorkerCrossing.passedOver, group) }
+    keep(answer, posted.visit, posted.process)
     guard !answer.message.isEmpty else { return Self.verdict(answer) }
     var problem: String?
     let status = CallTable.shared.enter(group.handle) { group, hook, stage in
-      problem = unsafe answer.message.withUnsafeBytes { bytes in
-        unsafe WorkerEdits(group, hook, stage, of: process).apply(bytes)
-      }
+      problem = apply(answer, to: group, hook, stage, posted.process)
       return Status.ok
     }
     guard status == Status.ok, problem == nil else {
-      process.stop(.brokeProtocol(problem ?? "an answer came for a hook that is not open"))
-      process.noteLost(visit)
-      return lose(process.loss(of: name, hook, isCulprit: true), group)
+      return end(posted, problem ?? "an answer came for a hook that is not open", group)
     }
     return group.loss == nil ? Self.verdict(answer) : Verdict.lost
   }
 
-  /// Stages the answer of a suspended hook.
+  /// Ends a worker that broke the protocol, and fails the hook.
+  private func end(_ posted: Posted, _ problem: String, _ group: GroupCall) -> crb_verdict {
+    posted.process.stop(.brokeProtocol(problem))
+    posted.process.noteLost(posted.visit)
+    return lose(posted.process.loss(of: name, posted.hook, isCulprit: true), group)
+  }
+
+  /// Stages the answer of a hook.
   ///
   /// - Returns: The rule that the answer breaks; nil if it breaks none.
   func apply(
@@ -234,20 +242,19 @@ final class WorkerInstance: Sendable {
   }
 
   /// Suspends the task: the reader completes the hook.
-  private func suspend(
-    _ lane: WorkerLane, _ ticket: WorkerLane.Ticket, _ group: GroupCall, _ visit: WorkerVisit, _ process: WorkerProcess,
-    _ hook: Hook, _ kind: StageKind, _ row: WorkerRow?
-  ) -> crb_verdict {
+  private func suspend(_ posted: Posted, _ group: GroupCall) -> crb_verdict {
+    let (lane, ticket, visit) = (posted.lane, posted.ticket, posted.visit)
     let token = HostFunctions.suspend(group.handle)
-    let crossing = WorkerCrossing(self, visit, group.handle, token, hook, kind, waitsUntil: .max, row: row)
+    let crossing = WorkerCrossing(
+      self, visit, group.handle, token, posted.hook, posted.kind, waitsUntil: .max, row: posted.row)
     crossing.move(to: lane, ticket)
     visit.place.withLock { $0.crossing = crossing }
     guard let outcome = lane.announce(ticket, to: crossing) else {
       let lost = WorkerLane.Lost(crossing: crossing, hadBegun: lane.hasBegun(ticket), slot: ticket.slot)
-      worker(of: visit).settle(lost, of: process)
+      worker(of: visit).settle(lost, of: posted.process)
       return Verdict.pending
     }
-    process.take(outcome, of: crossing)
+    posted.process.take(outcome, of: crossing)
     WorkerReader.shared.watch()
     return Verdict.pending
   }
@@ -281,10 +288,7 @@ final class WorkerInstance: Sendable {
     let index = process.lane(
       for: crossing.visit.number, isSerial: threadClass == UInt32(CRB_THREADS_SERIAL), instance: number)
     let lane = process.lanes[index]
-    guard let ticket = lane.open(message.count) else { return false }
-    unsafe message.withUnsafeBytes { bytes in
-      if let base = bytes.baseAddress { unsafe lane.memory(ticket).copyMemory(from: base, byteCount: bytes.count) }
-    }
+    guard let ticket = lane.open(holding: message) else { return false }
     crossing.visit.place.withLock { $0.lane = index }
     guard
       lane.post(

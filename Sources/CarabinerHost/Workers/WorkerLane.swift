@@ -150,6 +150,15 @@ internal import Synchronization
     state.withLock { state in Self.open(bytes, &state) }
   }
 
+  /// The same, with a message.
+  func open(holding message: [UInt8]) -> Ticket? {
+    guard let ticket = open(message.count) else { return nil }
+    unsafe message.withUnsafeBytes { bytes in
+      if let base = bytes.baseAddress { unsafe memory(ticket).copyMemory(from: base, byteCount: bytes.count) }
+    }
+    return ticket
+  }
+
   /// The same, with slots for followers. The array is empty, or shorter, if slots are scarce.
   func open(_ bytes: Int, followers: Int) -> (first: Ticket, followers: [Ticket])? {
     state.withLock { state in

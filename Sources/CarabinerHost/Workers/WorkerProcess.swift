@@ -33,8 +33,8 @@ final class WorkerProcess: Sendable {
     /// When the counts and states of the lanes were checked last.
     var checkedAt: UInt64 = 0
     var seen = Array(repeating: UInt32(0), count: Int(CCROSSING_CALLBACKS))
-    /// The baggage keys of the worker by number, from 1.
-    var keys: [String] = []
+    /// The baggage keys of the worker, which numbers them from 1.
+    var keys: [(name: String, key: UInt32)] = []
     var levels: UInt32 = 0
     /// How often the worker rang in this second, and how often it might have.
     var ringsOfSecond: UInt64 = 0
@@ -121,14 +121,12 @@ final class WorkerProcess: Sendable {
   }
 
   /// The baggage keys that the worker's plugins have asked for.
-  var keys: [(name: String, key: UInt32)] {
-    state.withLock { state in state.keys.enumerated().map { ($1, UInt32($0 + 1)) } }
-  }
+  var keys: [(name: String, key: UInt32)] { state.withLock(\.keys) }
 
   func keyName(_ key: UInt32) -> String? {
     state.withLock { state in
       let index = Int(key) - 1
-      return state.keys.indices.contains(index) ? state.keys[index] : nil
+      return state.keys.indices.contains(index) ? state.keys[index].name : nil
     }
   }
 
@@ -138,7 +136,7 @@ final class WorkerProcess: Sendable {
       guard Int(key) == state.keys.count + 1, state.keys.count < Self.maximumKeys, BaggageKeys.isWellFormed(name) else {
         return false
       }
-      state.keys.append(name)
+      state.keys.append((name, key))
       return true
     }
   }
@@ -152,13 +150,10 @@ final class WorkerProcess: Sendable {
     _ operation: CCrossing_operation, argument: UInt64 = 0, instance: UInt32 = 0, _ message: WorkerMessage = WorkerMessage(),
     within limit: Duration = .seconds(30)
   ) throws(HostError) -> WorkerLane.Answer {
-    guard let ticket = control.open(message.bytes.count) else {
+    guard let ticket = control.open(holding: message.bytes) else {
       throw failure("the worker takes no further operations; restart the host or give it more `arena`")
     }
     defer { control.close(ticket) }
-    unsafe message.bytes.withUnsafeBytes { bytes in
-      if let base = bytes.baseAddress { unsafe control.memory(ticket).copyMemory(from: base, byteCount: bytes.count) }
-    }
     guard control.post(ticket, UInt16(operation.rawValue), instance: instance, call: argument) else {
       throw failure("the worker has ended")
     }
@@ -188,12 +183,9 @@ final class WorkerProcess: Sendable {
 
   /// Posts an operation of the control thread whose answer nothing waits for.
   func tell(_ operation: CCrossing_operation, argument: UInt64, instance: UInt32, _ message: WorkerMessage) {
-    guard let ticket = control.open(message.bytes.count) else {
+    guard let ticket = control.open(holding: message.bytes) else {
       // Without room for what it waits for, the plugin would wait for ever.
       return stop(.brokeProtocol("the results of its operations do not fit into its arena"))
-    }
-    unsafe message.bytes.withUnsafeBytes { bytes in
-      if let base = bytes.baseAddress { unsafe control.memory(ticket).copyMemory(from: base, byteCount: bytes.count) }
     }
     told.withLock { $0.append(ticket) }
     if !control.post(ticket, UInt16(operation.rawValue), instance: instance, call: argument) { return }

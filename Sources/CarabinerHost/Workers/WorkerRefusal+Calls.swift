@@ -1,5 +1,3 @@
-internal import CCrossing
-
 extension WorkerRefusal {
   /// Calls in whose place a plugin can use `crb.fetch/1`.
   private static let callsOfFetch: Set<String> = [
@@ -13,13 +11,5 @@ extension WorkerRefusal {
     return HostError(
       .isolation, step: "create", path: path,
       "the plugin does not come up in a worker: it called \(called), which workers may not; \(remedy)")
-  }
-}
-
-extension WorkerProcess {
-  /// The names of the system calls that were refused so far, as the worker reports them; none if it does not answer.
-  func refusedCallsOnDemand() -> [String] {
-    guard let answer = try? ask(CCROSSING_REFUSALS) else { return [] }
-    return WatchedRecord.all(in: answer.message).filter { $0.kind == CCROSSING_REFUSAL.rawValue }.map(\.nameText)
   }
 }
