@@ -78,8 +78,9 @@ static int has_come(const struct CCrossing_up *up, uint32_t slot, uint32_t gener
 
 static void spin(const struct CCrossing_up *up, uint32_t slot, uint32_t generation, _Atomic uint32_t *budget) {
   uint32_t known = atomic_load_explicit(budget, memory_order_relaxed);
-  uint32_t spins = atomic_load_explicit(&up->processor, memory_order_relaxed) != CCrossing_processor() ? known : 0;
-  if (spins > CCROSSING_MOST_SPINS) spins = CCROSSING_MOST_SPINS;
+  static _Thread_local uint32_t waits;
+  int isElsewhere = atomic_load_explicit(&up->processor, memory_order_relaxed) != CCrossing_processor();
+  uint32_t spins = isElsewhere ? CCrossing_spins(known, &waits) : 0;
   for (uint32_t index = 0; index < spins; index++, CCrossing_pause()) {
     if (!has_come(up, slot, generation)) continue;
     atomic_store_explicit(budget, CCrossing_learnt(known, index), memory_order_relaxed);

@@ -20,7 +20,8 @@ static int wait_for_post(const struct CCrossing_down *down, struct CCrossing_up 
                          const _Atomic uint32_t *attention, uint32_t *budget) {
   uint32_t mine = CCrossing_processor();
   atomic_store_explicit(&up->processor, mine, memory_order_relaxed);
-  uint32_t spins = atomic_load_explicit(&down->processor, memory_order_relaxed) != mine ? *budget : 0;
+  static _Thread_local uint32_t waits;
+  uint32_t spins = atomic_load_explicit(&down->processor, memory_order_relaxed) != mine ? CCrossing_spins(*budget, &waits) : 0;
   for (uint32_t index = 0; index < spins; index++, CCrossing_pause()) {
     if (has_post(down, begun)) {
       *budget = CCrossing_learnt(*budget, index);

@@ -44,14 +44,11 @@ package final class Worker: Sendable {
     /// The processor time that was reported last.
     var reportedTime = Duration.zero
     var waiting: [(crossing: WorkerCrossing, message: [UInt8])] = []
-    var instances: [UInt32: WeakInstance] = [:]
+    /// Until their plugins are destroyed. Weak references would slow down each retain of an instance.
+    var instances: [UInt32: WorkerInstance] = [:]
     /// The mapped plugins by the number of their file.
     var descriptions: [Int: WorkerDescription] = [:]
     var isEnding = false
-  }
-
-  struct WeakInstance: Sendable {
-    weak let value: WorkerInstance?
   }
 
   let settings: WorkerSettings
@@ -197,10 +194,10 @@ package final class Worker: Sendable {
       throw HostError(.processFailed, step: "worker", path: instance.origin, "the worker \(settings.group) does not run")
     }
     try create(instance, in: process)
-    state.withLock { $0.instances[instance.number] = WeakInstance(value: instance) }
+    state.withLock { $0.instances[instance.number] = instance }
   }
 
-  func instance(_ number: UInt32) -> WorkerInstance? { state.withLock { $0.instances[number]?.value } }
+  func instance(_ number: UInt32) -> WorkerInstance? { state.withLock { $0.instances[number] } }
 
   func remove(_ instance: WorkerInstance) {
     let process = state.withLock { state in
@@ -323,7 +320,7 @@ package final class Worker: Sendable {
             throw process.failure("the plugin registers another table than before")
           }
         }
-        for instance in state.withLock({ $0.instances.values.compactMap(\.value) }) { try create(instance, in: process) }
+        for instance in state.withLock({ Array($0.instances.values) }) { try create(instance, in: process) }
       } catch {
         process.stop(.stopped)
         throw error
@@ -375,13 +372,13 @@ package final class Worker: Sendable {
     var end = WorkerStatus.End(kind: process.endKind, place: "", reason: process.reasonText)
     let interrupted = process.interrupted
     let names = state.withLock { state in
-      interrupted.map { state.instances[$0.instance]?.value?.name ?? "an entry that is gone" }
+      interrupted.map { state.instances[$0.instance]?.name ?? "an entry that is gone" }
     }
     end.hooks = zip(names, interrupted).map { .init(entry: $0, hook: $1.hook.name, request: $1.request) }
     end.place = end.hooks.map { "\($0.entry) \($0.hook)" }.joined(separator: " or ")
     if case .ended(.signal)? = process.reason, let maps = process.maps { end.address = KernelLog.shared.place(in: maps) }
     let unsent = interrupted.flatMap { $0.lines.split(separator: UInt8(ascii: "\n")).map { WorkerLines.text($0) } }
-    let redactions = state.withLock { $0.instances.values.compactMap { $0.value?.options.redaction } }
+    let redactions = state.withLock { $0.instances.values.map(\.options.redaction) }
     end.lines = (process.lastLines.texts + unsent).suffix(WorkerStatus.End.maximumLines).map { line in
       redactions.reduce(line) { $1($0) }
     }

@@ -47,7 +47,12 @@ final class WorkerInstance: Sendable {
     self.options = options
     self.origin = origin
     self.selfID = selfID
-    for worker in workers.workers { try worker.add(self) }
+    do throws(HostError) {
+      for worker in workers.workers { try worker.add(self) }
+    } catch {
+      for worker in workers.workers { worker.remove(self) }
+      throw error
+    }
   }
 
   /// The worker of a call.
@@ -107,16 +112,15 @@ final class WorkerInstance: Sendable {
       return nil
     }
     stage.visit.place.withLock { $0.lane = row.number }
-    switch lane.wait(ticket, until: limit(group)) {
-    case .answered(let answer) where !answer.wasRun:
-      lane.close(ticket)
-      return nil
-    case let outcome:
+    let outcome = lane.wait(ticket, until: limit(group))
+    guard case .answered(let answer) = outcome else {
       return settle(
         outcome,
         Posted(hook: row.hook, kind: kind, visit: stage.visit, process: row.process, lane: lane, ticket: ticket, row: row),
         group)
     }
+    lane.close(ticket, began: answer.began)
+    return answer.wasRun ? finish(answer, stage.visit, row.process, row.hook, group) : nil
   }
 
   /// Until when the thread waits for an answer itself.
@@ -166,8 +170,13 @@ final class WorkerInstance: Sendable {
     }
     group.row = row
     process.noteCrossing(hooks: 1 + tickets.count)
+    let outcome = lane.wait(ticket, until: limit(group))
+    if case .answered(let answer) = outcome {
+      lane.close(ticket, began: answer.began)
+      return finish(answer, visit, process, hook, group)
+    }
     return settle(
-      lane.wait(ticket, until: limit(group)),
+      outcome,
       Posted(hook: hook, kind: kind, visit: visit, process: process, lane: lane, ticket: ticket, row: row), group)
   }
 
@@ -195,39 +204,38 @@ final class WorkerInstance: Sendable {
     let row: WorkerRow?
   }
 
-  /// Completes a hook, or suspends its task.
+  /// Suspends the task of a hook without an answer, unless its worker broke the protocol.
   private func settle(_ outcome: WorkerLane.Outcome, _ posted: Posted, _ group: GroupCall) -> crb_verdict {
-    switch outcome {
-    case .answered(let answer): return finish(answer, posted, group)
-    case .invalid(let problem):
-      posted.lane.close(posted.ticket)
-      return end(posted, problem, group)
-    case .pending, .notYet: return suspend(posted, group)
-    }
+    guard case .invalid(let problem) = outcome else { return suspend(posted, group) }
+    posted.lane.close(posted.ticket)
+    return end(posted.visit, posted.process, posted.hook, problem, group)
   }
 
-  /// Completes a hook that was answered while the host's thread waited.
-  private func finish(_ answer: WorkerLane.Answer, _ posted: Posted, _ group: GroupCall) -> crb_verdict {
-    posted.lane.close(posted.ticket, began: answer.began)
-    guard answer.wasRun else { return end(posted, WorkerCrossing.passedOver, group) }
-    keep(answer, posted.visit, posted.process)
+  /// Completes a hook that was answered while the host's thread waited. Its slot is given back.
+  private func finish(
+    _ answer: WorkerLane.Answer, _ visit: WorkerVisit, _ process: WorkerProcess, _ hook: Hook, _ group: GroupCall
+  ) -> crb_verdict {
+    guard answer.wasRun else { return end(visit, process, hook, WorkerCrossing.passedOver, group) }
+    keep(answer, visit, process)
     guard !answer.message.isEmpty else { return Self.verdict(answer) }
     var problem: String?
     let status = CallTable.shared.enter(group.handle) { group, hook, stage in
-      problem = apply(answer, to: group, hook, stage, posted.process)
+      problem = apply(answer, to: group, hook, stage, process)
       return Status.ok
     }
     guard status == Status.ok, problem == nil else {
-      return end(posted, problem ?? "an answer came for a hook that is not open", group)
+      return end(visit, process, hook, problem ?? "an answer came for a hook that is not open", group)
     }
     return group.loss == nil ? Self.verdict(answer) : Verdict.lost
   }
 
   /// Ends a worker that broke the protocol, and fails the hook.
-  private func end(_ posted: Posted, _ problem: String, _ group: GroupCall) -> crb_verdict {
-    posted.process.stop(.brokeProtocol(problem))
-    posted.process.noteLost(posted.visit)
-    return lose(posted.process.loss(of: name, posted.hook, isCulprit: true), group)
+  private func end(
+    _ visit: WorkerVisit, _ process: WorkerProcess, _ hook: Hook, _ problem: String, _ group: GroupCall
+  ) -> crb_verdict {
+    process.stop(.brokeProtocol(problem))
+    process.noteLost(visit)
+    return lose(process.loss(of: name, hook, isCulprit: true), group)
   }
 
   /// Stages the answer of a hook.

@@ -116,7 +116,7 @@ extension Worker {
       state.reportedTime = max(state.reportedTime, state.spentTime + (isSame ? figures?.processorTime ?? .zero : .zero))
       return WorkerStatus(
         group: settings.group,
-        entries: state.instances.sorted { $0.key < $1.key }.compactMap { $0.value.value?.name }, condition: state.condition,
+        entries: state.instances.sorted { $0.key < $1.key }.map(\.value.name), condition: state.condition,
         uptime: state.process.map { .nanoseconds(Int64(clamping: now > $0.startedAt ? now - $0.startedAt : 0)) },
         timeLeft: due.map { .nanoseconds(Int64(clamping: $0 > now ? $0 - now : 0)) },
         process: state.process.map(\.process.process), generation: Int(state.generation), lanes: lanes.count,

@@ -101,7 +101,8 @@ static crb_verdict read_result(void *inst, crb_call call, void *state, const crb
 }
 
 static const crb_graphql_stage setting = {.size = sizeof setting, .mutates = CRB_PART_HEADERS, .on_request = set_header};
-static const crb_graphql_stage reading = {.size = sizeof reading, .needs = CRB_PART_JSON, .on_result = read_result};
+static const crb_graphql_stage reading = {
+    .size = sizeof reading, .needs = CRB_PART_JSON, .on_request = pass, .on_result = read_result};
 static const crb_graphql_stage suspending = {.size = sizeof suspending, .on_request = suspend};
 static const crb_http_stage chunks = {.size = sizeof chunks, .on_request = pass, .on_chunk = pass_chunk};
 
