@@ -281,7 +281,7 @@ static void name_running(struct lane *lane, const struct CCrossing_post *post, u
 static void flood(void) {
   static char lines[4096];
   for (size_t index = 0; index < sizeof lines; index++) lines[index] = index % 8 ? 'x' : '\n';
-  for (int count = 0; count < 2000; count++) {
+  for (int count = 0; count < 100; count++) {
     if (write(1, lines, sizeof lines) < 0) return;
   }
 }
