@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -61,6 +62,10 @@ uint32_t CCrossing_post(struct CCrossing_down *down, const struct CCrossing_up *
   return tail + 1;
 }
 
+void CCrossing_setCrowded(struct CCrossing_down *down, int isCrowded) {
+  atomic_store_explicit(&down->isCrowded, isCrowded != 0, memory_order_relaxed);
+}
+
 int CCrossing_look(const struct CCrossing_up *up, uint32_t slot, uint32_t generation, struct CCrossing_answer *answer) {
   const struct CCrossing_up_slot *from = &up->slots[slot];
   uint32_t state = atomic_load_explicit(&from->state, memory_order_acquire);
@@ -76,11 +81,11 @@ static int has_come(const struct CCrossing_up *up, uint32_t slot, uint32_t gener
   return atomic_load_explicit(&up->slots[slot].state, memory_order_acquire) >> 1 == generation;
 }
 
-static void spin(const struct CCrossing_up *up, uint32_t slot, uint32_t generation, _Atomic uint32_t *budget) {
+static void spin(const struct CCrossing_down *down, const struct CCrossing_up *up, uint32_t slot, uint32_t generation, _Atomic uint32_t *budget) {
   uint32_t known = atomic_load_explicit(budget, memory_order_relaxed);
   static _Thread_local uint32_t waits;
-  int isElsewhere = atomic_load_explicit(&up->processor, memory_order_relaxed) != CCrossing_processor();
-  uint32_t spins = isElsewhere ? CCrossing_spins(known, &waits) : 0;
+  if (CCrossing_isHere(down, &up->processor, CCrossing_processor())) return;
+  uint32_t spins = CCrossing_spins(known, &waits);
   for (uint32_t index = 0; index < spins; index++, CCrossing_pause()) {
     if (!has_come(up, slot, generation)) continue;
     atomic_store_explicit(budget, CCrossing_learnt(known, index), memory_order_relaxed);
@@ -92,7 +97,9 @@ static void spin(const struct CCrossing_up *up, uint32_t slot, uint32_t generati
 int CCrossing_await(struct CCrossing_down *down, const struct CCrossing_up *up, uint32_t slot, uint32_t generation, uint64_t until,
                     uint32_t *budget, struct CCrossing_answer *answer) {
   /* Swift has no pointers to atomic numbers. */
-  if (!has_come(up, slot, generation)) spin(up, slot, generation, (_Atomic uint32_t *)budget);
+  if (!has_come(up, slot, generation)) spin(down, up, slot, generation, (_Atomic uint32_t *)budget);
+  unsigned yields = CCrossing_isCrowded(down) ? CCROSSING_HOST_YIELDS : 0;
+  for (; yields > 0 && !has_come(up, slot, generation); yields--) sched_yield();
   const _Atomic uint32_t *state = &up->slots[slot].state;
   while (!has_come(up, slot, generation)) {
     uint64_t now = CCrossing_now();

@@ -15,16 +15,33 @@ static inline void CCrossing_pause(void) {
 #endif
 }
 
-/* The budget after the other side answered within `spins`, and after it did not. */
+/* The budget after the other side answered within `spins`, and after it did not.  One long spin that was right is enough to spin as long
+ * the next time. */
 static inline uint32_t CCrossing_learnt(uint32_t budget, uint32_t spins) {
-  uint32_t next = (7 * budget + 4 * spins + 64) / 8;
+  uint32_t next = (7 * budget + 4 * spins + 64) / 8, again = 2 * spins + 64;
+  if (next < again) next = again;
   return next < CCROSSING_MOST_SPINS ? next : CCROSSING_MOST_SPINS;
 }
+static inline uint32_t CCrossing_unlearnt(uint32_t budget) { return budget * 3 / 4 + 8; }
+
+/* On a crowded machine, a side gives its processor to others so often before it sleeps.  If the other side is ready to run on the same
+ * processor, each then does its work without a call that wakes the other one.  Beside a busy thread of another program, a side that gave
+ * its processor away may get it back after 4 ms only, so a single request does not do that. */
+enum { CCROSSING_HOST_YIELDS = 3, CCROSSING_LANE_YIELDS = 2 };
+
+static inline int CCrossing_isCrowded(const struct CCrossing_down *down) {
+  return (int)atomic_load_explicit(&down->isCrowded, memory_order_relaxed);
+}
+
+/* Whether a spin would stop the other side: it last ran here, or all processors have work. */
+static inline int CCrossing_isHere(const struct CCrossing_down *down, const _Atomic uint32_t *other, uint32_t mine) {
+  return CCrossing_isCrowded(down) || atomic_load_explicit(other, memory_order_relaxed) == mine;
+}
+
 /* How often to look before a sleep. `waits` counts the waits of a thread. */
 static inline uint32_t CCrossing_spins(uint32_t budget, uint32_t *waits) {
   return (*waits)++ % CCROSSING_PROBE == 0 || budget > CCROSSING_MOST_SPINS ? CCROSSING_MOST_SPINS : budget;
 }
-static inline uint32_t CCrossing_unlearnt(uint32_t budget) { return budget * 3 / 4 + 8; }
 
 /* The processor of this thread. */
 uint32_t CCrossing_processor(void);

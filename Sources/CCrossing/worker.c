@@ -21,7 +21,8 @@ static int wait_for_post(const struct CCrossing_down *down, struct CCrossing_up 
   uint32_t mine = CCrossing_processor();
   atomic_store_explicit(&up->processor, mine, memory_order_relaxed);
   static _Thread_local uint32_t waits;
-  uint32_t spins = atomic_load_explicit(&down->processor, memory_order_relaxed) != mine ? CCrossing_spins(*budget, &waits) : 0;
+  int isHere = CCrossing_isHere(down, &down->processor, mine);
+  uint32_t spins = isHere ? 0 : CCrossing_spins(*budget, &waits);
   for (uint32_t index = 0; index < spins; index++, CCrossing_pause()) {
     if (has_post(down, begun)) {
       *budget = CCrossing_learnt(*budget, index);
@@ -29,7 +30,12 @@ static int wait_for_post(const struct CCrossing_down *down, struct CCrossing_up 
     }
     if (atomic_load_explicit(attention, memory_order_relaxed)) return 0;
   }
-  *budget = CCrossing_unlearnt(*budget);
+  if (!isHere) *budget = CCrossing_unlearnt(*budget);
+  for (unsigned yields = CCrossing_isCrowded(down) ? CCROSSING_LANE_YIELDS : 0; yields > 0; yields--) {
+    sched_yield();
+    if (has_post(down, begun)) return 1;
+    if (atomic_load_explicit(attention, memory_order_relaxed)) return 0;
+  }
   uint64_t now = until == UINT64_MAX ? 0 : CCrossing_now();
   if (now >= until) return has_post(down, begun);
   atomic_store(&up->sleeps, 1);

@@ -102,6 +102,7 @@ struct CCrossing_down {
   _Atomic uint32_t levels;     /* of logs: one bit for each level that is enabled, for all plugins of the worker */
   _Alignas(64) _Atomic uint32_t tail; /* number of posts; the lane sleeps on it */
   _Atomic uint32_t processor;         /* on which the host last posted */
+  _Atomic uint32_t isCrowded;         /* whether the host has more calls under way than processors: then no side spins */
   _Alignas(64) struct CCrossing_post ring[CCROSSING_RING];
   struct CCrossing_down_slot slots[CCROSSING_SLOTS];
   struct CCrossing_reply replies[CCROSSING_CALLBACKS];
@@ -371,6 +372,8 @@ void CCrossing_unmap(const void *map, uint64_t arena);
  * Returns the number of posts. */
 uint32_t CCrossing_post(struct CCrossing_down *down, const struct CCrossing_up *up, uint32_t tail, const struct CCrossing_post *post);
 
+void CCrossing_setCrowded(struct CCrossing_down *down, int isCrowded);
+
 /* The content of a slot of `up`, read once. */
 struct CCrossing_answer {
   int32_t verdict;
@@ -380,8 +383,8 @@ struct CCrossing_answer {
 enum { CCROSSING_NOT_YET = 0, CCROSSING_ANSWERED = 1, CCROSSING_IS_PENDING = 2 };
 /* Whether the slot has the answer of this generation, which is then copied. */
 int CCrossing_look(const struct CCrossing_up *up, uint32_t slot, uint32_t generation, struct CCrossing_answer *answer);
-/* Waits for it: spins for a learnt time if the lane runs on another processor, then sleeps, at most until `until` (CLOCK_MONOTONIC).
- * `budget` is learnt, in spins; it belongs to the lane and may be shared by threads. */
+/* Waits for it: spins for a learnt time if the lane runs on another processor, then gives the processor to others a few times, then
+ * sleeps, at most until `until` (CLOCK_MONOTONIC).  `budget` is learnt, in spins; it belongs to the lane and may be shared by threads. */
 int CCrossing_await(struct CCrossing_down *down, const struct CCrossing_up *up, uint32_t slot, uint32_t generation, uint64_t until,
                     uint32_t *budget, struct CCrossing_answer *answer);
 /* Asks for a bell with the answer.  Returns like CCrossing_look(), which the caller need not call after it. */

@@ -162,7 +162,8 @@ final class WorkerInstance: Sendable {
     visit.place.withLock { $0.lane = index }
     guard
       lane.post(
-        ticket, UInt16(hook.rawValue), kind: kind.crossing, instance: number, call: visit.number, row: row)
+        ticket, UInt16(hook.rawValue), kind: kind.crossing, instance: number, call: visit.number, row: row,
+        isCrowded: CallTable.shared.isCrowded)
     else {
       for ticket in tickets { lane.close(ticket) }
       lane.close(ticket)
@@ -300,7 +301,8 @@ final class WorkerInstance: Sendable {
     crossing.visit.place.withLock { $0.lane = index }
     guard
       lane.post(
-        ticket, UInt16(crossing.hook.rawValue), kind: crossing.kind.crossing, instance: number, call: crossing.visit.number)
+        ticket, UInt16(crossing.hook.rawValue), kind: crossing.kind.crossing, instance: number, call: crossing.visit.number,
+        isCrowded: CallTable.shared.isCrowded)
     else {
       lane.close(ticket)
       return false

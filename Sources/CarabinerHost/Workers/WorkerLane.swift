@@ -211,10 +211,13 @@ internal import Synchronization
 
   /// Posts an operation. Its message is written already.
   ///
-  /// - Parameter row: The stages that the message names beside the first one.
+  /// - Parameters:
+  ///   - row: The stages that the message names beside the first one.
+  ///   - isCrowded: Whether the host has more calls under way than processors.
   /// - Returns: False if the ring has no room, or the worker has ended.
   func post(
-    _ ticket: Ticket, _ operation: UInt16, kind: UInt16 = 0, instance: UInt32 = 0, call: UInt64 = 0, row: WorkerRow? = nil
+    _ ticket: Ticket, _ operation: UInt16, kind: UInt16 = 0, instance: UInt32 = 0, call: UInt64 = 0, row: WorkerRow? = nil,
+    isCrowded: Bool = false
   ) -> Bool {
     let post = CCrossing_post(
       operation: operation, kind: kind, slot: ticket.slot, generation: ticket.generation, instance: instance, call: call,
@@ -228,6 +231,7 @@ internal import Synchronization
         unsafe posts[Int(stage.ticket.slot)].store(state.tail, ordering: .relaxed)
         state.slots[Int(stage.ticket.slot)].instance = stage.instance.number
       }
+      unsafe CCrossing_setCrowded(down, isCrowded ? 1 : 0)
       append(post, &state)
       return true
     }

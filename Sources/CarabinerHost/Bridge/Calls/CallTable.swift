@@ -1,6 +1,7 @@
 internal import CCarabiner
 internal import Carabiner
 internal import CarabinerABI
+internal import Glibc
 internal import Synchronization
 
 /// All calls of the process, by handle.
@@ -36,6 +37,11 @@ internal import Synchronization
 
   /// The number of calls that have not ended.
   var underWay: Int { free.withLock { free in count.load(ordering: .relaxed) - free.count } }
+
+  /// Whether all processors have work: a request has a call for each kind of stage, most of them two.
+  var isCrowded: Bool { underWay > 2 * Self.processors }
+
+  private static let processors = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
 
   /// Makes the handle of a call stale. A later call may use the object.
   func giveBack(_ call: GroupCall) {
