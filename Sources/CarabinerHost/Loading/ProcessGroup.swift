@@ -20,7 +20,7 @@ enum ProcessGroup {
   }
 
   /// The state and the group of a process; nil if the process is gone.
-  private static func state(of process: pid_t) -> (letter: Substring, group: pid_t)? {
+  static func state(of process: pid_t) -> (letter: Substring, group: pid_t)? {
     let descriptor = unsafe open("/proc/\(process)/stat", O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }

@@ -124,7 +124,7 @@ package final class WatchedWorker: Sendable {
   package var end: WorkerEnd.Cause? {
     switch process.reason {
     case .ended(let cause)? where process.hasEnded: cause
-    case .hung?, .stalled?, .brokeProtocol?, .stopped?: process.hasEnded ? .signal(SIGKILL) : nil
+    case .hung?, .stalled?, .halted?, .brokeProtocol?, .stopped?: process.hasEnded ? .signal(SIGKILL) : nil
     case nil, .ended?: nil
     }
   }

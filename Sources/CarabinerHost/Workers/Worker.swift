@@ -390,6 +390,7 @@ package final class Worker: Sendable {
     let crossing = lost.crossing
     let isFirst = crossing.visit.place.withLock { $0.process == nil }
     if !lost.hadBegun, isFirst, let message = crossing.takeMessage() {
+      crossing.wait(until: MonotonicClock.nanoseconds + WorkerInstance.startWait)
       counters.sentAgain.add()
       if let loss = queue(crossing, message) { crossing.lose(loss.in(crossing.hook, of: crossing.instance.name)) }
       return

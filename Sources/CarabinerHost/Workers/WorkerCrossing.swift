@@ -46,6 +46,8 @@ final class WorkerCrossing: Sendable {
     var wasRepeated = false
     /// Whether its plugin has suspended the hook.
     var isPending = false
+    /// When it stops waiting for a worker, in nanoseconds of the monotonic clock.
+    var waitsUntil = UInt64.max
   }
 
   let instance: WorkerInstance
@@ -54,15 +56,13 @@ final class WorkerCrossing: Sendable {
   let token: crb_token
   let hook: Hook
   let kind: StageKind
-  /// When it stops waiting for a worker, in nanoseconds of the monotonic clock.
-  let waitsUntil: UInt64
   /// The stages behind the first one of the crossing; nil if there are none.
   let row: WorkerRow?
   private let place = Mutex(Place())
 
   init(
     _ instance: WorkerInstance, _ visit: WorkerVisit, _ call: crb_call, _ token: crb_token, _ hook: Hook, _ kind: StageKind,
-    waitsUntil: UInt64, row: WorkerRow? = nil
+    row: WorkerRow? = nil
   ) {
     self.row = row
     self.instance = instance
@@ -71,13 +71,17 @@ final class WorkerCrossing: Sendable {
     self.token = token
     self.hook = hook
     self.kind = kind
-    self.waitsUntil = waitsUntil
   }
 
   /// The rule that the answer "not run" breaks, unless it is that of a follower.
   static let passedOver = "a hook was passed over after another one of its crossing"
 
   var ticket: WorkerLane.Ticket { place.withLock { $0.ticket } }
+
+  /// When it stops waiting for a worker, in nanoseconds of the monotonic clock.
+  var waitsUntil: UInt64 { place.withLock { $0.waitsUntil } }
+
+  func wait(until time: UInt64) { place.withLock { $0.waitsUntil = time } }
 
   func isIn(_ lane: WorkerLane) -> Bool { place.withLock { $0.lane === lane } }
 

@@ -254,8 +254,7 @@ final class WorkerInstance: Sendable {
   private func suspend(_ posted: Posted, _ group: GroupCall) -> crb_verdict {
     let (lane, ticket, visit) = (posted.lane, posted.ticket, posted.visit)
     let token = HostFunctions.suspend(group.handle)
-    let crossing = WorkerCrossing(
-      self, visit, group.handle, token, posted.hook, posted.kind, waitsUntil: .max, row: posted.row)
+    let crossing = WorkerCrossing(self, visit, group.handle, token, posted.hook, posted.kind, row: posted.row)
     crossing.move(to: lane, ticket)
     visit.place.withLock { $0.crossing = crossing }
     guard let outcome = lane.announce(ticket, to: crossing) else {
@@ -284,8 +283,8 @@ final class WorkerInstance: Sendable {
       used = count
     }
     let token = HostFunctions.suspend(group.handle)
-    let crossing = WorkerCrossing(
-      self, visit, group.handle, token, hook, kind, waitsUntil: MonotonicClock.nanoseconds + Self.startWait)
+    let crossing = WorkerCrossing(self, visit, group.handle, token, hook, kind)
+    crossing.wait(until: MonotonicClock.nanoseconds + Self.startWait)
     if let loss = worker(of: visit).queue(crossing, message) { crossing.lose(loss.in(hook, of: name)) }
     return Verdict.pending
   }

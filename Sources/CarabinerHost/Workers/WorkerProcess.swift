@@ -17,6 +17,8 @@ final class WorkerProcess: Sendable {
     case hung(Hook)
     /// A lane neither ran a hook nor took this one for as long, for example because the process is stopped.
     case stalled(Hook)
+    /// A signal stopped the process while it started, for as long.
+    case halted
     /// It sent a message that breaks the protocol.
     case brokeProtocol(String)
     /// The host ended it.
@@ -158,6 +160,7 @@ final class WorkerProcess: Sendable {
       throw failure("the worker has ended")
     }
     let end = MonotonicClock.nanoseconds + limit.inNanoseconds
+    var halt = WorkerHalt(of: process.process, limit: settings.hang)
     while true {
       let now = MonotonicClock.nanoseconds
       switch control.wait(ticket, until: min(end, now + 10_000_000)) {
@@ -168,6 +171,7 @@ final class WorkerProcess: Sendable {
       case .pending: throw brokeProtocol("an operation of the control thread is pending")
       case .notYet:
         if hasEnded { throw failure("the worker ended: \(reasonText)") }
+        if halt.isOver(at: now) { stop(.halted) }
         if now >= end {
           stop(.brokeProtocol("an operation had no answer within \(limit.components.seconds) s"))
           throw failure("the worker did not answer within \(limit.components.seconds) s")
@@ -227,9 +231,12 @@ final class WorkerProcess: Sendable {
   /// Waits until the worker is confined.
   func awaitReady(within limit: Duration) throws(HostError) {
     let end = MonotonicClock.nanoseconds + limit.inNanoseconds
+    var halt = WorkerHalt(of: process.process, limit: settings.hang)
     while !control.isReady {
       if hasEnded { throw notReady() }
-      guard MonotonicClock.nanoseconds < end else {
+      let now = MonotonicClock.nanoseconds
+      if halt.isOver(at: now) { stop(.halted) }
+      guard now < end else {
         stop(.stopped)
         throw failure("the worker was not ready within \(limit.components.seconds) s")
       }
@@ -464,6 +471,7 @@ final class WorkerProcess: Sendable {
     case .ended(.launcher)?: "the launcher ended"
     case .hung(let hook)?: "\(hook.name) ran for longer than \(settings.hang)"
     case .stalled(let hook)?: "a lane took no hook for longer than \(settings.hang) while \(hook.name) waited"
+    case .halted?: "a signal stopped it for longer than \(settings.hang) while it started"
     case .brokeProtocol(let problem)?: "it broke the protocol: \(problem)"
     case .stopped?: "the host ended it"
     }
@@ -475,7 +483,7 @@ final class WorkerProcess: Sendable {
     case .ended(.exit)?: "exit"
     case .ended(.signal(let signal))?: Self.name(ofSignal: signal)
     case .ended(.launcher)?: "launcher"
-    case .hung?, .stalled?: "hang"
+    case .hung?, .stalled?, .halted?: "hang"
     case .brokeProtocol?: "protocol"
     case .stopped?, nil: "stopped"
     }
@@ -529,7 +537,7 @@ final class WorkerProcess: Sendable {
   func loss(of entry: String, _ hook: Hook, isCulprit: Bool) -> PluginError {
     let code: PluginError.Code =
       switch reason {
-      case .hung?, .stalled?: .hung
+      case .hung?, .stalled?, .halted?: .hung
       case .brokeProtocol?: .brokeProtocol
       case .ended?, .stopped?, nil: .crashed
       }

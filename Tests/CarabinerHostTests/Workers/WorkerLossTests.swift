@@ -143,6 +143,18 @@ struct WorkerLossTests {
     for _ in 0..<3 { #expect(try await chain.name() == "server") }
   }
 
+  @Test("W53: a call that was in a worker waits one second for the next one, also if a signal stops that during its start")
+  func stoppedAtStart() async throws {
+    let restart = ", hang: 200ms, restart: {backoff: 1ms, maximum: 1ms, after: 1000}"
+    let chain = try await WorkerChain(turn: "stop-later-creates", isolation: restart)
+    kill(try chain.process, SIGSTOP)
+    #expect(try await chain.failure()?.code == .unavailable)
+    let reason = try await chain.until("a start that was stopped") {
+      $0.lastReason.contains("while it started") ? $0.lastReason : nil
+    }
+    #expect(reason.contains("a signal stopped it for longer than"), "\(reason)")
+  }
+
   /// A subscription, whose second result comes when the test wants it.
   private final class Subscription: HTTPTransport {
     private let parts = [

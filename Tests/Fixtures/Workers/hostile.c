@@ -136,6 +136,7 @@ static void handle(const struct CCrossing_post *post) {
       instance = post->instance;
       if (is("crash-create") || (is("crash-later-creates") && starts > 0)) raise(SIGSEGV);
       if (is("hang-later-creates") && starts > 0) wait_for_the_end();
+      if (is("stop-later-creates") && starts > 0) raise(SIGSTOP);
       break;
     case CCROSSING_SAVE: save(&message); break;
     default: break;
