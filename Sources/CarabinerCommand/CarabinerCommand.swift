@@ -19,7 +19,7 @@ struct CarabinerCommand: AsyncParsableCommand {
     subcommands: [
       RunCommand.self, CallCommand.self,
       ServeCommand.self, StatusCommand.self, TopCommand.self, ReloadCommand.self, RolloutCommand.self,
-      DisableCommand.self,
+      DrainCommand.self, DisableCommand.self,
       EnableCommand.self,
       ReplayCommand.self, CheckCommand.self, ChainCommand.self,
       InspectCommand.self, CacheCommand.self, NewCommand.self,

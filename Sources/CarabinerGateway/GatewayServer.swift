@@ -112,6 +112,9 @@ package final class GatewayServer: Sendable {
   /// The number of open connections.
   package var connectionCount: Int { connections.count }
 
+  /// Closes HTTP/1.1 connections after their next response. All requests are served, and connections are still accepted.
+  package func beginLameDuck() { connections.beginLameDuck() }
+
   /// Stops accepting connections, lets responses in progress finish, and closes the remaining connections when the time is over.
   ///
   /// - Parameter cuttingOff: Called with the number of remaining connections before they are closed.

@@ -32,6 +32,14 @@ with tempfile.TemporaryDirectory() as folder:
     def say():
         print(notifications.recv(4096).decode().split("\n")[0], flush=True)
 
+    def say_rest():
+        notifications.setblocking(False)
+        try:
+            while True:
+                print(notifications.recv(4096).decode().replace("\n", " "), flush=True)
+        except BlockingIOError:
+            pass
+
     try:
         say()
         with urllib.request.urlopen(f"http://127.0.0.1:{listener.getsockname()[1]}/healthz", timeout=PATIENCE) as answer:
@@ -41,6 +49,8 @@ with tempfile.TemporaryDirectory() as folder:
         say()
         process.terminate()
         say()
-        print("exit", process.wait(PATIENCE), flush=True)
+        status = process.wait(PATIENCE)
+        say_rest()
+        print("exit", status, flush=True)
     finally:
         process.kill()

@@ -70,3 +70,9 @@ public final class ConnectServer: PeerServer, @unchecked Sendable {
 
   public init(_ arguments: [String] = []) async throws { try await super.init(script: "connect_server.py", arguments) }
 }
+
+/// A proxy that follows `/readyz` of its backends.
+public final class ReadyProxy: PeerServer, @unchecked Sendable {
+  /// - Parameter backends: The ports of the backends.
+  public init(backends: [Int]) async throws { try await super.init(script: "ready_proxy.py", backends.map { "\($0)" }) }
+}

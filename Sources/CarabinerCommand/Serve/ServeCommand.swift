@@ -16,12 +16,14 @@ struct ServeCommand: AsyncParsableCommand {
     discussion: """
       The gateway serves GraphQL over HTTP at --path by POST and GET: single results, deferred results as multipart/mixed,
       subscriptions as multipart/mixed or text/event-stream, and graphql-transport-ws over WebSockets. GET /healthz answers ok
-      while it serves.
+      while the process runs, and GET /readyz while load balancers should send requests.
 
       SIGHUP, `carabiner reload`, or with --watch a change of the files loads a new generation: the manifest is read, checked
       and loaded while the old generation serves. Then the new one takes over. Running operations end in the generation in which
-      they started. If the new generation is refused, the old one continues, and the log shows the reason. At SIGTERM or Ctrl-C,
-      running operations have the time of --drain to finish. A second signal ends the process at once.
+      they started. If the new generation is refused, the old one continues, and the log shows the reason.
+
+      At SIGTERM or Ctrl-C, /readyz answers with 503, and all requests are served for the time of --lame-duck. Then the listeners close,
+      and running operations have the time of --drain to finish. A second signal ends the process at once.
 
       Headers of clients are sent to the upstream only if the manifest allows them: serve: {forward-headers: [authorization]}.
       Headers of the upstream are returned to clients only with serve: {return-headers: [x-cache]}.
@@ -87,7 +89,14 @@ struct ServeCommand: AsyncParsableCommand {
 
   @Option(
     name: .long,
-    help: ArgumentHelp("The time that running operations have to finish after SIGTERM or Ctrl-C.", valueName: "duration"),
+    help: ArgumentHelp(
+      "The time after SIGTERM or Ctrl-C in which all requests are still served, while /readyz answers with 503. Load balancers need it to "
+        + "choose another gateway.", valueName: "duration"), transform: duration)
+  var lameDuck: Duration = .zero
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp("The time that running operations have to finish after --lame-duck.", valueName: "duration"),
     transform: duration)
   var drain: Duration = .seconds(30)
 
@@ -104,8 +113,8 @@ struct ServeCommand: AsyncParsableCommand {
       throw ValidationError("--listen takes HOST:PORT, unix:PATH or fd:NUMBER, not \(text.debugDescription)")
     }
     if let admin { guard admin.hasPrefix("unix:/") else { throw ValidationError("--admin takes unix:/PATH") } }
-    guard path.hasPrefix("/"), !path.contains("?"), path != "/healthz" else {
-      throw ValidationError("--path takes a path that begins with /")
+    guard path.hasPrefix("/"), !path.contains("?"), path != "/healthz", path != "/readyz" else {
+      throw ValidationError("--path takes a path that begins with / and is neither /healthz nor /readyz")
     }
     guard (tlsCertificate == nil) == (tlsKey == nil) else { throw ValidationError("--tls-certificate and --tls-key go together") }
     if startFromLastGood, state == nil { throw ValidationError("--start-from-last-good needs --state DIR") }
@@ -143,7 +152,7 @@ struct ServeCommand: AsyncParsableCommand {
     ServiceManager.notify("STOPPING=1")
     host.stopReloading()
     takeSecondSignal()
-    await gateway.shutDown(within: drain)
+    await gateway.shutDown(lameDuck: lameDuck, within: drain)
     await host.shutDown()
     log.finish()
     if host.unrecordedOperations > 0 {
@@ -183,14 +192,13 @@ struct ServeCommand: AsyncParsableCommand {
     configuration.limits = DescriptorLimit.fitting(limits.gateway, logger)
     LargeBlocks.returnToSystem()
     configuration.threads = threads
+    configuration.lameDuckTime = lameDuck
     configuration.drainTime = drain
     if let tlsCertificate, let tlsKey { configuration.tls = .init(certificates: tlsCertificate, key: tlsKey) }
     configuration.adminSocket = adminPath
     configuration.accessLogger = log.accessLogger
     configuration.traces = traces
-    configuration.onCutOff = { connections, operations in
-      ServiceManager.notify("STATUS=\(connections) connections with \(operations) operations are cut off")
-    }
+    configuration.onEnding = { status, time in ServiceManager.notify(status: status, extendingBy: time) }
     return configuration
   }
 

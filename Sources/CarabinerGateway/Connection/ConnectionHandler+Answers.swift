@@ -65,7 +65,7 @@ extension ConnectionHandler {
     _ data: NIOAny, of reply: GatewayReply, _ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext
   ) {
     let isLast = isHalfClosed && held.isEmpty
-    guard keepsAlive, reply.leavesOpen, !connections.isDraining, !isLast else {
+    guard keepsAlive, reply.leavesOpen, !isLast else {
       state = .closing
       awaitClient(context)
       let written = promise ?? context.eventLoop.makePromise()

@@ -28,6 +28,9 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     case failure(HTTP1Error)
   }
 
+  /// The time that a connection has for a last request after a shutdown begins, if it was used within this time before.
+  static let lastRequestGrace = TimeAmount.seconds(1)
+
   let handler: any RequestHandler
   let limits: GatewayLimits
   let connections: OpenConnections
@@ -38,6 +41,8 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
   /// Whether the client has closed its sending side.
   var isHalfClosed = false
   private var client = ""
+  /// Whether the deadline of an idle connection is that for the next request, and not that for the first one.
+  @safe @exclusivity(unchecked) private var hasAnswered = false
   /// Input that arrived before the last response was written, in order.
   @safe @exclusivity(unchecked) var held = CircularBuffer<Held>(initialCapacity: 0)
   /// Whether the channel requested a read while reading was suspended.
@@ -112,9 +117,8 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     case ChannelEvent.inputClosed:
       isHalfClosed = true
       if isFree { closeWhenSent(context) }
-    case is OpenConnections.Drain:
-      keepsAlive = false
-      if case .idle = state { closeWhenSent(context) }
+    // The response to a request in progress may have said that the connection stays open. The next response says that it closes.
+    case is OpenConnections.Drain: if case .idle = state { closeIdle(context) }
     case is OpenConnections.End, is UnsentBytes.Overflow: context.close(promise: nil)
     default: context.fireUserInboundEventTriggered(event)
     }
@@ -136,6 +140,21 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     case .idle, .receiving: if held.isEmpty { refuse(error, context) } else { hold(.failure(error)) }
     }
   }
+
+  /// Closes a connection without a request, for a shutdown.
+  ///
+  /// A client that has just connected or got a response may be sending its next request. It has a short time for it, because the request
+  /// would be lost if the connection were closed now.
+  private func closeIdle(_ context: ChannelHandlerContext) {
+    let now = context.eventLoop.now
+    guard !isStream, let lastUse, now - lastUse < Self.lastRequestGrace else { return closeWhenSent(context) }
+    context.eventLoop.watch(self, until: now + Self.lastRequestGrace) { handler in
+      if let context = handler.context, case .idle = handler.state { handler.closeWhenSent(context) }
+    }
+  }
+
+  /// When an idle connection was opened or sent its last response; nil if a deadline has passed.
+  private var lastUse: NIODeadline? { deadline.map { $0 - (hasAnswered ? limits.idleTimeout : limits.receiveTimeout) } }
 
   // MARK: Requests
 
@@ -204,7 +223,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
       return false
     }
     // An offer of another protocol is ignored, but the decoder treats the following bytes as that protocol.
-    keepsAlive = keepsAlive && head.keepsAlive && !check.offersUpgrade && !connections.isDraining
+    keepsAlive = keepsAlive && head.keepsAlive && !check.offersUpgrade && !connections.takesLastRequests
     if check.expectsContinue, head.version != .http1_0 {
       context.writeAndFlush(wrapOutboundOut(.head(ReplyHead(status: .continue, fields: [:]))), promise: nil)
     }
@@ -246,8 +265,10 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
   func becomeFree(_ context: ChannelHandlerContext) {
     state = .idle
     if waiting == 0 { sendDeadline = nil }
-    guard keepsAlive, !connections.isDraining else { return closeWhenSent(context) }
+    guard keepsAlive else { return closeWhenSent(context) }
+    hasAnswered = true
     allow(limits.idleTimeout, context)
+    if connections.isDraining { closeIdle(context) }
     guard !held.isEmpty || owesRead || isHalfClosed else { return }
     // Not directly: this runs inside a write, and the next response may be written at once.
     let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)

@@ -9,20 +9,31 @@ final class OpenConnections: Sendable {
   /// An event for each connection when the time for the shutdown is over: it closes now.
   struct End: Sendable {}
 
+  /// How far the shutdown is.
+  private enum Phase: UInt8, AtomicRepresentable {
+    case open
+    /// All requests are served, and HTTP/1.1 connections are closed after their next response.
+    case lameDuck
+    case draining
+  }
+
   private struct State {
     var channels: [ObjectIdentifier: any Channel] = [:]
     var onEmpty: [CheckedContinuation<Void, Never>] = []
   }
 
   private let state = Mutex(State())
-  private let draining = Atomic<Bool>(false)
+  private let phase = Atomic<Phase>(.open)
   /// The unsent response bytes of all connections.
   let unsent: UnsentTotal
 
   init(unsent: UnsentTotal) { self.unsent = unsent }
 
   /// Whether the server is shutting down.
-  var isDraining: Bool { draining.load(ordering: .relaxed) }
+  var isDraining: Bool { phase.load(ordering: .relaxed) == .draining }
+
+  /// Whether a request that begins now is the last one of its HTTP/1.1 connection.
+  var takesLastRequests: Bool { phase.load(ordering: .relaxed) != .open }
 
   var count: Int { state.withLock { $0.channels.count } }
 
@@ -47,9 +58,12 @@ final class OpenConnections: Sendable {
     for waiter in waiters { waiter.resume() }
   }
 
+  /// Closes HTTP/1.1 connections after the next response. Idle connections stay open, and all requests are served.
+  func beginLameDuck() { _ = phase.compareExchange(expected: .open, desired: .lameDuck, ordering: .relaxed) }
+
   /// Closes idle connections now, and the others after their current response.
   func drain() {
-    draining.store(true, ordering: .relaxed)
+    phase.store(.draining, ordering: .relaxed)
     for channel in state.withLock({ Array($0.channels.values) }) { channel.pipeline.fireUserInboundEventTriggered(Drain()) }
   }
 

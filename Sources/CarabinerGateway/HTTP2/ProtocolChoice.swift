@@ -45,7 +45,12 @@ final class ProtocolChoice: ChannelInboundHandler, RemovableChannelHandler {
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     switch event {
-    case ChannelEvent.inputClosed, is OpenConnections.Drain: context.close(promise: nil)
+    case ChannelEvent.inputClosed: context.close(promise: nil)
+    // The first request may be on its way already.
+    case is OpenConnections.Drain:
+      context.eventLoop.watch(self, until: context.eventLoop.now + ConnectionHandler.lastRequestGrace) {
+        $0.context?.close(promise: nil)
+      }
     default: context.fireUserInboundEventTriggered(event)
     }
   }

@@ -7,6 +7,7 @@ internal import NIOHTTP1
 /// Serves GraphQL over HTTP. Each operation runs through the current chain.
 package final class OperationService: RequestHandler {
   private static let healthPath = "/healthz"
+  private static let readinessPath = "/readyz"
 
   private let path: String
   let limits: GatewayLimits
@@ -20,6 +21,7 @@ package final class OperationService: RequestHandler {
   let logger: Logger
   let accessLogger: Logger?
   let redact: @Sendable (String) -> String
+  private let readiness: Readiness
   private let sockets: SocketService
   private let page: QueryPage?
 
@@ -28,10 +30,12 @@ package final class OperationService: RequestHandler {
   /// - Parameters:
   ///   - tracing: Decides which requests are traced; nil to trace none.
   ///   - accessLogger: Logs one line per request; nil to log none.
+  ///   - readiness: The answer of `/readyz`.
   ///   - redact: Replaces secrets in a text.
   package init(
     path: String, limits: GatewayLimits, runner: any OperationRunner, metrics: GatewayMetrics, tracing: RequestTracing? = nil,
-    logger: Logger, accessLogger: Logger? = nil, redact: @escaping @Sendable (String) -> String = { $0 }
+    logger: Logger, accessLogger: Logger? = nil, readiness: Readiness = Readiness(),
+    redact: @escaping @Sendable (String) -> String = { $0 }
   ) {
     self.path = path
     self.limits = limits
@@ -41,6 +45,7 @@ package final class OperationService: RequestHandler {
     self.logger = logger
     self.accessLogger = accessLogger
     self.redact = redact
+    self.readiness = readiness
     admission = Admission(limits)
     rateLimiter = limits.rate.map { RateLimiter($0) }
     page = limits.servesQueryPage ? QueryPage() : nil
@@ -184,10 +189,15 @@ package final class OperationService: RequestHandler {
   }
 
   private func answerElsewhere(_ request: GatewayRequest, _ reply: GatewayReply) {
-    let isHealthCheck = request.path == Self.healthPath
+    let isHealthCheck = request.path == Self.healthPath || request.path == Self.readinessPath
     // Health checks are not logged: they would fill the log.
     let exchange = OperationExchange(self, request, reply, isLogged: !isHealthCheck, isNegotiated: false)
-    if isHealthCheck { return exchange.answer(.ok, ["Content-Type": "text/plain"], ByteBuffer(string: "ok\n")) }
-    exchange.refuse(RequestRefusal(404, "the GraphQL endpoint is \(path)", code: "NOT_FOUND"))
+    guard isHealthCheck else {
+      return exchange.refuse(RequestRefusal(404, "the GraphQL endpoint is \(path)", code: "NOT_FOUND"))
+    }
+    let reasons = request.path == Self.readinessPath ? readiness.reasons : []
+    exchange.answer(
+      reasons.isEmpty ? .ok : .serviceUnavailable, ["Content-Type": "text/plain", "Cache-Control": "no-store"],
+      ByteBuffer(string: (reasons.isEmpty ? ["ok"] : reasons).map { "\($0)\n" }.joined()))
   }
 }

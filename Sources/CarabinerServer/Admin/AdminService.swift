@@ -5,6 +5,7 @@ internal import CarabinerHost
 internal import CarabinerManifest
 package import CarabinerWire
 internal import Foundation
+internal import Logging
 internal import NIOCore
 internal import NIOHTTP1
 
@@ -13,6 +14,7 @@ struct AdminService: RequestHandler {
   let live: GenerationManager
   let reloader: Reloader
   let operations: OperationService
+  let readiness: Readiness
   let metrics: ServerMetrics
   let start = Date()
 
@@ -28,6 +30,8 @@ struct AdminService: RequestHandler {
         let report = await reloader.reload(trigger: "admin socket", anew: isForced)
         answer(reply, report.isAccepted ? .ok : .unprocessableEntity, report.json)
       }
+    case (.POST, "/drain"): drain(reply)
+    case (.POST, "/drain/undo"): undoDrain(reply)
     case (.POST, "/plugins/enable"): override(request, reply, isEnabled: true)
     case (.POST, "/plugins/disable"): override(request, reply, isEnabled: false)
     case (.POST, "/plugins/reset"): override(request, reply, isEnabled: nil)
@@ -35,11 +39,12 @@ struct AdminService: RequestHandler {
     case (.POST, "/trial/abort"):
       trial(reply) { reloader.rollBack($0, "it was called off over the admin socket", trigger: "admin socket") }
     case (_, "/status"), (_, "/metrics"), (_, "/chain"): refuse(reply, .methodNotAllowed, "use GET")
-    case (_, "/reload"), (_, "/trial/promote"), (_, "/trial/abort"): refuse(reply, .methodNotAllowed, "use POST")
+    case (_, "/reload"), (_, "/trial/promote"), (_, "/trial/abort"), (_, "/drain"), (_, "/drain/undo"):
+      refuse(reply, .methodNotAllowed, "use POST")
     default:
       refuse(
         reply, .notFound,
-        "not found; use GET /status, /chain, /metrics, or POST /reload, /plugins/{enable,disable,reset}, /trial/{promote,abort}")
+        "not found; use GET /status, /chain, /metrics, or POST /reload, /drain, /drain/undo, /plugins/{enable,disable,reset}, /trial/{promote,abort}")
     }
   }
 
@@ -66,6 +71,35 @@ struct AdminService: RequestHandler {
     answer(reply, .ok, report.json)
   }
 
+  // MARK: Readiness
+
+  private func drain(_ reply: GatewayReply) {
+    readiness.drain()
+    logAlways("an operator drains the gateway: /readyz answers with 503, and requests are served")
+    answer(reply, .ok, readyJSON)
+  }
+
+  private func undoDrain(_ reply: GatewayReply) {
+    guard readiness.undoDrain() else {
+      return refuse(reply, .conflict, "the gateway is ending, and stays not ready; start it again")
+    }
+    logAlways("the drain by an operator is over: /readyz answers with 200")
+    answer(reply, .ok, readyJSON)
+  }
+
+  private var readyJSON: JSONValue {
+    let reasons = readiness.reasons
+    return ["ready": .bool(reasons.isEmpty), "reasons": .array(reasons.map { .string($0) })]
+  }
+
+  private func logAlways(_ message: Logger.Message) {
+    var logger = live.output.logger
+    logger.logLevel = min(logger.logLevel, .notice)
+    logger.notice(message)
+  }
+
+  // MARK: Answers
+
   private func answer(_ reply: GatewayReply, _ status: HTTPResponseStatus, _ json: JSONValue) {
     reply.answer(
       status, ["Content-Type": "application/json"],
@@ -89,7 +123,7 @@ struct AdminService: RequestHandler {
     return [
       "generation": .count(current.number), "since": .string(current.since.ISO8601Format()),
       "manifest": .string(current.manifest.path), "started": .string(start.ISO8601Format()),
-      "version": .string(ServerVersion.text),
+      "version": .string(ServerVersion.text), "readiness": readyJSON,
       "process": .count(ProcessInfo.processInfo.processIdentifier),
       "operations": ["running": .count(load.running), "waiting": .count(load.waiting)],
       "connections": .count(metrics.connectionCount()),

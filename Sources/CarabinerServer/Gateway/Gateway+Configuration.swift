@@ -29,7 +29,10 @@ extension Gateway {
     public var limits = GatewayLimits()
     /// The number of threads that serve connections, 1 to 64.
     public var threads = 1
-    /// The time that operations in progress have to finish after a shutdown begins. Then their connections are closed.
+    /// The time after the begin of a shutdown in which the gateway still accepts connections and requests, while `/readyz` answers with
+    /// 503. Load balancers need it to choose another gateway.
+    public var lameDuckTime = Duration.zero
+    /// The time that operations in progress have to finish after the listeners are closed. Then their connections are closed.
     public var drainTime = Duration.seconds(30)
     /// The certificate for TLS; nil for connections without TLS.
     public var tls: TLS?
@@ -45,8 +48,8 @@ extension Gateway {
     package var inherited: [GatewayServer.Address] = []
     /// Records and exports traces of requests; nil for none.
     package var traces: TraceExport?
-    /// Called before requests are cut off at the end, with the numbers of connections and operations.
-    package var onCutOff: (@Sendable (_ connections: Int, _ operations: Int) -> Void)?
+    /// Called at each step of the end, with a text for people and the time until the next call at the latest.
+    package var onEnding: (@Sendable (_ status: String, _ time: Duration) -> Void)?
 
     /// Creates a configuration with one address and the defaults.
     public init(address: String = "127.0.0.1:4000") { addresses = [address] }

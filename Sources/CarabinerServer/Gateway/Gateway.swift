@@ -21,16 +21,19 @@ public final class Gateway: Service {
 
   /// Serves until the service group shuts down, or the task is cancelled.
   ///
-  /// After a graceful shutdown, operations in progress have ``Configuration/drainTime`` to finish. Cancellation closes all
-  /// connections at once.
+  /// After a graceful shutdown begins, requests are served for ``Configuration/lameDuckTime``. Then operations in progress have
+  /// ``Configuration/drainTime`` to finish. Cancellation closes all connections at once.
   ///
   /// - Throws: ``ServerError`` if the gateway cannot listen, or a value of the configuration cannot be used.
   public func run() async throws {
     let running = try await start()
     configuration.onListening?(running.addresses)
-    let time = (try? await gracefulShutdown()) == nil ? Duration.zero : configuration.drainTime
+    let isGraceful = (try? await gracefulShutdown()) != nil
     // A new task: this one may be cancelled, and could then not wait for the connections to end.
-    await Task { await running.shutDown(within: time) }.value
+    await Task {
+      await running.shutDown(
+        lameDuck: isGraceful ? configuration.lameDuckTime : .zero, within: isGraceful ? configuration.drainTime : .zero)
+    }.value
   }
 
   /// Starts to serve.

@@ -1,6 +1,7 @@
 internal import CarabinerFiles
 internal import CarabinerGateway
 internal import CarabinerHost
+internal import CarabinerManifest
 internal import Logging
 internal import NIOCore
 internal import NIOPosix
@@ -15,6 +16,7 @@ package final class RunningGateway: Sendable {
   private let host: PluginHost
   private let configuration: Gateway.Configuration
   private let operations: OperationService
+  private let readiness: Readiness
   private let servers: [GatewayServer]
   private let adminServer: GatewayServer?
   private let certificate: ServerCertificate?
@@ -31,12 +33,13 @@ package final class RunningGateway: Sendable {
     let metrics = GatewayMetrics()
     let limits = configuration.limits
     let output = host.output
+    let readiness = Readiness()
     let operations = OperationService(
       path: configuration.path, limits: limits, runner: host.live, metrics: metrics,
       tracing: configuration.traces.map {
         RequestTracing($0.tracer, scheme: configuration.tls == nil ? "http" : "https", redact: output.redacted)
       },
-      logger: output.logger, accessLogger: configuration.accessLogger, redact: output.redacted)
+      logger: output.logger, accessLogger: configuration.accessLogger, readiness: readiness, redact: output.redacted)
     let group = MultiThreadedEventLoopGroup(numberOfThreads: configuration.threads)
     var servers: [GatewayServer] = []
     var adminServer: GatewayServer?
@@ -52,7 +55,8 @@ package final class RunningGateway: Sendable {
       reported = ServerMetrics(
         host: host.metrics, operations: operations, gateway: metrics, traces: configuration.traces, certificate: certificate,
         listeners: listening.map(\.name), unsent: unsent, connectionCount: { listening.reduce(0) { $0 + $1.connectionCount } })
-      let admin = AdminService(live: host.live, reloader: host.reloader, operations: operations, metrics: reported)
+      let admin = AdminService(
+        live: host.live, reloader: host.reloader, operations: operations, readiness: readiness, metrics: reported)
       if let path = configuration.adminSocket {
         adminServer = try await GatewayServer(.unix(path: path), group: group, isForOwnerOnly: true, handler: admin)
       }
@@ -64,6 +68,7 @@ package final class RunningGateway: Sendable {
     self.host = host
     self.configuration = configuration
     self.operations = operations
+    self.readiness = readiness
     self.servers = servers
     self.adminServer = adminServer
     self.certificate = certificate
@@ -73,23 +78,43 @@ package final class RunningGateway: Sendable {
     certificateWatch = certificate.map { certificate in Task { await certificate.watch() } }
   }
 
-  /// Stops accepting connections, lets operations finish, and closes the remaining connections when the time is over.
-  package func shutDown(within time: Duration) async {
+  /// Ends the gateway in steps: it is not ready any more, serves on for a time, closes its listeners, lets operations finish, and closes
+  /// the remaining connections when the time is over.
+  package func shutDown(lameDuck: Duration = .zero, within time: Duration) async {
+    readiness.end()
+    let servers = servers
+    let report = EndReport(
+      drain: time, operations: operations, connectionCount: { servers.reduce(0) { $0 + $1.connectionCount } },
+      logger: host.output.logger, notify: configuration.onEnding)
+    report.write(.notReady, "/readyz answers with 503")
+    if lameDuck > .zero { await serveOn(for: lameDuck, report) }
     certificateWatch?.cancel()
     if let certificate { host.reloader.remove(certificate) }
-    let report = CutOffReport(
-      drain: time, operations: operations, logger: host.output.logger, notify: configuration.onCutOff)
-    await withTaskGroup(of: Void.self) { group in
-      for server in servers {
-        group.addTask { await server.shutDown(within: time) { report.write(connections: $0, of: server.name) } }
+    report.write(.closing, "the listeners and idle connections are closed")
+    let text = "requests in progress have \(DurationText.print(time)) to finish"
+    report.write(.waiting, text)
+    await report.repeating(.waiting, text) {
+      await withTaskGroup(of: Void.self) { group in
+        for server in servers {
+          group.addTask { await server.shutDown(within: time) { report.writeCutOff(connections: $0, of: server.name) } }
+        }
       }
     }
     await cancelledOperationsEnd()
+    report.write(.over, "all connections are closed")
     metricsReport?.cancel()
     await metricsReport?.value
     await adminServer?.shutDown(within: Self.adminDrainTime)
     await configuration.traces?.shutDown()
     try? await group.shutdownGracefully()
+  }
+
+  /// Serves all requests while load balancers learn that the gateway is not ready.
+  private func serveOn(for time: Duration, _ report: EndReport) async {
+    for server in servers { server.beginLameDuck() }
+    let text = "requests are served for \(DurationText.print(time)), and HTTP/1.1 connections are closed after their response"
+    report.write(.lameDuck, text)
+    await report.repeating(.lameDuck, text) { try? await Task.sleep(for: time) }
   }
 
   /// Waits until the operations of closed connections have ended after their cancellation: they still use the event loops.

@@ -14,6 +14,12 @@ package enum ServiceManager {
     return (0..<count).map { .descriptor(firstDescriptor + $0) }
   }
 
+  /// Reports a step of the end, and asks for time until the next report.
+  package static func notify(status: String, extendingBy time: Duration) {
+    let (seconds, attoseconds) = time.components
+    notify("STATUS=\(status)\nEXTEND_TIMEOUT_USEC=\(seconds * 1_000_000 + attoseconds / 1_000_000_000_000)")
+  }
+
   /// Reports the state of the service, for example `READY=1`.
   package static func notify(_ state: String) {
     guard let path = ProcessInfo.processInfo.environment["NOTIFY_SOCKET"], path.hasPrefix("/") || path.hasPrefix("@") else {

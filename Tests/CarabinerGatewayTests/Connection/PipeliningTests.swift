@@ -134,7 +134,50 @@ struct PipeliningTests {
     #expect(gateway.isOpen)
     gateway.takeAll()
     #expect(try gateway.received().utf8.count > 1 << 20)
+    // The head of the response has said that the connection stays open.
+    #expect(gateway.isOpen)
+    gateway.wait(.seconds(1))
     #expect(!gateway.isOpen)
+  }
+
+  @Test("G26: a response that has said that its connection stays open is followed by one more, which says that it closes")
+  func promised() throws {
+    let gateway = try EmbeddedGateway(RecordingHandler(text: String(repeating: "a", count: 1 << 20)))
+    gateway.stall()
+    try gateway.send(Self.get("/"))
+    gateway.drain()
+    gateway.takeAll()
+    #expect(try !gateway.received().contains("Connection: close"))
+    try gateway.send(Self.get("/"))
+    #expect(try gateway.received().contains("Connection: close"))
+    #expect(!gateway.isOpen)
+  }
+
+  @Test("G26: when the listeners close, a connection that was just used has a second for a last request; an older one is closed")
+  func lastRequest() throws {
+    for isFresh in [true, false] {
+      let used = try EmbeddedGateway(RecordingHandler(text: "a"))
+      if !isFresh { try used.send(Self.get("/")) }
+      used.wait(.milliseconds(900))
+      used.drain()
+      #expect(used.isOpen)
+      _ = try used.received()
+      try used.send(Self.get("/"))
+      #expect(try used.received().contains("Connection: close"))
+      #expect(!used.isOpen)
+      let silent = try EmbeddedGateway(RecordingHandler(text: "a"))
+      if !isFresh { try silent.send(Self.get("/")) }
+      silent.drain()
+      silent.wait(.milliseconds(999))
+      #expect(silent.isOpen)
+      silent.wait(.milliseconds(1))
+      #expect(!silent.isOpen)
+      let idle = try EmbeddedGateway(RecordingHandler(text: "a"))
+      if !isFresh { try idle.send(Self.get("/")) }
+      idle.wait(.milliseconds(1001))
+      idle.drain()
+      #expect(!idle.isOpen)
+    }
   }
 
   @Test("a second request may take as long as the first, and no longer")

@@ -22,6 +22,7 @@ struct StatusCommand: AsyncParsableCommand {
       "generation   \(text(json["generation"])) since \(text(json["since"]))",
       "manifest     \(text(json["manifest"]))",
       "process      \(text(json["process"])), version \(text(json["version"])), started \(text(json["started"]))",
+      "readiness    \(json["readiness"].map { DrainCommand.text($0) } ?? "-")",
       "operations   \(text(json["operations"]?["running"])) running, \(text(json["operations"]?["waiting"])) waiting, "
         + "\(text(json["connections"])) connections",
       "reloads      \(text(json["reloads"]?["all"])), \(text(json["reloads"]?["refused"])) of them refused",
