@@ -2,13 +2,13 @@ internal import Foundation
 internal import Logging
 internal import Synchronization
 
-/// Writes the log to standard error, one line per event.
+/// Writes the log to standard error or to a file, one line per event.
 struct LineLogHandler: LogHandler {
   /// The label of the access log. It ignores the log level, because only `--access-log` enables it.
   static let accessLabel = "carabiner.access"
 
   private static let format = Mutex(LogFormat.text)
-  private static let writer = LineWriter(.standardError)
+  private static let current = Mutex(LogDestinations.standardError)
 
   private let label: String
   var logLevel: Logger.Level
@@ -23,8 +23,14 @@ struct LineLogHandler: LogHandler {
   /// Sets the line format of all loggers, including existing ones.
   static func use(_ format: LogFormat) { Self.format.withLock { $0 = format } }
 
+  /// The files of all loggers, including existing ones.
+  static var destinations: LogDestinations {
+    get { current.withLock(\.self) }
+    set { current.withLock { $0 = newValue } }
+  }
+
   /// Waits until the access log is written. Returns the number of lines that were dropped because the reader was too slow.
-  static func finish() -> Int { writer.finish() }
+  static func finish() -> Int { destinations.access.finish() }
 
   subscript(metadataKey key: String) -> Logger.Metadata.Value? {
     get { metadata[key] }
@@ -37,9 +43,9 @@ struct LineLogHandler: LogHandler {
     if let error = event.error, fields["error"] == nil { fields["error"] = "\(error)" }
     let line = Self.format.withLock(\.self).line(event.level, label, event.message.description, fields, at: Date())
     if label == Self.accessLabel {
-      Self.writer.append(line)
+      Self.destinations.access.append(line)
     } else {
-      FileHandle.standardError.write(Data(line.utf8))
+      Self.destinations.log.write(Array(line.utf8))
     }
   }
 }

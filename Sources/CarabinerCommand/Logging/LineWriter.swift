@@ -1,5 +1,4 @@
 internal import Dispatch
-internal import Foundation
 internal import Synchronization
 
 /// Writes lines to a file in batches, on its own queue. Callers never wait for the reader of the file.
@@ -13,15 +12,18 @@ final class LineWriter: Sendable {
     var leftOut = 0
   }
 
-  private let file: FileHandle
+  let file: LogFile
   private let maximumBytes: Int
   private let queue = DispatchQueue(label: "carabiner.log")
   private let state = Mutex(State())
 
-  init(_ file: FileHandle, maximumBytes: Int = LineWriter.maximumBytes) {
+  init(_ file: LogFile, maximumBytes: Int = LineWriter.maximumBytes) {
     self.file = file
     self.maximumBytes = maximumBytes
   }
+
+  /// The number of lines that were dropped because too many were waiting.
+  var leftOut: Int { state.withLock(\.leftOut) }
 
   /// Queues a line.
   func append(_ line: String) {
@@ -40,7 +42,7 @@ final class LineWriter: Sendable {
   /// Waits until all queued lines are written. Returns the number of dropped lines.
   func finish() -> Int {
     queue.sync {}
-    return state.withLock(\.leftOut)
+    return leftOut
   }
 
   private func write() {
@@ -51,8 +53,7 @@ final class LineWriter: Sendable {
         return state.waiting
       }
       guard !bytes.isEmpty else { return }
-      // A write error cannot be reported anywhere else.
-      try? file.write(contentsOf: Data(bytes))
+      file.write(bytes)
     }
   }
 }

@@ -139,8 +139,12 @@ struct ServeCommand: AsyncParsableCommand {
   private func serve() async throws {
     // Trap signals first, so that those during the loading of plugins are not lost.
     let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint, .sighup)
-    LineLogHandler.use(log.logFormat)
+    try log.begin()
     let logger = Logger(label: "carabiner.serve")
+    // On its own, because log files are opened again also during a reload and at the end.
+    let reopening = await UnixSignalsSequence(trapping: .sigusr1)
+    let reopener = Task { for await _ in reopening { LogOptions.reopen(logger) } }
+    defer { reopener.cancel() }
     // Before any file is opened that a running gateway may use, such as its record.
     if let adminPath { try SoleServer.claim(adminSocket: adminPath) }
     let traces = try tracing.export(logger)
@@ -197,6 +201,7 @@ struct ServeCommand: AsyncParsableCommand {
     if let tlsCertificate, let tlsKey { configuration.tls = .init(certificates: tlsCertificate, key: tlsKey) }
     configuration.adminSocket = adminPath
     configuration.accessLogger = log.accessLogger
+    configuration.lostLogLines = { LineLogHandler.destinations.lostLines }
     configuration.traces = traces
     configuration.onEnding = { status, time in ServiceManager.notify(status: status, extendingBy: time) }
     return configuration

@@ -48,6 +48,8 @@ extension Gateway {
     package var inherited: [GatewayServer.Address] = []
     /// Records and exports traces of requests; nil for none.
     package var traces: TraceExport?
+    /// Returns the number of log lines that could not be written, for the metrics; nil if the program does not know it.
+    package var lostLogLines: (@Sendable () -> Int)?
     /// Called at each step of the end, with a text for people and the time until the next call at the latest.
     package var onEnding: (@Sendable (_ status: String, _ time: Duration) -> Void)?
 

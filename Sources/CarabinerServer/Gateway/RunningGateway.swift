@@ -54,7 +54,8 @@ package final class RunningGateway: Sendable {
       let listening = servers
       reported = ServerMetrics(
         host: host.metrics, operations: operations, gateway: metrics, traces: configuration.traces, certificate: certificate,
-        listeners: listening.map(\.name), unsent: unsent, connectionCount: { listening.reduce(0) { $0 + $1.connectionCount } })
+        listeners: listening.map(\.name), unsent: unsent, connectionCount: { listening.reduce(0) { $0 + $1.connectionCount } },
+        lostLogLines: configuration.lostLogLines)
       let admin = AdminService(
         live: host.live, reloader: host.reloader, operations: operations, readiness: readiness, metrics: reported)
       if let path = configuration.adminSocket {

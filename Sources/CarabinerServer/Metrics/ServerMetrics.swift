@@ -16,6 +16,8 @@ struct ServerMetrics: Sendable {
   /// The unsent bytes of responses and messages of all connections.
   let unsent: UnsentTotal
   let connectionCount: @Sendable () -> Int
+  /// Returns the number of log lines that could not be written; nil if it is not known.
+  let lostLogLines: (@Sendable () -> Int)?
 
   /// All metrics in Prometheus' text format.
   var text: String {
@@ -30,6 +32,7 @@ struct ServerMetrics: Sendable {
   func write(to sink: inout some MetricSink) {
     gateway.write(to: &sink)
     writeLoad(&sink)
+    writeLog(&sink)
     traces?.write(to: &sink)
     writeCertificate(&sink)
   }
@@ -41,6 +44,13 @@ struct ServerMetrics: Sendable {
     text.single("carabiner_connections", .gauge, "Open connections of clients.", connectionCount())
     text.single(
       "carabiner_unsent_bytes", .gauge, "Bytes of responses and WebSocket messages that wait for their clients.", unsent.waiting)
+  }
+
+  private func writeLog(_ text: inout some MetricSink) {
+    guard let lostLogLines else { return }
+    text.single(
+      "carabiner_log_lines_lost_total", .counter,
+      "Lines of the log and the access log that were dropped because too many waited, or that could not be written.", lostLogLines())
   }
 
   private func writeCertificate(_ text: inout some MetricSink) {

@@ -163,7 +163,7 @@ struct AccessLogTests {
   @Test("lines are dropped and counted if the reader is slow, and requests do not wait for it")
   func slowReader() async throws {
     let pipe = Pipe.notInherited()
-    let writer = LineWriter(pipe.fileHandleForWriting, maximumBytes: 100)
+    let writer = LineWriter(LogFile(descriptor: pipe.fileHandleForWriting.fileDescriptor), maximumBytes: 100)
     // More than the pipe holds, so that the writer blocks.
     let large = String(repeating: "x", count: 99) + "\n"
     var written = 0
