@@ -21,7 +21,11 @@ package final class GatewayServer: Sendable {
   private static let waterMark = ChannelOptions.Types.WriteBufferWaterMark(low: 32 << 10, high: 128 << 10)
 
   private let channel: any Channel
+  /// Whether clients use TLS.
+  package let hasTLS: Bool
   private let connections: OpenConnections
+  /// What clients may ask for here.
+  package let roles: ListenerRoles
 
   /// The bound address. If port 0 was requested, it has the port that the system chose.
   package let address: SocketAddress?
@@ -30,12 +34,13 @@ package final class GatewayServer: Sendable {
   ///
   /// - Parameters:
   ///   - tls: The certificate for TLS; nil for connections without TLS.
+  ///   - roles: What clients may ask for, for reports. The handler decides.
   ///   - isForOwnerOnly: Whether only processes of the same user, and of root, may connect to a Unix domain socket.
   ///   - unsent: Counts unsent response bytes; may be shared with other servers.
   /// - Throws: ``GatewayError``.
   package init(
     _ address: Address, group: any EventLoopGroup, tls: ServerCertificate? = nil, limits: GatewayLimits = GatewayLimits(),
-    isForOwnerOnly: Bool = false, unsent: UnsentTotal? = nil, handler: any RequestHandler
+    roles: ListenerRoles = .usual, isForOwnerOnly: Bool = false, unsent: UnsentTotal? = nil, handler: any RequestHandler
   ) async throws {
     let connections = OpenConnections(unsent: unsent ?? UnsentTotal(limits))
     let bootstrap = ServerBootstrap(group: group)
@@ -84,6 +89,8 @@ package final class GatewayServer: Sendable {
       throw GatewayError(.cannotListen, "cannot listen on \(address): \(reason)")
     }
     self.connections = connections
+    hasTLS = tls != nil
+    self.roles = roles
     self.address = channel.localAddress
     name =
       switch address {

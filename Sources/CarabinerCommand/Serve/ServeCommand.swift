@@ -46,6 +46,11 @@ struct ServeCommand: AsyncParsableCommand {
   var listen: [String] = []
 
   @Option(
+    name: .long,
+    help: ArgumentHelp("An address that serves GET /metrics for Prometheus, and nothing else. May be repeated.", valueName: "host:port"))
+  var metrics: [String] = []
+
+  @Option(
     name: .long, help: ArgumentHelp("A socket for `carabiner status`, `reload` and other commands.", valueName: "unix:path"))
   var admin: String?
 
@@ -111,6 +116,11 @@ struct ServeCommand: AsyncParsableCommand {
   func validate() throws {
     for text in listen where GatewayServer.Address(text) == nil {
       throw ValidationError("--listen takes HOST:PORT, unix:PATH or fd:NUMBER, not \(text.debugDescription)")
+    }
+    for text in metrics {
+      guard case .tcp = GatewayServer.Address(text) else {
+        throw ValidationError("--metrics takes HOST:PORT, not \(text.debugDescription)")
+      }
     }
     if let admin { guard admin.hasPrefix("unix:/") else { throw ValidationError("--admin takes unix:/PATH") } }
     guard path.hasPrefix("/"), !path.contains("?"), path != "/healthz", path != "/readyz" else {
@@ -192,6 +202,7 @@ struct ServeCommand: AsyncParsableCommand {
       configuration.inherited = ServiceManager.sockets
       if configuration.inherited.isEmpty { configuration.addresses = ["127.0.0.1:4000"] }
     }
+    configuration.metricsAddresses = metrics
     configuration.path = path
     configuration.limits = DescriptorLimit.fitting(limits.gateway, logger)
     LargeBlocks.returnToSystem()

@@ -126,7 +126,11 @@ struct AdminService: RequestHandler {
       "version": .string(ServerVersion.text), "readiness": readyJSON,
       "process": .count(ProcessInfo.processInfo.processIdentifier),
       "operations": ["running": .count(load.running), "waiting": .count(load.waiting)],
-      "connections": .count(metrics.connectionCount()),
+      "connections": .count(metrics.listeners.connectionCount),
+      "listeners": .array(
+        metrics.listeners.clients.map {
+          ["address": .string($0.name), "tls": .bool($0.hasTLS), "roles": .array($0.roles.names.map { .string($0) })]
+        }),
       "retired": .array(
         live.retired.map { ["generation": .count($0.number), "operations": .count($0.operationCount)] }),
       "plugins": .array(

@@ -23,6 +23,8 @@ extension Gateway {
     /// The addresses to listen on: `HOST:PORT`, `[IPV6]:PORT`, `unix:PATH`, or `fd:NUMBER` for a socket that already listens.
     /// Port 0 selects a free port.
     public var addresses: [String]
+    /// Further addresses, which serve `/metrics` and nothing else: `HOST:PORT` or `[IPV6]:PORT`.
+    public var metricsAddresses: [String] = []
     /// The path of the GraphQL endpoint.
     public var path = "/graphql"
     /// The limits for clients.

@@ -17,15 +17,14 @@ package final class RunningGateway: Sendable {
   private let configuration: Gateway.Configuration
   private let operations: OperationService
   private let readiness: Readiness
-  private let servers: [GatewayServer]
-  private let adminServer: GatewayServer?
+  private let listeners: Listeners
   private let certificate: ServerCertificate?
   private let certificateWatch: Task<Void, Never>?
   private let metricsReport: Task<Void, Never>?
   private let group: MultiThreadedEventLoopGroup
 
   /// The addresses, with the bound ports.
-  package var addresses: [String] { servers.map(\.name) }
+  package var addresses: [String] { listeners.clients.map(\.name) }
 
   init(_ host: PluginHost, _ configuration: Gateway.Configuration) async throws {
     let addresses = try Self.addresses(configuration)
@@ -41,28 +40,30 @@ package final class RunningGateway: Sendable {
       },
       logger: output.logger, accessLogger: configuration.accessLogger, readiness: readiness, redact: output.redacted)
     let group = MultiThreadedEventLoopGroup(numberOfThreads: configuration.threads)
-    var servers: [GatewayServer] = []
-    var adminServer: GatewayServer?
-    let reported: ServerMetrics
+    let listeners = Listeners()
+    let unsent = UnsentTotal(limits)
+    let reported = ServerMetrics(
+      host: host.metrics, operations: operations, gateway: metrics, traces: configuration.traces, certificate: certificate,
+      listeners: listeners, unsent: unsent, lostLogLines: configuration.lostLogLines)
     do {
-      let unsent = UnsentTotal(limits)
       for address in addresses {
-        servers.append(
+        listeners.add(
           try await GatewayServer(
             address, group: group, tls: certificate, limits: limits, unsent: unsent, handler: operations))
       }
-      let listening = servers
-      reported = ServerMetrics(
-        host: host.metrics, operations: operations, gateway: metrics, traces: configuration.traces, certificate: certificate,
-        listeners: listening.map(\.name), unsent: unsent, connectionCount: { listening.reduce(0) { $0 + $1.connectionCount } },
-        lostLogLines: configuration.lostLogLines)
+      for address in try Self.metricsAddresses(configuration) {
+        listeners.add(
+          try await GatewayServer(
+            address, group: group, limits: limits, roles: .metrics, unsent: unsent,
+            handler: RoleService(roles: .metrics, operations: operations, metrics: reported)))
+      }
       let admin = AdminService(
         live: host.live, reloader: host.reloader, operations: operations, readiness: readiness, metrics: reported)
       if let path = configuration.adminSocket {
-        adminServer = try await GatewayServer(.unix(path: path), group: group, isForOwnerOnly: true, handler: admin)
+        listeners.admin = try await GatewayServer(.unix(path: path), group: group, isForOwnerOnly: true, handler: admin)
       }
     } catch {
-      for server in servers { await server.shutDown(within: .zero) }
+      for server in listeners.clients { await server.shutDown(within: .zero) }
       try? await group.shutdownGracefully()
       throw error
     }
@@ -70,8 +71,7 @@ package final class RunningGateway: Sendable {
     self.configuration = configuration
     self.operations = operations
     self.readiness = readiness
-    self.servers = servers
-    self.adminServer = adminServer
+    self.listeners = listeners
     self.certificate = certificate
     metricsReport = host.reporter?.start { reported.write(to: &$0) }
     self.group = group
@@ -83,9 +83,9 @@ package final class RunningGateway: Sendable {
   /// the remaining connections when the time is over.
   package func shutDown(lameDuck: Duration = .zero, within time: Duration) async {
     readiness.end()
-    let servers = servers
+    let servers = listeners.clients
     let report = EndReport(
-      drain: time, operations: operations, connectionCount: { servers.reduce(0) { $0 + $1.connectionCount } },
+      drain: time, operations: operations, connectionCount: { [listeners] in listeners.connectionCount },
       logger: host.output.logger, notify: configuration.onEnding)
     report.write(.notReady, "/readyz answers with 503")
     if lameDuck > .zero { await serveOn(for: lameDuck, report) }
@@ -105,14 +105,14 @@ package final class RunningGateway: Sendable {
     report.write(.over, "all connections are closed")
     metricsReport?.cancel()
     await metricsReport?.value
-    await adminServer?.shutDown(within: Self.adminDrainTime)
+    await listeners.admin?.shutDown(within: Self.adminDrainTime)
     await configuration.traces?.shutDown()
     try? await group.shutdownGracefully()
   }
 
   /// Serves all requests while load balancers learn that the gateway is not ready.
   private func serveOn(for time: Duration, _ report: EndReport) async {
-    for server in servers { server.beginLameDuck() }
+    for server in listeners.clients { server.beginLameDuck() }
     let text = "requests are served for \(DurationText.print(time)), and HTTP/1.1 connections are closed after their response"
     report.write(.lameDuck, text)
     await report.repeating(.lameDuck, text) { try? await Task.sleep(for: time) }
@@ -131,13 +131,19 @@ package final class RunningGateway: Sendable {
     guard (1...64).contains(configuration.threads) else {
       throw ServerError.invalid("a gateway has 1 to 64 threads, not \(configuration.threads)")
     }
-    let addresses = try configuration.addresses.map { text in
-      guard let address = GatewayServer.Address(text) else {
-        throw ServerError.invalid("an address is HOST:PORT, unix:PATH or fd:NUMBER, not \(text.debugDescription)")
-      }
-      return address
-    }
+    let addresses = try configuration.addresses.map { try address($0) }
     return addresses.isEmpty ? configuration.inherited : addresses
+  }
+
+  private static func metricsAddresses(_ configuration: Gateway.Configuration) throws -> [GatewayServer.Address] {
+    try configuration.metricsAddresses.map { try address($0) }
+  }
+
+  private static func address(_ text: String) throws -> GatewayServer.Address {
+    guard let address = GatewayServer.Address(text) else {
+      throw ServerError.invalid("an address is HOST:PORT, unix:PATH or fd:NUMBER, not \(text.debugDescription)")
+    }
+    return address
   }
 
   private static func certificate(_ configuration: Gateway.Configuration, _ logger: Logger) throws -> ServerCertificate? {

@@ -11,11 +11,10 @@ struct ServerMetrics: Sendable {
   let traces: TraceExport?
   /// The TLS certificate; nil without TLS.
   let certificate: ServerCertificate?
-  /// The addresses on which the gateway listens.
-  let listeners: [String]
+  /// The servers of the gateway.
+  let listeners: Listeners
   /// The unsent bytes of responses and messages of all connections.
   let unsent: UnsentTotal
-  let connectionCount: @Sendable () -> Int
   /// Returns the number of log lines that could not be written; nil if it is not known.
   let lostLogLines: (@Sendable () -> Int)?
 
@@ -41,7 +40,7 @@ struct ServerMetrics: Sendable {
     let load = operations.load
     text.single("carabiner_operations_running", .gauge, "Operations in progress.", load.running)
     text.single("carabiner_operations_waiting", .gauge, "Operations that wait to start.", load.waiting)
-    text.single("carabiner_connections", .gauge, "Open connections of clients.", connectionCount())
+    text.single("carabiner_connections", .gauge, "Open connections of clients.", listeners.connectionCount)
     text.single(
       "carabiner_unsent_bytes", .gauge, "Bytes of responses and WebSocket messages that wait for their clients.", unsent.waiting)
   }
@@ -50,15 +49,16 @@ struct ServerMetrics: Sendable {
     guard let lostLogLines else { return }
     text.single(
       "carabiner_log_lines_lost_total", .counter,
-      "Lines of the log and the access log that were dropped because too many waited, or that could not be written.", lostLogLines())
+      "Lines of the log and the access log that were dropped because too many waited, or that could not be written.",
+      lostLogLines())
   }
 
   private func writeCertificate(_ text: inout some MetricSink) {
     guard let certificate else { return }
     let name = "carabiner_tls_certificate_expiry_timestamp_seconds"
     text.family(name, .gauge, "When the certificate of new TLS connections expires, per listener.")
-    for listener in listeners {
-      text.sample(name, [("listener", listener), ("certificate", certificate.path)], Double(certificate.expiry))
+    for listener in listeners.clients where listener.hasTLS {
+      text.sample(name, [("listener", listener.name), ("certificate", certificate.path)], Double(certificate.expiry))
     }
     text.family("carabiner_tls_reload_failures_total", .counter, "Changed certificates or keys that could not be used.")
     text.sample(
