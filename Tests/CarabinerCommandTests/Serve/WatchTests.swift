@@ -49,7 +49,7 @@ struct WatchTests {
     return nil
   }
 
-  @Test("files beside the manifest that it does not name do not count, however often they change")
+  @Test("G31: files beside the manifest that it does not name do not count, however often they change")
   func neighbours() async throws {
     let gateway = try await gateway(isWatched: true, ["--watch", "--record", folder.file("traffic.jsonl")])
     // A record or a log under load changes like this. A watch of the whole folder would never find it quiet and never reload.
@@ -80,6 +80,40 @@ struct WatchTests {
     }
     #expect(reload?["trigger"] == "change of files")
     #expect(try stamp(gateway) == "two")
+  }
+
+  @Test("G31: record, logs, store and state beside the manifest cause no reload in 10 s under load; a file that it names does")
+  func ownFiles() async throws {
+    _ = try folder.write(
+      """
+      carabiner: 1
+      serve: {cache-policy: networkFirst}
+      built-ins: {store: {file: store.sqlite}}
+      headers: {X-Key: "${file:key.txt}"}
+
+      """, to: "chain.yaml")
+    _ = try folder.write("one", to: "key.txt")
+    let gateway = try ServeProcess(
+      folder, endpoint: upstream.endpoint,
+      [
+        "--watch", "--record", folder.file("traffic.jsonl"), "--log-file", folder.file("gateway.log"), "--access-log-file",
+        folder.file("access.log"), "--state", folder.file("state"),
+      ], environment: ["CARABINER_LOG": "trace"])
+    // Forty looks of the watch.
+    let end = ContinuousClock.now + .seconds(10)
+    var queries = 0
+    while ContinuousClock.now < end {
+      #expect(try await offThePool { try gateway.query("query Load { __typename books { title } }") }.status == 200)
+      queries += 1
+    }
+    #expect(queries > 0)
+    #expect(try await gateway.status()["reloads"]?["all"] == 0)
+    for name in ["traffic.jsonl", "access.log", "store.sqlite"] {
+      #expect(try FileManager.default.attributesOfItem(atPath: folder.file(name))[.size] as? Int ?? 0 > 0, "\(name)")
+    }
+    // The watch runs: a file that the manifest names counts.
+    _ = try folder.write("two, and longer", to: "key.txt")
+    #expect(try await lastReload(gateway)?["trigger"] == "change of files")
   }
 
   @Test(
