@@ -8,6 +8,7 @@
 #include <spawn.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/eventfd.h>
@@ -129,4 +130,53 @@ static inline int CLinux_isCode(void *address) {
   void *entry = NULL;
   if (!CLinux_findSymbol(address, &symbol, &entry, 1 /* RTLD_DL_SYMENT */) || !entry || symbol.address != address) return 1;
   return ELF64_ST_TYPE(((const ElfW(Sym) *)entry)->st_info) != STT_OBJECT;
+}
+
+/* The most descriptors that one message may have. The system allows 253. */
+static const size_t CLinux_MAXIMUM_DESCRIPTORS = 128;
+
+/* Room for them in a message. struct cmsghdr and its macros are awkward in Swift. */
+union CLinux_Descriptors {
+  char bytes[CMSG_SPACE(128 * sizeof(int))];
+  struct cmsghdr alignment;
+};
+
+/* Sends bytes with descriptors over a Unix domain socket. Never waits, and never raises SIGPIPE. */
+static inline ssize_t CLinux_sendDescriptors(int socket, const void *bytes, size_t length, const int *descriptors, size_t count) {
+  if (count == 0 || count > CLinux_MAXIMUM_DESCRIPTORS) {
+    errno = EINVAL;
+    return -1;
+  }
+  union CLinux_Descriptors control = {.bytes = {0}};
+  struct iovec part = {(void *)bytes, length};
+  struct msghdr message = {
+      .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = CMSG_SPACE(count * sizeof(int))};
+  struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(count * sizeof(int));
+  memcpy(CMSG_DATA(header), descriptors, count * sizeof(int));
+  return sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+/* Receives bytes and descriptors, which child processes do not inherit. Waits as the socket's timeout says. `descriptors` has room for
+ * CLinux_MAXIMUM_DESCRIPTORS. */
+static inline ssize_t CLinux_receiveDescriptors(int socket, void *bytes, size_t length, int *descriptors, size_t *count) {
+  union CLinux_Descriptors control;
+  struct iovec part = {bytes, length};
+  struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof(control.bytes)};
+  *count = 0;
+  ssize_t size = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+  if (size < 0) return size;
+  for (struct cmsghdr *header = CMSG_FIRSTHDR(&message); header; header = CMSG_NXTHDR(&message, header)) {
+    if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
+    size_t found = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (size_t index = 0; index < found; index++) {
+      int descriptor;
+      memcpy(&descriptor, CMSG_DATA(header) + index * sizeof(int), sizeof(int));
+      if (*count < CLinux_MAXIMUM_DESCRIPTORS) descriptors[(*count)++] = descriptor;
+      else close(descriptor);
+    }
+  }
+  return size;
 }

@@ -1,8 +1,8 @@
-internal import FoundationEssentials
 internal import Glibc
 package import NIOCore
 internal import NIOPosix
 internal import NIOSSL
+internal import Synchronization
 
 /// Accepts connections and serves HTTP/1.1 or HTTP/2 on them.
 package final class GatewayServer: Sendable {
@@ -15,16 +15,33 @@ package final class GatewayServer: Sendable {
     case descriptor(Int32)
   }
 
+  /// The address of a server, for a successor of the process and for reports.
+  package struct Identity: Sendable, Hashable {
+    /// The address as it was asked for. Port 0 is one.
+    package let requested: String
+    /// The address with the bound port.
+    package let name: String
+
+    package init(requested: String, name: String) {
+      self.requested = requested
+      self.name = name
+    }
+  }
+
   /// The length of the system's queue of connections that are not accepted yet.
   private static let backlog: Int32 = 1024
   /// The limits between which a channel counts as not writable.
   private static let waterMark = ChannelOptions.Types.WriteBufferWaterMark(low: 32 << 10, high: 128 << 10)
 
   private let channel: any Channel
+  /// The path of a Unix domain socket, which is removed at the end; nil for other sockets.
+  private let socketFile: String?
+  /// Whether another process serves the socket from now on.
+  private let isHandedOver = Atomic<Bool>(false)
   /// Whether clients use TLS.
   package let hasTLS: Bool
   private let connections: OpenConnections
-  /// What clients may ask for here.
+  /// The roles of the listener.
   package let roles: ListenerRoles
 
   /// The bound address. If port 0 was requested, it has the port that the system chose.
@@ -33,18 +50,23 @@ package final class GatewayServer: Sendable {
   /// Starts to listen.
   ///
   /// - Parameters:
+  ///   - identity: The address of a socket that another process has bound; nil for that of `address`.
   ///   - tls: The certificate for TLS; nil for connections without TLS.
-  ///   - roles: What clients may ask for, for reports. The handler decides.
+  ///   - roles: The roles of the listener, for reports. The handler decides.
+  ///   - accepts: Whether connections are accepted at once, and not after ``beginAccepting()``.
   ///   - isForOwnerOnly: Whether only processes of the same user, and of root, may connect to a Unix domain socket.
   ///   - unsent: Counts unsent response bytes; may be shared with other servers.
   /// - Throws: ``GatewayError``.
   package init(
-    _ address: Address, group: any EventLoopGroup, tls: ServerCertificate? = nil, limits: GatewayLimits = GatewayLimits(),
-    roles: ListenerRoles = .usual, isForOwnerOnly: Bool = false, unsent: UnsentTotal? = nil, handler: any RequestHandler
+    _ address: Address, as identity: Identity? = nil, group: any EventLoopGroup, tls: ServerCertificate? = nil,
+    limits: GatewayLimits = GatewayLimits(),
+    roles: ListenerRoles = .usual, accepts: Bool = true, isForOwnerOnly: Bool = false, unsent: UnsentTotal? = nil,
+    handler: any RequestHandler
   ) async throws {
     let connections = OpenConnections(unsent: unsent ?? UnsentTotal(limits))
     let bootstrap = ServerBootstrap(group: group)
       .serverChannelOption(ChannelOptions.backlog, value: Self.backlog)
+      .serverChannelOption(ChannelOptions.autoRead, value: accepts)
       .serverChannelOption(ChannelOptions.socketOption(.so_reuseaddr), value: 1)
       .childChannelOption(ChannelOptions.tcpOption(.tcp_nodelay), value: 1)
       .childChannelOption(ChannelOptions.allowRemoteHalfClosure, value: true)
@@ -77,9 +99,11 @@ package final class GatewayServer: Sendable {
         case .tcp(let host, let port): try await bootstrap.bind(host: host, port: port).get()
         case .unix(let path):
           try await UnixSocketFile.withoutServer(at: path) {
-            try await bootstrap.bind(unixDomainSocketPath: path, cleanupExistingSocketFile: true).get()
+            // Bound here, because the library would remove the file of a socket that it has bound, also after a hand-over.
+            try await Self.channel(
+              bootstrap, UnixSocketFile.listen(at: path, isForOwnerOnly: isForOwnerOnly, backlog: Self.backlog))
           }
-        case .descriptor(let descriptor): try await bootstrap.withBoundSocket(descriptor).get()
+        case .descriptor(let descriptor): try await Self.channel(bootstrap, descriptor)
         }
     } catch let failure as GatewayError {
       throw failure
@@ -92,15 +116,21 @@ package final class GatewayServer: Sendable {
     hasTLS = tls != nil
     self.roles = roles
     self.address = channel.localAddress
+    requestedName = identity?.requested ?? address.description
     name =
       switch address {
       case .tcp(let host, _): Address.tcp(host: host, port: channel.localAddress?.port ?? 0).description
-      case .unix, .descriptor: address.description
+      case .unix, .descriptor: identity?.name ?? address.description
       }
-    // Until the permissions are set, other users can connect. The owner check closes such connections.
-    if isForOwnerOnly, case .unix(let path) = address {
-      try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
-    }
+    let unix = "unix:"
+    socketFile = requestedName.hasPrefix(unix) ? String(requestedName.dropFirst(unix.count)) : nil
+  }
+
+  /// Listens at a bound socket. The library sets a shorter queue for it.
+  private static func channel(_ bootstrap: ServerBootstrap, _ descriptor: Int32) async throws -> any Channel {
+    let channel = try await bootstrap.withBoundSocket(descriptor).get()
+    _ = listen(descriptor, backlog)
+    return channel
   }
 
   /// Adds the handlers for HTTP/1.1 to a connection.
@@ -113,11 +143,28 @@ package final class GatewayServer: Sendable {
     try pipeline.addHandler(ConnectionHandler(handler, limits: limits, clock: clock, connections: connections))
   }
 
+  /// The address as it was asked for.
+  package let requestedName: String
   /// The address as text, with the bound port.
   package let name: String
 
   /// The number of open connections.
   package var connectionCount: Int { connections.count }
+
+  /// Returns a new descriptor of the listening socket. The caller closes it.
+  package func duplicateDescriptor() async throws -> Int32 { try await ChannelDescriptor.duplicate(of: channel) }
+
+  /// Accepts connections from now on.
+  package func beginAccepting() async { try? await channel.setOption(ChannelOptions.autoRead, value: true).get() }
+
+  /// Leaves the file of the socket to another process, which serves it.
+  package func leaveSocketFile() { isHandedOver.store(true, ordering: .relaxed) }
+
+  /// Stops accepting connections. Open ones are not affected.
+  package func stopListening() async {
+    guard (try? await channel.close().get()) != nil, let socketFile, !isHandedOver.load(ordering: .relaxed) else { return }
+    UnixSocketFile.remove(socketFile)
+  }
 
   /// Closes HTTP/1.1 connections after their next response. All requests are served, and connections are still accepted.
   package func beginLameDuck() { connections.beginLameDuck() }
@@ -126,7 +173,7 @@ package final class GatewayServer: Sendable {
   ///
   /// - Parameter cuttingOff: Called with the number of remaining connections before they are closed.
   package func shutDown(within time: Duration, cuttingOff: @escaping @Sendable (Int) -> Void = { _ in }) async {
-    try? await channel.close().get()
+    await stopListening()
     connections.drain()
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await self.connections.waitUntilEmpty() }

@@ -47,12 +47,20 @@ struct ServeCommand: AsyncParsableCommand {
 
   @Option(
     name: .long,
-    help: ArgumentHelp("An address that serves GET /metrics for Prometheus, and nothing else. May be repeated.", valueName: "host:port"))
+    help: ArgumentHelp(
+      "An address that serves GET /metrics for Prometheus, and nothing else. May be repeated.", valueName: "host:port"))
   var metrics: [String] = []
 
   @Option(
     name: .long, help: ArgumentHelp("A socket for `carabiner status`, `reload` and other commands.", valueName: "unix:path"))
   var admin: String?
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "Take over from the gateway with this admin socket: use its listening sockets, and end it once this one is ready. "
+        + "Without --listen all of its addresses are taken.", valueName: "unix:path"))
+  var takeOver: String?
 
   @Option(name: .long, help: "The URL of the GraphQL server. It overrides the manifest's endpoint.")
   var endpoint: String?
@@ -123,6 +131,7 @@ struct ServeCommand: AsyncParsableCommand {
       }
     }
     if let admin { guard admin.hasPrefix("unix:/") else { throw ValidationError("--admin takes unix:/PATH") } }
+    if let takeOver { guard takeOver.hasPrefix("unix:/") else { throw ValidationError("--take-over takes unix:/PATH") } }
     guard path.hasPrefix("/"), !path.contains("?"), path != "/healthz", path != "/readyz" else {
       throw ValidationError("--path takes a path that begins with / and is neither /healthz nor /readyz")
     }
@@ -156,17 +165,24 @@ struct ServeCommand: AsyncParsableCommand {
     let reopener = Task { for await _ in reopening { LogOptions.reopen(logger) } }
     defer { reopener.cancel() }
     // Before any file is opened that a running gateway may use, such as its record.
-    if let adminPath { try SoleServer.claim(adminSocket: adminPath) }
+    if let adminPath, admin != takeOver { try SoleServer.claim(adminSocket: adminPath) }
+    let inheritance = try takeOver.map { try Inheritance(adminSocket: String($0.dropFirst("unix:".count))) }
+    let (events, continuation) = AsyncStream.makeStream(of: Event.self)
+    let signalReader = Task { for await signal in signals { continuation.yield(.signal(signal)) } }
+    defer { signalReader.cancel() }
     let traces = try tracing.export(logger)
-    let host = try await PluginHost(manifestOrNone: source.path, hostConfiguration(logger))
-    let gateway = try await Gateway(host: host, configuration: gatewayConfiguration(traces, logger)).start()
+    let host = try await PluginHost(manifestOrNone: source.path, hostConfiguration(inheritance, logger))
+    var configuration = gatewayConfiguration(inheritance, traces, logger)
+    configuration.onHandedOver = { continuation.yield(.handedOver) }
+    if let inheritance { configuration.onReady = { try await Self.takeOver(from: inheritance, host) } }
+    let gateway = try await Gateway(host: host, configuration: configuration).start()
     for address in gateway.addresses { Terminal.emit(log.logFormat.listening(address)) }
     ServiceManager.notify("READY=1\nSTATUS=generation 1 serves")
-    await reloadUntilEnd(signals, host)
-    ServiceManager.notify("STOPPING=1")
+    let isHandedOver = await reloadUntilEnd(events, host)
+    if !isHandedOver { ServiceManager.notify("STOPPING=1") }
     host.stopReloading()
     takeSecondSignal()
-    await gateway.shutDown(lameDuck: lameDuck, within: drain)
+    await gateway.shutDown(lameDuck: lameDuck, within: drain, isHandedOver: isHandedOver)
     await host.shutDown()
     log.finish()
     if host.unrecordedOperations > 0 {
@@ -180,11 +196,19 @@ struct ServeCommand: AsyncParsableCommand {
 
   private var adminPath: String? { admin.map { String($0.dropFirst("unix:".count)) } }
 
-  private func hostConfiguration(_ logger: Logger) -> PluginHost.Configuration {
+  /// An event that the gateway waits for.
+  private enum Event: Sendable {
+    case signal(UnixSignal)
+    /// A successor has taken over.
+    case handedOver
+  }
+
+  private func hostConfiguration(_ inheritance: Inheritance?, _ logger: Logger) -> PluginHost.Configuration {
     var configuration = PluginHost.Configuration(logger: logger)
     configuration.endpoint = endpoint
     configuration.probe = .init(executable: PluginProbe.ownExecutable, timeout: probe.probeTimeout)
     configuration.stateDirectory = state
+    configuration.stateLock = inheritance?.stateLock
     configuration.startsFromLastGood = startFromLastGood
     configuration.installsCrashReporter = true
     configuration.watchesFiles = watch
@@ -195,10 +219,13 @@ struct ServeCommand: AsyncParsableCommand {
     return configuration
   }
 
-  private func gatewayConfiguration(_ traces: TraceExport?, _ logger: Logger) -> Gateway.Configuration {
+  private func gatewayConfiguration(
+    _ inheritance: Inheritance?, _ traces: TraceExport?, _ logger: Logger
+  ) -> Gateway.Configuration {
     var configuration = Gateway.Configuration()
     configuration.addresses = listen
-    if listen.isEmpty {
+    configuration.inheritance = inheritance
+    if listen.isEmpty, inheritance == nil {
       configuration.inherited = ServiceManager.sockets
       if configuration.inherited.isEmpty { configuration.addresses = ["127.0.0.1:4000"] }
     }
@@ -218,13 +245,31 @@ struct ServeCommand: AsyncParsableCommand {
     return configuration
   }
 
-  private func reloadUntilEnd(_ signals: UnixSignalsSequence, _ host: PluginHost) async {
-    for await signal in signals {
-      guard signal == .sighup else { return }
+  /// Has the earlier gateway end. It is called when this one listens at all of its addresses.
+  private static func takeOver(from inheritance: Inheritance, _ host: PluginHost) async throws {
+    // First, so that the end of the earlier process is not the end of the service.
+    ServiceManager.notify("MAINPID=\(ProcessInfo.processInfo.processIdentifier)\nREADY=1")
+    do {
+      try inheritance.commit()
+    } catch {
+      ServiceManager.notify("MAINPID=\(inheritance.process)")
+      throw error
+    }
+    host.noteStateLock()
+  }
+
+  /// - Returns: Whether a successor has taken over.
+  private func reloadUntilEnd(_ events: AsyncStream<Event>, _ host: PluginHost) async -> Bool {
+    for await event in events {
+      guard case .signal(.sighup) = event else {
+        if case .handedOver = event { return true }
+        return false
+      }
       ServiceManager.notify("RELOADING=1\nMONOTONIC_USEC=\(DispatchTime.now().uptimeNanoseconds / 1000)")
       let report = await host.reload(trigger: "SIGHUP")
       ServiceManager.notify("READY=1\nSTATUS=generation \(report.generation) serves")
     }
+    return false
   }
 
   private func takeSecondSignal() {

@@ -1,4 +1,4 @@
-internal import Glibc
+package import Glibc
 internal import NIOCore
 
 /// A Unix domain socket that a server is to listen on.
@@ -26,6 +26,51 @@ package enum UnixSocketFile {
 
   /// Finds the server that listens on a socket, by connecting to it.
   package static func server(at path: String) -> Server {
+    // Non-blocking: a running server whose accept queue is full would block the connect.
+    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
+    guard descriptor >= 0 else { return .none }
+    defer { close(descriptor) }
+    guard connect(descriptor, to: path) else {
+      return errno == EAGAIN || errno == EACCES || errno == EPROTOTYPE ? .process(nil) : .none
+    }
+    let process = credentials(of: descriptor)?.process ?? 0
+    return .process(process > 0 ? process : nil)
+  }
+
+  /// Connects a socket. If it fails, `errno` has the reason.
+  package static func connect(_ descriptor: Int32, to path: String) -> Bool {
+    unsafe withAddress(path) { unsafe Glibc.connect(descriptor, $0, $1) } == 0
+  }
+
+  /// Returns a new socket that listens at a path. The file of a socket that is there is replaced.
+  ///
+  /// - Parameter isForOwnerOnly: Whether only this user, and root, may connect. That holds before the first connection.
+  /// - Throws: `IOError`.
+  static func listen(at path: String, isForOwnerOnly: Bool, backlog: Int32) throws -> Int32 {
+    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    guard descriptor >= 0 else { throw IOError(errnoCode: errno, reason: "socket") }
+    remove(path)
+    guard unsafe withAddress(path, { unsafe bind(descriptor, $0, $1) }) == 0, isForOwnerOnly ? restrict(path) : true,
+      Glibc.listen(descriptor, backlog) == 0
+    else {
+      let error = IOError(errnoCode: errno, reason: "listen")
+      close(descriptor)
+      throw error
+    }
+    return descriptor
+  }
+
+  private static func restrict(_ path: String) -> Bool { unsafe chmod(path, 0o600) == 0 }
+
+  /// Removes the file of a socket. Other files stay.
+  static func remove(_ path: String) {
+    var status = stat()
+    guard unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else { return }
+    _ = unsafe unlink(path)
+  }
+
+  /// Calls `body` with the address of a path, and returns its result; -1 with an `errno` if the path is too long.
+  private static func withAddress(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
     let name = Array(path.utf8)
@@ -34,24 +79,25 @@ package enum UnixSocketFile {
       unsafe place.copyBytes(from: name)
       return true
     }
-    // A path that is too long for a socket address is reported by the bind call.
-    guard isShort else { return .none }
-    // Non-blocking: a running server whose accept queue is full would block the connect.
-    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
-    guard descriptor >= 0 else { return .none }
-    defer { close(descriptor) }
+    // A server cannot have bound a path that is too long.
+    guard isShort else {
+      errno = ENAMETOOLONG
+      return -1
+    }
     let length = socklen_t(MemoryLayout<sockaddr_un>.size)
-    let code = unsafe withUnsafePointer(to: &address) { pointer in
-      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe connect(descriptor, $0, length) }
+    return unsafe withUnsafePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe body($0, length) }
     }
-    guard code == 0 else {
-      return errno == EAGAIN || errno == EACCES || errno == EPROTOTYPE ? .process(nil) : .none
-    }
+  }
+
+  /// The user of the process that listens at the other end; nil if the system does not say which.
+  package static func owner(of descriptor: Int32) -> uid_t? { credentials(of: descriptor)?.user }
+
+  /// The credentials of the process that called `listen`.
+  private static func credentials(of descriptor: Int32) -> Credentials? {
     var credentials = Credentials()
     var size = socklen_t(MemoryLayout<Credentials>.size)
-    // These are the credentials of the process that called `listen`.
-    let isKnown = unsafe getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &size) == 0
-    return .process(isKnown && credentials.process > 0 ? credentials.process : nil)
+    return unsafe getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &size) == 0 ? credentials : nil
   }
 
   /// Binds a server if no other process listens at the path.

@@ -20,6 +20,9 @@ package final class Readiness: Sendable {
     return (state.isEnding ? ["the gateway is ending"] : []) + (state.isDrained ? ["an operator drains the gateway"] : [])
   }
 
+  /// Whether the gateway is ending.
+  package var isEnding: Bool { state.withLock(\.isEnding) }
+
   /// Marks the gateway as not ready until ``undoDrain()``. It serves requests as before.
   package func drain() { state.withLock { $0.isDrained = true } }
 

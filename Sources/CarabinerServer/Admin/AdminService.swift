@@ -15,6 +15,7 @@ struct AdminService: RequestHandler {
   let reloader: Reloader
   let operations: OperationService
   let readiness: Readiness
+  let handOver: HandOver
   let metrics: ServerMetrics
   let start = Date()
 
@@ -32,6 +33,8 @@ struct AdminService: RequestHandler {
       }
     case (.POST, "/drain"): drain(reply)
     case (.POST, "/drain/undo"): undoDrain(reply)
+    case (.POST, "/take-over"): offer(reply)
+    case (.POST, "/take-over/commit"): commit(request, reply)
     case (.POST, "/plugins/enable"): override(request, reply, isEnabled: true)
     case (.POST, "/plugins/disable"): override(request, reply, isEnabled: false)
     case (.POST, "/plugins/reset"): override(request, reply, isEnabled: nil)
@@ -44,7 +47,8 @@ struct AdminService: RequestHandler {
     default:
       refuse(
         reply, .notFound,
-        "not found; use GET /status, /chain, /metrics, or POST /reload, /drain, /drain/undo, /plugins/{enable,disable,reset}, /trial/{promote,abort}")
+        "not found; use GET /status, /chain, /metrics, or POST /reload, /drain, /drain/undo, /plugins/{enable,disable,reset}, /trial/{promote,abort}"
+      )
     }
   }
 
@@ -96,6 +100,34 @@ struct AdminService: RequestHandler {
     var logger = live.output.logger
     logger.logLevel = min(logger.logLevel, .notice)
     logger.notice(message)
+  }
+
+  // MARK: Successors
+
+  private func offer(_ reply: GatewayReply) {
+    Task {
+      do {
+        answer(reply, .ok, try await handOver.offer(reply))
+      } catch {
+        refuse(reply, .conflict, "\(error)")
+      }
+    }
+  }
+
+  private func commit(_ request: GatewayRequest, _ reply: GatewayReply) {
+    let body = try? JSONValue(parsing: Array(request.body.readableBytesView))
+    guard let token = body?["token"]?.string else {
+      return refuse(reply, .badRequest, #"send {"token": TEXT, "process": NUMBER}"#)
+    }
+    Task {
+      do {
+        try await handOver.commit(token)
+        answer(reply, .ok, ["committed": true])
+        handOver.begin(successor: body?["process"]?.int.map { "\($0)" } ?? "unknown")
+      } catch {
+        refuse(reply, .conflict, "\(error)")
+      }
+    }
   }
 
   // MARK: Answers

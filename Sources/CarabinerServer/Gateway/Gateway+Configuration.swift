@@ -48,6 +48,13 @@ extension Gateway {
 
     /// The sockets that a service manager passed in. They are used if ``addresses`` is empty.
     package var inherited: [GatewayServer.Address] = []
+    /// The sockets that a running gateway gives to this one; nil for none.
+    package var inheritance: Inheritance?
+    /// Called when the gateway listens at all addresses, before the admin socket is opened. Connections at inherited sockets wait until it
+    /// returns. If it throws, the gateway does not start.
+    package var onReady: (@Sendable () async throws -> Void)?
+    /// Called when a successor has taken over, so that this gateway ends; nil if the program does not support that.
+    package var onHandedOver: (@Sendable () -> Void)?
     /// Records and exports traces of requests; nil for none.
     package var traces: TraceExport?
     /// Returns the number of log lines that could not be written, for the metrics; nil if the program does not know it.

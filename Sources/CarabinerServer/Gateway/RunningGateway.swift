@@ -27,7 +27,7 @@ package final class RunningGateway: Sendable {
   package var addresses: [String] { listeners.clients.map(\.name) }
 
   init(_ host: PluginHost, _ configuration: Gateway.Configuration) async throws {
-    let addresses = try Self.addresses(configuration)
+    try Self.check(configuration)
     let certificate = try Self.certificate(configuration, host.output.logger)
     let metrics = GatewayMetrics()
     let limits = configuration.limits
@@ -46,22 +46,31 @@ package final class RunningGateway: Sendable {
       host: host.metrics, operations: operations, gateway: metrics, traces: configuration.traces, certificate: certificate,
       listeners: listeners, unsent: unsent, lostLogLines: configuration.lostLogLines)
     do {
-      for address in addresses {
+      let metricsAddresses = try ListenerPlace.at(configuration.metricsAddresses, configuration)
+      for place in try ListenerPlace.forClients(configuration) {
         listeners.add(
           try await GatewayServer(
-            address, group: group, tls: certificate, limits: limits, unsent: unsent, handler: operations))
+            place.address, as: place.identity, group: group, tls: certificate, limits: limits,
+            accepts: configuration.inheritance == nil, unsent: unsent, handler: operations))
       }
-      for address in try Self.metricsAddresses(configuration) {
+      for place in metricsAddresses {
         listeners.add(
           try await GatewayServer(
-            address, group: group, limits: limits, roles: .metrics, unsent: unsent,
+            place.address, as: place.identity, group: group, limits: limits, roles: .metrics,
+            accepts: configuration.inheritance == nil, unsent: unsent,
             handler: RoleService(roles: .metrics, operations: operations, metrics: reported)))
       }
+      try await configuration.onReady?()
+      if configuration.inheritance != nil { for server in listeners.clients { await server.beginAccepting() } }
       let admin = AdminService(
-        live: host.live, reloader: host.reloader, operations: operations, readiness: readiness, metrics: reported)
+        live: host.live, reloader: host.reloader, operations: operations, readiness: readiness,
+        handOver: HandOver(listeners, readiness, configuration, host), metrics: reported)
       if let path = configuration.adminSocket {
-        listeners.admin = try await GatewayServer(.unix(path: path), group: group, isForOwnerOnly: true, handler: admin)
+        let place = configuration.inheritance?.takeAdmin(at: path).map { ListenerPlace($0) } ?? ListenerPlace(.unix(path: path))
+        listeners.admin = try await GatewayServer(
+          place.address, as: place.identity, group: group, isForOwnerOnly: true, handler: admin)
       }
+      configuration.inheritance?.closeRest()
     } catch {
       for server in listeners.clients { await server.shutDown(within: .zero) }
       try? await group.shutdownGracefully()
@@ -81,14 +90,16 @@ package final class RunningGateway: Sendable {
 
   /// Ends the gateway in steps: it is not ready any more, serves on for a time, closes its listeners, lets operations finish, and closes
   /// the remaining connections when the time is over.
-  package func shutDown(lameDuck: Duration = .zero, within time: Duration) async {
+  ///
+  /// - Parameter isHandedOver: Whether a successor has taken over the listening sockets. The service manager follows the successor then.
+  package func shutDown(lameDuck: Duration = .zero, within time: Duration, isHandedOver: Bool = false) async {
     readiness.end()
     let servers = listeners.clients
     let report = EndReport(
       drain: time, operations: operations, connectionCount: { [listeners] in listeners.connectionCount },
-      logger: host.output.logger, notify: configuration.onEnding)
-    report.write(.notReady, "/readyz answers with 503")
-    if lameDuck > .zero { await serveOn(for: lameDuck, report) }
+      logger: host.output.logger, notify: isHandedOver ? nil : configuration.onEnding)
+    if !isHandedOver { report.write(.notReady, "/readyz answers with 503") }
+    if lameDuck > .zero, !isHandedOver { await serveOn(for: lameDuck, report) }
     certificateWatch?.cancel()
     if let certificate { host.reloader.remove(certificate) }
     report.write(.closing, "the listeners and idle connections are closed")
@@ -124,26 +135,13 @@ package final class RunningGateway: Sendable {
     while operations.load.running > 0, ContinuousClock.now < end { try? await Task.sleep(for: .milliseconds(1)) }
   }
 
-  private static func addresses(_ configuration: Gateway.Configuration) throws -> [GatewayServer.Address] {
+  private static func check(_ configuration: Gateway.Configuration) throws {
     guard configuration.path.hasPrefix("/"), !configuration.path.contains("?") else {
       throw ServerError.invalid("the path of the GraphQL endpoint begins with / and has no query; it is \(configuration.path)")
     }
     guard (1...64).contains(configuration.threads) else {
       throw ServerError.invalid("a gateway has 1 to 64 threads, not \(configuration.threads)")
     }
-    let addresses = try configuration.addresses.map { try address($0) }
-    return addresses.isEmpty ? configuration.inherited : addresses
-  }
-
-  private static func metricsAddresses(_ configuration: Gateway.Configuration) throws -> [GatewayServer.Address] {
-    try configuration.metricsAddresses.map { try address($0) }
-  }
-
-  private static func address(_ text: String) throws -> GatewayServer.Address {
-    guard let address = GatewayServer.Address(text) else {
-      throw ServerError.invalid("an address is HOST:PORT, unix:PATH or fd:NUMBER, not \(text.debugDescription)")
-    }
-    return address
   }
 
   private static func certificate(_ configuration: Gateway.Configuration, _ logger: Logger) throws -> ServerCertificate? {

@@ -66,6 +66,8 @@ extension PluginHost {
     public var metricsInterval: Duration = .seconds(10)
 
     package var wire = WireChoice()
+    /// A descriptor of the lock of ``stateDirectory`` that a running gateway shares; nil for none.
+    package var stateLock: Int32?
     /// Whether the file that was checked is the file that is loaded, even if it was replaced in between.
     package var pinsFiles = true
     /// Whether `settings: {crash-loop: …}` applies to this host.

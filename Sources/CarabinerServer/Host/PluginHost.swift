@@ -137,6 +137,14 @@ public final class PluginHost: Sendable {
 
   // MARK: The end
 
+  /// Shares the lock of the state folder with a process that takes over.
+  ///
+  /// - Returns: A descriptor, which the caller closes; nil if the host has no state folder.
+  func shareStateLock() -> Int32? { stateFolder?.share() }
+
+  /// Writes this process into the lock of the state folder, because it has taken over.
+  package func noteStateLock() { stateFolder?.note() }
+
   /// Refuses reloads from now on.
   package func stopReloading() {
     watching?.cancel()

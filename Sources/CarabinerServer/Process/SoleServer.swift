@@ -6,7 +6,9 @@ package enum SoleServer {
   package static func claim(adminSocket path: String) throws {
     guard case .process(let process) = UnixSocketFile.server(at: path) else { return }
     throw ServerError(
-      .inUse, "another carabiner\(name(of: process)) answers at \(path); end it, or name another path with --admin")
+      .inUse,
+      "another carabiner\(name(of: process)) answers at \(path); end it, take over from it with --take-over, or name another "
+        + "path with --admin")
   }
 
   static func name(of process: Int32?) -> String { process.map { " (process \($0))" } ?? "" }

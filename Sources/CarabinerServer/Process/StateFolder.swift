@@ -9,14 +9,25 @@ final class StateFolder: Sendable {
 
   /// The open lock file; -1 once it was released.
   private let descriptor: Atomic<Int32>
+  /// Whether another process shares the lock. Unlocking would take it from that process too.
+  private let isShared: Atomic<Bool>
 
   /// Creates the folder if there is none, and locks it.
   ///
   /// - Throws: ``ServerError`` if another host uses it, or if it cannot be used.
   // The object is created after everything that can fail.
-  convenience init(_ folder: String) throws { self.init(descriptor: try Self.lock(folder)) }
+  //
+  /// - Parameter inherited: A descriptor of the lock of a running gateway, which this process takes over; nil for none.
+  convenience init(_ folder: String, inherited: Int32? = nil) throws {
+    let isInherited = inherited.map { Self.isLock($0, of: folder) } ?? false
+    if let inherited, !isInherited { close(inherited) }
+    self.init(descriptor: try inherited.flatMap { isInherited ? $0 : nil } ?? Self.lock(folder), isShared: isInherited)
+  }
 
-  private init(descriptor: Int32) { self.descriptor = Atomic(descriptor) }
+  private init(descriptor: Int32, isShared: Bool) {
+    self.descriptor = Atomic(descriptor)
+    self.isShared = Atomic(isShared)
+  }
 
   deinit { release() }
 
@@ -27,8 +38,30 @@ final class StateFolder: Sendable {
     let descriptor = descriptor.exchange(-1, ordering: .acquiringAndReleasing)
     guard descriptor >= 0 else { return }
     // A process that this one is just starting shares the open file until it runs its own program, so closing would not be enough.
-    flock(descriptor, LOCK_UN)
+    if !isShared.load(ordering: .acquiring) { flock(descriptor, LOCK_UN) }
     close(descriptor)
+  }
+
+  /// Shares the lock with a process that takes over. It ends when both have ended.
+  ///
+  /// - Returns: A descriptor, which the caller closes; nil if the lock was released.
+  func share() -> Int32? {
+    isShared.store(true, ordering: .releasing)
+    let copy = fcntl(descriptor.load(ordering: .acquiring), F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
+    return copy >= 0 ? copy : nil
+  }
+
+  /// Writes this process into the lock file, because it has taken over.
+  func note() {
+    let descriptor = descriptor.load(ordering: .acquiring)
+    if descriptor >= 0 { Self.write(descriptor) }
+  }
+
+  /// Whether a descriptor is that of the folder's lock file.
+  private static func isLock(_ descriptor: Int32, of folder: String) -> Bool {
+    var (one, other) = (stat(), stat())
+    guard unsafe fstat(descriptor, &one) == 0, unsafe stat("\(folder)/\(lockName)", &other) == 0 else { return false }
+    return one.st_dev == other.st_dev && one.st_ino == other.st_ino
   }
 
   private static func lock(_ folder: String) throws -> Int32 {
@@ -53,10 +86,14 @@ final class StateFolder: Sendable {
         "another carabiner\(SoleServer.name(of: holder)) keeps its state in \(folder); end it, or name another folder with --state"
       )
     }
+    write(descriptor)
+    return descriptor
+  }
+
+  private static func write(_ descriptor: Int32) {
     let text = Array("\(getpid())\n".utf8)
     ftruncate(descriptor, 0)
     _ = unsafe text.withUnsafeBytes { unsafe pwrite(descriptor, $0.baseAddress, $0.count, 0) }
-    return descriptor
   }
 
   /// The process ID in the lock file; nil if there is none yet.

@@ -23,21 +23,26 @@ struct SoleServerTests {
       ["serve", "-m", folder.file("chain.yaml"), "--endpoint", "http://127.0.0.1:9/", "--listen", "127.0.0.1:0"] + arguments)
   }
 
-  @Test("an admin socket that a gateway serves is left to it, and the second start says which process has it")
+  @Test("G28: an admin socket that a gateway serves is left to it; the second start reads nothing and names the process")
   func adminSocket() async throws {
     let first = try gateway()
     let record = try folder.write("of the first\n", to: "traffic.jsonl")
-    let run = try await second(["--admin", first.admin, "--record", record])
+    // It is refused before the manifest, which would be refused too, is read. So it is refused at once, whatever loading takes.
+    let broken = try folder.write("carabiner: 1\nplugin: []\n", to: "broken.yaml")
+    let run = try await CommandRun(
+      ["serve", "-m", broken, "--listen", "127.0.0.1:0", "--admin", first.admin, "--record", record])
     #expect(run.status == 4)
     #expect(
-      run.errors.contains("another carabiner (process \(first.processID)) answers at \(first.socket)"), "\(run.errors)")
+      run.errors.contains(
+        "another carabiner (process \(first.processID)) answers at \(first.socket); end it, take over from it with --take-over, "
+          + "or name another path"), "\(run.errors)")
     #expect(run.output.isEmpty)
     #expect(try await first.status()["process"]?.int == Int(first.processID))
     // The refused gateway changed nothing.
     #expect(try String(contentsOfFile: record, encoding: .utf8) == "of the first\n")
   }
 
-  @Test("the socket of a gateway that was killed is replaced")
+  @Test("G28: the socket of a gateway that was killed is replaced")
   func deadSocket() async throws {
     let socket = folder.file("admin.sock")
     let first = try gateway(socket: socket)
@@ -81,7 +86,7 @@ struct SoleServerTests {
     #expect(try await second(["--state", file]).status == 2)
   }
 
-  @Test("an existing record is renamed with the next number; ten complete files are kept")
+  @Test("G30: an existing record is renamed with the next number; after 12 starts there are ten complete files")
   func records() async throws {
     let record = folder.file("traffic.jsonl")
     for start in 1...12 {
@@ -98,7 +103,9 @@ struct SoleServerTests {
     }
   }
 
-  @Test("a folder, a device and a file in no folder are not valid records", arguments: ["", "/dev/null", "none/traffic.jsonl"])
+  @Test(
+    "G30: a folder, a device and a file in no folder are not valid records, and the status is 2",
+    arguments: ["", "/dev/null", "none/traffic.jsonl"])
   func noRecord(path: String) async throws {
     let run = try await second(["--record", path.hasPrefix("/") ? path : folder.file(path)])
     #expect(run.status == 2)
