@@ -9,6 +9,8 @@ package struct GraphQLParameters: Sendable {
   package let variables: JSONObject
   /// The hash of the document, in lower-case digits; nil if the client does not use persisted queries.
   package let hash: String?
+  /// The id of a document that the server knows (`documentId` of GraphQL over HTTP); nil if the client sent none.
+  package let documentID: String?
   /// The extensions without `persistedQuery`, because the hash concerns only the client and this server.
   package let extensions: JSONObject
   /// Whether the request uses GET, which allows only queries.
@@ -72,7 +74,7 @@ package struct GraphQLParameters: Sendable {
       throw RequestRefusal(400, "the URL's query is malformed, or has an item twice")
     }
     var object = JSONObject()
-    for name in ["query", "operationName"] { object[name] = items[name].map { .string($0) } }
+    for name in ["query", "operationName", "documentId"] { object[name] = items[name].map { .string($0) } }
     for name in ["variables", "extensions"] {
       if let text = items[name] { object[name] = try Self.json(text.utf8Span.span, name) }
     }
@@ -87,6 +89,7 @@ package struct GraphQLParameters: Sendable {
     operationName = try Self.member("operationName", value("operationName"), "a string", \.string)
     variables = try Self.member("variables", value("variables"), "an object", \.object) ?? JSONObject()
     query = try Self.member("query", value("query"), "a string", \.string)
+    documentID = try Self.member("documentId", value("documentId"), "a string", \.string)
     var extensions = try Self.member("extensions", value("extensions"), "an object", \.object) ?? JSONObject()
     let persisted = try Self.member("persistedQuery", extensions["persistedQuery"], "an object", \.object)
     hash = try persisted.map { persisted throws(RequestRefusal) in
@@ -97,7 +100,7 @@ package struct GraphQLParameters: Sendable {
     }
     if hash != nil { extensions["persistedQuery"] = nil }
     self.extensions = extensions
-    guard query != nil || hash != nil else { throw RequestRefusal(400, "the request has no query") }
+    guard query != nil || hash != nil || documentID != nil else { throw RequestRefusal(400, "the request has no query") }
   }
 
   private static func json(_ bytes: Span<UInt8>, _ what: String) throws(RequestRefusal) -> JSONValue {

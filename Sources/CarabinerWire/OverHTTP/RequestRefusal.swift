@@ -4,6 +4,8 @@ package struct RequestRefusal: Error, Sendable, Hashable {
   package let message: String
   package let code: String
   package var headers: [String: String] = [:]
+  /// Members of the error's `extensions` beside the code.
+  package var extensions = JSONObject()
   /// Whether the request is well-formed, but its document or operation is invalid. Under `application/json` the status is then
   /// 200 (GraphQL over HTTP, 6.4.1).
   package var isGraphQLError = false

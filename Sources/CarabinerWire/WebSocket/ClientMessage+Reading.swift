@@ -1,8 +1,10 @@
 extension ClientMessage {
-  /// Parses a message of `graphql-transport-ws`, as a server does.
+  /// Parses a message, as a server does.
   ///
   /// - Throws: ``ServerMessage/Fault``, which is used for messages of both sides.
-  package init(reading text: Span<UInt8>, limits: JSONLimits = JSONLimits()) throws(ServerMessage.Fault) {
+  package init(
+    reading text: Span<UInt8>, _ dialect: WebSocketProtocol = .graphQLTransportWS, limits: JSONLimits = JSONLimits()
+  ) throws(ServerMessage.Fault) {
     let members: JSONMembers
     do throws(JSONError) {
       members = try JSONMembers(locating: text, limits: limits)
@@ -14,17 +16,18 @@ extension ClientMessage {
       throw .malformed("its type is not a string")
     }
     let payload = members.range(of: "payload")
-    switch type {
-    case "connection_init": self = .initialise(payload: try Self.object(payload, of: type, in: text))
-    case "ping": self = .ping(payload: try Self.object(payload, of: type, in: text))
-    case "pong": self = .pong(payload: try Self.object(payload, of: type, in: text))
-    case "subscribe":
+    switch (type, dialect) {
+    case ("connection_init", _): self = .initialise(payload: try Self.object(payload, of: type, in: text))
+    case ("ping", .graphQLTransportWS): self = .ping(payload: try Self.object(payload, of: type, in: text))
+    case ("pong", .graphQLTransportWS): self = .pong(payload: try Self.object(payload, of: type, in: text))
+    case ("connection_terminate", .graphQLWS): self = .terminate
+    case ("subscribe", .graphQLTransportWS), ("start", .graphQLWS):
       let id = try Self.id(members, of: type, in: text)
       guard let payload = try Self.object(payload, of: type, in: text) else {
         throw .malformed("a message of type \(type) needs a payload")
       }
       self = .subscribe(id: id, payload: payload)
-    case "complete": self = .complete(id: try Self.id(members, of: type, in: text))
+    case ("complete", .graphQLTransportWS), ("stop", .graphQLWS): self = .complete(id: try Self.id(members, of: type, in: text))
     default: throw .unknownType(type)
     }
   }

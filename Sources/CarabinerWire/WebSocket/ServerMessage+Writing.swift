@@ -9,21 +9,36 @@ extension ServerMessage {
     return Array(#"{"type":"pong","payload":"#.utf8) + payload + [UInt8(ascii: "}")]
   }
 
-  /// A result of an operation, in `graphql-transport-ws`.
+  /// A sign of life of a server, in the older protocol.
+  package static let keepAlive = Array(#"{"type":"ka"}"#.utf8)
+
+  /// The server refuses the connection, in the older protocol.
+  package static func refusal(_ message: String) -> [UInt8] {
+    JSONValue.object(["type": "connection_error", "payload": ["message": .string(message)]]).serialized()
+  }
+
+  /// A result of an operation.
   ///
   /// - Parameter payload: A response, as a JSON text.
-  package static func next(id: String, payload: some Collection<UInt8>) -> [UInt8] {
-    text("next", id: id, payload: payload)
+  package static func next(
+    id: String, payload: some Collection<UInt8>, _ dialect: WebSocketProtocol = .graphQLTransportWS
+  ) -> [UInt8] {
+    text(dialect == .graphQLWS ? "data" : "next", id: id, payload: payload)
   }
 
-  /// An operation ended with errors, in `graphql-transport-ws`.
+  /// An operation ended with errors. The older protocol has only one, so its message has the first.
   ///
   /// - Parameter errors: A list of errors, as a JSON text.
-  package static func errors(id: String, _ errors: some Collection<UInt8>) -> [UInt8] {
-    text("error", id: id, payload: errors)
+  package static func errors(
+    id: String, _ errors: some Collection<UInt8>, _ dialect: WebSocketProtocol = .graphQLTransportWS
+  ) -> [UInt8] {
+    guard dialect == .graphQLWS, let first = (try? JSONValue(parsing: Array(errors)))?[0] else {
+      return text("error", id: id, payload: errors)
+    }
+    return text("error", id: id, payload: first.serialized())
   }
 
-  /// An operation ended, in `graphql-transport-ws`.
+  /// An operation ended.
   package static func complete(id: String) -> [UInt8] {
     var text = Array(#"{"type":"complete","id":"#.utf8)
     JSONWriter.appendString(id, to: &text)
