@@ -243,9 +243,12 @@ struct HostileUpstreamTests {
   }
 
   @Test(
-    "a plugin's message and detail reach clients if its entry says so, but not those of failures",
-    arguments: [(403, 403, "FORBIDDEN", true), (503, 503, "UNAVAILABLE", true), (502, 502, "INTERCEPTOR_FAILED", false)])
-  func messages(_ blamed: Int, _ status: Int, _ code: String, _ isShown: Bool) async throws {
+    "G21: a plugin's message and detail reach clients if its entry says so, but not those of failures",
+    arguments: [true, false],
+    [(403, 403, "FORBIDDEN", true), (503, 503, "UNAVAILABLE", true), (502, 502, "INTERCEPTOR_FAILED", false)])
+  func messages(_ setting: Bool, _ refusal: (blamed: Int, status: Int, code: String, mayBeShown: Bool)) async throws {
+    let (blamed, status, code, mayBeShown) = refusal
+    let isShown = setting && mayBeShown
     let place = try FixturePlugin.Folder()
     let plugin = try await FixturePlugin.compile(
       "stamp", defining: ["REFUSES_WITH=\(blamed)", "RETRY_AFTER=0ull"], into: place)
@@ -253,7 +256,7 @@ struct HostileUpstreamTests {
       """
       carabiner: 1
       headers: {X-Token: "${env:TOKEN}"}
-      plugins: [{name: stamp, file: \(plugin), messages-to-clients: true}]
+      plugins: [{name: stamp, file: \(plugin), messages-to-clients: \(setting)}]
       chain: {http: [stamp, response-code]}
 
       """, to: "chain.yaml")

@@ -18,13 +18,13 @@ struct FailureAnswerTests {
     return try JSONValue(parsing: answer.json)["errors"]?[0]
   }
 
-  @Test("without a message for clients, the gateway's own message is sent")
+  @Test("G21: without a message for clients, the gateway's own message is sent")
   func none() throws {
     #expect(
       try error(Refused()) == ["message": "the gateway refuses this", "extensions": ["code": "FORBIDDEN"]])
   }
 
-  @Test("message and detail have neither secrets nor control characters, and the code stays")
+  @Test("G21: message and detail have neither secrets nor control characters, and the code stays")
   func cleaned() throws {
     let refused = Refused(
       refusalMessage: "no\u{0}\n\u{85} to\u{7}ken for you", refusalDetail: #"{"token":["a token","\u0000b",1,null]}"#)
@@ -35,19 +35,20 @@ struct FailureAnswerTests {
       ])
   }
 
-  @Test("a message is cut after 500 scalars")
+  @Test("G21: a message is cut after 500 scalars")
   func cut() throws {
     let message = try error(Refused(refusalMessage: String(repeating: "é", count: 600)))?["message"]?.string
     #expect(message == String(repeating: "é", count: 500))
   }
 
-  @Test("a detail that is not JSON is left out", arguments: ["{", "", "nothing", String(repeating: "[", count: 40)])
+  @Test("G21: a detail that is not JSON is left out", arguments: ["{", "", "nothing", String(repeating: "[", count: 40)])
   func malformed(_ detail: String) throws {
     #expect(try error(Refused(refusalMessage: "no", refusalDetail: detail))?["extensions"] == ["code": "FORBIDDEN"])
   }
 
   @Test(
-    "only words of refusals with 400 to 499 and of 503 are for clients", arguments: [400, 404, 429, 499, 503, 500, 502, 504, 599])
+    "G21: only words of refusals with 400 to 499 and of 503 are for clients",
+    arguments: [400, 404, 429, 499, 503, 500, 502, 504, 599])
   func statuses(_ status: Int) throws {
     let message = try error(Refused(refusalStatus: status, refusalMessage: "words", refusalDetail: "1"))
     #expect((message?["message"] == "words") == (status < 500 || status == 503))
