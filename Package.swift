@@ -47,6 +47,7 @@ let package = Package(
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+    .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
     .systemLibrary(name: "CLinux"),
     .systemLibrary(name: "CSwiftRuntime"),
     .systemLibrary(name: "CFFI", pkgConfig: "libffi", providers: [.apt(["libffi-dev"])]),
@@ -230,7 +231,7 @@ if hasServers {
     .target(
       name: "CarabinerGateway",
       dependencies: [
-        "Carabiner", "CarabinerDigest", "CarabinerHTTP1", "CarabinerTracing", "CarabinerWire", "CSwiftRuntime",
+        "Carabiner", "CarabinerDigest", "CarabinerHTTP1", "CarabinerTracing", "CarabinerWire", "CSwiftRuntime", "CZlib", "CZstd",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOFoundationCompat", package: "swift-nio"),
@@ -247,7 +248,7 @@ if hasServers {
     .testTarget(
       name: "CarabinerGatewayTests",
       dependencies: [
-        "CarabinerGateway", "Carabiner", "CarabinerWire", "ScriptedServer", "TestTools",
+        "CarabinerGateway", "Carabiner", "CarabinerWire", "CZlib", "CZstd", "ScriptedServer", "TestTools",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOEmbedded", package: "swift-nio"),

@@ -34,6 +34,8 @@ public struct GatewayLimits: Sendable, Hashable {
   public var idleTimeout = TimeAmount.seconds(75)
   /// Whether clients may use `graphql-transport-ws` over WebSockets.
   public var takesWebSockets = true
+  /// Whether clients may also use the older protocol `graphql-ws` over WebSockets.
+  public var takesLegacyWebSockets = false
   /// The origins of pages that may open a WebSocket, in addition to the gateway's own host.
   public var allowedOrigins = OriginRule([])
   /// The maximum size of a WebSocket message, in bytes. After a larger one the WebSocket is closed with 1009.

@@ -16,6 +16,12 @@ extension Manifest {
     /// The trial of a new generation on copies of operations, whose results are compared and discarded; nil to switch all operations at
     /// once.
     package var shadow: Shadow?
+    /// The origins of pages in browsers that may use the gateway; nil for none but its own host.
+    package var cors: CORS?
+    /// The operations that clients may run; nil for all.
+    package var operations: Operations?
+    /// Compression of responses; nil for none.
+    package var compression: Compression?
   }
 
   /// A new generation first runs a share of the operations. It takes over if it has no more errors and is not slower.

@@ -241,7 +241,7 @@ struct ManifestRefusalTests {
   ]
 
   /// All manifests with one mistake.
-  static let all = documents + settings + others + Refusal.stores + plugins + Refusal.isolations + chains
+  static let all = documents + settings + others + Refusal.stores + plugins + Refusal.isolations + Refusal.clients + chains
 
   @Test("each mistake is reported as the only problem", arguments: all)
   func refusal(_ refusal: Refusal) throws {

@@ -59,7 +59,7 @@ struct ManifestSchemaTests {
   private static let semantic: Set<String> = [
     "settings: {timeout: 900h}", "NUL in a path", "NUL in the store's file", "a policy with an argument too many",
     "a policy for a type without a key", "B27: too little memory", "too small an arena", "too large an arena",
-    "a number too high for a user",
+    "a number too high for a user", "an age of two days",
   ]
 
   private static let refusals = ManifestRefusalTests.all.filter(isStructural)

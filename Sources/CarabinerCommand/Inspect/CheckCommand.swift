@@ -67,6 +67,7 @@ struct CheckCommand: AsyncParsableCommand {
     found += (loaded.refusals(of: overrides) + loaded.workerProblems(isolation)).map { Diagnostic($0) }
     found += loaded.problems(of: SecretReferences(directory: loaded.directory)).map { Diagnostic($0) }
     found += loaded.storeProblems().map { Diagnostic($0) }
+    found += loaded.operationListProblems().map { Diagnostic($0) }
     found += pluginProblems(of: loaded, at: path, isolation)
     // A child process finds some of the problems too.
     var seen: Set<Diagnostic> = []

@@ -76,6 +76,9 @@ struct ServeLimits: ParsableArguments {
   @Flag(name: .long, inversion: .prefixedNo, help: "Whether clients may use graphql-transport-ws over WebSockets.")
   var websocket = defaults.takesWebSockets
 
+  @Flag(name: .long, help: "Whether clients may also use the older protocol graphql-ws over WebSockets.")
+  var legacyWebsocket = false
+
   @Option(
     name: .long,
     help: ArgumentHelp(
@@ -135,6 +138,7 @@ struct ServeLimits: ParsableArguments {
     }
     try check(maximumConnections, 1...1_000_000, "maximum-connections")
     try check(maximumBatch, 1...1000, "maximum-batch")
+    if legacyWebsocket, !websocket { throw ValidationError("--legacy-websocket and --no-websocket contradict each other") }
     try check(maximumMessage, 1...1 << 30, "maximum-message")
     try check(maximumPerSocket, 1...1_000_000, "maximum-per-socket")
     try check(maximumStreams, 1...100_000, "maximum-streams")
@@ -167,6 +171,7 @@ struct ServeLimits: ParsableArguments {
     limits.maximumStreams = maximumStreams
     limits.maximumResets = maximumResets
     limits.takesWebSockets = websocket
+    limits.takesLegacyWebSockets = legacyWebsocket
     limits.allowedOrigins = OriginRule(allowOrigin)
     limits.maximumMessageBytes = maximumMessage
     limits.maximumOperationsPerSocket = maximumPerSocket

@@ -109,18 +109,23 @@ extension ConnectionHandler {
   }
 
   /// Responds to input that is not a valid request, and closes the connection: the start of the next request is unknown.
-  func refuse(_ refusal: HTTPRefusal, _ context: ChannelHandlerContext) {
+  ///
+  /// - Parameter head: The head of the request; nil to use that of a request that is being received.
+  func refuse(_ refusal: HTTPRefusal, to head: RequestHead? = nil, _ context: ChannelHandlerContext) {
     if case .closing = state { return }
+    var head = head
+    if case .receiving(let received, _) = state { head = received }
     state = .closing
     deadline = nil
     awaitClient(context)
     let (headers, body) = handler.refusal(refusal.status, refusal.message)
     var fields = ReplyFields(headers)
+    if let head { for (name, value) in handler.refusalFields(head) { fields.add(name, value) } }
     fields.set("Date", DateField.now)
     fields.set("Connection", "close")
-    let head = ReplyHead(status: refusal.status, fields: fields, framing: .length(body.readableBytes))
+    let replyHead = ReplyHead(status: refusal.status, fields: fields, framing: .length(body.readableBytes))
     let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
-    context.writeAndFlush(wrapOutboundOut(.whole(head, body))).whenComplete { _ in
+    context.writeAndFlush(wrapOutboundOut(.whole(replyHead, body))).whenComplete { _ in
       // Further input is discarded for one second. If the connection were closed at once, the system would reset it, and the
       // client might never read the response.
       bound.value.close(mode: .output, promise: nil)

@@ -211,7 +211,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
   private func begin(_ head: RequestHead, _ context: ChannelHandlerContext) -> Bool {
     // The decoder checks this for HTTP/1.1. The HTTP/2 library applies only the limits that the client has acknowledged.
     guard !isStream || head.isWithin(limits) else {
-      refuse(.headTooLarge, context)
+      refuse(.headTooLarge, to: head, context)
       return false
     }
     let check: RequestHeadCheck
@@ -219,7 +219,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
       if let known = head.check { check = known } else { check = try RequestHeadCheck(head.headers) }
       guard check.bodyLength <= limits.maximumBodyBytes else { throw .bodyTooLarge(limits) }
     } catch {
-      refuse(error, context)
+      refuse(error, to: head, context)
       return false
     }
     // An offer of another protocol is ignored, but the decoder treats the following bytes as that protocol.

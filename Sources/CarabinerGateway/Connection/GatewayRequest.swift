@@ -54,9 +54,14 @@ package protocol RequestHandler: Sendable {
   ///
   /// - Parameter message: What is wrong with the request.
   func refusal(_ status: HTTPResponseStatus, _ message: String) -> (headers: NIOHTTP1.HTTPHeaders, body: ByteBuffer)
+
+  /// Returns further fields of such a response, if the head of the request could be parsed.
+  func refusalFields(_ head: RequestHead) -> NIOHTTP1.HTTPHeaders
 }
 
 extension RequestHandler {
+  package func refusalFields(_ head: RequestHead) -> NIOHTTP1.HTTPHeaders { [:] }
+
   package func upgrade(_ request: GatewayRequest, _ reply: GatewayReply) -> SocketUpgrade? {
     handle(request, reply)
     return nil

@@ -6,13 +6,15 @@ internal import Synchronization
 final class DocumentIndex: Sendable {
   /// The operations of a document.
   struct Entry: Sendable {
-    fileprivate let operations: [(name: String?, type: GraphQLOperationType)]
+    fileprivate let operations: [(place: Int, name: String?, type: GraphQLOperationType)]
+    /// The facts that the rules for operations need; nil without such rules.
+    let analysis: DocumentAnalysis?
 
     /// Selects the operation to run.
     ///
     /// - Throws: A refusal with the status 400 if no operation has this name, or if the name is absent and the document does not
     ///   have exactly one.
-    func operation(named name: String?) throws(RequestRefusal) -> (name: String?, type: GraphQLOperationType) {
+    func operation(named name: String?) throws(RequestRefusal) -> (place: Int, name: String?, type: GraphQLOperationType) {
       if let name {
         guard let operation = operations.first(where: { $0.name == name }) else {
           throw .document("the document has no operation \(name)", code: "OPERATION_RESOLUTION_FAILURE")
@@ -41,19 +43,62 @@ final class DocumentIndex: Sendable {
   /// - Throws: A refusal with the status 400 if the text is not a valid document.
   func entry(for document: String) throws(RequestRefusal) -> Entry {
     if let known = state.withLock({ $0.entries[document] }) { return known }
-    let entry: Entry
-    do {
-      let operations = try GraphQLDocument(parsing: document).operations
-      entry = Entry(operations: operations.map { ($0.name, GraphQLOperationType($0.type)) })
-    } catch {
-      throw .document("line \(error.line), column \(error.column): \(error.message)", code: "GRAPHQL_PARSE_FAILED")
+    let entry = Entry(try Self.parsed(document), analysis: nil)
+    keep(entry, for: document)
+    return entry
+  }
+
+  /// - Parameters:
+  ///   - rules: The rules that the document is analysed for.
+  ///   - checkTokens: Called with the number of tokens before the document is parsed.
+  /// - Throws: A refusal with the status 400 if the text is not a valid document, or that of `checkTokens`.
+  func entry(
+    for document: String, _ rules: OperationRules, checkTokens: (Int) throws(RequestRefusal) -> Void
+  ) throws(RequestRefusal) -> Entry {
+    if let known = state.withLock({ $0.entries[document] }), let analysis = known.analysis, analysis.rules == rules.number {
+      try checkTokens(analysis.tokens)
+      return known
     }
+    let tokens: GraphQLTokens
+    do throws(GraphQLSyntaxError) {
+      tokens = try GraphQLTokens(of: document)
+    } catch {
+      throw .syntax(error)
+    }
+    try checkTokens(tokens.count)
+    let parsed = try Self.parsed(document)
+    let entry = Entry(parsed, analysis: try DocumentAnalysis(document, tokens, parsed, for: rules))
+    keep(entry, for: document)
+    return entry
+  }
+
+  private static func parsed(_ document: String) throws(RequestRefusal) -> GraphQLDocument {
+    do throws(GraphQLSyntaxError) {
+      return try GraphQLDocument(parsing: document)
+    } catch {
+      throw .syntax(error)
+    }
+  }
+
+  private func keep(_ entry: Entry, for document: String) {
     state.withLock { state in
       let size = document.utf8.count
       if state.bytes + size > Self.maximumBytes { state = State() }
       if size <= Self.maximumBytes, state.entries.updateValue(entry, forKey: document) == nil { state.bytes += size }
     }
-    return entry
+  }
+}
+
+extension DocumentIndex.Entry {
+  fileprivate init(_ document: GraphQLDocument, analysis: DocumentAnalysis?) {
+    operations = document.operations.enumerated().map { ($0, $1.name, GraphQLOperationType($1.type)) }
+    self.analysis = analysis
+  }
+}
+
+extension RequestRefusal {
+  fileprivate static func syntax(_ error: GraphQLSyntaxError) -> RequestRefusal {
+    .document("line \(error.line), column \(error.column): \(error.message)", code: "GRAPHQL_PARSE_FAILED")
   }
 }
 

@@ -15,6 +15,8 @@ package final class GatewayMetrics: Sendable {
   private let operations = (0..<types.count * outcomes.count).map { _ in AtomicCount() }
   private let results = sources.map { _ in AtomicCount() }
   let sockets = SocketMetrics()
+  let operationRules = OperationRuleMetrics()
+  let compression = CompressionMetrics()
 
   /// Creates metrics with all counters at zero.
   package init() {}
@@ -73,6 +75,8 @@ package final class GatewayMetrics: Sendable {
       text.sample("carabiner_results_total", [("source", source)], Double(count.value))
     }
     sockets.write(to: &text)
+    operationRules.write(to: &text)
+    compression.write(to: &text)
   }
 }
 

@@ -12,36 +12,47 @@ struct InboundOperations: Sendable {
   /// Reads a request according to GraphQL over HTTP.
   ///
   /// - Throws: A refusal with its status.
-  init(_ request: GatewayRequest, documents: DocumentIndex, maximumBatch: Int) throws(RequestRefusal) {
+  init(
+    _ request: GatewayRequest, accepting shape: ResponseFormat, gate: OperationGate, policy: ClientPolicy?, limits: GatewayLimits
+  ) throws(RequestRefusal) {
+    let rules = policy?.operations
     switch request.head.method {
     case .POST:
       try Self.requirePlain(request.head.headers)
       let body = Array(request.body.readableBytesView)
       let contentType = request.header("content-type")
-      if let list = try GraphQLParameters.batch(body: body, contentType: contentType, maximum: maximumBatch) {
+      if let list = try GraphQLParameters.batch(body: body, contentType: contentType, maximum: limits.maximumBatch) {
         isBatch = true
         operations = []
-        for parameters in list { operations.append(try Self.operation(parameters, documents)) }
+        for parameters in list { operations.append(try gate.operation(parameters, rules)) }
       } else {
         isBatch = false
-        operations = [try Self.operation(GraphQLParameters(body: body, contentType: contentType), documents)]
+        operations = [try gate.operation(GraphQLParameters(body: body, contentType: contentType), rules)]
       }
     case .GET, .HEAD:
       // Protects against CSRF: a page of another site can make a browser send a GET, but not with a custom header unless CORS
       // allows it.
-      guard
+      let isPreflighted =
         request.head.headers.contains(name: "apollo-require-preflight")
-          || request.head.headers.contains(name: "x-apollo-operation-name")
-      else {
-        throw RequestRefusal(
-          400, "a GET needs the header Apollo-Require-Preflight, which shows that no other site's page made it", code: "CSRF")
-      }
+        || request.head.headers.contains(name: "x-apollo-operation-name")
+      let isEventSource =
+        request.head.method == .GET && shape.subscription == .events
+        && (isPreflighted || EventSourceCheck.isAllowed(request, policy?.crossOrigin, limits.allowedOrigins))
+      guard isPreflighted || isEventSource else { throw Self.forgery }
+      let operation = try gate.operation(
+        GraphQLParameters(urlQuery: request.query), rules, isEventSource: isEventSource)
+      guard isPreflighted || operation.operationType == .subscription else { throw Self.forgery }
       isBatch = false
-      operations = [try Self.operation(GraphQLParameters(urlQuery: request.query), documents)]
+      operations = [operation]
     default:
       throw RequestRefusal(
         405, "send operations by POST, or queries by GET", code: "METHOD_NOT_ALLOWED", headers: ["Allow": "GET, HEAD, POST"])
     }
+  }
+
+  private static var forgery: RequestRefusal {
+    RequestRefusal(
+      400, "a GET needs the header Apollo-Require-Preflight, which shows that no other site's page made it", code: "CSRF")
   }
 
   /// Checks that the body has no content coding (RFC 9110, 8.4 and 15.5.16).
@@ -50,23 +61,5 @@ struct InboundOperations: Sendable {
     throw RequestRefusal(
       415, "a body in a content coding such as gzip is not supported; send it without Content-Encoding",
       code: "UNSUPPORTED_CONTENT_ENCODING", headers: ["Accept-Encoding": "identity"])
-  }
-
-  /// Returns the operation that the parameters select.
-  ///
-  /// - Throws: A refusal with its status.
-  static func operation(
-    _ parameters: GraphQLParameters, _ documents: DocumentIndex
-  ) throws(RequestRefusal) -> DynamicOperation {
-    guard let document = parameters.query else {
-      throw RequestRefusal(200, "PersistedQueryNotSupported", code: "PERSISTED_QUERY_NOT_SUPPORTED")
-    }
-    let (name, type) = try documents.entry(for: document).operation(named: parameters.operationName)
-    if parameters.isGET, type != .query {
-      throw RequestRefusal(405, "a \(type) needs POST", code: "METHOD_NOT_ALLOWED", headers: ["Allow": "POST"])
-    }
-    return DynamicOperation(
-      document: document, operationName: name, operationType: type, variables: parameters.variables,
-      extensions: parameters.extensions)
   }
 }

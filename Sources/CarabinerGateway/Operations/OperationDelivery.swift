@@ -21,12 +21,13 @@ struct OperationDelivery {
     }
     do {
       switch try await running.results.pull() {
-      case .last(let response): answer(response)
+      case .last(let response): answer(response, await compressed(response))
       case .element(let response):
         if response.hasNext, let pieces = shape.deferred {
           await deliverPieces(pieces, first: response)
         } else {
-          answer(try await running.results.finalResult(after: response))
+          let whole = try await running.results.finalResult(after: response)
+          answer(whole, await compressed(whole))
         }
       case .end: throw RequestChainError(.noResults, "\(operation.operationName ?? "the operation") returned no result")
       }
@@ -48,14 +49,20 @@ struct OperationDelivery {
   /// About how many bytes they have.
   private static let furtherBytes = 256
 
-  private func answer(_ response: Response) {
+  /// The body in a content coding, if it is so large that it is compressed on another thread.
+  private func compressed(_ response: Response) async -> CompressedBody? {
+    guard exchange.isCompressedApart(response.body.bytes.count) else { return nil }
+    return await exchange.compressedApart(ByteBuffer(bytes: response.body.bytes))
+  }
+
+  private func answer(_ response: Response, _ compressed: CompressedBody?) {
     var fields: ReplyFields = ["Content-Type": shape.whole.contentType]
     if let head = response.httpResponse { addReturned(head, to: &fields) }
     exchange.metrics.brought(response.source)
     if shape.takesOnlyEvents {
       exchange.answer(.ok, fields, event: response.body.bytes)
     } else {
-      exchange.answer(status(of: response), fields, ByteBuffer(bytes: response.body.bytes))
+      exchange.answer(status(of: response), fields, ByteBuffer(bytes: response.body.bytes), compressed: compressed)
     }
     ended(response.hasErrors ? .hadErrors : .succeeded)
   }

@@ -21,6 +21,8 @@ final class OperationExchange: Sendable {
   let shape: ResponseFormat?
   /// Whether the response depends on the Accept field.
   let isNegotiated: Bool
+  /// The policy of the generation that was current when the request arrived; nil for none.
+  let policy: ClientPolicy?
   let start = ContinuousClock.now
 
   /// - Parameters:
@@ -40,15 +42,37 @@ final class OperationExchange: Sendable {
     self.trace = trace
     self.shape = shape
     self.isNegotiated = isNegotiated
+    policy = service.policies.value
   }
 
   var metrics: GatewayMetrics { service.metrics }
 
   /// Sends a complete response.
-  func answer(_ status: HTTPResponseStatus, _ fields: consuming ReplyFields, _ body: ByteBuffer) {
+  ///
+  /// - Parameter compressed: The body in a content coding, if it was compressed already.
+  func answer(
+    _ status: HTTPResponseStatus, _ fields: consuming ReplyFields, _ body: ByteBuffer, compressed: CompressedBody? = nil
+  ) {
+    var body = body
+    if let rule = policy?.compression { compress(&body, &fields, by: rule, compressed) }
+    send(status, fields, body)
+  }
+
+  private func send(_ status: HTTPResponseStatus, _ fields: consuming ReplyFields, _ body: ByteBuffer) {
     complete(&fields)
     reply.answer(status, fields, body, in: service.batch, from: executor)
     note(Int(status.code))
+  }
+
+  /// Answers a preflight.
+  func answer(preflight rule: CrossOriginRule) {
+    do throws(RequestRefusal) {
+      var fields: ReplyFields = [:]
+      for (name, value) in try rule.preflight(request.head) { fields.add(name, value) }
+      answer(.noContent, fields, ByteBuffer())
+    } catch {
+      refuse(error)
+    }
   }
 
   /// Sends an event stream with a single result, or with errors in its place.
@@ -56,7 +80,7 @@ final class OperationExchange: Sendable {
     let writer = PieceWriter(.events)
     fields.set("Content-Type", writer.contentType)
     fields.set("Cache-Control", "no-cache")
-    answer(status, fields, ByteBuffer(bytes: writer.event(json) + writer.closing))
+    send(status, fields, ByteBuffer(bytes: writer.event(json) + writer.closing))
   }
 
   /// Sends errors in place of a result.
@@ -83,6 +107,7 @@ final class OperationExchange: Sendable {
     fields.set("X-Content-Type-Options", "nosniff")
     // In addition to a `Vary` of a stage or the upstream (RFC 9110, 12.5.5).
     if isNegotiated { fields.add("Vary", "Accept") }
+    if let crossOrigin = policy?.crossOrigin { crossOrigin.fields(for: request.head.headers) { fields.add($0, $1) } }
   }
 
   /// Records that the response has been sent.
@@ -110,7 +135,8 @@ final class OperationExchange: Sendable {
     for (name, value) in refusal.headers { fields.set(name, value) }
     account?.note(failure: refusal.code, plugin: nil)
     answer(
-      HTTPResponseStatus(statusCode: status), fields, errors: RefusalText.json(refusal.message, code: refusal.code))
+      HTTPResponseStatus(statusCode: status), fields,
+      errors: RefusalText.json(refusal.message, code: refusal.code, refusal.extensions))
   }
 
   /// Answers a failed operation.

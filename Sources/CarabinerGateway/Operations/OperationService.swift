@@ -2,7 +2,7 @@ internal import Carabiner
 internal import CarabinerWire
 package import Logging
 internal import NIOCore
-internal import NIOHTTP1
+package import NIOHTTP1
 
 /// Serves GraphQL over HTTP. Each operation runs through the current chain.
 package final class OperationService: RequestHandler {
@@ -12,7 +12,9 @@ package final class OperationService: RequestHandler {
   private let path: String
   let limits: GatewayLimits
   let runner: any OperationRunner
-  private let documents = DocumentIndex()
+  /// The policy of the current generation.
+  let policies: CurrentPolicy
+  private let gate: OperationGate
   private let admission: Admission
   private let rateLimiter: RateLimiter?
   let batch = ResponseBatcher()
@@ -28,18 +30,21 @@ package final class OperationService: RequestHandler {
   /// Creates a service at a path.
   ///
   /// - Parameters:
+  ///   - policies: The policy of the current generation.
   ///   - tracing: Decides which requests are traced; nil to trace none.
   ///   - accessLogger: Logs one line per request; nil to log none.
   ///   - readiness: The answer of `/readyz`.
   ///   - redact: Replaces secrets in a text.
   package init(
-    path: String, limits: GatewayLimits, runner: any OperationRunner, metrics: GatewayMetrics, tracing: RequestTracing? = nil,
-    logger: Logger, accessLogger: Logger? = nil, readiness: Readiness = Readiness(),
+    path: String, limits: GatewayLimits, runner: any OperationRunner, policies: CurrentPolicy = CurrentPolicy(),
+    metrics: GatewayMetrics, tracing: RequestTracing? = nil, logger: Logger, accessLogger: Logger? = nil,
+    readiness: Readiness = Readiness(),
     redact: @escaping @Sendable (String) -> String = { $0 }
   ) {
     self.path = path
     self.limits = limits
     self.runner = runner
+    self.policies = policies
     self.metrics = metrics
     self.tracing = tracing
     self.logger = logger
@@ -47,10 +52,11 @@ package final class OperationService: RequestHandler {
     self.redact = redact
     self.readiness = readiness
     admission = Admission(limits)
+    gate = OperationGate(metrics.operationRules, logger: logger)
     rateLimiter = limits.rate.map { RateLimiter($0) }
     page = limits.servesQueryPage ? QueryPage() : nil
     sockets = SocketService(
-      path: path, limits: limits, runner: runner, documents: documents, admission: admission, rateLimiter: rateLimiter,
+      path: path, limits: limits, runner: runner, policies: policies, gate: gate, admission: admission, rateLimiter: rateLimiter,
       metrics: metrics, tracing: tracing, logger: logger, redact: redact)
   }
 
@@ -62,6 +68,9 @@ package final class OperationService: RequestHandler {
     // Refusals use the format that the client accepts.
     let exchange = OperationExchange(
       self, request, reply, trace: tracing?.begin(request, route: path), shape: ResponseFormat(accept: request.header("accept")))
+    if let crossOrigin = exchange.policy?.crossOrigin, CrossOriginRule.isPreflight(request.head) {
+      return exchange.answer(preflight: crossOrigin)
+    }
     if let page, QueryPage.isMeant(by: request) { return exchange.answer(.ok, page.fields, page.body) }
     do throws(RequestRefusal) {
       // The rate limit is applied before the request is parsed, so that invalid requests count too.
@@ -71,7 +80,8 @@ package final class OperationService: RequestHandler {
           406, "accept application/json, application/graphql-response+json, or, for parts, multipart/mixed or text/event-stream",
           code: "NOT_ACCEPTABLE")
       }
-      let inbound = try InboundOperations(request, documents: documents, maximumBatch: limits.maximumBatch)
+      let inbound = try InboundOperations(
+        request, accepting: shape, gate: gate, policy: exchange.policy, limits: limits)
       exchange.account?.note(inbound.operations)
       if inbound.isBatch { try charge(request, inbound.operations.count - 1) }
       if !inbound.isBatch, inbound.operations[0].operationType == .subscription, shape.subscription == nil {
@@ -97,6 +107,12 @@ package final class OperationService: RequestHandler {
       OperationExchange(self, request, reply).refuse(error)
       return nil
     }
+  }
+
+  package func refusalFields(_ head: RequestHead) -> NIOHTTP1.HTTPHeaders {
+    var fields: NIOHTTP1.HTTPHeaders = [:]
+    policies.value?.crossOrigin?.fields(for: head.headers) { fields.add(name: $0, value: $1) }
+    return fields
   }
 
   /// Applies the rate limit to a client.
@@ -185,7 +201,8 @@ package final class OperationService: RequestHandler {
       }
     }
     body.writeString("]")
-    exchange.answer(.ok, ["Content-Type": ResponseFormat.Whole.json.contentType], body)
+    let compressed = exchange.isCompressedApart(body.readableBytes) ? await exchange.compressedApart(body) : nil
+    exchange.answer(.ok, ["Content-Type": ResponseFormat.Whole.json.contentType], body, compressed: compressed)
   }
 
   private func answerElsewhere(_ request: GatewayRequest, _ reply: GatewayReply) {

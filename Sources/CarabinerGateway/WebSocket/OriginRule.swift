@@ -1,3 +1,5 @@
+internal import CarabinerWire
+
 /// The origins of pages that may open a WebSocket.
 ///
 /// Browsers open WebSockets to other sites without a CORS check, and send the cookies of those sites. So a page of another origin
@@ -8,26 +10,17 @@ public struct OriginRule: Sendable, Hashable {
 
   /// Allows these origins, such as `https://example.org`, in addition to pages of the server's own host. `*` allows all.
   public init(_ allowed: [String]) {
-    self.allowed = Set(allowed.map { Self.normal($0) })
+    self.allowed = Set(allowed.map { OriginPattern.normal($0) })
     allowsAll = allowed.contains("*")
   }
 
   /// - Parameter host: The Host field of the request.
   func allows(_ origin: String?, host: String?) -> Bool {
     guard let origin, !allowsAll else { return true }
-    let normal = Self.normal(origin)
+    let normal = OriginPattern.normal(origin)
     if allowed.contains(normal) { return true }
     // The scheme is not compared, because TLS may be terminated in front of this server.
     guard let host, let end = normal.firstRange(of: "://") else { return false }
-    return Self.normal(normal[..<end.upperBound] + host) == normal
-  }
-
-  /// The origin in lower case, without the default port of its scheme.
-  private static func normal(_ origin: some StringProtocol) -> String {
-    let lowered = origin.lowercased()
-    for (scheme, port) in [("http://", ":80"), ("https://", ":443")] where lowered.hasPrefix(scheme) && lowered.hasSuffix(port) {
-      return String(lowered.dropLast(port.count))
-    }
-    return lowered
+    return OriginPattern.normal(normal[..<end.upperBound] + host) == normal
   }
 }

@@ -1,7 +1,7 @@
 internal import Carabiner
 internal import CarabinerWire
 
-/// Enforces the message order of `graphql-transport-ws`, and maps each message to a reaction.
+/// Enforces the message order of a subprotocol, and maps each message to a reaction.
 struct SocketConversation: Sendable {
   /// The reaction to a message.
   enum Reaction: Sendable {
@@ -17,14 +17,17 @@ struct SocketConversation: Sendable {
   /// The maximum nesting depth of a message. The payload of an operation is also checked against the limit of requests.
   private static let limits = JSONLimits(maximumDepth: 80)
 
+  let dialect: WebSocketProtocol
   /// Whether the client has sent `connection_init`.
   private(set) var isInitialised = false
+
+  init(_ dialect: WebSocketProtocol = .graphQLTransportWS) { self.dialect = dialect }
 
   /// - Parameter isTaken: Returns whether an operation with this ID is in progress.
   mutating func received(_ text: [UInt8], isTaken: (String) -> Bool) -> Reaction {
     let message: ClientMessage
     do throws(ServerMessage.Fault) {
-      message = try ClientMessage(reading: text.span, limits: Self.limits)
+      message = try ClientMessage(reading: text.span, dialect, limits: Self.limits)
     } catch {
       return .close(.badRequest, reason: "Invalid message received: \(error)")
     }
@@ -36,7 +39,10 @@ struct SocketConversation: Sendable {
     case .ping(let payload): return .pong(payload: payload)
     case .subscribe(let id, let payload):
       guard isInitialised else { return .close(.unauthorized, reason: "Unauthorized") }
-      guard !isTaken(id) else { return .close(.subscriberExists, reason: "Subscriber for \(id) already exists") }
+      // In the older protocol, a second operation with an id replaces the first.
+      guard dialect == .graphQLWS || !isTaken(id) else {
+        return .close(.subscriberExists, reason: "Subscriber for \(id) already exists")
+      }
       do throws(RequestRefusal) {
         return .begin(id: id, try GraphQLParameters(body: payload, contentType: "application/json"))
       } catch {
@@ -44,7 +50,8 @@ struct SocketConversation: Sendable {
         return .close(.badRequest, reason: "Invalid message received: \(error.message)")
       }
     case .complete(let id): return .end(id: id)
-    case .pong, .terminate: return .none
+    case .terminate: return .close(.normal, reason: "the client ends the connection")
+    case .pong: return .none
     }
   }
 }

@@ -21,7 +21,7 @@ final class SocketHandler: ChannelDuplexHandler {
   private let requestID: String
   private var headers: Carabiner.HTTPHeaders
   private var frames: FrameAssembly
-  private var conversation = SocketConversation()
+  private var conversation: SocketConversation
   private var context: ChannelHandlerContext?
   private var operations: [String: SocketOperation] = [:]
   /// The number of running operations, including those that the client has ended but that have not stopped yet.
@@ -35,12 +35,15 @@ final class SocketHandler: ChannelDuplexHandler {
 
   init(_ upgrade: SocketUpgrade, connections: OpenConnections) {
     service = upgrade.service
+    conversation = SocketConversation(upgrade.dialect)
     headers = upgrade.headers
     client = upgrade.client
     requestID = RequestID.of(upgrade.headers)
     self.connections = connections
     frames = FrameAssembly(maximumMessageBytes: upgrade.service.limits.maximumMessageBytes)
   }
+
+  private var dialect: WebSocketProtocol { conversation.dialect }
 
   var maximumMessageBytes: Int { service.limits.maximumMessageBytes }
 
@@ -157,9 +160,11 @@ final class SocketHandler: ChannelDuplexHandler {
     do throws(ConnectionInitHeaders.Fault) {
       headers = try service.headers(headers, with: payload)
     } catch {
+      if dialect == .graphQLWS { send([ServerMessage.refusal("Invalid message received: \(error.reason)")], nil) }
       return close(.badRequest, "Invalid message received: \(error.reason)")
     }
-    send([ServerMessage.acknowledgement], nil)
+    // Clients of the older protocol take the first sign of life as the promise of more, so it follows at once.
+    send(dialect == .graphQLWS ? [ServerMessage.acknowledgement, ServerMessage.keepAlive] : [ServerMessage.acknowledgement], nil)
   }
 
   private func begin(_ id: String, _ parameters: GraphQLParameters) {
@@ -174,17 +179,19 @@ final class SocketHandler: ChannelDuplexHandler {
           429, "this connection has \(underWay) operations in progress, which is the limit; end some of them",
           code: "TOO_MANY_REQUESTS")
       }
-      let operation = SocketOperation(id: id, try service.operation(parameters))
+      let operation = SocketOperation(id: id, dialect, try service.operation(parameters))
       let link = SocketLink(
         headers: headers, client: client, requestID: requestID, loop: context.eventLoop,
         socket: NIOLoopBound(self, eventLoop: context.eventLoop))
       try service.admit(operation, link)
       service.metrics.began()
-      operations[id] = operation
+      operations.updateValue(operation, forKey: id)?.cancel()
       underWay += 1
     } catch {
       service.metrics.refused()
-      send([ServerMessage.errors(id: id, RefusalText.list(error.message, code: error.code).serialized())], nil)
+      send(
+        [ServerMessage.errors(id: id, RefusalText.list(error.message, code: error.code, error.extensions).serialized(), dialect)],
+        nil)
     }
   }
 
@@ -211,7 +218,7 @@ final class SocketHandler: ChannelDuplexHandler {
   private func refuseForUnsent(_ operation: SocketOperation) {
     let text = RefusalText.list(
       "too many bytes of this connection wait to be sent; read faster, or use more connections", code: "TOO_MANY_UNSENT_BYTES")
-    send([ServerMessage.errors(id: operation.id, text.serialized())], nil)
+    send([ServerMessage.errors(id: operation.id, text.serialized(), dialect)], nil)
     closeIfDrained()
   }
 
@@ -277,7 +284,10 @@ final class SocketHandler: ChannelDuplexHandler {
       guard handler.isAlive else { return handler.close(.goingAway, "no sign of life") }
       handler.isAlive = false
       let ping = WebSocketFrame(fin: true, opcode: .ping, data: ByteBuffer())
-      if context.channel.isWritable { context.writeAndFlush(handler.wrapOutboundOut(ping), promise: nil) }
+      if context.channel.isWritable {
+        if handler.dialect == .graphQLWS { handler.send([ServerMessage.keepAlive], nil) }
+        context.writeAndFlush(handler.wrapOutboundOut(ping), promise: nil)
+      }
       handler.keepAlive(context)
     }
   }

@@ -10,11 +10,13 @@ final class SocketOperation: Sendable {
   }
 
   let id: String
+  private let dialect: WebSocketProtocol
   private let operation: DynamicOperation
   private let state = Mutex(State())
 
-  init(id: String, _ operation: DynamicOperation) {
+  init(id: String, _ dialect: WebSocketProtocol, _ operation: DynamicOperation) {
     self.id = id
+    self.dialect = dialect
     self.operation = operation
   }
 
@@ -76,7 +78,7 @@ final class SocketOperation: Sendable {
       service.metrics.ended(.failed)
       trace?.failed(failure.status, failure.code)
       trace?.end()
-      link.end(self, [ServerMessage.errors(id: id, failure.list)])
+      link.end(self, lastMessages(errors: failure.list))
     }
   }
 
@@ -115,11 +117,14 @@ final class SocketOperation: Sendable {
     guard result.body.isRequestError, let errors = result.body.errors else {
       return [message(result), ServerMessage.complete(id: id)]
     }
-    return [ServerMessage.errors(id: id, errors)]
+    return lastMessages(errors: Array(errors))
   }
 
+  /// The last messages of a failure.
+  private func lastMessages(errors: [UInt8]) -> [[UInt8]] { [ServerMessage.errors(id: id, errors, dialect)] }
+
   private func message(_ result: GraphQLResponse<DynamicOperation>) -> [UInt8] {
-    ServerMessage.next(id: id, payload: Array(result.body.bytes))
+    ServerMessage.next(id: id, payload: Array(result.body.bytes), dialect)
   }
 
   private func isGone(_ error: any Error) -> Bool {

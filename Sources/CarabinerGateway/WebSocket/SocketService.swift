@@ -11,23 +11,26 @@ final class SocketService: Sendable {
   /// The metrics of all operations.
   let operationMetrics: GatewayMetrics
   private let path: String
+  private let policies: CurrentPolicy
   private let rateLimiter: RateLimiter?
   private let tracing: RequestTracing?
-  private let documents: DocumentIndex
+  private let gate: OperationGate
   private let admission: Admission
   private let logger: Logger
   /// Replaces secrets in a text.
   let redact: @Sendable (String) -> String
 
   init(
-    path: String, limits: GatewayLimits, runner: any OperationRunner, documents: DocumentIndex, admission: Admission,
-    rateLimiter: RateLimiter?, metrics: GatewayMetrics, tracing: RequestTracing?, logger: Logger,
+    path: String, limits: GatewayLimits, runner: any OperationRunner, policies: CurrentPolicy = CurrentPolicy(),
+    gate: OperationGate, admission: Admission, rateLimiter: RateLimiter?, metrics: GatewayMetrics, tracing: RequestTracing?,
+    logger: Logger,
     redact: @escaping @Sendable (String) -> String
   ) {
     self.path = path
     self.limits = limits
     self.runner = runner
-    self.documents = documents
+    self.policies = policies
+    self.gate = gate
     self.admission = admission
     self.rateLimiter = rateLimiter
     operationMetrics = metrics
@@ -46,8 +49,15 @@ final class SocketService: Sendable {
     guard request.body.readableBytes == 0 else {
       throw RequestRefusal(400, "a request for a WebSocket has no body", code: "BAD_HANDSHAKE")
     }
-    let handshake = try SocketHandshake(request.head, origins: limits.allowedOrigins)
-    return SocketUpgrade(answer: handshake.answer, service: self, headers: request.head.headers, client: request.client)
+    let crossOrigin = policies.value?.crossOrigin
+    let handshake = try SocketHandshake(
+      request.head, origins: limits.allowedOrigins, crossOrigin: crossOrigin,
+      dialects: limits.takesLegacyWebSockets ? [.graphQLTransportWS, .graphQLWS] : [.graphQLTransportWS])
+    var headers = request.head.headers
+    // Browsers send cookies with each handshake, also where CORS would withhold them from a request.
+    if handshake.isForeign, crossOrigin?.allowsCredentials != true { headers.remove("cookie") }
+    return SocketUpgrade(
+      answer: handshake.answer, service: self, dialect: handshake.dialect, headers: headers, client: request.client)
   }
 
   /// The fields of a handshake, with those that `connection_init` may add.
@@ -62,7 +72,7 @@ final class SocketService: Sendable {
   ///
   /// - Throws: A refusal, whose message and code are sent to the client.
   func operation(_ parameters: GraphQLParameters) throws(RequestRefusal) -> DynamicOperation {
-    try InboundOperations.operation(parameters, documents)
+    try gate.operation(parameters, policies.value?.operations)
   }
 
   /// Starts an operation now or later, and releases its place when it ends.
@@ -109,6 +119,7 @@ final class SocketService: Sendable {
 package struct SocketUpgrade: Sendable {
   let answer: NIOHTTP1.HTTPHeaders
   let service: SocketService
+  var dialect = WebSocketProtocol.graphQLTransportWS
   let headers: Carabiner.HTTPHeaders
   let client: String
 }

@@ -2,7 +2,8 @@ internal import CarabinerFiles
 internal import CarabinerWire
 
 extension Manifest {
-  /// The files that a manifest names and that are read with it: plugins, libraries of declared calls, certificates, `${file:}`.
+  /// The files that a manifest names and that are read with it: plugins, libraries of declared calls, certificates, lists of
+  /// operations, `${file:}`.
   ///
   /// Files that the host writes, such as the store's, are not included. The manifest need not be valid: a plugin that is not built yet
   /// is included.
@@ -20,9 +21,11 @@ extension Manifest {
     let plugins = manifest["plugins"]?.array ?? []
     let libraries = plugins.compactMap { $0["ffi"]?["library"]?.string }.filter { $0.contains("/") }
     let certificates = manifest["settings"]?["ca-file"]?.string
+    let lists = manifest["serve"]?["operations"]?["allow"]?["files"]?.array ?? []
     let references = manifest.texts(at: JSONPointer()).flatMap { place, text in
       ((try? ReferencePart.parts(of: text, at: place)) ?? []).compactMap { if case .file(let path) = $0 { path } else { nil } }
     }
-    return plugins.compactMap { $0["file"]?.string } + libraries + [certificates].compactMap(\.self) + references
+    return plugins.compactMap { $0["file"]?.string } + libraries + [certificates].compactMap(\.self)
+      + lists.compactMap(\.string) + references
   }
 }

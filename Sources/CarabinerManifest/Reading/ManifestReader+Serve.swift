@@ -3,7 +3,8 @@ internal import CarabinerWire
 
 extension ManifestReader {
   private static let serveKeys = [
-    "forward-headers", "return-headers", "connection-init-headers", "cache-policy", "canary", "shadow",
+    "forward-headers", "return-headers", "connection-init-headers", "cache-policy", "canary", "shadow", "cors", "operations",
+    "compression",
   ]
 
   mutating func readServe(_ json: JSONValue, _ pointer: JSONPointer) {
@@ -23,6 +24,9 @@ extension ManifestReader {
         manifest.serve.cachePolicy = policy
       case "canary": manifest.serve.canary = canary(value, place)
       case "shadow": manifest.serve.shadow = shadow(value, place)
+      case "cors": manifest.serve.cors = cors(value, place)
+      case "operations": manifest.serve.operations = operations(value, place)
+      case "compression": manifest.serve.compression = compression(value, place)
       default: break
       }
     }

@@ -165,6 +165,9 @@ extension Manifest {
           "description": "A header name, or the beginning of names and a star.",
           "type": "string", "pattern": "^[!#$%&'+.^_`|~0-9A-Za-z-]+[*]?$"
         },
+        "limit": {"type": "integer", "minimum": 0, "maximum": \(Operations.highestLimit)},
+        "positiveLimit": {"$ref": "#/$defs/limit", "minimum": 1},
+        "headerName": {"type": "string", "pattern": "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$"},
         "plugin": \(pluginSchema),
         "call": {
           "description": "A call of one function of an unmodified C library. Its result is written into a request header.",

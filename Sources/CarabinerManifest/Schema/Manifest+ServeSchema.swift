@@ -48,7 +48,10 @@ extension Manifest {
             "share": {"$ref": "#/$defs/positiveShare"},
             "upstream": {"enum": ["recorded", "live"], "default": "recorded"}
           }
-        }
+        },
+        "cors": \(corsSchema),
+        "operations": \(operationsSchema),
+        "compression": \(compressionSchema)
       },
       "not": {"required": ["canary", "shadow"]}
     }

@@ -34,7 +34,7 @@ package final class RunningGateway: Sendable {
     let output = host.output
     let readiness = Readiness()
     let operations = OperationService(
-      path: configuration.path, limits: limits, runner: host.live, metrics: metrics,
+      path: configuration.path, limits: limits, runner: host.live, policies: host.live.policies, metrics: metrics,
       tracing: configuration.traces.map {
         RequestTracing($0.tracer, scheme: configuration.tls == nil ? "http" : "https", redact: output.redacted)
       },

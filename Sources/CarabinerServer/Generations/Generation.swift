@@ -17,12 +17,14 @@ final class Generation: Sendable {
   let returnedHeaders: HeaderSelection
   let connectionInitHeaders: HeaderSelection
   let cachePolicy: CachePolicy
+  /// The decisions of the manifest about clients; nil if there are none.
+  let clientPolicy: ClientPolicy?
   let since = Date()
 
   private let operations = Atomic<Int>(0)
   private let retired = Atomic<Bool>(false)
 
-  init(_ number: UInt64, _ manifest: Manifest, _ host: ChainRuntime, crashLoop: CrashLoopGuard?) {
+  init(_ number: UInt64, _ manifest: Manifest, _ host: ChainRuntime, crashLoop: CrashLoopGuard?, clientPolicy: ClientPolicy?) {
     self.crashLoop = crashLoop
     self.number = number
     self.manifest = manifest
@@ -31,6 +33,7 @@ final class Generation: Sendable {
     returnedHeaders = HeaderSelection(manifest.serve.returnedHeaders)
     connectionInitHeaders = HeaderSelection(manifest.serve.connectionInitHeaders)
     cachePolicy = manifest.serve.cachePolicy
+    self.clientPolicy = clientPolicy
   }
 
   /// The number of operations that run through this generation.

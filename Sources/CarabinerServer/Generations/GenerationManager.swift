@@ -28,6 +28,8 @@ final class GenerationManager: OperationRunner {
   let timings: StageTimings
   /// The events of the generations.
   let events = GenerationEvents()
+  /// The client policy of the current generation.
+  let policies = CurrentPolicy()
   private let state: Mutex<State>
   private let retirement = DispatchQueue(label: "carabiner.retirement")
 
@@ -36,6 +38,7 @@ final class GenerationManager: OperationRunner {
     self.recorder = recorder
     self.timings = timings
     self.output = output
+    policies.set(first.clientPolicy)
   }
 
   /// The generation that runs new operations.
@@ -161,6 +164,8 @@ final class GenerationManager: OperationRunner {
       if let trial = state.trial, trial.generation !== next { earlier.append(trial.generation) }
       state.trial = nil
       state.current = next
+      // Under the lock, so that two changes leave the policy of the later one.
+      policies.set(next.clientPolicy)
       state.retired.append(contentsOf: earlier)
       return earlier
     }

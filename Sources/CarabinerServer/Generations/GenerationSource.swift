@@ -1,4 +1,5 @@
 internal import Carabiner
+internal import CarabinerGateway
 internal import CarabinerHost
 internal import CarabinerManifest
 internal import Foundation
@@ -11,6 +12,8 @@ struct GenerationSource: Sendable {
     /// The manifest as written in the file.
     let manifest: Manifest
     let digests: [String: String]
+    /// The decisions of the manifest about clients; nil if there are none.
+    let clientPolicy: ClientPolicy?
 
     /// The manifest with the digest of each file pinned, so that the files that were checked are those that are loaded.
     var pinned: Manifest {
@@ -65,7 +68,7 @@ struct GenerationSource: Sendable {
       timeout: configuration.requestTimeout, output: output, overrides: overrides, replacing: predecessor?.host, anew: anew,
       generation: number, crashLoop: crashLoop, passesGraphQLErrors: configuration.returnsGraphQLErrors, observer: observer,
       sending: { ScopedTransport(base: $0) })
-    return Generation(number, candidate.manifest, host, crashLoop: crashLoop)
+    return Generation(number, candidate.manifest, host, crashLoop: crashLoop, clientPolicy: candidate.clientPolicy)
   }
 
   /// The record of plugins that crashed the host; nil if the manifest does not configure it.
@@ -102,13 +105,14 @@ struct GenerationSource: Sendable {
   /// - Throws: ``ManifestError`` also if the configuration refuses one of the manifest's lists.
   private func candidate(_ manifest: Manifest) throws -> Candidate {
     if configuration.refusesCacheAndParsing { try manifest.requireDefaultCacheAndParsing() }
+    let policy = try manifest.clientPolicy()
     var digests: [String: String] = [:]
-    guard configuration.pinsFiles else { return Candidate(manifest: manifest, digests: digests) }
+    guard configuration.pinsFiles else { return Candidate(manifest: manifest, digests: digests, clientPolicy: policy) }
     for plugin in manifest.plugins {
       guard case .file(let path, _) = plugin.source else { continue }
       digests[plugin.name] = try PluginNote.inspect(path: path).digest
     }
-    return Candidate(manifest: manifest, digests: digests)
+    return Candidate(manifest: manifest, digests: digests, clientPolicy: policy)
   }
 
   /// Loads new plugins in child processes first, so that a plugin that crashes or hangs does not affect this process.

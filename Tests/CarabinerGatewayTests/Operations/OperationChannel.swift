@@ -28,9 +28,12 @@ struct OperationChannel {
 
   let channel: NIOAsyncTestingChannel
 
-  init(_ runner: any OperationRunner, limits: GatewayLimits = GatewayLimits()) async throws {
+  init(
+    _ runner: any OperationRunner, limits: GatewayLimits = GatewayLimits(), policies: CurrentPolicy = CurrentPolicy(),
+    metrics: GatewayMetrics = GatewayMetrics()
+  ) async throws {
     let service = OperationService(
-      path: "/graphql", limits: limits, runner: runner, metrics: GatewayMetrics(), logger: Logger(label: "test"))
+      path: "/graphql", limits: limits, runner: runner, policies: policies, metrics: metrics, logger: Logger(label: "test"))
     channel = NIOAsyncTestingChannel()
     try await channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).get()
     try await channel.testingEventLoop.executeInContext { [channel] in
@@ -42,10 +45,11 @@ struct OperationChannel {
   }
 
   /// Sends an operation by POST.
-  func send(_ query: String, accept: String?) async throws {
+  func send(_ query: String, accept: String? = nil, fields: [String: String] = [:]) async throws {
     var head = HTTPRequestHead(version: .http1_1, method: .POST, uri: "/graphql")
     head.headers = ["Host": "localhost", "Content-Type": "application/json"]
     if let accept { head.headers.add(name: "Accept", value: accept) }
+    for (name, value) in fields { head.headers.add(name: name, value: value) }
     let body = JSONValue.object(["query": .string(query)]).serialized()
     try await channel.writeInbound(RequestPart.whole(RequestHead(head), ByteBuffer(bytes: body)))
   }
@@ -63,6 +67,19 @@ struct OperationChannel {
   func piece() async throws -> String? {
     guard case .body(let bytes) = try await part() else { return nil }
     return String(buffer: bytes)
+  }
+
+  /// The head of the response to an operation, and the bytes of its body.
+  func bytes(_ query: String, fields: [String: String]) async throws -> (head: ReplyHead, body: [UInt8]) {
+    try await send(query, fields: fields)
+    switch try await part() {
+    case .whole(let head, let body): return (head, Array(body.readableBytesView))
+    case .head(let head):
+      var body: [UInt8] = []
+      while case .body(let piece) = try await part() { body += Array(piece.readableBytesView) }
+      return (head, body)
+    default: throw CancellationError()
+    }
   }
 
   /// The whole response to an operation.

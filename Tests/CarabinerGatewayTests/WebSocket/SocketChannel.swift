@@ -14,12 +14,15 @@ struct SocketChannel {
   let connections: OpenConnections
 
   /// - Parameter headers: The fields of the handshake.
-  init(_ runner: any OperationRunner, limits: GatewayLimits = GatewayLimits(), headers: Carabiner.HTTPHeaders = [:]) async throws
-  {
+  init(
+    _ runner: any OperationRunner, limits: GatewayLimits = GatewayLimits(), policies: CurrentPolicy = CurrentPolicy(),
+    headers: Carabiner.HTTPHeaders = [:], dialect: WebSocketProtocol = .graphQLTransportWS
+  ) async throws {
     let service = SocketService(
-      path: "/graphql", limits: limits, runner: runner, documents: DocumentIndex(), admission: Admission(limits),
+      path: "/graphql", limits: limits, runner: runner, policies: policies,
+      gate: OperationGate(OperationRuleMetrics(), logger: Logger(label: "test")), admission: Admission(limits),
       rateLimiter: nil, metrics: GatewayMetrics(), tracing: nil, logger: Logger(label: "test"), redact: { $0 })
-    let upgrade = SocketUpgrade(answer: [:], service: service, headers: headers, client: "127.0.0.1")
+    let upgrade = SocketUpgrade(answer: [:], service: service, dialect: dialect, headers: headers, client: "127.0.0.1")
     channel = NIOAsyncTestingChannel()
     connections = OpenConnections(unsent: UnsentTotal(limits))
     try await channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).get()

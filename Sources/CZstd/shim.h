@@ -1,0 +1,3 @@
+/* zstd, for whole responses. */
+#pragma once
+#include <zstd.h>

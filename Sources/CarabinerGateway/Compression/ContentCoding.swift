@@ -1,0 +1,5 @@
+/// A content coding of responses.
+package enum ContentCoding: String, Sendable, CaseIterable {
+  case zstd
+  case gzip
+}

@@ -1,0 +1,31 @@
+internal import NIOPosix
+
+/// The encoders of one thread. Making one costs several times as much as compressing a short body.
+///
+/// It is sent to no other thread: only the thread that it belongs to finds it.
+final class ThreadEncoders: @unchecked Sendable {
+  private static let ofThread = ThreadSpecificVariable<ThreadEncoders>()
+
+  private var gzip: GzipEncoder?
+  private var zstd: ZstdEncoder?
+
+  /// Those of the current thread.
+  static var current: ThreadEncoders {
+    if let known = ofThread.currentValue { return known }
+    let made = ThreadEncoders()
+    ofThread.currentValue = made
+    return made
+  }
+
+  /// The gzip encoder; nil if there is no memory for it.
+  func gzip(_ level: Int) -> GzipEncoder? {
+    if gzip?.level != level { gzip = GzipEncoder(level: level) }
+    return gzip
+  }
+
+  /// The zstd encoder; nil if there is no memory for it.
+  func zstd(_ level: Int) -> ZstdEncoder? {
+    if zstd?.level != level { zstd = ZstdEncoder(level: level) }
+    return zstd
+  }
+}

@@ -1,0 +1,58 @@
+import CarabinerManifest
+import CarabinerWire
+import Testing
+
+@Suite("A manifest decides which clients a gateway serves")
+struct ManifestServeTests {
+  private func serve(_ text: String) throws -> Manifest.Serve { try Manifest(text: "carabiner: 1\nserve:\n  \(text)").serve }
+
+  @Test("G19: all keys of serve.cors are read, and each has its default")
+  func cors() throws {
+    let cors = try #require(
+      serve(
+        """
+        cors: {origins: ["https://a.test", "https://*.b.test:8443"], headers: [content-type], expose: [x-cache],
+               credentials: true, maximum-age: 1h}
+        """
+      ).cors)
+    #expect(cors.origins == [.exact("https://a.test"), .subdomains(scheme: "https://", suffix: ".b.test:8443")])
+    #expect(cors.headers == ["content-type"] && cors.exposedHeaders == ["x-cache"])
+    #expect(cors.allowsCredentials && cors.maximumAge == .seconds(3600))
+    let least = try #require(serve("cors: {origins: [\"*\"]}").cors)
+    #expect(least == Manifest.CORS(origins: [.any]))
+    #expect(least.headers == nil && !least.allowsCredentials && least.maximumAge == .seconds(600))
+    #expect(try Manifest(text: "carabiner: 1").serve.cors == nil)
+  }
+
+  @Test("G20: all keys of serve.compression are read, and each has its default")
+  func compression() throws {
+    let compression = try #require(serve("compression: {encodings: [gzip], minimum: 4KiB, level: 6}").compression)
+    #expect(compression.encodings == [.gzip] && compression.minimumBytes == 4096 && compression.level == 6)
+    let least = try #require(serve("compression: {}").compression)
+    #expect(least.encodings == [.zstd, .gzip] && least.minimumBytes == 1024 && least.level == 1)
+    #expect(try Manifest(text: "carabiner: 1").serve.compression == nil)
+  }
+
+  @Test("G22, G23: all keys of serve.operations are read, and each has its default")
+  func operations() throws {
+    let manifest = try ManifestFixtures.manifest(
+      """
+      carabiner: 1
+      serve:
+        operations:
+          allow: {files: [present.plugin], mode: document}
+          limits: {depth: 1, fields: 2, root-fields: 3, aliases: 0, directives: 5, cost: 6, tokens: 7, list-arguments: [n], warn-only: true}
+          introspection: false
+      """)
+    let operations = try #require(manifest.serve.operations)
+    #expect(operations.allow?.mode == .document && operations.allow?.files.count == 1 && !operations.allowsIntrospection)
+    var limits = OperationLimits()
+    (limits.depth, limits.fields, limits.rootFields, limits.aliases, limits.directives, limits.cost) = (1, 2, 3, 0, 5, 6)
+    (limits.tokens, limits.listArguments, limits.warnsOnly) = (7, ["n"], true)
+    #expect(operations.limits == limits)
+    let least = try #require(serve("operations: {limits: {}}").operations)
+    #expect(
+      least.limits == OperationLimits() && least.limits?.tokens == 15_000 && least.allow == nil && least.allowsIntrospection)
+    #expect(least.limits?.listArguments == ["first", "last", "limit"])
+  }
+}
