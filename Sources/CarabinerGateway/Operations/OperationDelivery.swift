@@ -21,13 +21,14 @@ struct OperationDelivery {
     }
     do {
       switch try await running.results.pull() {
-      case .last(let response): answer(response, await compressed(response))
+      case .last(let response):
+        answer(response, exchange.isCompressedApart(response.body.bytes.count) ? await compressed(response) : nil)
       case .element(let response):
         if response.hasNext, let pieces = shape.deferred {
           await deliverPieces(pieces, first: response)
         } else {
           let whole = try await running.results.finalResult(after: response)
-          answer(whole, await compressed(whole))
+          answer(whole, exchange.isCompressedApart(whole.body.bytes.count) ? await compressed(whole) : nil)
         }
       case .end: throw RequestChainError(.noResults, "\(operation.operationName ?? "the operation") returned no result")
       }
@@ -49,10 +50,9 @@ struct OperationDelivery {
   /// About how many bytes they have.
   private static let furtherBytes = 256
 
-  /// The body in a content coding, if it is so large that it is compressed on another thread.
+  /// The body in a content coding, for a response that is compressed on another thread.
   private func compressed(_ response: Response) async -> CompressedBody? {
-    guard exchange.isCompressedApart(response.body.bytes.count) else { return nil }
-    return await exchange.compressedApart(ByteBuffer(bytes: response.body.bytes))
+    await exchange.compressedApart(ByteBuffer(bytes: response.body.bytes))
   }
 
   private func answer(_ response: Response, _ compressed: CompressedBody?) {
