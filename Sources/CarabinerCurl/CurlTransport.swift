@@ -40,7 +40,17 @@ public final class CurlTransport: HTTPTransport {
 
   public func send(_ request: URLRequest) async throws -> HTTPResponse {
     try request.checkLine()
-    let response = try await exchange(request)
+    let response = try await exchange(request, at: nil)
+    guard let target = response.response.redirectTarget else { return response }
+    return try await follow(target, from: response, to: request)
+  }
+
+  /// Sends a request to an address instead of the addresses of its host name. Host header and TLS name stay those of the URL.
+  ///
+  /// - Parameter address: An IP address, without brackets.
+  package func send(_ request: URLRequest, at address: String) async throws -> HTTPResponse {
+    try request.checkLine()
+    let response = try await exchange(request, at: address)
     guard let target = response.response.redirectTarget else { return response }
     return try await follow(target, from: response, to: request)
   }
@@ -60,14 +70,16 @@ public final class CurlTransport: HTTPTransport {
       try await response.discardBody(upTo: Self.redirectBodyBytes)
       request = try request.redirected(by: response.response, to: target, taking: configuration.redirectHeaders)
       try request.checkLine()
-      response = try await exchange(request)
+      response = try await exchange(request, at: nil)
       guard let next = response.response.redirectTarget else { return response }
       target = next
     }
   }
 
   /// Exchanges one request and one response, without redirects.
-  private func exchange(_ request: URLRequest) async throws -> HTTPResponse {
+  ///
+  /// - Parameter address: The IP address of the server; nil to look up the host name.
+  private func exchange(_ request: URLRequest, at address: String?) async throws -> HTTPResponse {
     let ticket = ExchangeHandle(loop: loop)
     let timeout = request.timeoutInterval > 0 ? request.timeoutInterval : configuration.totalTimeout
     try Task.checkCancellation()
@@ -79,7 +91,7 @@ public final class CurlTransport: HTTPTransport {
           var origin: HTTP1Origin?
           if idle.usesEngine {
             let engine = try multi.engine(idle.configuration)
-            switch try engine.route(request, timeout: timeout) {
+            switch try engine.route(request, at: address, timeout: timeout) {
             case .engine(let exchange):
               engine.start(exchange)
               return exchange
@@ -87,7 +99,7 @@ public final class CurlTransport: HTTPTransport {
             }
           }
           let easy = try idle.take()
-          try easy.prepare(request, timeout: timeout, feed: feed)
+          try easy.prepare(request, at: address, timeout: timeout, feed: feed)
           let transfer = Transfer(request, easy: easy, limits: limits, pool: idle, origin: origin)
           feed?.attach(transfer)
           multi.add(transfer)

@@ -11,6 +11,8 @@ internal import Glibc
   let handle: UnsafeMutableRawPointer
   private let errorText: UnsafeMutablePointer<CChar>
   private var headerList: UnsafeMutablePointer<curl_slist>?
+  private var serverList: UnsafeMutablePointer<curl_slist>?
+  private var lastServer: String?
   /// Whether the loop's poll opens the sockets.
   private var opensSockets = false
   private var lastHeaders: HTTPHeaders?
@@ -40,6 +42,7 @@ internal import Glibc
   deinit {
     unsafe curl_easy_cleanup(handle)
     unsafe curl_slist_free_all(headerList)
+    unsafe curl_slist_free_all(serverList)
     unsafe errorText.deallocate()
   }
 
@@ -115,9 +118,12 @@ internal import Glibc
 
   /// Sets the options for opening a connection that this handle keeps for itself.
   ///
-  /// - Parameter origin: A URL with the scheme, host and port.
-  func prepareConnection(to origin: String) {
+  /// - Parameters:
+  ///   - origin: A URL with the scheme, host and port.
+  ///   - server: The IP address of the server; nil to look up the host name.
+  func prepareConnection(to origin: String, at server: String?) {
     set(CURLOPT_URL, origin)
+    setServer(server)
     set(CURLOPT_CONNECT_ONLY, 1)
     set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
   }
@@ -130,10 +136,12 @@ internal import Glibc
   /// Sets the options of a request.
   ///
   /// - Parameters:
+  ///   - server: The IP address of the server; nil to look up the host name.
   ///   - timeout: The timeout for the exchange in seconds; infinite for no timeout.
   ///   - feed: The chunks of the body if it is a stream.
-  func prepare(_ request: URLRequest, timeout: Double, feed: BodyFeed?) throws {
+  func prepare(_ request: URLRequest, at server: String?, timeout: Double, feed: BodyFeed?) throws {
     clearError()
+    setServer(server)
     let url = request.url.absoluteString
     if url != lastURL {
       set(CURLOPT_URL, url)
@@ -161,6 +169,17 @@ internal import Glibc
       if let body { try setBody(body, isIdempotent: request.isIdempotent) } else { set(CURLOPT_HTTPGET, 1) }
       set(CURLOPT_CUSTOMREQUEST, request.httpMethod)
     }
+  }
+
+  /// Makes libcurl connect to an address, with the Host header and the TLS name of the URL.
+  private func setServer(_ server: String?) {
+    guard server != lastServer else { return }
+    var list: UnsafeMutablePointer<curl_slist>?
+    if let server { unsafe list = curl_slist_append(nil, server.contains(":") ? "::[\(server)]:" : "::\(server):") }
+    _ = unsafe CCurl_setPointer(handle, CURLOPT_CONNECT_TO, list)
+    unsafe curl_slist_free_all(serverList)
+    unsafe serverList = list
+    lastServer = server
   }
 
   /// Whether the next request may use this handle. An unusual method leaves options behind.

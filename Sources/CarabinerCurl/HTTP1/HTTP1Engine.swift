@@ -90,14 +90,16 @@ internal import FoundationEssentials
 
   /// Decides whether a request can be sent here.
   ///
-  /// - Parameter timeout: The timeout of the exchange in seconds; infinite for none.
+  /// - Parameters:
+  ///   - server: The IP address of the server; nil to look up the host name.
+  ///   - timeout: The timeout of the exchange in seconds; infinite for none.
   /// - Throws: ``Carabiner/TransportError`` for a header that is not valid.
-  func route(_ request: URLRequest, timeout: Double) throws(TransportError) -> Route {
+  func route(_ request: URLRequest, at server: String?, timeout: Double) throws(TransportError) -> Route {
     switch request.body {
     case .data, nil: break
     case .segmented, .streamed: return .curl(nil)
     }
-    guard let address = address(request.url.absoluteString), let origin = origin(address) else { return .curl(nil) }
+    guard let address = address(request.url.absoluteString), let origin = origin(address, at: server) else { return .curl(nil) }
     switch origin.version {
     case .unknown: return .curl(origin)
     case .other: return .curl(nil)
@@ -116,14 +118,15 @@ internal import FoundationEssentials
     return lastAddress
   }
 
-  private func origin(_ address: HTTP1Address) -> HTTP1Origin? {
-    if let origin = origins[address.origin] { return origin }
+  private func origin(_ address: HTTP1Address, at server: String?) -> HTTP1Origin? {
+    let key = server.map { "\(address.origin) \($0)" } ?? address.origin
+    if let origin = origins[key] { return origin }
     if origins.count >= Self.maximumOrigins {
       origins = origins.filter { !$0.value.isUnused }
       guard origins.count < Self.maximumOrigins else { return nil }
     }
-    let origin = HTTP1Origin(address, offersHTTP2: configuration.allowsHTTP2)
-    origins[address.origin] = origin
+    let origin = HTTP1Origin(address, at: server, offersHTTP2: configuration.allowsHTTP2)
+    origins[key] = origin
     return origin
   }
 
@@ -209,7 +212,7 @@ internal import FoundationEssentials
     do {
       let easy = try EasyHandle(configuration)
       let connection = HTTP1Connection(easy, to: origin, limits: limits)
-      easy.prepareConnection(to: origin.url)
+      easy.prepareConnection(to: origin.url, at: origin.server)
       origin.connecting.append(connection)
       origin.connectionCount += 1
       unsafe opening[UInt(bitPattern: easy.handle)] = connection

@@ -14,6 +14,8 @@ final class HTTP1Origin: @unchecked Sendable {
 
   /// The URL that libcurl connects to.
   let url: String
+  /// The IP address of the server; nil to look up the host name.
+  let server: String?
   let isTLS: Bool
   @safe @exclusivity(unchecked) private(set) var version: Version
 
@@ -30,7 +32,8 @@ final class HTTP1Origin: @unchecked Sendable {
   /// The number of exchanges that wait. Those that were aborted are removed later.
   @safe @exclusivity(unchecked) private(set) var waitingCount = 0
 
-  init(_ address: HTTP1Address, offersHTTP2: Bool) {
+  init(_ address: HTTP1Address, at server: String? = nil, offersHTTP2: Bool) {
+    self.server = server
     url = address.origin
     isTLS = address.isTLS
     version = address.isTLS && offersHTTP2 ? .unknown : .http1
