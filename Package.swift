@@ -425,8 +425,8 @@ if !librariesOnly {
     .testTarget(
       name: "CarabinerServerTests",
       dependencies: [
-        "CarabinerServer", "Carabiner", "CarabinerCurl", "CarabinerGateway", "CarabinerHost", "CarabinerPipeline",
-        "ScriptedServer", "TestTools",
+        "CarabinerServer", "Carabiner", "CarabinerCurl", "CarabinerGateway", "CarabinerHost", "CarabinerManifest",
+        "CarabinerPipeline", "CarabinerWire", "ScriptedServer", "TestTools",
         .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
         .product(name: "MetricsTestKit", package: "swift-metrics"),

@@ -17,6 +17,8 @@ package struct Manifest: Sendable, Equatable {
   package var endpoint: String?
   /// Headers of every request to the upstream; values may contain references. The command line overrides them.
   package var headers = HTTPHeaders()
+  /// The upstreams, in the order of the manifest. `main` is missing if ``endpoint`` or the command line names its endpoint.
+  package var upstreams: [Upstream] = []
   /// Limits and timeouts for the whole host.
   package var settings = Settings()
   /// The settings of a gateway.
@@ -37,7 +39,7 @@ package struct Manifest: Sendable, Equatable {
   package var store = Store()
   /// The lists of the chain.
   package var lists = Lists() { didSet { indexRules() } }
-  /// Other lists for some operations. For each list, the first rule that matches and has the list is used.
+  /// Other lists and settings for some operations. For each of them, the first rule that matches and has it is used.
   package var rules: [Rule] = [] { didSet { indexRules() } }
   /// Problems that do not prevent the use of the manifest.
   package var warnings: [ManifestProblem] = []

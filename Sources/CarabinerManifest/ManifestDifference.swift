@@ -39,6 +39,13 @@ package struct ManifestDifference: Sendable, Hashable {
     compare("protocol", \.callProtocol)
     compare("connect", \.connect)
     compare("endpoint", \.endpoint)
+    for upstream in new.upstreams {
+      let earlier = old.upstreams.first { $0.name == upstream.name }
+      if earlier != upstream { lines.append("\(earlier == nil ? "+" : "~") upstream \(upstream.name)") }
+    }
+    for upstream in old.upstreams where !new.upstreams.contains(where: { $0.name == upstream.name }) {
+      lines.append("- upstream \(upstream.name)")
+    }
     // The values are not shown: they may be secrets written in the manifest itself.
     compare("headers", \.headers)
     compare("settings", \.settings)

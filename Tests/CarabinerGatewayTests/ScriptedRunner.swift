@@ -34,7 +34,8 @@ final class ScriptedRunner: OperationRunner {
   var headers: [HTTPHeaders] { received.withLock(\.self) }
 
   func begin(
-    _ operation: DynamicOperation, headers: HTTPHeaders, requestID: String, client: String, trace: RequestTrace?
+    _ operation: DynamicOperation, headers: HTTPHeaders, requestID: String, client: String, path: String,
+    trace: RequestTrace?
   ) throws -> RunningOperation {
     received.withLock { $0.append(headers) }
     return RunningOperation(

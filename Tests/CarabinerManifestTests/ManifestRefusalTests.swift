@@ -231,7 +231,7 @@ struct ManifestRefusalTests {
     .chain("an assertion about nothing", "{http: [{use: a, after: []}]}", .invalidValue, "/http/0/after", "list is empty"),
     .chain("an assertion about a number", "{http: [{use: a, after: [1]}]}", .wrongType, "/http/0/after/0", "a text"),
     .rule("a rule without condition", "{chain: {http: [a]}}", .missing, "", "a rule has a condition"),
-    .rule("a rule without lists", "{when: {type: query}}", .missing, "", "and lists, chain:"),
+    .rule("a rule without lists and settings", "{when: {type: query}}", .missing, "", "write when: and one of them"),
     .rule("an unknown type", "{when: {type: querry}, chain: {}}", .invalidValue, "/when/type", "(did you mean query?)"),
     .rule("a second unknown type", "{when: {type: [query, x]}, chain: {}}", .invalidValue, "/when/type/1", "x is not an"),
     .rule("no operations", "{when: {operation: []}, chain: {}}", .invalidValue, "/when/operation", "list is empty"),
@@ -241,7 +241,8 @@ struct ManifestRefusalTests {
   ]
 
   /// All manifests with one mistake.
-  static let all = documents + settings + others + Refusal.stores + plugins + Refusal.isolations + Refusal.clients + chains
+  static let all =
+    documents + settings + others + Refusal.stores + plugins + Refusal.isolations + Refusal.clients + Refusal.upstreams + chains
 
   @Test("each mistake is reported as the only problem", arguments: all)
   func refusal(_ refusal: Refusal) throws {

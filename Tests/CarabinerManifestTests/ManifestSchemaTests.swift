@@ -60,6 +60,8 @@ struct ManifestSchemaTests {
     "settings: {timeout: 900h}", "NUL in a path", "NUL in the store's file", "a policy with an argument too many",
     "a policy for a type without a key", "B27: too little memory", "too small an arena", "too large an arena",
     "a number too high for a user", "an age of two days",
+    "a number too high for a user", "G12: a rule with an unknown upstream", "a range of statuses that ends before it begins",
+    "upstreams for calls",
   ]
 
   private static let refusals = ManifestRefusalTests.all.filter(isStructural)
@@ -161,6 +163,7 @@ struct ManifestSchemaTests {
     case .invalidValue:
       problem.message.contains("does not fit") || problem.message.contains("cannot be passed as")
         || problem.message.contains("a constant cannot have the type") || problem.message.contains("but not its length")
+        || problem.message.contains("there is no upstream")
     default: false
     }
   }

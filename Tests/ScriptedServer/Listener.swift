@@ -1,7 +1,7 @@
 internal import Glibc
 internal import Synchronization
 
-/// A listening socket on a free port of 127.0.0.1.
+/// A listening socket on a free port of a loopback address.
 public final class Listener: Sendable {
   /// The assigned port.
   public let port: Int
@@ -9,12 +9,15 @@ public final class Listener: Sendable {
 
   /// A listener that need not accept connections: with a small `backlog`, connecting to it never completes.
   ///
-  /// - Parameter isOpen: Whether it listens at once. Until ``open(backlog:)``, its port is reserved and connections are refused.
+  /// - Parameters:
+  ///   - isOpen: Whether it listens at once. Until ``open(backlog:)``, its port is reserved and connections are refused.
+  ///   - host: The last number of its address 127.0.0.x.
+  ///   - port: The port; 0 for a free one.
   /// - Throws: ``SocketFailure`` if there is no descriptor or port left.
-  public init(backlog: Int32, isOpen: Bool = true) throws {
+  public init(backlog: Int32, isOpen: Bool = true, host: UInt8 = 1, port: Int = 0) throws {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { throw SocketFailure("socket", errno) }
-    var address = Self.loopback(port: 0)
+    var address = Self.loopback(port: port, host: host)
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
     let bound = unsafe withUnsafeMutablePointer(to: &address) { address in
       unsafe address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
@@ -28,7 +31,7 @@ public final class Listener: Sendable {
       throw SocketFailure("bind", code)
     }
     self.descriptor = descriptor
-    port = Int(UInt16(bigEndian: address.sin_port))
+    self.port = Int(UInt16(bigEndian: address.sin_port))
   }
 
   deinit { Glibc.close(descriptor) }
@@ -83,11 +86,11 @@ public final class Listener: Sendable {
     return code == 0
   }
 
-  private static func loopback(port: Int) -> sockaddr_in {
+  private static func loopback(port: Int, host: UInt8 = 1) -> sockaddr_in {
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = UInt16(port).bigEndian
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    address.sin_addr.s_addr = (0x7F00_0000 | UInt32(host)).bigEndian
     return address
   }
 }

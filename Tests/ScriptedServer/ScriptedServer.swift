@@ -18,11 +18,14 @@ public final class ScriptedServer: Sendable {
 
   /// A server that runs `script` for each connection.
   ///
-  /// - Parameter isOpen: Whether it listens at once. Until ``open()``, connections are refused.
+  /// - Parameters:
+  ///   - isOpen: Whether it listens at once. Until ``open()``, connections are refused.
+  ///   - host: The last number of its address 127.0.0.x.
+  ///   - port: The port; 0 for a free one.
   /// - Throws: ``SocketFailure`` if there is no descriptor, port or thread left.
-  public init(isOpen: Bool = true, _ script: @escaping Script) throws {
-    listener = try Listener(backlog: Self.backlog, isOpen: isOpen)
-    port = listener.port
+  public init(isOpen: Bool = true, host: UInt8 = 1, port: Int = 0, _ script: @escaping Script) throws {
+    listener = try Listener(backlog: Self.backlog, isOpen: isOpen, host: host, port: port)
+    self.port = listener.port
     self.script = script
     if isOpen { try accept() }
   }

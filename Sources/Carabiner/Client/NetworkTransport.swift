@@ -31,6 +31,8 @@ public struct RequestConfiguration: Sendable {
   public var wireOptions: WireOptions?
   /// The tracer that gets an event for each step; nil to trace nothing.
   public var tracer: (any ChainTracer)?
+  /// The path of a gateway at which the operation arrived, for rules that depend on it; nil if there is none.
+  package var route: String?
   /// The state of a subscription, which the chain updates. The client sets it.
   public internal(set) var subscription: SubscriptionProgress?
 

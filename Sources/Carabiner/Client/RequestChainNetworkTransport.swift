@@ -87,7 +87,8 @@ public struct RequestChainNetworkTransport: UploadingNetworkTransport {
       operation: operation, endpoint: endpointURL, additionalHeaders: headers, fetchBehavior: fetchBehavior,
       writeResultsToCache: configuration.writeResultsToCache, requestTimeout: configuration.requestTimeout,
       wireOptions: wireOptions,
-      context: RequestContext(tracer: configuration.tracer, subscription: configuration.subscription))
+      context: RequestContext(
+        tracer: configuration.tracer, subscription: configuration.subscription, route: configuration.route))
     if Operation.self != DynamicOperation.self, wireOptions.completesDocuments,
       let completed = store.documents.completed(operation.document)
     {

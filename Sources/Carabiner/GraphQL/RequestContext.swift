@@ -18,12 +18,20 @@ public final class RequestContext: Sendable {
   package let isTraced: Bool
   /// The state of a subscription; nil for other operations, and if the caller does not need it.
   public let subscription: SubscriptionProgress?
+  /// The path of a gateway at which the operation arrived; nil if there is none, or no rule depends on it.
+  package let route: String?
   private let state = Mutex(State())
 
   private static let lastID = Atomic<UInt64>(0)
 
   /// Creates the context of a new request.
-  public init(tracer: (any ChainTracer)? = nil, subscription: SubscriptionProgress? = nil) {
+  public convenience init(tracer: (any ChainTracer)? = nil, subscription: SubscriptionProgress? = nil) {
+    self.init(tracer: tracer, subscription: subscription, route: nil)
+  }
+
+  /// Creates the context of a new request that arrived at a path of a gateway.
+  package init(tracer: (any ChainTracer)?, subscription: SubscriptionProgress?, route: String?) {
+    self.route = route
     id = Self.lastID.add(1, ordering: .relaxed).newValue
     self.tracer = tracer
     isTraced = tracer != nil

@@ -47,6 +47,7 @@ struct FailureAnswer: Sendable, Hashable {
     case let error as any ClientFacingError where error.refusalStatus != nil:
       self.init(refusal: error.refusalStatus ?? 500, error.refusalDelay)
     case let error as TransportError: self.init(transport: error.code)
+    case let error as UpstreamRefusal: self.init(upstream: error.code)
     case let error as RequestChainError where error.code == .timedOut || error.code == .idle:
       self.init(504, "UPSTREAM_TIMEOUT", "the operation did not finish in time")
     case let error as RequestChainError where error.code == .noResults:
@@ -104,6 +105,15 @@ struct FailureAnswer: Sendable, Hashable {
       let (seconds, rest) = min(delay, Self.maximumDelay).components
       retryAfter = String(seconds + (rest > 0 ? 1 : 0))
     }
+  }
+
+  private init(upstream code: UpstreamRefusal.Code) {
+    switch code {
+    case .noUpstream: self.init(503, code.rawValue, "no server behind the gateway is available")
+    case .open: self.init(503, code.rawValue, "the servers behind the gateway fail too often")
+    case .overloaded: self.init(503, code.rawValue, "the servers behind the gateway have too many requests")
+    }
+    retryAfter = "1"
   }
 
   private init(transport code: TransportError.Code) {

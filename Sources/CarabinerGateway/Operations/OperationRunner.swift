@@ -14,9 +14,11 @@ package protocol OperationRunner: Sendable {
   ///   - headers: The client's fields. The runner selects those that are passed on.
   ///   - requestID: The request ID. It replaces the client's own, if that field is passed on.
   ///   - client: The IP address of the client.
+  ///   - path: The path at which the operation arrived.
   ///   - trace: The operation's place in a trace; nil if it has none.
   func begin(
-    _ operation: DynamicOperation, headers: HTTPHeaders, requestID: String, client: String, trace: RequestTrace?
+    _ operation: DynamicOperation, headers: HTTPHeaders, requestID: String, client: String, path: String,
+    trace: RequestTrace?
   ) throws -> RunningOperation
 
   /// The plugin that caused an error; nil if none did.

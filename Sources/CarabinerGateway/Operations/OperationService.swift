@@ -162,7 +162,8 @@ package final class OperationService: RequestHandler {
     _ operation: DynamicOperation, _ exchange: OperationExchange, _ trace: RequestTrace?
   ) throws -> RunningOperation {
     let running = try runner.begin(
-      operation, headers: exchange.request.head.headers, requestID: exchange.id, client: exchange.request.client, trace: trace)
+      operation, headers: exchange.request.head.headers, requestID: exchange.id, client: exchange.request.client,
+      path: path, trace: trace)
     exchange.account?.note(generation: running.generation)
     return running
   }

@@ -10,7 +10,8 @@ final class SocketService: Sendable {
   let runner: any OperationRunner
   /// The metrics of all operations.
   let operationMetrics: GatewayMetrics
-  private let path: String
+  /// The path of the GraphQL endpoint.
+  let path: String
   private let policies: CurrentPolicy
   private let rateLimiter: RateLimiter?
   private let tracing: RequestTracing?

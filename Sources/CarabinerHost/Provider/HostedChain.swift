@@ -127,14 +127,15 @@ package final class HostedChain: InterceptorProvider {
     for operation: Operation, context: RequestContext
   ) throws -> RequestInterceptors {
     guard board.areAllClosed else { return try reducedInterceptors(for: operation, context: context) }
-    return compiled(operation.operationName, operation.operationType).interceptors(for: operation, context: context)
+    return compiled(operation.operationName, operation.operationType, context.route).interceptors(
+      for: operation, context: context)
   }
 
   /// The interceptors while at least one circuit breaker is not closed.
   private func reducedInterceptors<Operation: GraphQLOperation>(
     for operation: Operation, context: RequestContext
   ) throws -> RequestInterceptors {
-    let plan = plan(operation.operationName, operation.operationType)
+    let plan = plan(operation.operationName, operation.operationType, context.route)
     let loadedPlugins = state.withLock(\.loadedPlugins)
     var broken: Set<String> = []
     var probes: [CircuitBreaker.Probe] = []
@@ -149,28 +150,31 @@ package final class HostedChain: InterceptorProvider {
         broken.insert(name)
       }
     }
-    return compiled(operation.operationName, operation.operationType, leavingOut: broken)
+    return compiled(operation.operationName, operation.operationType, context.route, leavingOut: broken)
       .interceptors(for: operation, context: context, probes: probes)
   }
 
   /// The stages that an operation passes.
-  package func plan(_ operationName: String?, _ type: GraphQLOperationType) -> StagePlan {
+  ///
+  /// - Parameter path: The path of a gateway at which it arrives; nil for none.
+  package func plan(_ operationName: String?, _ type: GraphQLOperationType, _ path: String? = nil) -> StagePlan {
     let (overrides, loadedPlugins) = current
-    return manifest.stagePlan(operationName: operationName, type: type, overrides: overrides, leavingOut: loadedPlugins.leftOut)
+    return manifest.stagePlan(
+      operationName: operationName, type: type, path: path, overrides: overrides, leavingOut: loadedPlugins.leftOut)
   }
 
   /// The plan of an operation. Operations with the same rules share one.
-  func compiled(_ operationName: String?, _ type: GraphQLOperationType) -> CompiledPlan {
-    let rules = manifest.ruleIndex.choice(operationName, type)
+  func compiled(_ operationName: String?, _ type: GraphQLOperationType, _ path: String? = nil) -> CompiledPlan {
+    let rules = manifest.ruleIndex.choice(operationName, type, path: path)
     if let known = state.withLock({ $0.plan(rules) }) { return known }
     return compile(rules, []) { $0.keep($1, for: rules) }
   }
 
   private func compiled(
-    _ operationName: String?, _ type: GraphQLOperationType, leavingOut broken: Set<String>
+    _ operationName: String?, _ type: GraphQLOperationType, _ path: String?, leavingOut broken: Set<String>
   ) -> CompiledPlan {
-    guard !broken.isEmpty else { return compiled(operationName, type) }
-    let key = ReducedKey(rules: manifest.ruleIndex.choice(operationName, type), broken: broken)
+    guard !broken.isEmpty else { return compiled(operationName, type, path) }
+    let key = ReducedKey(rules: manifest.ruleIndex.choice(operationName, type, path: path), broken: broken)
     if let known = state.withLock({ $0.reducedPlans[key] }) { return known }
     return compile(key.rules, broken) { $0.keep($1, for: key) }
   }

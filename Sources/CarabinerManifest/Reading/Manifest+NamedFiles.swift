@@ -21,11 +21,14 @@ extension Manifest {
     let plugins = manifest["plugins"]?.array ?? []
     let libraries = plugins.compactMap { $0["ffi"]?["library"]?.string }.filter { $0.contains("/") }
     let certificates = manifest["settings"]?["ca-file"]?.string
+    let upstreams = (manifest["upstreams"]?.object ?? [:]).flatMap { _, upstream in
+      ["ca-file", "certificate", "key"].compactMap { upstream["tls"]?[$0]?.string }
+    }
     let lists = manifest["serve"]?["operations"]?["allow"]?["files"]?.array ?? []
     let references = manifest.texts(at: JSONPointer()).flatMap { place, text in
       ((try? ReferencePart.parts(of: text, at: place)) ?? []).compactMap { if case .file(let path) = $0 { path } else { nil } }
     }
     return plugins.compactMap { $0["file"]?.string } + libraries + [certificates].compactMap(\.self)
-      + lists.compactMap(\.string) + references
+      + lists.compactMap(\.string) + upstreams + references
   }
 }

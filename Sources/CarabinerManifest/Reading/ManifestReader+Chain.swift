@@ -90,20 +90,43 @@ extension ManifestReader {
     var rules: [Manifest.Rule] = []
     for (index, entry) in entries.enumerated() {
       let place = pointer.appending(index)
-      guard let object = object(entry, place, knowing: ["when", "chain"]) else { continue }
-      guard let condition = object["when"], let chain = object["chain"] else {
-        problem(.missing, place, "a rule has a condition, when:, and lists, chain:; write both")
+      guard let object = object(entry, place, knowing: ["when", "chain", "timeout", "upstream"]) else { continue }
+      guard let condition = object["when"], object["chain"] != nil || object["timeout"] != nil || object["upstream"] != nil else {
+        problem(
+          .missing, place,
+          "a rule has a condition, when:, and lists, chain:, or timeout: or upstream:; write when: and one of them")
         continue
       }
-      var rule = Manifest.Rule(lists: readLists(chain, place.appending("chain")))
+      var rule = Manifest.Rule(lists: object["chain"].map { readLists($0, place.appending("chain")) } ?? Manifest.Lists())
       readCondition(condition, place.appending("when"), &rule)
+      if let timeout = object["timeout"] { rule.timeout = duration(timeout, place.appending("timeout")) }
+      if let upstream = object["upstream"] { rule.upstream = upstreamName(upstream, place.appending("upstream")) }
       rules.append(rule)
     }
     manifest.rules = rules
   }
 
+  private mutating func upstreamName(_ json: JSONValue, _ pointer: JSONPointer) -> String? {
+    guard let name = text(json, pointer) else { return nil }
+    guard declaredUpstreams.contains(name) else {
+      problem(
+        .invalidValue, pointer,
+        "there is no upstream \(name)\(Suggestion.text(for: name, among: declaredUpstreams.sorted())); declare it under upstreams"
+      )
+      return nil
+    }
+    return name
+  }
+
   private mutating func readCondition(_ json: JSONValue, _ pointer: JSONPointer, _ rule: inout Manifest.Rule) {
-    guard let fields = object(json, pointer, knowing: ["operation", "type"]) else { return }
+    guard let fields = object(json, pointer, knowing: ["operation", "type", "path"]) else { return }
+    for (path, place) in names(fields["path"], pointer.appending("path")) {
+      if path.wholeMatch(of: /\/[!-~]*/) != nil, !path.contains("?") {
+        rule.paths.insert(path)
+      } else {
+        problem(.invalidValue, place, "\(path.debugDescription) is not a path; write one that begins with /, without a query")
+      }
+    }
     rule.operations = names(fields["operation"], pointer.appending("operation")).map { Glob($0.name) }
     for (name, place) in names(fields["type"], pointer.appending("type")) {
       if let type = GraphQLOperationType(rawValue: name) {

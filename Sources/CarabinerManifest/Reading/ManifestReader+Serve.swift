@@ -88,16 +88,21 @@ extension ManifestReader {
       problem(.missing, pointer, "the share is missing; write a percentage of the operations, as in share: 5%")
       return nil
     }
-    guard let share = share(value, pointer.appending("share")) else { return nil }
+    return positiveShare(value, pointer.appending("share"))
+  }
+
+  /// A percentage above zero as a fraction.
+  mutating func positiveShare(_ json: JSONValue, _ pointer: JSONPointer) -> Double? {
+    guard let share = share(json, pointer) else { return nil }
     guard share > 0 else {
-      problem(.invalidValue, pointer.appending("share"), "the share must be above 0%; write a larger one, or remove the key")
+      problem(.invalidValue, pointer, "the share must be above 0%; write a larger one, or remove the key")
       return nil
     }
     return share
   }
 
   /// A percentage as a fraction, such as 5% or 0.5%.
-  private mutating func share(_ json: JSONValue, _ pointer: JSONPointer) -> Double? {
+  mutating func share(_ json: JSONValue, _ pointer: JSONPointer) -> Double? {
     guard let text = json.string, text.wholeMatch(of: /(100(\.0+)?|[0-9]{1,2}(\.[0-9]+)?)%/) != nil,
       let percent = Double(text.dropLast())
     else {

@@ -9,6 +9,8 @@ struct ManifestReader {
   var manifest = Manifest()
   /// The names of `plugins`, including entries with problems, so that these are not reported again wherever a list uses the name.
   var declared: Set<String> = []
+  /// The names of `upstreams`, including entries with problems.
+  var declaredUpstreams: Set<String> = [Manifest.mainUpstream]
   let directory: String
 
   private init(directory: String) { self.directory = directory }
@@ -21,7 +23,8 @@ struct ManifestReader {
   }
 
   private static let keys = [
-    "carabiner", "protocol", "endpoint", "headers", "settings", "connect", "serve", "plugins", "built-ins", "chain", "rules",
+    "carabiner", "protocol", "endpoint", "upstreams", "headers", "settings", "connect", "serve", "plugins", "built-ins", "chain",
+    "rules",
     "$schema",
   ]
 
@@ -41,7 +44,8 @@ struct ManifestReader {
     if let schema = top["$schema"] { _ = text(schema, root.appending("$schema")) }
     // Before everything else: the protocol decides which lists and stages exist.
     if let name = top["protocol"] { readProtocol(name, root.appending("protocol")) }
-    if let endpoint = top["endpoint"] { readEndpoint(endpoint, root.appending("endpoint")) }
+    if let endpoint = top["endpoint"] { manifest.endpoint = endpointURL(endpoint, root.appending("endpoint")) }
+    if let upstreams = top["upstreams"] { readUpstreams(upstreams, root.appending("upstreams")) }
     if let headers = top["headers"] { readHeaders(headers, root.appending("headers")) }
     if let settings = top["settings"] { readSettings(settings, root.appending("settings")) }
     if let connect = top["connect"] { readConnect(connect, root.appending("connect")) }
@@ -71,14 +75,16 @@ struct ManifestReader {
     }
   }
 
-  private mutating func readEndpoint(_ json: JSONValue, _ pointer: JSONPointer) {
-    guard let text = reference(json, pointer) else { return }
+  /// The URL of an endpoint; it may contain references.
+  mutating func endpointURL(_ json: JSONValue, _ pointer: JSONPointer) -> String? {
+    guard let text = reference(json, pointer) else { return nil }
     guard text.hasPrefix("http://") || text.hasPrefix("https://") || text.contains("${") else {
-      return problem(
+      problem(
         .invalidValue, pointer,
         "\(PrintableURL(text).description.debugDescription) is not an endpoint; write a URL that begins with https:// or http://")
+      return nil
     }
-    manifest.endpoint = text
+    return text
   }
 
   private mutating func readHeaders(_ json: JSONValue, _ pointer: JSONPointer) {

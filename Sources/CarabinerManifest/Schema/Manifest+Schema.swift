@@ -25,6 +25,12 @@ extension Manifest {
           "type": "string",
           "pattern": "^https?://|[$][{]"
         },
+        "upstreams": {
+          "description": "Groups of endpoints by name. main serves all operations for which no rule names another one; endpoint: URL means upstreams: {main: {endpoints: [URL]}}.",
+          "type": "object",
+          "propertyNames": {"$ref": "#/$defs/name"},
+          "additionalProperties": {"$ref": "#/$defs/upstream"}
+        },
         "headers": {
           "description": "Headers of every request to the upstream. Values may contain ${env:NAME} and ${file:path}.",
           "type": "object",
@@ -38,12 +44,15 @@ extension Manifest {
         "built-ins": {"$ref": "#/$defs/builtIns"},
         "chain": {"$ref": "#/$defs/lists"},
         "rules": {
-          "description": "Lists for some operations. For each kind of list, the first rule that matches and has the list is used.",
+          "description": "Lists and settings for some operations. For each of them, the first rule that matches and has it is used.",
           "type": "array",
           "items": {"$ref": "#/$defs/rule"}
         }
       },
+      "not": {"required": ["endpoint", "upstreams"], "properties": {"upstreams": {"required": ["main"]}}},
       "$defs": {
+        "endpoint": {"type": "string", "pattern": "^https?://|[$][{]"},
+        "path": {"type": "string", "pattern": "^/[!->@-~]*$"},
         "text": {"type": "string", "minLength": 1},
         "headerText": {"type": "string", "minLength": 1, "not": {"pattern": "[\\\\r\\\\n\\\\u0000]"}},
         "name": {"type": "string", "pattern": "^[a-z0-9-]+$"},
@@ -315,27 +324,8 @@ extension Manifest {
             ]
           }
         },
-        "rule": {
-          "type": "object",
-          "required": ["when", "chain"],
-          "additionalProperties": false,
-          "properties": {
-            "when": {
-              "type": "object",
-              "additionalProperties": false,
-              "properties": {
-                "operation": {"$ref": "#/$defs/names", "description": "Names of operations. * matches any text, ? one character."},
-                "type": {
-                  "oneOf": [
-                    {"$ref": "#/$defs/operationType"},
-                    {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/operationType"}}
-                  ]
-                }
-              }
-            },
-            "chain": {"$ref": "#/$defs/lists"}
-          }
-        },
+        "rule": \(ruleSchema),
+        "upstream": \(upstreamSchema),
         "operationType": {"enum": ["query", "mutation", "subscription"]}
       }
     }

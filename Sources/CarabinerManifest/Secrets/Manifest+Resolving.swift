@@ -31,6 +31,24 @@ extension Manifest {
     }
   }
 
+  /// The endpoints of an upstream with their references resolved, in order.
+  ///
+  /// - Throws: ``ManifestError`` with every reference that cannot be resolved.
+  package func resolvedEndpoints(of upstream: Upstream, _ secrets: SecretReferences) throws -> [SecretText] {
+    var resolved: [SecretText] = []
+    var problems: [ManifestProblem] = []
+    let list = JSONPointer(components: ["upstreams", upstream.name, "endpoints"])
+    for (index, endpoint) in upstream.endpoints.enumerated() {
+      do throws(ManifestProblem) {
+        resolved.append(try secrets.secret(endpoint.url, at: list.appending(index)))
+      } catch {
+        problems.append(error)
+      }
+    }
+    guard problems.isEmpty else { throw ManifestError(path: path, problems: placed(problems)) }
+    return resolved
+  }
+
   /// The headers of every request with their references resolved.
   ///
   /// - Throws: ``ManifestError`` with every reference that cannot be resolved, and every value that is not a valid header value then.
@@ -51,17 +69,21 @@ extension Manifest {
 
   /// Hides the values of all references of the manifest that can be resolved.
   package func redaction(_ secrets: SecretReferences) -> SecretRedaction {
-    let places = [endpoint, settings.webSocket?.url].compactMap { $0.map { JSONValue.string($0) } }
+    let urls = upstreams.flatMap { $0.endpoints.map(\.url) }
+    let places = ([endpoint, settings.webSocket?.url].compactMap(\.self) + urls).map { JSONValue.string($0) }
     let texts = places + [settings.webSocket?.connectionInit].compactMap(\.self) + headers.fields.map { .string($0.value) }
     return (texts + plugins.map(\.configuration)).reduce(SecretRedaction()) { redaction, value in
       redaction.joined(with: secrets.redaction(of: value))
     }
   }
 
-  /// All references in endpoint, WebSocket and headers that cannot be resolved now.
+  /// All references in endpoints, WebSocket and headers that cannot be resolved now.
   package func problems(of secrets: SecretReferences) -> [ManifestProblem] {
     var problems: [ManifestProblem] = []
     do { _ = try resolvedEndpoint(secrets) } catch { problems += (error as? ManifestError)?.problems ?? [] }
+    for upstream in upstreams {
+      do { _ = try resolvedEndpoints(of: upstream, secrets) } catch { problems += (error as? ManifestError)?.problems ?? [] }
+    }
     do { _ = try resolvedWebSocketURL(secrets) } catch { problems += (error as? ManifestError)?.problems ?? [] }
     do { _ = try resolvedConnectionInit(secrets) } catch { problems += (error as? ManifestError)?.problems ?? [] }
     do { _ = try resolvedHeaders(secrets) } catch { problems += (error as? ManifestError)?.problems ?? [] }

@@ -5,6 +5,12 @@ package struct SecretText: Sendable, CustomStringConvertible, CustomDebugStringC
   /// The text as written in the manifest.
   package let written: String
 
+  /// A text and the way it is shown.
+  package init(value: String, written: String) {
+    self.value = value
+    self.written = written
+  }
+
   package var description: String { written }
   package var debugDescription: String { written.debugDescription }
   // `dump` uses the mirror and not the description.

@@ -18,6 +18,10 @@ package struct RuleIndex: Sendable, Equatable {
   private var byName: [String: [Int]] = [:]
   private var byFirst: [Unicode.Scalar: [Int]] = [:]
   private var others: [Int] = []
+  /// Whether a rule has a timeout or an upstream.
+  package private(set) var hasSettings = false
+  /// Whether a rule has a path as condition.
+  package private(set) var hasPaths = false
 
   /// - Parameters:
   ///   - defaults: Returns the stages of a list that the manifest does not have.
@@ -31,6 +35,8 @@ package struct RuleIndex: Sendable, Equatable {
       Row(rule: rule, stages: StageMap { list in rule.lists[list]?.map { stage($0.name, index) } })
     }
     for (index, rule) in rules.enumerated() { add(index, rule.operations) }
+    hasSettings = rules.contains { $0.timeout != nil || $0.upstream != nil }
+    hasPaths = rules.contains { !$0.paths.isEmpty }
   }
 
   private mutating func add(_ index: Int, _ operations: [Glob]) {
@@ -46,16 +52,16 @@ package struct RuleIndex: Sendable, Equatable {
   /// The rule for each list of an operation, by number: the first rule that matches and has the list, or nil.
   ///
   /// Plans are cached by this choice and not by the operation's name: clients can send any number of names, but there are few choices.
-  package func choice(_ name: String?, _ type: GraphQLOperationType) -> StageMap<Int?> {
+  ///
+  /// - Parameter path: The path of the gateway at which the operation arrived; nil if it did not arrive at a gateway.
+  package func choice(_ name: String?, _ type: GraphQLOperationType, path: String? = nil) -> StageMap<Int?> {
     var chosen = StageMap<Int?> { _ in nil }
     guard !rows.isEmpty else { return chosen }
     let name = name ?? ""
-    var candidates = Candidates(
-      named: byName[name] ?? [], lettered: byFirst.isEmpty ? [] : name.unicodeScalars.first.flatMap { byFirst[$0] } ?? [],
-      others: others)
+    var candidates = candidates(name)
     var missing = StageKind.allCases.count
     while missing > 0, let index = candidates.next() {
-      guard rows[index].rule.matches(name, type) else { continue }
+      guard rows[index].rule.matches(name, type, path: path) else { continue }
       for list in StageKind.allCases where chosen[list] == nil {
         guard rows[index].stages[list] != nil else { continue }
         chosen[list] = index
@@ -63,6 +69,28 @@ package struct RuleIndex: Sendable, Equatable {
       }
     }
     return chosen
+  }
+
+  /// The timeout and the upstream of an operation: for each, that of the first rule that matches and has it.
+  package func settings(
+    _ name: String?, _ type: GraphQLOperationType, path: String? = nil
+  ) -> (timeout: Duration?, upstream: String?) {
+    guard hasSettings else { return (nil, nil) }
+    let name = name ?? ""
+    var found: (timeout: Duration?, upstream: String?)
+    var candidates = candidates(name)
+    while found.timeout == nil || found.upstream == nil, let index = candidates.next() {
+      let rule = rows[index].rule
+      guard rule.timeout != nil || rule.upstream != nil, rule.matches(name, type, path: path) else { continue }
+      found = (found.timeout ?? rule.timeout, found.upstream ?? rule.upstream)
+    }
+    return found
+  }
+
+  private func candidates(_ name: String) -> Candidates {
+    Candidates(
+      named: byName[name] ?? [], lettered: byFirst.isEmpty ? [] : name.unicodeScalars.first.flatMap { byFirst[$0] } ?? [],
+      others: others)
   }
 
   /// The stages of each list for a choice.

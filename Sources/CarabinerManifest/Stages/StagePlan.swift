@@ -36,12 +36,14 @@ package struct StagePlan: Sendable, Hashable {
 extension Manifest {
   /// The stages for an operation. Each list is that of the first matching rule that has it, else the chain's, else the default.
   ///
-  /// - Parameter leftOut: Plugins that do not run, with reasons. They cannot be enabled by overrides.
+  /// - Parameters:
+  ///   - path: The path of a gateway at which the operation arrives; nil for none.
+  ///   - leftOut: Plugins that do not run, with reasons. They cannot be enabled by overrides.
   package func stagePlan(
-    operationName: String?, type: GraphQLOperationType, overrides: StageOverrides = StageOverrides(),
+    operationName: String?, type: GraphQLOperationType, path: String? = nil, overrides: StageOverrides = StageOverrides(),
     leavingOut leftOut: [String: StageDecision] = [:]
   ) -> StagePlan {
-    stagePlan(ruleIndex.choice(operationName, type), overrides: overrides, leavingOut: leftOut)
+    stagePlan(ruleIndex.choice(operationName, type, path: path), overrides: overrides, leavingOut: leftOut)
   }
 
   /// The stages for the operations with a choice of rules.

@@ -167,6 +167,7 @@ struct AdminService: RequestHandler {
         live.retired.map { ["generation": .count($0.number), "operations": .count($0.operationCount)] }),
       "plugins": .array(
         current.host.chain.entries().map(\.json)),
+      "upstreams": .array(current.host.upstreams.all.map(\.json)),
       "workers": .array(current.host.chain.workers().map(\.json)),
       "quarantined": ["calls": .count(HostedChain.quarantinedCalls), "bytes": .count(HostedChain.quarantinedBytes)],
       "reloads": ["all": .count(reloads.all), "refused": .count(reloads.refused)],

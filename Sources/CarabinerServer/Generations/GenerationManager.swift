@@ -58,14 +58,15 @@ final class GenerationManager: OperationRunner {
   // MARK: Operations
 
   func begin(
-    _ operation: DynamicOperation, headers: HTTPHeaders, requestID: String, client: String, trace: RequestTrace?
+    _ operation: DynamicOperation, headers: HTTPHeaders, requestID: String, client: String, path: String,
+    trace: RequestTrace?
   ) throws -> RunningOperation {
     let (generation, trial) = enter { field in field.flatMap { headers[$0] } ?? client }
     do {
       var forwarded = Self.forwarded(headers, generation.forwardedHeaders, requestID)
       trace?.passOn(in: &forwarded)
       let results = try generation.host.results(
-        of: operation, headers: forwarded, cachePolicy: generation.cachePolicy,
+        of: operation, headers: forwarded, cachePolicy: generation.cachePolicy, path: path,
         tracer: timings.nextTracer(beside: trace?.chain(of: operation, generation: generation.number)))
       guard trial != nil || recorder != nil else {
         return RunningOperation(

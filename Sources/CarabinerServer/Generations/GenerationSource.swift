@@ -67,7 +67,8 @@ struct GenerationSource: Sendable {
       manifest: candidate.pinned, endpoint: configuration.endpoint, headers: configuration.headers, wire: configuration.wire,
       timeout: configuration.requestTimeout, output: output, overrides: overrides, replacing: predecessor?.host, anew: anew,
       generation: number, crashLoop: crashLoop, passesGraphQLErrors: configuration.returnsGraphQLErrors, observer: observer,
-      sending: { ScopedTransport(base: $0) })
+      sending: { ScopedTransport(base: $0, recovery: $1) })
+    host.upstreams.watch(host.headers)
     return Generation(number, candidate.manifest, host, crashLoop: crashLoop, clientPolicy: candidate.clientPolicy)
   }
 

@@ -13,6 +13,10 @@ internal import Foundation
 /// A class, because a copy of its parts for each operation would cost more than the rest of its work.
 final class ChainRuntime: Sendable {
   let client: ApolloClient
+  /// The clients for upstreams other than `main`.
+  private let others: [String: ApolloClient]
+  /// The upstreams of the manifest.
+  let upstreams: UpstreamSet
   let transport: CurlTransport
   let manifest: Manifest
   let chain: HostedChain
@@ -43,7 +47,7 @@ final class ChainRuntime: Sendable {
   ///   - passesGraphQLErrors: Whether responses with GraphQL errors and a status of 400 to 499 are results.
   ///   - observer: Observes the chain.
   ///   - output: Logs and warnings, without secrets.
-  ///   - sending: Returns the transport for requests of the chain.
+  ///   - sending: Returns the transport for requests of the chain, from a transport and what recovers its failures.
   ///   - fetching: Returns the transport for requests of plugins.
   init(
     manifest: Manifest, endpoint: String?, headers: HTTPHeaders, wire: WireChoice, timeout: Double?, output: HostOutput,
@@ -51,15 +55,20 @@ final class ChainRuntime: Sendable {
     isolation: IsolationOverrides = IsolationOverrides(environment: ProcessInfo.processInfo.environment),
     replacing predecessor: ChainRuntime? = nil, anew: Bool = false, generation: UInt64 = 1, crashLoop: CrashLoopGuard? = nil,
     fallbackEndpoint: String? = nil, passesGraphQLErrors: Bool = false, observer: any ChainObserver = CacheFailureLog(),
-    sending: (CurlTransport) -> any HTTPTransport = { $0 }, fetching: (CurlTransport) -> any HTTPTransport = { $0 }
+    sending: (any HTTPTransport, EndpointRecovery?) -> any HTTPTransport = { base, _ in base },
+    fetching: (CurlTransport) -> any HTTPTransport = { $0 }
   ) throws {
     let manifest = try wire.applied(to: manifest)
     for warning in manifest.warnings { output.warn("\(warning)") }
     let secrets = SecretReferences(directory: manifest.directory)
-    let endpointText = try endpoint ?? manifest.resolvedEndpoint(secrets)?.value ?? fallbackEndpoint
+    let mainUpstream = manifest.upstreams.first { $0.name == Manifest.mainUpstream }
+    let endpointText =
+      try endpoint ?? manifest.resolvedEndpoint(secrets)?.value
+      ?? mainUpstream.flatMap { try manifest.resolvedEndpoints(of: $0, secrets).first?.value } ?? fallbackEndpoint
     let webSocketText = try manifest.resolvedWebSocketURL(secrets)
     guard let text = endpointText ?? webSocketText?.value else {
-      throw ServerError.invalid("no endpoint: give --endpoint URL, or endpoint: in the manifest; or --websocket URL")
+      throw ServerError.invalid(
+        "no endpoint: give --endpoint URL, or endpoint: or upstreams: {main: …} in the manifest; or --websocket URL")
     }
     guard let url = URL(string: text), url.host() != nil,
       endpointText == nil || ["http", "https"].contains(url.scheme?.lowercased())
@@ -69,13 +78,12 @@ final class ChainRuntime: Sendable {
     }
     // The parsed URL may be spelled differently, so it is hidden as well.
     var hidden = manifest.redaction(secrets)
-    if endpoint == nil, endpointText != nil, text != manifest.endpoint {
+    if endpoint == nil, endpointText != nil, mainUpstream == nil, text != manifest.endpoint {
       hidden = hidden.hiding(url.absoluteString, behind: manifest.endpoint ?? "")
     }
     if let webSocketText, webSocketText.value != webSocketText.written, let url = URL(string: webSocketText.value) {
       hidden = hidden.hiding(url.absoluteString, behind: webSocketText.written)
     }
-    self.hidden = output.secrets.hide(hidden)
     endpointURL = url
     var configuration = CurlTransport.Configuration(manifest.settings)
     if manifest.callProtocol != .graphQL {
@@ -95,6 +103,12 @@ final class ChainRuntime: Sendable {
       transport = try CurlTransport(configuration: configuration, replacing: predecessor?.transport)
     }
     self.manifest = manifest
+    let upstreams = try UpstreamSet(
+      UpstreamSet.Parts(
+        manifest: manifest, secrets: secrets, endpoint: endpoint, transport: transport, configuration: configuration),
+      replacing: predecessor?.upstreams)
+    self.upstreams = upstreams
+    self.hidden = output.secrets.hide(upstreams.hiding(hidden))
     // While the transport stays the same, plugin instances are kept, with the environment that they were created in.
     let transport = transport
     environment =
@@ -117,17 +131,27 @@ final class ChainRuntime: Sendable {
       generation: generation, crashLoop: crashLoop, passesGraphQLErrors: passesGraphQLErrors,
       isolation: isolation)
     self.chain = chain
-    let http = RequestChainNetworkTransport(
-      interceptorProvider: chain, endpointURL: url, httpTransport: sending(transport), store: store, additionalHeaders: all,
-      wireOptions: manifest.wireOptions, maximumAttempts: manifest.settings.maximumAttempts, observer: observer)
+    func network(_ url: URL, _ sender: any HTTPTransport) -> RequestChainNetworkTransport {
+      RequestChainNetworkTransport(
+        interceptorProvider: chain, endpointURL: url, httpTransport: sender, store: store, additionalHeaders: all,
+        wireOptions: manifest.wireOptions, maximumAttempts: manifest.settings.maximumAttempts, observer: observer)
+    }
+    let main = upstreams[Manifest.mainUpstream].map { sending(UpstreamTransport(upstream: $0), nil) }
+    let http = network(url, main ?? sending(transport, upstreams.recovery))
+    var others: [String: ApolloClient] = [:]
+    for upstream in upstreams.all where upstream.settings.name != Manifest.mainUpstream {
+      let transport = network(upstream.endpoints[0].url, sending(UpstreamTransport(upstream: upstream), nil))
+      others[upstream.settings.name] = ApolloClient(networkTransport: transport, store: store)
+    }
+    self.others = others
     webSocket = try webSocketText.map {
       try WebSocketTransport($0, manifest, secrets, headers: all, chain: chain, store: store, observer: observer)
     }
-    var network: any NetworkTransport = http
+    var mainNetwork: any NetworkTransport = http
     if let webSocket {
-      network = endpointText == nil ? webSocket : SplitNetworkTransport(subscriptions: webSocket, others: http)
+      mainNetwork = endpointText == nil ? webSocket : SplitNetworkTransport(subscriptions: webSocket, others: http)
     }
-    client = ApolloClient(networkTransport: network, store: store)
+    client = ApolloClient(networkTransport: mainNetwork, store: store)
     self.timeout = timeout ?? manifest.settings.timeout?.seconds
   }
 
@@ -143,14 +167,31 @@ final class ChainRuntime: Sendable {
   }
 
   /// Runs an operation of a client, with the client's fields that are forwarded.
+  ///
+  /// - Parameter path: The path of a gateway at which the operation arrived; nil for none.
   func results(
-    of operation: DynamicOperation, headers: HTTPHeaders, cachePolicy: CachePolicy, tracer: (any ChainTracer)?
+    of operation: DynamicOperation, headers: HTTPHeaders, cachePolicy: CachePolicy, path: String? = nil,
+    tracer: (any ChainTracer)?
   ) throws -> PullStream<GraphQLResponse<DynamicOperation>> {
     var configuration = configuration(tracer)
     configuration.additionalHeaders = headers
     // A result that is never read from the cache is not written to it.
     configuration.writeResultsToCache = cachePolicy != .networkOnly
-    return try client.results(of: operation, cachePolicy: cachePolicy, configuration: configuration)
+    if manifest.ruleIndex.hasPaths { configuration.route = path }
+    guard manifest.ruleIndex.hasSettings else {
+      return try client.results(of: operation, cachePolicy: cachePolicy, configuration: configuration)
+    }
+    let route = route(operation, &configuration)
+    return try route.limited(
+      route.client.results(of: operation, cachePolicy: cachePolicy, configuration: configuration), operation)
+  }
+
+  /// The client and the time limit that the rules choose for an operation.
+  func route(_ operation: some GraphQLOperation, _ configuration: inout RequestConfiguration) -> OperationRoute {
+    let (timeout, upstream) = manifest.ruleIndex.settings(
+      operation.operationName, operation.operationType, path: configuration.route)
+    if let timeout { configuration.requestTimeout = timeout.seconds }
+    return OperationRoute(client: upstream.flatMap { others[$0] } ?? client, timeout: timeout)
   }
 
   /// Ends the subscriptions at the WebSocket's server.

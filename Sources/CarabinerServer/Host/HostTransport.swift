@@ -1,5 +1,6 @@
 public import Carabiner
 internal import CarabinerGateway
+internal import CarabinerManifest
 internal import Foundation
 
 /// Runs operations through the chain of a host. Each runs in the generation that serves when it starts.
@@ -14,7 +15,7 @@ public struct HostTransport: UploadingNetworkTransport {
   public func send<Operation: GraphQLOperation>(
     _ operation: Operation, fetchBehavior: FetchBehavior, configuration: RequestConfiguration
   ) throws -> PullStream<GraphQLResponse<Operation>> {
-    try run(configuration) { transport, configuration in
+    try run(operation, configuration) { transport, configuration in
       try transport.send(operation, fetchBehavior: fetchBehavior, configuration: configuration)
     }
   }
@@ -22,14 +23,14 @@ public struct HostTransport: UploadingNetworkTransport {
   public func upload<Operation: GraphQLOperation>(
     _ operation: Operation, files: [GraphQLFile], configuration: RequestConfiguration
   ) throws -> PullStream<GraphQLResponse<Operation>> {
-    try run(configuration) { transport, configuration in
+    try run(operation, configuration) { transport, configuration in
       guard let transport = transport as? any UploadingNetworkTransport else { throw RequestChainError.cannotUpload(transport) }
       return try transport.upload(operation, files: files, configuration: configuration)
     }
   }
 
   private func run<Operation: GraphQLOperation>(
-    _ configuration: RequestConfiguration,
+    _ operation: Operation, _ configuration: RequestConfiguration,
     _ body: (any NetworkTransport, RequestConfiguration) throws -> PullStream<GraphQLResponse<Operation>>
   ) throws -> PullStream<GraphQLResponse<Operation>> {
     let lease = GenerationLease(host.live) { field in
@@ -40,7 +41,12 @@ public struct HostTransport: UploadingNetworkTransport {
     if configuration.requestTimeout == nil { configuration.requestTimeout = lease.generation.host.timeout }
     configuration.tracer = host.live.timings.nextTracer(
       beside: configuration.tracer ?? host.chainTracer(in: lease.generation))
-    return lease.holding(try body(lease.generation.host.client.networkTransport, configuration))
+    let host = lease.generation.host
+    guard host.manifest.ruleIndex.hasSettings else {
+      return lease.holding(try body(host.client.networkTransport, configuration))
+    }
+    let route = host.route(operation, &configuration)
+    return lease.holding(route.limited(try body(route.client.networkTransport, configuration), operation))
   }
 }
 

@@ -20,6 +20,7 @@ struct HostMetrics: Sendable {
     WorkerMetrics(live.current.host.chain.workers()).write(to: &sink)
     live.timings.write(to: &sink)
     writeUpstream(&sink)
+    UpstreamMetrics(live.current.host.upstreams).write(to: &sink)
   }
 
   private func writeGenerations(_ text: inout some MetricSink) {

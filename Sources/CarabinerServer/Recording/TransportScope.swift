@@ -19,23 +19,53 @@ extension PullStream {
 }
 
 /// Sends requests, and records or replays those within a scope.
-struct ScopedTransport: HTTPTransport {
+struct ScopedTransport: RepeatingTransport {
   let base: any HTTPTransport
+  /// Sends failed requests again; nil if the base does that, or no one.
+  var recovery: EndpointRecovery?
 
   func send(_ request: URLRequest) async throws -> HTTPResponse {
     switch TransportScope.current {
-    case nil: return try await base.send(request)
-    case .replaying(let replay): return try replay.answer(request)
-    case .recording(let recording):
-      let place = recording.begin(request)
-      let response = try await base.send(request)
-      recording.answered(place, response.response)
-      return response.mapChunks { _, chunk in
-        recording.received(place, chunk)
-        return chunk
+    case nil:
+      let response: HTTPResponse
+      do {
+        response = try await base.send(request)
+      } catch {
+        guard let recovery else { throw error }
+        return try await recovery.recovered(request, from: .failure(error), over: base)
       }
+      guard EndpointRecovery.concerns(response), let recovery else { return response }
+      return try await recovery.recovered(request, from: .success(response), over: base)
+    case .replaying(let replay): return try replay.answer(request)
+    case .recording(let recording): return try await record(request, recording, over: base)
     }
   }
+
+  func send(_ request: URLRequest, tracer: any ChainTracer) async throws -> HTTPResponse {
+    let traced = ScopedTransport(base: TracedHTTPTransport(transport: base, tracer: tracer), recovery: recovery)
+    guard case .replaying = TransportScope.current else { return try await traced.send(request) }
+    return try await TracedHTTPTransport(transport: ReplayedTransport(scoped: self), tracer: tracer).send(request)
+  }
+
+  /// Records the request, and its response after all retries.
+  private func record(
+    _ request: URLRequest, _ recording: UpstreamRecording, over base: any HTTPTransport
+  ) async throws -> HTTPResponse {
+    let place = recording.begin(request)
+    let response = try await TransportScope.$current.withValue(nil) { try await send(request) }
+    recording.answered(place, response.response)
+    return response.mapChunks { _, chunk in
+      recording.received(place, chunk)
+      return chunk
+    }
+  }
+}
+
+/// Answers requests from a recording. Unlike ``ScopedTransport`` it sends each request once, so a tracer reports it as one transfer.
+private struct ReplayedTransport: HTTPTransport {
+  let scoped: ScopedTransport
+
+  func send(_ request: URLRequest) async throws -> HTTPResponse { try await scoped.send(request) }
 }
 
 /// The requests and responses of an operation's upstream.

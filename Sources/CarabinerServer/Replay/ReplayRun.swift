@@ -44,7 +44,7 @@ package struct ReplayRun: Sendable {
     let host = try ChainRuntime(
       manifest: manifest, endpoint: nil, headers: [:], wire: WireChoice(), timeout: nil,
       output: HostOutput(logger: Logger(label: "carabiner.replay"), secrets: secrets, warning: warning),
-      fallbackEndpoint: Self.nowhere, passesGraphQLErrors: true, sending: { ScopedTransport(base: $0) },
+      fallbackEndpoint: Self.nowhere, passesGraphQLErrors: true, sending: { base, _ in ScopedTransport(base: base) },
       // Requests of plugins are not recorded, and must not be sent.
       fetching: { _ in ClosedTransport() })
     var report = ReplayReport(maximumShown: maximumShown)

@@ -121,8 +121,14 @@ struct MetricsTests {
       })
     let folder = try StoreFolder()
     _ = try folder.write(
-      "carabiner: 1\nplugins: [{name: stamp, file: \(plugin.path)}]\nchain: {http: [response-code, stamp]}\n", to: "chain.yaml")
-    let gateway = try ServeProcess(folder, endpoint: "\(upstream.origin)/graphql")
+      """
+      carabiner: 1
+      upstreams: {main: {endpoints: ["\(upstream.origin)/graphql"], retry: {attempts: 1}}}
+      plugins: [{name: stamp, file: \(plugin.path)}]
+      chain: {http: [response-code, stamp]}
+
+      """, to: "chain.yaml")
+    let gateway = try ServeProcess(folder, endpoint: nil)
     // Status 503 is retried, and 418 is a failure.
     #expect(try gateway.query("{ a }").status == 500)
     #expect(try gateway.query("{ a }").status == 200)

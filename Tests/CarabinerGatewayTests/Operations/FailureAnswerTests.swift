@@ -35,6 +35,18 @@ struct FailureAnswerTests {
       ])
   }
 
+  @Test("G8, G11: an upstream that cannot take a request: 503 with its code, and Retry-After: 1")
+  func upstream() throws {
+    for code in UpstreamRefusal.Code.allCases {
+      let answer = FailureAnswer(UpstreamRefusal(code, upstream: "main")) { $0 }
+      #expect(answer.status == 503)
+      #expect(answer.retryAfter == "1")
+      #expect(try JSONValue(parsing: answer.json)["errors"]?[0]?["extensions"]?["code"] == .string(code.rawValue))
+      #expect(!answer.message.contains("main"))
+    }
+    #expect(UpstreamRefusal.Code.allCases.map(\.rawValue) == ["NO_UPSTREAM", "UPSTREAM_OPEN", "UPSTREAM_OVERLOADED"])
+  }
+
   @Test("G21: a message is cut after 500 scalars")
   func cut() throws {
     let message = try error(Refused(refusalMessage: String(repeating: "é", count: 600)))?["message"]?.string

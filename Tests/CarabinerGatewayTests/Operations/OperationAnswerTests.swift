@@ -14,7 +14,8 @@ private struct FixedRunner: OperationRunner {
   let connectionInitHeaders = HeaderSelection([])
 
   func begin(
-    _ operation: DynamicOperation, headers: HTTPHeaders, requestID: String, client: String, trace: RequestTrace?
+    _ operation: DynamicOperation, headers: HTTPHeaders, requestID: String, client: String, path: String,
+    trace: RequestTrace?
   ) throws -> RunningOperation {
     let head = HTTPURLResponse(url: URL(filePath: "/"), statusCode: status, headers: ["Vary": "Origin"])
     let body = try ResponseBody(Data(#"{"data":{"a":1}}"#.utf8))

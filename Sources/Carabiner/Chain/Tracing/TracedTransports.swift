@@ -10,12 +10,27 @@ extension TransportKind {
   }
 }
 
-/// Reports how each transfer goes, to the end of its body.
-struct TracedHTTPTransport: HTTPTransport {
-  let transport: any HTTPTransport
-  let tracer: any ChainTracer
+/// Sends a request several times if necessary. Each attempt is reported to a tracer.
+package protocol RepeatingTransport: HTTPTransport {
+  /// Sends a request.
+  ///
+  /// - Parameter tracer: The tracer of the attempts.
+  func send(_ request: URLRequest, tracer: any ChainTracer) async throws -> HTTPResponse
+}
 
-  func send(_ request: URLRequest) async throws -> HTTPResponse {
+/// Reports how each transfer goes, to the end of its body.
+package struct TracedHTTPTransport: HTTPTransport {
+  private let transport: any HTTPTransport
+  private let tracer: any ChainTracer
+
+  /// Reports the transfers of a transport.
+  package init(transport: any HTTPTransport, tracer: any ChainTracer) {
+    self.transport = transport
+    self.tracer = tracer
+  }
+
+  package func send(_ request: URLRequest) async throws -> HTTPResponse {
+    if let transport = transport as? any RepeatingTransport { return try await transport.send(request, tracer: tracer) }
     var request = request
     guard let transfer = tracer.willSend(&request) else {
       let span = StageSpan(tracer: tracer, kind: .transport, stage: request.url.host() ?? "")

@@ -44,6 +44,7 @@ struct StatusCommand: AsyncParsableCommand {
           + (plugin["breaker"]?.string.map { ", breaker \($0)" } ?? "")
           + (plugin["faults"] == 0 ? "" : ", \(text(plugin["faults"])) faults"))
     }
+    lines += (json["upstreams"]?.array ?? []).map { UpstreamLines.text($0) }
     lines += (json["workers"]?.array ?? []).map { WorkerLines.text($0) }
     if let trial = json["trial"], !trial.isNull {
       lines.append("on trial     generation \(text(trial["generation"])): \(text(trial["kind"])), since \(text(trial["since"]))")

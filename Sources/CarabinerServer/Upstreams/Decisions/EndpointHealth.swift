@@ -1,0 +1,23 @@
+internal import CarabinerManifest
+
+/// The results of an endpoint's active checks. It counts as healthy until the first failed checks.
+struct EndpointHealth: Sendable, Hashable {
+  private(set) var isHealthy = true
+  /// The results in a row that contradict ``isHealthy``.
+  private var contradictions = 0
+
+  /// Notes the result of a check.
+  ///
+  /// - Returns: Whether the health has changed.
+  mutating func note(_ succeeded: Bool, _ settings: Manifest.Upstream.HealthCheck) -> Bool {
+    guard succeeded != isHealthy else {
+      contradictions = 0
+      return false
+    }
+    contradictions += 1
+    guard contradictions >= (isHealthy ? settings.fall : settings.rise) else { return false }
+    isHealthy = succeeded
+    contradictions = 0
+    return true
+  }
+}

@@ -1,0 +1,45 @@
+internal import CarabinerManifest
+internal import Synchronization
+
+/// The counters of an upstream. They outlive its reloads.
+final class UpstreamCounters: Sendable {
+  struct Values: Sendable {
+    /// By label of the endpoint, then by result.
+    var requests: [String: [String: Int]] = [:]
+    var ejections: [String: Int] = [:]
+    /// By reason, then by outcome.
+    var retries: [String: [String: Int]] = [:]
+    var goodChecks = 0
+    var failedChecks = 0
+    var failedLookups = 0
+  }
+
+  private let state = Mutex(Values())
+
+  var values: Values { state.withLock(\.self) }
+
+  func ended(_ outcome: AttemptOutcome, at label: String) {
+    state.withLock { $0.requests[label, default: [:]][outcome.word, default: 0] += 1 }
+  }
+
+  func ejected(_ label: String) { state.withLock { $0.ejections[label, default: 0] += 1 } }
+
+  func sent(_ cause: RetryRule.Cause) { count(cause, "sent") }
+
+  func denied(_ cause: RetryRule.Cause) { count(cause, "denied") }
+
+  /// A request that was sent again got a good response.
+  ///
+  /// - Parameter cause: The reason of its last retry.
+  func succeeded(_ cause: RetryRule.Cause) { count(cause, "succeeded") }
+
+  private func count(_ cause: RetryRule.Cause, _ outcome: String) {
+    state.withLock { $0.retries[cause.rawValue, default: [:]][outcome, default: 0] += 1 }
+  }
+
+  func checked(_ succeeded: Bool) {
+    state.withLock { if succeeded { $0.goodChecks += 1 } else { $0.failedChecks += 1 } }
+  }
+
+  func lookupFailed() { state.withLock { $0.failedLookups += 1 } }
+}
