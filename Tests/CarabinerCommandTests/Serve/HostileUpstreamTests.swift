@@ -15,9 +15,12 @@ struct HostileUpstreamTests {
 
   init() throws { folder = try StoreFolder() }
 
-  private func gateway(_ endpoint: String, settings: String = "{}") throws -> ServeProcess {
+  /// - Parameter attempts: The attempts of a request at the upstream.
+  private func gateway(_ endpoint: String, settings: String = "{}", attempts: Int = 2) throws -> ServeProcess {
+    let main = "{endpoints: ['\(endpoint)'], retry: {attempts: \(attempts)}}"
     _ = try folder.write(
-      "carabiner: 1\nsettings: \(settings)\nbuilt-ins: {max-retry: {maximum-retries: 0}}\n", to: "chain.yaml")
+      "carabiner: 1\nsettings: \(settings)\nbuilt-ins: {max-retry: {maximum-retries: 0}}\n"
+        + (attempts == 2 ? "" : "upstreams: {main: \(main)}\n"), to: "chain.yaml")
     return try ServeProcess(folder, endpoint: endpoint)
   }
 
@@ -144,7 +147,7 @@ struct HostileUpstreamTests {
         }
         try peer.respond(status, body: "a stack trace")
       })
-    let gateway = try gateway("\(upstream.origin)/graphql")
+    let gateway = try gateway("\(upstream.origin)/graphql", attempts: 1)
     let port = gateway.port
     let statuses = try await withThrowingTaskGroup(of: [Int].self) { group in
       for _ in 0..<8 { group.addTask { try await offThePool { try Self.statuses(of: 25, port: port) } } }
