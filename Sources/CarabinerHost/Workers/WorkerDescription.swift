@@ -88,7 +88,8 @@ struct WorkerRefusal: Error, Sendable {
     step = unsafe record.name.text
     flags = unsafe record.b
     code = unsafe Int32(truncatingIfNeeded: record.number)
-    text = unsafe record.value.isAbsent ? "it gave no reason (status \(Int32(bitPattern: record.a)))" : record.value.text
+    let said = unsafe record.value.isAbsent ? "" : record.value.text
+    text = unsafe said.isEmpty ? "it gave no reason (status \(Int32(bitPattern: record.a)))" : said
   }
 
   /// The refusal in an answer; nil if the operation succeeded.

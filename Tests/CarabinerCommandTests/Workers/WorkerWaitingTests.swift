@@ -107,7 +107,7 @@ struct WorkerWaitingTests {
       try await TrialChain.compile(into: folder), [Entry(name: "p", action: "pass", isolation: "{mode: worker, hang: 200ms}")])
     #expect(try await chain.result() == "server")
     let process = chain.process
-    try #require(process != 0 && kill(process, SIGSTOP) == 0)
+    try await StoppedProcess.stop(process)
     let names = try await withThrowingTaskGroup(of: String?.self) { group in
       for _ in 0..<32 { group.addTask { try await chain.result() } }
       return try await group.reduce(into: []) { $0.append($1) }

@@ -147,7 +147,7 @@ struct WorkerLossTests {
   func stoppedAtStart() async throws {
     let restart = ", hang: 200ms, restart: {backoff: 1ms, maximum: 1ms, after: 1000}"
     let chain = try await WorkerChain(turn: "stop-later-creates", isolation: restart)
-    kill(try chain.process, SIGSTOP)
+    try await StoppedProcess.stop(try chain.process)
     #expect(try await chain.failure()?.code == .unavailable)
     let reason = try await chain.until("a start that was stopped") {
       $0.lastReason.contains("while it started") ? $0.lastReason : nil

@@ -48,6 +48,7 @@ struct PrintableURLTests {
     "CarabinerWebSocket/WebSocketEndpoint.swift": 3, "CarabinerServer/Replay/ReplayRun.swift": 1,
     "CarabinerPipelineSockets/SocketLine.swift": 1,
     // Used for the URL itself.
+    "CarabinerServer/Upstreams/Sending/UpstreamEndpoint.swift": 2,
     "CarabinerCommand/Call/CallCommand.swift": 1, "CarabinerCurl/EasyHandle.swift": 1, "CarabinerCurl/HTTP1/HTTP1Engine.swift": 1,
     // Read and written by plugins.
     "CarabinerHost/Bridge/Stages/HTTPMessage.swift": 1, "CarabinerHost/Bridge/Calls/GroupCall+HTTP.swift": 1,

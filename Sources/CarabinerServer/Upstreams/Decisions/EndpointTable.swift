@@ -199,6 +199,6 @@ struct EndpointServer: Sendable, Hashable {
     self.weight = weight
     self.isBackup = isBackup
     self.address = address
-    identity = StableHash.of("\(url) \(address ?? "")")
+    identity = StableHash.of(url + " " + (address ?? ""))
   }
 }
