@@ -42,7 +42,10 @@ final class WebServer: Sendable {
     for attempt in 1... {
       let port = try Listener(backlog: 1).port
       let process = try Self.start(port: port, upstream: upstream, offersHTTP2: offersHTTP2, in: folder)
-      if await eventually({ !process.isRunning || Self.answers(port) }), process.isRunning {
+      // Another server may answer at the port while this one still tries to listen. It writes the file when it listens.
+      let written = folder.appending(path: "pid").path
+      let isListening = { FileManager.default.fileExists(atPath: written) && Self.answers(port) }
+      if await eventually({ !process.isRunning || isListening() }), process.isRunning {
         self.port = port
         self.process = process
         return
