@@ -157,6 +157,8 @@ package final class Worker: Sendable {
       return true
     }
     guard isQueued else { return unavailable(until: 0) }
+    // The worker may have come up since it was looked for, and has then sent what waited before.
+    if process == nil, self.process != nil { sendWaiting(at: MonotonicClock.nanoseconds) }
     // A worker without room may have counted its posts wrongly.
     process?.check()
     _ = crossing.instance.options.environment.schedule(.nanoseconds(Int64(WorkerInstance.startWait))) { [weak self] in
