@@ -125,9 +125,7 @@ struct EndTests {
     #expect(Self.steps(gateway).last == "5", "\(gateway.errors)")
   }
 
-  @Test(
-    "G26: no request fails if a proxy in front asks for /readyz each second and one of two gateways ends",
-    .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/wrk"), "wrk is not installed"))
+  @Test("G26: no request fails if a proxy in front asks for /readyz each second and one of two gateways ends")
   func behindProxy() async throws {
     let ending = try gateway(["--lame-duck", "3s"])
     let staying = try gateway()
