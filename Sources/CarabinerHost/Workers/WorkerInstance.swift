@@ -258,7 +258,7 @@ final class WorkerInstance: Sendable {
     crossing.move(to: lane, ticket)
     visit.place.withLock { $0.crossing = crossing }
     guard let outcome = lane.announce(ticket, to: crossing) else {
-      let lost = WorkerLane.Lost(crossing: crossing, hadBegun: lane.hasBegun(ticket), slot: ticket.slot)
+      let lost = WorkerLane.Lost(crossing: crossing, hadBegun: lane.hadBegun(ticket), slot: ticket.slot)
       worker(of: visit).settle(lost, of: posted.process)
       return Verdict.pending
     }

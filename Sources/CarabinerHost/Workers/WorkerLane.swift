@@ -567,15 +567,23 @@ internal import Synchronization
       state.isEnded = true
       state.waiting = []
       state.announced = []
-      let begun = begun(&state)
       return state.slots.indices.compactMap { slot in
         let entry = state.slots[slot]
         guard let crossing = entry.crossing else { return nil }
         state.slots[slot].crossing = nil
-        let hadBegun = unsafe Int32(bitPattern: posts[slot].load(ordering: .relaxed) &- begun) < 0
-        return Lost(crossing: crossing, hadBegun: hadBegun, slot: UInt32(slot))
+        return Lost(crossing: crossing, hadBegun: hadBegun(UInt32(slot), &state), slot: UInt32(slot))
       }
     }
+  }
+
+  /// Whether the worker had taken a post from the ring when it ended.
+  func hadBegun(_ ticket: Ticket) -> Bool { state.withLock { hadBegun(ticket.slot, &$0) } }
+
+  /// A worker that broke a rule is not believed: all its posts are taken, so that no call is sent to its next process too.
+  private func hadBegun(_ slot: UInt32, _ state: inout State) -> Bool {
+    let begun = begun(&state)
+    guard state.problem == nil else { return true }
+    return unsafe Int32(bitPattern: posts[Int(slot)].load(ordering: .relaxed) &- begun) < 0
   }
 }
 

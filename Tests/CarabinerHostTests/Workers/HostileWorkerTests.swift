@@ -58,6 +58,8 @@ struct HostileWorkerTests {
     #expect(reason.hasPrefix("it broke the protocol: "))
     // The hook on_end has no result that could fail the call.
     if turn.name != "older-generation" { #expect(failure?.code == .brokeProtocol, "\(String(describing: failure))") }
+    // A call that was sent again would harm the next process too.
+    #expect(hostile.worker?.counts.sentAgain == 0)
     #expect(try await other.name() == "server")
     try await hostile.next(after: first)
   }
