@@ -1,9 +1,10 @@
 import Carabiner
 import CarabinerManifest
-import CarabinerServer
 import Foundation
 import ScriptedServer
 import Testing
+
+@testable import CarabinerServer
 
 @Suite("Balancing and availability over real servers")
 struct BalanceTests {
@@ -111,6 +112,28 @@ struct BalanceTests {
     for task in tasks.prefix(40) { _ = await task.value }
     while service.status["underWay"] != 10 || service.status["waiting"] != 0 { try await Task.sleep(for: .milliseconds(5)) }
     for task in tasks { task.cancel() }
+  }
+
+  @Test("G11: the waiting time counts for the deadline: a request ends there, and nothing is sent for it")
+  func waitingEnds() async throws {
+    let server = try Upstreams.silent()
+    let service = try await UpstreamService("upstreams: {main: {endpoints: ['\(server.graphQL)'], limits: {requests: 1}}}")
+    let upstream = try #require(service.host.live.current.host.upstreams["main"])
+    let first = Task { await service.failure() }
+    while server.requests.count < 1 { try await Task.sleep(for: .milliseconds(5)) }
+    var request = URLRequest(url: try #require(URL(string: server.graphQL)))
+    request.timeoutInterval = 0.2
+    let deadline = AttemptDeadline(request, default: 3600)
+    let error = await #expect(throws: TransportError.self) {
+      let pass = try await upstream.enter(by: deadline)
+      pass.end()
+    }
+    #expect(error?.code == .timedOut && error?.mayHaveBeenSent == false)
+    #expect(error?.message.contains("limits: {requests}") == true)
+    #expect(service.status["underWay"] == 1 && service.status["waiting"] == 0)
+    #expect(server.requests.count == 1)
+    first.cancel()
+    _ = await first.value
   }
 
   @Test("G11: with half of the requests failed, the breaker refuses at once")

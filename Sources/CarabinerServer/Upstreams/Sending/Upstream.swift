@@ -54,8 +54,8 @@ final class Upstream: Sendable {
 
   /// Waits until a request may begin.
   ///
-  /// - Throws: ``Carabiner/UpstreamRefusal``, or `CancellationError`.
-  func enter() async throws -> UpstreamPass {
+  /// - Throws: ``Carabiner/UpstreamRefusal``, `TransportError` at the deadline, or `CancellationError`.
+  func enter(by deadline: AttemptDeadline) async throws -> UpstreamPass {
     let (pass, place): (UpstreamBreaker.Pass?, UpstreamLine.Place) = state.withLock { state in
       var pass: UpstreamBreaker.Pass? = .normal
       if state.breaker != nil { pass = state.breaker?.admit(at: now) }
@@ -71,7 +71,7 @@ final class Upstream: Sendable {
     case .full: throw UpstreamRefusal(.overloaded, upstream: settings.name)
     case .waiting:
       do {
-        try await waitInLine()
+        try await waitInLine(until: deadline)
       } catch {
         state.withLock { $0.breaker?.ended(pass, isFailure: nil, at: now) }
         throw error
@@ -80,11 +80,32 @@ final class Upstream: Sendable {
     return UpstreamPass(self, pass)
   }
 
-  private func waitInLine() async throws {
+  private func waitInLine(until deadline: AttemptDeadline) async throws {
     let number = state.withLock { state in
       state.lastWaiter += 1
       return state.lastWaiter
     }
+    guard let end = deadline.end else { return try await waitInLine(as: number) }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask {
+        try await Task.sleep(until: end)
+        // One of both takes the waiter out of the line: this task, or the request before it.
+        self.state.withLock { $0.line.leaveLine(number) }?.resume(throwing: self.waitedTooLong)
+      }
+      defer { group.cancelAll() }
+      try await waitInLine(as: number)
+    }
+  }
+
+  private var waitedTooLong: TransportError {
+    TransportError(
+      .timedOut,
+      "all \(settings.limits.requests) requests of upstream \(settings.name) were under way until the timeout; "
+        + "raise limits: {requests}, or add endpoints",
+      url: endpoints[0].text, mayHaveBeenSent: false)
+  }
+
+  private func waitInLine(as number: Int) async throws {
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { (waiter: UpstreamLine.Waiter) in
         let result: Result<Void, any Error>? = state.withLock { state in

@@ -19,7 +19,7 @@ struct UpstreamTransport: RepeatingTransport {
       return try await sender(at: nil, tracer).send(request)
     }
     let deadline = AttemptDeadline(request, default: upstream.transport.configuration.totalTimeout)
-    let pass = try await upstream.enter()
+    let pass = try await upstream.enter(by: deadline)
     do {
       let response = try await attempts(request, pass, deadline, tracer)
       // The request is under way until its response has been read or was dropped.
@@ -145,7 +145,8 @@ struct AttemptResult: Sendable {
 
 /// The time by which all attempts of a request must end.
 struct AttemptDeadline: Sendable {
-  private let end: ContinuousClock.Instant?
+  /// The time; nil for no limit.
+  let end: ContinuousClock.Instant?
 
   /// - Parameter seconds: The time limit of a request that has none.
   init(_ request: URLRequest, default seconds: Double) {
